@@ -1,0 +1,194 @@
+"""How something is solved: one signature for every algorithm and model, and the judging of what they return."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol
+
+from instances.errors import BadInput, unknown
+from instances.problem import Answer, Instance, Problem
+from instances.result import Result, Status
+
+Value = bool | int | float | str
+_ROUNDING = 1e-6
+
+
+@dataclass(frozen=True)
+class Option:
+    """A parameter of a method: its default fixes its type.
+
+    Parameters
+    ----------
+    name, default, summary
+        As shown by ``overlaybench list methods``.
+    choices : tuple of str
+        The only values allowed, for a str.
+    least, most : float
+        The range allowed, for a number.
+    """
+
+    name: str
+    default: Value
+    summary: str
+    choices: tuple[str, ...] = ()
+    least: float = -math.inf
+    most: float = math.inf
+
+    def parse(self, value: object) -> Value:
+        """The value in the option's type, from text or from TOML; anything else is bad input."""
+        expected = type(self.default)
+        try:
+            if expected is bool:
+                parsed: Value = {"true": True, "false": False}[str(value).lower()]
+            elif isinstance(value, bool):
+                raise ValueError
+            elif expected is int:
+                parsed = int(str(value))
+            else:
+                parsed = float(str(value)) if expected is float else str(value)
+        except (ValueError, TypeError, KeyError):
+            raise BadInput(f"option '{self.name}' takes {_KINDS[expected]}, not '{value}'") from None
+        if self.choices and parsed not in self.choices:
+            raise unknown(f"value of option '{self.name}'", str(parsed), self.choices)
+        if not isinstance(parsed, str) and not self.least <= parsed <= self.most:
+            raise BadInput(f"option '{self.name}' must lie from {self.least:g} to {self.most:g}, not {parsed}")
+        return parsed
+
+
+_KINDS: Mapping[type, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "a word"}
+
+
+@dataclass(frozen=True)
+class Found(Generic[Answer]):
+    """What a method itself returns, before anyone has judged it.
+
+    `status` None means ``feasible``, or ``optimal`` where the lower bound equals the answer's value.
+    """
+
+    answer: Answer | None = None
+    lower_bound: float | None = None
+    status: Status | None = None
+    counters: Mapping[str, float | str] = field(default_factory=dict)
+    reason: str = ""
+
+
+class Solve(Protocol[Instance, Answer]):
+    """The function behind a method. `time_limit` is in seconds; None means none."""
+
+    def __call__(
+        self,
+        instance: Instance,
+        problem: Problem[Instance, Answer],
+        *,
+        seed: int,
+        time_limit: float | None,
+        **options: Any,
+    ) -> Found[Answer]: ...
+
+
+@dataclass(frozen=True)
+class Method(Generic[Instance, Answer]):
+    """A named way to answer some problems.
+
+    Attributes
+    ----------
+    name, summary, source
+        As listed; `source` names paper and section.
+    problems : tuple of str
+        The problems it answers.
+    exact : bool
+        Whether it proves optimality when given time.
+    warm_up : callable, optional
+        Compiles the method's kernels, so that compiling is not counted as solving.
+    """
+
+    name: str
+    problems: tuple[str, ...]
+    summary: str
+    source: str
+    exact: bool
+    solve: Solve[Instance, Answer]
+    options: tuple[Option, ...] = ()
+    warm_up: Callable[[], None] | None = None
+
+    def complete(self, options: Mapping[str, object], problem: str) -> dict[str, Value]:
+        """All options with their values, defaults filled in; an unknown option or problem is bad input."""
+        if problem not in self.problems:
+            raise BadInput(f"method '{self.name}' does not answer '{problem}': it answers {', '.join(self.problems)}")
+        known = {option.name: option for option in self.options}
+        for name in options:
+            if name not in known:
+                raise unknown(f"option of method '{self.name}'", name, known)
+        return {name: option.parse(options.get(name, option.default)) for name, option in known.items()}
+
+    def run(
+        self,
+        instance: Instance,
+        problem: Problem[Instance, Answer],
+        *,
+        seed: int = 0,
+        time_limit: float | None = None,
+        **options: object,
+    ) -> Result[Answer]:
+        """Solve, then judge: an invalid answer or a bound above its value becomes a ``failed`` result.
+
+        Raises
+        ------
+        BadInput
+            If the method does not answer the problem or an option is unknown or out of range.
+        """
+        complete = self.complete(options, problem.name)
+        if self.warm_up is not None:
+            self.warm_up()
+        start = time.perf_counter()
+        found = self.solve(instance, problem, seed=seed, time_limit=time_limit, **complete)
+        return judged(self.name, instance, problem, found, time.perf_counter() - start)
+
+
+def judged(
+    method: str, instance: Instance, problem: Problem[Instance, Answer], found: Found[Answer], seconds: float
+) -> Result[Answer]:
+    """The result of what a method found, by the problem's own `value` and `violations`."""
+
+    def failed(reason: str) -> Result[Answer]:
+        return Result(problem.name, method, Status.FAILED, seconds=seconds, counters=found.counters, reason=reason)
+
+    bound = found.lower_bound
+    if bound is not None and problem.integral and math.isfinite(bound):
+        bound = float(math.ceil(bound - _ROUNDING))
+    if found.answer is None:
+        status = found.status or Status.FAILED
+        if status in (Status.OPTIMAL, Status.FEASIBLE):
+            return failed(f"said {status} without an answer")
+        reason = found.reason or ("no answer and no reason" if status is Status.FAILED else "")
+        return Result(problem.name, method, status, None, bound, None, seconds, {}, found.counters, reason)
+    if found.status is Status.FAILED:
+        return failed(found.reason or "the method said so")
+    violations = problem.violations(instance, found.answer)
+    if violations:
+        return failed("invalid answer: " + "; ".join(violations))
+    value = problem.value(instance, found.answer)
+    tolerance = 0.0 if problem.integral else _ROUNDING * max(1.0, abs(value))
+    if bound is not None and bound > value + tolerance:
+        return failed(f"lower bound {bound:g} lies above the answer's value {value:g}")
+    if found.status is Status.INFEASIBLE:
+        return failed("said infeasible, and returned a valid answer")
+    closed = bound is not None and bound >= value - tolerance
+    if found.status is Status.OPTIMAL and not closed:
+        return failed(f"said optimal with value {value:g} and lower bound {bound}")
+    status = Status.OPTIMAL if closed else found.status or Status.FEASIBLE
+    return Result(
+        problem.name,
+        method,
+        status,
+        value,
+        value if closed else bound,
+        found.answer,
+        seconds,
+        problem.measures(instance, found.answer),
+        found.counters,
+        found.reason,
+    )

@@ -1,0 +1,145 @@
+"""An overlay: an undirected graph on the nodes of an instance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import networkx as nx
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from instances.errors import BadInput
+from instances.topic_instance import Ids, TopicInstance
+
+_EDGES_AT_ONCE = 500_000
+
+
+@dataclass(frozen=True, eq=False)
+class Overlay:
+    """A graph on nodes 0…n-1 with distinct edges u < v in lexicographic order.
+
+    Parameters
+    ----------
+    num_nodes : int
+        n.
+    edges : int32 array, shape (m, 2)
+        Build it from edges in any order and direction with :meth:`from_edges`.
+
+    Raises
+    ------
+    BadInput
+        If an edge is a loop, repeated, out of order, or has an end outside 0…n-1.
+    """
+
+    num_nodes: int
+    edges: Ids
+
+    def __post_init__(self) -> None:
+        edges = np.ascontiguousarray(self.edges, dtype=np.int32).reshape(-1, 2)
+        keys = edges[:, 0].astype(np.int64) * self.num_nodes + edges[:, 1]
+        if len(edges) and (edges.min() < 0 or edges.max() >= self.num_nodes):
+            raise BadInput(f"an edge has an end outside 0…{self.num_nodes - 1}")
+        if (edges[:, 0] >= edges[:, 1]).any() or (np.diff(keys) <= 0).any():
+            raise BadInput("the edges of an overlay must be distinct, each u < v, in lexicographic order")
+        edges.flags.writeable = False
+        object.__setattr__(self, "edges", edges)
+
+    @classmethod
+    def from_edges(cls, num_nodes: int, edges: Iterable[tuple[int, int]] | npt.NDArray[np.integer]) -> Overlay:
+        """Build from edges in any order and direction; a repeated edge counts once, a loop is refused."""
+        array = np.asarray(edges if isinstance(edges, np.ndarray) else list(edges), dtype=np.int64).reshape(-1, 2)
+        if len(array) and (array.min() < 0 or array.max() >= num_nodes):
+            raise BadInput(f"an edge has an end outside 0…{num_nodes - 1}")
+        keys = np.unique(array.min(axis=1) * num_nodes + array.max(axis=1)) if len(array) else np.empty(0, np.int64)
+        return cls(num_nodes, np.stack([keys // num_nodes, keys % num_nodes], axis=1).astype(np.int32))
+
+    @property
+    def num_edges(self) -> int:
+        """|E|."""
+        return len(self.edges)
+
+    @cached_property
+    def degrees(self) -> npt.NDArray[np.int64]:
+        """The degree of each node, shape (n,)."""
+        return np.bincount(self.edges.ravel(), minlength=self.num_nodes)
+
+    @property
+    def max_degree(self) -> int:
+        """The largest degree."""
+        return int(self.degrees.max())
+
+    @property
+    def average_degree(self) -> float:
+        """2|E| ÷ |V|."""
+        return 2 * self.num_edges / self.num_nodes
+
+    def topic_links(self, instance: TopicInstance) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Every (edge, topic both ends want), as two places in ``instance.node_topics``: (u, t) and (v, t).
+
+        Cost O(Σ_edges |T_u| log Σ|T_v|); the memory beyond the answer is bounded.
+        """
+        offsets, topics, count = instance.node_offsets, instance.node_topics, instance.num_topics
+        keys = np.repeat(np.arange(instance.num_nodes), np.diff(offsets)) * count + topics
+        ends: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]] = []
+        for start in range(0, self.num_edges, _EDGES_AT_ONCE):
+            u, v = self.edges[start : start + _EDGES_AT_ONCE].astype(np.int64).T
+            sizes = offsets[u + 1] - offsets[u]
+            first = np.cumsum(sizes) - sizes
+            at_u = np.repeat(offsets[u] - first, sizes) + np.arange(sizes.sum())
+            wanted = np.repeat(v, sizes) * count + topics[at_u]
+            at_v = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+            both = keys[at_v] == wanted
+            ends.append((at_u[both], at_v[both]))
+        if not ends:
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        return np.concatenate([a for a, _ in ends]), np.concatenate([b for _, b in ends])
+
+    def topic_components(self, instance: TopicInstance) -> npt.NDArray[np.int64]:
+        """The number of components of G_t for each topic t, shape (|T|,) (P1 §3)."""
+        at_u, at_v = self.topic_links(instance)
+        size = instance.num_subscriptions
+        graph = sp.coo_array((np.ones(len(at_u), dtype=np.int8), (at_u, at_v)), shape=(size, size))
+        count, labels = connected_components(graph, directed=False)
+        topic_of = np.empty(count, dtype=np.int64)
+        topic_of[labels] = instance.node_topics
+        return np.bincount(topic_of, minlength=instance.num_topics)
+
+    def to_networkx(self, instance: TopicInstance | None = None) -> nx.Graph[int | str]:
+        """The graph in networkx; nodes are named by the instance's labels if it is given."""
+        name = instance.node_label if instance is not None else int
+        graph: nx.Graph[int | str] = nx.Graph()
+        graph.add_nodes_from(name(v) for v in range(self.num_nodes))
+        graph.add_edges_from((name(int(u)), name(int(v))) for u, v in self.edges)
+        return graph
+
+    @classmethod
+    def from_networkx(cls, graph: nx.Graph[str], instance: TopicInstance) -> Overlay:
+        """The overlay of a networkx graph whose nodes are labels of the instance."""
+        return cls.from_labels(graph.edges(), instance)
+
+    @classmethod
+    def from_labels(cls, edges: Iterable[tuple[str, str]], instance: TopicInstance) -> Overlay:
+        """The overlay of edges given by node labels; an unknown label is bad input."""
+        ids = {instance.node_label(v): v for v in range(instance.num_nodes)}
+        pairs = []
+        for number, (a, b) in enumerate(edges):
+            if a not in ids or b not in ids:
+                raise BadInput(f"edge {number}: unknown node '{b if a in ids else a}'")
+            if a == b:
+                raise BadInput(f"edge {number}: a loop at '{a}': remove it")
+            pairs.append((ids[a], ids[b]))
+        return cls.from_edges(instance.num_nodes, pairs)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Overlay)
+            and self.num_nodes == other.num_nodes
+            and bool(np.array_equal(self.edges, other.edges))
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.num_nodes, self.edges.tobytes()))

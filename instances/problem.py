@@ -1,0 +1,42 @@
+"""What is asked: the only judge of an answer."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Generic, TypeVar
+
+Instance = TypeVar("Instance")
+Answer = TypeVar("Answer")
+
+
+class Problem(ABC, Generic[Instance, Answer]):
+    """A minimisation problem. It shares no code with any method: what it says of an answer is the verdict.
+
+    Attributes
+    ----------
+    name : str
+        As on the command line.
+    summary : str
+        What is minimised, in one line.
+    source : str
+        Paper and section.
+    integral : bool
+        Whether every value is an integer (then a lower bound may be rounded up).
+    """
+
+    name: str
+    summary: str
+    source: str
+    integral: bool = True
+
+    @abstractmethod
+    def value(self, instance: Instance, answer: Answer) -> float:
+        """The objective of an answer, valid or not."""
+
+    @abstractmethod
+    def violations(self, instance: Instance, answer: Answer) -> list[str]:
+        """What makes the answer invalid, a sentence each; empty if it is valid."""
+
+    def measures(self, instance: Instance, answer: Answer) -> dict[str, float]:
+        """Further figures of the answer worth keeping beside its value."""
+        return {}
