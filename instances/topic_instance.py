@@ -196,8 +196,8 @@ class TopicInstance:
         """SHA-256 of the subscriptions (hexadecimal): the same on every machine, whatever the labels."""
         sha = hashlib.sha256(b"overlaybench topics/1\n")
         sha.update(np.array([self.num_nodes, self.num_topics], dtype="<i8").tobytes())
-        sha.update(memoryview(self.node_offsets.astype("<i8", copy=False)))
-        sha.update(memoryview(self.node_topics.astype("<i4", copy=False)))
+        sha.update(self.node_offsets.astype("<i8", copy=False).tobytes())
+        sha.update(self.node_topics.astype("<i4", copy=False).tobytes())
         return sha.hexdigest()
 
     def __eq__(self, other: object) -> bool:
