@@ -1,18 +1,22 @@
 """Floor 1: what is given, what is asked, and what counts as an answer."""
 
 from instances.errors import BadInput
-from instances.method import Found, Method, Option
+from instances.method import Found, Method
+from instances.option import Option
 from instances.overlay import Overlay
 from instances.problem import Problem
 from instances.result import Result, Status
 from instances.topic_instance import TopicInstance
 from instances.topic_problems import TOPIC_PROBLEMS, TopicProblem
+from instances.workloads import TOPIC_WORKLOADS, Workload
 
 PROBLEMS: dict[str, TopicProblem] = {problem.name: problem for problem in TOPIC_PROBLEMS}
+WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in TOPIC_WORKLOADS}
 
 __all__ = [
     "PROBLEMS",
     "TOPIC_PROBLEMS",
+    "WORKLOADS",
     "BadInput",
     "Found",
     "Method",
@@ -23,4 +27,5 @@ __all__ = [
     "Status",
     "TopicInstance",
     "TopicProblem",
+    "Workload",
 ]

@@ -8,57 +8,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol
 
-from instances.errors import BadInput, unknown
+from instances.errors import BadInput
+from instances.option import Option, Value, complete
 from instances.problem import Answer, Instance, Problem
 from instances.result import Result, Status
 
-Value = bool | int | float | str
 _ROUNDING = 1e-6
-
-
-@dataclass(frozen=True)
-class Option:
-    """A parameter of a method: its default fixes its type.
-
-    Parameters
-    ----------
-    name, default, summary
-        As shown by ``overlaybench list methods``.
-    choices : tuple of str
-        The only values allowed, for a str.
-    least, most : float
-        The range allowed, for a number.
-    """
-
-    name: str
-    default: Value
-    summary: str
-    choices: tuple[str, ...] = ()
-    least: float = -math.inf
-    most: float = math.inf
-
-    def parse(self, value: object) -> Value:
-        """The value in the option's type, from text or from TOML; anything else is bad input."""
-        expected = type(self.default)
-        try:
-            if expected is bool:
-                parsed: Value = {"true": True, "false": False}[str(value).lower()]
-            elif isinstance(value, bool):
-                raise ValueError
-            elif expected is int:
-                parsed = int(str(value))
-            else:
-                parsed = float(str(value)) if expected is float else str(value)
-        except (ValueError, TypeError, KeyError):
-            raise BadInput(f"option '{self.name}' takes {_KINDS[expected]}, not '{value}'") from None
-        if self.choices and parsed not in self.choices:
-            raise unknown(f"value of option '{self.name}'", str(parsed), self.choices)
-        if not isinstance(parsed, str) and not self.least <= parsed <= self.most:
-            raise BadInput(f"option '{self.name}' must lie from {self.least:g} to {self.most:g}, not {parsed}")
-        return parsed
-
-
-_KINDS: Mapping[type, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "a word"}
 
 
 @dataclass(frozen=True)
@@ -118,11 +73,7 @@ class Method(Generic[Instance, Answer]):
         """All options with their values, defaults filled in; an unknown option or problem is bad input."""
         if problem not in self.problems:
             raise BadInput(f"method '{self.name}' does not answer '{problem}': it answers {', '.join(self.problems)}")
-        known = {option.name: option for option in self.options}
-        for name in options:
-            if name not in known:
-                raise unknown(f"option of method '{self.name}'", name, known)
-        return {name: option.parse(options.get(name, option.default)) for name, option in known.items()}
+        return complete(self.options, options, f"method '{self.name}'")
 
     def run(
         self,
@@ -140,11 +91,11 @@ class Method(Generic[Instance, Answer]):
         BadInput
             If the method does not answer the problem or an option is unknown or out of range.
         """
-        complete = self.complete(options, problem.name)
+        chosen = self.complete(options, problem.name)
         if self.warm_up is not None:
             self.warm_up()
         start = time.perf_counter()
-        found = self.solve(instance, problem, seed=seed, time_limit=time_limit, **complete)
+        found = self.solve(instance, problem, seed=seed, time_limit=time_limit, **chosen)
         return judged(self.name, instance, problem, found, time.perf_counter() - start)
 
 

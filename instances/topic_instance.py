@@ -10,6 +10,7 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import scipy.sparse as sp
 
 from instances.errors import BadInput
@@ -104,7 +105,7 @@ class TopicInstance:
         return cls.from_pairs(nodes, topics)[0]
 
     @classmethod
-    def from_pairs(cls, nodes: Sequence[str], topics: Sequence[str]) -> tuple[TopicInstance, int]:
+    def from_pairs(cls, nodes: Sequence[str] | pa.Array, topics: Sequence[str] | pa.Array) -> tuple[TopicInstance, int]:
         """Build from (node label, topic label) rows in any order.
 
         Returns the instance and the number of repeated rows, each of which counts once. Labels are put in
@@ -132,15 +133,29 @@ class TopicInstance:
 
         Dropped topics leave their labels too: ``t0, t2`` stay ``t0, t2`` when ``t1`` has no subscriber.
         """
-        topics = (keys % num_topics).astype(np.int32)
         offsets = np.zeros(num_nodes + 1, dtype=np.int64)
         np.cumsum(np.bincount(keys // num_topics, minlength=num_nodes), out=offsets[1:])
-        wanted = np.bincount(topics, minlength=num_topics) > 0
+        return cls.from_sorted(offsets, (keys % num_topics).astype(np.int32), num_topics, node_labels, topic_labels)
+
+    @classmethod
+    def from_sorted(
+        cls,
+        node_offsets: Offsets,
+        node_topics: Ids,
+        num_topics: int,
+        node_labels: Sequence[str] | None = None,
+        topic_labels: Sequence[str] | None = None,
+    ) -> TopicInstance:
+        """Build from CSR arrays over `num_topics` topics, of which those without subscriber are dropped.
+
+        The topics that stay keep their labels: ``t0, t2`` stay ``t0, t2`` when ``t1`` has no subscriber.
+        """
+        wanted = np.bincount(node_topics, minlength=num_topics) > 0
         if not wanted.all():
             kept = np.flatnonzero(wanted).tolist()
             topic_labels = [topic_labels[t] if topic_labels else f"t{t}" for t in kept]
-            topics = (np.cumsum(wanted) - 1).astype(np.int32)[topics]
-        return cls(offsets, topics, node_labels, topic_labels)
+            node_topics = (np.cumsum(wanted) - 1).astype(np.int32)[node_topics]
+        return cls(node_offsets, node_topics, node_labels, topic_labels)
 
     @property
     def num_nodes(self) -> int:
@@ -213,11 +228,14 @@ class TopicInstance:
         )
 
 
-def natural_order(labels: Sequence[str]) -> tuple[list[str], npt.NDArray[np.int64]]:
+def natural_order(labels: Sequence[str] | pa.Array) -> tuple[list[str], npt.NDArray[np.int64]]:
     """The distinct labels in natural order (n2 before n10), and each label's place in that order."""
-    distinct = sorted(set(labels), key=_natural_key)
-    rank = {label: place for place, label in enumerate(distinct)}
-    return distinct, np.fromiter((rank[label] for label in labels), dtype=np.int64, count=len(labels))
+    encoded = pa.array(labels, pa.string()).dictionary_encode()
+    distinct: list[str] = encoded.dictionary.to_pylist()
+    order = sorted(range(len(distinct)), key=lambda i: _natural_key(distinct[i]))
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return [distinct[i] for i in order], rank[encoded.indices.to_numpy()]
 
 
 def _natural_key(label: str) -> tuple[list[tuple[int, int, str]], str]:

@@ -1,0 +1,64 @@
+"""Named parameters of methods and workloads, read from text or TOML."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from instances.errors import BadInput, unknown
+
+Value = bool | int | float | str
+
+_KINDS: Mapping[type, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "a word"}
+
+
+@dataclass(frozen=True)
+class Option:
+    """A parameter: its default fixes its type.
+
+    Parameters
+    ----------
+    name, default, summary
+        As shown by ``overlaybench list``.
+    choices : tuple of str
+        The only values allowed, for a str.
+    least, most : float
+        The range allowed, for a number.
+    """
+
+    name: str
+    default: Value
+    summary: str
+    choices: tuple[str, ...] = ()
+    least: float = -math.inf
+    most: float = math.inf
+
+    def parse(self, value: object) -> Value:
+        """The value in the option's type; anything else is bad input."""
+        expected = type(self.default)
+        try:
+            if expected is bool:
+                parsed: Value = {"true": True, "false": False}[str(value).lower()]
+            elif isinstance(value, bool):
+                raise ValueError
+            elif expected is int:
+                parsed = int(str(value))
+            else:
+                parsed = float(str(value)) if expected is float else str(value)
+        except (ValueError, KeyError):
+            raise BadInput(f"option '{self.name}' takes {_KINDS[expected]}, not '{value}'") from None
+        if self.choices and parsed not in self.choices:
+            raise unknown(f"value of option '{self.name}'", str(parsed), self.choices)
+        if not isinstance(parsed, str) and not self.least <= parsed <= self.most:
+            raise BadInput(f"option '{self.name}' must lie from {self.least:g} to {self.most:g}, not {parsed}")
+        return parsed
+
+
+def complete(options: Iterable[Option], given: Mapping[str, object], owner: str) -> dict[str, Value]:
+    """The value of each option, its default where none is given; a name the `owner` does not know is bad input."""
+    known = {option.name: option for option in options}
+    for name in given:
+        if name not in known:
+            raise unknown(f"option of {owner}", name, known)
+    return {name: option.parse(given.get(name, option.default)) for name, option in known.items()}

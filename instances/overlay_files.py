@@ -1,0 +1,45 @@
+"""Overlays in files: overlay/1 JSON, edges by node label."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from instances.errors import BadInput
+from instances.files import read_text, write_whole
+from instances.overlay import Overlay
+from instances.topic_instance import TopicInstance
+
+FORMAT = "overlay/1"
+
+
+def read_overlay(path: Path, instance: TopicInstance) -> Overlay:
+    """Read the overlay of an instance; anything wrong with the file is bad input that names the place."""
+    try:
+        data = json.loads(read_text(path))
+    except (json.JSONDecodeError, RecursionError) as error:
+        place = f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else "nested too deeply"
+        raise BadInput(f"{path}: {place}") from None
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise BadInput(f'{path}: needs "format": "{FORMAT}" at the top')
+    edges = data.get("edges")
+    if not isinstance(edges, list):
+        raise BadInput(f'{path}: needs "edges": a list of pairs of node labels')
+    for number, edge in enumerate(edges):
+        if not isinstance(edge, list) or len(edge) != 2 or not all(isinstance(end, str) for end in edge):
+            raise BadInput(f"{path}: edge {number} must be a pair of node labels")
+    try:
+        return Overlay.from_labels(((a, b) for a, b in edges), instance)
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from None
+
+
+def write_overlay(overlay: Overlay, instance: TopicInstance, path: Path) -> None:
+    """Write an overlay with the labels of its instance; the inverse of :func:`read_overlay`."""
+    text = json.dumps({"format": FORMAT, "edges": labelled_edges(overlay, instance)}, ensure_ascii=False)
+    write_whole(path, lambda file: file.write_text(text + "\n", encoding="utf-8"))
+
+
+def labelled_edges(overlay: Overlay, instance: TopicInstance) -> list[tuple[str, str]]:
+    """The edges by node label, in the overlay's order."""
+    return [(instance.node_label(int(u)), instance.node_label(int(v))) for u, v in overlay.edges]

@@ -1,0 +1,42 @@
+"""How likely each topic is: the popularity laws of P1 §8, P2 §5 and P3 §VI, as integer weights."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import brentq
+
+Weights = npt.NDArray[np.uint64]
+_SCALE = 2.0**40
+
+
+def uniform(topics: int) -> Weights:
+    """Every topic alike."""
+    return _weights(np.ones(topics))
+
+
+def zipf(topics: int, alpha: float) -> Weights:
+    """p_i ∝ i^-α: α = 0.5 in P1 and P2, 2.0 in P3."""
+    return _weights(np.arange(1, topics + 1, dtype=float) ** -alpha)
+
+
+def exponential(topics: int, top_decile: float) -> Weights:
+    """p_i ∝ q^i, with q such that the first tenth of the topics (rounded up) has the mass `top_decile`.
+
+    P1 §8 states only that mass, 0.55; the geometric law is the discrete exponential that has it.
+    """
+    top = -(-topics // 10)
+    if top == topics or top_decile <= top / topics:
+        return uniform(topics)
+
+    def excess(rate: float) -> float:
+        return float(np.expm1(-rate * top) / np.expm1(-rate * topics) - top_decile)
+
+    rate = brentq(excess, 1e-9, 700.0 / top)
+    return _weights(np.exp(-rate * np.arange(topics)))
+
+
+def _weights(popularity: npt.NDArray[np.float64]) -> Weights:
+    """Integers ∝ popularity, at least 1 and about 2^40 together, so that draws need no floating point."""
+    weights: Weights = np.maximum(1, np.rint(popularity / popularity.sum() * _SCALE)).astype(np.uint64)
+    return weights

@@ -1,0 +1,119 @@
+"""The topic workloads of P1 §8, P2 §5 and §6.5, and P3 §VI, by name.
+
+Every node draws its topics from a stream of its own, a function of (seed, node) alone: the instance is the same
+whether its nodes are drawn in one process or in many. A node first fixes its number of topics (given, or uniform
+between a least and a most number) and then draws topics one by one by popularity, without replacement: a topic
+that it already has is drawn again. The probability of a set of topics is therefore that of successive sampling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from instances import popularity
+from instances.errors import BadInput
+from instances.option import Option, Value, complete
+from instances.subscription_draw import draw_subscriptions
+from instances.topic_instance import TopicInstance
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A named family of seeded instances.
+
+    Attributes
+    ----------
+    name, summary, source
+        As listed; `source` names paper and section.
+    parameters : tuple of Option
+        What can be chosen, with defaults.
+    """
+
+    name: str
+    summary: str
+    source: str
+    parameters: tuple[Option, ...]
+    build: Callable[..., TopicInstance]
+
+    def complete(self, given: dict[str, object]) -> dict[str, Value]:
+        """All parameters with their values; an unknown one is bad input."""
+        return complete(self.parameters, given, f"workload '{self.name}'")
+
+    def generate(self, *, seed: int = 0, **given: object) -> TopicInstance:
+        """The instance for a seed (0 … 2^63 − 1) and parameters."""
+        if not 0 <= seed < 2**63:
+            raise BadInput(f"seed {seed} must lie from 0 to 2^63 - 1")
+        return self.build(seed=seed, **self.complete(given))
+
+
+def topic_weights(law: str, topics: int, **shape: float) -> popularity.Weights:
+    """The weights of a popularity law by name."""
+    laws: dict[str, Callable[..., popularity.Weights]] = {
+        "uniform": popularity.uniform,
+        "zipf": popularity.zipf,
+        "exponential": popularity.exponential,
+    }
+    return laws[law](topics, **shape)
+
+
+def _fixed(law: str, *, nodes: int, topics: int, subscriptions: int, seed: int, **shape: float) -> TopicInstance:
+    return _draw(law, nodes, topics, subscriptions, subscriptions, seed, shape)
+
+
+def _varying(law: str, *, nodes: int, topics: int, least: int, most: int, seed: int, **shape: float) -> TopicInstance:
+    return _draw(law, nodes, topics, least, most, seed, shape)
+
+
+def _draw(
+    law: str, nodes: int, topics: int, least: int, most: int, seed: int, shape: dict[str, float]
+) -> TopicInstance:
+    if not least <= most <= topics:
+        raise BadInput(f"{least} to {most} subscriptions a node from {topics} topics: choose fewer subscriptions")
+    sizes, wanted = draw_subscriptions(topic_weights(law, topics, **shape), least, most, seed, 0, nodes)
+    offsets = np.zeros(nodes + 1, dtype=np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    return TopicInstance.from_sorted(offsets, wanted, topics)
+
+
+def _size(name: str, default: int, summary: str) -> Option:
+    return Option(name, default, summary, least=1, most=2**31 - 1)
+
+
+_NODES, _TOPICS = _size("nodes", 1000, "|V|"), _size("topics", 100, "|T| to draw from")
+_FIXED = (_NODES, _TOPICS, _size("subscriptions", 10, "distinct topics a node"))
+_VARYING = (
+    _size("nodes", 4000, "|V|"),
+    _size("topics", 200, "|T| to draw from"),
+    _size("least", 10, "fewest topics a node"),
+    _size("most", 90, "most topics a node"),
+)
+_DECILE = Option("top_decile", 0.55, "mass of the first tenth of the topics", least=0.0, most=0.999)
+
+
+def _alpha(default: float) -> Option:
+    return Option("alpha", default, "p_i proportional to i^-alpha", least=0.0, most=20.0)
+
+
+_P1, _P3 = "P1 §8, P2 §5", "P3 §VI"
+TOPIC_WORKLOADS: tuple[Workload, ...] = (
+    Workload(
+        "uniform", "every topic alike, a fixed number a node", "P1 §8, P2 §6.5", _FIXED, partial(_fixed, "uniform")
+    ),
+    Workload("zipf", "p_i ∝ i^-α, a fixed number a node", _P1, (*_FIXED, _alpha(0.5)), partial(_fixed, "zipf")),
+    Workload(
+        "exponential", "p_i ∝ q^i, a fixed number a node", "P1 §8", (*_FIXED, _DECILE), partial(_fixed, "exponential")
+    ),
+    Workload("uniform-varying", "every topic alike, 10 to 90 a node", _P3, _VARYING, partial(_varying, "uniform")),
+    Workload("zipf-varying", "p_i ∝ i^-α, 10 to 90 a node", _P3, (*_VARYING, _alpha(2.0)), partial(_varying, "zipf")),
+    Workload(
+        "exponential-varying",
+        "p_i ∝ q^i, 10 to 90 a node",
+        _P3,
+        (*_VARYING, _DECILE),
+        partial(_varying, "exponential"),
+    ),
+)
