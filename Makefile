@@ -1,0 +1,33 @@
+# Every target first sets up .venv (set-up.sh; nothing to do when that is done).
+BIN := .venv/bin
+BENCHMARKS := $(patsubst benchmarks/%.py,%,$(filter-out benchmarks/_%,$(wildcard benchmarks/*.py)))
+
+.PHONY: help set-up study test test-slow lint bench clean
+
+help:
+	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' Makefile
+
+study: set-up ## run the default study and write its report, results/default/report.html
+	$(BIN)/overlaybench study compare/default_study.toml --out results/default
+	$(BIN)/overlaybench report results/default
+
+test: set-up ## run the tests, but for the slow ones
+	$(BIN)/python -m pytest
+
+test-slow: set-up ## run the tests that take minutes each
+	$(BIN)/python -m pytest -m slow
+
+lint: set-up ## check style, format and types
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+bench: set-up ## run every benchmark
+	@set -e; for name in $(BENCHMARKS); do echo "== $$name"; $(BIN)/python -m benchmarks.$$name; done
+
+clean: ## remove the environment and the caches; results/ stays
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+set-up:
+	@./set-up.sh

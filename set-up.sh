@@ -1,0 +1,86 @@
+#!/bin/sh
+# Make .venv as pyproject.toml and constraints.txt say, and install what the system lacks for it.
+# `make` calls this before everything else; it returns at once when nothing has changed.
+set -eu
+cd "$(dirname "$0")"
+python=${PYTHON:-python3}
+stamp=.venv/set-up-of # the checkout it was made for, and a digest of what it was made from
+
+main() {
+    exec 9<. # the lock is on the checkout's folder itself: no file to leave behind
+    flock -n 9 || { say "waiting for another set-up"; flock 9; }
+    wanted=$(cat pyproject.toml constraints.txt set-up.sh | sha256sum)
+    if usable && [ "$(tail -n 1 "$stamp")" = "$wanted" ]; then return; fi
+    check_system
+    if ! usable; then
+        rm -rf .venv
+        "$python" -m venv .venv
+    fi
+    rm -f "$stamp"
+    say "installing the pinned packages into .venv (some minutes, about 1.6 GB)"
+    install_packages || fail "pip could not install what constraints.txt pins: its last lines above say why"
+    printf '%s\n' "$(pwd -P)" "$wanted" >"$stamp"
+}
+
+# A .venv that was half made, moved with its checkout, or outlived its Python is made again from nothing.
+usable() {
+    [ -f "$stamp" ] && [ "$(head -n 1 "$stamp")" = "$(pwd -P)" ] && .venv/bin/python -c 'import pip' 2>/dev/null
+}
+
+check_system() {
+    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || fail "needs Python 3.11 or newer as $python"
+    if [ -n "${JAVA_HOME:-}" ] && ! has_java; then
+        fail "JAVA_HOME is $JAVA_HOME, but Spark needs $java_needed: point it at one, or unset it"
+    fi
+    missing=
+    has_venv || missing=python3-venv
+    has_java || missing="$missing default-jre-headless"
+    [ -z "$missing" ] || install_from_debian
+    has_venv || fail "$python lacks the modules venv and ensurepip: install python3-venv (Debian), or set PYTHON"
+    has_java || fail "needs $java_needed, as java on the PATH or in JAVA_HOME: install default-jre-headless (Debian)"
+}
+
+has_venv() {
+    "$python" -c 'import ensurepip, venv' 2>/dev/null
+}
+
+java_needed="Java 17 or newer with the module jdk.incubator.vector"
+has_java() {
+    "${JAVA_HOME:+$JAVA_HOME/bin/}java" --list-modules 2>/dev/null |
+        grep -Eq '^jdk\.incubator\.vector@(1[7-9]|[2-9][0-9])'
+}
+
+install_from_debian() {
+    command -v apt-get >/dev/null || return 0
+    if [ "$(id -u)" = 0 ]; then
+        as_root=
+    elif sudo -n true 2>/dev/null; then
+        as_root="sudo -n"
+    else
+        fail "as root, run: apt-get install ${missing# }"
+    fi
+    say "installing with apt-get: ${missing# }"
+    # shellcheck disable=SC2086 # both lists are meant to be split
+    {
+        $as_root apt-get update -qq || say "apt-get update failed: going on with the lists there are"
+        $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $missing
+    } </dev/null >/dev/null || fail "apt-get could not install ${missing# }: its last lines above say why"
+}
+
+# Build requirements (setuptools) are held to the constraints too: older pips take them from the first
+# variable, newer ones from the second.
+install_packages() {
+    PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
+        .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-input --use-pep517 -e '.[dev]'
+}
+
+say() {
+    printf 'set-up: %s\n' "$1" >&2
+}
+
+fail() {
+    say "$1"
+    exit 1
+}
+
+main
