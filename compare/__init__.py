@@ -1,1 +1,1 @@
-"""Floor: to come."""
+"""Floor 4: studies, Spark, results, reports and the command line."""

@@ -1,0 +1,131 @@
+"""The command ``overlaybench``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import click
+
+from compare import listing, solving
+from instances import BadInput
+
+_FILE = click.Path(path_type=Path)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="overlaybench")
+def cli() -> None:
+    """Build publish/subscribe overlays, and prove how far each is from the best."""
+
+
+@cli.command(context_settings={"ignore_unknown_options": True})
+@click.argument("workload")
+@click.argument("parameters", nargs=-1, type=click.UNPROCESSED)
+@click.option("--seed", default=0, show_default=True, help="One seed, one instance.")
+@click.option("-o", "--output", required=True, type=_FILE, help="A .json, .csv, .tsv or .parquet file.")
+def generate(workload: str, parameters: tuple[str, ...], seed: int, output: Path) -> None:
+    """Write an instance of a WORKLOAD; its parameters are --nodes N --topics T ... (`overlaybench list workloads`)."""
+    solving.generate(workload, solving.named_values(parameters), seed, output)
+
+
+@cli.command()
+@click.argument("file", type=_FILE)
+@click.option("--problem", required=True, help="See `overlaybench list problems`.")
+@click.option("--method", required=True, help="See `overlaybench list methods`.")
+@click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the method; repeatable.")
+@click.option("--seed", default=0, show_default=True, help="One seed, one answer.")
+@click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), help="Seconds.")
+@click.option("--memory-limit", type=click.IntRange(min=1), help="MiB beyond what the program itself takes.")
+@click.option("--node-column", default="node", show_default=True, help="In CSV, TSV and Parquet files.")
+@click.option("--topic-column", default="topic", show_default=True, help="In CSV, TSV and Parquet files.")
+@click.option("-o", "--output", type=_FILE, help="Write the overlay there (overlay/1 JSON).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def solve(
+    file: Path,
+    problem: str,
+    method: str,
+    options: tuple[str, ...],
+    seed: int,
+    time_limit: float | None,
+    memory_limit: int | None,
+    node_column: str,
+    topic_column: str,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Build an overlay for the subscriptions in FILE, and judge it. Exit status 1 if the run failed."""
+    run = solving.solve(
+        solving.load(file, node_column, topic_column),
+        problem,
+        method,
+        solving.options_given(options),
+        seed=seed,
+        time_limit=time_limit,
+        memory_limit=memory_limit,
+        output=output,
+    )
+    click.echo(run.to_json() if as_json else run.to_text())
+    sys.exit(1 if run.failed else 0)
+
+
+@cli.command()
+@click.argument("file", type=_FILE)
+@click.argument("overlay", type=_FILE)
+@click.option("--problem", required=True, help="See `overlaybench list problems`.")
+@click.option("--node-column", default="node", show_default=True, help="In CSV, TSV and Parquet files.")
+@click.option("--topic-column", default="topic", show_default=True, help="In CSV, TSV and Parquet files.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def check(file: Path, overlay: Path, problem: str, node_column: str, topic_column: str, as_json: bool) -> None:
+    """Judge an OVERLAY for the subscriptions in FILE: is it valid, what is it worth. Exit status 1 if invalid."""
+    verdict = solving.check(solving.load(file, node_column, topic_column), overlay, problem)
+    click.echo(verdict.to_json() if as_json else verdict.to_text())
+    sys.exit(1 if verdict.violations else 0)
+
+
+@cli.command("list")
+@click.argument("what", default="all")
+def list_command(what: str) -> None:
+    """List the problems, methods or workloads, with their options and sources."""
+    listing.show(what)
+
+
+@cli.command()
+@click.argument("spec", type=_FILE)
+@click.option("--out", required=True, type=_FILE, help="The folder of results; a study that was stopped goes on.")
+@click.option("--master", default="local[*]", show_default=True, help="Spark master.")
+def study(spec: Path, out: Path, master: str) -> None:
+    """Run the study in SPEC.toml on Spark."""
+    from compare import studying
+
+    studying.study(spec, out, master)
+
+
+@cli.command()
+@click.argument("folder", type=_FILE)
+def report(folder: Path) -> None:
+    """Write the page of a study's results: report.html, tables/ and figures/ in its FOLDER."""
+    from compare import studying
+
+    click.echo(studying.report(folder))
+
+
+def main() -> NoReturn:
+    """Run the command line; bad input is one line and exit status 2."""
+    try:
+        sys.exit(cli.main(standalone_mode=False) or 0)
+    except BadInput as error:
+        _stop(str(error), 2)
+    except click.UsageError as error:
+        command = error.ctx.command_path if error.ctx else "overlaybench"
+        _stop(f"{' '.join(error.format_message().split())} (see `{command} --help`)", 2)
+    except click.ClickException as error:
+        _stop(error.format_message(), 2)
+    except (KeyboardInterrupt, click.Abort):
+        _stop("stopped; what was done is kept", 130)
+
+
+def _stop(message: str, status: int) -> NoReturn:
+    click.echo(f"overlaybench: {message}", err=True)
+    sys.exit(status)

@@ -1,0 +1,74 @@
+"""What the command list shows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+
+from rich.console import Console
+from rich.table import Table
+
+from compare.catalogue import METHODS
+from instances import PROBLEMS, WORKLOADS
+from instances.errors import unknown
+from instances.option import Option
+
+
+def show(what: str) -> None:
+    """Print the tables asked for: problems, methods, workloads, or all of them."""
+    tables = {"problems": _problems, "methods": _methods, "workloads": _workloads}
+    if what not in (*tables, "all"):
+        raise unknown("list", what, [*tables, "all"])
+    console = Console()
+    for name, table in tables.items():
+        if what in (name, "all"):
+            console.print(*table())
+
+
+def _problems() -> Iterator[Table]:
+    table = _table("Problems", "problem", "minimise", "source")
+    for problem in PROBLEMS.values():
+        table.add_row(problem.name, problem.summary, problem.source)
+    yield table
+
+
+def _methods() -> Iterator[Table]:
+    table = _table("Methods", "method", "what it does", "answers", "source")
+    for method in METHODS.values():
+        name = f"{method.name} (exact)" if method.exact else method.name
+        table.add_row(name, method.summary, ", ".join(method.problems), method.source)
+    yield table
+    yield _options("Options of methods", {name: method.options for name, method in METHODS.items()})
+
+
+def _workloads() -> Iterator[Table]:
+    table = _table("Workloads", "workload", "law", "source")
+    for workload in WORKLOADS.values():
+        table.add_row(workload.name, workload.summary, workload.source)
+    yield table
+    yield _options("Parameters of workloads", {name: workload.parameters for name, workload in WORKLOADS.items()})
+
+
+def _options(title: str, by_owner: Mapping[str, Iterable[Option]]) -> Table:
+    owners: dict[Option, list[str]] = {}
+    for owner, options in by_owner.items():
+        for option in options:
+            owners.setdefault(option, []).append(owner)
+    table = _table(title, "name", "default", "values", "meaning", "of")
+    for option, names in owners.items():
+        table.add_row(option.name, str(option.default), _values(option), option.summary, ", ".join(names))
+    return table
+
+
+def _values(option: Option) -> str:
+    if option.choices:
+        return ", ".join(option.choices)
+    bounds = [f"from {option.least:g}"] if option.least > -math.inf else []
+    return " ".join(bounds + ([f"to {option.most:g}"] if option.most < 2**31 - 1 else []))
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify="left", show_lines=True)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table

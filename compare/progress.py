@@ -1,0 +1,74 @@
+"""How a study gets on: a live line in a terminal, a plain line now and then in a log."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+_PLAIN_EVERY = 15.0
+
+
+class Progress:
+    """Shows done, failed, running and left runs on stderr, with an estimate of the time that is left.
+
+    Parameters
+    ----------
+    total : int
+        The study's runs.
+    before : int
+        Those that were stored before it started.
+    """
+
+    def __init__(self, total: int, before: int) -> None:
+        self._total, self._before = total, before
+        self._start = self._last = time.monotonic()
+        console = Console(stderr=True)
+        self._live = Live(console=console, refresh_per_second=4) if console.is_terminal else None
+        self._line = ""
+
+    def __enter__(self) -> Progress:
+        if self._live:
+            self._live.start()
+        if self._before:
+            self._say(f"{self._before} of {self._total} runs were done before")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live:
+            self._live.stop()
+        elif self._line:
+            self._say(self._line)
+
+    def show(self, done: int, failed: int, running: int) -> None:
+        """Say where the study stands: runs done and failed since it started, and running now."""
+        left = self._total - self._before - done - running
+        seconds = time.monotonic() - self._start
+        estimate = f", about {_clock(seconds / done * (left + running / 2))} to go" if done and left > 0 else ""
+        self._line = (
+            f"{self._before + done} of {self._total} runs done ({failed} failed), "
+            f"{running} running, {max(0, left)} left, {_clock(seconds)} so far{estimate}"
+        )
+        if self._live:
+            self._live.update(Text(self._line))
+        elif time.monotonic() - self._last >= _PLAIN_EVERY:
+            self._last = time.monotonic()
+            self._say(self._line)
+
+    def _say(self, line: str) -> None:
+        if self._live:
+            self._live.console.print(Text(line))
+        else:
+            print(line, file=sys.stderr, flush=True)
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

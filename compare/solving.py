@@ -1,0 +1,175 @@
+"""What the commands generate, solve and check do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from compare.catalogue import method_named, problem_named, workload_named
+from compare.isolation import run_isolated
+from instances import BadInput, Overlay, Result, Status, TopicInstance
+from instances.overlay_files import labelled_edges, read_overlay, write_overlay
+from instances.topic_files import read_topics, write_topics
+
+
+@dataclass(frozen=True)
+class Run:
+    """A result with the instance it is for."""
+
+    instance: TopicInstance
+    result: Result[Overlay]
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is nothing to show but a reason."""
+        return self.result.status is Status.FAILED
+
+    def to_json(self) -> str:
+        """One JSON object: problem, method, status, value, lower_bound, gap, seconds, edges, counters and more."""
+        result = self.result
+        return json.dumps(
+            {
+                "problem": result.problem,
+                "method": result.method,
+                "status": str(result.status),
+                "value": result.value,
+                "lower_bound": result.lower_bound,
+                "gap": result.gap,
+                "seconds": result.seconds,
+                "edges": None if result.answer is None else labelled_edges(result.answer, self.instance),
+                "counters": dict(result.counters),
+                "measures": dict(result.measures),
+                "reason": result.reason,
+                "instance": self.instance.digest,
+            },
+            ensure_ascii=False,
+        )
+
+    def to_text(self) -> str:
+        """A few lines for a person."""
+        result = self.result
+        lines = [f"{result.problem} by {result.method}: {result.status}, {result.seconds:.2f} s"]
+        if result.value is not None:
+            lines.append(f"value {result.value:g}" + _measured(result.measures))
+        if result.lower_bound is not None:
+            gap = "" if result.gap is None else f", gap {result.gap:.2%}"
+            lines.append(f"proven lower bound {result.lower_bound:g}{gap}")
+        elif result.value is not None:
+            lines.append("no lower bound: the method proves none")
+        return "\n".join([*lines, *([result.reason] if result.reason else [])])
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a problem says of an overlay."""
+
+    problem: str
+    value: float
+    violations: list[str]
+    measures: Mapping[str, float]
+
+    def to_json(self) -> str:
+        """One JSON object: problem, valid, value, violations, measures."""
+        return json.dumps(
+            {
+                "problem": self.problem,
+                "valid": not self.violations,
+                "value": self.value,
+                "violations": self.violations,
+                "measures": dict(self.measures),
+            },
+            ensure_ascii=False,
+        )
+
+    def to_text(self) -> str:
+        """A few lines for a person."""
+        verdict = "invalid" if self.violations else "valid"
+        head = f"{verdict} for {self.problem}, value {self.value:g}" + _measured(self.measures)
+        return "\n".join([head, *self.violations])
+
+
+def load(file: Path, node_column: str, topic_column: str) -> TopicInstance:
+    """The instance in a file; repeated rows are counted and said on stderr."""
+    read = read_topics(file, node_column=node_column, topic_column=topic_column)
+    if read.duplicates:
+        click.echo(f"overlaybench: {file}: {read.duplicates} duplicate (node, topic) rows, each counted once", err=True)
+    return read.instance
+
+
+def generate(workload: str, given: dict[str, object], seed: int, output: Path) -> None:
+    """Write an instance of a workload."""
+    instance = workload_named(workload).generate(seed=seed, **given)
+    write_topics(instance, output)
+    click.echo(f"{output}: {instance!r}", err=True)
+
+
+def solve(
+    instance: TopicInstance,
+    problem: str,
+    method: str,
+    options: Mapping[str, object],
+    *,
+    seed: int,
+    time_limit: float | None,
+    memory_limit: int | None,
+    output: Path | None,
+) -> Run:
+    """Run a method in a process of its own; write its overlay, if asked to and there is one."""
+    outcome = run_isolated(
+        method_named(method),
+        instance,
+        problem_named(problem),
+        seed=seed,
+        options=options,
+        time_limit=time_limit,
+        memory_limit=memory_limit,
+    )
+    if output is not None and outcome.result.answer is not None:
+        write_overlay(outcome.result.answer, instance, output)
+    return Run(instance, outcome.result)
+
+
+def check(instance: TopicInstance, overlay: Path, problem: str) -> Verdict:
+    """Judge the overlay in a file."""
+    judge = problem_named(problem)
+    answer = read_overlay(overlay, instance)
+    return Verdict(
+        judge.name,
+        judge.value(instance, answer),
+        judge.violations(instance, answer),
+        judge.measures(instance, answer),
+    )
+
+
+def named_values(words: tuple[str, ...]) -> dict[str, object]:
+    """The parameters in ``--nodes 20 --top-decile=0.6``; anything else is bad input."""
+    given: dict[str, object] = {}
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        name, equals, value = word.partition("=")
+        if not name.startswith("--") or not (equals or rest):
+            raise BadInput(f"'{word}': parameters are given as --name value")
+        given[name[2:].replace("-", "_")] = value if equals else rest.pop(0)
+    return given
+
+
+def options_given(words: tuple[str, ...]) -> dict[str, object]:
+    """The options in ``key=value`` words."""
+    given: dict[str, object] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or not name:
+            raise BadInput(f"--option {word}: write it as KEY=VALUE")
+        given[name] = value
+    return given
+
+
+def _measured(measures: Mapping[str, float]) -> str:
+    if not measures:
+        return ""
+    return " (" + ", ".join(f"{name.replace('_', ' ')} {figure:g}" for name, figure in measures.items()) + ")"

@@ -1,0 +1,260 @@
+"""A study file: instances × problems × methods × options × limits, in TOML."""
+
+from __future__ import annotations
+
+import itertools
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from compare.catalogue import code_version, method_named, problem_named, workload_named
+from compare.recipe import Recipe, freeze
+from compare.store import Made
+from compare.task import Task, derived_seed, options_json
+from instances import BadInput
+from instances.errors import unknown
+from instances.files import read_text
+from instances.option import Value
+
+_TOP = ("name", "seed", "time_limit", "memory_limit", "instances", "runs")
+_SOURCE = ("family", "seeds", "stand_in")
+_FILE = ("file", "node_column", "topic_column", "sample")
+_RUN = ("problems", "methods", "families", "nodes_at_most", "time_limit", "memory_limit", "repeats")
+_TIME_LIMIT, _MEMORY_LIMIT = 60.0, 4096
+
+
+@dataclass(frozen=True)
+class Runs:
+    """One ``[[runs]]`` table: every method on every problem, on the instances it admits."""
+
+    problems: tuple[str, ...]
+    methods: tuple[tuple[str, tuple[tuple[str, Value], ...]], ...]
+    families: tuple[str, ...]
+    nodes_at_most: int
+    time_limit: float
+    memory_limit: int
+    repeats: int
+
+    def admits(self, recipe: Recipe, made: Made) -> bool:
+        """Whether these runs are wanted on an instance."""
+        return made.nodes <= self.nodes_at_most and (not self.families or recipe.family in self.families)
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study, read and checked.
+
+    Attributes
+    ----------
+    name, seed
+        Instance and method seeds derive from `seed` and from what they are for, never from an order.
+    recipes : tuple of Recipe
+        The instances to make.
+    runs : tuple of Runs
+        What to run on them.
+    notes : tuple of str
+        What a reader of the results must know (a file that was replaced by a stand-in).
+    spec : str
+        The file's text.
+    """
+
+    name: str
+    seed: int
+    recipes: tuple[Recipe, ...]
+    runs: tuple[Runs, ...]
+    notes: tuple[str, ...]
+    spec: str
+
+    def tasks(self, made: Mapping[str, Made]) -> list[Task]:
+        """Every run on the instances made (by recipe, as JSON), each once, the longest first."""
+        found: dict[str, Task] = {}
+        for recipe, runs in itertools.product(self.recipes, self.runs):
+            instance = made.get(recipe.to_json())
+            if instance is not None and runs.admits(recipe, instance):
+                for task in self._tasks(recipe, instance.digest, runs):
+                    found.setdefault(task.key, task)
+        return sorted(found.values(), key=lambda task: (-_expected_seconds(task), task.key))
+
+    def _tasks(self, recipe: Recipe, digest: str, runs: Runs) -> Iterator[Task]:
+        for problem, (method, options), repeat in itertools.product(runs.problems, runs.methods, range(runs.repeats)):
+            complete = options_json(method_named(method).complete(dict(options), problem))
+            yield Task(
+                instance=digest,
+                recipe=recipe.to_json(),
+                family=recipe.family,
+                problem=problem,
+                method=method,
+                options=complete,
+                seed=derived_seed(str(self.seed), digest, problem, method, complete, str(repeat)),
+                time_limit=runs.time_limit,
+                memory_limit=runs.memory_limit,
+                code_version=code_version(),
+            )
+
+
+def _expected_seconds(task: Task) -> float:
+    """A guess for scheduling: an exact method may take its limit, a heuristic seldom does."""
+    return task.time_limit if method_named(task.method).exact else 0.1
+
+
+def read_study(path: Path) -> Study:
+    """Read a study file; names in it are checked, and files it names are relative to its folder.
+
+    Raises
+    ------
+    BadInput
+        With the file, the place and the mend.
+    """
+    spec = read_text(path)
+    try:
+        data = tomllib.loads(spec)
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"{path}: {error}") from None
+    try:
+        return _study(data, spec, path)
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from None
+
+
+def _study(data: dict[str, Any], spec: str, path: Path) -> Study:
+    _check_keys(data, _TOP, "")
+    name = _typed(data, "name", str, path.stem, "")
+    seed = _typed(data, "seed", int, 0, "")
+    notes: list[str] = []
+    recipes: list[Recipe] = []
+    for number, source in enumerate(_tables(data, "instances"), start=1):
+        recipes.extend(_recipes(source, f"instances[{number}]", seed, path.parent, notes))
+    runs = tuple(
+        _runs(table, f"runs[{number}]", data, {recipe.family for recipe in recipes})
+        for number, table in enumerate(_tables(data, "runs"), start=1)
+    )
+    return Study(name, seed, tuple(dict.fromkeys(recipes)), runs, tuple(notes), spec)
+
+
+def _recipes(source: dict[str, Any], where: str, seed: int, folder: Path, notes: list[str]) -> Iterator[Recipe]:
+    if ("file" in source) == ("workload" in source):
+        raise BadInput(f"{where}: name either a file or a workload")
+    if "file" in source:
+        _check_keys(source, (*_SOURCE, *_FILE), where)
+        file = (folder / _typed(source, "file", str, "", where)).resolve()
+        if not file.is_file():
+            if "stand_in" not in source:
+                raise BadInput(f"{where}: {source['file']} is not there: mend the path or give a stand_in")
+            stand_in = _typed(source, "stand_in", dict, {}, where)
+            family = str(stand_in.get("family", source.get("family", "stand-in")))
+            notes.append(f"{source['file']} was absent: {family} instances stand in for it.")
+            given = {"family": family, "seeds": source.get("seeds", 1), **stand_in}
+            yield from _recipes(given, f"{where}.stand_in", seed, folder, notes)
+            return
+        family = _typed(source, "family", str, file.stem, where)
+        columns = {key: _typed(source, key, str, key.split("_")[0], where) for key in ("node_column", "topic_column")}
+        for sample in _list(source.get("sample", 0)):
+            if not isinstance(sample, int) or isinstance(sample, bool) or sample < 0:
+                raise BadInput(f"{where}: sample must be a number of nodes, not {sample!r}")
+            for replicate in _replicates(source, where):
+                drawn = derived_seed(str(seed), family, str(sample), str(replicate))
+                yield Recipe(family, drawn if sample else 0, file=str(file), sample=sample, **columns)
+        return
+    workload = workload_named(_typed(source, "workload", str, "", where))
+    family = _typed(source, "family", str, workload.name, where)
+    shape = {key: value for key, value in source.items() if key not in (*_SOURCE, "workload")}
+    for values in _grid(shape):
+        try:
+            parameters = freeze(workload.complete(values))
+        except BadInput as error:
+            raise BadInput(f"{where}: {error}") from None
+        for replicate in _replicates(source, where):
+            drawn = derived_seed(str(seed), workload.name, repr(parameters), str(replicate))
+            yield Recipe(family, drawn, workload=workload.name, parameters=parameters)
+
+
+def _replicates(source: dict[str, Any], where: str) -> range:
+    seeds = _typed(source, "seeds", int, 1, where)
+    if seeds < 1:
+        raise BadInput(f"{where}: seeds must be at least 1, not {seeds}")
+    return range(seeds)
+
+
+def _runs(table: dict[str, Any], where: str, data: dict[str, Any], families: set[str]) -> Runs:
+    _check_keys(table, _RUN, where)
+    problems, methods, wanted = (
+        _list(_typed(table, key, list, [], where)) for key in ("problems", "methods", "families")
+    )
+    if not problems or not methods:
+        raise BadInput(f"{where}: needs problems and methods, at least one of each")
+    try:
+        for problem in problems:
+            problem_named(str(problem))
+        chosen = [variant for method in methods for variant in _variants(method)]
+        for problem, (method, options) in itertools.product(problems, chosen):
+            method_named(method).complete(dict(options), problem)
+        for family in wanted:
+            if family not in families:
+                raise unknown("family", str(family), families)
+    except BadInput as error:
+        raise BadInput(f"{where}: {error}") from None
+    limits: dict[str, Any] = {key: data[key] for key in ("time_limit", "memory_limit") if key in data} | table
+    return Runs(
+        tuple(problems),
+        tuple(chosen),
+        tuple(wanted),
+        _positive(table, "nodes_at_most", int, 2**31, where),
+        float(_positive(limits, "time_limit", float, _TIME_LIMIT, where)),
+        _positive(limits, "memory_limit", int, _MEMORY_LIMIT, where),
+        _positive(table, "repeats", int, 1, where),
+    )
+
+
+def _variants(method: object) -> Iterator[tuple[str, tuple[tuple[str, Value], ...]]]:
+    """``"gm"``, or ``{method = "low-oda", k = [2, 3]}`` with every combination of the options' values."""
+    if isinstance(method, str):
+        method_named(method)
+        yield method, ()
+        return
+    if not isinstance(method, dict) or not isinstance(method.get("method"), str):
+        raise BadInput(f'a method is a name or {{method = "name", option = value}}, not {method!r}')
+    name = method["method"]
+    method_named(name)
+    for values in _grid({key: value for key, value in method.items() if key != "method"}):
+        yield name, freeze(values)
+
+
+def _grid(lists: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for values in itertools.product(*(_list(value) for value in lists.values())):
+        yield dict(zip(lists, values, strict=True))
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _tables(data: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    tables = data.get(key)
+    if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
+        raise BadInput(f"needs at least one [[{key}]] table")
+    return tables
+
+
+def _check_keys(table: Mapping[str, Any], known: Iterable[str], where: str) -> None:
+    for key in table:
+        if key not in known:
+            raise unknown("key", key, known, where=where)
+
+
+def _typed(table: Mapping[str, Any], key: str, kind: type, default: Any, where: str) -> Any:
+    value = table.get(key, default)
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        names = {str: "a text", int: "a whole number", float: "a number", list: "a list", dict: "a table"}
+        raise BadInput(f"{where + ': ' if where else ''}{key} must be {names[kind]}, not {value!r}")
+    return value
+
+
+def _positive(table: Mapping[str, Any], key: str, kind: type, default: Any, where: str) -> Any:
+    value = _typed(table, key, kind, default, where)
+    if not value > 0:
+        raise BadInput(f"{where}: {key} must be above 0, not {value}")
+    return value

@@ -1,0 +1,42 @@
+"""What the commands study and report do."""
+
+from __future__ import annotations
+
+import signal
+from collections import Counter
+from pathlib import Path
+from typing import NoReturn
+
+import click
+
+from compare.spark_study import run_study
+from compare.store import Store
+from compare.study import read_study
+
+
+def study(spec: Path, out: Path, master: str) -> None:
+    """Run a study on Spark and say how its runs ended; notes of the study go to stderr."""
+    signal.signal(signal.SIGTERM, _stop)
+    plan, store = read_study(spec), Store(out)
+    for note in plan.notes:
+        click.echo(f"overlaybench: {note}", err=True)
+    tasks = run_study(plan, store, master)
+    counts = Counter(store.rows(task.key for task in tasks)["status"])
+    click.echo(f"{out}: {len(tasks)} runs: " + ", ".join(f"{n} {status}" for status, n in sorted(counts.items())))
+
+
+def report(folder: Path) -> Path:
+    """Write the report of the runs that a folder holds; those still missing are noted."""
+    from compare.report import write_report  # matplotlib takes a second to import, and studies do not need it
+
+    store = Store.existing(folder)
+    plan = store.plan()
+    rows = store.rows(plan.keys)
+    notes = list(plan.notes)
+    if missing := len(plan.keys) - len(rows):
+        notes.append(f"{missing} of {len(plan.keys)} runs are not done yet: the same study command goes on with them.")
+    return write_report(folder, rows, store.instance, title=plan.name, spec=plan.spec, notes=notes)
+
+
+def _stop(number: int, frame: object) -> NoReturn:
+    raise KeyboardInterrupt

@@ -1,0 +1,70 @@
+"""One run to be done: an instance, a problem, a method with its options, a seed, and its limits."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from compare.catalogue import METHODS
+from instances.option import Value
+
+
+@dataclass(frozen=True)
+class Task:
+    """A run, keyed by everything that decides its outcome.
+
+    Attributes
+    ----------
+    instance : str
+        The digest of the instance.
+    recipe, family : str
+        How the instance was made (JSON), and the group it belongs to.
+    options : str
+        All options of the method, defaults included, as JSON with sorted keys.
+    time_limit : float
+        Seconds for the method.
+    memory_limit : int
+        MiB for the solver process and its children.
+    """
+
+    instance: str
+    recipe: str
+    family: str
+    problem: str
+    method: str
+    options: str
+    seed: int
+    time_limit: float
+    memory_limit: int
+    code_version: str
+
+    @property
+    def key(self) -> str:
+        """32 hexadecimal digits: the same task has the same key on every machine."""
+        parts = asdict(self)
+        del parts["recipe"], parts["family"]
+        return derived(*(str(parts[name]) for name in sorted(parts)))
+
+    @property
+    def variant(self) -> str:
+        """The method with the options that differ from its defaults: ``low-oda k=8``."""
+        defaults = {option.name: option.default for option in METHODS[self.method].options}
+        chosen = {k: v for k, v in json.loads(self.options).items() if defaults[k] != v}
+        return " ".join([self.method, *(f"{name}={value}" for name, value in chosen.items())])
+
+
+def options_json(options: Mapping[str, Value]) -> str:
+    """Options as the JSON text that keys and rows use."""
+    return json.dumps(dict(sorted(options.items())), ensure_ascii=False)
+
+
+def derived(*parts: str) -> str:
+    """32 hexadecimal digits that depend on every part."""
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+
+def derived_seed(*parts: str) -> int:
+    """A seed below 2^31 (the range every solver takes) that depends on every part."""
+    return int(derived(*parts)[:8], 16) % 2**31
