@@ -1,0 +1,56 @@
+"""Compiling kernels with numba, and keeping what was compiled."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def kernel(function: Function) -> Function:
+    """Compile a function of numbers and plain arrays at its first call; the machine code is kept on disk."""
+    # numba notices a change in a kernel's own file only, not in the kernels it calls from other files:
+    # a cache folder named after the sources of all of them never serves outdated code.
+    config: Any = numba.config
+    before, config.CACHE_DIR = config.CACHE_DIR, str(_CACHE)
+    try:
+        return cast(Function, numba.njit(cache=True)(function))
+    finally:
+        config.CACHE_DIR = before
+
+
+def say_if_compiling() -> None:
+    """Tell the user on stderr, once a process, if no kernel of this version was compiled on this machine yet."""
+    global _said
+    if not _said and not any(_CACHE.rglob("*.nbi")):
+        print("compiling kernels, once", file=sys.stderr, flush=True)
+    _said = True
+
+
+def _cache_folder() -> Path:
+    sources = hashlib.sha256()
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        sources.update(file.read_bytes())
+    name = f"kernels-{sources.hexdigest()[:16]}"
+    beside = Path(__file__).parent / "__pycache__"
+    own = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "overlaybench"
+    for base in (Path(os.environ["NUMBA_CACHE_DIR"]),) if "NUMBA_CACHE_DIR" in os.environ else (beside, own):
+        try:
+            (base / name).mkdir(parents=True, exist_ok=True)
+        except OSError:
+            continue
+        if os.access(base / name, os.W_OK):
+            return base / name
+    return Path(tempfile.mkdtemp(prefix=name))
+
+
+_CACHE = _cache_folder()
+_said = False

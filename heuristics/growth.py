@@ -1,0 +1,129 @@
+"""An overlay in the making: what is linked, how it is connected, and how often it was looked at."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from heuristics.bucket_queue import Priorities
+from heuristics.compiled import kernel
+from heuristics.ties import TieOrder, candidate_of
+from heuristics.topic_components import TopicComponents, contribution, join, singletons
+from instances import Overlay, TopicInstance
+
+Levels = npt.NDArray[np.int32]
+Degrees = npt.NDArray[np.int32]
+
+
+class Growth:
+    """The overlay without edges at first; edges are added by the methods below and never removed.
+
+    Attributes
+    ----------
+    components : TopicComponents
+        Of the edges so far.
+    degrees : int32 array, shape (|V|,)
+        Of the edges so far.
+    to_merge : int
+        How many components there are beyond one a topic; 0 means topic-connected.
+    evaluations : int
+        How many contributions were computed.
+    """
+
+    def __init__(self, instance: TopicInstance, order: TieOrder) -> None:
+        self.order = order
+        self.components = singletons(instance)
+        self.degrees = np.zeros(instance.num_nodes, dtype=np.int32)
+        self.to_merge = instance.num_subscriptions - instance.num_topics
+        self.evaluations = 0
+        self._linked: list[npt.NDArray[np.int64]] = []
+
+    def link(self, bucket: Priorities, level: int, below: int) -> tuple[Priorities, Priorities, Levels]:
+        """Add, best first, every edge of a bucket that still contributes `level`, while both degrees are `below`.
+
+        No candidate may contribute more than `level`. Returns the candidates that the degrees forbid, and those
+        that contribute less, with their contributions; whoever contributes nothing any more is dropped.
+        Cost O(|T_u| + |T_v|) a candidate.
+        """
+        linked, blocked, stale, levels = _link(bucket, level, below, self.degrees, self.components, self.order)
+        self._linked.append(linked)
+        self.to_merge -= level * len(linked)
+        self.evaluations += len(bucket) - len(blocked)
+        return blocked, stale, levels
+
+    def link_first(self, bucket: Priorities, level: int) -> tuple[Priorities | None, Priorities, Levels]:
+        """Add the best edge of a bucket that still contributes `level`, whatever its ends' degrees.
+
+        Returns the candidates after it (None if there is no such edge), and the candidates before it that
+        contribute less, with their contributions.
+        """
+        place, stale, levels = _first(bucket, level, self.components, self.order)
+        self.evaluations += min(place + 1, len(bucket))
+        if place == len(bucket):
+            return None, stale, levels
+        self.link(bucket[place : place + 1], level, len(self.degrees))
+        return bucket[place + 1 :], stale, levels
+
+    def add(self, edges: npt.NDArray[np.int64], merged: int) -> None:
+        """Record edges u·|V| + v that somebody else found and joined, and how many components they merged."""
+        self._linked.append(edges)
+        self.to_merge -= merged
+
+    @property
+    def edges(self) -> npt.NDArray[np.int64]:
+        """The edges so far as numbers u·|V| + v, in the order they were added."""
+        return np.concatenate(self._linked) if self._linked else np.empty(0, np.int64)
+
+    def overlay(self) -> Overlay:
+        """The overlay of the edges so far."""
+        n, edges = len(self.degrees), np.sort(self.edges)
+        return Overlay(n, np.stack([edges // n, edges % n], axis=1).astype(np.int32))
+
+
+@kernel
+def _link(
+    bucket: Priorities, level: int, below: int, degrees: Degrees, components: TopicComponents, order: TieOrder
+) -> tuple[npt.NDArray[np.int64], Priorities, Priorities, Levels]:
+    n = len(degrees)
+    linked, blocked, stale = np.empty_like(bucket), np.empty_like(bucket), np.empty_like(bucket)
+    levels = np.empty(len(bucket), np.int32)
+    num_linked = num_blocked = num_stale = 0
+    for place in bucket:
+        edge = candidate_of(place, order)
+        u = edge // n
+        v = edge - u * n
+        if degrees[u] >= below or degrees[v] >= below:
+            blocked[num_blocked] = place
+            num_blocked += 1
+            continue
+        now = contribution(u, v, components)
+        if now == level:
+            join(u, v, components)
+            degrees[u] += 1
+            degrees[v] += 1
+            linked[num_linked] = edge
+            num_linked += 1
+        elif now > 0:
+            stale[num_stale] = place
+            levels[num_stale] = now
+            num_stale += 1
+    return linked[:num_linked].copy(), blocked[:num_blocked].copy(), stale[:num_stale].copy(), levels[:num_stale].copy()
+
+
+@kernel
+def _first(
+    bucket: Priorities, level: int, components: TopicComponents, order: TieOrder
+) -> tuple[int, Priorities, Levels]:
+    n = len(components.node_offsets) - 1
+    stale, levels = np.empty_like(bucket), np.empty(len(bucket), np.int32)
+    num_stale = 0
+    for k in range(len(bucket)):
+        edge = candidate_of(bucket[k], order)
+        now = contribution(edge // n, edge % n, components)
+        if now == level:
+            return k, stale[:num_stale].copy(), levels[:num_stale].copy()
+        if now > 0:
+            stale[num_stale] = bucket[k]
+            levels[num_stale] = now
+            num_stale += 1
+    return len(bucket), stale[:num_stale].copy(), levels[:num_stale].copy()

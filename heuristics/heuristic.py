@@ -1,0 +1,79 @@
+"""How a heuristic that builds an overlay becomes a method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from heuristics.compiled import say_if_compiling
+from heuristics.ties import RULES, TIES
+from instances import Found, Method, Option, Overlay, Problem, TopicInstance
+
+TOPIC_CONNECTED = ("min-tco", "minmax-tco", "low-tco")
+DIAMETER_TWO = (*TOPIC_CONNECTED, "2d-star", "2d-true")
+
+
+@dataclass(frozen=True)
+class Built:
+    """An overlay and what building it took."""
+
+    overlay: Overlay
+    counters: dict[str, float | str] = field(default_factory=dict)
+
+
+def heuristic(
+    name: str,
+    build: Callable[..., Built],
+    *,
+    problems: tuple[str, ...],
+    summary: str,
+    source: str,
+    options: tuple[Option, ...] = (),
+) -> Method[TopicInstance, Overlay]:
+    """The method that builds an overlay in polynomial time and proves nothing about it.
+
+    `build` takes the instance and, by name, `seed` and the options; which problem is asked makes no difference.
+    `time_limit` does not interrupt it: half an overlay answers nothing. Whoever runs it may end it from outside.
+    """
+
+    def solve(
+        instance: TopicInstance,
+        problem: Problem[TopicInstance, Overlay],
+        *,
+        seed: int,
+        time_limit: float | None,
+        **options: Any,
+    ) -> Found[Overlay]:
+        built = build(instance, seed=seed, **options)
+        return Found(built.overlay, counters=built.counters)
+
+    return Method(name, problems, summary, source, False, solve, options, _warm_up(build, options))
+
+
+def _warm_up(build: Callable[..., Built], options: tuple[Option, ...]) -> Callable[[], None]:
+    @cache
+    def warm_up() -> None:
+        say_if_compiling()
+        for chosen in [{"ties": rule} for rule in RULES] if TIES in options else [{}]:
+            build(_two_triangles(), seed=0, **chosen)
+
+    return warm_up
+
+
+def _two_triangles() -> TopicInstance:
+    """An instance on which every kernel of every heuristic is called."""
+    return TopicInstance.from_subscriptions(
+        {
+            "n0": ["a", "b", "c"],
+            "n1": ["a", "b", "d"],
+            "n2": ["a", "b", "e"],
+            "n3": ["c", "d", "f"],
+            "n4": ["c", "e", "f"],
+            "n5": ["d", "e", "f"],
+            "n6": ["g"],
+            "n7": ["g"],
+            "n8": ["h"],
+        }
+    )

@@ -1,0 +1,91 @@
+"""The topic-connected components of an overlay in the making (the NODES sets of P1, Algorithm 1)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from heuristics.compiled import kernel
+from instances import TopicInstance
+from instances.topic_instance import Ids, Offsets
+
+
+class TopicComponents(NamedTuple):
+    """For each subscription (node, topic), at its place in ``node_topics``, the component of the node for the topic.
+
+    Attributes
+    ----------
+    node_offsets, node_topics
+        As in :class:`TopicInstance`.
+    label : int32 array, shape (Σ|T_v|,)
+        Equal for two subscriptions of one topic if and only if their nodes are in one component.
+    following : int32 array, shape (Σ|T_v|,)
+        The members of each component in a circle.
+    size : int32 array, shape (Σ|T_v|,)
+        The number of members, at the place ``label`` names.
+    """
+
+    node_offsets: Offsets
+    node_topics: Ids
+    label: Ids
+    following: Ids
+    size: Ids
+
+
+def singletons(instance: TopicInstance) -> TopicComponents:
+    """Every subscriber of every topic by itself: the components of the overlay without edges. Cost O(Σ|T_v|)."""
+    places = np.arange(instance.num_subscriptions, dtype=np.int32)
+    return TopicComponents(instance.node_offsets, instance.node_topics, places, places.copy(), np.ones_like(places))
+
+
+@kernel
+def contribution(u: int, v: int, components: TopicComponents) -> int:
+    """The number of topics for which the edge (u, v) would join two components. Cost O(|T_u| + |T_v|)."""
+    topics, label = components.node_topics, components.label
+    i, end_i = components.node_offsets[u], components.node_offsets[u + 1]
+    j, end_j = components.node_offsets[v], components.node_offsets[v + 1]
+    count = 0
+    while i < end_i and j < end_j:
+        topic, other = topics[i], topics[j]
+        if topic == other and label[i] != label[j]:
+            count += 1
+        i += topic <= other
+        j += other <= topic
+    return count
+
+
+@kernel
+def join(u: int, v: int, components: TopicComponents) -> int:
+    """Add the edge (u, v): unite the components it touches and return how many pairs of them were united.
+
+    Over a whole run this costs O(Σ|T_v| log |V|): the smaller component takes the larger one's label.
+    """
+    topics, label = components.node_topics, components.label
+    i, end_i = components.node_offsets[u], components.node_offsets[u + 1]
+    j, end_j = components.node_offsets[v], components.node_offsets[v + 1]
+    count = 0
+    while i < end_i and j < end_j:
+        topic, other = topics[i], topics[j]
+        if topic == other and label[i] != label[j]:
+            unite(i, j, components)
+            count += 1
+        i += topic <= other
+        j += other <= topic
+    return count
+
+
+@kernel
+def unite(i: int, j: int, components: TopicComponents) -> None:
+    """Unite the different components of two subscriptions of one topic, given by their places."""
+    label, following, size = components.label, components.following, components.size
+    if size[label[i]] < size[label[j]]:
+        i, j = j, i
+    kept = label[i]
+    size[kept] += size[label[j]]
+    label[j] = kept
+    member = following[j]
+    while member != j:
+        label[member] = kept
+        member = following[member]
+    following[i], following[j] = following[j], following[i]
