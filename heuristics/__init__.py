@@ -1,6 +1,9 @@
 """Floor 2: polynomial algorithms. An instance in, an overlay out."""
 
+from heuristics.constant_diameter import CD_ODA, CD_ODA_1, CD_ODA_2
 from heuristics.greedy_merge import GREEDY_MERGE
+from heuristics.low_oda import LOW_ODA
+from heuristics.minmax_oda import GM_M, MINMAX_ODA
 from heuristics.ring_per_topic import RING_PER_TOPIC
 from heuristics.two_diameter import TWO_DIAMETER_ODA
 from instances import Method, Overlay, TopicInstance
@@ -8,6 +11,12 @@ from instances import Method, Overlay, TopicInstance
 HEURISTICS: tuple[Method[TopicInstance, Overlay], ...] = (
     GREEDY_MERGE,
     RING_PER_TOPIC,
+    MINMAX_ODA,
+    GM_M,
+    LOW_ODA,
+    CD_ODA,
+    CD_ODA_1,
+    CD_ODA_2,
     TWO_DIAMETER_ODA,
 )
 

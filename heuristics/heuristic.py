@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -20,7 +20,7 @@ class Built:
     """An overlay and what building it took."""
 
     overlay: Overlay
-    counters: dict[str, float | str] = field(default_factory=dict)
+    counters: Mapping[str, float | str] = field(default_factory=dict)
 
 
 def heuristic(
