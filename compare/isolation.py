@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import resource
 import signal
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -98,6 +99,7 @@ def _become_solver(output: int, memory_limit: int | None) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for stream in (1, 2):
         os.dup2(output, stream)
+    sys.stdout = sys.stderr = open(output, "w", closefd=False)
     faulthandler.disable()
     if memory_limit is not None:
         used = psutil.Process().memory_info().vms

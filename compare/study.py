@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -108,102 +109,102 @@ def read_study(path: Path) -> Study:
         With the file, the place and the mend.
     """
     spec = read_text(path)
-    try:
-        data = tomllib.loads(spec)
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{path}: {error}") from None
-    try:
+    with _placed(str(path)):
+        try:
+            data = tomllib.loads(spec)
+        except tomllib.TOMLDecodeError as error:
+            raise BadInput(str(error)) from None
         return _study(data, spec, path)
-    except BadInput as error:
-        raise BadInput(f"{path}: {error}") from None
 
 
 def _study(data: dict[str, Any], spec: str, path: Path) -> Study:
-    _check_keys(data, _TOP, "")
-    name = _typed(data, "name", str, path.stem, "")
-    seed = _typed(data, "seed", int, 0, "")
+    _check_keys(data, _TOP)
+    name = _typed(data, "name", str, path.stem)
+    seed = _typed(data, "seed", int, 0)
     notes: list[str] = []
     recipes: list[Recipe] = []
+    runs: list[Runs] = []
     for number, source in enumerate(_tables(data, "instances"), start=1):
-        recipes.extend(_recipes(source, f"instances[{number}]", seed, path.parent, notes))
-    runs = tuple(
-        _runs(table, f"runs[{number}]", data, {recipe.family for recipe in recipes})
-        for number, table in enumerate(_tables(data, "runs"), start=1)
-    )
-    return Study(name, seed, tuple(dict.fromkeys(recipes)), runs, tuple(notes), spec)
+        with _placed(f"instances[{number}]"):
+            recipes.extend(_recipes(source, seed, path.parent, notes))
+    for number, table in enumerate(_tables(data, "runs"), start=1):
+        with _placed(f"runs[{number}]"):
+            runs.append(_runs(table, data, {recipe.family for recipe in recipes}))
+    return Study(name, seed, tuple(dict.fromkeys(recipes)), tuple(runs), tuple(notes), spec)
 
 
-def _recipes(source: dict[str, Any], where: str, seed: int, folder: Path, notes: list[str]) -> Iterator[Recipe]:
+@contextmanager
+def _placed(where: str) -> Iterator[None]:
+    """Put the place before the message of any bad input found inside."""
+    try:
+        yield
+    except BadInput as error:
+        raise BadInput(f"{where}: {error}") from None
+
+
+def _recipes(source: dict[str, Any], seed: int, folder: Path, notes: list[str]) -> Iterator[Recipe]:
     if ("file" in source) == ("workload" in source):
-        raise BadInput(f"{where}: name either a file or a workload")
+        raise BadInput("name either a file or a workload")
     if "file" in source:
-        _check_keys(source, (*_SOURCE, *_FILE), where)
-        file = (folder / _typed(source, "file", str, "", where)).resolve()
+        _check_keys(source, (*_SOURCE, *_FILE))
+        file = (folder / _typed(source, "file", str, "")).resolve()
         if not file.is_file():
             if "stand_in" not in source:
-                raise BadInput(f"{where}: {source['file']} is not there: mend the path or give a stand_in")
-            stand_in = _typed(source, "stand_in", dict, {}, where)
+                raise BadInput(f"{source['file']} is not there: mend the path or give a stand_in")
+            stand_in = _typed(source, "stand_in", dict, {})
             family = str(stand_in.get("family", source.get("family", "stand-in")))
             notes.append(f"{source['file']} was absent: {family} instances stand in for it.")
             given = {"family": family, "seeds": source.get("seeds", 1), **stand_in}
-            yield from _recipes(given, f"{where}.stand_in", seed, folder, notes)
+            yield from _recipes(given, seed, folder, notes)
             return
-        family = _typed(source, "family", str, file.stem, where)
-        columns = {key: _typed(source, key, str, key.split("_")[0], where) for key in ("node_column", "topic_column")}
+        family = _typed(source, "family", str, file.stem)
+        columns = {key: _typed(source, key, str, key.split("_")[0]) for key in ("node_column", "topic_column")}
         for sample in _list(source.get("sample", 0)):
             if not isinstance(sample, int) or isinstance(sample, bool) or sample < 0:
-                raise BadInput(f"{where}: sample must be a number of nodes, not {sample!r}")
-            for replicate in _replicates(source, where):
+                raise BadInput(f"sample must be a number of nodes, not {sample!r}")
+            for replicate in _replicates(source):
                 drawn = derived_seed(str(seed), family, str(sample), str(replicate))
                 yield Recipe(family, drawn if sample else 0, file=str(file), sample=sample, **columns)
         return
-    workload = workload_named(_typed(source, "workload", str, "", where))
-    family = _typed(source, "family", str, workload.name, where)
+    workload = workload_named(_typed(source, "workload", str, ""))
+    family = _typed(source, "family", str, workload.name)
     shape = {key: value for key, value in source.items() if key not in (*_SOURCE, "workload")}
     for values in _grid(shape):
-        try:
-            parameters = freeze(workload.complete(values))
-        except BadInput as error:
-            raise BadInput(f"{where}: {error}") from None
-        for replicate in _replicates(source, where):
+        parameters = freeze(workload.complete(values))
+        for replicate in _replicates(source):
             drawn = derived_seed(str(seed), workload.name, repr(parameters), str(replicate))
             yield Recipe(family, drawn, workload=workload.name, parameters=parameters)
 
 
-def _replicates(source: dict[str, Any], where: str) -> range:
-    seeds = _typed(source, "seeds", int, 1, where)
+def _replicates(source: dict[str, Any]) -> range:
+    seeds = _typed(source, "seeds", int, 1)
     if seeds < 1:
-        raise BadInput(f"{where}: seeds must be at least 1, not {seeds}")
+        raise BadInput(f"seeds must be at least 1, not {seeds}")
     return range(seeds)
 
 
-def _runs(table: dict[str, Any], where: str, data: dict[str, Any], families: set[str]) -> Runs:
-    _check_keys(table, _RUN, where)
-    problems, methods, wanted = (
-        _list(_typed(table, key, list, [], where)) for key in ("problems", "methods", "families")
-    )
+def _runs(table: dict[str, Any], data: dict[str, Any], families: set[str]) -> Runs:
+    _check_keys(table, _RUN)
+    problems, methods, wanted = (_list(_typed(table, key, list, [])) for key in ("problems", "methods", "families"))
     if not problems or not methods:
-        raise BadInput(f"{where}: needs problems and methods, at least one of each")
-    try:
-        for problem in problems:
-            problem_named(str(problem))
-        chosen = [variant for method in methods for variant in _variants(method)]
-        for problem, (method, options) in itertools.product(problems, chosen):
-            method_named(method).complete(dict(options), problem)
-        for family in wanted:
-            if family not in families:
-                raise unknown("family", str(family), families)
-    except BadInput as error:
-        raise BadInput(f"{where}: {error}") from None
+        raise BadInput("needs problems and methods, at least one of each")
+    for problem in problems:
+        problem_named(str(problem))
+    chosen = [variant for method in methods for variant in _variants(method)]
+    for problem, (method, options) in itertools.product(problems, chosen):
+        method_named(method).complete(dict(options), problem)
+    for family in wanted:
+        if family not in families:
+            raise unknown("family", str(family), families)
     limits: dict[str, Any] = {key: data[key] for key in ("time_limit", "memory_limit") if key in data} | table
     return Runs(
         tuple(problems),
         tuple(chosen),
         tuple(wanted),
-        _positive(table, "nodes_at_most", int, 2**31, where),
-        float(_positive(limits, "time_limit", float, _TIME_LIMIT, where)),
-        _positive(limits, "memory_limit", int, _MEMORY_LIMIT, where),
-        _positive(table, "repeats", int, 1, where),
+        _positive(table, "nodes_at_most", int, 2**31),
+        float(_positive(limits, "time_limit", float, _TIME_LIMIT)),
+        _positive(limits, "memory_limit", int, _MEMORY_LIMIT),
+        _positive(table, "repeats", int, 1),
     )
 
 
@@ -237,24 +238,24 @@ def _tables(data: dict[str, Any], key: str) -> list[dict[str, Any]]:
     return tables
 
 
-def _check_keys(table: Mapping[str, Any], known: Iterable[str], where: str) -> None:
+def _check_keys(table: Mapping[str, Any], known: Iterable[str]) -> None:
     for key in table:
         if key not in known:
-            raise unknown("key", key, known, where=where)
+            raise unknown("key", key, known)
 
 
-def _typed(table: Mapping[str, Any], key: str, kind: type, default: Any, where: str) -> Any:
+def _typed(table: Mapping[str, Any], key: str, kind: type, default: Any) -> Any:
     value = table.get(key, default)
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         names = {str: "a text", int: "a whole number", float: "a number", list: "a list", dict: "a table"}
-        raise BadInput(f"{where + ': ' if where else ''}{key} must be {names[kind]}, not {value!r}")
+        raise BadInput(f"{key} must be {names[kind]}, not {value!r}")
     return value
 
 
-def _positive(table: Mapping[str, Any], key: str, kind: type, default: Any, where: str) -> Any:
-    value = _typed(table, key, kind, default, where)
+def _positive(table: Mapping[str, Any], key: str, kind: type, default: Any) -> Any:
+    value = _typed(table, key, kind, default)
     if not value > 0:
-        raise BadInput(f"{where}: {key} must be above 0, not {value}")
+        raise BadInput(f"{key} must be above 0, not {value}")
     return value

@@ -10,9 +10,9 @@ class BadInput(ValueError):
     """Input that cannot be used. The message is one line; the command line exits with status 2."""
 
 
-def unknown(kind: str, name: str, known: Iterable[str], *, where: str = "") -> BadInput:
+def unknown(kind: str, name: str, known: Iterable[str]) -> BadInput:
     """The error for a `name` that is none of the `known` ones of its `kind`, naming the nearest."""
     names = sorted(known)
     nearest = get_close_matches(name, names, n=1, cutoff=0.5)
     hint = f"did you mean '{nearest[0]}'?" if nearest else f"known: {', '.join(names) or 'none'}"
-    return BadInput(f"{where + ': ' if where else ''}unknown {kind} '{name}': {hint}")
+    return BadInput(f"unknown {kind} '{name}': {hint}")

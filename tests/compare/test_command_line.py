@@ -1,0 +1,152 @@
+"""The commands that other people's scripts call: their output, their errors, their exit status."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from compare.command_line import main
+from instances.topic_files import read_topics
+
+
+@pytest.fixture
+def run(monkeypatch, capfd):
+    """Runs the command line in this process: (exit status, stdout, stderr)."""
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["overlaybench", *map(str, words)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        said = capfd.readouterr()
+        return stop.value.code, said.out, said.err
+
+    return call
+
+
+@pytest.fixture
+def triangle(tmp_path):
+    file = tmp_path / "triangle.json"
+    subscriptions = {"ann": ["a", "b"], "bob": ["a", "c"], "cid": ["b", "c"]}
+    file.write_text(json.dumps({"format": "topics/1", "subscriptions": subscriptions}))
+    return file
+
+
+def test_solve_prints_one_json_object_with_the_promised_fields(run, triangle):
+    status, out, _ = run("solve", triangle, "--problem", "min-tco", "--method", "gm", "--json")
+    answer = json.loads(out)
+    assert status == 0
+    assert out.count("\n") == 1
+    promised = {"problem", "method", "status", "value", "lower_bound", "gap", "seconds", "edges", "counters"}
+    assert promised <= set(answer)
+    assert answer["value"] == 3
+    assert sorted(answer["edges"]) == [["ann", "bob"], ["ann", "cid"], ["bob", "cid"]]
+    assert (answer["status"], answer["lower_bound"], answer["gap"]) == ("feasible", None, None)
+
+
+@pytest.mark.parametrize("method", ["ilp", "cp-sat"])
+def test_an_exact_method_proves_its_value(run, triangle, method):
+    _, out, _ = run("solve", triangle, "--problem", "min-tco", "--method", method, "--json", "--time-limit", 30)
+    answer = json.loads(out)
+    assert (answer["status"], answer["value"], answer["lower_bound"], answer["gap"]) == ("optimal", 3, 3, 0)
+
+
+def test_what_solve_writes_check_accepts(run, triangle, tmp_path):
+    overlay = tmp_path / "overlay.json"
+    assert run("solve", triangle, "--problem", "min-tco", "--method", "gm", "-o", overlay)[0] == 0
+    status, out, _ = run("check", triangle, overlay, "--problem", "min-tco", "--json")
+    verdict = json.loads(out)
+    assert (status, verdict["valid"], verdict["value"], verdict["violations"]) == (0, True, 3, [])
+
+
+def test_check_of_an_invalid_overlay_names_the_topic_and_exits_with_1(run, triangle, tmp_path):
+    overlay = tmp_path / "overlay.json"
+    overlay.write_text('{"format": "overlay/1", "edges": [["bob", "ann"], ["cid", "ann"]]}')
+    status, out, _ = run("check", triangle, overlay, "--problem", "2d-true")
+    assert status == 1
+    assert "topic 'c' has two subscribers further than 2 apart" in out
+
+
+@pytest.mark.parametrize("ending", ["json", "csv", "tsv", "parquet"])
+def test_generate_writes_what_solve_reads(run, tmp_path, ending):
+    file = tmp_path / f"instance.{ending}"
+    words = ("--nodes", 9, "--topics=6", "--subscriptions", 2, "--alpha", 1.5, "--seed", 4)
+    assert run("generate", "zipf", *words, "-o", file)[0] == 0
+    assert read_topics(file).instance.num_nodes == 9
+    assert run("solve", file, "--problem", "2d-star", "--method", "2d-oda")[0] == 0
+
+
+def test_one_seed_one_file(run, tmp_path):
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        run("generate", "uniform", "--nodes", 20, "--seed", seed, "-o", tmp_path / f"{name}.json")
+    a, b, c = ((tmp_path / f"{name}.json").read_bytes() for name in "abc")
+    assert a == b != c
+
+
+def test_duplicate_rows_are_counted_once_and_said(run, tmp_path):
+    file = tmp_path / "rows.csv"
+    file.write_text("who,what\na,x\nb,x\na,x\n")
+    words = ("--problem", "min-tco", "--method", "gm", "--json")
+    status, out, err = run("solve", file, "--node-column", "who", "--topic-column", "what", *words)
+    assert (status, json.loads(out)["value"]) == (0, 1)
+    assert "1 duplicate (node, topic) rows, each counted once" in err
+
+
+@pytest.mark.parametrize("what", ["problems", "methods", "workloads", "all"])
+def test_list_names_what_there_is(run, what):
+    status, out, _ = run("list", *([] if what == "all" else [what]))
+    assert status == 0
+    for kind, name in (("problems", "2d-true"), ("methods", "low-oda"), ("workloads", "exponential-varying")):
+        assert (name in out.replace("\n", "")) == (what in (kind, "all"))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ("solve", "F", "--problem", "min-tco", "--method", "2d-oad"),
+            "unknown method '2d-oad': did you mean '2d-oda'?",
+        ),
+        (("solve", "F", "--problem", "mintco", "--method", "gm"), "did you mean 'min-tco'?"),
+        (("solve", "F", "--problem", "2d-star", "--method", "gm"), "method 'gm' does not answer '2d-star'"),
+        (("solve", "F", "--problem", "min-tco", "--method", "gm", "--option", "tie=x"), "did you mean 'ties'?"),
+        (("solve", "F", "--problem", "min-tco", "--method", "gm", "--option", "ties=x"), "value of option 'ties'"),
+        (("solve", "F", "--problem", "min-tco", "--method", "gm", "--option", "ties"), "write it as KEY=VALUE"),
+        (("solve", "F", "--problem", "min-tco", "--method", "gm", "--time-limit", "-1"), "--time-limit"),
+        (("solve", "F", "--problm", "min-tco", "--method", "gm"), "Did you mean '--problem'?"),
+        (("solve", "absent.json", "--problem", "min-tco", "--method", "gm"), "absent.json: cannot be read"),
+        (("solve", "F", "--problem", "min-tco", "--method", "gm", "-o", "no/such/x.json"), "cannot be written"),
+        (("check", "F", "absent.json", "--problem", "min-tco"), "absent.json: cannot be read"),
+        (("generate", "zipff", "-o", "x.json"), "unknown workload 'zipff': did you mean 'zipf'?"),
+        (("generate", "zipf", "--node", "3", "-o", "x.json"), "did you mean 'nodes'?"),
+        (("generate", "zipf", "--nodes", "few", "-o", "x.json"), "option 'nodes' takes a whole number"),
+        (("generate", "zipf", "--nodes", "3", "--topics", "5", "-o", "x.json"), "choose fewer subscriptions"),
+        (("generate", "zipf", "--nodes", "3", "-o", "x.xml"), "unknown ending '.xml'"),
+        (("generate", "zipf", "3", "-o", "x.json"), "'3': parameters are given as --name value"),
+        (("generate", "zipf", "--seed", "-1", "-o", "x.json"), "seed -1 must lie"),
+        (("list", "method"), "did you mean 'methods'?"),
+        (("report", "."), "holds no results"),
+        (("study", "absent.toml", "--out", "out"), "absent.toml: cannot be read"),
+        (("solv",), "No such command 'solv'"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_status_2(run, triangle, monkeypatch, tmp_path, words, said):
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+    status, out, err = run(*(str(triangle) if word == "F" else word for word in words))
+    assert status == 2
+    assert out == ""
+    assert said in err
+    assert err.count("\n") == 1
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_solve_does_not_import_spark_or_matplotlib(triangle):
+    code = (
+        "import sys; sys.argv = ['overlaybench', 'solve', sys.argv[1], '--problem', 'min-tco', '--method', 'gm']\n"
+        "from compare.command_line import main\n"
+        "try: main()\n"
+        "finally: print(sorted({'pyspark', 'py4j', 'matplotlib'} & set(sys.modules)))"
+    )
+    said = subprocess.run([sys.executable, "-c", code, str(triangle)], capture_output=True, text=True, check=True)
+    assert said.stdout.splitlines()[-1] == "[]"
