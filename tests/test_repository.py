@@ -1,0 +1,145 @@
+"""What must stay true of the tree itself."""
+
+import ast
+import importlib
+import re
+import subprocess
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+import networkx as nx
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+FLOORS = ("instances", "heuristics", "models", "compare")
+ONLY_COMPARE_KNOWS = {"pyspark", "click", "rich", "jinja2", "matplotlib"}
+MACHINE_PATH = re.compile(r"(?<![\w.:/~-])/(?:root|home|work|tmp|farm|opt|mnt|srv|Users|var/(?:tmp|lib|cache))/\w")
+INDEX_ADDRESS = re.compile(
+    r"https?://[^\s\"']*/(?:simple|packages)/|pypi\.org|pythonhosted\.org|(?:index-url|find-links)[ =]|file:/{3}"
+)
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def files_of_the_tree():
+    listing = ["git", "-c", "safe.directory=*", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    names = subprocess.run(listing, cwd=ROOT, capture_output=True, check=True, text=True).stdout.split("\0")
+    return [ROOT / name for name in names if name and (ROOT / name).is_file()]
+
+
+def lines_matching(pattern):
+    return [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for path in files_of_the_tree()
+        if b"\0" not in (content := path.read_bytes())
+        for number, line in enumerate(content.decode().splitlines(), start=1)
+        if pattern.search(line)
+    ]
+
+
+def modules_of(floor):
+    return {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in (ROOT / floor).rglob("*.py")}
+
+
+def imports_of(path):
+    """Every (module, name or None) that a file imports, wherever in the file."""
+    for node in ast.walk(ast.parse(path.read_text(), str(path))):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, None) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path.relative_to(ROOT)} imports relatively, where absolute names say the floor"
+            yield from ((node.module, alias.name) for alias in node.names)
+
+
+def requirements(*lists):
+    return [Requirement(line) for each in lists for line in each]
+
+
+def dependencies_of(requirement):
+    extras = requirement.extras or {""}
+    asked = requirements(metadata.requires(requirement.name) or ())
+    return [each for each in asked if not each.marker or any(each.marker.evaluate({"extra": e}) for e in extras)]
+
+
+def pins():
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    return {canonicalize_name(name): version for name, version in (line.split("==") for line in lines)}
+
+
+RUNTIME_AND_DEV = requirements(
+    PROJECT["project"]["dependencies"], *PROJECT["project"].get("optional-dependencies", {}).values()
+)
+BUILD = requirements(PROJECT["build-system"]["requires"])
+
+
+def test_no_file_names_a_path_of_one_machine():
+    assert lines_matching(MACHINE_PATH) == []
+
+
+def test_no_file_names_a_package_index():
+    assert lines_matching(INDEX_ADDRESS) == []
+
+
+@pytest.mark.parametrize("floor", FLOORS)
+def test_the_package_under_test_is_the_one_of_this_tree(floor):
+    assert Path(importlib.import_module(floor).__file__) == ROOT / floor / "__init__.py"
+
+
+@pytest.mark.parametrize("floor", FLOORS)
+def test_a_floor_imports_only_floors_below(floor):
+    forbidden = {"tests", "benchmarks", *FLOORS[FLOORS.index(floor) + 1 :]}
+    if floor != "compare":
+        forbidden |= ONLY_COMPARE_KNOWS
+    upwards = [
+        f"{importer} imports {imported}"
+        for importer, path in modules_of(floor).items()
+        for imported, _ in imports_of(path)
+        if imported.split(".")[0] in forbidden
+    ]
+    assert upwards == []
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    modules = {name.removesuffix(".__init__"): path for floor in FLOORS for name, path in modules_of(floor).items()}
+    graph = nx.DiGraph()
+    for importer, path in modules.items():
+        for module, name in imports_of(path):
+            imported = f"{module}.{name}" if f"{module}.{name}" in modules else module
+            if imported in modules:
+                graph.add_edge(importer, imported)
+    circles = [sorted(each) for each in nx.strongly_connected_components(graph) if len(each) > 1]
+    assert graph.number_of_edges() > 0
+    assert circles == []
+
+
+@pytest.mark.parametrize("floor", FLOORS)
+def test_no_file_of_a_package_is_two_rooms(floor):
+    lengths = {module: len(path.read_text().splitlines()) for module, path in modules_of(floor).items()}
+    assert [f"{module}: {length} lines" for module, length in lengths.items() if length > 400] == []
+    assert [module for module in lengths if module.endswith("utils")] == []
+
+
+def test_constraints_pin_what_pyproject_allows():
+    pinned = pins()
+    for requirement in RUNTIME_AND_DEV + BUILD:
+        name = canonicalize_name(requirement.name)
+        assert name in pinned, f"constraints.txt does not pin {name}"
+        assert requirement.specifier.contains(pinned[name]), f"{name}=={pinned[name]} is not {requirement.specifier}"
+
+
+def test_constraints_pin_all_that_the_dependencies_depend_on():
+    found = set()
+    waiting = list(RUNTIME_AND_DEV)
+    while waiting:
+        requirement = waiting.pop()
+        if (name := canonicalize_name(requirement.name)) not in found:
+            found.add(name)
+            waiting += dependencies_of(requirement)
+    assert sorted(found - pins().keys()) == []
+
+
+@pytest.mark.parametrize("requirement", RUNTIME_AND_DEV, ids=lambda requirement: requirement.name)
+def test_the_environment_holds_the_pinned_version(requirement):
+    assert metadata.version(requirement.name) == pins()[canonicalize_name(requirement.name)]
