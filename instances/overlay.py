@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -13,9 +14,9 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from instances.errors import BadInput
-from instances.topic_instance import Ids, TopicInstance
+from instances.topic_instance import Ids, TopicInstance, frozen
 
-_EDGES_AT_ONCE = 500_000
+_ENDS_AT_ONCE = 5_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,9 +26,9 @@ class Overlay:
     Parameters
     ----------
     num_nodes : int
-        n.
+        n, at least 1.
     edges : int32 array, shape (m, 2)
-        Build it from edges in any order and direction with :meth:`from_edges`.
+        A copy is kept. Build it from edges in any order and direction with :meth:`from_edges`.
 
     Raises
     ------
@@ -39,22 +40,24 @@ class Overlay:
     edges: Ids
 
     def __post_init__(self) -> None:
-        edges = np.ascontiguousarray(self.edges, dtype=np.int32).reshape(-1, 2)
+        edges = frozen(_pairs(self.edges), np.int32)
+        _check_ends(self.num_nodes, edges)
         keys = edges[:, 0].astype(np.int64) * self.num_nodes + edges[:, 1]
-        if len(edges) and (edges.min() < 0 or edges.max() >= self.num_nodes):
-            raise BadInput(f"an edge has an end outside 0…{self.num_nodes - 1}")
         if (edges[:, 0] >= edges[:, 1]).any() or (np.diff(keys) <= 0).any():
             raise BadInput("the edges of an overlay must be distinct, each u < v, in lexicographic order")
-        edges.flags.writeable = False
         object.__setattr__(self, "edges", edges)
 
     @classmethod
     def from_edges(cls, num_nodes: int, edges: Iterable[tuple[int, int]] | npt.NDArray[np.integer]) -> Overlay:
-        """Build from edges in any order and direction; a repeated edge counts once, a loop is refused."""
-        array = np.asarray(edges if isinstance(edges, np.ndarray) else list(edges), dtype=np.int64).reshape(-1, 2)
-        if len(array) and (array.min() < 0 or array.max() >= num_nodes):
-            raise BadInput(f"an edge has an end outside 0…{num_nodes - 1}")
-        keys = np.unique(array.min(axis=1) * num_nodes + array.max(axis=1)) if len(array) else np.empty(0, np.int64)
+        """Build from edges in any order and direction; a repeated edge counts once.
+
+        Cost O(m log m). Raises BadInput for a loop, or an end outside 0…n-1, naming the edge by its place.
+        """
+        array = frozen(_pairs(edges if isinstance(edges, np.ndarray) else list(edges)), np.int64)
+        _check_ends(num_nodes, array)
+        if (loops := np.flatnonzero(array[:, 0] == array[:, 1])).size:
+            raise BadInput(f"edge {loops[0]}: a loop at node {array[loops[0], 0]}: remove it")
+        keys = np.unique(array.min(axis=1) * num_nodes + array.max(axis=1))
         return cls(num_nodes, np.stack([keys // num_nodes, keys % num_nodes], axis=1).astype(np.int32))
 
     @property
@@ -80,13 +83,15 @@ class Overlay:
     def topic_links(self, instance: TopicInstance) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Every (edge, topic both ends want), as two places in ``instance.node_topics``: (u, t) and (v, t).
 
-        Cost O(Σ_edges |T_u| log Σ|T_v|); the memory beyond the answer is bounded.
+        Cost O(Σ_edges |T_u| log Σ|T_v|); beside the answer it needs O(Σ|T_v| + |E|) memory and a bounded rest.
         """
         offsets, topics, count = instance.node_offsets, instance.node_topics, instance.num_topics
         keys = np.repeat(np.arange(instance.num_nodes), np.diff(offsets)) * count + topics
         ends: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]] = []
-        for start in range(0, self.num_edges, _EDGES_AT_ONCE):
-            u, v = self.edges[start : start + _EDGES_AT_ONCE].astype(np.int64).T
+        passed = np.cumsum(np.diff(offsets)[self.edges[:, 0]])
+        cuts = np.searchsorted(passed, np.arange(_ENDS_AT_ONCE, passed[-1] if len(passed) else 0, _ENDS_AT_ONCE))
+        for part in np.split(self.edges, np.unique(cuts)):
+            u, v = part.astype(np.int64).T
             sizes = offsets[u + 1] - offsets[u]
             first = np.cumsum(sizes) - sizes
             at_u = np.repeat(offsets[u] - first, sizes) + np.arange(sizes.sum())
@@ -94,8 +99,6 @@ class Overlay:
             at_v = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
             both = keys[at_v] == wanted
             ends.append((at_u[both], at_v[both]))
-        if not ends:
-            return np.empty(0, np.int64), np.empty(0, np.int64)
         return np.concatenate([a for a, _ in ends]), np.concatenate([b for _, b in ends])
 
     def topic_components(self, instance: TopicInstance) -> npt.NDArray[np.int64]:
@@ -118,21 +121,28 @@ class Overlay:
 
     @classmethod
     def from_networkx(cls, graph: nx.Graph[str], instance: TopicInstance) -> Overlay:
-        """The overlay of a networkx graph whose nodes are labels of the instance."""
+        """The overlay of a networkx graph whose nodes are labels of the instance; another node is bad input."""
+        known = {instance.node_label(v) for v in range(instance.num_nodes)}
+        if strange := [v for v in graph if v not in known]:
+            raise BadInput(f"unknown node '{strange[0]}': remove it from the graph or name a node of the instance")
         return cls.from_labels(graph.edges(), instance)
 
     @classmethod
     def from_labels(cls, edges: Iterable[tuple[str, str]], instance: TopicInstance) -> Overlay:
-        """The overlay of edges given by node labels; an unknown label is bad input."""
+        """The overlay of edges given by node labels; an unknown label or a loop is bad input."""
         ids = {instance.node_label(v): v for v in range(instance.num_nodes)}
         pairs = []
         for number, (a, b) in enumerate(edges):
             if a not in ids or b not in ids:
-                raise BadInput(f"edge {number}: unknown node '{b if a in ids else a}'")
+                raise BadInput(f"edge {number}: unknown node '{b if a in ids else a}': name a node of the instance")
             if a == b:
                 raise BadInput(f"edge {number}: a loop at '{a}': remove it")
             pairs.append((ids[a], ids[b]))
         return cls.from_edges(instance.num_nodes, pairs)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A pickled numpy array comes back writable: build anew.
+        return Overlay, (self.num_nodes, self.edges)
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -143,3 +153,22 @@ class Overlay:
 
     def __hash__(self) -> int:
         return hash((self.num_nodes, self.edges.tobytes()))
+
+
+def _pairs(edges: npt.ArrayLike) -> npt.NDArray[Any]:
+    try:
+        array = np.asarray(edges)
+    except ValueError:
+        raise BadInput("the edges of an overlay must be pairs of nodes") from None
+    if array.size == 0:
+        return np.empty((0, 2), dtype=np.int32)
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise BadInput(f"the edges of an overlay must be pairs of nodes, not an array of shape {array.shape}")
+    return array
+
+
+def _check_ends(num_nodes: int, edges: npt.NDArray[np.integer]) -> None:
+    if num_nodes < 1:
+        raise BadInput("an overlay needs at least one node")
+    if (strange := np.flatnonzero((edges < 0) | (edges >= num_nodes))).size:
+        raise BadInput(f"edge {strange[0] // 2}: its end {edges.flat[strange[0]]} is outside 0…{num_nodes - 1}")

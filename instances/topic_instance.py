@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +19,13 @@ from instances.errors import BadInput
 
 Ids = npt.NDArray[np.int32]
 Offsets = npt.NDArray[np.int64]
+_Number = TypeVar("_Number", np.int32, np.int64)
+_LONGEST = 2**63
 
 
 @dataclass(frozen=True, eq=False)
 class TopicInstance:
-    """An immutable subscription relation, stored as two CSR structures.
+    """An immutable subscription relation, stored as two CSR structures of its own, copied from what is given.
 
     Every node has at least one topic and every topic at least one subscriber. Nodes and topics are the
     integers 0…|V|-1 and 0…|T|-1; labels are names for people and files and take no part in the digest.
@@ -38,7 +42,8 @@ class TopicInstance:
     Raises
     ------
     BadInput
-        If a node has no topic, a topic no subscriber, or a node's topics are not strictly increasing.
+        If a node has no topic, a topic no subscriber, a node's topics are not strictly increasing, or labels are
+        empty, repeated, or not one for each.
 
     Notes
     -----
@@ -53,32 +58,26 @@ class TopicInstance:
     topic_nodes: Ids = field(init=False)
 
     def __post_init__(self) -> None:
-        offsets = np.ascontiguousarray(self.node_offsets, dtype=np.int64)
-        topics = np.ascontiguousarray(self.node_topics, dtype=np.int32)
+        offsets = frozen(self.node_offsets, np.int64)
+        topics = frozen(self.node_topics, np.int32)
         self._check(offsets, topics)
         count = int(topics.max()) + 1
         matrix = sp.csr_array((np.ones(len(topics), dtype=np.int8), topics, offsets), shape=(len(offsets) - 1, count))
         transposed = matrix.tocsc()
-        topic_offsets = transposed.indptr.astype(np.int64)
-        if (empty := np.flatnonzero(np.diff(topic_offsets) == 0)).size:
-            raise BadInput(f"topic {empty[0]} has no subscriber: remove it or subscribe a node to it")
-        for name, array in (
+        for name, value in (
             ("node_offsets", offsets),
             ("node_topics", topics),
-            ("topic_offsets", topic_offsets),
-            ("topic_nodes", transposed.indices.astype(np.int32)),
+            ("topic_offsets", frozen(transposed.indptr, np.int64)),
+            ("topic_nodes", frozen(transposed.indices, np.int32)),
+            ("node_labels", _distinct_labels(self.node_labels, len(offsets) - 1, "node")),
+            ("topic_labels", _distinct_labels(self.topic_labels, count, "topic")),
         ):
-            array.flags.writeable = False
-            object.__setattr__(self, name, array)
-        for labels, size, kind in (
-            (self.node_labels, self.num_nodes, "node"),
-            (self.topic_labels, self.num_topics, "topic"),
-        ):
-            if labels is not None and len(labels) != size:
-                raise BadInput(f"{len(labels)} {kind} labels for {size} {kind}s: give one each")
+            object.__setattr__(self, name, value)
 
     @staticmethod
     def _check(offsets: Offsets, topics: Ids) -> None:
+        if offsets.ndim != 1 or topics.ndim != 1:
+            raise BadInput("node_offsets and node_topics must have one dimension")
         if len(offsets) < 2 or len(topics) == 0:
             raise BadInput("an instance needs at least one node with one topic")
         if offsets[0] != 0 or offsets[-1] != len(topics):
@@ -90,6 +89,10 @@ class TopicInstance:
         rising[offsets[1:-1] - 1] = True
         if not rising.all() or topics.min() < 0:
             raise BadInput("the topics of each node must be distinct, sorted and not negative")
+        wanted = np.zeros(min(int(topics.max()), len(topics)) + 1, dtype=np.bool_)
+        wanted[topics[topics < len(wanted)]] = True
+        if not wanted.all():
+            raise BadInput(f"topic {np.argmin(wanted)} has no subscriber: remove it or subscribe a node to it")
 
     @classmethod
     def from_subscriptions(cls, subscriptions: Mapping[str, Iterable[str]]) -> TopicInstance:
@@ -97,6 +100,8 @@ class TopicInstance:
         nodes: list[str] = []
         topics: list[str] = []
         for node, wanted in subscriptions.items():
+            if isinstance(wanted, str):
+                raise BadInput(f"node '{node}' has the text '{wanted}' for its topics: give a list of topics")
             before = len(topics)
             topics.extend(wanted)
             if len(topics) == before:
@@ -110,7 +115,14 @@ class TopicInstance:
 
         Returns the instance and the number of repeated rows, each of which counts once. Labels are put in
         natural order, so that the order of the rows does not matter. Cost O(P log P) for P rows.
+
+        Raises
+        ------
+        BadInput
+            If there is no row, the two columns differ in length, or a label is empty or no text.
         """
+        if len(nodes) != len(topics):
+            raise BadInput(f"{len(nodes)} nodes and {len(topics)} topics: give one of each a row")
         if len(nodes) == 0:
             raise BadInput("an instance needs at least one node with one topic")
         node_labels, node_ids = natural_order(nodes)
@@ -153,7 +165,7 @@ class TopicInstance:
         wanted = np.bincount(node_topics, minlength=num_topics) > 0
         if not wanted.all():
             kept = np.flatnonzero(wanted).tolist()
-            topic_labels = [topic_labels[t] if topic_labels else f"t{t}" for t in kept]
+            topic_labels = [f"t{t}" if topic_labels is None else topic_labels[t] for t in kept]
             node_topics = (np.cumsum(wanted) - 1).astype(np.int32)[node_topics]
         return cls(node_offsets, node_topics, node_labels, topic_labels)
 
@@ -189,13 +201,20 @@ class TopicInstance:
         return self.topic_labels[topic] if self.topic_labels is not None else f"t{topic}"
 
     def sample(self, size: int, seed: int) -> TopicInstance:
-        """The instance on `size` nodes drawn without replacement, with all the topics these nodes have."""
+        """The instance on `size` nodes drawn without replacement, with all the topics these nodes have.
+
+        The seed lies from 0 to 2^63 - 1. The nodes keep their order.
+        """
+        if not 0 <= seed < 2**63:
+            raise BadInput(f"seed {seed} must lie from 0 to 2^63 - 1")
         if not 1 <= size <= self.num_nodes:
             raise BadInput(f"a sample of {size} nodes from {self.num_nodes}: choose from 1 to {self.num_nodes}")
         return self.induced(np.sort(np.random.default_rng(seed).choice(self.num_nodes, size, replace=False)))
 
     def induced(self, nodes: npt.NDArray[np.integer]) -> TopicInstance:
         """The instance on the given distinct nodes, in the given order; labels stay."""
+        if len(nodes) == 0:
+            raise BadInput("an instance needs at least one node with one topic")
         lists = [self.topics_of(int(v)).astype(np.int64) for v in nodes]
         keys = np.concatenate([i * self.num_topics + topics for i, topics in enumerate(lists)])
         return TopicInstance.from_keys(
@@ -215,6 +234,10 @@ class TopicInstance:
         sha.update(self.node_topics.astype("<i4", copy=False).tobytes())
         return sha.hexdigest()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A pickled numpy array comes back writable: build anew from half of the arrays instead.
+        return TopicInstance, (self.node_offsets, self.node_topics, self.node_labels, self.topic_labels)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TopicInstance) and self.digest == other.digest
 
@@ -228,9 +251,30 @@ class TopicInstance:
         )
 
 
+def frozen(values: npt.ArrayLike, kind: type[_Number]) -> npt.NDArray[_Number]:
+    """A read-only copy in the given type; a value that the type does not hold is bad input."""
+    given = np.asarray(values)
+    array = given.astype(kind, order="C")
+    if given.dtype != array.dtype and not np.array_equal(array, given):
+        raise BadInput(f"values of type {given.dtype} do not fit {array.dtype}: give whole numbers in its range")
+    array.flags.writeable = False
+    return array
+
+
 def natural_order(labels: Sequence[str] | pa.Array) -> tuple[list[str], npt.NDArray[np.int64]]:
-    """The distinct labels in natural order (n2 before n10), and each label's place in that order."""
-    encoded = pa.array(labels, pa.string()).dictionary_encode()
+    """The distinct labels in natural order (n2 before n10), and each label's place in that order.
+
+    A label sorts by its runs of ASCII digits, as numbers, and of other characters, by code point; labels that
+    differ in leading zeros only sort by code point. A label that is no Unicode text is bad input.
+    """
+    try:
+        encoded = pa.array(labels, pa.string()).dictionary_encode()
+    except UnicodeEncodeError as error:
+        raise BadInput(f"label '{error.object}' is not Unicode text: rename it") from None
+    except pa.ArrowTypeError as error:
+        raise BadInput(f"a label is no text ({error}): give strings") from None
+    if encoded.null_count:
+        raise BadInput(f"row {encoded.is_null().index(True).as_py()} has no label: give one")
     distinct: list[str] = encoded.dictionary.to_pylist()
     order = sorted(range(len(distinct)), key=lambda i: _natural_key(distinct[i]))
     rank = np.empty(len(order), dtype=np.int64)
@@ -238,6 +282,22 @@ def natural_order(labels: Sequence[str] | pa.Array) -> tuple[list[str], npt.NDAr
     return [distinct[i] for i in order], rank[encoded.indices.to_numpy()]
 
 
-def _natural_key(label: str) -> tuple[list[tuple[int, int, str]], str]:
-    parts = re.findall(r"[0-9]+|[^0-9]+", label)
-    return [(0, int(p), "") if p[0] in "0123456789" else (1, 0, p) for p in parts], label
+def _natural_key(label: str) -> tuple[list[tuple[int, str]], str]:
+    """Digits compare as numbers: by length, then by digit. Every other part is longer than any number."""
+    key = []
+    for digits, other in re.findall(r"0*([0-9]+)|([^0-9]+)", label):
+        key.append((len(digits), digits) if digits else (_LONGEST, other))
+    return key, label
+
+
+def _distinct_labels(labels: Sequence[str] | None, size: int, kind: str) -> tuple[str, ...] | None:
+    if labels is None:
+        return None
+    if len(labels) != size:
+        raise BadInput(f"{len(labels)} {kind} labels for {size} {kind}s: give one each")
+    if "" in labels:
+        raise BadInput(f"a {kind} has an empty label: name it")
+    if len(set(labels)) < size:
+        twice, _ = Counter(labels).most_common(1)[0]
+        raise BadInput(f"two {kind}s have the label '{twice}': rename one")
+    return tuple(labels)
