@@ -7,7 +7,14 @@ from difflib import get_close_matches
 
 
 class BadInput(ValueError):
-    """Input that cannot be used. The message is one line; the command line exits with status 2."""
+    """Input that cannot be used. The message is one line; the command line exits with status 2.
+
+    Line breaks and lone surrogates, which labels and paths may hold, are shown as escapes.
+    """
+
+    def __init__(self, message: str) -> None:
+        shown = (c.encode("unicode_escape").decode() if c.splitlines() == [""] else c for c in message)
+        super().__init__("".join(shown).encode("utf-8", "backslashreplace").decode())
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> BadInput:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from instances.errors import BadInput
-from instances.files import read_text, write_whole
+from instances.files import read_json, write_whole
 from instances.overlay import Overlay
 from instances.topic_instance import TopicInstance
 
@@ -14,20 +14,16 @@ FORMAT = "overlay/1"
 
 
 def read_overlay(path: Path, instance: TopicInstance) -> Overlay:
-    """Read the overlay of an instance; anything wrong with the file is bad input that names the place."""
-    try:
-        data = json.loads(read_text(path))
-    except (json.JSONDecodeError, RecursionError) as error:
-        place = f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else "nested too deeply"
-        raise BadInput(f"{path}: {place}") from None
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise BadInput(f'{path}: needs "format": "{FORMAT}" at the top')
-    edges = data.get("edges")
+    """Read the overlay of an instance; anything wrong with the file is bad input that names the place.
+
+    Edges are counted from 0. An edge given twice counts once.
+    """
+    edges = read_json(path, FORMAT).get("edges")
     if not isinstance(edges, list):
         raise BadInput(f'{path}: needs "edges": a list of pairs of node labels')
     for number, edge in enumerate(edges):
         if not isinstance(edge, list) or len(edge) != 2 or not all(isinstance(end, str) for end in edge):
-            raise BadInput(f"{path}: edge {number} must be a pair of node labels")
+            raise BadInput(f"{path}: edge {number} must be a pair of node labels: mend or remove it")
     try:
         return Overlay.from_labels(((a, b) for a, b in edges), instance)
     except BadInput as error:
