@@ -107,7 +107,9 @@ def judged(
     def failed(reason: str) -> Result[Answer]:
         return Result(problem.name, method, Status.FAILED, seconds=seconds, counters=found.counters, reason=reason)
 
-    bound = found.lower_bound
+    bound = None if found.lower_bound == -math.inf else found.lower_bound
+    if bound is not None and math.isnan(bound):
+        return failed("the lower bound is not a number")
     if bound is not None and problem.integral and math.isfinite(bound):
         bound = float(math.ceil(bound - _ROUNDING))
     if found.answer is None:

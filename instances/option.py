@@ -51,8 +51,14 @@ class Option:
         if self.choices and parsed not in self.choices:
             raise unknown(f"value of option '{self.name}'", str(parsed), self.choices)
         if not isinstance(parsed, str) and not self.least <= parsed <= self.most:
-            raise BadInput(f"option '{self.name}' must lie from {self.least:g} to {self.most:g}, not {parsed}")
+            raise BadInput(f"option '{self.name}' must {self._range()}, not {parsed}")
         return parsed
+
+    def _range(self) -> str:
+        least, most = (f"{limit:.12g}" for limit in (self.least, self.most))
+        if math.isinf(self.most):
+            return "be a number" if math.isinf(self.least) else f"be at least {least}"
+        return f"be at most {most}" if math.isinf(self.least) else f"lie from {least} to {most}"
 
 
 def complete(options: Iterable[Option], given: Mapping[str, object], owner: str) -> dict[str, Value]:

@@ -8,6 +8,7 @@ from scipy.optimize import brentq
 
 Weights = npt.NDArray[np.uint64]
 _SCALE = 2.0**40
+_FLATTEST = 1e-9
 
 
 def uniform(topics: int) -> Weights:
@@ -21,9 +22,10 @@ def zipf(topics: int, alpha: float) -> Weights:
 
 
 def exponential(topics: int, top_decile: float) -> Weights:
-    """p_i ∝ q^i, with q such that the first tenth of the topics (rounded up) has the mass `top_decile`.
+    """p_i ∝ q^i, with q ≤ 1 such that the first tenth of the topics (rounded up) has the mass `top_decile`.
 
-    P1 §8 states only that mass, 0.55; the geometric law is the discrete exponential that has it.
+    P1 §8 states only that mass, 0.55; the geometric law is the discrete exponential that has it. A mass that is no
+    more than that tenth's share of the topics gives the uniform law, as does a single topic.
     """
     top = -(-topics // 10)
     if top == topics or top_decile <= top / topics:
@@ -32,7 +34,9 @@ def exponential(topics: int, top_decile: float) -> Weights:
     def excess(rate: float) -> float:
         return float(np.expm1(-rate * top) / np.expm1(-rate * topics) - top_decile)
 
-    rate = brentq(excess, 1e-9, 700.0 / top)
+    if excess(_FLATTEST) >= 0:
+        return uniform(topics)
+    rate = brentq(excess, _FLATTEST, 700.0 / top)
     return _weights(np.exp(-rate * np.arange(topics)))
 
 

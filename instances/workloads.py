@@ -20,6 +20,8 @@ from instances.option import Option, Value, complete
 from instances.subscription_draw import draw_subscriptions
 from instances.topic_instance import TopicInstance
 
+_MOST = 2**31 - 1
+
 
 @dataclass(frozen=True)
 class Workload:
@@ -71,8 +73,12 @@ def _varying(law: str, *, nodes: int, topics: int, least: int, most: int, seed: 
 def _draw(
     law: str, nodes: int, topics: int, least: int, most: int, seed: int, shape: dict[str, float]
 ) -> TopicInstance:
-    if not least <= most <= topics:
-        raise BadInput(f"{least} to {most} subscriptions a node from {topics} topics: choose fewer subscriptions")
+    if least > most:
+        raise BadInput(f"at least {least} and at most {most} subscriptions a node: swap them")
+    if most > topics:
+        raise BadInput(f"{most} subscriptions a node from {topics} topics: choose fewer subscriptions or more topics")
+    if nodes * most > _MOST:
+        raise BadInput(f"{nodes} nodes of {most} subscriptions are more than {_MOST} in all: choose fewer")
     sizes, wanted = draw_subscriptions(topic_weights(law, topics, **shape), least, most, seed, 0, nodes)
     offsets = np.zeros(nodes + 1, dtype=np.int64)
     np.cumsum(sizes, out=offsets[1:])
@@ -80,7 +86,7 @@ def _draw(
 
 
 def _size(name: str, default: int, summary: str) -> Option:
-    return Option(name, default, summary, least=1, most=2**31 - 1)
+    return Option(name, default, summary, least=1, most=_MOST)
 
 
 _NODES, _TOPICS = _size("nodes", 1000, "|V|"), _size("topics", 100, "|T| to draw from")
