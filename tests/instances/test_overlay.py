@@ -1,0 +1,232 @@
+"""Overlay: its normal form, degrees, topic links and topic components, against networkx."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from instances import BadInput, Overlay, TopicInstance
+from instances import overlay as overlay_module
+from tests.strategies import instances_with_overlays
+
+INSTANCE = TopicInstance.from_subscriptions({"n2": ["x"], "n10": ["x", "y"], "n1": ["y"]})
+
+
+def random_case(rng: np.random.Generator, most_nodes: int = 12) -> tuple[TopicInstance, Overlay]:
+    """An instance and an edge set, both of random density."""
+    nodes, topics = int(rng.integers(1, most_nodes + 1)), int(rng.integers(1, 8))
+    wanted = rng.random((nodes, topics)) < rng.random()
+    wanted[np.arange(nodes), rng.integers(topics, size=nodes)] = True
+    instance = TopicInstance.from_subscriptions(
+        {f"n{v}": [f"t{t}" for t in range(topics) if wanted[v, t]] for v in range(nodes)}
+    )
+    density = rng.random()
+    edges = [edge for edge in combinations(range(nodes), 2) if rng.random() < density]
+    return instance, Overlay.from_edges(nodes, edges)
+
+
+def subgraphs(instance: TopicInstance, overlay: Overlay) -> list[nx.Graph]:
+    """G_t for each topic, by definition."""
+    graph = nx.Graph()
+    graph.add_nodes_from(range(instance.num_nodes))
+    graph.add_edges_from((int(u), int(v)) for u, v in overlay.edges)
+    subscribers = [
+        [v for v in range(instance.num_nodes) if t in instance.topics_of(v).tolist()]
+        for t in range(instance.num_topics)
+    ]
+    return [graph.subgraph(some) for some in subscribers]
+
+
+def links_by_definition(instance: TopicInstance, overlay: Overlay) -> list[tuple[int, int, int]]:
+    sets = [set(instance.topics_of(v).tolist()) for v in range(instance.num_nodes)]
+    return sorted((int(u), int(v), t) for u, v in overlay.edges for t in sets[u] & sets[v])
+
+
+def links(instance: TopicInstance, overlay: Overlay) -> list[tuple[int, int, int]]:
+    at_u, at_v = overlay.topic_links(instance)
+    node_of = np.repeat(np.arange(instance.num_nodes), np.diff(instance.node_offsets))
+    assert (instance.node_topics[at_u] == instance.node_topics[at_v]).all()
+    return sorted(zip(node_of[at_u].tolist(), node_of[at_v].tolist(), instance.node_topics[at_u].tolist(), strict=True))
+
+
+@given(st.integers(2, 9), st.data())
+def test_edges_come_out_distinct_sorted_and_smaller_end_first(num_nodes: int, data: st.DataObject) -> None:
+    end = st.integers(0, num_nodes - 1)
+    given_edges = data.draw(st.lists(st.tuples(end, end).filter(lambda e: e[0] != e[1])))
+    overlay = Overlay.from_edges(num_nodes, given_edges)
+    assert [tuple(edge) for edge in overlay.edges.tolist()] == sorted({(min(e), max(e)) for e in given_edges})
+    assert overlay.edges.dtype == np.int32
+    assert overlay == Overlay.from_edges(num_nodes, [(v, u) for u, v in reversed(given_edges)])
+
+
+@pytest.mark.parametrize("kind", [list, tuple, set, iter, lambda edges: (e for e in edges), lambda e: np.array([*e])])
+def test_edges_may_come_in_any_container(kind: Callable[[list[tuple[int, int]]], object]) -> None:
+    overlay = Overlay.from_edges(4, kind([(3, 1), (0, 2)]))  # type: ignore[arg-type]
+    assert overlay.edges.tolist() == [[0, 2], [1, 3]]
+
+
+def test_node_numbers_near_the_top_of_their_type_stay_apart() -> None:
+    top = 2**31 - 1
+    overlay = Overlay.from_edges(top, [(top - 1, 0), (top - 2, top - 1)])
+    assert overlay.edges.tolist() == [[0, top - 1], [top - 2, top - 1]]
+
+
+@pytest.mark.parametrize(
+    ("edges", "fragment"),
+    [
+        ([(0, 1), (2, 2)], "edge 1: a loop at node 2"),
+        ([(0, 1), (1, 3)], r"edge 1: its end 3 is outside 0…2"),
+        ([(-1, 1)], r"edge 0: its end -1 is outside 0…2"),
+        ([(0, 1, 2)], "pairs of nodes"),
+        ([(0, 1, 2), (0, 1, 2)], "pairs of nodes"),  # six numbers are not three pairs
+        ([(0, 1), (1,)], "pairs of nodes"),
+        ([0, 1], "pairs of nodes"),
+        ([(0.5, 1)], "do not fit"),
+        ([(2**40, 1)], "outside"),
+    ],
+)
+def test_edges_that_join_no_two_nodes_are_refused(edges: list[tuple[int, int]], fragment: str) -> None:
+    with pytest.raises(BadInput, match=fragment):
+        Overlay.from_edges(3, edges)
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [[(1, 0)], [(0, 0)], [(0, 1), (0, 1)], [(1, 2), (0, 1)], [(0, 3)], [(-1, 0)], [(2**32, 2**32 + 1)], [(0, 1, 2)]],
+)
+def test_the_constructor_takes_the_normal_form_only(edges: list[tuple[int, ...]]) -> None:
+    with pytest.raises(BadInput):
+        Overlay(3, np.array(edges))
+
+
+def test_an_overlay_has_a_node() -> None:
+    with pytest.raises(BadInput, match="at least one node"):
+        Overlay.from_edges(0, [])
+
+
+def test_without_edges_every_node_stands_alone() -> None:
+    overlay = Overlay.from_edges(3, [])
+    assert (overlay.num_edges, overlay.max_degree, overlay.average_degree) == (0, 0, 0)
+    assert overlay.degrees.tolist() == [0, 0, 0]
+    assert overlay.topic_components(INSTANCE).tolist() == [2, 2]
+    assert [len(part) for part in overlay.topic_links(INSTANCE)] == [0, 0]
+
+
+def test_a_single_node_is_connected() -> None:
+    instance = TopicInstance.from_subscriptions({"a": ["x", "y"]})
+    overlay = Overlay.from_edges(1, [])
+    assert overlay.topic_components(instance).tolist() == [1, 1]
+    assert (overlay.max_degree, overlay.average_degree) == (0, 0)
+
+
+@given(instances_with_overlays())
+def test_degrees_are_those_of_networkx(case: tuple[TopicInstance, Overlay]) -> None:
+    _, overlay = case
+    graph = overlay.to_networkx()
+    degrees = [graph.degree(v) for v in range(overlay.num_nodes)]
+    assert overlay.degrees.tolist() == degrees
+    assert overlay.max_degree == max(degrees)
+    assert overlay.average_degree == pytest.approx(sum(degrees) / len(degrees))
+
+
+@pytest.mark.parametrize("ends_at_once", [1, 3, 5_000_000])
+def test_topic_links_and_components_are_those_of_the_definition(
+    ends_at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(overlay_module, "_ENDS_AT_ONCE", ends_at_once)
+    rng = np.random.default_rng(ends_at_once)
+    for _ in range(150):
+        instance, overlay = random_case(rng)
+        assert links(instance, overlay) == links_by_definition(instance, overlay)
+        expected = [nx.number_connected_components(graph) for graph in subgraphs(instance, overlay)]
+        assert overlay.topic_components(instance).tolist() == expected
+
+
+def test_topic_links_take_memory_by_the_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    star = TopicInstance(np.arange(0, 91, 10), np.tile(np.arange(10, dtype=np.int32), 9))
+    overlay = Overlay.from_edges(9, [(0, v) for v in range(1, 9)])
+    monkeypatch.setattr(overlay_module, "_ENDS_AT_ONCE", 20)
+    parts: list[int] = []
+    search = np.searchsorted
+
+    def counted(sorted_keys: np.ndarray, wanted: np.ndarray, *rest: object) -> np.ndarray:
+        if len(sorted_keys) == star.num_subscriptions:
+            parts.append(len(wanted))
+        return search(sorted_keys, wanted, *rest)
+
+    monkeypatch.setattr(np, "searchsorted", counted)
+    assert len(links(star, overlay)) == 80
+    assert sum(parts) == 80
+    assert max(parts) <= 20 + 10
+
+
+@given(instances_with_overlays())
+@settings(max_examples=50)
+def test_networkx_gives_the_overlay_back(case: tuple[TopicInstance, Overlay]) -> None:
+    instance, overlay = case
+    assert Overlay.from_networkx(overlay.to_networkx(instance), instance) == overlay
+    assert set(overlay.to_networkx().nodes) == set(range(overlay.num_nodes))
+
+
+def test_networkx_graphs_carry_the_labels() -> None:
+    overlay = Overlay.from_edges(3, [(0, 2)])
+    graph = overlay.to_networkx(INSTANCE)
+    assert set(graph.nodes) == {"n1", "n2", "n10"}
+    assert [set(edge) for edge in graph.edges] == [{"n1", "n10"}]
+
+
+def test_a_directed_or_multiple_edge_counts_once() -> None:
+    graph = nx.MultiDiGraph([("n1", "n2"), ("n2", "n1"), ("n1", "n2")])
+    assert Overlay.from_networkx(graph, INSTANCE).edges.tolist() == [[0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("edges", "fragment"),
+    [
+        ([("n1", "n2"), ("n1", "n3")], "edge 1: unknown node 'n3'"),
+        ([("n3", "n1")], "edge 0: unknown node 'n3'"),
+        ([("n1", "n2"), ("n2", "n2")], "edge 1: a loop at 'n2'"),
+    ],
+)
+def test_labelled_edges_must_join_two_nodes_of_the_instance(edges: list[tuple[str, str]], fragment: str) -> None:
+    with pytest.raises(BadInput, match=fragment):
+        Overlay.from_labels(edges, INSTANCE)
+
+
+def test_a_graph_with_a_strange_node_is_refused_though_it_has_no_edge() -> None:
+    graph = Overlay.from_edges(3, []).to_networkx(INSTANCE)
+    graph.add_node("stranger")
+    with pytest.raises(BadInput, match="unknown node 'stranger'"):
+        Overlay.from_networkx(graph, INSTANCE)
+
+
+@pytest.mark.parametrize("copy", [lambda overlay: overlay, lambda overlay: pickle.loads(pickle.dumps(overlay))])
+def test_an_overlay_cannot_be_changed(copy: Callable[[Overlay], Overlay]) -> None:
+    overlay = copy(Overlay.from_edges(3, [(0, 1)]))
+    with pytest.raises(ValueError, match="read-only"):
+        overlay.edges[0, 0] = 2
+    with pytest.raises(AttributeError):
+        overlay.num_nodes = 4  # type: ignore[misc]
+
+
+def test_an_overlay_keeps_a_copy_and_leaves_the_given_array_alone() -> None:
+    edges = np.array([[0, 1]], dtype=np.int32)
+    overlay = Overlay(3, edges)
+    edges[0, 1] = 2
+    assert overlay.edges.tolist() == [[0, 1]]
+
+
+def test_overlays_are_equal_when_nodes_and_edges_are() -> None:
+    overlay = Overlay.from_edges(3, [(0, 1)])
+    assert overlay == pickle.loads(pickle.dumps(overlay))
+    assert hash(overlay) == hash(Overlay.from_edges(3, [(1, 0)]))
+    assert overlay != Overlay.from_edges(4, [(0, 1)])
+    assert overlay != Overlay.from_edges(3, [(0, 2)])
+    assert overlay != "another thing"
