@@ -28,7 +28,8 @@ usable() {
 }
 
 check_system() {
-    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || fail "needs Python 3.11 or newer as $python"
+    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
+        fail "needs Python 3.11 or newer as $python"
     if [ -n "${JAVA_HOME:-}" ] && ! has_java; then
         fail "JAVA_HOME is $JAVA_HOME, but Spark needs $java_needed: point it at one, or unset it"
     fi
@@ -57,7 +58,7 @@ install_from_debian() {
     elif sudo -n true 2>/dev/null; then
         as_root="sudo -n"
     else
-        fail "as root, run: apt-get install ${missing# }"
+        fail "this needs packages that only root can install: run, as root, apt-get install ${missing# }"
     fi
     say "installing with apt-get: ${missing# }"
     # shellcheck disable=SC2086 # both lists are meant to be split

@@ -1,0 +1,139 @@
+"""set-up.sh: what it does and says, with Python, Java and the package manager played by scripts."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PYTHON = """
+case "$*" in
+    "-m venv .venv") echo venv >>"$LOG"; mkdir -p .venv/bin; cp "$0" .venv/bin/python ;;
+    *"pip install"*) echo packages >>"$LOG"; exit "${PIP_STATUS:-0}" ;;
+esac
+"""
+FITTING_JAVA = "echo java.base@17.0.1; echo jdk.incubator.vector@17.0.1"
+
+
+class Outcome(NamedTuple):
+    status: int
+    said: str
+
+
+class Machine:
+    """A checkout and the programs that set-up.sh finds on the PATH."""
+
+    def __init__(self, folder):
+        self.folder, self.log, self.programs = folder, folder / "log", folder / "programs"
+        self.checkout = folder / "a checkout"
+        self.programs.mkdir()
+        self.checkout.mkdir()
+        for name in ("pyproject.toml", "constraints.txt", "set-up.sh"):
+            shutil.copy(ROOT / name, self.checkout)
+        self.has("python3", PYTHON)
+        self.has("java", FITTING_JAVA)
+        self.has("id", "echo 1000")
+        self.has("sudo", "exit 1")
+        self.has("apt-get", 'echo "apt-get $*" >>"$LOG"')
+
+    def has(self, name, script):
+        program = self.programs / name
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+
+    def start(self, **environment):
+        own = {"PATH": f"{self.programs}:{os.environ['PATH']}", "LOG": str(self.log)}
+        return subprocess.Popen([self.checkout / "set-up.sh"], env=own | environment, stderr=subprocess.PIPE, text=True)
+
+    def set_up(self, **environment):
+        process = self.start(**environment)
+        _, said = process.communicate()
+        return Outcome(process.returncode, said)
+
+    def done(self):
+        return self.log.read_text().splitlines() if self.log.exists() else []
+
+
+@pytest.fixture
+def machine(tmp_path):
+    return Machine(tmp_path)
+
+
+def test_a_second_call_does_nothing(machine):
+    assert machine.set_up().status == 0
+    assert machine.done() == ["venv", "packages"]
+    again = machine.set_up()
+    assert again == (0, "")
+    assert machine.done() == ["venv", "packages"]
+
+
+@pytest.mark.parametrize("name", ["pyproject.toml", "constraints.txt", "set-up.sh"])
+def test_a_changed_file_installs_the_packages_again(machine, name):
+    machine.set_up()
+    with (machine.checkout / name).open("a") as file:
+        file.write("# changed\n")
+    assert machine.set_up().status == 0
+    assert machine.done() == ["venv", "packages", "packages"]
+
+
+def test_a_moved_checkout_is_set_up_anew(machine):
+    machine.set_up()
+    machine.checkout = machine.checkout.rename(machine.folder / "elsewhere")
+    assert machine.set_up().status == 0
+    assert machine.done() == ["venv", "packages"] * 2
+
+
+@pytest.mark.parametrize("interrupted_before", ["venv", "update"])
+def test_a_set_up_that_did_not_end_is_done_anew(machine, interrupted_before):
+    if interrupted_before == "update":
+        machine.set_up()
+        (machine.checkout / "constraints.txt").write_text("changed")
+    assert machine.set_up(PIP_STATUS="1").status == 1
+    before = machine.done()
+    assert machine.set_up().status == 0
+    assert machine.done() == [*before, "venv", "packages"]
+
+
+@pytest.mark.parametrize("java", ["exit 1", "echo jdk.incubator.vector@16.0.2", "echo java.base@21"])
+def test_a_machine_without_fitting_java_is_told_what_root_must_install(machine, java):
+    machine.has("java", java)
+    outcome = machine.set_up()
+    assert outcome.status == 1
+    assert outcome.said.count("\n") == 1
+    assert "apt-get install default-jre-headless" in outcome.said
+    assert machine.done() == []
+
+
+def test_root_gets_what_is_missing_from_debian_and_nothing_else(machine):
+    machine.has("id", "echo 0")
+    machine.has("java", 'grep -q default-jre-headless "$LOG" && ' + FITTING_JAVA.replace(";", " &&"))
+    assert machine.set_up().status == 0
+    installed = [line for line in machine.done() if line.startswith("apt-get install")]
+    assert len(installed) == 1
+    assert installed[0].endswith(" default-jre-headless")
+    assert "python3-venv" not in installed[0]
+
+
+def test_an_unfit_java_home_is_named(machine):
+    outcome = machine.set_up(JAVA_HOME="no/java/here")
+    assert outcome.status == 1
+    assert outcome.said.startswith("set-up: JAVA_HOME is no/java/here")
+    assert outcome.said.count("\n") == 1
+
+
+def test_an_old_python_is_named(machine):
+    machine.has("python3", "exit 1")
+    outcome = machine.set_up()
+    assert outcome == (1, "set-up: needs Python 3.11 or newer as python3\n")
+
+
+def test_a_second_set_up_waits_for_the_first(machine):
+    machine.has("java", f"sleep 0.5; {FITTING_JAVA}")
+    both = [machine.start() for _ in range(2)]
+    said = [each.communicate()[1] for each in both]
+    assert [each.returncode for each in both] == [0, 0]
+    assert sum("waiting" in each for each in said) == 1
+    assert machine.done() == ["venv", "packages"]
