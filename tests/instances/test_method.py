@@ -1,0 +1,261 @@
+"""Method.run: whatever a method returns, the result says no more than the judge does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from instances import PROBLEMS, BadInput, Found, Method, Option, Overlay, Problem, Result, Status, TopicInstance
+from instances.result import relative_gap
+
+INSTANCE = TopicInstance.from_subscriptions({v: ["x"] for v in "abcd"})
+PATH = Overlay.from_edges(4, [(0, 1), (1, 2), (2, 3)])
+BROKEN = Overlay.from_edges(4, [(0, 1)])
+MIN_TCO = PROBLEMS["min-tco"]
+
+
+class AverageDegree(Problem[TopicInstance, Overlay]):
+    """A problem whose values are no integers."""
+
+    name, summary, source, integral = "average-degree", "2|E| ÷ |V|", "P1 §4", False
+
+    def value(self, instance: TopicInstance, answer: Overlay) -> float:
+        return answer.average_degree
+
+    def violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
+        return MIN_TCO.violations(instance, answer)
+
+
+def method(solve: Callable[..., Found[Overlay]], **others: Any) -> Method[TopicInstance, Overlay]:
+    return Method("trial", ("min-tco", "average-degree"), "for tests", "none", exact=False, solve=solve, **others)
+
+
+def result_of(found: Found[Overlay], problem: Problem[TopicInstance, Overlay] = MIN_TCO) -> Result[Overlay]:
+    return method(lambda *_, **__: found).run(INSTANCE, problem)
+
+
+@pytest.mark.parametrize("said", [None, Status.FEASIBLE, Status.TIME_LIMIT])
+def test_a_valid_answer_without_a_bound_is_kept_as_said(said: Status | None) -> None:
+    result = result_of(Found(PATH, status=said, counters={"merges": 3}, reason="a remark"))
+    assert result.status is (said or Status.FEASIBLE)
+    assert (result.value, result.lower_bound, result.gap, result.answer) == (3, None, None, PATH)
+    assert result.measures == {"edges": 3, "max_degree": 2, "average_degree": 1.5}
+    assert (result.counters, result.reason) == ({"merges": 3}, "a remark")
+    assert (result.problem, result.method) == ("min-tco", "trial")
+    assert result.seconds >= 0
+
+
+@pytest.mark.parametrize("said", [None, Status.FEASIBLE, Status.TIME_LIMIT, Status.OPTIMAL])
+@pytest.mark.parametrize("bound", [3, 3.0, 2.5, 2.0001, 3.0000001, 2.9999999])
+def test_a_bound_that_rounds_up_to_the_value_proves_it_optimal(said: Status | None, bound: float) -> None:
+    result = result_of(Found(PATH, lower_bound=bound, status=said))
+    assert (result.status, result.value, result.lower_bound, result.gap) == (Status.OPTIMAL, 3, 3, 0)
+
+
+@pytest.mark.parametrize("said", [None, Status.FEASIBLE, Status.TIME_LIMIT])
+@pytest.mark.parametrize(("bound", "kept"), [(2, 2), (1.2, 2), (2.0000001, 2), (0, 0), (-5, -5), (-math.inf, None)])
+def test_a_bound_below_the_value_proves_nothing(said: Status | None, bound: float, kept: float | None) -> None:
+    result = result_of(Found(PATH, lower_bound=bound, status=said))
+    assert (result.status, result.value, result.lower_bound) == (said or Status.FEASIBLE, 3, kept)
+    assert result.gap == (None if kept is None else pytest.approx((3 - kept) / 3))
+
+
+@pytest.mark.parametrize(
+    ("found", "fragment"),
+    [
+        (Found(BROKEN), "invalid answer: topic 'x' has 3 components"),
+        (Found(BROKEN, lower_bound=1, status=Status.OPTIMAL), "invalid answer"),
+        (Found(BROKEN, status=Status.TIME_LIMIT), "invalid answer"),
+        (Found(BROKEN, status=Status.INFEASIBLE), "invalid answer"),
+        (Found(Overlay.from_edges(3, [])), "has 3 nodes, the instance 4"),
+        (Found(PATH, lower_bound=3.1), "lower bound 4 lies above the answer's value 3"),
+        (Found(PATH, lower_bound=math.inf), "lower bound inf lies above the answer's value 3"),
+        (Found(PATH, lower_bound=math.nan), "lower bound is not a number"),
+        (Found(PATH, lower_bound=4, status=Status.TIME_LIMIT), "lower bound 4"),
+        (Found(PATH, status=Status.OPTIMAL), "said optimal with value 3 and lower bound None"),
+        (Found(PATH, lower_bound=2, status=Status.OPTIMAL), "said optimal with value 3 and lower bound 2"),
+        (Found(PATH, status=Status.INFEASIBLE), "said infeasible, and returned a valid answer"),
+        (Found(PATH, status=Status.FAILED), "the method said so"),
+        (Found(PATH, status=Status.FAILED, reason="no memory"), "no memory"),
+        (Found(None), "no answer and no reason"),
+        (Found(None, status=Status.FAILED, reason="no memory"), "no memory"),
+        (Found(None, reason="no memory"), "no memory"),
+        (Found(None, status=Status.OPTIMAL, lower_bound=3), "said optimal without an answer"),
+        (Found(None, status=Status.FEASIBLE), "said feasible without an answer"),
+        (Found(None, status=Status.TIME_LIMIT, lower_bound=math.nan), "lower bound is not a number"),
+    ],
+)
+def test_what_the_judge_cannot_confirm_is_a_failure_with_its_reason(found: Found[Overlay], fragment: str) -> None:
+    result = result_of(found)
+    assert result.status is Status.FAILED
+    assert fragment in result.reason
+    assert (result.value, result.answer) == (None, None)
+
+
+def test_a_failure_keeps_the_counters_of_the_run() -> None:
+    assert result_of(Found(BROKEN, counters={"merges": 1})).counters == {"merges": 1}
+
+
+@pytest.mark.parametrize("said", [Status.INFEASIBLE, Status.TIME_LIMIT])
+def test_a_run_without_an_answer_keeps_its_bound(said: Status) -> None:
+    result = result_of(Found(None, lower_bound=1.5, status=said))
+    assert (result.status, result.value, result.lower_bound, result.gap) == (said, None, 2, None)
+    assert result.reason == ""
+
+
+@pytest.mark.parametrize(
+    ("bound", "status", "kept"),
+    [
+        (1.4, Status.FEASIBLE, 1.4),
+        (1.5, Status.OPTIMAL, 1.5),
+        (1.5 + 1e-9, Status.OPTIMAL, 1.5),
+        (1.5 - 1e-9, Status.OPTIMAL, 1.5),
+        (1.51, Status.FAILED, None),
+    ],
+)
+def test_bounds_of_values_that_are_no_integers_are_not_rounded(
+    bound: float, status: Status, kept: float | None
+) -> None:
+    result = result_of(Found(PATH, lower_bound=bound), AverageDegree())
+    assert (result.status, result.lower_bound) == (status, kept)
+
+
+@given(st.floats(-10, 10), st.sampled_from([None, *Status]), st.sampled_from([None, PATH, BROKEN]))
+def test_optimal_is_never_said_without_equality(bound: float, said: Status | None, answer: Overlay | None) -> None:
+    result = result_of(Found(answer, lower_bound=bound, status=said))
+    assert (result.status is Status.OPTIMAL) == (result.value is not None and result.value == result.lower_bound)
+    assert result.lower_bound is None or result.value is None or result.lower_bound <= result.value
+    assert (result.answer is PATH) == (result.value is not None)
+    assert result.reason or result.status is not Status.FAILED
+
+
+def test_a_bug_in_a_method_is_not_hidden() -> None:
+    def solve(*_: object, **__: object) -> Found[Overlay]:
+        raise ZeroDivisionError("a bug")
+
+    with pytest.raises(ZeroDivisionError, match="a bug"):
+        method(solve).run(INSTANCE, MIN_TCO)
+
+
+def test_a_method_is_given_its_options_seed_and_limit_after_its_warm_up() -> None:
+    calls: list[Any] = []
+
+    def solve(instance: TopicInstance, problem: Any, **given_options: object) -> Found[Overlay]:
+        calls.append((instance, problem, given_options))
+        return Found(PATH)
+
+    tried = method(solve, options=(Option("k", 3, "", least=1),), warm_up=lambda: calls.append("warm"))
+    tried.run(INSTANCE, MIN_TCO, seed=7, time_limit=2.5, k="4")
+    tried.run(INSTANCE, MIN_TCO)
+    assert calls == [
+        "warm",
+        (INSTANCE, MIN_TCO, {"seed": 7, "time_limit": 2.5, "k": 4}),
+        "warm",
+        (INSTANCE, MIN_TCO, {"seed": 0, "time_limit": None, "k": 3}),
+    ]
+
+
+def test_a_problem_that_a_method_does_not_answer_is_refused() -> None:
+    with pytest.raises(BadInput, match="method 'trial' does not answer '2d-star': it answers min-tco, average-degree"):
+        method(lambda *_, **__: Found(PATH)).run(INSTANCE, PROBLEMS["2d-star"])
+
+
+def test_an_unknown_option_is_refused_with_the_nearest_name() -> None:
+    tried = method(lambda *_, **__: Found(PATH), options=(Option("ties", "lowest", "", choices=("lowest",)),))
+    with pytest.raises(BadInput, match="unknown option of method 'trial' 'tie': did you mean 'ties'"):
+        tried.run(INSTANCE, MIN_TCO, tie="lowest")
+    with pytest.raises(BadInput, match="unknown option of method 'trial' 'qqq': known: ties"):
+        tried.run(INSTANCE, MIN_TCO, qqq=1)
+    with pytest.raises(BadInput, match="known: none"):
+        method(lambda *_, **__: Found(PATH)).run(INSTANCE, MIN_TCO, qqq=1)
+
+
+@pytest.mark.parametrize(
+    ("option", "given_value", "parsed"),
+    [
+        (Option("o", 3, ""), "5", 5),
+        (Option("o", 3, ""), -5, -5),
+        (Option("o", 3, "", least=1, most=2**31 - 1), 2**31 - 1, 2**31 - 1),
+        (Option("o", 0.5, ""), "1e-3", 0.001),
+        (Option("o", 0.5, ""), 2, 2.0),
+        (Option("o", 0.5, "", least=0, most=1), "1", 1.0),
+        (Option("o", False, ""), "true", True),
+        (Option("o", False, ""), "False", False),
+        (Option("o", False, ""), True, True),
+        (Option("o", "lowest", "", choices=("lowest", "random")), "random", "random"),
+        (Option("o", "word", ""), "any word", "any word"),
+    ],
+)
+def test_an_option_is_read_in_the_type_of_its_default(option: Option, given_value: object, parsed: object) -> None:
+    value = option.parse(given_value)
+    assert value == parsed
+    assert type(value) is type(option.default)
+
+
+@pytest.mark.parametrize(
+    ("option", "given_value", "message"),
+    [
+        (Option("o", 3, ""), "5.0", "option 'o' takes a whole number, not '5.0'"),
+        (Option("o", 3, ""), 5.5, "option 'o' takes a whole number, not '5.5'"),
+        (Option("o", 3, ""), True, "option 'o' takes a whole number, not 'True'"),
+        (Option("o", 3, ""), "", "option 'o' takes a whole number, not ''"),
+        (Option("o", 3, ""), None, "option 'o' takes a whole number, not 'None'"),
+        (Option("o", 3, ""), [1], "option 'o' takes a whole number, not '[1]'"),
+        (Option("o", 3, ""), "a\nb", r"option 'o' takes a whole number, not 'a\nb'"),
+        (Option("o", 3, "", least=1, most=9), 0, "option 'o' must lie from 1 to 9, not 0"),
+        (Option("o", 3, "", least=1, most=2**31 - 1), 2**31, "must lie from 1 to 2147483647, not 2147483648"),
+        (Option("o", 3, "", least=1), 0, "option 'o' must be at least 1, not 0"),
+        (Option("o", 3, "", most=9), 10, "option 'o' must be at most 9, not 10"),
+        (Option("o", 0.5, "", least=0, most=0.999), "1", "option 'o' must lie from 0 to 0.999, not 1.0"),
+        (Option("o", 0.5, ""), "nan", "option 'o' must be a number, not nan"),
+        (Option("o", 0.5, ""), "much", "option 'o' takes a number, not 'much'"),
+        (Option("o", 0.5, ""), False, "option 'o' takes a number, not 'False'"),
+        (Option("o", False, ""), "yes", "option 'o' takes true or false, not 'yes'"),
+        (Option("o", False, ""), 1, "option 'o' takes true or false, not '1'"),
+        (Option("o", "word", ""), True, "option 'o' takes a word, not 'True'"),
+        (
+            Option("o", "lowest", "", choices=("lowest", "random")),
+            "randon",
+            "unknown value of option 'o' 'randon': did you mean 'random'?",
+        ),
+    ],
+)
+def test_an_option_of_another_type_or_range_is_refused(option: Option, given_value: object, message: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        option.parse(given_value)
+    assert message in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_a_result_cannot_claim_more_than_it_has() -> None:
+    with pytest.raises(ValueError, match="optimal with value 3 and lower bound 2"):
+        Result("min-tco", "trial", Status.OPTIMAL, value=3, lower_bound=2)
+    with pytest.raises(ValueError, match="optimal with value None"):
+        Result("min-tco", "trial", Status.OPTIMAL)
+    with pytest.raises(ValueError, match="needs its reason"):
+        Result("min-tco", "trial", Status.FAILED)
+
+
+@pytest.mark.parametrize(
+    ("value", "bound", "gap"),
+    [(10, 8, 0.2), (10, 10, 0), (0, 0, 0), (0, -1, math.inf), (-2, -3, 0.5), (None, 1, None), (1, None, None)],
+)
+def test_the_gap_is_relative_to_the_value(value: float | None, bound: float | None, gap: float | None) -> None:
+    assert relative_gap(value, bound) == (gap if gap is None else pytest.approx(gap))
+
+
+def test_the_statuses_are_the_five_words() -> None:
+    assert [str(status) for status in Status] == ["optimal", "feasible", "infeasible", "time-limit", "failed"]
+
+
+@given(st.text())
+def test_the_message_of_bad_input_is_one_line_that_any_terminal_can_print(text: str) -> None:
+    message = str(BadInput(f"{text}\ud800: mend it"))
+    assert len(message.splitlines()) == 1
+    assert message.encode("utf-8").decode() == message
+    assert message.endswith(r"\ud800: mend it")
