@@ -48,7 +48,7 @@ def cd_oda(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> O
 
     Examples
     --------
-    >>> instance = TopicInstance.from_subscriptions({"n0": "a", "n1": "ab", "n2": "b"})
+    >>> instance = TopicInstance.from_subscriptions({"n0": ["a"], "n1": ["a", "b"], "n2": ["b"]})
     >>> cd_oda(instance).edges.tolist()
     [[0, 1], [1, 2]]
     """
@@ -61,7 +61,7 @@ def cd_oda_1(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) ->
 
     Examples
     --------
-    >>> instance = TopicInstance.from_subscriptions({"n0": "a", "n1": "ab", "n2": "b"})
+    >>> instance = TopicInstance.from_subscriptions({"n0": ["a"], "n1": ["a", "b"], "n2": ["b"]})
     >>> cd_oda_1(instance).edges.tolist()
     [[0, 1], [1, 2]]
     """
@@ -74,7 +74,7 @@ def cd_oda_2(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) ->
 
     Examples
     --------
-    >>> instance = TopicInstance.from_subscriptions({"n0": "abc", "n1": "ab", "n2": "c"})
+    >>> instance = TopicInstance.from_subscriptions({"n0": ["a", "b", "c"], "n1": ["a", "b"], "n2": ["c"]})
     >>> cd_oda_2(instance).edges.tolist()
     [[0, 1], [0, 2]]
     """

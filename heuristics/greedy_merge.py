@@ -42,7 +42,7 @@ def greedy_merge(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0
 
     Examples
     --------
-    >>> instance = TopicInstance.from_subscriptions({"n0": "ab", "n1": "ab", "n2": "b"})
+    >>> instance = TopicInstance.from_subscriptions({"n0": ["a", "b"], "n1": ["a", "b"], "n2": ["b"]})
     >>> greedy_merge(instance).edges.tolist()
     [[0, 1], [0, 2]]
     """

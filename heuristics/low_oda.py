@@ -47,7 +47,7 @@ def low_oda(instance: TopicInstance, *, k: float = 3.0, ties: str = "lowest", se
 
     Examples
     --------
-    >>> instance = TopicInstance.from_subscriptions({"n0": "ab", "n1": "ab", "n2": "b"})
+    >>> instance = TopicInstance.from_subscriptions({"n0": ["a", "b"], "n1": ["a", "b"], "n2": ["b"]})
     >>> low_oda(instance).edges.tolist()
     [[0, 1], [0, 2]]
     """

@@ -40,7 +40,7 @@ def minmax_oda(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) 
 
     Examples
     --------
-    >>> instance = TopicInstance.from_subscriptions({"n0": "ab", "n1": "ab", "n2": "b"})
+    >>> instance = TopicInstance.from_subscriptions({"n0": ["a", "b"], "n1": ["a", "b"], "n2": ["b"]})
     >>> minmax_oda(instance).edges.tolist()
     [[0, 1], [0, 2]]
     """
@@ -77,7 +77,7 @@ def gm_m(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> Ove
 
     Examples
     --------
-    >>> instance = TopicInstance.from_subscriptions({"n0": "ab", "n1": "ab", "n2": "b"})
+    >>> instance = TopicInstance.from_subscriptions({"n0": ["a", "b"], "n1": ["a", "b"], "n2": ["b"]})
     >>> gm_m(instance).edges.tolist()
     [[0, 1], [0, 2]]
     """

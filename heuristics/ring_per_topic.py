@@ -28,7 +28,7 @@ def ring_per_topic(instance: TopicInstance) -> Overlay:
 
     Examples
     --------
-    >>> instance = TopicInstance.from_subscriptions({"n0": "ab", "n1": "ab", "n2": "b"})
+    >>> instance = TopicInstance.from_subscriptions({"n0": ["a", "b"], "n1": ["a", "b"], "n2": ["b"]})
     >>> ring_per_topic(instance).edges.tolist()
     [[0, 1], [0, 2], [1, 2]]
     """

@@ -46,7 +46,7 @@ def two_diameter_oda(instance: TopicInstance, *, ties: str = "lowest", seed: int
 
     Examples
     --------
-    >>> instance = TopicInstance.from_subscriptions({"n0": "ab", "n1": "ab", "n2": "b"})
+    >>> instance = TopicInstance.from_subscriptions({"n0": ["a", "b"], "n1": ["a", "b"], "n2": ["b"]})
     >>> two_diameter_oda(instance).edges.tolist()
     [[0, 1], [0, 2]]
     """

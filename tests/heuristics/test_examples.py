@@ -1,0 +1,22 @@
+"""The examples in the docstrings."""
+
+from __future__ import annotations
+
+import doctest
+import pkgutil
+from importlib import import_module
+
+import pytest
+
+import heuristics
+
+MODULES = [f"heuristics.{module.name}" for module in pkgutil.iter_modules(heuristics.__path__)]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_the_examples_of_a_module_hold(module: str) -> None:
+    assert doctest.testmod(import_module(module)).failed == 0
+
+
+def test_every_heuristic_has_an_example() -> None:
+    assert sum(doctest.testmod(import_module(module)).attempted for module in MODULES) >= 2 * len(heuristics.HEURISTICS)

@@ -1,0 +1,193 @@
+"""The parts the heuristics share."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from heuristics import HEURISTICS
+from heuristics.bucket_queue import BucketQueue
+from heuristics.growth import Growth
+from heuristics.pairs import pairs_by_common_topics
+from heuristics.ties import candidate_of, priority, tie_order
+from instances import Overlay, TopicInstance
+from tests.heuristics import twins
+from tests.strategies import topic_instances
+
+
+@given(st.integers(0, 2**62 - 1), st.sampled_from(["lowest", "highest", "random"]), st.integers(-(2**70), 2**70))
+def test_a_priority_stands_for_one_candidate(candidate: int, ties: str, seed: int) -> None:
+    order = tie_order(ties, seed)
+    place = priority(candidate, order)
+    assert 0 <= place < 2**63
+    assert candidate_of(place, order) == candidate
+
+
+def test_random_priorities_order_two_candidates_either_way_equally_often() -> None:
+    orders = [tie_order("random", seed) for seed in range(2000)]
+    first = sum(priority(4, order) < priority(5, order) for order in orders)
+    assert 880 < first < 1120
+
+
+@settings(max_examples=200, deadline=None)
+@given(topic_instances(max_nodes=9), st.integers(1, 3))
+def test_pairs_wait_at_the_number_of_their_common_topics(instance: TopicInstance, least: int) -> None:
+    order = tie_order("lowest", 0)
+    queue, found = pairs_by_common_topics(instance, order, least=least), {}
+    while level := queue.top:
+        found |= dict.fromkeys(queue.pop().tolist(), level)
+    interest = twins.interest_of(instance)
+    expected = {
+        u * instance.num_nodes + v: len(interest[u] & interest[v])
+        for u, v in combinations(range(instance.num_nodes), 2)
+    }
+    assert found == {pair: common for pair, common in expected.items() if common >= least}
+
+
+@given(st.lists(st.tuples(st.integers(0, 2**40), st.integers(1, 5)), unique_by=lambda item: item[0]))
+def test_the_bucket_queue_sorts_by_level_then_priority(items: list[tuple[int, int]]) -> None:
+    queue, one_by_one, taken = BucketQueue(), BucketQueue(), []
+    half = len(items) // 2
+    queue.put_each(
+        np.array([place for place, _ in items[:half]], dtype=np.int64),
+        np.array([level for _, level in items[:half]], dtype=np.int32),
+    )
+    for place, level in items[half:]:
+        one_by_one.put(np.array([place]), level)
+    queue.absorb(one_by_one)
+    assert one_by_one.top == 0
+    while level := queue.top:
+        taken += [(level, place) for place in queue.pop().tolist()]
+    assert taken == sorted(((level, place) for place, level in items), key=lambda item: (-item[0], item[1]))
+
+
+@settings(max_examples=200, deadline=None)
+@given(topic_instances(max_nodes=9), st.integers(1, 4))
+def test_linking_counts_components_as_the_overlay_does(instance: TopicInstance, below: int) -> None:
+    order = tie_order("lowest", 0)
+    growth, waiting = Growth(instance, order), pairs_by_common_topics(instance, order)
+    while level := waiting.top:
+        before = set(growth.edges.tolist())
+        blocked, stale, contributions = growth.link(waiting.pop(), level, below)
+        weights = twins.contributions(twins.interest_of(instance), _pairs(growth.edges, instance.num_nodes))
+        added = set(growth.edges.tolist()) - before
+        assert (contributions < level).all()
+        for place, contribution in zip(stale.tolist(), contributions.tolist(), strict=True):
+            # Nobody's contribution rises, and it was counted while this bucket was being linked.
+            assert 0 <= weights[divmod(place, instance.num_nodes)] <= contribution
+            if not added:
+                assert weights[divmod(place, instance.num_nodes)] == contribution
+        for place in blocked.tolist():
+            assert growth.degrees[list(divmod(place, instance.num_nodes))].max() >= below
+        waiting.put_each(stale, contributions)
+        overlay = growth.overlay()
+        assert growth.to_merge == overlay.topic_components(instance).sum() - instance.num_topics
+        assert (growth.degrees == overlay.degrees).all()
+        assert growth.degrees.max() <= below
+
+
+@settings(max_examples=200, deadline=None)
+@given(topic_instances(max_nodes=9), st.randoms(use_true_random=False))
+def test_labels_are_equal_within_a_component_only(instance: TopicInstance, random: object) -> None:
+    pairs = list(combinations(range(instance.num_nodes), 2))
+    random.shuffle(pairs)  # type: ignore[attr-defined]
+    growth = Growth(instance, tie_order("lowest", 0))
+    chosen: set[twins.Edge] = set()
+    for u, v in pairs[: len(pairs) // 2]:
+        weight = twins.contributions(twins.interest_of(instance), chosen)[u, v]
+        growth.link(np.array([u * instance.num_nodes + v]), weight, instance.num_nodes)
+        chosen.add((u, v))
+    for topic in range(instance.num_topics):
+        expected = twins.components(twins.interest_of(instance), chosen, topic)
+        label = {v: growth.components.label[_place(instance, v, topic)] for v in expected}
+        for u, v in combinations(expected, 2):
+            assert (label[u] == label[v]) == (expected[u] == expected[v])
+
+
+def test_warming_up_compiles_every_kernel_a_run_needs() -> None:
+    """In a process of its own: after the warm-ups, runs with any option compile nothing."""
+    program = """
+import numba, sys
+from heuristics import HEURISTICS
+from heuristics.compiled import kernel
+from instances import PROBLEMS, TopicInstance
+
+def signatures():
+    kernels = {
+        id(value): value
+        for name, module in sys.modules.items() if name.startswith("heuristics")
+        for value in vars(module).values() if isinstance(value, numba.core.registry.CPUDispatcher)
+    }
+    assert len(kernels) > 20
+    return {kernel.__name__: len(kernel.signatures) for kernel in kernels.values()}
+
+for method in HEURISTICS:
+    method.warm_up()
+before = signatures()
+import random
+for seed in range(8):
+    random.seed(seed)
+    instance = TopicInstance.from_subscriptions(
+        {f"n{v}": random.sample("abcdefgh", random.randint(1, 5)) for v in range(30)}
+    )
+    for method in HEURISTICS:
+        for ties in ("lowest", "highest", "random"):
+            options = {"ties": ties} if any(option.name == "ties" for option in method.options) else {}
+            assert method.run(instance, PROBLEMS["min-tco"], seed=seed, **options).answer is not None
+after = signatures()
+assert before == after, {name: after[name] for name in after if before[name] != after[name]}
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=Path(__file__).parents[2], timeout=250)
+
+
+def test_the_first_compilation_is_said_once_on_stderr(tmp_path: Path) -> None:
+    program = """
+from heuristics import HEURISTICS
+ring = next(method for method in HEURISTICS if method.name == "ring-per-topic")
+diameter = next(method for method in HEURISTICS if method.name == "cd-oda-1")
+for method in (ring, diameter, diameter):
+    method.warm_up()
+"""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", program],
+            check=True,
+            cwd=Path(__file__).parents[2],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=250,
+        ).stderr
+        for _ in range(2)
+    ]
+    assert said == ["compiling kernels, once\n", ""]
+
+
+@pytest.mark.parametrize("method", HEURISTICS, ids=lambda method: method.name)
+def test_a_summary_fits_a_line(method: object) -> None:
+    assert 0 < len(method.summary) < 100  # type: ignore[attr-defined]
+
+
+def _pairs(edges: np.ndarray[tuple[int], np.dtype[np.int64]], n: int) -> set[twins.Edge]:
+    return {(int(edge // n), int(edge % n)) for edge in edges}
+
+
+def _place(instance: TopicInstance, node: int, topic: int) -> int:
+    start = int(instance.node_offsets[node])
+    return start + instance.topics_of(node).tolist().index(topic)
+
+
+def test_an_overlay_of_a_growth_is_sorted() -> None:
+    instance = TopicInstance.from_subscriptions({f"n{v}": ["a"] for v in range(5)})
+    growth = Growth(instance, tie_order("random", 3))
+    growth.add(np.array([14, 3, 1]), merged=3)
+    assert growth.overlay() == Overlay.from_edges(5, [(0, 1), (0, 3), (2, 4)])

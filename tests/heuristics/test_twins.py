@@ -1,0 +1,104 @@
+"""Every heuristic gives the overlay of its plain twin, edge by edge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from heuristics.constant_diameter import cd_oda, cd_oda_1, cd_oda_2
+from heuristics.greedy_merge import greedy_merge
+from heuristics.low_oda import low_oda
+from heuristics.minmax_oda import gm_m, minmax_oda
+from heuristics.ring_per_topic import ring_per_topic
+from heuristics.two_diameter import two_diameter_oda
+from instances import Overlay, TopicInstance
+from tests.heuristics import constructions, twins
+from tests.strategies import topic_instances
+
+PAIRS: dict[str, tuple[Callable[..., Overlay], Callable[..., set[twins.Edge]]]] = {
+    "gm": (greedy_merge, twins.greedy_merge),
+    "minmax-oda": (minmax_oda, twins.minmax_oda),
+    "gm-m": (gm_m, twins.gm_m),
+    "cd-oda": (cd_oda, twins.cd_oda),
+    "cd-oda-1": (cd_oda_1, twins.cd_oda_1),
+    "cd-oda-2": (cd_oda_2, twins.cd_oda_2),
+    "2d-oda": (two_diameter_oda, twins.two_diameter_oda),
+}
+TIES = ("lowest", "highest", "random")
+# The least k, k between and beyond small contributions, and k that no float near it stands for exactly.
+FACTORS = (1.0, 1.5, 2.0, 3.0, 7 / 3, 0.1 + 0.2 + 1.7, 100.0)
+
+CONSTRUCTIONS = {
+    "P1 Lemma 6.6": constructions.greedy_merge_lower_bound(2, 3),
+    "P2 Lemma 1": constructions.minmax_oda_lower_bound(6),
+    "P2 Lemma 5": constructions.cd_oda_lower_bound(6),
+    "P2 Lemma 6": constructions.cd_oda_1_lower_bound(3),
+    "P2 Case VII": constructions.case_seven(8),
+}
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("name", PAIRS)
+@settings(max_examples=100, deadline=None)
+@given(instance=topic_instances(), seed=st.integers(-5, 2**40))
+def test_heuristic_equals_its_twin(name: str, ties: str, instance: TopicInstance, seed: int) -> None:
+    method, twin = PAIRS[name]
+    assert edges(method(instance, ties=ties, seed=seed)) == twin(
+        twins.interest_of(instance), twins.place_by(ties, seed)
+    )
+
+
+@pytest.mark.parametrize("ties", TIES)
+@settings(max_examples=150, deadline=None)
+@given(instance=topic_instances(), seed=st.integers(0, 99), k=st.sampled_from(FACTORS) | st.floats(1, 8))
+def test_low_oda_equals_its_twin(ties: str, instance: TopicInstance, seed: int, k: float) -> None:
+    place = twins.place_by(ties, seed)
+    assert edges(low_oda(instance, k=k, ties=ties, seed=seed)) == twins.low_oda(
+        twins.interest_of(instance), place, Fraction(k)
+    )
+
+
+@settings(max_examples=200, deadline=None)
+@given(topic_instances())
+def test_ring_per_topic_equals_its_twin(instance: TopicInstance) -> None:
+    assert edges(ring_per_topic(instance)) == twins.ring_per_topic(twins.interest_of(instance))
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("name", [*PAIRS, "low-oda"])
+@pytest.mark.parametrize("construction", CONSTRUCTIONS)
+def test_heuristic_equals_its_twin_on_the_papers_constructions(construction: str, name: str, ties: str) -> None:
+    check(CONSTRUCTIONS[construction], name, ties, seed=1)
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("name", [*PAIRS, "low-oda"])
+@pytest.mark.parametrize(("nodes", "topics", "most"), [(14, 5, 3), (12, 20, 10), (18, 9, 5), (16, 2, 2)])
+def test_heuristic_equals_its_twin_on_larger_instances(
+    nodes: int, topics: int, most: int, name: str, ties: str
+) -> None:
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        wants = {
+            f"n{v}": [f"t{t}" for t in rng.choice(topics, rng.integers(1, most + 1), replace=False)]
+            for v in range(nodes)
+        }
+        check(TopicInstance.from_subscriptions(wants), name, ties, seed)
+
+
+def check(instance: TopicInstance, name: str, ties: str, seed: int) -> None:
+    interest, place = twins.interest_of(instance), twins.place_by(ties, seed)
+    if name == "low-oda":
+        assert edges(low_oda(instance, k=2.5, ties=ties, seed=seed)) == twins.low_oda(interest, place, Fraction(5, 2))
+    else:
+        method, twin = PAIRS[name]
+        assert edges(method(instance, ties=ties, seed=seed)) == twin(interest, place)
+
+
+def edges(overlay: Overlay) -> set[twins.Edge]:
+    return {(int(u), int(v)) for u, v in overlay.edges}
