@@ -32,6 +32,8 @@ def separated_rows(path: Path, columns: Sequence[str]) -> list[pa.Array]:
             head = next((line for line in file if line.strip("\r\n")), "")
     except OSError as error:
         raise BadInput(f"cannot be read ({error.strerror}): check the path") from None
+    if "\ufffd" in head:
+        _check_utf8(path)
     if not head:
         raise BadInput(f"is empty: give it a header line with the columns {' and '.join(columns)}")
     delimiter = "\t" if "\t" in head else ","
@@ -95,12 +97,7 @@ def _check_columns(columns: Sequence[str], present: Sequence[str]) -> None:
 
 def _explain(path: Path, delimiter: str, columns: Sequence[str]) -> None:
     """Raise for the first line that is wrong; return if none is."""
-    with path.open("rb") as file:
-        for number, text in enumerate(file, start=1):
-            try:
-                text.decode("utf-8")
-            except UnicodeDecodeError:
-                raise BadInput(f"line {number} is not UTF-8: convert the file") from None
+    _check_utf8(path)
     line = 1
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = csv.reader(file, delimiter=delimiter, strict=True)
@@ -115,6 +112,15 @@ def _explain(path: Path, delimiter: str, columns: Sequence[str]) -> None:
             raise BadInput(f"line {line}: {error}: mend its quotes") from None
     if count == 0:
         raise BadInput("has no rows under its header: give it one (node, topic) row at least")
+
+
+def _check_utf8(path: Path) -> None:
+    with path.open("rb") as file:
+        for number, text in enumerate(file, start=1):
+            try:
+                text.decode("utf-8")
+            except UnicodeDecodeError:
+                raise BadInput(f"line {number} is not UTF-8: convert the file") from None
 
 
 def _check_row(row: Sequence[str], header: Sequence[str], columns: Sequence[str], line: int) -> None:
