@@ -1,0 +1,140 @@
+"""Files appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from instances import BadInput
+from instances.files import read_json, read_text, write_whole
+
+
+@pytest.mark.parametrize(
+    "error", [RuntimeError("a bug"), KeyboardInterrupt(), UnicodeEncodeError("utf-8", "", 0, 1, "")]
+)
+@pytest.mark.parametrize("before", [None, "old"])
+def test_a_writer_that_raises_leaves_things_as_they_were(
+    tmp_path: Path, error: BaseException, before: str | None
+) -> None:
+    path = tmp_path / "a.json"
+    if before is not None:
+        path.write_text(before)
+
+    def write(file: Path) -> None:
+        file.write_text("half")
+        raise error
+
+    with pytest.raises(type(error)):
+        write_whole(path, write)
+    assert {file.name: file.read_text() for file in tmp_path.iterdir()} == (
+        {} if before is None else {"a.json": before}
+    )
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), OSError("of pyarrow, without a number")])
+def test_a_full_disk_is_bad_input_that_names_the_file_and_leaves_nothing(tmp_path: Path, error: OSError) -> None:
+    path = tmp_path / "a.json"
+
+    def write(file: Path) -> None:
+        file.write_text("half")
+        raise error
+
+    with pytest.raises(BadInput) as caught:
+        write_whole(path, write)
+    reason = error.strerror or str(error)
+    assert str(caught.value) == f"{path}: cannot be written ({reason}): choose another place"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_process_that_dies_while_it_writes_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text("old")
+    script = (
+        "import os, sys; from pathlib import Path; from instances.files import write_whole\n"
+        "write_whole(Path(sys.argv[1]), lambda file: (file.write_text('half'), os._exit(9)))"
+    )
+    assert subprocess.run([sys.executable, "-c", script, path], check=False).returncode == 9
+    assert path.read_text() == "old"
+
+
+def test_a_file_is_replaced_in_one_step_while_a_reader_keeps_the_old_one(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text("old")
+    with path.open() as reader:
+        write_whole(path, lambda file: file.write_text("new"))
+        assert reader.read() == "old"
+    assert path.read_text() == "new"
+    assert [file.name for file in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_the_writer_is_given_another_file_in_the_same_folder(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    given: list[Path] = []
+    write_whole(path, given.append)
+    assert given[0] != path
+    assert given[0].parent == path.parent
+    assert path.read_bytes() == b""
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o077, 0o002])
+def test_a_file_has_the_rights_that_the_umask_leaves(tmp_path: Path, mask: int) -> None:
+    before = os.umask(mask)
+    try:
+        write_whole(tmp_path / "a", lambda file: file.write_text("text"))
+    finally:
+        os.umask(before)
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o666 & ~mask
+
+
+def test_a_device_is_not_replaced_by_a_file(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(BadInput, match="no regular file: choose another place"):
+        write_whole(pipe, lambda file: file.write_text("text"))
+    assert pipe.is_fifo()
+
+
+def test_a_name_too_long_is_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="cannot be written"):
+        write_whole(tmp_path / ("x" * 300), lambda file: file.write_text("text"))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write in any folder")
+def test_a_folder_without_the_right_to_write_is_bad_input(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(BadInput, match=r"cannot be written \(Permission denied\): choose another place"):
+        write_whole(tmp_path / "a", lambda file: file.write_text("text"))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read any file")
+def test_a_file_without_the_right_to_read_is_bad_input(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text("{}")
+    path.chmod(0)
+    with pytest.raises(BadInput, match=r"cannot be read \(Permission denied\): check the path"):
+        read_text(path)
+
+
+def test_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes('\ufeff{"format": "f/1", "é": 1}'.encode())
+    assert read_text(path)[0] == "{"
+    assert read_json(path, "f/1") == {"format": "f/1", "é": 1}
+
+
+def test_json_keys_may_repeat_in_different_objects(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"format": "f/1", "a": {"a": 1}, "b": [{"a": 2}, {"a": 3}]}')
+    assert read_json(path, "f/1")["b"] == [{"a": 2}, {"a": 3}]
+
+
+def test_a_key_that_stands_twice_among_very_many_is_found_in_one_pass(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    keys = ", ".join(f'"k{i}": 0' for i in range(200_000))
+    path.write_text(f'{{"format": "f/1", {keys}, "k199999": 1}}')
+    with pytest.raises(BadInput, match="'k199999' stands twice"):
+        read_json(path, "f/1")
