@@ -1,0 +1,131 @@
+"""Method `ilp`: the compact integer programs of :mod:`models.overlay_ilp`, solved by HiGHS or CBC."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from typing import Any
+
+from instances import Found, Method, Option, Overlay, Problem, TopicInstance
+from models.deadline import Deadline
+from models.exact_method import EXACTLY_ANSWERED, solve_exactly
+from models.proof import Goal, Proof
+from models.requirements import Requirements, requirements_of
+from models.starts import START, warm_up_heuristics
+
+THREADS = Option("threads", 1, "threads of the solver; with more than one, runs may differ", least=1, most=1024)
+
+
+def solve_ilp(
+    instance: TopicInstance,
+    problem: Problem[TopicInstance, Overlay],
+    *,
+    seed: int = 0,
+    time_limit: float | None = None,
+    solver: str = "highs",
+    formulation: str = "multi",
+    start: str = "best",
+    threads: int = 1,
+) -> Found[Overlay]:
+    """Solve any of the five topic problems by integer programming.
+
+    Parameters
+    ----------
+    seed : int
+        Of the heuristics' and the solver's random choices. One seed gives one answer with one thread and no limit; a
+        limit cuts the search where the machine happens to be.
+    time_limit : float or None
+        Seconds of wall-clock time, building the model included.
+    solver : {"highs", "cbc"}
+    formulation : {"multi", "single"}
+        How topics are connected; it makes no difference to the diameter-2 problems.
+    start : {"best", "none"}
+    threads : int
+
+    Returns
+    -------
+    Found
+        With the incumbent and a proven bound, also when stopped. Counters: nodes, variables, constraints, and for
+        ``low-tco`` the Pareto front.
+
+    Notes
+    -----
+    The size of the model is that of :func:`models.overlay_ilp.build_ilp`; solving it is exponential in the worst case.
+    The LP arithmetic is floating point: "optimal" trusts the solver within its tolerance of a millionth.
+    """
+    minimise = partial(_minimise, solver=solver, formulation=formulation, threads=threads, seed=seed)
+    return solve_exactly(instance, problem, minimise, start=start, seed=seed, time_limit=time_limit)
+
+
+def relaxation_bound(instance: TopicInstance, problem: str, *, formulation: str = "multi") -> float:
+    """The value of the LP relaxation, not rounded; for ``low-tco`` there is none."""
+    from models.ilp_solvers import solve_with_highs
+    from models.overlay_ilp import build_ilp
+
+    deadline = Deadline(None)
+    ilp = build_ilp(requirements_of(instance, deadline), Goal(problem), formulation, deadline)
+    return solve_with_highs(ilp.program, None, deadline, threads=1, seed=0, relaxed=True).lower_bound
+
+
+def _minimise(
+    requirements: Requirements,
+    goal: Goal,
+    *,
+    start: Overlay | None,
+    deadline: Deadline,
+    solver: str,
+    formulation: str,
+    threads: int,
+    seed: int,
+) -> Proof:
+    # The solvers' libraries take a third of a second to load, which only those who solve should pay.
+    from models.ilp_solvers import SOLVERS
+    from models.overlay_ilp import build_ilp
+
+    if not requirements.edges:
+        return Proof(Overlay.from_edges(requirements.num_nodes, []), 0)
+    ilp = build_ilp(requirements, goal, formulation, deadline)
+    values = None if start is None else ilp.integers_of(start)
+    report = SOLVERS[solver](ilp.program, values, deadline, threads=threads, seed=seed)
+    counters = {
+        "nodes": report.nodes,
+        "variables": ilp.program.numVariables(),
+        "constraints": ilp.program.numConstraints(),
+    }
+    return Proof(ilp.overlay() if report.found else None, report.lower_bound, report.stopped, counters)
+
+
+@cache
+def _warm_up() -> None:
+    from models import ilp_solvers, overlay_ilp  # noqa: F401
+
+    warm_up_heuristics()
+
+
+def _solve(
+    instance: TopicInstance,
+    problem: Problem[TopicInstance, Overlay],
+    *,
+    seed: int,
+    time_limit: float | None,
+    **options: Any,
+) -> Found[Overlay]:
+    return solve_ilp(instance, problem, seed=seed, time_limit=time_limit, **options)
+
+
+ILP = Method(
+    "ilp",
+    EXACTLY_ANSWERED,
+    "compact integer programs in PuLP: flows for connectivity, centres and common neighbours for diameter 2",
+    "models/overlay_ilp.py",
+    True,
+    _solve,
+    (
+        Option("solver", "highs", "the solver behind PuLP", choices=("highs", "cbc")),
+        Option(
+            "formulation", "multi", "flows that connect topics: one for all or one each", choices=("multi", "single")
+        ),
+        START,
+        THREADS,
+    ),
+    _warm_up,
+)
