@@ -1,0 +1,28 @@
+"""A million nodes in little memory."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+GENERATE = """
+import resource
+from instances import WORKLOADS
+
+instance = WORKLOADS["{name}"].generate(nodes=1_000_000, topics=1_000, subscriptions=20, seed=1)
+assert (instance.num_nodes, instance.num_topics, instance.num_subscriptions) == (1_000_000, 1_000, 20_000_000)
+arrays = [instance.node_offsets, instance.node_topics, instance.topic_offsets, instance.topic_nodes]
+print(sum(array.nbytes for array in arrays), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["uniform", "zipf", "exponential"])
+def test_a_million_nodes_are_generated_in_under_two_gigabytes(name: str) -> None:
+    script = GENERATE.format(name=name)
+    child = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    kept, peak = map(int, child.stdout.split())
+    assert kept < 300e6
+    assert peak < 2e9
