@@ -1,0 +1,81 @@
+"""Rows of a study made by hand, as the store would return them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from instances import PROBLEMS, Overlay, TopicInstance
+
+
+def run(problem: str = "min-tco", method: str = "gm", instance: str = "i1", **given: Any) -> dict[str, Any]:
+    """A row; what is not given is filled in, and `value` without a status is a feasible answer."""
+    value, bound = given.pop("value", None), given.pop("lower_bound", None)
+    status = given.pop("status", "feasible" if value is not None else "failed")
+    if status == "optimal" and bound is None:
+        bound = value
+    row: dict[str, Any] = {
+        "instance": instance,
+        "recipe": json.dumps({"workload": "by hand"}),
+        "family": "by hand",
+        "nodes": 10,
+        "topics": 3,
+        "subscriptions": 20,
+        "problem": problem,
+        "method": method,
+        "variant": method,
+        "options": "{}",
+        "exact": method in ("ilp", "cp-sat"),
+        "seed": 1,
+        "time_limit": 10.0,
+        "memory_limit": 1000,
+        "status": status,
+        "reason": "killed" if status == "failed" else "",
+        "value": value,
+        "lower_bound": bound,
+        "seconds": 1.0,
+        "edges": None,
+        "max_degree": None,
+        "average_degree": None,
+        "counters": "{}",
+        "answer": None,
+        "peak_memory": 1e8,
+        "code_version": "abc123",
+    }
+    row |= given
+    identity = json.dumps([row[name] for name in ("instance", "problem", "variant", "options", "seed", "time_limit")])
+    return {"key": hashlib.sha256(identity.encode()).hexdigest()[:32], **row}
+
+
+def answered(
+    instance: TopicInstance, edges: list[tuple[int, int]], problem: str, method: str, **given: Any
+) -> dict[str, Any]:
+    """A row whose answer is a valid overlay of the instance, judged by the problem itself."""
+    overlay = Overlay.from_edges(instance.num_nodes, edges)
+    judge = PROBLEMS[problem]
+    assert not judge.violations(instance, overlay)
+    fields = {
+        "nodes": instance.num_nodes,
+        "topics": instance.num_topics,
+        "subscriptions": instance.num_subscriptions,
+        "value": judge.value(instance, overlay),
+        "edges": overlay.num_edges,
+        "max_degree": overlay.max_degree,
+        "average_degree": overlay.average_degree,
+        "answer": overlay.edges.ravel(),
+    }
+    return run(problem, method, instance.digest, **(fields | given))
+
+
+def frame(*rows: dict[str, Any]) -> pd.DataFrame:
+    """Rows with the types that the store gives them."""
+    columns = list(run())
+    table = pd.DataFrame(list(rows), columns=columns)
+    floats = ("time_limit", "value", "lower_bound", "seconds", "edges", "max_degree", "average_degree", "peak_memory")
+    whole = ("nodes", "topics", "subscriptions", "seed", "memory_limit")
+    types = {**dict.fromkeys(floats, np.float64), **dict.fromkeys(whole, np.int64), "exact": bool}
+    return table.astype(types)
