@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from typing import Any, NamedTuple
 
 import networkx as nx
@@ -22,6 +22,7 @@ from instances import Overlay, Status, TopicInstance
 _LARGEST = 80
 _LABELLED = 40
 _STRAND, _RIBBON = 1.7, 8.0
+_GROUND = "#FFE7A3"
 
 
 class Couple(NamedTuple):
@@ -53,7 +54,8 @@ def overlay_drawing(runs: pd.DataFrame, load_instance: Callable[[str], TopicInst
         places = _places(instance, optimal, other)
         for column, (run, overlay) in enumerate(((couple.optimal, optimal), (couple.other, other)), 1):
             axes = figure.add_subplot(1, 2, column)
-            _draw(axes, instance, overlay, places, colours)
+            shared = set(map(tuple, optimal.edges.tolist())) & set(map(tuple, other.edges.tolist()))
+            _draw(axes, instance, overlay, places, colours, shared)
             axes.set_title(_title(run, overlay, couple.optimal))
         handles = [Line2D([], [], color=c, linewidth=2.2, label=instance.topic_label(t)) for t, c in colours.items()]
         if len(colours) < instance.num_topics:
@@ -118,6 +120,7 @@ def _draw(
     overlay: Overlay,
     places: npt.NDArray[np.float64],
     colours: Mapping[int, str],
+    in_both: Set[tuple[int, int]],
 ) -> None:
     axes.set_aspect("equal")
     axes.set_axis_off()
@@ -125,12 +128,14 @@ def _draw(
     axes.set_xlim(places[:, 0].min() - margin, places[:, 0].max() + margin)
     axes.set_ylim(places[:, 1].min() - margin, places[:, 1].max() + margin)
     point = max(np.ptp(places, axis=0).max() + 2 * margin, 0.1) / 235  # an axes is about 235 points wide
-    segments, shades, widths = [], [], []
+    segments, shades, widths, alone = [], [], [], []
     for u, v in overlay.edges.tolist():
         shared = np.intersect1d(instance.topics_of(u), instance.topics_of(v)).tolist()
         strands = [colours[t] for t in shared if t in colours]
         strands += [OTHER_TOPICS] if len(strands) < len(shared) else []
         width = min(_STRAND, _RIBBON / max(len(strands), 1))
+        if (u, v) not in in_both:
+            alone.append(([places[u], places[v]], width * max(len(strands), 1) + 6))
         along = places[v] - places[u]
         across = np.array([-along[1], along[0]]) / max(float(np.hypot(*along)), 1e-9) * point * width
         for number, shade in enumerate(strands or [INK]):
@@ -138,6 +143,8 @@ def _draw(
             segments.append([places[u] + shift, places[v] + shift])
             shades.append(shade)
             widths.append(width)
+    lines, grounds = [line for line, _ in alone], [wide for _, wide in alone]
+    axes.add_collection(LineCollection(lines, colors=_GROUND, linewidths=grounds, zorder=0))
     axes.add_collection(LineCollection(segments, colors=shades, linewidths=widths, capstyle="butt", zorder=1))
     labelled = instance.num_nodes <= _LABELLED
     x, y = places.T
@@ -148,7 +155,8 @@ def _draw(
         text = axes.annotate(
             _short(instance.node_label(node)), places[node], ha="center", va="center", fontsize=6.5, zorder=3
         )
-        text.set_path_effects([withStroke(linewidth=1.2, foreground="white")])
+        if len(text.get_text()) > 3:  # it leaves its circle
+            text.set_path_effects([withStroke(linewidth=1.2, foreground="white")])
 
 
 def _short(label: str, most: int = 7) -> str:
@@ -180,5 +188,5 @@ def _caption(couple: Couple, instance: TopicInstance, optimal: Overlay, other: O
     return (
         f"Two overlays of one instance ({run.family}, {instance.num_nodes} nodes, {instance.num_topics} topics, "
         f"{instance.num_subscriptions} subscriptions, {run.instance[:8]}) for {run.problem}: {chosen}. "
-        f"{colouring}. Nodes stand in the same places; {same} edges are in both."
+        f"{colouring}. Nodes stand in the same places; {same} edges are in both overlays, the others lie on yellow."
     )

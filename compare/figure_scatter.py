@@ -30,7 +30,8 @@ class SizeAxis:
         self._even = len(self._sizes) <= _EVENLY
         places = self._places(self._sizes)
         self.room = 1.0 if self._even else max(float(np.median(np.diff(places))), float(np.ptp(places)) / 40)
-        axes.set_xlim(places[0] - 0.6 * self.room, places[-1] + 0.6 * self.room)
+        margin = 0.6 * self.room if self._even else max(0.6 * self.room, 0.04 * float(np.ptp(places)))
+        axes.set_xlim(places[0] - margin, places[-1] + margin)
         shown = np.arange(len(places)) if self._even else _spaced(places)
         plain_ticks(axes.xaxis, places[shown].tolist(), [f"{size:,g}" for size in self._sizes[shown]])
         for edge in places[1:] - 0.5 if self._even else ():
