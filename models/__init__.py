@@ -1,8 +1,9 @@
 """Floor 3: exact formulations and lower bounds."""
 
 from instances import Method, Overlay, TopicInstance
+from models.cp_sat import CP_SAT
 from models.ilp import ILP
 
-MODELS: tuple[Method[TopicInstance, Overlay], ...] = (ILP,)
+MODELS: tuple[Method[TopicInstance, Overlay], ...] = (ILP, CP_SAT)
 
 __all__ = ["MODELS"]

@@ -26,9 +26,10 @@ import pulp
 
 from instances import Overlay
 from models.deadline import Deadline
-from models.proof import Goal, ModelTooLarge
-from models.requirements import Blocks, Edge, Requirements, Subscribers, unconnected_topics
+from models.proof import Goal, check_size
+from models.requirements import Blocks, Edge, Requirements, Subscribers, pair, unconnected_topics
 
+# At most this many variables are built: about 4 GB in PuLP.
 MOST_VARIABLES = 2_000_000
 
 
@@ -58,7 +59,7 @@ class OverlayIlp:
         chosen = set(map(tuple, overlay.edges.tolist()))
         values = {variable: int(edge in chosen) for edge, variable in self.edge.items()}
         for subscribers, centre in self.centre.items():
-            hub = next((v for v in subscribers if all(_pair(v, w) in chosen for w in subscribers if w != v)), None)
+            hub = next((v for v in subscribers if all(pair(v, w) in chosen for w in subscribers if w != v)), None)
             values.update({variable: int(v == hub) for v, variable in centre.items()})
         if self.degree is not None:
             values[self.degree] = overlay.max_degree
@@ -81,7 +82,8 @@ def build_ilp(requirements: Requirements, goal: Goal, formulation: str, deadline
     ModelTooLarge
         If there would be more than `MOST_VARIABLES` variables.
     """
-    _check_size(requirements, goal.problem, formulation)
+    cubic = goal.problem == "2d-true" or (goal.problem != "2d-star" and formulation == "multi")
+    check_size(requirements, 3 if cubic else 2, MOST_VARIABLES)
     program = pulp.LpProblem("overlay")
     edge = {
         (u, v): program.add_variable(f"x_{u}_{v}", int((u, v) in requirements.forced), 1, pulp.LpInteger)
@@ -115,15 +117,6 @@ def build_ilp(requirements: Requirements, goal: Goal, formulation: str, deadline
     return ilp
 
 
-def _check_size(requirements: Requirements, problem: str, formulation: str) -> None:
-    power = 3 if problem == "2d-true" or (problem != "2d-star" and formulation == "multi") else 2
-    most = len(requirements.edges) + sum(len(subscribers) ** power for subscribers in requirements.topics)
-    if problem == "2d-true":
-        most //= 2
-    if most > MOST_VARIABLES:
-        raise ModelTooLarge(f"the model could have {most:,} variables, more than {MOST_VARIABLES:,}")
-
-
 def _connect_by_many_flows(ilp: OverlayIlp, topic: Blocks, name: str, deadline: Deadline) -> None:
     add = ilp.program.add_variable
     arcs = _arcs(topic)
@@ -141,17 +134,17 @@ def _connect_by_many_flows(ilp: OverlayIlp, topic: Blocks, name: str, deadline: 
 
 
 def _connect_by_one_flow(ilp: OverlayIlp, topic: Blocks, name: str, deadline: Deadline) -> None:
-    crossing = {pair: pulp.lpSum(ilp.edge[e] for e in edges) for pair, edges in topic.between.items()}
+    crossing = {ends: pulp.lpSum(ilp.edge[e] for e in edges) for ends, edges in topic.between.items()}
     flow = {}
     for i, j in _arcs(topic):
         behind = topic.count - 1 if i == 0 else topic.count - 2
         flow[i, j] = ilp.program.add_variable(f"f_{name}_{i}_{j}", 0, behind)
-        ilp.program += flow[i, j] <= behind * crossing[_pair(i, j)]
+        ilp.program += flow[i, j] <= behind * crossing[pair(i, j)]
     for block in range(1, topic.count):
         ilp.program += _surplus(flow, block) == 1
     ilp.program += pulp.lpSum(crossing.values()) >= topic.count - 1
     for block in range(topic.count):
-        ilp.program += pulp.lpSum(edges for pair, edges in crossing.items() if block in pair) >= 1
+        ilp.program += pulp.lpSum(edges for ends, edges in crossing.items() if block in ends) >= 1
 
 
 def _arcs(topic: Blocks) -> list[tuple[int, int]]:
@@ -193,7 +186,7 @@ class _Diameter:
             ilp.program += has_centre == 1
             return
         for v in subscribers:
-            ilp.program += pulp.lpSum(ilp.edge[_pair(v, w)] for w in subscribers if w != v) >= 2 - has_centre
+            ilp.program += pulp.lpSum(ilp.edge[pair(v, w)] for w in subscribers if w != v) >= 2 - has_centre
         fewest = max(size, 2 * size - 5)
         inside = pulp.lpSum(ilp.edge[e] for e in combinations(subscribers, 2))
         ilp.program += inside >= fewest - (fewest - (size - 1)) * has_centre
@@ -204,10 +197,6 @@ class _Diameter:
     def _common_neighbour(self, ilp: OverlayIlp, u: int, v: int, w: int) -> pulp.LpVariable:
         if (u, v, w) not in self._joint:
             both = self._joint[u, v, w] = ilp.program.add_variable(f"z_{u}_{v}_{w}", 0, 1)
-            ilp.program += both <= ilp.edge[_pair(u, w)]
-            ilp.program += both <= ilp.edge[_pair(v, w)]
+            ilp.program += both <= ilp.edge[pair(u, w)]
+            ilp.program += both <= ilp.edge[pair(v, w)]
         return self._joint[u, v, w]
-
-
-def _pair(u: int, v: int) -> Edge:
-    return (u, v) if u < v else (v, u)

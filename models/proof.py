@@ -62,6 +62,13 @@ class ModelTooLarge(Exception):
     """The model would not fit in memory; the message says how large it would be."""
 
 
+def check_size(requirements: Requirements, power: int, most: int) -> None:
+    """Raise :class:`ModelTooLarge` if a model of |V_t|^power variables a topic would have more than `most`."""
+    variables = len(requirements.edges) + sum(len(subscribers) ** power for subscribers in requirements.topics)
+    if variables > most:
+        raise ModelTooLarge(f"the model could have {variables:,} variables, more than the {most:,} that fit")
+
+
 class Minimise(Protocol):
     """A model with its solver.
 

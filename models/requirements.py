@@ -97,7 +97,7 @@ def unconnected_topics(requirements: Requirements, deadline: Deadline) -> Iterat
             seen.add(blocks)
             between: dict[tuple[int, int], list[Edge]] = {}
             for i, j in combinations(range(len(blocks)), 2):
-                between[i, j] = [(u, v) if u < v else (v, u) for u in blocks[i] for v in blocks[j]]
+                between[i, j] = [pair(u, v) for u in blocks[i] for v in blocks[j]]
             yield Blocks(len(blocks), between)
 
 
@@ -119,3 +119,8 @@ def _connected_by(forced: frozenset[Edge], subscribers: Subscribers) -> list[Sub
                     reached.append(other)
         components.append(tuple(sorted(reached)))
     return sorted(components, key=lambda block: (-len(block), block))
+
+
+def pair(u: int, v: int) -> Edge:
+    """The edge between two nodes, as it is named."""
+    return (u, v) if u < v else (v, u)
