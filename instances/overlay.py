@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from instances.errors import BadInput
-from instances.topic_instance import Ids, TopicInstance, frozen
+from instances.topic_instance import Ids, TopicInstance, frozen, sorted_distinct
 
 _ENDS_AT_ONCE = 5_000_000
 
@@ -57,7 +57,7 @@ class Overlay:
         _check_ends(num_nodes, array)
         if (loops := np.flatnonzero(array[:, 0] == array[:, 1])).size:
             raise BadInput(f"edge {loops[0]}: a loop at node {array[loops[0], 0]}: remove it")
-        keys = np.unique(array.min(axis=1) * num_nodes + array.max(axis=1))
+        keys = sorted_distinct(array.min(axis=1) * num_nodes + array.max(axis=1))
         return cls(num_nodes, np.stack([keys // num_nodes, keys % num_nodes], axis=1).astype(np.int32))
 
     @property
