@@ -99,7 +99,7 @@ def _become_solver(output: int, memory_limit: int | None) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for stream in (1, 2):
         os.dup2(output, stream)
-    sys.stdout = sys.stderr = open(output, "w", closefd=False)
+    sys.stdout = sys.stderr = os.fdopen(output, "w", closefd=False)
     faulthandler.disable()
     if memory_limit is not None:
         used = psutil.Process().memory_info().vms

@@ -22,10 +22,12 @@ class Progress:
         The study's runs.
     before : int
         Those that were stored before it started.
+    expected : float
+        The seconds that the others are expected to take together; only its parts' proportions matter.
     """
 
-    def __init__(self, total: int, before: int) -> None:
-        self._total, self._before = total, before
+    def __init__(self, total: int, before: int, expected: float) -> None:
+        self._total, self._before, self._expected = total, before, expected
         self._start = self._last = time.monotonic()
         console = Console(stderr=True)
         self._live = Live(console=console, refresh_per_second=4) if console.is_terminal else None
@@ -46,11 +48,14 @@ class Progress:
         elif self._line:
             self._say(self._line)
 
-    def show(self, done: int, failed: int, running: int) -> None:
-        """Say where the study stands: runs done and failed since it started, and running now."""
+    def show(self, done: int, failed: int, running: int, spent: float) -> None:
+        """Say where the study stands: runs done and failed since it started, running now, and the part of
+        `expected` that the done ones made up.
+        """
         left = self._total - self._before - done - running
         seconds = time.monotonic() - self._start
-        estimate = f", about {_clock(seconds / done * (left + running / 2))} to go" if done and left > 0 else ""
+        to_go = seconds / spent * (self._expected - spent) if spent else 0.0
+        estimate = f", about {_clock(to_go)} to go" if to_go > 0 and left > 0 else ""
         self._line = (
             f"{self._before + done} of {self._total} runs done ({failed} failed), "
             f"{running} running, {max(0, left)} left, {_clock(seconds)} so far{estimate}"

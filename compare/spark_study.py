@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from threading import Thread
+from typing import NamedTuple
 
 from pyspark import Accumulator, SparkContext
 from pyspark.sql import SparkSession
@@ -20,13 +21,21 @@ from compare.isolation import run_isolated
 from compare.progress import Progress
 from compare.recipe import Recipe
 from compare.store import Made, Plan, Store, row
-from compare.study import Study
+from compare.study import Study, expected_seconds
 from compare.task import Task
 from instances import BadInput, Status, TopicInstance
 
 _SLICES = 2000
 _LOOK_EVERY = 0.25
 _ATTEMPTS = 4
+
+
+class Counts(NamedTuple):
+    """What the executors have done: runs done, failed among them, and the seconds expected of those done."""
+
+    done: Accumulator[int]
+    failed: Accumulator[int]
+    spent: Accumulator[float]
 
 
 def run_study(study: Study, store: Store, master: str) -> list[Task]:
@@ -122,22 +131,23 @@ def _make_one(line: str, folder: str) -> tuple[str, str, int, str]:
 def _run(context: SparkContext, tasks: list[Task], store: Store) -> None:
     missing = _missing(tasks, store)
     folder = str(store.folder.resolve())
-    done, failed = context.accumulator(0), context.accumulator(0)
+    counts = Counts(context.accumulator(0), context.accumulator(0), context.accumulator(0.0))
     slices = context.parallelize(missing, min(len(missing), _SLICES))
     errors: list[BaseException] = []
 
     def job() -> None:
         try:
-            slices.foreach(lambda task: _run_one(task, folder, done, failed))
+            slices.foreach(lambda task: _run_one(task, folder, counts))
         except Exception as error:  # Spark's errors have no common base; raised below
             errors.append(error)
 
     thread = Thread(target=job, daemon=True)
-    with Progress(len(tasks), len(tasks) - len(missing)) as progress:
+    expected = sum(expected_seconds(task) for task in missing)
+    with Progress(len(tasks), len(tasks) - len(missing), expected) as progress:
         thread.start()
         while thread.is_alive():
             thread.join(_LOOK_EVERY)
-            progress.show(done.value, failed.value, _active(context))
+            progress.show(counts.done.value, counts.failed.value, _active(context), counts.spent.value)
     if errors:
         raise errors[0]
 
@@ -145,10 +155,11 @@ def _run(context: SparkContext, tasks: list[Task], store: Store) -> None:
 def _active(context: SparkContext) -> int:
     tracker = context.statusTracker()
     stages = (tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds())
-    return sum(stage.numActiveTasks for stage in stages if stage is not None)
+    active = sum(stage.numActiveTasks for stage in stages if stage is not None)
+    return min(active, context.defaultParallelism)
 
 
-def _run_one(task: Task, folder: str, done: Accumulator[int], failed: Accumulator[int]) -> None:
+def _run_one(task: Task, folder: str, counts: Counts) -> None:
     store = Store(Path(folder))
     if task.key not in store:
         method = method_named(task.method)
@@ -163,8 +174,9 @@ def _run_one(task: Task, folder: str, done: Accumulator[int], failed: Accumulato
             memory_limit=task.memory_limit,
         )
         store.add(row(task, instance, outcome.result, exact=method.exact, peak=outcome.peak))
-        failed += int(outcome.result.status is Status.FAILED)
-    done += 1
+        counts.failed.add(int(outcome.result.status is Status.FAILED))
+    counts.done.add(1)
+    counts.spent.add(expected_seconds(task))
 
 
 @lru_cache(maxsize=2)

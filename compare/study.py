@@ -76,7 +76,7 @@ class Study:
             if instance is not None and runs.admits(recipe, instance):
                 for task in self._tasks(recipe, instance.digest, runs):
                     found.setdefault(task.key, task)
-        return sorted(found.values(), key=lambda task: (-_expected_seconds(task), task.key))
+        return sorted(found.values(), key=lambda task: (-expected_seconds(task), task.key))
 
     def _tasks(self, recipe: Recipe, digest: str, runs: Runs) -> Iterator[Task]:
         for problem, (method, options), repeat in itertools.product(runs.problems, runs.methods, range(runs.repeats)):
@@ -95,7 +95,7 @@ class Study:
             )
 
 
-def _expected_seconds(task: Task) -> float:
+def expected_seconds(task: Task) -> float:
     """A guess for scheduling: an exact method may take its limit, a heuristic seldom does."""
     return task.time_limit if method_named(task.method).exact else 0.1
 
