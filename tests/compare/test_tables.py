@@ -169,6 +169,14 @@ def test_a_topic_connected_overlay_does_not_count_for_diameter_two() -> None:
     assert pair(rows, "2d-true")["best"] == 15
 
 
+def test_a_diameter_two_overlay_does_not_count_for_stars_and_a_star_counts_for_diameter_two() -> None:
+    star = run("2d-star", "2d-oda", value=15, edges=15)
+    rows = frame(star, run("2d-true", "ilp", value=12, edges=12, status="optimal"))
+    assert pair(rows, "2d-star")["best"] == 15
+    rows = frame(star, run("2d-true", "2d-oda", value=16, edges=16))
+    assert pair(rows, "2d-true")["best"] == 15
+
+
 def test_ratio_is_one_where_value_and_bound_are_zero_and_absent_without_a_positive_bound() -> None:
     runs = judged_runs(
         frame(
