@@ -54,9 +54,10 @@ def _proven(pairs: pd.DataFrame) -> list[Phrase]:
         Phrase(f"{solved} of {total}", INSTANCES),
         Phrase(f" {_plural(total, 'instance')} {_was(total)} solved to proven optimality."),
     ]
-    bounded = open_pairs[open_pairs["gap"].notna() & (open_pairs["bound"] > 0)]
+    bounded = open_pairs[(open_pairs["gap"] > 0) & (open_pairs["bound"] > 0)]
+    absurd = int((open_pairs["best"] < open_pairs["bound"]).sum())
     unanswered = int(open_pairs["best"].isna().sum())
-    unbounded = len(open_pairs) - len(bounded) - unanswered
+    unbounded = len(open_pairs) - len(bounded) - absurd - unanswered
     if len(bounded):
         phrases += [
             Phrase(" On " + ("the other " if solved and len(bounded) == len(open_pairs) else "")),
@@ -71,6 +72,7 @@ def _proven(pairs: pd.DataFrame) -> list[Phrase]:
     for count, said in (
         (unbounded, "no lower bound above 0, so nothing is proven there."),
         (unanswered, "no overlay from any run."),
+        (absurd, "an overlay below a proven bound: something is wrong there."),
     ):
         if count:
             has = f" {_plural(count, 'instance')} {'has' if count == 1 else 'have'} "

@@ -213,6 +213,13 @@ def test_contradictions_stand_above_everything_else(tmp_path: Path) -> None:
     assert (tmp_path / "tables" / "contradictions.csv").is_file()
 
 
+def test_every_contradiction_is_listed_however_many(tmp_path: Path) -> None:
+    pairs = [(f"i{number}", value) for number in range(30) for value in (10, 11)]
+    rows = [run(method=("ilp", "cp-sat")[v - 10], instance=i, value=v, status="optimal") for i, v in pairs]
+    page = assert_stands_alone(write(tmp_path, frame(*rows)))
+    assert page.text.count("proved 10 optimal") == 30
+
+
 def test_no_alarm_without_a_contradiction(html: str) -> None:
     assert 'role="alert"' not in html
 

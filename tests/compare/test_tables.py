@@ -264,6 +264,12 @@ def test_the_verdict_does_not_speak_of_optima_where_none_is_known() -> None:
     assert "closest to the bounds is gm, within 10% above them" in text
 
 
+def test_the_verdict_claims_no_gap_where_results_contradict_each_other() -> None:
+    text = said(frame(run(method="ilp", value=10, status="optimal"), run(method="gm", value=9)))
+    assert "1 instance has an overlay below a proven bound" in text
+    assert "of the best overlay" not in text
+
+
 def test_the_closest_heuristic_is_one_that_ran_on_the_most_instances() -> None:
     rows = frame(
         run(method="ilp", instance="easy", value=10, status="optimal"),
