@@ -1,9 +1,10 @@
 """Floor 3: exact formulations and lower bounds."""
 
 from instances import Method, Overlay, TopicInstance
+from models.branch_and_cut import BRANCH_AND_CUT
 from models.cp_sat import CP_SAT
 from models.ilp import ILP
 
-MODELS: tuple[Method[TopicInstance, Overlay], ...] = (ILP, CP_SAT)
+MODELS: tuple[Method[TopicInstance, Overlay], ...] = (ILP, CP_SAT, BRANCH_AND_CUT)
 
 __all__ = ["MODELS"]

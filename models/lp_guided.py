@@ -1,0 +1,125 @@
+"""Incumbents: overlays built along LP values, improved by local search, and kept if they are the best so far."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from instances import Overlay, TopicInstance
+from models.candidate_edges import CandidateEdges
+from models.cutting_planes import Goal
+from models.ruin_and_recreate import SearchSpace, build, improve, search_space
+from models.time_budget import TimeBudget
+
+Reals = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+_CHUNK = 10_000
+
+
+class Incumbent:
+    """The best overlay so far, by number of edges; none with a degree above the goal's cap is taken.
+
+    Parameters
+    ----------
+    instance : TopicInstance
+    goal : Goal
+    start : Overlay, optional
+        Valid for the problem; it may break the cap, and then it is only where the search starts.
+    seed : int
+
+    Attributes
+    ----------
+    overlay : Overlay or None
+    value : float
+        Its number of edges, infinite without one.
+    calls : int
+        How many overlays were built.
+    """
+
+    def __init__(self, instance: TopicInstance, goal: Goal, start: Overlay | None, seed: int) -> None:
+        self.instance, self.cap = instance, min(goal.cap, instance.num_nodes)
+        self.seed, self.calls = seed, 0
+        self.overlay: Overlay | None = None
+        self.value = np.inf
+        self._space: SearchSpace | None = None
+        self._searchable = not goal.diameter
+        if start is not None:
+            self.offer(start)
+
+    def offer(self, overlay: Overlay) -> bool:
+        """Keep a valid overlay if it respects the cap and has fewer edges; say whether."""
+        better = overlay.num_edges < self.value and overlay.max_degree <= self.cap
+        if better:
+            self.overlay, self.value = overlay, overlay.num_edges
+        return better
+
+    def offer_chosen(self, edges: CandidateEdges, chosen: Flags) -> bool:
+        """As :meth:`offer`, for a choice of candidate edges."""
+        ends = np.stack([edges.u[: len(chosen)][chosen], edges.v[: len(chosen)][chosen]], axis=1)
+        return self.offer(Overlay.from_edges(self.instance.num_nodes, ends))
+
+    def build_along(self, edges: CandidateEdges, x: Reals) -> Flags | None:
+        """Build an overlay along LP values, one a candidate edge, and offer it.
+
+        Edges are chosen by contribution × (LP value + 0.01), and redundant ones dropped.
+        """
+        if not self._searchable or not len(edges):
+            return None
+        self.calls += 1
+        space = self._space_of(edges)
+        chosen = build(space, _padded(x, len(edges)) + 0.01, cap=self.cap, overload=self._overload, seed=self._next())
+        self.offer_chosen(edges, chosen)
+        return chosen
+
+    def improve_along(
+        self, edges: CandidateEdges, x: Reals, deadline: TimeBudget, *, goal: float, steps: int, patience: int = 3
+    ) -> None:
+        """Build along LP values, then ruin and recreate in rounds of `steps`, until `patience` rounds bring nothing.
+
+        Rounds prefer edges of large LP value, or do not, in turn.
+        """
+        chosen = self.build_along(edges, x)
+        if chosen is None:
+            return
+        space, x = self._space_of(edges), _padded(x, len(edges))
+        best = np.inf
+        idle = 0
+        while idle < 2 * patience and self.value > goal and not deadline.passed:
+            weights = x + 0.3 if self.calls % 2 else np.ones(len(edges))
+            done, cost = 0, np.inf
+            trial = chosen
+            while done < steps and not deadline.passed and self.value > goal:
+                trial, cost = improve(
+                    space,
+                    trial,
+                    weights,
+                    cap=self.cap,
+                    overload=self._overload,
+                    steps=min(_CHUNK, steps - done),
+                    temperature=0.15,
+                    seed=self._next(),
+                    goal=goal,
+                )
+                done += _CHUNK
+                self.offer_chosen(edges, trial)
+            idle = 0 if cost < best else idle + 1
+            if cost <= best:
+                best, chosen = cost, trial
+            self.calls += 1
+
+    @property
+    def _overload(self) -> float:
+        return 1.5 if self.cap < self.instance.num_nodes else 0.0
+
+    def _space_of(self, edges: CandidateEdges) -> SearchSpace:
+        if self._space is None or len(self._space.u) != len(edges):
+            self._space = search_space(edges)
+        return self._space
+
+    def _next(self) -> int:
+        self.seed = (self.seed * 6364136223846793005 + 1442695040888963407) % 2**62
+        return self.seed
+
+
+def _padded(x: Reals, size: int) -> Reals:
+    return np.concatenate([x, np.zeros(size - len(x))])

@@ -1,0 +1,55 @@
+"""Lines on stderr while a solver works, as solvers print them."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from instances.result import relative_gap
+
+_HEADER = f"{'seconds':>8} {'nodes':>7} {'open':>6} {'cuts':>7} {'edges':>8} {'incumbent':>10} {'bound':>10} {'gap':>7}"
+
+
+class Progress:
+    """A table that grows by a line at most every `every` seconds.
+
+    Parameters
+    ----------
+    mode : {"auto", "on", "off"}
+        ``auto`` prints if stderr is a terminal.
+    """
+
+    def __init__(self, mode: str = "auto", every: float = 1.0) -> None:
+        self._shown = mode == "on" or (mode == "auto" and sys.stderr.isatty())
+        self._start = time.monotonic()
+        self._every, self._last, self._headed = every, -every, False
+
+    def line(
+        self,
+        *,
+        incumbent: float | None,
+        bound: float | None,
+        cuts: int = 0,
+        edges: int = 0,
+        nodes: int = 0,
+        open_nodes: int = 0,
+        force: bool = False,
+    ) -> None:
+        """Print how far the solver is, unless a line was printed just now."""
+        now = time.monotonic() - self._start
+        if not self._shown or (not force and now - self._last < self._every):
+            return
+        if not self._headed:
+            print(_HEADER, file=sys.stderr)
+        self._headed, self._last = True, now
+        gap = relative_gap(incumbent, bound)
+        print(
+            f"{now:8.1f} {nodes:7d} {open_nodes:6d} {cuts:7d} {edges:8d} {_number(incumbent):>10} "
+            f"{_number(bound):>10} {'-' if gap is None else f'{gap:.2%}':>7}",
+            file=sys.stderr,
+            flush=True,
+        )
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.10g}" if float(value).is_integer() else f"{value:.2f}"
