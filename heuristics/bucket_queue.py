@@ -14,7 +14,7 @@ class BucketQueue:
     """Priorities of candidates, by a level that never rises (the LINKCONTRIB array of P1, Algorithm 1).
 
     Contributions only fall while an overlay grows, so a candidate may wait at the level it had when it was last
-    looked at: nothing is moved when an edge is added.
+    looked at: nothing is moved when an edge is added. The arrays put in belong to the queue, which sorts them.
     """
 
     def __init__(self, buckets: Mapping[int, Priorities] | None = None) -> None:
@@ -27,7 +27,8 @@ class BucketQueue:
 
     def pop(self) -> Priorities:
         """Take everything at the top level, best first."""
-        bucket = np.concatenate(self._buckets.pop(self.top))
+        groups = self._buckets.pop(self.top)
+        bucket = groups[0] if len(groups) == 1 else np.concatenate(groups)
         bucket.sort()
         return bucket
 

@@ -57,7 +57,11 @@ def cd_oda(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> O
 
 def cd_oda_1(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> Overlay:
     """As :func:`cd_oda`, the centre being the node with most weighted neighbours, the sum of |V_t| over its topics
-    left (CD-ODA-I). Time O(C |V| + Σ_v |T_v| + Σ_t |V_t|).
+    left (CD-ODA-I).
+
+    Notes
+    -----
+    P2 §6.1; parameters, result and errors are those of :func:`cd_oda`. Time O(C |V| + Σ|T_v|) for C centres.
 
     Examples
     --------
@@ -71,6 +75,10 @@ def cd_oda_1(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) ->
 def cd_oda_2(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> Overlay:
     """As :func:`cd_oda`, the centre being the node of highest connection density, its weighted neighbours divided
     by its neighbours (CD-ODA-II); densities are compared exactly.
+
+    Notes
+    -----
+    P2 §6.1; parameters, result, errors and cost are those of :func:`cd_oda`.
 
     Examples
     --------

@@ -36,8 +36,8 @@ def grow_by_degree(
     Notes
     -----
     Time O(D (P log P + |V|)), P the number of pairs with a topic in common and D the maximum degree reached,
-    besides O(|T_u| + |T_v|) for each evaluation, of which there are at most D + |T_u ∩ T_v| a pair. Memory
-    O(Σ|T_v| + P).
+    besides O(|T_u| + |T_v|) for each evaluation, of which there are at most |T_u ∩ T_v| + 1 a pair. Memory
+    O(Σ|T_v|) and about 24 bytes a pair.
     """
     growth = Growth(instance, order)
     open_, blocked = BucketQueue(), pairs_by_common_topics(instance, order)
@@ -53,7 +53,7 @@ def grow_by_degree(
             full, stale, contributions = growth.link(open_.pop(), contribution, below=max_degree)
             blocked.put(full, contribution)
             open_.put_each(stale, contributions)
-    counters = {"steps": len(growth.edges), "evaluations": growth.evaluations, "phases": max_degree}
+    counters = growth.counters() | {"phases": max_degree}
     if idle_edges:
         counters["idle_edges"] = idle
     return Built(growth.overlay(), counters)

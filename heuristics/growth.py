@@ -34,7 +34,7 @@ class Growth:
         self.order = order
         self.components = singletons(instance)
         self.degrees = np.zeros(instance.num_nodes, dtype=np.int32)
-        self.to_merge = instance.num_subscriptions - instance.num_topics
+        self.to_merge = self._to_merge_at_first = instance.num_subscriptions - instance.num_topics
         self.evaluations = 0
         self._linked: list[npt.NDArray[np.int64]] = []
 
@@ -73,6 +73,14 @@ class Growth:
     def edges(self) -> npt.NDArray[np.int64]:
         """The edges so far as numbers u·|V| + v, in the order they were added."""
         return np.concatenate(self._linked) if self._linked else np.empty(0, np.int64)
+
+    def counters(self) -> dict[str, int]:
+        """Edges added, components merged by them, and contributions computed."""
+        return {
+            "steps": len(self.edges),
+            "merges": self._to_merge_at_first - self.to_merge,
+            "evaluations": self.evaluations,
+        }
 
     def overlay(self) -> Overlay:
         """The overlay of the edges so far."""

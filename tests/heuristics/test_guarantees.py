@@ -69,6 +69,7 @@ def test_the_greedy_steps_are_the_edges(instance: TopicInstance) -> None:
     for name in ("gm", "minmax-oda", "gm-m", "low-oda"):
         result = BY_NAME[name].run(instance, PROBLEMS["min-tco"])
         assert result.counters["steps"] == result.value
+        assert result.counters["merges"] == instance.num_subscriptions - instance.num_topics
 
 
 @pytest.mark.parametrize("name", GREEDY)
@@ -142,6 +143,14 @@ def test_cd_oda_may_build_the_complete_overlay_of_lemma_5(n: int) -> None:
         ties: BY_NAME["cd-oda"].run(instance, PROBLEMS["2d-true"], ties=ties).value for ties in ("lowest", "highest")
     }
     assert edges == {"lowest": n * (n - 1) / 2, "highest": n - 1}
+
+
+@pytest.mark.parametrize("n", [3, 5])
+def test_the_overlay_of_lemma_6_is_that_of_cd_oda_1_and_not_of_cd_oda_2(n: int) -> None:
+    # A node u_i shares all its topics with v_i alone: it has the highest density, and CD-ODA-II begins with it.
+    instance = constructions.cd_oda_1_lower_bound(n)
+    assert BY_NAME["cd-oda-1"].run(instance, PROBLEMS["2d-true"]).value == n * (n - 1) / 2 + n
+    assert BY_NAME["cd-oda-2"].run(instance, PROBLEMS["2d-true"]).value == 2 * n - 1
 
 
 @pytest.mark.parametrize("n", [6, 9, 14])
