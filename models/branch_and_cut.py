@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import Any
 
 from heuristics.compiled import say_if_compiling
-from heuristics.greedy_merge import greedy_merge
 from instances import TOPIC_PROBLEMS, Found, Method, Option, Overlay, Problem, Status, TopicInstance
-from models import topic_presolve
+from models import proof, topic_presolve
 from models.cutting_planes import Goal
+from models.deadline import Deadline
 from models.edge_minimisation import Outcome, Settings, minimise_edges
+from models.pareto_front import pareto_front
+from models.requirements import Requirements, requirements_of
+from models.simple_bounds import simple_bounds
+from models.smallest_degree import minimise_degree
+from models.starts import heuristic_overlays, warm_up_heuristics
 from models.time_budget import TimeBudget
 
 OPTIONS = (
     Option("sparse", True, "start the LP with few edges and price the others in"),
-    Option("presolve", True, "drop topics that others imply"),
+    Option("presolve", True, "drop topics that others imply (not for diameter 2)"),
     Option("steps", 5_000, "steps of local search at the root, in a row", least=0, most=10**9),
     Option("threads", 1, "threads of the LP solver", least=1, most=1024),
     Option("progress", "auto", "lines on stderr: if it is a terminal, always, or never", choices=("auto", "on", "off")),
 )
+PROBLEMS_ANSWERED = ("min-tco", "minmax-tco", "low-tco", "2d-true")
 
 
 def branch_and_cut(
@@ -51,39 +58,73 @@ def branch_and_cut(
     Returns
     -------
     Found
-        Its bound is proven in integers (:mod:`models.certificate`), at every node of the tree.
+        Its bound is proven in integers (:mod:`models.certificate`), at every node of the tree. For ``low-tco`` the
+        counter ``front`` lists the proven points of the Pareto front as edges × maximum degree.
 
     Notes
     -----
     Exponential in the worst case; docs/exact.md has the formulation, proofs and measurements. Min-TCO is P1 §4.
+    Ctrl-C ends the search as the time limit does.
     """
     budget = TimeBudget(time_limit)
     settings = Settings(seed, sparse, threads, steps, progress)
-    reduced, counters = _presolved(instance) if presolve else (instance, {})
-    return _min_tco(reduced, budget, settings, counters)
+    starts = heuristic_overlays(instance, problem, seed=seed, deadline=Deadline(None))
+    reduced, counters = instance, dict[str, float | str]()
+    if presolve and problem.name != "2d-true":
+        presolved = topic_presolve.presolve(instance)
+        reduced = topic_presolve.without_implied(instance, presolved)
+        counters = {
+            "topics_implied": instance.num_topics - len(presolved.kept),
+            "edges_forced": len(presolved.forced),
+        }
+    if problem.name == "low-tco":
+        return _front(reduced, problem, starts, budget, settings, counters)
+    if problem.name == "minmax-tco":
+        overlay, bound, outcome = minimise_degree(reduced, 0, starts, budget, settings)
+        return _found(overlay, bound, outcome, counters)
+    outcome = minimise_edges(reduced, Goal(diameter=problem.name == "2d-true"), starts[0], budget, settings)
+    return _found(outcome.overlay, outcome.lower_bound, outcome, counters)
 
 
-def _presolved(instance: TopicInstance) -> tuple[TopicInstance, dict[str, float | str]]:
-    presolved = topic_presolve.presolve(instance)
-    reduced = topic_presolve.without_implied(instance, presolved)
-    return reduced, {
-        "topics_implied": instance.num_topics - len(presolved.kept),
-        "edges_forced": len(presolved.forced),
-    }
-
-
-def _min_tco(
-    instance: TopicInstance, budget: TimeBudget, settings: Settings, counters: dict[str, float | str]
-) -> Found[Overlay]:
-    outcome = minimise_edges(instance, Goal(), greedy_merge(instance), budget, settings)
-    return found(outcome, counters)
-
-
-def found(outcome: Outcome, counters: dict[str, float | str]) -> Found[Overlay]:
-    """What the engine came to, as a method returns it."""
+def _found(overlay: Overlay | None, bound: float, outcome: Outcome, counters: dict[str, float | str]) -> Found[Overlay]:
     status = None if outcome.complete else Status.TIME_LIMIT
     reason = "interrupted" if outcome.interrupted else ""
-    return Found(outcome.overlay, outcome.lower_bound, status, {**outcome.counters, **counters}, reason)
+    return Found(overlay, bound, status, {**outcome.counters, **counters}, reason)
+
+
+def _front(
+    instance: TopicInstance,
+    problem: Problem[TopicInstance, Overlay],
+    starts: list[Overlay],
+    budget: TimeBudget,
+    settings: Settings,
+    counters: dict[str, float | str],
+) -> Found[Overlay]:
+    """The ε-constraint of :func:`models.pareto_front.pareto_front`, each point by the engine."""
+    total = Outcome()
+    overlays = list(starts)
+
+    def minimise(
+        requirements: Requirements, goal: proof.Goal, *, start: Overlay | None, deadline: Deadline
+    ) -> proof.Proof:
+        cap = instance.num_nodes if goal.degree_cap is None else goal.degree_cap
+        first = start if start is not None else min(overlays, key=lambda overlay: overlay.max_degree)
+        outcome = minimise_edges(instance, Goal(cap=cap), first, budget, settings)
+        total.interrupted |= outcome.interrupted
+        if outcome.overlay is not None:
+            overlays.append(outcome.overlay)
+        impossible = outcome.complete and outcome.overlay is None
+        bound = math.inf if impossible else float(outcome.lower_bound)
+        return proof.Proof(outcome.overlay, bound, not outcome.complete, outcome.counters)
+
+    no_limit = Deadline(None)
+    requirements = requirements_of(instance, no_limit)
+    front = pareto_front(requirements, simple_bounds(requirements, no_limit), minimise, starts, no_limit)
+    total.complete = front.complete
+    best = min(overlays, key=lambda overlay: problem.value(instance, overlay))
+    complete = "yes" if front.complete else "no"
+    counters = {"nodes": front.nodes, "front": str(front), "front_complete": complete, **counters}
+    return _found(best, float(front.lower_bound), total, counters)
 
 
 def _solve(
@@ -101,13 +142,13 @@ def _solve(
 def warm_up() -> None:
     """Compile the kernels, and load the LP solver."""
     say_if_compiling()
+    warm_up_heuristics()
     small = TopicInstance.from_subscriptions({f"n{v}": [f"t{(v * k) % 7}" for k in range(1, 4)] for v in range(1, 14)})
     for problem in TOPIC_PROBLEMS:
         if problem.name in PROBLEMS_ANSWERED:
             branch_and_cut(small, problem, progress="off", steps=50)
 
 
-PROBLEMS_ANSWERED = ("min-tco",)
 BRANCH_AND_CUT: Method[TopicInstance, Overlay] = Method(
     "branch-and-cut",
     PROBLEMS_ANSWERED,

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from instances import Overlay, TopicInstance
 from models.certificate import UNIT, Bound, Certificate
 from models.cutting_planes import CuttingPlanes, Goal
 from models.diving import dive
-from models.lp_guided import Incumbent
+from models.lp_guided import ANY_OVERLAY, Incumbent
 from models.progress import Progress
 from models.time_budget import TimeBudget
 from models.tree_search import TreeSearch
@@ -193,7 +191,7 @@ class _Search:
     def _goal(self) -> float:
         """An incumbent of this value ends the search."""
         units = 0 if self.planes is None else self.planes.best_units
-        return np.inf if self.stop_at_first else max(0, -(-units // UNIT))
+        return ANY_OVERLAY if self.stop_at_first else max(0, -(-units // UNIT))
 
     def _done(self) -> bool:
         return self.budget.passed or (self.incumbent.overlay is not None and self.incumbent.value <= self._goal)

@@ -13,6 +13,7 @@ from models.time_budget import TimeBudget
 
 Reals = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
+ANY_OVERLAY = 2.0**61  # as a goal: the first overlay within the limits is enough
 _CHUNK = 10_000
 
 
@@ -98,7 +99,7 @@ class Incumbent:
                     steps=min(_CHUNK, steps - done),
                     temperature=0.15,
                     seed=self._next(),
-                    goal=goal,
+                    goal=goal if goal < ANY_OVERLAY else 0.0,
                 )
                 done += _CHUNK
                 self.offer_chosen(edges, trial)
