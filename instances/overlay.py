@@ -120,7 +120,7 @@ class Overlay:
         return graph
 
     @classmethod
-    def from_networkx(cls, graph: nx.Graph[str], instance: TopicInstance) -> Overlay:
+    def from_networkx(cls, graph: nx.Graph[Any], instance: TopicInstance) -> Overlay:
         """The overlay of a networkx graph whose nodes are labels of the instance; another node is bad input."""
         known = {instance.node_label(v) for v in range(instance.num_nodes)}
         if strange := [v for v in graph if v not in known]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -144,7 +145,7 @@ OVERLAYS: list[tuple[str, str | bytes, str]] = [
 ]
 
 
-def table(cases: list[tuple[str, object, str]]) -> pytest.MarkDecorator:
+def table(cases: Sequence[tuple[str, object, str]]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(
         ("content", "fragment"),
         [(content, fragment) for _, content, fragment in cases],
@@ -262,10 +263,11 @@ def test_a_place_that_cannot_be_written_is_refused_and_nothing_is_left(tmp_path:
     taken = tmp_path / f"folder{ending}"
     taken.mkdir()
     for path in (tmp_path / "absent" / f"a{ending}", tmp_path / "file" / f"a{ending}", taken):
-        for write in (
+        writers: list[Callable[[Path], None]] = [
             lambda path: write_topics(INSTANCE, path),
             lambda path: write_overlay(Overlay.from_edges(3, []), INSTANCE, path),
-        ):
+        ]
+        for write in writers:
             with pytest.raises(BadInput) as caught:
                 write(path)
             assert "choose another place" in message_of(caught, path)

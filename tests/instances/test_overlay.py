@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable
 from itertools import combinations
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -32,9 +33,9 @@ def random_case(rng: np.random.Generator, most_nodes: int = 12) -> tuple[TopicIn
     return instance, Overlay.from_edges(nodes, edges)
 
 
-def subgraphs(instance: TopicInstance, overlay: Overlay) -> list[nx.Graph]:
+def subgraphs(instance: TopicInstance, overlay: Overlay) -> list[nx.Graph[int]]:
     """G_t for each topic, by definition."""
-    graph = nx.Graph()
+    graph: nx.Graph[int] = nx.Graph()
     graph.add_nodes_from(range(instance.num_nodes))
     graph.add_edges_from((int(u), int(v)) for u, v in overlay.edges)
     subscribers = [
@@ -156,7 +157,7 @@ def test_topic_links_take_memory_by_the_part(monkeypatch: pytest.MonkeyPatch) ->
     parts: list[int] = []
     search = np.searchsorted
 
-    def counted(sorted_keys: np.ndarray, wanted: np.ndarray, *rest: object) -> np.ndarray:
+    def counted(sorted_keys: Any, wanted: Any, *rest: Any) -> Any:
         if len(sorted_keys) == star.num_subscriptions:
             parts.append(len(wanted))
         return search(sorted_keys, wanted, *rest)
@@ -183,7 +184,7 @@ def test_networkx_graphs_carry_the_labels() -> None:
 
 
 def test_a_directed_or_multiple_edge_counts_once() -> None:
-    graph = nx.MultiDiGraph([("n1", "n2"), ("n2", "n1"), ("n1", "n2")])
+    graph: nx.MultiDiGraph[str] = nx.MultiDiGraph([("n1", "n2"), ("n2", "n1"), ("n1", "n2")])
     assert Overlay.from_networkx(graph, INSTANCE).edges.tolist() == [[0, 1]]
 
 

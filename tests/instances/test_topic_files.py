@@ -212,8 +212,8 @@ def test_a_node_and_a_topic_may_share_a_name() -> None:
     assert mapping(from_bipartite(to_bipartite(instance))) == {"x": {"x"}}
 
 
-def bipartite(sides: dict[object, object], edges: list[tuple[object, object]]) -> nx.Graph:
-    graph = nx.Graph()
+def bipartite(sides: dict[object, object], edges: list[tuple[object, object]]) -> nx.Graph[object]:
+    graph: nx.Graph[object] = nx.Graph()
     for node, side in sides.items():
         graph.add_node(node, **({} if side is None else {"bipartite": side}))
     graph.add_edges_from(edges)
@@ -235,6 +235,6 @@ def bipartite(sides: dict[object, object], edges: list[tuple[object, object]]) -
         (bipartite({"a": 0, "": 1}, [("a", "")]), "a topic has an empty label"),
     ],
 )
-def test_a_graph_that_is_no_subscription_relation_is_refused(graph: nx.Graph, fragment: str) -> None:
+def test_a_graph_that_is_no_subscription_relation_is_refused(graph: nx.Graph[object], fragment: str) -> None:
     with pytest.raises(BadInput, match=fragment):
         from_bipartite(graph)

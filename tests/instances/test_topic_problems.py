@@ -14,15 +14,15 @@ from instances import PROBLEMS, Overlay, TopicInstance, topic_problems
 from tests.instances.test_overlay import random_case, subgraphs
 
 
-def connected(graph: nx.Graph) -> bool:
+def connected(graph: nx.Graph[int]) -> bool:
     return nx.is_connected(graph)
 
 
-def star(graph: nx.Graph) -> bool:
+def star(graph: nx.Graph[int]) -> bool:
     return any(all(w == v or graph.has_edge(v, w) for w in graph) for v in graph)
 
 
-def within_two(graph: nx.Graph) -> bool:
+def within_two(graph: nx.Graph[int]) -> bool:
     return nx.is_connected(graph) and nx.diameter(graph) <= 2
 
 
@@ -34,7 +34,7 @@ def max_degree(overlay: Overlay) -> int:
     return max(degree for _, degree in overlay.to_networkx().degree)
 
 
-HOLDS: dict[str, Callable[[nx.Graph], bool]] = {
+HOLDS: dict[str, Callable[[nx.Graph[int]], bool]] = {
     "min-tco": connected,
     "minmax-tco": connected,
     "low-tco": connected,
@@ -67,7 +67,7 @@ def test_values_and_violations_are_those_of_the_definitions(
     monkeypatch.setattr(topic_problems, "_PAIRS_AT_ONCE", pairs_at_once)
     monkeypatch.setattr(topic_problems, "_NAMED", 100)
     rng = np.random.default_rng(pairs_at_once)
-    seen = {name: set() for name in NAMES}
+    seen: dict[str, set[bool]] = {name: set() for name in NAMES}
     for _ in range(150):
         instance, overlay = random_case(rng)
         parts = subgraphs(instance, overlay)
@@ -111,7 +111,7 @@ def test_topics_of_diameter_two_without_a_centre_tell_the_two_readings_apart() -
 )
 @pytest.mark.parametrize("pairs_at_once", [1, 20_000_000])
 def test_known_graphs_on_one_topic(
-    graph: nx.Graph, valid: set[str], pairs_at_once: int, monkeypatch: pytest.MonkeyPatch
+    graph: nx.Graph[int], valid: set[str], pairs_at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(topic_problems, "_PAIRS_AT_ONCE", pairs_at_once)
     instance = TopicInstance.from_subscriptions({f"n{v}": ["only"] for v in graph})

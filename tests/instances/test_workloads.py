@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations, pairwise, permutations
+from typing import TypeVar
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from instances import WORKLOADS, BadInput
 from instances.popularity import Weights, exponential, uniform, zipf
 from instances.subscription_draw import draw_subscriptions
 
+Outcome = TypeVar("Outcome")
 NODES = 40_000
 UNLIKELY = 1e-3  # of every test below, at its fixed seed
 
@@ -46,7 +48,7 @@ def drawn_sets(weights: Weights, least: int, most: int, seed: int, nodes: int = 
     return [tuple(row.tolist()) for row in np.split(topics, np.cumsum(sizes)[:-1])]
 
 
-def assert_follows(observed: Counter[object], expected: dict[object, Fraction]) -> None:
+def assert_follows(observed: Counter[Outcome], expected: dict[Outcome, Fraction]) -> None:
     """By Pearson's test; outcomes to be seen less than five times are taken together."""
     assert set(observed) <= set(expected)
     count = sum(observed.values())
