@@ -28,11 +28,11 @@ WORKLOADS = {workload.name: workload for workload in TOPIC_WORKLOADS}
 Instance = tuple[str, dict[str, int]]
 MODEST: tuple[Instance, ...] = (
     ("zipf", {"nodes": 1000, "topics": 100, "subscriptions": 10}),
-    ("zipf", {"nodes": 10_000, "topics": 200, "subscriptions": 10}),
+    ("zipf", {"nodes": 5000, "topics": 200, "subscriptions": 10}),
     ("uniform-varying", {"nodes": 1000, "topics": 200, "least": 10, "most": 90}),
 )
 LARGE: tuple[Instance, ...] = (
-    ("uniform", {"nodes": 10_000, "topics": 200, "subscriptions": 10}),
+    ("zipf", {"nodes": 10_000, "topics": 200, "subscriptions": 10}),
     ("zipf", {"nodes": 20_000, "topics": 400, "subscriptions": 10}),
     ("uniform-varying", {"nodes": 4000, "topics": 200, "least": 10, "most": 90}),
 )
