@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from threading import Thread
 from typing import NamedTuple
@@ -16,7 +17,7 @@ from typing import NamedTuple
 from pyspark import Accumulator, SparkContext
 from pyspark.sql import SparkSession
 
-from compare.catalogue import method_named, problem_named
+from compare.catalogue import TopicMethod, method_named, problem_named
 from compare.isolation import run_isolated
 from compare.progress import Progress
 from compare.recipe import Recipe
@@ -53,6 +54,7 @@ def run_study(study: Study, store: Store, master: str) -> list[Task]:
     """
     store.open_for(study.spec)
     with store.locked():
+        store.sweep()
         made = store.index()
         recipes = [recipe for recipe in study.recipes if recipe.to_json() not in made]
         tasks = _planned(study, made, store)
@@ -162,7 +164,7 @@ def _active(context: SparkContext) -> int:
 def _run_one(task: Task, folder: str, counts: Counts) -> None:
     store = Store(Path(folder))
     if task.key not in store:
-        method = method_named(task.method)
+        method = _ready(task.method)
         instance = _instance(folder, task.instance)
         outcome = run_isolated(
             method,
@@ -177,6 +179,17 @@ def _run_one(task: Task, folder: str, counts: Counts) -> None:
         counts.failed.add(int(outcome.result.status is Status.FAILED))
     counts.done.add(1)
     counts.spent.add(expected_seconds(task))
+
+
+@cache
+def _ready(name: str) -> TopicMethod:
+    """The method, its kernels compiled and its libraries imported in this worker, for its solvers to inherit."""
+    method = method_named(name)
+    if method.warm_up is not None:
+        method.warm_up()
+    # Spark collects garbage after every task, which takes the longer the more is imported: set all that aside.
+    gc.freeze()
+    return method
 
 
 @lru_cache(maxsize=2)

@@ -126,6 +126,12 @@ class Store:
         finally:
             os.close(handle)
 
+    def sweep(self) -> None:
+        """Remove what a killed study left half-written."""
+        for folder in (self.folder, self.runs, self.instances):
+            for left in folder.glob(".*.*"):
+                left.unlink(missing_ok=True)
+
     def write_plan(self, plan: Plan) -> None:
         """Keep what the study's rows are for."""
         text = json.dumps(asdict(plan), ensure_ascii=False, indent=1)
