@@ -1,5 +1,6 @@
 """Studies on a real Spark: what is stored, what a killed one resumes, what is refused."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -116,10 +117,13 @@ def test_a_killed_study_loses_and_repeats_nothing(tmp_path):
             time.sleep(0.02)
         study.send_signal(number)
         assert study.wait(60) == status
-    stamps = _settled(out)
+    stamps = _stamps(out)
     assert 6 <= len(stamps) < 60
     said = finish(file, out)
-    assert f"{len(stamps)} of 60 runs were done before" in said.stderr
+    before = re.search(r"(\d+) of 60 runs were done before", said.stderr)
+    assert before is not None
+    # An executor of a killed driver may still finish what it was doing; that counts too.
+    assert len(stamps) <= int(before[1]) <= len(stamps) + 2
     assert "60 runs" in said.stdout
     after = _stamps(out)
     assert len(after) == 60
@@ -129,14 +133,6 @@ def test_a_killed_study_loses_and_repeats_nothing(tmp_path):
 
 def table(out):
     return Store(out).rows().sort_values("key", ignore_index=True)[COUNTED]
-
-
-def _settled(out):
-    """When each run was stored, after the executors of a killed driver have noticed that it is gone."""
-    stamps: dict[str, int] = {}
-    while stamps != (stamps := _stamps(out)):
-        time.sleep(3)
-    return stamps
 
 
 def _stamps(out):
