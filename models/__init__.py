@@ -4,7 +4,8 @@ from instances import Method, Overlay, TopicInstance
 from models.branch_and_cut import BRANCH_AND_CUT
 from models.cp_sat import CP_SAT
 from models.ilp import ILP
+from models.lp_bound import LP_BOUND
 
-MODELS: tuple[Method[TopicInstance, Overlay], ...] = (ILP, CP_SAT, BRANCH_AND_CUT)
+MODELS: tuple[Method[TopicInstance, Overlay], ...] = (ILP, CP_SAT, BRANCH_AND_CUT, LP_BOUND)
 
 __all__ = ["MODELS"]

@@ -12,6 +12,7 @@ from heuristics.greedy_merge import greedy_merge
 from instances import Overlay, TopicInstance
 from models.candidate_edges import CandidateEdges, Edges, all_pairs
 from models.certificate import Bound, Certificate, proven_bound
+from models.cost_splitting import Splitting, certificate_rows
 from models.diameter_rows import violated_diameters
 from models.partition_inequalities import violated_partitions
 from models.restricted_lp import Reals, RestrictedLP
@@ -21,6 +22,7 @@ from models.topic_rows import TopicRows, joined, singleton_rows
 Bits = npt.NDArray[np.int8]
 _VIOLATION = 1e-4
 _PATIENCE = 25
+_USED, _WORTH = 0.02, 1e-3
 _START_PAIRS = 3
 _ALL_PAIRS = 30_000_000
 
@@ -95,6 +97,15 @@ class CuttingPlanes:
     def edges(self) -> CandidateEdges:
         """The edges in the LP."""
         return self.lp.edges
+
+    def warm_start(self, splitting: Splitting) -> None:
+        """Add the edges and the rows that a nearly best split of costs leans on."""
+        used = splitting.edges.keys[splitting.usage > _USED]
+        self.lp.add_edges(np.setdiff1d(used, self.edges.keys))
+        rows, duals = certificate_rows(splitting)
+        rows = rows.chosen(duals > _WORTH)
+        self.cuts += len(rows.topic)
+        self.lp.add_rows(rows)
 
     def tighten(
         self,

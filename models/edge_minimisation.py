@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from instances import Overlay, TopicInstance
 from models.certificate import UNIT, Bound, Certificate
+from models.cost_splitting import split_costs
 from models.cutting_planes import CuttingPlanes, Goal
 from models.diving import dive
 from models.lp_guided import ANY_OVERLAY, Incumbent
@@ -15,6 +16,7 @@ from models.tree_search import TreeSearch
 
 _ROOT_STALL = 1e-3
 _BUILD_EVERY = 5
+_FEW_EDGES = 500
 _DIVES = (0.3, 0.1, 0.05)
 
 
@@ -145,6 +147,11 @@ class _Search:
         planes = self.planes = CuttingPlanes(
             self.instance, self.goal, self.start, sparse=settings.sparse, threads=settings.threads
         )
+        if len(planes.edges) > _FEW_EDGES and settings.sparse:
+            splitting = split_costs(self.instance, float(self.start.num_edges), budget.share(0.2))
+            if splitting.interrupted:
+                raise KeyboardInterrupt
+            planes.warm_start(splitting)
         root = planes.tighten(budget, stall=_ROOT_STALL, at_round=self._at_round)
         if root is None:
             return

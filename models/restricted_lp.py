@@ -64,6 +64,8 @@ class RestrictedLP:
         self.rows = no_rows()
         self.idle = np.empty(0, np.int64)
         self.iterations = 0
+        self.x, self.degree, self.value, self.feasible = np.zeros(len(edges)), 0.0, 0.0, True
+        self.duals, self.node_duals = np.empty(0), np.zeros(self.num_nodes)
         self._highs = highspy.Highs()
         for name, value in (
             ("output_flag", False),

@@ -1,0 +1,260 @@
+"""Method `lp-bound`: lower bounds at any size, valid whenever it is stopped, and certified in integers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from heuristics.compiled import say_if_compiling
+from heuristics.greedy_merge import greedy_merge
+from instances import Found, Method, Option, Overlay, Problem, Status, TopicInstance
+from models import topic_presolve
+from models.candidate_edges import CandidateEdges
+from models.certificate import UNIT, Bound, Certificate
+from models.cost_splitting import certificate_rows, split_costs
+from models.cutting_planes import CuttingPlanes, Goal, starting_pairs
+from models.deadline import Deadline
+from models.dual_fitting import dual_fitting_bound
+from models.lp_guided import Incumbent
+from models.progress import Progress
+from models.starts import heuristic_overlays, warm_up_heuristics
+from models.time_budget import TimeBudget
+
+_PROBLEMS = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true")
+_FACTORS = {"minmax-tco": (True,), "low-tco": (False, True)}  # is a value the edges, the degree, or both?
+_USED = 0.02
+_BUILD_EVERY = 10
+_LP_LINKS = 30_000
+_SPLIT_LINKS = 60_000_000
+OPTIONS = (
+    Option(
+        "method",
+        "auto",
+        "cutting planes; cost splitting; dual fitting alone; or the first two by size",
+        choices=("auto", "lp", "splitting", "fitting"),
+    ),
+    Option("presolve", True, "drop topics that others imply"),
+    Option("stall", 1e-3, "stop when ten rounds raise the bound by less than this", least=0.0, most=1e9),
+    Option("threads", 1, "threads of the LP solver", least=1, most=1024),
+    Option("progress", "auto", "lines on stderr: if it is a terminal, always, or never", choices=("auto", "on", "off")),
+)
+
+
+@dataclass(frozen=True)
+class LowerBound:
+    """A proven bound.
+
+    Attributes
+    ----------
+    value : Fraction
+        On the number of edges, or the maximum degree; every overlay's is an integer, so it may be rounded up.
+    certificate : Certificate or None
+        Proves `value` for the instance in `instance`; None where dual fitting was better or the LP had no time.
+    instance : TopicInstance
+        What the certificate speaks of: the instance asked about without its implied topics.
+    overlay : Overlay or None
+        The best overlay met on the way.
+    stopped : bool
+        Whether the time limit or Ctrl-C came before the bound had settled.
+    counters : dict
+    """
+
+    value: Fraction
+    certificate: Certificate | None
+    instance: TopicInstance
+    overlay: Overlay | None
+    stopped: bool
+    counters: dict[str, float | str]
+
+
+def lower_bound(
+    instance: TopicInstance,
+    *,
+    of_degree: bool = False,
+    time_limit: float | None = None,
+    method: str = "auto",
+    presolve: bool = True,
+    stall: float = 1e-3,
+    threads: int = 1,
+    progress: str = "auto",
+) -> LowerBound:
+    """Bound the edges, or the maximum degree, of every topic-connected overlay from below.
+
+    All methods approach the LP over all partition inequalities: ``lp`` by cutting planes and pricing from a sparse
+    start, ``splitting`` by subgradients. Every iterate's duals are rounded and their bound computed in integers
+    over all pairs, so stopping at any moment, by `time_limit` or Ctrl-C, leaves a valid bound, no worse than that of
+    dual fitting. ``auto`` takes ``lp`` up to 30,000 pairs of subscribers of a topic, then ``splitting``, and
+    from 60,000,000 on ``fitting``.
+
+    Parameters
+    ----------
+    instance : TopicInstance
+    of_degree : bool
+        Bound the maximum degree, not the edges. Only ``lp`` weighs the nodes; the others bound the mean degree.
+    time_limit : float, optional
+        Seconds.
+    method, presolve, stall, threads, progress
+        See `OPTIONS`.
+
+    Returns
+    -------
+    LowerBound
+
+    Notes
+    -----
+    Costs: :mod:`models.cutting_planes`, :mod:`models.cost_splitting`, :mod:`models.dual_fitting`. Min-TCO is P1 §4,
+    MinMax-TCO P2 §2.1.
+    """
+    budget = TimeBudget(time_limit)
+    reduced = topic_presolve.without_implied(instance, topic_presolve.presolve(instance)) if presolve else instance
+    sizes = np.diff(reduced.topic_offsets).astype(np.int64)
+    links = int((sizes * (sizes - 1) // 2).sum())
+    if method == "auto":
+        method = "lp" if links <= _LP_LINKS else "splitting" if links <= _SPLIT_LINKS else "fitting"
+    fitted = dual_fitting_bound(reduced)
+    if method == "fitting":
+        bound = LowerBound(fitted, None, reduced, None, False, {})
+    elif method == "splitting":
+        bound = _by_splitting(reduced, budget, Progress(progress))
+    else:
+        planes_bound = _by_planes(reduced, of_degree, budget, stall, threads, Progress(progress))
+        if of_degree:
+            value = max(planes_bound.value, _mean_degree(reduced, fitted))
+            return replace(planes_bound, value=value)
+        bound = planes_bound
+    if bound.value < fitted:
+        bound = replace(bound, value=fitted, certificate=None)
+    bound.counters.update(fitted=float(fitted), certified=float(bound.value))
+    return replace(bound, value=_mean_degree(reduced, bound.value), certificate=None) if of_degree else bound
+
+
+def _by_planes(
+    instance: TopicInstance, of_degree: bool, budget: TimeBudget, stall: float, threads: int, progress: Progress
+) -> LowerBound:
+    start = greedy_merge(instance)
+    incumbent = Incumbent(instance, Goal(), start, 0)
+    goal = Goal(edge_cost=0, degree_cost=1) if of_degree else Goal()
+    planes = CuttingPlanes(instance, goal, start, threads=threads)
+    rounds, stopped = 0, True
+
+    def at_round(bound: Bound) -> bool:
+        nonlocal rounds
+        rounds += 1
+        if not of_degree and rounds % _BUILD_EVERY == 0:
+            incumbent.build_along(planes.edges, planes.lp.x)
+        progress.line(
+            incumbent=None if of_degree else incumbent.value,
+            bound=planes.best_units / UNIT,
+            cuts=planes.cuts,
+            edges=len(planes.edges),
+        )
+        return False
+
+    try:
+        planes.tighten(budget, stall=stall, at_round=at_round)
+        stopped = budget.passed
+        if not of_degree:
+            incumbent.improve_along(planes.edges, planes.lp.x, budget, goal=0, steps=5_000, patience=1)
+    except KeyboardInterrupt:
+        stopped = True
+    counters: dict[str, float | str] = {
+        "rounds": rounds,
+        "cuts": planes.cuts,
+        "columns": len(planes.edges),
+        "simplex_iterations": planes.lp.iterations,
+    }
+    value = Fraction(planes.best_units, UNIT)
+    return LowerBound(value, planes.certificate, instance, incumbent.overlay, stopped, counters)
+
+
+def _by_splitting(instance: TopicInstance, budget: TimeBudget, progress: Progress) -> LowerBound:
+    start = greedy_merge(instance)
+    incumbent = Incumbent(instance, Goal(), start, 0)
+    splitting = split_costs(instance, float(start.num_edges), budget.share(0.9), progress=progress)
+    stopped = not splitting.settled
+    try:
+        used = splitting.usage > _USED
+        kept = CandidateEdges(
+            instance, np.union1d(starting_pairs(instance, start, sparse=True), splitting.edges.keys[used])
+        )
+        usage = splitting.usage[np.searchsorted(splitting.edges.keys, kept.keys)]
+        incumbent.improve_along(kept, usage, budget, goal=0, steps=5_000, patience=1)
+    except KeyboardInterrupt:
+        stopped = True
+    rows, duals = certificate_rows(splitting)
+    certificate = Certificate.of(rows, duals, np.zeros(instance.num_nodes))
+    counters: dict[str, float | str] = {"rounds": splitting.rounds, "columns": len(splitting.edges)}
+    if math.isfinite(splitting.limit):
+        counters["limit_at_most"] = round(splitting.limit, 3)
+    value = Fraction(splitting.units, UNIT)
+    return LowerBound(value, certificate, instance, incumbent.overlay, stopped, counters)
+
+
+def _mean_degree(instance: TopicInstance, edges: Fraction) -> Fraction:
+    """The degrees add up to twice the edges; and three subscribers of a topic cannot all have degree 1."""
+    path = 2 if int(np.diff(instance.topic_offsets).max()) > 2 else 0
+    return max(Fraction(path), Fraction(2 * math.ceil(edges), instance.num_nodes))
+
+
+def _solve(
+    instance: TopicInstance,
+    problem: Problem[TopicInstance, Overlay],
+    *,
+    seed: int,
+    time_limit: float | None,
+    **options: Any,
+) -> Found[Overlay]:
+    budget = TimeBudget(time_limit)
+    overlays = [_stars(instance)]
+    if options["method"] != "fitting":
+        overlays += heuristic_overlays(instance, problem, seed=seed, deadline=Deadline(time_limit))
+    value, stopped = 1, False
+    counters: dict[str, float | str] = {}
+    for of_degree in (False, True):
+        if of_degree not in _FACTORS.get(problem.name, (False,)):
+            continue
+        share = budget.share(0.5) if problem.name == "low-tco" and not of_degree else budget
+        left = share.left if math.isfinite(share.left) else None
+        bound = lower_bound(instance, of_degree=of_degree, time_limit=left, **options)
+        value *= math.ceil(bound.value)
+        stopped |= bound.stopped
+        counters |= bound.counters
+        if bound.overlay is not None and not problem.violations(instance, bound.overlay):
+            overlays.append(bound.overlay)
+    best = min(overlays, key=lambda overlay: problem.value(instance, overlay))
+    return Found(best, float(value), Status.TIME_LIMIT if stopped else None, counters)
+
+
+def _stars(instance: TopicInstance) -> Overlay:
+    """The star of each topic at its first subscriber: it answers every problem, in time O(Σ|T_v| log Σ|T_v|)."""
+    sizes = np.diff(instance.topic_offsets)
+    centres = np.repeat(instance.topic_nodes[instance.topic_offsets[:-1]], sizes)
+    others = centres != instance.topic_nodes
+    return Overlay.from_edges(instance.num_nodes, np.stack([centres[others], instance.topic_nodes[others]], axis=1))
+
+
+@cache
+def _warm_up() -> None:
+    say_if_compiling()
+    warm_up_heuristics()
+    small = TopicInstance.from_subscriptions({f"n{v}": [f"t{(v * k) % 7}" for k in range(1, 4)] for v in range(1, 14)})
+    for method in ("lp", "splitting"):
+        for of_degree in (False, True):
+            lower_bound(small, of_degree=of_degree, method=method, progress="off", time_limit=2.0)
+
+
+LP_BOUND: Method[TopicInstance, Overlay] = Method(
+    "lp-bound",
+    _PROBLEMS,
+    "certified lower bound by the LP of partition inequalities, anytime; with the best overlay met",
+    "P1 §4, P2 §2; docs/exact.md",
+    False,
+    _solve,
+    OPTIONS,
+    _warm_up,
+)
