@@ -136,13 +136,13 @@ def method_styles(runs: pd.DataFrame) -> dict[str, Style]:
 
 
 def panels(count: int, legend: Sequence[Line2D]) -> tuple[Figure, list[Axes]]:
-    """A figure with a grid of `count` axes; the legend stands in the place left over, or else below."""
+    """A figure with a grid of `count` axes; the legend stands in the place left over if it is short, or else below."""
     columns = min(count, _COLUMNS)
     lines = -(-count // columns)
     width = max(_PANEL_WIDTH * columns, 3.6)
     entries = max(1, int(width / 1.45))
     spare = lines * columns - count
-    below = 0.0 if spare and len(legend) <= 24 else 0.16 * -(-len(legend) // entries) + 0.15
+    below = 0.0 if spare and len(legend) <= 12 else 0.16 * -(-len(legend) // entries) + 0.15
     figure = Figure(figsize=(width, _PANEL_HEIGHT * lines + below), layout="constrained")
     axes = [figure.add_subplot(lines, columns, place + 1) for place in range(count)]
     if below:
@@ -150,8 +150,7 @@ def panels(count: int, legend: Sequence[Line2D]) -> tuple[Figure, list[Axes]]:
     else:
         place = figure.add_subplot(lines, columns, count + 1)
         place.set_axis_off()
-        ncols = 1 if len(legend) <= 12 else 2
-        box = place.legend(handles=list(legend), loc="center left", ncols=ncols, handletextpad=0.4, borderaxespad=0)
+        box = place.legend(handles=list(legend), loc="center left", handletextpad=0.4, borderaxespad=0)
         box.set_in_layout(False)  # or a long name would make every panel narrower
     return figure, axes
 
