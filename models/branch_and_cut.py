@@ -11,13 +11,14 @@ from instances import TOPIC_PROBLEMS, Found, Method, Option, Overlay, Problem, S
 from models import proof, topic_presolve
 from models.cutting_planes import Goal
 from models.deadline import Deadline
+from models.dual_fitting import dual_fitting_bound, mean_degree_bound
 from models.edge_minimisation import Outcome, Settings, minimise_edges
 from models.pareto_front import pareto_front
 from models.requirements import Requirements, requirements_of
 from models.simple_bounds import simple_bounds
 from models.smallest_degree import minimise_degree
 from models.starts import heuristic_overlays, warm_up_heuristics
-from models.time_budget import TimeBudget
+from models.time_budget import TimeBudget, interruptible
 
 OPTIONS = (
     Option("sparse", True, "start the LP with few edges and price the others in"),
@@ -26,6 +27,7 @@ OPTIONS = (
     Option("threads", 1, "threads of the LP solver", least=1, most=1024),
     Option("progress", "auto", "lines on stderr: if it is a terminal, always, or never", choices=("auto", "on", "off")),
 )
+_PAIR_VISITS = 20_000_000
 PROBLEMS_ANSWERED = ("min-tco", "minmax-tco", "low-tco", "2d-true")
 
 
@@ -66,9 +68,18 @@ def branch_and_cut(
     Exponential in the worst case; docs/exact.md has the formulation, proofs and measurements. Min-TCO is P1 §4.
     Ctrl-C ends the search as the time limit does.
     """
-    budget = TimeBudget(time_limit)
-    settings = Settings(seed, sparse, threads, steps, progress)
-    starts = heuristic_overlays(instance, problem, seed=seed, deadline=Deadline(None))
+    with interruptible(time_limit) as budget:
+        return _within(instance, problem, budget, Settings(seed, sparse, threads, steps, progress), presolve)
+
+
+def _within(
+    instance: TopicInstance,
+    problem: Problem[TopicInstance, Overlay],
+    budget: TimeBudget,
+    settings: Settings,
+    presolve: bool,
+) -> Found[Overlay]:
+    starts = heuristic_overlays(instance, problem, seed=settings.seed, deadline=Deadline(None))
     reduced, counters = instance, dict[str, float | str]()
     if presolve and problem.name != "2d-true":
         presolved = topic_presolve.presolve(instance)
@@ -77,13 +88,16 @@ def branch_and_cut(
             "topics_implied": instance.num_topics - len(presolved.kept),
             "edges_forced": len(presolved.forced),
         }
+    fitted = dual_fitting_bound(reduced, pair_visits=_PAIR_VISITS)
     if problem.name == "low-tco":
         return _front(reduced, problem, starts, budget, settings, counters)
     if problem.name == "minmax-tco":
-        overlay, bound, outcome = minimise_degree(reduced, 0, starts, budget, settings)
+        overlay, bound, outcome = minimise_degree(
+            reduced, math.ceil(mean_degree_bound(reduced, fitted)), starts, budget, settings
+        )
         return _found(overlay, bound, outcome, counters)
     outcome = minimise_edges(reduced, Goal(diameter=problem.name == "2d-true"), starts[0], budget, settings)
-    return _found(outcome.overlay, outcome.lower_bound, outcome, counters)
+    return _found(outcome.overlay, max(outcome.lower_bound, math.ceil(fitted)), outcome, counters)
 
 
 def _found(overlay: Overlay | None, bound: float, outcome: Outcome, counters: dict[str, float | str]) -> Found[Overlay]:
@@ -109,18 +123,19 @@ def _front(
     ) -> proof.Proof:
         cap = instance.num_nodes if goal.degree_cap is None else goal.degree_cap
         first = start if start is not None else min(overlays, key=lambda overlay: overlay.max_degree)
-        outcome = minimise_edges(instance, Goal(cap=cap), first, budget, settings)
-        total.interrupted |= outcome.interrupted
+        part = budget.share(1.0, deadline.left)
+        outcome = minimise_edges(instance, Goal(cap=cap), first, part, settings)
         if outcome.overlay is not None:
             overlays.append(outcome.overlay)
         impossible = outcome.complete and outcome.overlay is None
         bound = math.inf if impossible else float(outcome.lower_bound)
         return proof.Proof(outcome.overlay, bound, not outcome.complete, outcome.counters)
 
-    no_limit = Deadline(None)
-    requirements = requirements_of(instance, no_limit)
-    front = pareto_front(requirements, simple_bounds(requirements, no_limit), minimise, starts, no_limit)
-    total.complete = front.complete
+    requirements = requirements_of(instance, Deadline(None))
+    simple = simple_bounds(requirements, Deadline(None))
+    deadline = Deadline(budget.left if math.isfinite(budget.left) else None)
+    front = pareto_front(requirements, simple, minimise, starts, deadline)
+    total.complete, total.interrupted = front.complete, budget.interrupted
     best = min(overlays, key=lambda overlay: problem.value(instance, overlay))
     complete = "yes" if front.complete else "no"
     counters = {"nodes": front.nodes, "front": str(front), "front_complete": complete, **counters}

@@ -23,7 +23,8 @@ from models.topic_rows import TopicRows
 
 Units = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
-_SMOOTHING = 0.02
+_SMOOTHING, _SHORT, _SPAN = 0.02, 1e-3, 200
+_SHORTER, _TRIES = 0.7, 10
 
 
 @dataclass
@@ -45,8 +46,6 @@ class Splitting:
     rounds : int
     settled : bool
         Whether the bound stopped rising.
-    interrupted : bool
-        Whether Ctrl-C ended it.
     """
 
     edges: CandidateEdges
@@ -56,7 +55,6 @@ class Splitting:
     limit: float = np.inf
     rounds: int = 0
     settled: bool = False
-    interrupted: bool = False
 
 
 def split_costs(
@@ -77,7 +75,7 @@ def split_costs(
         The value of an overlay, for the length of the steps.
     budget : TimeBudget
     stall : float
-        Stop when steps have become so short that the bound rises by less than this share in 100 rounds.
+        Stop when the steps have become short and 200 rounds raised the bound by less than this share.
     rounds : int
         At most.
 
@@ -89,7 +87,7 @@ def split_costs(
     -----
     Steps along smoothed subgradients as in the volume algorithm (Barahona, Anbil 2000), with Polyak's length. A round
     takes O(Σ_t |V_t|²): Prim's algorithm on the complete graph of each topic, and a projection onto the simplex
-    for each edge. Memory 60 bytes for each link, a pair of subscribers of a topic. Ctrl-C ends it like the budget.
+    for each edge. Memory 60 bytes for each link, a pair of subscribers of a topic.
     """
     edges = CandidateEdges(instance, all_pairs(instance))
     order = np.argsort(edges.links.edge, kind="stable").astype(np.int64)
@@ -101,34 +99,31 @@ def split_costs(
         return best
     direction, length, since, mark = np.zeros(len(shares)), 1.0, 0, 0
     centre = shares.copy()
-    try:
-        for number in range(rounds):
-            if budget.passed:
+    for number in range(rounds):
+        if budget.passed:
+            return best
+        units = _rounded_shares(shares, offsets, order)
+        total, in_tree = _span(instance.topic_offsets, edges.links.offsets, units)
+        direction += (in_tree - direction) * max(1 / (number + 1), _SMOOTHING)
+        best.rounds = number + 1
+        if total > best.units:
+            since = 0 if total > best.units + UNIT // 1000 else since + 1
+            best.units, best.shares, centre = int(total), units, shares.copy()
+        else:
+            since += 1
+        usage = _largest(direction, offsets, order)
+        if usage.sum() < best.limit:
+            best.usage, best.limit = usage, float(usage.sum())
+        if progress is not None:
+            progress.line(incumbent=target, bound=best.units / UNIT, edges=len(edges), nodes=number)
+        if since >= _TRIES:
+            length, since = length * _SHORTER, 0
+        if number % _SPAN == _SPAN - 1:
+            if best.units <= mark + stall * best.units and length < _SHORT:
+                best.settled = True
                 return best
-            units = _rounded_shares(shares, offsets, order)
-            total, in_tree = _span(instance.topic_offsets, edges.links.offsets, units)
-            direction += (in_tree - direction) * max(1 / (number + 1), _SMOOTHING)
-            best.rounds = number + 1
-            if total > best.units:
-                since = 0 if total > best.units + UNIT // 1000 else since + 1
-                best.units, best.shares, centre = int(total), units, shares.copy()
-            else:
-                since += 1
-            usage = _largest(direction, offsets, order)
-            if usage.sum() < best.limit:
-                best.usage, best.limit = usage, float(usage.sum())
-            if progress is not None:
-                progress.line(incumbent=target, bound=best.units / UNIT, edges=len(edges), nodes=number)
-            if since >= 10:
-                length, since = length * 0.7, 0
-            if number % 100 == 99:
-                if best.units < mark + stall * best.units and length < 1e-3:
-                    best.settled = True
-                    return best
-                mark = best.units
-            shares = _step(centre, direction, offsets, order, length * max(1.0, target - total / UNIT))
-    except KeyboardInterrupt:
-        best.interrupted = True
+            mark = best.units
+        shares = _step(centre, direction, offsets, order, length * max(1.0, target - total / UNIT))
     return best
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -50,6 +51,15 @@ def dual_fitting_bound(instance: TopicInstance, *, pair_visits: int = _PAIR_VISI
         left = _merges_left(interest, singletons(instance), most, merges)
         best = max(best, *(Fraction(int(left[c]), c) for c in range(1, most + 1)))
     return best
+
+
+def mean_degree_bound(instance: TopicInstance, edges: Fraction) -> Fraction:
+    """A lower bound on the maximum degree from one on the edges.
+
+    The degrees add up to twice the edges; and three subscribers of a topic cannot all have degree 1.
+    """
+    path = 2 if int(np.diff(instance.topic_offsets).max()) > 2 else 0
+    return max(Fraction(path), Fraction(2 * math.ceil(edges), instance.num_nodes))
 
 
 @kernel

@@ -46,7 +46,7 @@ class Settings:
 
 @dataclass
 class Outcome:
-    """What the engine knows so far; it is filled in as the search goes, so an interruption loses nothing.
+    """What a search came to, whatever ended it.
 
     Attributes
     ----------
@@ -114,10 +114,8 @@ def minimise_edges(
     incumbent = Incumbent(instance, goal, start, settings.seed)
     outcome = Outcome(incumbent.overlay)
     search = _Search(instance, goal, start, budget, settings, incumbent, stop_at_first)
-    try:
-        search.run()
-    except KeyboardInterrupt:
-        outcome.interrupted = True
+    search.run()
+    outcome.interrupted = budget.interrupted
     return search.report(outcome)
 
 
@@ -149,8 +147,6 @@ class _Search:
         )
         if len(planes.edges) > _FEW_EDGES and settings.sparse:
             splitting = split_costs(self.instance, float(self.start.num_edges), budget.share(0.2))
-            if splitting.interrupted:
-                raise KeyboardInterrupt
             planes.warm_start(splitting)
         root = planes.tighten(budget, stall=_ROOT_STALL, at_round=self._at_round)
         if root is None:

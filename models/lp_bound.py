@@ -19,11 +19,11 @@ from models.certificate import UNIT, Bound, Certificate
 from models.cost_splitting import certificate_rows, split_costs
 from models.cutting_planes import CuttingPlanes, Goal, starting_pairs
 from models.deadline import Deadline
-from models.dual_fitting import dual_fitting_bound
+from models.dual_fitting import dual_fitting_bound, mean_degree_bound
 from models.lp_guided import Incumbent
 from models.progress import Progress
 from models.starts import heuristic_overlays, warm_up_heuristics
-from models.time_budget import TimeBudget
+from models.time_budget import TimeBudget, interruptible
 
 _PROBLEMS = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true")
 _FACTORS = {"minmax-tco": (True,), "low-tco": (False, True)}  # is a value the edges, the degree, or both?
@@ -110,7 +110,20 @@ def lower_bound(
     Costs: :mod:`models.cutting_planes`, :mod:`models.cost_splitting`, :mod:`models.dual_fitting`. Min-TCO is P1 §4,
     MinMax-TCO P2 §2.1.
     """
-    budget = TimeBudget(time_limit)
+    with interruptible(time_limit) as budget:
+        return _bounded(instance, of_degree, budget, method, presolve, stall, threads, progress)
+
+
+def _bounded(
+    instance: TopicInstance,
+    of_degree: bool,
+    budget: TimeBudget,
+    method: str,
+    presolve: bool,
+    stall: float,
+    threads: int,
+    progress: str,
+) -> LowerBound:
     reduced = topic_presolve.without_implied(instance, topic_presolve.presolve(instance)) if presolve else instance
     sizes = np.diff(reduced.topic_offsets).astype(np.int64)
     links = int((sizes * (sizes - 1) // 2).sum())
@@ -124,13 +137,15 @@ def lower_bound(
     else:
         planes_bound = _by_planes(reduced, of_degree, budget, stall, threads, Progress(progress))
         if of_degree:
-            value = max(planes_bound.value, _mean_degree(reduced, fitted))
-            return replace(planes_bound, value=value)
+            simple = mean_degree_bound(reduced, fitted)
+            return (
+                planes_bound if simple <= planes_bound.value else replace(planes_bound, value=simple, certificate=None)
+            )
         bound = planes_bound
     if bound.value < fitted:
         bound = replace(bound, value=fitted, certificate=None)
     bound.counters.update(fitted=float(fitted), certified=float(bound.value))
-    return replace(bound, value=_mean_degree(reduced, bound.value), certificate=None) if of_degree else bound
+    return replace(bound, value=mean_degree_bound(reduced, bound.value), certificate=None) if of_degree else bound
 
 
 def _by_planes(
@@ -140,7 +155,7 @@ def _by_planes(
     incumbent = Incumbent(instance, Goal(), start, 0)
     goal = Goal(edge_cost=0, degree_cost=1) if of_degree else Goal()
     planes = CuttingPlanes(instance, goal, start, threads=threads)
-    rounds, stopped = 0, True
+    rounds = 0
 
     def at_round(bound: Bound) -> bool:
         nonlocal rounds
@@ -155,13 +170,10 @@ def _by_planes(
         )
         return False
 
-    try:
-        planes.tighten(budget, stall=stall, at_round=at_round)
-        stopped = budget.passed
-        if not of_degree:
-            incumbent.improve_along(planes.edges, planes.lp.x, budget, goal=0, steps=5_000, patience=1)
-    except KeyboardInterrupt:
-        stopped = True
+    planes.tighten(budget, stall=stall, at_round=at_round)
+    stopped = budget.passed
+    if not of_degree:
+        incumbent.improve_along(planes.edges, planes.lp.x, budget, goal=0, steps=5_000, patience=1)
     counters: dict[str, float | str] = {
         "rounds": rounds,
         "cuts": planes.cuts,
@@ -193,12 +205,6 @@ def _by_splitting(instance: TopicInstance, budget: TimeBudget, progress: Progres
         counters["limit_at_most"] = round(splitting.limit, 3)
     value = Fraction(splitting.units, UNIT)
     return LowerBound(value, certificate, instance, incumbent.overlay, stopped, counters)
-
-
-def _mean_degree(instance: TopicInstance, edges: Fraction) -> Fraction:
-    """The degrees add up to twice the edges; and three subscribers of a topic cannot all have degree 1."""
-    path = 2 if int(np.diff(instance.topic_offsets).max()) > 2 else 0
-    return max(Fraction(path), Fraction(2 * math.ceil(edges), instance.num_nodes))
 
 
 def _solve(

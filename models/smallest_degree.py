@@ -44,16 +44,12 @@ def minimise_degree(
     best = min(starts, key=lambda overlay: (overlay.max_degree, overlay.num_edges))
     total = Outcome()
     bound = least
-    try:
-        bound = max(bound, degree_bound(instance, best, budget.share(0.3), settings)[0])
-    except KeyboardInterrupt:
-        total.interrupted = True
-    while bound < best.max_degree and not budget.passed and not total.interrupted:
+    bound = max(bound, degree_bound(instance, best, budget.share(0.3), settings)[0])
+    while bound < best.max_degree and not budget.passed:
         cap = best.max_degree - 1
         outcome = minimise_edges(
             instance, Goal(cap=cap, least_degree=min(bound, cap)), best, budget, settings, stop_at_first=True
         )
-        total.interrupted = outcome.interrupted
         for name, value in outcome.counters.items():
             if name in ("cuts", "nodes", "simplex_iterations") and not isinstance(value, str):
                 total.counters[name] = float(total.counters.get(name, 0.0)) + value
@@ -63,6 +59,7 @@ def minimise_degree(
             bound = best.max_degree
         else:
             break
+    total.interrupted = budget.interrupted
     total.complete = bound >= best.max_degree
     total.counters["degree_bound"] = bound
     return best, min(bound, best.max_degree), total
