@@ -27,6 +27,10 @@ class Deadline:
         """Seconds left, not below 0; infinite without a limit."""
         return max(0.0, self._end - time.perf_counter())
 
+    def half(self) -> Deadline:
+        """A deadline halfway from now to this one."""
+        return Deadline(self.left / 2)
+
     def check(self) -> None:
         """Raise :class:`OutOfTime` once nothing is left."""
         if self.left <= 0:

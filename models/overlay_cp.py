@@ -8,8 +8,8 @@ Every model has a Boolean x_e for each pair e of nodes with a topic in common. T
 * **Smallest maximum degree**: an integer D above the degree of every node.
 * **2d-star** and **2d-true**: as in :mod:`models.overlay_ilp`, in clauses where these say the same.
 
-Levels rather than flows, measured on random instances of 20 to 40 nodes (see `benchmarks/models.py`): two to four times
-as fast as integer single-commodity flows, and faster than Boolean multi-commodity flows by more.
+Levels rather than flows: on uniform and Zipf 0.5 instances of 20 to 30 nodes, Min-TCO took CP-SAT 0.07, 0.08 and 0.7 s
+with levels, 0.1, 0.4 and 2.3 s with an integer flow a topic, and 0.1, 0.8 and 3.8 s with a Boolean flow a block.
 """
 
 from __future__ import annotations

@@ -14,60 +14,76 @@ from models.simple_bounds import SimpleBounds
 
 @dataclass
 class ParetoFront:
-    """What is known of the least number of edges E(d) of a topic-connected overlay whose degrees are at most d.
+    """What is known of E(d), the least number of edges of a topic-connected overlay with no degree above d.
 
     Attributes
     ----------
     num_nodes : int
     simple : SimpleBounds
-        `simple.max_degree` is raised once smaller degrees are refuted.
-    proven : dict
-        Lower bounds on E(d) for some caps d.
-    steps : list of (edges, maximum degree)
-        Of overlays with the fewest edges for their degree, by falling degree; each has more edges than the one before.
-    complete : bool
-        Whether nothing is left to prove.
     overlays : list of Overlay
-        Found on the way, whether on the front or not.
+        Topic-connected ones, whether on the front or not.
+    proven : dict
+        Lower bounds on E(d) for some d; infinite where no overlay has so small degrees.
     nodes : float
-        Nodes of all search trees.
+        Of all search trees.
     """
 
     num_nodes: int
     simple: SimpleBounds
-    proven: dict[int, int] = field(default_factory=dict)
-    steps: list[tuple[int, int]] = field(default_factory=list)
-    complete: bool = False
-    overlays: list[Overlay] = field(default_factory=list)
+    overlays: list[Overlay]
+    proven: dict[int, float] = field(default_factory=dict)
     nodes: float = 0
 
     @property
-    def lower_bound(self) -> int:
+    def lower_bound(self) -> float:
         """A lower bound on edges × maximum degree, whatever was proven so far.
 
-        Proof: an overlay of maximum degree d has at least as many edges as E(c) for every cap c ≥ d, so at least the
-        largest bound b(d) proven for such a cap; its value is at least d·b(d), and d is at least the least degree not
-        refuted. As its degrees add up to 2|E| ≤ d|V|, no overlay has a degree d with 2b(d) > d|V|.
+        Proof: an overlay of maximum degree d has at least E(d) edges, so its value is at least d·bound(d); and d is at
+        least the simple bound. As its degrees add up to 2|E| ≤ d|V|, no overlay has a maximum degree d with
+        2·bound(d) > d|V|.
         """
-        candidates = []
-        for degree in range(self.simple.max_degree, max(self.num_nodes, 1)):
-            edges = max([self.simple.edges, *(bound for cap, bound in self.proven.items() if cap >= degree)])
-            if 2 * edges <= degree * self.num_nodes:
-                candidates.append(degree * edges)
+        candidates = [degree * self.bound(degree) for degree in self._degrees if self._can_carry(degree)]
         return min(candidates, default=0)
 
     @property
     def points(self) -> list[tuple[int, int]]:
         """The (edges, maximum degree) proven to lie on the front, by rising degree.
 
-        A step lies on it once a smaller degree is known to cost more edges, or to be impossible.
+        They are the E(d) and d such that E(d) is known, and E(d − 1) known to be larger.
         """
         return [
-            (edges, degree)
-            for edges, degree in reversed(self.steps)
-            if degree <= self.simple.max_degree
-            or any(cap >= degree - 1 and bound > edges for cap, bound in self.proven.items())
+            (best.num_edges, degree)
+            for degree in self._degrees
+            if (best := self.best(degree)) is not None and self.bound(degree) >= best.num_edges
+            if degree == self.simple.max_degree or self.bound(degree - 1) > best.num_edges
         ]
+
+    @property
+    def complete(self) -> bool:
+        """Whether there can be no other points: E(d) is known for every d up to one where a cap costs nothing."""
+        for degree in self._degrees:
+            best = self.best(degree)
+            if self.bound(degree) < (math.inf if best is None else best.num_edges):
+                return False
+            if best is not None and best.num_edges <= self.bound(self.num_nodes - 1):
+                break
+        return True
+
+    def bound(self, degree: int) -> float:
+        """A lower bound on E(degree): E falls as d rises, so a bound for a larger d is one as well."""
+        return max([self.simple.edges, *(bound for cap, bound in self.proven.items() if cap >= degree)])
+
+    def best(self, degree: int) -> Overlay | None:
+        """The known overlay with fewest edges that has no degree above this one."""
+        meeting = [overlay for overlay in self.overlays if overlay.max_degree <= degree]
+        return min(meeting, key=lambda overlay: overlay.num_edges, default=None)
+
+    @property
+    def _degrees(self) -> range:
+        return range(self.simple.max_degree, self.num_nodes)
+
+    def _can_carry(self, degree: int) -> bool:
+        return 2 * self.bound(degree) <= degree * self.num_nodes
 
     def __str__(self) -> str:
         return " ".join(f"{edges}x{degree}" for edges, degree in self.points)
@@ -76,57 +92,42 @@ class ParetoFront:
 def pareto_front(
     requirements: Requirements, simple: SimpleBounds, minimise: Minimise, starts: list[Overlay], deadline: Deadline
 ) -> ParetoFront:
-    """Minimise edges under an ever smaller cap on the degrees, until no overlay meets it or the time is over.
+    """Minimise edges without a cap on the degrees, then under every cap from the least on, until it costs nothing.
 
-    With E edges and maximum degree d found under a cap c and proven to be the fewest, E(c) = … = E(d) = E: the next
-    cap is d − 1. Two overlays with equally many edges leave the one of smaller degree on the front. At most as many
-    minimisations as degrees lie between the first overlay's and the least one.
+    A minimisation gets half of the time left, so that one that does not end leaves something to the caps after it. If
+    one is stopped though this deadline sets no limit, so is the sweep.
 
     Parameters
     ----------
     requirements, simple
         Of the instance.
     minimise
-        Answers the goal ``min-tco``.
+        Answers the goal ``min-tco``; under each cap it gets the best overlay known to meet it.
     starts : list of Overlay
-        Topic-connected; under each cap, the one with fewest edges of those that meet it is handed in.
+        Topic-connected.
 
     Raises
     ------
     ModelTooLarge
-        If not even the first minimisation could be tried.
+        If there is no model to minimise.
     """
-    front = ParetoFront(requirements.num_nodes, simple)
-    cap = requirements.num_nodes - 1
-    fewest = simple.edges
-    while cap >= front.simple.max_degree:
-        meeting = [overlay for overlay in (*starts, *front.overlays) if overlay.max_degree <= cap]
-        start = min(meeting, key=lambda overlay: (overlay.num_edges, overlay.max_degree), default=None)
-        uncapped = cap == requirements.num_nodes - 1
-        try:
-            proof = minimise(
-                requirements,
-                Goal("min-tco", fewest, None if uncapped else cap),
-                start=start,
-                deadline=deadline,
-            )
-        except OutOfTime:
-            return front
-        front.nodes += float(proof.counters.get("nodes", 0))
-        if proof.lower_bound == math.inf:
-            front.simple = SimpleBounds(front.simple.edges, cap + 1)
-            break
-        found = [overlay for overlay in (proof.overlay, start) if overlay is not None]
-        if proof.overlay is not None:
-            front.overlays.append(proof.overlay)
-        fewest = max(fewest, int(proof.rounded_bound)) if math.isfinite(proof.lower_bound) else fewest
-        front.proven[cap] = fewest
-        best = min(found, key=lambda overlay: (overlay.num_edges, overlay.max_degree), default=None)
+    front = ParetoFront(requirements.num_nodes, simple, list(starts))
+    most = requirements.num_nodes - 1
+    for cap in (most, *range(simple.max_degree, most)):
+        best, fewest = front.best(cap), front.bound(cap)
         if best is None or best.num_edges > fewest:
-            return front
-        if front.steps and front.steps[-1][0] == best.num_edges:
-            front.steps.pop()
-        front.steps.append((best.num_edges, best.max_degree))
-        cap = best.max_degree - 1
-    front.complete = True
+            goal = Goal("min-tco", int(fewest), None if cap == most else cap)
+            try:
+                proof = minimise(requirements, goal, start=best, deadline=deadline.half())
+            except OutOfTime:
+                break
+            front.nodes += float(proof.counters.get("nodes", 0))
+            front.proven[cap] = max(fewest, proof.rounded_bound)
+            if proof.overlay is not None:
+                front.overlays.append(proof.overlay)
+            if proof.stopped and math.isinf(deadline.left):
+                break
+        best = front.best(cap)
+        if cap < most and best is not None and best.num_edges <= front.bound(most):
+            break
     return front

@@ -12,9 +12,9 @@ from tests.models.small_instances import renumbered, small_instance, uniform_ins
 
 METHODS = {method.name: method for method in MODELS if method.exact}
 VARIANTS = [(name, {}) for name in METHODS] + [
-    ("ilp", {"formulation": "single"}),
+    ("ilp", {"formulation": "multi"}),
     ("ilp", {"solver": "cbc"}),
-    ("ilp", {"solver": "cbc", "formulation": "single"}),
+    ("ilp", {"solver": "cbc", "formulation": "multi"}),
 ]
 CASES = [
     (name, problem, options) for name, options in VARIANTS for problem in PROBLEMS if problem in METHODS[name].problems

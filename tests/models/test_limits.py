@@ -95,7 +95,7 @@ def test_building_looks_at_the_clock():
 def test_cbc_that_overruns_is_killed_and_leaves_no_files(monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     # The root LP of the multi-commodity flows takes CBC much longer than this, and it does not look at its limit.
-    result = METHODS["ilp"].run(HARD, PROBLEMS["min-tco"], time_limit=1.5, solver="cbc")
+    result = METHODS["ilp"].run(HARD, PROBLEMS["min-tco"], time_limit=1.5, solver="cbc", formulation="multi")
     assert result.status is Status.TIME_LIMIT
     assert list(tmp_path.iterdir()) == []
     assert [child for child in psutil.Process().children() if "cbc" in child.name()] == []
@@ -107,7 +107,7 @@ def test_cbc_dies_with_its_parent():
         "from instances import PROBLEMS; from models import MODELS;"
         "from tests.models.small_instances import uniform_instance;"
         "ilp = next(method for method in MODELS if method.name == 'ilp');"
-        "ilp.run(uniform_instance(60, 30, 5), PROBLEMS['min-tco'], solver='cbc', start='none')"
+        "ilp.run(uniform_instance(60, 30, 5), PROBLEMS['min-tco'], solver='cbc', formulation='multi', start='none')"
     )
     parent = subprocess.Popen([sys.executable, "-c", script])
     try:

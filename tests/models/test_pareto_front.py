@@ -7,7 +7,7 @@ import pytest
 
 from instances import Overlay
 from models.deadline import Deadline, OutOfTime
-from models.pareto_front import pareto_front
+from models.pareto_front import ParetoFront, pareto_front
 from models.proof import Proof
 from models.requirements import requirements_of
 from models.simple_bounds import SimpleBounds, simple_bounds
@@ -78,12 +78,11 @@ def test_a_front_cut_off_is_a_part_of_it_and_its_bound_holds(goals):
 
 
 def test_the_bound_counts_only_degrees_that_can_carry_the_edges():
-    # Ten edges on five nodes need degree 4: 10 × 4, though nothing else refutes degree 1.
-    requirements = requirements_of(small_instance(0), FOREVER)
+    # Ten edges on five nodes need degree 4, though nothing else refutes degree 1.
+    assert ParetoFront(5, SimpleBounds(10, 1), []).lower_bound == 40
 
-    def never(*_, **__):
-        raise OutOfTime
 
-    front = pareto_front(requirements, SimpleBounds(10, 1), never, [], FOREVER)
-    front.num_nodes = 5
+def test_a_degree_proven_impossible_does_not_count():
+    front = ParetoFront(9, SimpleBounds(8, 2), [], {8: 10, 3: math.inf})
     assert front.lower_bound == 40
+    assert front.bound(2) == math.inf

@@ -1,0 +1,111 @@
+"""How tight the compact models are, and what they prove in a given time: ``python -m benchmarks.models``.
+
+First table: the LP bounds of the two flow formulations of Min-TCO and MinMax-TCO. Second: every problem by every
+compact model, one thread, with the time after which its optimum was proven, or the gap that the limit left.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from instances import PROBLEMS, Result, Status, TopicInstance
+from instances.overlay import Overlay
+from instances.topic_files import read_topics
+from instances.workloads import TOPIC_WORKLOADS
+from models.cp_sat import CP_SAT
+from models.ilp import ILP, relaxation_bound
+
+VARIANTS = {
+    "ilp highs multi": (ILP, {"solver": "highs", "formulation": "multi"}),
+    "ilp highs single": (ILP, {"solver": "highs", "formulation": "single"}),
+    "ilp cbc multi": (ILP, {"solver": "cbc", "formulation": "multi"}),
+    "ilp cbc single": (ILP, {"solver": "cbc", "formulation": "single"}),
+    "cp-sat": (CP_SAT, {}),
+}
+SIZES = ("12,12,4", "20,20,4", "30,30,6")
+LASTFM = Path(__file__).parents[2] / "shared" / "data" / "lastfm" / "user_artists.dat"
+LISTENERS = (20, 40)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split(":")[0] if __doc__ else "")
+    parser.add_argument("--time-limit", type=float, default=10, help="seconds a run")
+    parser.add_argument("--sizes", nargs="*", default=list(SIZES), help="nodes,topics,subscriptions of the workloads")
+    parser.add_argument("--workloads", nargs="*", default=["uniform", "zipf"], help="laws of the generated instances")
+    parser.add_argument("--listeners", nargs="*", type=int, default=list(LISTENERS), help="sizes of Last.fm samples")
+    parser.add_argument("--problems", nargs="*", default=list(PROBLEMS), choices=PROBLEMS, metavar="PROBLEM")
+    parser.add_argument("--variants", nargs="*", default=list(VARIANTS), choices=VARIANTS, metavar="VARIANT")
+    parser.add_argument("--seed", type=int, default=0, help="of the instances")
+    chosen = parser.parse_args()
+    instances = the_instances(chosen.workloads, chosen.sizes, chosen.listeners, chosen.seed)
+    console = Console()
+    for method, _ in VARIANTS.values():
+        if method.warm_up is not None:
+            method.warm_up()
+    with console.status("") as status:
+        flows = Table("instance", "problem", title="LP bound and seconds to solve the LP, built and solved by HiGHS")
+        for heading in ("one flow a topic", "s", "a flow a block", "s"):
+            flows.add_column(heading, justify="right")
+        for name, instance in instances.items():
+            for problem in [each for each in ("min-tco", "minmax-tco") if each in chosen.problems]:
+                status.update(f"{name}: LP of {problem}")
+                flows.add_row(name, problem, *bounds_of_both_formulations(instance, problem))
+        console.print(flows)
+        proven = Table(
+            "instance", "problem", title=f"proven after … s, or value and bound after {chosen.time_limit:g} s"
+        )
+        for variant in chosen.variants:
+            proven.add_column(variant, justify="right")
+        for name, instance in instances.items():
+            for problem in chosen.problems:
+                cells = []
+                for variant in chosen.variants:
+                    status.update(f"{name}: {problem} by {variant}")
+                    method, options = VARIANTS[variant]
+                    if problem.startswith("2d-") and options.get("formulation") == "single":
+                        cells.append("as multi")
+                        continue
+                    limit = chosen.time_limit
+                    cells.append(described(method.run(instance, PROBLEMS[problem], time_limit=limit, **options)))
+                proven.add_row(name, problem, *cells)
+            proven.add_section()
+    console.print(proven)
+
+
+def the_instances(laws: list[str], sizes: list[str], listeners: list[int], seed: int) -> dict[str, TopicInstance]:
+    workloads = {workload.name: workload for workload in TOPIC_WORKLOADS}
+    found = {}
+    for law in laws:
+        for size in sizes:
+            nodes, topics, subscriptions = map(int, size.split(","))
+            found[f"{law} ({size})"] = workloads[law].generate(
+                seed=seed, nodes=nodes, topics=topics, subscriptions=subscriptions
+            )
+    if listeners and LASTFM.exists():
+        everyone = read_topics(LASTFM, node_column="userID", topic_column="artistID").instance
+        found |= {f"Last.fm ({count})": everyone.sample(count, seed) for count in listeners}
+    return found
+
+
+def bounds_of_both_formulations(instance: TopicInstance, problem: str) -> list[str]:
+    cells = []
+    for formulation in ("single", "multi"):
+        begin = time.perf_counter()
+        bound = relaxation_bound(instance, problem, formulation=formulation)
+        cells += [f"{bound:.2f}", f"{time.perf_counter() - begin:.2f}"]
+    return cells
+
+
+def described(result: Result[Overlay]) -> str:
+    if result.status is Status.OPTIMAL:
+        return f"{result.value:g}: {result.seconds:.2f} s"
+    return f"{result.value:g} ≥ {result.lower_bound:g}" if result.value is not None else result.status
+
+
+if __name__ == "__main__":
+    main()
