@@ -27,7 +27,7 @@ OPTIONS = (
     Option("threads", 1, "threads of the LP solver", least=1, most=1024),
     Option("progress", "auto", "lines on stderr: if it is a terminal, always, or never", choices=("auto", "on", "off")),
 )
-_PAIR_VISITS = 20_000_000
+_FITTING_WORK = 20_000_000
 PROBLEMS_ANSWERED = ("min-tco", "minmax-tco", "low-tco", "2d-true")
 
 
@@ -88,7 +88,7 @@ def _within(
             "topics_implied": instance.num_topics - len(presolved.kept),
             "edges_forced": len(presolved.forced),
         }
-    fitted = dual_fitting_bound(reduced, pair_visits=_PAIR_VISITS)
+    fitted = dual_fitting_bound(reduced, work=_FITTING_WORK)
     if problem.name == "low-tco":
         return _front(reduced, problem, starts, budget, settings, counters)
     if problem.name == "minmax-tco":

@@ -13,10 +13,10 @@ from heuristics.interest import Interest, interest_of
 from heuristics.topic_components import TopicComponents, contribution, join, singletons
 from instances import TopicInstance
 
-_PAIR_VISITS = 2_000_000_000
+_WORK = 200_000_000
 
 
-def dual_fitting_bound(instance: TopicInstance, *, pair_visits: int = _PAIR_VISITS) -> Fraction:
+def dual_fitting_bound(instance: TopicInstance, *, work: int = _WORK) -> Fraction:
     """A proven lower bound on the edges of every topic-connected overlay.
 
     At any moment of a greedy run let P_t be the components of topic t, and let no edge contribute more than c. The
@@ -29,8 +29,8 @@ def dual_fitting_bound(instance: TopicInstance, *, pair_visits: int = _PAIR_VISI
     Parameters
     ----------
     instance : TopicInstance
-    pair_visits : int
-        If Σ_t |V_t|² exceeds this, pairs are not looked at and only the last two bounds are used.
+    work : int
+        If Σ_t |V_t|² · max|T_v| exceeds this, pairs are not looked at and only the last two bounds are used.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def dual_fitting_bound(instance: TopicInstance, *, pair_visits: int = _PAIR_VISI
     best = Fraction(max(_connecting_edges(interest), int(sizes.max()) - 1))
     most = int(np.diff(instance.node_offsets).max())
     best = max(best, Fraction(merges, most))
-    if int((sizes.astype(np.int64) ** 2).sum()) <= pair_visits and instance.num_nodes > 1:
+    if int((sizes.astype(np.int64) ** 2).sum()) * most <= work and instance.num_nodes > 1:
         left = _merges_left(interest, singletons(instance), most, merges)
         best = max(best, *(Fraction(int(left[c]), c) for c in range(1, most + 1)))
     return best

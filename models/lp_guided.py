@@ -8,7 +8,8 @@ import numpy.typing as npt
 from instances import Overlay, TopicInstance
 from models.candidate_edges import CandidateEdges
 from models.cutting_planes import Goal
-from models.ruin_and_recreate import SearchSpace, build, improve, search_space
+from models.ruin_and_recreate import build, improve
+from models.search_space import SearchSpace, search_space
 from models.time_budget import TimeBudget
 
 Reals = npt.NDArray[np.float64]

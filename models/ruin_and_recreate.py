@@ -6,53 +6,15 @@ without it; an edge none of whose links is a bridge is redundant.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import numpy.typing as npt
 
 from heuristics.compiled import kernel
-from instances.topic_instance import Ids, Offsets
-from models.candidate_edges import CandidateEdges
+from instances.topic_instance import Ids
+from models.search_space import SearchSpace
 
 Flags = npt.NDArray[np.bool_]
 Weights = npt.NDArray[np.float64]
-
-
-class SearchSpace(NamedTuple):
-    """The candidate edges as the search walks them.
-
-    Attributes
-    ----------
-    topic_offsets : int64 array, shape (|T| + 1,)
-    offsets, edge, a, b
-        As in :class:`models.candidate_edges.Links`.
-    edge_offsets : int64 array, shape (edges + 1,)
-        The links of edge e are numbered ``edge_links[edge_offsets[e]:edge_offsets[e + 1]]``.
-    edge_links : int64 array
-    link_topic : int32 array
-    u, v : int32 arrays, one an edge
-    """
-
-    topic_offsets: Offsets
-    offsets: Offsets
-    edge: Ids
-    a: Ids
-    b: Ids
-    edge_offsets: Offsets
-    edge_links: Offsets
-    link_topic: Ids
-    u: Ids
-    v: Ids
-
-
-def search_space(edges: CandidateEdges) -> SearchSpace:
-    """The search space of some candidates. Cost O(links log links)."""
-    links = edges.links
-    order = np.argsort(links.edge, kind="stable").astype(np.int64)
-    offsets = np.concatenate([[0], np.cumsum(edges.common)]).astype(np.int64)
-    topic = np.repeat(np.arange(len(links.offsets) - 1, dtype=np.int32), np.diff(links.offsets))
-    return SearchSpace(edges.instance.topic_offsets, *links, offsets, order, topic, edges.u, edges.v)
 
 
 def build(space: SearchSpace, weights: Weights, *, cap: int, overload: float, seed: int) -> Flags:

@@ -112,7 +112,7 @@ def test_dual_fitting_is_valid_with_and_without_looking_at_pairs():
     for seed in range(150):
         instance = small_instance(seed)
         fewest = optimum(instance, "min-tco")
-        blind = dual_fitting_bound(instance, pair_visits=0)
+        blind = dual_fitting_bound(instance, work=0)
         assert blind <= dual_fitting_bound(instance) <= fewest, f"seed {seed}"
 
 

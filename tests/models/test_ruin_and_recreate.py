@@ -5,7 +5,8 @@ import pytest
 
 from instances import Overlay
 from models.candidate_edges import CandidateEdges, all_pairs
-from models.ruin_and_recreate import build, improve, search_space
+from models.ruin_and_recreate import build, improve
+from models.search_space import search_space
 from tests.brute_force import optimum
 from tests.models.small_instances import small_instance, uniform_instance
 
