@@ -6,13 +6,17 @@ import math
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from heuristics.compiled import say_if_compiling
 from instances import TOPIC_PROBLEMS, Found, Method, Option, Overlay, Problem, Status, TopicInstance
 from models import proof, topic_presolve
+from models.candidate_edges import CandidateEdges, all_pairs
 from models.cutting_planes import Goal
 from models.deadline import Deadline
 from models.dual_fitting import dual_fitting_bound, mean_degree_bound
 from models.edge_minimisation import Outcome, Settings, minimise_edges
+from models.lp_guided import Incumbent
 from models.pareto_front import pareto_front
 from models.requirements import Requirements, requirements_of
 from models.simple_bounds import simple_bounds
@@ -162,6 +166,9 @@ def warm_up() -> None:
     for problem in TOPIC_PROBLEMS:
         if problem.name in PROBLEMS_ANSWERED:
             branch_and_cut(small, problem, progress="off", steps=50)
+    # So small an instance may be solved before its incumbent needs improving.
+    edges = CandidateEdges(small, all_pairs(small))
+    Incumbent(small, Goal(), None, 0).improve_along(edges, np.zeros(len(edges)), TimeBudget(None), goal=0, steps=1)
 
 
 BRANCH_AND_CUT: Method[TopicInstance, Overlay] = Method(

@@ -1,0 +1,46 @@
+"""Compiling and importing are over when a method's clock starts: warm_up leaves nothing to a run."""
+
+import subprocess
+import sys
+
+import pytest
+
+from compare.catalogue import METHODS
+
+CODE = """
+import pkgutil, sys
+from importlib import import_module
+from numba.core.dispatcher import Dispatcher
+import heuristics, models
+from compare.catalogue import METHODS
+from instances import PROBLEMS, WORKLOADS
+
+def compiled():
+    found = {}
+    for package in (heuristics, models):
+        for name in (f"{package.__name__}.{module.name}" for module in pkgutil.iter_modules(package.__path__)):
+            for kernel in vars(import_module(name)).values():
+                if isinstance(kernel, Dispatcher):
+                    found[f"{kernel.py_func.__module__}.{kernel.py_func.__name__}"] = set(map(str, kernel.signatures))
+    return found
+
+LIBRARIES = {"ortools", "pulp", "highspy", "pyscipopt", "scipy.optimize"}
+method = METHODS[sys.argv[1]]
+compiled()
+method.warm_up and method.warm_up()
+before, loaded = compiled(), LIBRARIES & set(sys.modules)
+for workload, nodes, topics in (("uniform", 24, 12), ("exponential", 48, 20), ("zipf", 9, 30)):
+    instance = WORKLOADS[workload].generate(seed=5, nodes=nodes, topics=topics, subscriptions=4)
+    for problem in method.problems:
+        method.run(instance, PROBLEMS[problem], seed=3, time_limit=3)
+print(sorted(name for name, kinds in compiled().items() if kinds - before.get(name, set())))
+print(sorted(LIBRARIES & set(sys.modules) - loaded))
+"""
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_run_compiles_and_imports_nothing_that_warm_up_did_not(name):
+    if METHODS[name].warm_up is None:
+        pytest.skip("a method without kernels or libraries")
+    said = subprocess.run([sys.executable, "-c", CODE, name], capture_output=True, text=True, check=True, timeout=280)
+    assert said.stdout.splitlines()[-2:] == ["[]", "[]"]
