@@ -32,7 +32,7 @@ before, loaded = compiled(), LIBRARIES & set(sys.modules)
 for workload, nodes, topics in (("uniform", 24, 12), ("exponential", 48, 20), ("zipf", 9, 30)):
     instance = WORKLOADS[workload].generate(seed=5, nodes=nodes, topics=topics, subscriptions=4)
     for problem in method.problems:
-        method.run(instance, PROBLEMS[problem], seed=3, time_limit=3)
+        method.run(instance, PROBLEMS[problem], seed=3, time_limit=1)
 print(sorted(name for name, kinds in compiled().items() if kinds - before.get(name, set())))
 print(sorted(LIBRARIES & set(sys.modules) - loaded))
 """
