@@ -219,10 +219,12 @@ def starting_pairs(instance: TopicInstance, start: Overlay, *, sparse: bool) -> 
 
     Where all pairs are too many to list, the overlay's and GM's edges only.
     """
-    known = np.concatenate([_keys(start), _keys(greedy_merge(instance))])
+    known = np.unique(np.concatenate([_keys(start), _keys(greedy_merge(instance))]))
+    # MinMax-ODA adds edges of no topic, and presolve may have taken an edge's topics away.
+    known = known[CandidateEdges(instance, known).common > 0]
     sizes = np.diff(instance.topic_offsets)
     if int((sizes * (sizes - 1) // 2).sum()) > _ALL_PAIRS:
-        return np.unique(known)
+        return known
     pairs = all_pairs(instance)
     if not sparse:
         return pairs

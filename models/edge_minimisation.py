@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from instances import Overlay, TopicInstance
 from models.certificate import UNIT, Bound, Certificate
 from models.cost_splitting import split_costs
@@ -148,6 +150,10 @@ class _Search:
         if len(planes.edges) > _FEW_EDGES and settings.sparse:
             splitting = split_costs(self.instance, float(self.start.num_edges), budget.share(0.2))
             planes.warm_start(splitting)
+            usage = splitting.usage[np.searchsorted(splitting.edges.keys, planes.edges.keys)]
+            incumbent.improve_along(
+                planes.edges, usage, budget.share(0.2), goal=self._goal, steps=settings.steps, patience=1
+            )
         root = planes.tighten(budget, stall=_ROOT_STALL, at_round=self._at_round)
         if root is None:
             return

@@ -5,9 +5,13 @@ import signal
 import pytest
 from hypothesis import given, settings
 
-from instances import PROBLEMS, Status
+from instances import PROBLEMS, Overlay, Status, TopicInstance
 from models.branch_and_cut import BRANCH_AND_CUT, PROBLEMS_ANSWERED
+from models.cutting_planes import Goal
+from models.edge_minimisation import Settings, minimise_edges
 from models.lp_bound import LP_BOUND
+from models.time_budget import TimeBudget
+from models.topic_presolve import presolve, without_implied
 from tests.brute_force import optimum
 from tests.models.small_instances import uniform_instance
 from tests.strategies import topic_instances
@@ -72,3 +76,14 @@ def test_progress_is_a_table_on_stderr(capfd):
     assert lines[0].split() == ["seconds", "nodes", "open", "cuts", "edges", "incumbent", "bound", "gap"]
     assert all(len(line.split()) == 8 for line in lines[1:])
     assert len(lines) > 1
+
+
+def test_a_start_with_edges_of_no_topic_or_of_an_implied_one_does_no_harm():
+    """Edges of topic "all" only, which the pairs imply, and edges of no topic at all are no candidates."""
+    subscriptions = {f"n{v:02d}": ["all", f"p{v}", f"p{v + 1}"] for v in range(40)}
+    instance = TopicInstance.from_subscriptions(subscriptions)
+    start = Overlay.from_edges(40, [(u, v) for u in range(40) for v in range(u + 1, 40)])
+    reduced = without_implied(instance, presolve(instance))
+    outcome = minimise_edges(reduced, Goal(), start, TimeBudget(None), Settings(progress="off"))
+    assert outcome.complete
+    assert outcome.overlay.num_edges == 39
