@@ -46,6 +46,14 @@ class BucketQueue:
         for level, group in zip(present.tolist(), np.split(priorities[order], first[1:]), strict=True):
             self.put(group, level)
 
+    def remove(self, priorities: Priorities) -> None:
+        """Take candidates out, wherever they wait, once for all. Cost O(P log R) for R of P candidates."""
+        for level, groups in list(self._buckets.items()):
+            left = [group[~np.isin(group, priorities)] for group in groups]
+            self._buckets[level] = [group for group in left if len(group)]
+            if not self._buckets[level]:
+                del self._buckets[level]
+
     def absorb(self, other: BucketQueue) -> None:
         """Take over everything that waits in another queue."""
         for level, groups in other._buckets.items():

@@ -16,6 +16,16 @@ from instances import TopicInstance
 def grow_by_degree(
     instance: TopicInstance, order: TieOrder, forgone: Callable[[int], float], *, idle_edges: bool = False
 ) -> Built:
+    """The overlay that :func:`extend_by_degree` makes of the one without edges."""
+    growth = Growth(instance, order)
+    idle = extend_by_degree(growth, forgone, idle_edges=idle_edges)
+    counters = growth.counters() | {"phases": int(growth.degrees.max())}
+    if idle_edges:
+        counters["idle_edges"] = idle
+    return Built(growth.overlay(), counters)
+
+
+def extend_by_degree(growth: Growth, forgone: Callable[[int], float], *, idle_edges: bool = False) -> int:
     """Add one of two edges until every topic is connected (P2 §3; P3, Algorithms 1 and 2).
 
     The first, e1, contributes most among the edges that raise the maximum degree least; the second, e2, most of
@@ -28,10 +38,17 @@ def grow_by_degree(
 
     Parameters
     ----------
+    growth : Growth
+        What it begins with counts: components, degrees and maximum degree.
     forgone : callable
         Not decreasing, at least its argument, and 0 at 0: if no e1 contributes, e2 is added.
     idle_edges : bool
         Add every e1, though it contributes nothing.
+
+    Returns
+    -------
+    int
+        How many edges without contribution were added.
 
     Notes
     -----
@@ -39,9 +56,10 @@ def grow_by_degree(
     besides O(|T_u| + |T_v|) for each evaluation, of which there are at most |T_u ∩ T_v| + 1 a pair. Memory
     O(Σ|T_v|) and about 24 bytes a pair.
     """
-    growth = Growth(instance, order)
-    open_, blocked = BucketQueue(), pairs_by_common_topics(instance, order)
-    idle = max_degree = 0
+    max_degree, idle = growth.max_degree_at_first, 0
+    open_, blocked = pairs_by_common_topics(growth.instance, growth.order), BucketQueue()
+    if max_degree == 0:
+        open_, blocked = blocked, open_
     while growth.to_merge:
         contribution = open_.top
         if contribution == 0 and idle_edges:
@@ -53,10 +71,7 @@ def grow_by_degree(
             full, stale, contributions = growth.link(open_.pop(), contribution, below=max_degree)
             blocked.put(full, contribution)
             open_.put_each(stale, contributions)
-    counters = growth.counters() | {"phases": max_degree}
-    if idle_edges:
-        counters["idle_edges"] = idle
-    return Built(growth.overlay(), counters)
+    return idle
 
 
 def _link_heaviest(growth: Growth, blocked: BucketQueue, above: float) -> bool:

@@ -8,11 +8,14 @@ import numpy.typing as npt
 from heuristics.bucket_queue import Priorities
 from heuristics.compiled import kernel
 from heuristics.ties import TieOrder, candidate_of
-from heuristics.topic_components import TopicComponents, contribution, join, singletons
+from heuristics.topic_components import TopicComponents, contribution, join, singletons, unite
 from instances import Overlay, TopicInstance
 
 Levels = npt.NDArray[np.int32]
 Degrees = npt.NDArray[np.int32]
+Groups = npt.NDArray[np.int32]
+
+ANY_DEGREE = 2**31 - 1
 
 
 class Growth:
@@ -20,10 +23,14 @@ class Growth:
 
     Attributes
     ----------
+    instance : TopicInstance
+    order : TieOrder
     components : TopicComponents
         Of the edges so far.
     degrees : int32 array, shape (|V|,)
         Of the edges so far.
+    max_degree_at_first : int
+        Of the overlay in which this one grows; 0 without one.
     to_merge : int
         How many components there are beyond one a topic; 0 means topic-connected.
     evaluations : int
@@ -31,9 +38,10 @@ class Growth:
     """
 
     def __init__(self, instance: TopicInstance, order: TieOrder) -> None:
-        self.order = order
+        self.instance, self.order = instance, order
         self.components = singletons(instance)
         self.degrees = np.zeros(instance.num_nodes, dtype=np.int32)
+        self.max_degree_at_first = 0
         self.to_merge = self._to_merge_at_first = instance.num_subscriptions - instance.num_topics
         self.evaluations = 0
         self._linked: list[npt.NDArray[np.int64]] = []
@@ -61,13 +69,24 @@ class Growth:
         self.evaluations += min(place + 1, len(bucket))
         if place == len(bucket):
             return None, stale, levels
-        self.link(bucket[place : place + 1], level, len(self.degrees))
+        self.link(bucket[place : place + 1], level, below=ANY_DEGREE)
         return bucket[place + 1 :], stale, levels
 
     def add(self, edges: npt.NDArray[np.int64], merged: int) -> None:
         """Record edges u·|V| + v that somebody else found and joined, and how many components they merged."""
         self._linked.append(edges)
         self.to_merge -= merged
+
+    def assume(self, group_of: Groups, degrees: Degrees, max_degree: int) -> None:
+        """Begin with part of a given overlay: the subscriptions of one group are connected, and nodes have degrees.
+
+        `group_of` has the shape of ``components.label``; below 0 stands for no group, and a group is within one
+        topic. `max_degree` is that of the given overlay, whose edges are not among :attr:`edges`. To be called
+        first. Cost O(Σ|T_v| log |V|).
+        """
+        self.degrees += degrees
+        self.max_degree_at_first = max_degree
+        self.to_merge = self._to_merge_at_first = self.to_merge - _unite_groups(group_of, self.components)
 
     @property
     def edges(self) -> npt.NDArray[np.int64]:
@@ -135,3 +154,20 @@ def _first(
             levels[num_stale] = now
             num_stale += 1
     return len(bucket), stale[:num_stale].copy(), levels[:num_stale].copy()
+
+
+@kernel
+def _unite_groups(group_of: Groups, components: TopicComponents) -> int:
+    """Returns how many pairs of components were united."""
+    first = np.full(len(group_of), -1, np.int64)
+    count = 0
+    for place in range(len(group_of)):
+        group = group_of[place]
+        if group < 0:
+            continue
+        if first[group] < 0:
+            first[group] = place
+        elif components.label[place] != components.label[first[group]]:
+            unite(first[group], place, components)
+            count += 1
+    return count

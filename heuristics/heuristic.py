@@ -31,10 +31,12 @@ def heuristic(
     summary: str,
     source: str,
     options: tuple[Option, ...] = (),
+    warm_up_with: Mapping[str, object] | None = None,
 ) -> Method[TopicInstance, Overlay]:
     """The method that builds an overlay in polynomial time and proves nothing about it.
 
     `build` takes the instance and, by name, `seed` and the options; which problem is asked makes no difference.
+    `warm_up_with` are options that make it call all its kernels, where its defaults do not.
     `time_limit` does not interrupt it: half an overlay answers nothing. Whoever runs it may end it from outside.
     """
 
@@ -49,15 +51,17 @@ def heuristic(
         built = build(instance, seed=seed, **options)
         return Found(built.overlay, counters=built.counters)
 
-    return Method(name, problems, summary, source, False, solve, options, _warm_up(build, options))
+    return Method(name, problems, summary, source, False, solve, options, _warm_up(build, options, warm_up_with or {}))
 
 
-def _warm_up(build: Callable[..., Built], options: tuple[Option, ...]) -> Callable[[], None]:
+def _warm_up(
+    build: Callable[..., Built], options: tuple[Option, ...], given: Mapping[str, object]
+) -> Callable[[], None]:
     @cache
     def warm_up() -> None:
         say_if_compiling()
         for chosen in [{"ties": rule} for rule in RULES] if TIES in options else [{}]:
-            build(_two_triangles(), seed=0, **chosen)
+            build(_two_triangles(), seed=0, **chosen, **given)
 
     return warm_up
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from heuristics.degree_rule import grow_by_degree
+from heuristics.degree_rule import extend_by_degree, grow_by_degree
+from heuristics.growth import Growth
 from heuristics.heuristic import TOPIC_CONNECTED, Built, heuristic
 from heuristics.ties import TIES, tie_order
 from instances import Overlay, TopicInstance
@@ -82,6 +83,11 @@ def gm_m(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> Ove
     [[0, 1], [0, 2]]
     """
     return _build_gm_m(instance, ties=ties, seed=seed).overlay
+
+
+def extend_gm_m(growth: Growth) -> None:
+    """Add GM-M's edges to an overlay until every topic is connected (P3, Algorithm 2). Cost as for :func:`gm_m`."""
+    extend_by_degree(growth, _anything_for_the_degree)
 
 
 def _build_minmax_oda(instance: TopicInstance, *, seed: int, ties: str = "lowest") -> Built:

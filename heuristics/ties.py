@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from heuristics.compiled import kernel
 from instances import Option
@@ -63,6 +64,15 @@ def priority(candidate: int, order: TieOrder) -> int:
     if order.rule == _HIGHEST:
         return _LAST - candidate
     return scrambled(candidate ^ order.salt)
+
+
+@kernel
+def priorities(candidates: npt.NDArray[np.int64], order: TieOrder) -> npt.NDArray[np.int64]:
+    """The priority of each candidate."""
+    places = np.empty_like(candidates)
+    for k in range(len(candidates)):
+        places[k] = priority(candidates[k], order)
+    return places
 
 
 @kernel

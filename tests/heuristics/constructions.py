@@ -1,4 +1,4 @@
-"""The worst cases that P1 and P2 construct, as they are told there."""
+"""The worst cases that P1, P2 and P3 construct, as they are told there."""
 
 from __future__ import annotations
 
@@ -45,6 +45,16 @@ def case_seven(n: int) -> TopicInstance:
     xs = [f"x{i}" for i in range(1, n + 1)]
     wants = {"a-v1": [*xs, "z"], "a-v2": xs, "b-w": ["z"]}
     wants |= {f"c-u{i}": ["x1", "y"] for i in range(1, n - 2)}
+    return TopicInstance.from_subscriptions(wants)
+
+
+def naive_division_lower_bound(h: int) -> TopicInstance:
+    """P3, Lemma 8: level i has 2^i nodes, the j-th of which wants topics (j - 1)·2^(h-i) + 1 … j·2^(h-i)."""
+    wants = {
+        f"n{i}-{j}": [f"t{k}" for k in range((j - 1) * 2 ** (h - i) + 1, j * 2 ** (h - i) + 1)]
+        for i in range(h + 1)
+        for j in range(1, 2**i + 1)
+    }
     return TopicInstance.from_subscriptions(wants)
 
 

@@ -39,6 +39,7 @@ CONSTRUCTIONS = {
     "P2 Lemma 5": constructions.cd_oda_lower_bound(6),
     "P2 Lemma 6": constructions.cd_oda_1_lower_bound(3),
     "P2 Case VII": constructions.case_seven(8),
+    "P3 Lemma 8": constructions.naive_division_lower_bound(3),
 }
 
 
@@ -60,6 +61,15 @@ def test_low_oda_equals_its_twin(ties: str, instance: TopicInstance, seed: int, 
     place = twins.place_by(ties, seed)
     assert edges(low_oda(instance, k=k, ties=ties, seed=seed)) == twins.low_oda(
         twins.interest_of(instance), place, Fraction(k)
+    )
+
+
+@pytest.mark.parametrize("ties", TIES)
+@settings(max_examples=100, deadline=None)
+@given(instance=topic_instances(), seed=st.integers(0, 99), runs=st.integers(2, 4))
+def test_runs_of_greedy_merge_equal_their_twin(ties: str, instance: TopicInstance, seed: int, runs: int) -> None:
+    assert edges(greedy_merge(instance, runs=runs, ties=ties, seed=seed)) == twins.greedy_merge_runs(
+        twins.interest_of(instance), twins.place_by(ties, seed), runs
     )
 
 

@@ -38,13 +38,21 @@ def scramble(x: int) -> int:
 
 
 def greedy_merge(interest: Interest, place: Place) -> set[Edge]:
-    overlay: set[Edge] = set()
-    while True:
-        weights = contributions(interest, overlay)
-        best = heaviest(weights, interest, place)
-        if best is None or weights[best] == 0:
-            return overlay
-        overlay.add(best)
+    return greedy_merge_runs(interest, place, 1)
+
+
+def greedy_merge_runs(interest: Interest, place: Place, runs: int) -> set[Edge]:
+    used: set[Edge] = set()
+    for _ in range(runs):
+        overlay: set[Edge] = set()
+        while True:
+            weights = {edge: weight for edge, weight in contributions(interest, overlay).items() if edge not in used}
+            best = heaviest(weights, interest, place)
+            if best is None or weights[best] == 0:
+                break
+            overlay.add(best)
+        used |= overlay
+    return used
 
 
 def ring_per_topic(interest: Interest) -> set[Edge]:
