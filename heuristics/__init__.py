@@ -1,6 +1,7 @@
 """Floor 2: polynomial algorithms. An instance in, an overlay out."""
 
 from heuristics.constant_diameter import CD_ODA, CD_ODA_1, CD_ODA_2
+from heuristics.divide_and_conquer import DC_GM, DCB_M, DCBR_M, NAIVE_DC
 from heuristics.greedy_merge import GREEDY_MERGE
 from heuristics.low_oda import LOW_ODA
 from heuristics.minmax_oda import GM_M, MINMAX_ODA
@@ -14,6 +15,10 @@ HEURISTICS: tuple[Method[TopicInstance, Overlay], ...] = (
     MINMAX_ODA,
     GM_M,
     LOW_ODA,
+    NAIVE_DC,
+    DCB_M,
+    DCBR_M,
+    DC_GM,
     CD_ODA,
     CD_ODA_1,
     CD_ODA_2,

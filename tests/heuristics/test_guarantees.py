@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -18,6 +21,7 @@ from tests.strategies import topic_instances
 
 BY_NAME = {method.name: method for method in HEURISTICS}
 DIAMETER_TWO = ("cd-oda", "cd-oda-1", "cd-oda-2", "2d-oda")
+DIVIDED = ("naive-dc", "dcb-m", "dcbr-m", "dc-gm")
 GREEDY = [method.name for method in HEURISTICS if any(option.name == "ties" for option in method.options)]
 
 
@@ -29,7 +33,7 @@ def middling(seed: int, nodes: int = 40, topics: int = 15, most: int = 8) -> Top
 
 
 def test_every_heuristic_of_the_papers_has_its_name() -> None:
-    assert set(BY_NAME) == {"gm", "ring-per-topic", "minmax-oda", "gm-m", "low-oda", *DIAMETER_TWO}
+    assert set(BY_NAME) == {"gm", "ring-per-topic", "minmax-oda", "gm-m", "low-oda", *DIVIDED, *DIAMETER_TWO}
 
 
 @pytest.mark.parametrize("method", HEURISTICS, ids=lambda method: method.name)
@@ -64,9 +68,39 @@ def test_greedy_merge_adds_no_more_edges_than_lemma_6_2_allows(instance: TopicIn
 
 
 @settings(max_examples=100, deadline=None)
+@given(topic_instances(max_nodes=9), st.integers(2, 4))
+def test_every_further_run_of_greedy_merge_adds_new_edges_by_the_same_rule(instance: TopicInstance, runs: int) -> None:
+    fewer, more = (
+        GREEDY_MERGE.run(instance, PROBLEMS["min-tco"], runs=count, ties="random").answer for count in (runs - 1, runs)
+    )
+    assert fewer is not None
+    assert more is not None
+    kept, all_edges = (set(map(tuple, overlay.edges.tolist())) for overlay in (fewer, more))
+    assert kept <= all_edges
+    # What the last run adds connects a topic as well as the pairs that were left to it can.
+    added, unused = all_edges - kept, set(combinations(range(instance.num_nodes), 2)) - kept
+    reached, reachable = (Overlay.from_edges(instance.num_nodes, edges) for edges in (sorted(added), sorted(unused)))
+    assert (reached.topic_components(instance) == reachable.topic_components(instance)).all()
+
+
+def test_several_runs_of_greedy_merge_shorten_paths_within_a_topic() -> None:
+    instance = middling(2)
+    one, three = (greedy_merge(instance, runs=runs).to_networkx() for runs in (1, 3))
+    lengths = [nx.average_shortest_path_length(graph.subgraph(instance.subscribers(0))) for graph in (one, three)]
+    assert lengths[1] < lengths[0]
+
+
+def test_runs_of_greedy_merge_end_when_every_useful_pair_is_an_edge() -> None:
+    instance = TopicInstance.from_subscriptions({f"n{v}": ["a"] for v in range(4)} | {"n4": ["b"]})
+    result = GREEDY_MERGE.run(instance, PROBLEMS["min-tco"], runs=50)
+    assert result.value == 6
+    assert result.counters["runs"] <= 6
+
+
+@settings(max_examples=100, deadline=None)
 @given(topic_instances(max_nodes=9))
 def test_the_greedy_steps_are_the_edges(instance: TopicInstance) -> None:
-    for name in ("gm", "minmax-oda", "gm-m", "low-oda"):
+    for name in ("gm", "minmax-oda", "gm-m", "low-oda", *DIVIDED):
         result = BY_NAME[name].run(instance, PROBLEMS["min-tco"])
         assert result.counters["steps"] == result.value
         assert result.counters["merges"] == instance.num_subscriptions - instance.num_topics
@@ -188,6 +222,8 @@ def test_the_functions_themselves_refuse_bad_options() -> None:
     for k in (0.5, -1.0, float("nan"), float("inf")):
         with pytest.raises(BadInput, match="'k' must lie from 1"):
             low_oda(instance, k=k)
+    with pytest.raises(BadInput, match="'runs' must be at least 1"):
+        greedy_merge(instance, runs=0)
 
 
 def test_a_lone_node_needs_no_edge() -> None:

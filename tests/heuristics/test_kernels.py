@@ -69,6 +69,17 @@ def test_the_bucket_queue_sorts_by_level_then_priority(items: list[tuple[int, in
     assert taken == sorted(((level, place) for place, level in items), key=lambda item: (-item[0], item[1]))
 
 
+@given(st.dictionaries(st.integers(0, 50), st.integers(1, 5)), st.sets(st.integers(0, 50)))
+def test_the_bucket_queue_forgets_what_is_removed(levels: dict[int, int], removed: set[int]) -> None:
+    queue, taken = BucketQueue(), {}
+    for place, level in levels.items():
+        queue.put(np.array([place]), level)
+    queue.remove(np.array(sorted(removed), dtype=np.int64))
+    while level := queue.top:
+        taken |= dict.fromkeys(queue.pop().tolist(), level)
+    assert taken == {place: level for place, level in levels.items() if place not in removed}
+
+
 @settings(max_examples=200, deadline=None)
 @given(topic_instances(max_nodes=9), st.integers(1, 4))
 def test_linking_counts_components_as_the_overlay_does(instance: TopicInstance, below: int) -> None:
@@ -132,6 +143,8 @@ def signatures():
 for method in HEURISTICS:
     method.warm_up()
 before = signatures()
+further = {"gm": [{"runs": 1}, {"runs": 3}]}
+further |= dict.fromkeys(("naive-dc", "dcb-m", "dcbr-m", "dc-gm"), [{"partitions": p} for p in (0, 1, 4, 50)])
 import random
 for seed in range(8):
     random.seed(seed)
@@ -141,7 +154,8 @@ for seed in range(8):
     for method in HEURISTICS:
         for ties in ("lowest", "highest", "random"):
             options = {"ties": ties} if any(option.name == "ties" for option in method.options) else {}
-            assert method.run(instance, PROBLEMS["min-tco"], seed=seed, **options).answer is not None
+            for more in further.get(method.name, [{}]):
+                assert method.run(instance, PROBLEMS["min-tco"], seed=seed, **options, **more).answer is not None
 after = signatures()
 assert before == after, {name: after[name] for name in after if before[name] != after[name]}
 """
