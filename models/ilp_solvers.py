@@ -139,7 +139,7 @@ def solve_with_cbc(
     where the system has `setpriv`, when this process dies. Its bound is read from its log. CBC rounds it to three
     digits behind the point, or to six in all, which never lifts a bound below 100,000 over the next integer. A claim
     that nothing is feasible counts only if it came before the limit: CBC 2.10 makes it falsely when preprocessing is
-    cut short.
+    cut short. Cut short with a start, it sometimes crashes at the end, which then counts as stopped.
 
     Parameters
     ----------
@@ -150,12 +150,14 @@ def solve_with_cbc(
     ------
     OutOfTime
         If nothing is left to solve in.
+    RuntimeError
+        If CBC crashes before the limit.
     """
     with TemporaryDirectory(prefix="overlaybench-") as name:
         folder = Path(name)
         model, mip_start, solution, log = (str(folder / file) for file in ("model.mps", "start", "solution", "log"))
         _, variable_names, constraint_names, _ = program.writeMPS(model, rename=1)
-        command = [*_dying_with_its_parent(), pulp_cbc_path, model]
+        command = [*_wrapped(), pulp_cbc_path, model]
         if start is not None:
             lines = (f"{i} {variable_names[v.name]} {value} 0" for i, (v, value) in enumerate(start.items()))
             Path(mip_start).write_text("\n".join(["Feasible - objective value 0", *lines, ""]))
@@ -173,20 +175,24 @@ def solve_with_cbc(
         ended = _run(command, log, deadline.left + _GRACE)
         in_time = time.perf_counter() - begin < limit
         text = Path(log).read_text(errors="replace")
-        reader = pulp.COIN_CMD(path=pulp_cbc_path)
-        if not ended:
-            return SolverReport(False, _bound_in(text), True, _nodes_in(text))
-        if not Path(solution).exists():
+        crashed = ended and not Path(solution).exists()
+        if crashed and in_time:
             raise RuntimeError(f"CBC ended without a solution file; its log ends: {text[-300:]!r}")
-        status, values, _, _, _, kind = reader.readsol_MPS(
+        if crashed or not ended:
+            return SolverReport(False, _bound_in(text), True, _nodes_in(text))
+        status, values, _, _, _, kind = pulp.COIN_CMD(path=pulp_cbc_path).readsol_MPS(
             solution, program, program.variables(), variable_names, constraint_names
         )
         return _report(program, status, kind, values, text, in_time)
 
 
-def _dying_with_its_parent() -> list[str]:
-    setpriv = shutil.which("setpriv")
-    return [setpriv, "--pdeathsig", "KILL", "--"] if setpriv else []
+def _wrapped() -> list[str]:
+    """What lets CBC die with its parent, and write its log line by line for whoever has to kill it."""
+    setpriv, stdbuf = shutil.which("setpriv"), shutil.which("stdbuf")
+    return [
+        *([setpriv, "--pdeathsig", "KILL", "--"] if setpriv else []),
+        *([stdbuf, "-oL"] if stdbuf else []),
+    ]
 
 
 def _run(command: list[str], log: str, limit: float) -> bool:

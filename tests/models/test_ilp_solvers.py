@@ -127,3 +127,26 @@ def test_a_claim_of_infeasibility_at_the_limit_proves_nothing():
     late = ilp_solvers._report(program, *infeasible, in_time=False)
     assert (late.found, late.stopped, late.lower_bound) == (False, True, 1.8)
     assert ilp_solvers._report(program, *infeasible, in_time=True).lower_bound == math.inf
+
+
+def fake_cbc(folder, script):
+    executable = folder / "cbc"
+    executable.write_text(f"#!/bin/sh\n{script}\n")
+    executable.chmod(0o755)
+    return str(executable)
+
+
+def test_a_crash_of_cbc_is_an_error_and_not_an_answer(monkeypatch, tmp_path):
+    monkeypatch.setattr(ilp_solvers, "pulp_cbc_path", fake_cbc(tmp_path, "echo out of memory; exit 3"))
+    program, _ = knapsack(4)
+    with pytest.raises(RuntimeError, match="out of memory"):
+        SOLVERS["cbc"](program, None, FOREVER, threads=1, seed=0)
+
+
+@pytest.mark.parametrize("ending", ["exit 139", "sleep 100"])
+def test_a_crash_or_a_hang_after_the_limit_leaves_the_bound_of_the_log(monkeypatch, tmp_path, ending):
+    script = f"echo 'Continuous objective value is 1.8 - 0.00 seconds'; sleep 0.2; {ending}"
+    monkeypatch.setattr(ilp_solvers, "pulp_cbc_path", fake_cbc(tmp_path, script))
+    program, _ = knapsack(4)
+    report = SOLVERS["cbc"](program, None, Deadline(0.15), threads=1, seed=0)
+    assert (report.found, report.stopped, report.lower_bound) == (False, True, 1.8)

@@ -102,14 +102,14 @@ def test_cbc_that_overruns_is_killed_and_leaves_no_files(monkeypatch, tmp_path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the death signal is Linux's")
-def test_cbc_dies_with_its_parent():
+def test_cbc_dies_with_its_parent(tmp_path):
     script = (
         "from instances import PROBLEMS; from models import MODELS;"
         "from tests.models.small_instances import uniform_instance;"
         "ilp = next(method for method in MODELS if method.name == 'ilp');"
         "ilp.run(uniform_instance(60, 30, 5), PROBLEMS['min-tco'], solver='cbc', formulation='multi', start='none')"
     )
-    parent = subprocess.Popen([sys.executable, "-c", script])
+    parent = subprocess.Popen([sys.executable, "-c", script], env=os.environ | {"TMPDIR": str(tmp_path)})
     try:
         children = []
         give_up = time.monotonic() + 60
