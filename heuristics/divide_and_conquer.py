@@ -168,9 +168,9 @@ def dcbr_m(
     O(|T| (|L|²/p + (|B| + |R|)²)) by Lemma 7, and memory for the pairs of the largest part or of B ∪ R.
 
     Line 12 of Algorithm 12 hands over only the inner edges between nodes of B ∪ R. Taken by the letter, GM-M would
-    connect representatives that are connected within their part: on P3's workload of Table II that gives maximum
-    degree 16.0 and average degree 8.59, where the table has 10.88 and 8.19. Components and degrees are therefore
-    those of the whole overlay so far, which gives 11.0 and 8.18.
+    connect representatives that are connected within their part: on four instances of Table II's workload that gives
+    maximum degree 16.0 and average degree 8.59, where the table has 10.88 and 8.19. Components and degrees are
+    therefore those of the whole overlay so far, which gives 11.0 and 8.17.
 
     Examples
     --------
