@@ -1,4 +1,4 @@
-# Every target first sets up .venv (set-up.sh; nothing to do when that is done).
+# Every target first sets up .venv (.ci/set-up.sh; nothing to do when that is done).
 BIN := .venv/bin
 BENCHMARKS := $(patsubst benchmarks/%.py,%,$(filter-out benchmarks/_%,$(wildcard benchmarks/*.py)))
 
@@ -30,4 +30,4 @@ clean: ## remove the environment and the caches; results/ stays
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 set-up:
-	@./set-up.sh
+	@.ci/set-up.sh

@@ -1,4 +1,4 @@
-"""set-up.sh: what it does and says, with Python, Java and the package manager played by scripts."""
+""".ci/set-up.sh: what it does and says, with Python, Java and the package manager played by scripts."""
 
 import os
 import select
@@ -25,15 +25,15 @@ class Outcome(NamedTuple):
 
 
 class Machine:
-    """A checkout and the programs that set-up.sh finds on the PATH."""
+    """A checkout and the programs that .ci/set-up.sh finds on the PATH."""
 
     def __init__(self, folder):
         self.folder, self.log, self.programs = folder, folder / "log", folder / "programs"
         self.checkout = folder / "a checkout"
         self.programs.mkdir()
-        self.checkout.mkdir()
-        for name in ("pyproject.toml", "constraints.txt", "set-up.sh"):
-            shutil.copy(ROOT / name, self.checkout)
+        (self.checkout / ".ci").mkdir(parents=True)
+        for name in ("pyproject.toml", "constraints.txt", ".ci/set-up.sh"):
+            shutil.copy(ROOT / name, self.checkout / name)
         self.has("python3", PYTHON)
         self.has("java", FITTING_JAVA)
         self.has("id", "echo 1000")
@@ -47,7 +47,8 @@ class Machine:
 
     def start(self, **environment):
         own = {"PATH": f"{self.programs}:{os.environ['PATH']}", "LOG": str(self.log)}
-        return subprocess.Popen([self.checkout / "set-up.sh"], env=own | environment, stderr=subprocess.PIPE, text=True)
+        script = self.checkout / ".ci/set-up.sh"
+        return subprocess.Popen([script], env=own | environment, stderr=subprocess.PIPE, text=True)
 
     def set_up(self, **environment):
         process = self.start(**environment)
@@ -71,7 +72,7 @@ def test_a_second_call_does_nothing(machine):
     assert machine.done() == ["venv", "packages"]
 
 
-@pytest.mark.parametrize("name", ["pyproject.toml", "constraints.txt", "set-up.sh"])
+@pytest.mark.parametrize("name", ["pyproject.toml", "constraints.txt", ".ci/set-up.sh"])
 def test_a_changed_file_installs_the_packages_again(machine, name):
     machine.set_up()
     with (machine.checkout / name).open("a") as file:

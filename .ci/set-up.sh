@@ -2,14 +2,14 @@
 # Make .venv as pyproject.toml and constraints.txt say, and install what the system lacks for it.
 # `make` calls this before everything else; it returns at once when nothing has changed.
 set -eu
-cd "$(dirname "$0")"
+cd "$(dirname "$0")/.."
 python=${PYTHON:-python3}
 stamp=.venv/set-up-of # the checkout it was made for, and a digest of what it was made from
 
 main() {
     exec 9<. # the lock is on the checkout's folder itself: no file to leave behind
     flock -n 9 || { say "waiting for another set-up"; flock 9; }
-    wanted=$(cat pyproject.toml constraints.txt set-up.sh | sha256sum)
+    wanted=$(cat pyproject.toml constraints.txt .ci/set-up.sh | sha256sum)
     if usable && [ "$(tail -n 1 "$stamp")" = "$wanted" ]; then return; fi
     check_system
     if ! usable; then
