@@ -137,9 +137,7 @@ ILP = Method(
     _solve,
     (
         Option("solver", "highs", "the solver behind PuLP", choices=("highs", "cbc")),
-        Option(
-            "formulation", "multi", "flows that connect topics: one for all or one each", choices=("multi", "single")
-        ),
+        Option("formulation", "single", "a topic's flows: one, or one for each block", choices=("single", "multi")),
         START,
         THREADS,
     ),

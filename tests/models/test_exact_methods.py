@@ -1,5 +1,6 @@
 """Every exact method against the brute force, against each other, and on instances whose optimum is known."""
 
+import inspect
 import math
 
 import pytest
@@ -7,6 +8,8 @@ import pytest
 from heuristics import HEURISTICS
 from instances import PROBLEMS, Status, TopicInstance
 from models import MODELS
+from models.cp_sat import solve_cp_sat
+from models.ilp import solve_ilp
 from tests.brute_force import optimum, pareto_front
 from tests.models.small_instances import renumbered, small_instance, uniform_instance
 
@@ -131,6 +134,13 @@ def test_a_cycle_of_five_beats_a_star_for_diameter_two():
             assert solved(name, "2d-true", instance).value == 5
         if "2d-star" in METHODS[name].problems:
             assert solved(name, "2d-star", instance).value == 7
+
+
+@pytest.mark.parametrize(("name", "function"), [("ilp", solve_ilp), ("cp-sat", solve_cp_sat)])
+def test_a_method_and_its_function_have_the_same_defaults(name, function):
+    defaults = {key: parameter.default for key, parameter in inspect.signature(function).parameters.items()}
+    for option in METHODS[name].options:
+        assert defaults[option.name] == option.default
 
 
 @pytest.mark.parametrize(("name", "problem", "options"), CASES, ids=described)
