@@ -1,11 +1,11 @@
-"""Which fractional edge to branch on: pseudo-costs, made reliable by strong branching."""
+"""Which fractional column to branch on: pseudo-costs, made reliable by strong branching."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-from models.restricted_lp import Reals, RestrictedLP
+from models.highs_lp import HighsLP, Reals
 from models.time_budget import TimeBudget
 
 Bits = npt.NDArray[np.int8]
@@ -14,29 +14,31 @@ _LEAST = 1e-6
 
 
 class Branching:
-    """Objective gain per unit of change, for each edge and direction, as seen so far (Achterberg, Koch, Martin 2005).
+    """Objective gain per unit of change, for each column and direction, as seen so far (Achterberg, Koch, Martin 2005).
 
     Parameters
     ----------
-    lp : RestrictedLP
+    lp : HighsLP
+    scale : float
+        The size of a typical cost: gains are measured by it.
     """
 
-    def __init__(self, lp: RestrictedLP) -> None:
-        self._lp = lp
+    def __init__(self, lp: HighsLP, scale: float = 1.0) -> None:
+        self._lp, self._scale = lp, scale
         self._gain = np.zeros((2, 0))
         self._seen = np.zeros((2, 0), np.int64)
 
     def choose(
         self, fractional: npt.NDArray[np.int64], x: Reals, lower: Bits, upper: Bits, deadline: TimeBudget
     ) -> int:
-        """The edge of largest product of the two gains; those seen too rarely are tried by a short solve each way.
+        """The column of largest product of the two gains; those seen too rarely are tried by a short solve each way.
 
         Parameters
         ----------
         fractional : int64 array
-            Free edges with fractional value.
-        x : float64 array, one an edge
-        lower, upper : int8 arrays, one an edge
+            Free columns with fractional value.
+        x : float64 array, one a column
+        lower, upper : int8 arrays, one a column
             The node's bounds, in force in the LP.
         """
         self._grow(len(x))
@@ -49,20 +51,20 @@ class Branching:
         best, best_score = int(order[0]), float(score.max())
         value, basis = self._lp.value, self._lp.basis
         tried = False
-        for edge in order[:_TRIED].tolist():
-            if self._seen[:, edge].min() >= _RELIABLE or deadline.passed:
+        for column in order[:_TRIED].tolist():
+            if self._seen[:, column].min() >= _RELIABLE or deadline.passed:
                 continue
             gains = []
             for direction in (0, 1):
                 tried = True
-                gained = max(0.0, self._lp.probe(edge, direction, basis, _ITERATIONS) - value)
-                change = x[edge] if direction == 0 else 1 - x[edge]
-                self._gain[direction, edge] += min(gained, 2.0) / change
-                self._seen[direction, edge] += 1
+                gained = max(0.0, self._lp.probe(column, direction, basis, _ITERATIONS) - value) / self._scale
+                change = x[column] if direction == 0 else 1 - x[column]
+                self._gain[direction, column] += min(gained, 2.0) / change
+                self._seen[direction, column] += 1
                 gains.append(max(gained, _LEAST))
-            self._lp.release(edge, int(lower[edge]), int(upper[edge]), basis)
+            self._lp.release(column, int(lower[column]), int(upper[column]), basis)
             if gains[0] * gains[1] > best_score or not tried:
-                best, best_score = edge, gains[0] * gains[1]
+                best, best_score = column, gains[0] * gains[1]
         return best
 
     def _grow(self, size: int) -> None:

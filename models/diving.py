@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from models.certificate import UNIT
-from models.cutting_planes import Bits, CuttingPlanes
+from models.cutting_planes import CuttingPlanes
+from models.highs_lp import Reals
 from models.lp_guided import Incumbent
-from models.restricted_lp import Reals
+from models.relaxation import Bits
 from models.time_budget import TimeBudget
 
 _ROUNDS = 6

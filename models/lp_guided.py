@@ -7,7 +7,9 @@ import numpy.typing as npt
 
 from instances import Overlay, TopicInstance
 from models.candidate_edges import CandidateEdges
+from models.certificate import UNIT
 from models.cutting_planes import Goal
+from models.relaxation import NO_CUTOFF
 from models.ruin_and_recreate import build, improve
 from models.search_space import SearchSpace, search_space
 from models.time_budget import TimeBudget
@@ -47,6 +49,11 @@ class Incumbent:
         self._searchable = not goal.diameter
         if start is not None:
             self.offer(start)
+
+    @property
+    def cutoff(self) -> int:
+        """A bound above this, times `UNIT`, leaves no better overlay."""
+        return int(self.value - 1) * UNIT if np.isfinite(self.value) else NO_CUTOFF
 
     def offer(self, overlay: Overlay) -> bool:
         """Keep a valid overlay if it respects the cap and has fewer edges; say whether."""

@@ -4,35 +4,69 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from models.branching import Branching
-from models.certificate import UNIT, Bound
-from models.cutting_planes import Bits, CuttingPlanes
-from models.lp_guided import Incumbent
+from models.certificate import Bound
 from models.progress import Progress
+from models.relaxation import NO_CUTOFF, Bits, Relaxation
 from models.time_budget import TimeBudget
 
 _INTEGRAL = 1e-6
-_NO_CUTOFF = 2**62
+
+
+class Incumbent(Protocol):
+    """The best answer so far, and the ways to better ones along values of the LP's columns.
+
+    Attributes
+    ----------
+    value : float
+        Infinite without an answer.
+    cutoff : int
+        Whatever has a bound above this, in units of the relaxation, cannot hold a better answer.
+    """
+
+    value: float
+
+    @property
+    def cutoff(self) -> int: ...
+
+    def offer_chosen(self, columns: Any, chosen: npt.NDArray[np.bool_]) -> object:
+        """Keep a choice of columns that is an answer, if it is better."""
+
+    def build_along(self, columns: Any, x: npt.NDArray[np.float64]) -> object:
+        """Build an answer along LP values and offer it."""
+
+    def improve_along(
+        self,
+        columns: Any,
+        x: npt.NDArray[np.float64],
+        deadline: TimeBudget,
+        *,
+        goal: float,
+        steps: int,
+        patience: int,
+    ) -> object:
+        """As :meth:`build_along`, with a local search until the value is `goal` or nothing gets better."""
 
 
 @dataclass(order=True)
 class Node:
-    """A part of the search space: some edges are in, some are out.
+    """A part of the search space: some columns are in, some are out.
 
     Attributes
     ----------
     units : int
-        A proven lower bound, times `UNIT`.
+        A proven lower bound, in units of the relaxation.
     depth : int
         Minus the number of branchings, so that of equal bounds the deepest comes first.
     number : int
         In order of creation.
     lower, upper : int8 arrays
-        Of the edges that were candidates when the node was made; all later ones are free.
+        Of the columns that were there when the node was made; all later ones are free.
     """
 
     units: int
@@ -43,15 +77,15 @@ class Node:
 
 
 class TreeSearch:
-    """Search for an overlay with fewer edges than the incumbent, or prove that there is none.
+    """Search for an answer better than the incumbent, or prove that there is none.
 
     Parameters
     ----------
-    planes : CuttingPlanes
-        Of a goal whose edges cost 1. Best after its root was tightened.
+    planes : Relaxation
+        Best after its root was tightened.
     incumbent : Incumbent
     stop_at_first : bool
-        Stop at the first overlay found: only its existence is asked for.
+        Stop at the first answer found: only its existence is asked for.
     progress : Progress
 
     Attributes
@@ -61,14 +95,14 @@ class TreeSearch:
     complete : bool
         Whether the search has ended, so that the incumbent, if any, is optimal.
     fixed : int
-        Edges fixed by reduced cost at the root.
+        Columns fixed by reduced cost at the root.
     """
 
     def __init__(
-        self, planes: CuttingPlanes, incumbent: Incumbent, *, stop_at_first: bool = False, progress: Progress
+        self, planes: Relaxation[Any], incumbent: Incumbent, *, stop_at_first: bool = False, progress: Progress
     ) -> None:
         self.planes, self.incumbent, self.progress = planes, incumbent, progress
-        self.branching = Branching(planes.lp)
+        self.branching = Branching(planes.lp, planes.cost_scale)
         self.nodes = self.fixed = 0
         self.complete = False
         self._stop_at_first = stop_at_first
@@ -79,15 +113,10 @@ class TreeSearch:
 
     @property
     def units(self) -> int:
-        """The bound proven so far, times `UNIT`: the least of all open nodes; with none open, the cutoff."""
+        """The bound proven so far, in units: the least of all open nodes; with none open, the cutoff."""
         open_ = [node.units for node in self._open[:1]] + ([self._current.units] if self._current else [])
-        bound = min(open_, default=self._cutoff + 1 if self.nodes else self.planes.best_units)
-        return max(self.planes.best_units, min(bound, self._cutoff + 1))
-
-    @property
-    def _cutoff(self) -> int:
-        """Whatever has a bound above this, in units, cannot hold a better overlay."""
-        return int(self.incumbent.value - 1) * UNIT if np.isfinite(self.incumbent.value) else _NO_CUTOFF
+        bound = min(open_, default=self.incumbent.cutoff + 1 if self.nodes else self.planes.best_units)
+        return max(self.planes.best_units, min(bound, self.incumbent.cutoff + 1))
 
     def run(self, deadline: TimeBudget, root: Bound | None) -> None:
         """Search until done or out of time; may be interrupted at any moment.
@@ -98,16 +127,16 @@ class TreeSearch:
             What tightening the root proved.
         """
         self._root = root
-        size = len(self.planes.edges)
+        size = len(self.planes.columns)
         units = self.planes.best_units if root is None else root.units
         self._current = Node(units, 0, 0, np.zeros(size, np.int8), np.ones(size, np.int8))
         while self._current is not None or self._open:
-            if deadline.passed or (self._stop_at_first and self.incumbent.overlay is not None):
+            if deadline.passed or (self._stop_at_first and np.isfinite(self.incumbent.value)):
                 break
             if self._current is None:
                 self._current = heapq.heappop(self._open)
             node = self._current
-            if node.units > self._cutoff:
+            if node.units > self.incumbent.cutoff:
                 self._current = None
                 continue
             children = self._solve(node, deadline)
@@ -118,16 +147,16 @@ class TreeSearch:
                 heapq.heappush(self._open, child)
             self._current = children[0] if children else None
             self.progress.line(
-                incumbent=self.incumbent.value if self.incumbent.overlay else None,
-                bound=self.units / UNIT,
+                incumbent=self.incumbent.value if np.isfinite(self.incumbent.value) else None,
+                bound=self.units / self.planes.unit,
                 cuts=self.planes.cuts,
-                edges=len(self.planes.edges),
+                edges=len(self.planes.columns),
                 nodes=self.nodes,
                 open_nodes=len(self._open),
             )
-        while self._open and self._open[0].units > self._cutoff:
+        while self._open and self._open[0].units > self.incumbent.cutoff:
             heapq.heappop(self._open)
-        if self._current is not None and self._current.units > self._cutoff:
+        if self._current is not None and self._current.units > self.incumbent.cutoff:
             self._current = None
         self.complete = self._current is None and not self._open
 
@@ -141,7 +170,7 @@ class TreeSearch:
                 deadline,
                 lower=node.lower,
                 upper=node.upper,
-                enough=self._cutoff,
+                enough=self.incumbent.cutoff,
                 exact=stall == 0,
                 stall=stall,
                 rounds=100_000 if stall == 0 else 30,
@@ -149,15 +178,15 @@ class TreeSearch:
             if bound is None:
                 return None
             node.units = max(node.units, bound.units)
-            if node.units > self._cutoff:
+            if node.units > self.incumbent.cutoff:
                 return []
             x = lp.x
             fractional = np.flatnonzero((x > _INTEGRAL) & (x < 1 - _INTEGRAL))
             if len(fractional):
                 break
-            if not len(planes.violated(x, exact=False).topic):
-                self.incumbent.offer_chosen(planes.edges, x > 0.5)
-                if node.units > self._cutoff:
+            if planes.satisfied(x):
+                self.incumbent.offer_chosen(planes.columns, x > 0.5)
+                if node.units > self.incumbent.cutoff:
                     return []
                 if planes.converged:
                     # Bound and value of an integral solution differ by rounding only, or edges are left to price.
@@ -166,11 +195,11 @@ class TreeSearch:
                 return None
             stall = 0.0
         self._improve(x, deadline)
-        if node.units > self._cutoff:
+        if node.units > self.incumbent.cutoff:
             return []
-        lower, upper = _extended(node.lower, len(planes.edges), 0), _extended(node.upper, len(planes.edges), 1)
-        _fix_by_reduced_cost(lower, upper, bound, self._cutoff)
-        free = fractional[(lower[fractional] == 0) & (upper[fractional] == 1)]
+        lower, upper = _extended(node.lower, len(planes.columns), 0), _extended(node.upper, len(planes.columns), 1)
+        _fix_by_reduced_cost(lower, upper, bound, self.incumbent.cutoff)
+        free = planes.branchable(fractional[(lower[fractional] == 0) & (upper[fractional] == 1)])
         if not len(free):
             return [self._child(node, lower, upper)]
         edge = self.branching.choose(free, x, lower, upper, deadline)
@@ -183,23 +212,23 @@ class TreeSearch:
         return Node(node.units, node.depth - 1, self._created, lower, upper)
 
     def _fix_at_root(self, node: Node) -> None:
-        if self._root is not None and self._cutoff < _NO_CUTOFF:
+        if self._root is not None and self.incumbent.cutoff < NO_CUTOFF:
             before = int((node.upper == 0).sum() + (node.lower == 1).sum())
-            _fix_by_reduced_cost(node.lower, node.upper, self._root, self._cutoff)
+            _fix_by_reduced_cost(node.lower, node.upper, self._root, self.incumbent.cutoff)
             if node.number == 0:
                 self.fixed = int((node.upper == 0).sum() + (node.lower == 1).sum()) - before
 
     def _improve(self, x: npt.NDArray[np.float64], deadline: TimeBudget) -> None:
         if self.nodes % 50 == 0:
-            goal = max(1, -(-self.units // UNIT))
-            self.incumbent.improve_along(self.planes.edges, x, deadline, goal=goal, steps=2_000, patience=1)
+            goal = self.planes.least_value(self.units)
+            self.incumbent.improve_along(self.planes.columns, x, deadline, goal=goal, steps=2_000, patience=1)
         else:
-            self.incumbent.build_along(self.planes.edges, x)
+            self.incumbent.build_along(self.planes.columns, x)
 
 
 def _fix_by_reduced_cost(lower: Bits, upper: Bits, bound: Bound, cutoff: int) -> None:
-    """Fix edges whose other value would lift the bound above the cutoff, in place."""
-    if cutoff == _NO_CUTOFF:
+    """Fix columns whose other value would lift the bound above the cutoff, in place."""
+    if cutoff == NO_CUTOFF:
         return
     known = min(len(lower), len(bound.reduced_costs))
     reduced, low, high = bound.reduced_costs[:known], lower[:known], upper[:known]
