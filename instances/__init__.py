@@ -1,5 +1,8 @@
 """Floor 1: what is given, what is asked, and what counts as an answer."""
 
+from instances.content_instance import ContentInstance
+from instances.content_overlay import ContentOverlay, RoutingTree
+from instances.content_problems import CONTENT_PROBLEMS, ContentProblem
 from instances.errors import BadInput
 from instances.method import Found, Method
 from instances.option import Option
@@ -14,16 +17,21 @@ PROBLEMS: dict[str, TopicProblem] = {problem.name: problem for problem in TOPIC_
 WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in TOPIC_WORKLOADS}
 
 __all__ = [
+    "CONTENT_PROBLEMS",
     "PROBLEMS",
     "TOPIC_PROBLEMS",
     "WORKLOADS",
     "BadInput",
+    "ContentInstance",
+    "ContentOverlay",
+    "ContentProblem",
     "Found",
     "Method",
     "Option",
     "Overlay",
     "Problem",
     "Result",
+    "RoutingTree",
     "Status",
     "TopicInstance",
     "TopicProblem",

@@ -69,8 +69,8 @@ class TopicInstance:
             ("node_topics", topics),
             ("topic_offsets", frozen(transposed.indptr, np.int64)),
             ("topic_nodes", frozen(transposed.indices, np.int32)),
-            ("node_labels", _distinct_labels(self.node_labels, len(offsets) - 1, "node")),
-            ("topic_labels", _distinct_labels(self.topic_labels, count, "topic")),
+            ("node_labels", distinct_labels(self.node_labels, len(offsets) - 1, "node")),
+            ("topic_labels", distinct_labels(self.topic_labels, count, "topic")),
         ):
             object.__setattr__(self, name, value)
 
@@ -298,7 +298,8 @@ def _natural_key(label: str) -> tuple[list[tuple[int, str]], str]:
     return key, label
 
 
-def _distinct_labels(labels: Sequence[str] | None, size: int, kind: str) -> tuple[str, ...] | None:
+def distinct_labels(labels: Sequence[str] | None, size: int, kind: str) -> tuple[str, ...] | None:
+    """The labels as a tuple, or None; empty or repeated ones, or not `size` of them, are bad input."""
     if labels is None:
         return None
     if len(labels) != size:

@@ -1,0 +1,84 @@
+"""A content-based overlay: one broker for each user, and the trees that messages take between brokers (P4 §II.A)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from instances.errors import BadInput
+from instances.topic_instance import Ids, frozen
+
+Links = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class RoutingTree:
+    """Links between brokers, and the messages that cross each of them once.
+
+    Parameters
+    ----------
+    links : pairs of brokers a < b, rising
+        Build them from pairs in any order and direction with :meth:`of`.
+    channel : int or None
+        The channel whose messages it carries; None for all channels.
+    sources : tuple of int
+        The brokers whose users' messages it carries, rising; empty for all brokers.
+    """
+
+    links: Links
+    channel: int | None = None
+    sources: tuple[int, ...] = ()
+
+    @classmethod
+    def of(
+        cls, links: Iterable[tuple[int, int]], channel: int | None = None, sources: Iterable[int] = ()
+    ) -> RoutingTree:
+        """The tree with these links; a link given twice counts once."""
+        ordered = sorted({(min(int(a), int(b)), max(int(a), int(b))) for a, b in links})
+        return cls(tuple(ordered), channel, tuple(sorted({int(b) for b in sources})))
+
+    def price(self, core: npt.NDArray[np.float64]) -> float:
+        """The sum of the prices of its links."""
+        return float(sum(core[a, b] for a, b in self.links))
+
+
+@dataclass(frozen=True, eq=False)
+class ContentOverlay:
+    """An answer to a content problem.
+
+    Parameters
+    ----------
+    brokers : int32 array, shape (|U|,)
+        The broker of each user. A copy is kept.
+    trees : tuple of RoutingTree
+        What the problem's routing leaves to choose: nothing for ``mst``, one spanning tree of all brokers for
+        ``shared-tree``, a tree for each source broker and channel that has somewhere to go for ``steiner``.
+    """
+
+    brokers: Ids
+    trees: tuple[RoutingTree, ...] = ()
+
+    def __post_init__(self) -> None:
+        brokers = frozen(self.brokers, np.int32)
+        if brokers.ndim != 1 or (brokers < 0).any():
+            raise BadInput("brokers must be one broker, numbered from 0, for each user")
+        object.__setattr__(self, "brokers", brokers)
+        object.__setattr__(self, "trees", tuple(self.trees))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ContentOverlay, (self.brokers, self.trees)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ContentOverlay):
+            return NotImplemented
+        return np.array_equal(self.brokers, other.brokers) and self.trees == other.trees
+
+    def __hash__(self) -> int:
+        return hash((self.brokers.tobytes(), self.trees))
+
+    def __repr__(self) -> str:
+        return f"ContentOverlay({len(self.brokers)} users, {len(self.trees)} trees)"
