@@ -1,5 +1,6 @@
 """Floor 1: what is given, what is asked, and what counts as an answer."""
 
+from instances.constructions import CONSTRUCTIONS
 from instances.content_instance import ContentInstance
 from instances.content_overlay import ContentOverlay, RoutingTree
 from instances.content_problems import CONTENT_PROBLEMS, ContentProblem
@@ -9,12 +10,15 @@ from instances.option import Option
 from instances.overlay import Overlay
 from instances.problem import Problem
 from instances.result import Result, Status
+from instances.set_cover import SET_COVER_CONSTRUCTIONS
 from instances.topic_instance import TopicInstance
 from instances.topic_problems import TOPIC_PROBLEMS, TopicProblem
 from instances.workloads import TOPIC_WORKLOADS, Workload
 
 PROBLEMS: dict[str, TopicProblem] = {problem.name: problem for problem in TOPIC_PROBLEMS}
-WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in TOPIC_WORKLOADS}
+WORKLOADS: dict[str, Workload] = {
+    workload.name: workload for workload in (*TOPIC_WORKLOADS, *CONSTRUCTIONS, *SET_COVER_CONSTRUCTIONS)
+}
 
 __all__ = [
     "CONTENT_PROBLEMS",
