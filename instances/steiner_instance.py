@@ -1,0 +1,143 @@
+"""Steiner tree instances: an undirected graph with edge costs and a set of terminals to join."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import numpy.typing as npt
+
+from instances.errors import BadInput
+from instances.topic_instance import Ids, frozen
+
+Costs = npt.NDArray[np.int64]
+_LARGEST_SUM = 2**53
+
+
+@dataclass(frozen=True, eq=False)
+class SteinerInstance:
+    """An immutable graph on nodes 0…n-1 with distinct edges u < v in lexicographic order, and its terminals.
+
+    Parameters
+    ----------
+    num_nodes : int
+        n, at least 1.
+    edges : int32 array, shape (m, 2)
+    costs : int64 array, shape (m,)
+        Not negative, one an edge. Their sum is at most 2^53.
+    terminals : int32 array, shape (k,)
+        Distinct and increasing, at least one.
+
+    Raises
+    ------
+    BadInput
+        If something is out of range, out of order or given twice. Build it from edges in any order with
+        :meth:`from_edges`.
+    """
+
+    num_nodes: int
+    edges: Ids
+    costs: Costs
+    terminals: Ids
+
+    def __post_init__(self) -> None:
+        if np.size(self.edges) % 2:
+            raise BadInput("the edges must be pairs of nodes")
+        edges = frozen(np.reshape(self.edges, (-1, 2)), np.int32)
+        costs, terminals = frozen(self.costs, np.int64), frozen(self.terminals, np.int32)
+        if not 1 <= self.num_nodes < 2**31:
+            raise BadInput(f"{self.num_nodes} nodes: a Steiner instance has from 1 to 2^31 − 1")
+        if len(costs) != len(edges):
+            raise BadInput(f"{len(edges)} edges and {len(costs)} costs: give one cost an edge")
+        _check_nodes("edge", edges, self.num_nodes)
+        _check_nodes("terminal", terminals, self.num_nodes)
+        keys = edges[:, 0].astype(np.int64) * self.num_nodes + edges[:, 1]
+        if (edges[:, 0] >= edges[:, 1]).any() or (np.diff(keys) <= 0).any():
+            raise BadInput("the edges must be distinct, each u < v, in lexicographic order")
+        if len(terminals) == 0 or (np.diff(terminals) <= 0).any():
+            raise BadInput("the terminals must be distinct and increasing, and at least one")
+        if (negative := np.flatnonzero(costs < 0)).size:
+            raise BadInput(
+                f"edge {negative[0]}: the cost {costs[negative[0]]} is negative: Steiner trees need costs ≥ 0"
+            )
+        if sum(costs.tolist()) > _LARGEST_SUM:
+            raise BadInput("the costs add up to more than 2^53: divide them by a common factor")
+        for name, value in (("edges", edges), ("costs", costs), ("terminals", terminals)):
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_edges(
+        cls, num_nodes: int, edges: Iterable[tuple[int, int, int]], terminals: Iterable[int]
+    ) -> SteinerInstance:
+        """Build from (node, node, cost) in any order and direction; of parallel edges the cheapest is kept.
+
+        Terminals may be repeated. Cost O(m log m).
+
+        Raises
+        ------
+        BadInput
+            As the class, and for a loop, naming the edge by its place.
+        """
+        listed = np.array(list(edges), dtype=np.int64).reshape(-1, 3)
+        if (loops := np.flatnonzero(listed[:, 0] == listed[:, 1])).size:
+            raise BadInput(f"edge {loops[0]}: a loop at node {listed[loops[0], 0]}: remove it")
+        u, v, cost = listed[:, :2].min(axis=1), listed[:, :2].max(axis=1), listed[:, 2]
+        order = np.lexsort((cost, v, u))
+        u, v, cost = u[order], v[order], cost[order]
+        first = np.ones(len(u), dtype=np.bool_)
+        first[1:] = (np.diff(u) != 0) | (np.diff(v) != 0)
+        ends = np.stack([u, v], axis=1)[first]
+        _check_nodes("edge", ends, num_nodes)
+        wanted = np.unique(np.array(list(terminals), dtype=np.int64))
+        _check_nodes("terminal", wanted, num_nodes)
+        return cls(num_nodes, ends.astype(np.int32), cost[first], wanted.astype(np.int32))
+
+    @property
+    def num_edges(self) -> int:
+        """The number of edges, m."""
+        return len(self.edges)
+
+    @property
+    def num_terminals(self) -> int:
+        """The number of terminals, k."""
+        return len(self.terminals)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of graph, costs and terminals (hexadecimal): the same on every machine."""
+        sha = hashlib.sha256(b"overlaybench steiner/1\n")
+        sha.update(np.array([self.num_nodes, self.num_edges, self.num_terminals], dtype="<i8").tobytes())
+        sha.update(self.edges.astype("<i4").tobytes())
+        sha.update(self.costs.astype("<i8").tobytes())
+        sha.update(self.terminals.astype("<i4").tobytes())
+        return sha.hexdigest()
+
+    def node_label(self, node: int) -> str:
+        """The number of a node as in STP files, which count from 1."""
+        return str(node + 1)
+
+    def to_networkx(self) -> nx.Graph[int]:
+        """The graph in networkx, with edge attribute ``weight``."""
+        graph: nx.Graph[int] = nx.Graph()
+        graph.add_nodes_from(range(self.num_nodes))
+        graph.add_weighted_edges_from(
+            (u, v, cost) for (u, v), cost in zip(self.edges.tolist(), self.costs.tolist(), strict=True)
+        )
+        return graph
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SteinerInstance, (self.num_nodes, self.edges, self.costs, self.terminals)
+
+    def __repr__(self) -> str:
+        return f"SteinerInstance({self.num_nodes} nodes, {self.num_edges} edges, {self.num_terminals} terminals)"
+
+
+def _check_nodes(what: str, nodes: npt.NDArray[np.integer], num_nodes: int) -> None:
+    if (strange := np.flatnonzero((nodes < 0) | (nodes >= num_nodes))).size:
+        number = strange[0] // nodes[0].size
+        raise BadInput(f"{what} {number}: node {nodes.flat[strange[0]]} is outside 0…{num_nodes - 1}")
