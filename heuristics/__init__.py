@@ -6,23 +6,27 @@ from heuristics.greedy_merge import GREEDY_MERGE
 from heuristics.low_oda import LOW_ODA
 from heuristics.minmax_oda import GM_M, MINMAX_ODA
 from heuristics.ring_per_topic import RING_PER_TOPIC
+from heuristics.tie_search import with_extremes
 from heuristics.two_diameter import TWO_DIAMETER_ODA
 from instances import Method, Overlay, TopicInstance
 
-HEURISTICS: tuple[Method[TopicInstance, Overlay], ...] = (
-    GREEDY_MERGE,
-    RING_PER_TOPIC,
-    MINMAX_ODA,
-    GM_M,
-    LOW_ODA,
-    NAIVE_DC,
-    DCB_M,
-    DCBR_M,
-    DC_GM,
-    CD_ODA,
-    CD_ODA_1,
-    CD_ODA_2,
-    TWO_DIAMETER_ODA,
+HEURISTICS: tuple[Method[TopicInstance, Overlay], ...] = tuple(
+    with_extremes(method)
+    for method in (
+        GREEDY_MERGE,
+        RING_PER_TOPIC,
+        MINMAX_ODA,
+        GM_M,
+        LOW_ODA,
+        NAIVE_DC,
+        DCB_M,
+        DCBR_M,
+        DC_GM,
+        CD_ODA,
+        CD_ODA_1,
+        CD_ODA_2,
+        TWO_DIAMETER_ODA,
+    )
 )
 
 __all__ = ["HEURISTICS"]
