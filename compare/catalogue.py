@@ -6,29 +6,33 @@ import hashlib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from heuristics import HEURISTICS
-from instances import PROBLEMS, WORKLOADS, Method, Overlay, TopicInstance, TopicProblem, Workload
+from instances import KINDS, PROBLEMS, WORKLOADS, Kind, Method, Problem, Workload
 from instances.errors import unknown
 from models import MODELS
 
-TopicMethod = Method[TopicInstance, Overlay]
-METHODS: dict[str, TopicMethod] = {method.name: method for method in (*HEURISTICS, *MODELS)}
+METHODS: dict[str, Method[Any, Any]] = {method.name: method for method in (*HEURISTICS, *MODELS)}
 Named = TypeVar("Named")
 
 
-def problem_named(name: str) -> TopicProblem:
+def kind_named(name: str) -> Kind[Any, Any]:
+    """The kind of instance of that name; an unknown one is bad input that names the nearest."""
+    return _named("kind", name, KINDS)
+
+
+def problem_named(name: str) -> Problem[Any, Any]:
     """The problem of that name; an unknown one is bad input that names the nearest."""
     return _named("problem", name, PROBLEMS)
 
 
-def method_named(name: str) -> TopicMethod:
+def method_named(name: str) -> Method[Any, Any]:
     """The method of that name; an unknown one is bad input that names the nearest."""
     return _named("method", name, METHODS)
 
 
-def workload_named(name: str) -> Workload:
+def workload_named(name: str) -> Workload[Any]:
     """The workload of that name; an unknown one is bad input that names the nearest."""
     return _named("workload", name, WORKLOADS)
 

@@ -38,9 +38,9 @@ def generate(workload: str, parameters: tuple[str, ...], seed: int, output: Path
 @click.option("--seed", default=0, show_default=True, help="One seed, one answer.")
 @click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), help="Seconds.")
 @click.option("--memory-limit", type=click.IntRange(min=1), help="MiB beyond what the program itself takes.")
-@click.option("--node-column", default="node", show_default=True, help="In CSV, TSV and Parquet files.")
-@click.option("--topic-column", default="topic", show_default=True, help="In CSV, TSV and Parquet files.")
-@click.option("-o", "--output", type=_FILE, help="Write the overlay there (overlay/1 JSON).")
+@click.option("--node-column", help="In CSV, TSV and Parquet files of topics.  [default: node]")
+@click.option("--topic-column", help="In CSV, TSV and Parquet files of topics.  [default: topic]")
+@click.option("-o", "--output", type=_FILE, help="Write the answer there (JSON; overlay/1 for topics).")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def solve(
     file: Path,
@@ -50,14 +50,14 @@ def solve(
     seed: int,
     time_limit: float | None,
     memory_limit: int | None,
-    node_column: str,
-    topic_column: str,
+    node_column: str | None,
+    topic_column: str | None,
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Build an overlay for the subscriptions in FILE, and judge it. Exit status 1 if the run failed."""
+    """Answer a problem on the instance in FILE (build an overlay), and judge it. Exit status 1 if the run failed."""
     run = solving.solve(
-        solving.load(file, node_column, topic_column),
+        solving.load(file, problem, {"node": node_column, "topic": topic_column}),
         problem,
         method,
         solving.options_given(options),
@@ -72,14 +72,17 @@ def solve(
 
 @cli.command()
 @click.argument("file", type=_FILE)
-@click.argument("overlay", type=_FILE)
+@click.argument("answer", type=_FILE)
 @click.option("--problem", required=True, help="See `overlaybench list problems`.")
-@click.option("--node-column", default="node", show_default=True, help="In CSV, TSV and Parquet files.")
-@click.option("--topic-column", default="topic", show_default=True, help="In CSV, TSV and Parquet files.")
+@click.option("--node-column", help="In CSV, TSV and Parquet files of topics.  [default: node]")
+@click.option("--topic-column", help="In CSV, TSV and Parquet files of topics.  [default: topic]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def check(file: Path, overlay: Path, problem: str, node_column: str, topic_column: str, as_json: bool) -> None:
-    """Judge an OVERLAY for the subscriptions in FILE: is it valid, what is it worth. Exit status 1 if invalid."""
-    verdict = solving.check(solving.load(file, node_column, topic_column), overlay, problem)
+def check(
+    file: Path, answer: Path, problem: str, node_column: str | None, topic_column: str | None, as_json: bool
+) -> None:
+    """Judge an ANSWER (an overlay) to the instance in FILE: is it valid, what is it worth. Exit status 1 if invalid."""
+    instance = solving.load(file, problem, {"node": node_column, "topic": topic_column})
+    verdict = solving.check(instance, answer, problem)
     click.echo(verdict.to_json() if as_json else verdict.to_text())
     sys.exit(1 if verdict.violations else 0)
 

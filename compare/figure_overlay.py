@@ -18,6 +18,7 @@ from matplotlib.patheffects import withStroke
 from compare.figure_style import INK, OTHER_TOPICS, TOPIC_COLOURS, Drawing, drawing, styled
 from compare.report_bounds import TOLERANCE, problem_order
 from instances import Overlay, Status, TopicInstance
+from instances.topics import TOPICS
 
 _LARGEST = 80
 _LABELLED = 40
@@ -47,7 +48,7 @@ def overlay_drawing(runs: pd.DataFrame, load_instance: Callable[[str], TopicInst
     if couple is None:
         return None
     instance = load_instance(couple.optimal.instance)
-    optimal, other = (_overlay(instance, run.answer) for run in (couple.optimal, couple.other))
+    optimal, other = (TOPICS.unpack(run.answer, instance) for run in (couple.optimal, couple.other))
     colours = _topic_colours(instance)
     with styled():
         figure = Figure(figsize=(7.2, 3.9), layout="constrained")
@@ -88,10 +89,6 @@ def most_telling(runs: pd.DataFrame) -> Couple | None:
             size = (proof.nodes, proof.subscriptions, rank[proof.problem], proof.instance, -other.value, other.key)
             found.append(((*preferred, *size), Couple(proof, other, bool(worse))))
     return min(found, key=lambda entry: entry[0])[1] if found else None
-
-
-def _overlay(instance: TopicInstance, answer: npt.NDArray[np.int32]) -> Overlay:
-    return Overlay.from_edges(instance.num_nodes, np.asarray(answer, dtype=np.int64).reshape(-1, 2))
 
 
 def _topic_colours(instance: TopicInstance) -> dict[int, str]:

@@ -18,8 +18,7 @@ from typing import Any
 
 import psutil
 
-from compare.catalogue import TopicMethod
-from instances import Overlay, Result, Status, TopicInstance, TopicProblem
+from instances import Method, Problem, Result, Status
 
 MIB = 2**20
 _LOOK_EVERY = 0.05
@@ -32,14 +31,14 @@ _KEPT_OUTPUT = 300
 class Outcome:
     """A result, and the largest memory (bytes) its processes were seen to hold beyond what they started with."""
 
-    result: Result[Overlay]
+    result: Result[Any]
     peak: float
 
 
 def run_isolated(
-    method: TopicMethod,
-    instance: TopicInstance,
-    problem: TopicProblem,
+    method: Method[Any, Any],
+    instance: Any,
+    problem: Problem[Any, Any],
     *,
     seed: int,
     options: Mapping[str, object],
@@ -113,8 +112,8 @@ def _watched(
     receive: Connection,
     deadline: float | None,
     memory_limit: int | None,
-    method: TopicMethod,
-    problem: TopicProblem,
+    method: Method[Any, Any],
+    problem: Problem[Any, Any],
     output: int,
 ) -> Outcome:
     at_start, peak = _private(psutil.Process().memory_info()), 0.0
@@ -175,5 +174,5 @@ def _kill(process: BaseProcess) -> None:
     process.join()
 
 
-def _failed(method: TopicMethod, problem: TopicProblem, reason: str) -> Result[Overlay]:
+def _failed(method: Method[Any, Any], problem: Problem[Any, Any], reason: str) -> Result[Any]:
     return Result(problem.name, method.name, Status.FAILED, reason=reason)

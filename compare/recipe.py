@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any, TypeVar
 
-from compare.catalogue import workload_named
-from instances import TopicInstance
+from compare.catalogue import kind_named, workload_named
 from instances.option import Value
-from instances.topic_files import TopicsFile, read_topics
+
+Named = TypeVar("Named", bound=Value)
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,9 @@ class Recipe:
         What the report groups by.
     workload, parameters
         A workload by name, or "" for a file.
-    file, node_column, topic_column, sample
-        A file, its columns, and how many nodes to draw from it (0: all of them).
+    file, file_kind, columns, sample
+        A file, the kind of instance in it, the names of its columns where they are not the usual ones, and how
+        many nodes (users, …) to draw from it (0: all of them).
     seed : int
         Of the workload, or of the sample.
     """
@@ -35,16 +37,21 @@ class Recipe:
     workload: str = ""
     parameters: tuple[tuple[str, Value], ...] = ()
     file: str = ""
-    node_column: str = "node"
-    topic_column: str = "topic"
+    file_kind: str = "topics"
+    columns: tuple[tuple[str, str], ...] = ()
     sample: int = 0
 
-    def make(self) -> TopicInstance:
+    @property
+    def kind(self) -> str:
+        """The kind of the instance."""
+        return workload_named(self.workload).kind if self.workload else self.file_kind
+
+    def make(self) -> Any:
         """The instance; the same on every machine that has the same file."""
         if self.workload:
             return workload_named(self.workload).generate(seed=self.seed, **dict(self.parameters))
-        instance = _read(self.file, self.node_column, self.topic_column).instance
-        return instance.sample(self.sample, self.seed) if self.sample else instance
+        instance = _read(self.file, self.file_kind, self.columns)
+        return kind_named(self.file_kind).sample(instance, self.sample, self.seed) if self.sample else instance
 
     def to_json(self) -> str:
         """One line of JSON, keys in a fixed order; the inverse of :meth:`from_json`."""
@@ -52,7 +59,7 @@ class Recipe:
         if self.workload:
             fields |= {"workload": self.workload, "parameters": dict(self.parameters)}
         else:
-            fields |= {"file": self.file, "node_column": self.node_column, "topic_column": self.topic_column}
+            fields |= {"file": self.file, "file_kind": self.file_kind, "columns": dict(self.columns)}
             fields |= {"sample": self.sample}
         return json.dumps(fields, ensure_ascii=False)
 
@@ -60,14 +67,15 @@ class Recipe:
     def from_json(cls, text: str) -> Recipe:
         """The recipe that :meth:`to_json` wrote."""
         fields = json.loads(text)
-        return cls(**{**fields, "parameters": freeze(fields.get("parameters", {}))})
+        frozen = {name: freeze(fields[name]) for name in ("parameters", "columns") if name in fields}
+        return cls(**{**fields, **frozen})
 
 
-def freeze(parameters: Mapping[str, Value]) -> tuple[tuple[str, Value], ...]:
+def freeze(parameters: Mapping[str, Named]) -> tuple[tuple[str, Named], ...]:
     """Parameters in a form that can be compared and hashed."""
     return tuple(sorted(parameters.items()))
 
 
 @lru_cache(maxsize=4)
-def _read(file: str, node_column: str, topic_column: str) -> TopicsFile:
-    return read_topics(Path(file), node_column=node_column, topic_column=topic_column)
+def _read(file: str, kind: str, columns: tuple[tuple[str, str], ...]) -> Any:
+    return kind_named(kind).read(Path(file), dict(columns)).instance

@@ -18,6 +18,7 @@ from compare.report_bounds import IMPLICATIONS, disagreements, proven
 from compare.tables import RUN_COLUMNS
 from instances import PROBLEMS, TopicInstance
 from instances.files import write_whole
+from instances.topics import TOPICS
 
 
 def write_report(
@@ -59,6 +60,7 @@ def write_report(
     -----
     Cost O(R log R) for R runs, and about a kilobyte of page a run.
     """
+    rows = rows[rows["kind"] == TOPICS.name].astype(dict.fromkeys(TOPICS.sizes, "int64"))
     pairs = proven(rows)
     study = page.Study(rows, pairs, disagreements(rows, pairs))
     drawings = figures(study.runs, load_instance) if len(rows) else []

@@ -6,22 +6,21 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
-from compare.catalogue import method_named, problem_named, workload_named
+from compare.catalogue import kind_named, method_named, problem_named, workload_named
 from compare.isolation import run_isolated
-from instances import BadInput, Overlay, Result, Status, TopicInstance
-from instances.overlay_files import labelled_edges, read_overlay, write_overlay
-from instances.topic_files import read_topics, write_topics
+from instances import BadInput, Result, Status
 
 
 @dataclass(frozen=True)
 class Run:
     """A result with the instance it is for."""
 
-    instance: TopicInstance
-    result: Result[Overlay]
+    instance: Any
+    result: Result[Any]
 
     @property
     def failed(self) -> bool:
@@ -29,8 +28,13 @@ class Run:
         return self.result.status is Status.FAILED
 
     def to_json(self) -> str:
-        """One JSON object: problem, method, status, value, lower_bound, gap, seconds, edges, counters and more."""
+        """One JSON object: problem, method, status, value, lower_bound, gap, seconds, edges, counters and more.
+
+        The answer is shown as its kind has it: ``edges`` for overlays, null where there is none.
+        """
         result = self.result
+        kind = kind_named(problem_named(result.problem).kind)
+        answer = dict.fromkeys(kind.shown) if result.answer is None else kind.labelled(result.answer, self.instance)
         return json.dumps(
             {
                 "problem": result.problem,
@@ -40,7 +44,7 @@ class Run:
                 "lower_bound": result.lower_bound,
                 "gap": result.gap,
                 "seconds": result.seconds,
-                "edges": None if result.answer is None else labelled_edges(result.answer, self.instance),
+                **answer,
                 "counters": dict(result.counters),
                 "measures": dict(result.measures),
                 "reason": result.reason,
@@ -65,7 +69,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a problem says of an overlay."""
+    """What a problem says of an answer."""
 
     problem: str
     value: float
@@ -92,23 +96,31 @@ class Verdict:
         return "\n".join([head, *self.violations])
 
 
-def load(file: Path, node_column: str, topic_column: str) -> TopicInstance:
-    """The instance in a file; repeated rows are counted and said on stderr."""
-    read = read_topics(file, node_column=node_column, topic_column=topic_column)
-    if read.duplicates:
-        click.echo(f"overlaybench: {file}: {read.duplicates} duplicate (node, topic) rows, each counted once", err=True)
+def load(file: Path, problem: str, columns: Mapping[str, str | None]) -> Any:
+    """The instance in a file, of the kind that a problem asks for; what its reader should know goes to stderr.
+
+    `columns` maps a column to its name in the file, or to None where it is the usual one.
+    """
+    kind = kind_named(problem_named(problem).kind)
+    renamed = {column: name for column, name in columns.items() if name is not None}
+    if foreign := [column for column in renamed if column not in kind.columns]:
+        raise BadInput(f"--{foreign[0]}-column: instances of the kind '{kind.name}' have no such column: leave it out")
+    read = kind.read(file, renamed)
+    if read.remark:
+        click.echo(f"overlaybench: {read.remark}", err=True)
     return read.instance
 
 
 def generate(workload: str, given: dict[str, object], seed: int, output: Path) -> None:
     """Write an instance of a workload."""
-    instance = workload_named(workload).generate(seed=seed, **given)
-    write_topics(instance, output)
+    chosen = workload_named(workload)
+    instance = chosen.generate(seed=seed, **given)
+    kind_named(chosen.kind).write(instance, output)
     click.echo(f"{output}: {instance!r}", err=True)
 
 
 def solve(
-    instance: TopicInstance,
+    instance: Any,
     problem: str,
     method: str,
     options: Mapping[str, object],
@@ -118,7 +130,7 @@ def solve(
     memory_limit: int | None,
     output: Path | None,
 ) -> Run:
-    """Run a method in a process of its own; write its overlay, if asked to and there is one."""
+    """Run a method in a process of its own; write its answer, if asked to and there is one."""
     outcome = run_isolated(
         method_named(method),
         instance,
@@ -129,14 +141,14 @@ def solve(
         memory_limit=memory_limit,
     )
     if output is not None and outcome.result.answer is not None:
-        write_overlay(outcome.result.answer, instance, output)
+        kind_named(problem_named(problem).kind).write_answer(outcome.result.answer, instance, output)
     return Run(instance, outcome.result)
 
 
-def check(instance: TopicInstance, overlay: Path, problem: str) -> Verdict:
-    """Judge the overlay in a file."""
+def check(instance: Any, file: Path, problem: str) -> Verdict:
+    """Judge the answer in a file."""
     judge = problem_named(problem)
-    answer = read_overlay(overlay, instance)
+    answer = kind_named(judge.kind).read_answer(file, instance)
     return Verdict(
         judge.name,
         judge.value(instance, answer),

@@ -12,19 +12,19 @@ from contextlib import contextmanager
 from functools import cache, lru_cache
 from pathlib import Path
 from threading import Thread
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pyspark import Accumulator, SparkContext
 from pyspark.sql import SparkSession
 
-from compare.catalogue import TopicMethod, method_named, problem_named
+from compare.catalogue import kind_named, method_named, problem_named
 from compare.isolation import run_isolated
 from compare.progress import Progress
 from compare.recipe import Recipe
 from compare.store import Made, Plan, Store, row
 from compare.study import Study, expected_seconds
 from compare.task import Task
-from instances import BadInput, Status, TopicInstance
+from instances import BadInput, Method, Status
 
 _SLICES = 2000
 _LOOK_EVERY = 0.25
@@ -114,18 +114,19 @@ def _make(context: SparkContext, recipes: list[Recipe], store: Store) -> dict[st
     lines = [recipe.to_json() for recipe in recipes]
     found = context.parallelize(lines, min(len(lines), _SLICES)).map(lambda line: _make_one(line, folder)).collect()
     made = {}
-    for line, digest, nodes, error in found:
+    for line, digest, size, error in found:
         if error:
             raise BadInput(f"instance {line}: {error}")
-        made[line] = Made(digest, nodes)
+        made[line] = Made(digest, size)
     return made
 
 
 def _make_one(line: str, folder: str) -> tuple[str, str, int, str]:
     try:
-        instance = Recipe.from_json(line).make()
-        Store(Path(folder)).add_instance(instance)
-        return line, instance.digest, instance.num_nodes, ""
+        recipe = Recipe.from_json(line)
+        instance, kind = recipe.make(), kind_named(recipe.kind)
+        Store(Path(folder)).add_instance(instance, kind)
+        return line, instance.digest, kind.size(instance)[kind.sizes[0]], ""
     except BadInput as error:
         return line, "", 0, str(error)
 
@@ -164,25 +165,26 @@ def _active(context: SparkContext) -> int:
 def _run_one(task: Task, folder: str, counts: Counts) -> None:
     store = Store(Path(folder))
     if task.key not in store:
-        method = _ready(task.method)
-        instance = _instance(folder, task.instance)
+        method, problem = _ready(task.method), problem_named(task.problem)
+        kind = kind_named(problem.kind)
+        instance = _instance(folder, task.instance, kind.name)
         outcome = run_isolated(
             method,
             instance,
-            problem_named(task.problem),
+            problem,
             seed=task.seed,
             options=json.loads(task.options),
             time_limit=task.time_limit,
             memory_limit=task.memory_limit,
         )
-        store.add(row(task, instance, outcome.result, exact=method.exact, peak=outcome.peak))
+        store.add(row(task, instance, kind, outcome.result, exact=method.exact, peak=outcome.peak))
         counts.failed.add(int(outcome.result.status is Status.FAILED))
     counts.done.add(1)
     counts.spent.add(expected_seconds(task))
 
 
 @cache
-def _ready(name: str) -> TopicMethod:
+def _ready(name: str) -> Method[Any, Any]:
     """The method, its kernels compiled and its libraries imported in this worker, for its solvers to inherit."""
     method = method_named(name)
     if method.warm_up is not None:
@@ -193,5 +195,5 @@ def _ready(name: str) -> TopicMethod:
 
 
 @lru_cache(maxsize=2)
-def _instance(folder: str, digest: str) -> TopicInstance:
-    return Store(Path(folder)).instance(digest)
+def _instance(folder: str, digest: str, kind: str) -> Any:
+    return Store(Path(folder)).instance(digest, kind_named(kind))

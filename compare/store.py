@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import itertools
 import json
 import os
 import tomllib
@@ -17,9 +18,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from compare.task import Task
-from instances import BadInput, Overlay, Result, TopicInstance
+from instances import KINDS, BadInput, Kind, Result
 from instances.files import read_text, write_whole
-from instances.topic_files import read_topics, write_topics
+from instances.topics import TOPICS
 
 SCHEMA = pa.schema(
     [
@@ -27,9 +28,8 @@ SCHEMA = pa.schema(
         ("instance", pa.string()),
         ("recipe", pa.string()),
         ("family", pa.string()),
-        ("nodes", pa.int64()),
-        ("topics", pa.int64()),
-        ("subscriptions", pa.int64()),
+        ("kind", pa.string()),
+        ("sizes", pa.map_(pa.string(), pa.int64())),
         ("problem", pa.string()),
         ("method", pa.string()),
         ("variant", pa.string()),
@@ -43,9 +43,7 @@ SCHEMA = pa.schema(
         ("value", pa.float64()),
         ("lower_bound", pa.float64()),
         ("seconds", pa.float64()),
-        ("edges", pa.float64()),
-        ("max_degree", pa.float64()),
-        ("average_degree", pa.float64()),
+        ("measures", pa.map_(pa.string(), pa.float64())),
         ("counters", pa.string()),
         ("answer", pa.list_(pa.int32())),
         ("peak_memory", pa.float64()),
@@ -56,10 +54,10 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class Made:
-    """An instance that was made: its digest and |V|."""
+    """An instance that was made: its digest, and the first size of its kind (|V|)."""
 
     digest: str
-    nodes: int
+    size: int
 
 
 @dataclass(frozen=True)
@@ -152,21 +150,21 @@ class Store:
         text = json.dumps({recipe: asdict(made) for recipe, made in index.items()}, ensure_ascii=False, indent=1)
         write_whole(self.instances / "index.json", lambda file: file.write_text(text, encoding="utf-8"))
 
-    def add_instance(self, instance: TopicInstance) -> None:
+    def add_instance(self, instance: Any, kind: Kind[Any, Any]) -> None:
         """Keep an instance under its digest."""
-        if not (file := self._instance_file(instance.digest)).is_file():
-            write_topics(instance, file)
+        if not (file := self._instance_file(instance.digest, kind)).is_file():
+            kind.write(instance, file)
 
-    def instance(self, digest: str) -> TopicInstance:
+    def instance(self, digest: str, kind: Kind[Any, Any]) -> Any:
         """An instance by digest; a file that does not hold it is bad input."""
-        file = self._instance_file(digest)
-        instance = read_topics(file).instance
+        file = self._instance_file(digest, kind)
+        instance = kind.read(file, {}).instance
         if instance.digest != digest:
             raise BadInput(f"{file}: does not hold the instance it is named for: remove it and run the study again")
         return instance
 
-    def _instance_file(self, digest: str) -> Path:
-        return self.instances / f"{digest}.parquet"
+    def _instance_file(self, digest: str, kind: Kind[Any, Any]) -> Path:
+        return self.instances / f"{digest}{kind.ending}"
 
     def done(self) -> set[str]:
         """The keys of the runs that are stored."""
@@ -181,22 +179,47 @@ class Store:
         write_whole(self.runs / f"{row['key']}.parquet", lambda file: pq.write_table(table, file))
 
     def rows(self, keys: Iterable[str] | None = None) -> pd.DataFrame:
-        """The stored rows, a column a field of `SCHEMA`; of the given keys only, if given."""
+        """The stored rows, of the given keys only, if given.
+
+        A column a field of `SCHEMA`, but that every size and measure of the kinds that occur is a column of its own.
+        """
         names = sorted(self.done() if keys is None else self.done() & set(keys))
         tables = [pq.read_table(self.runs / f"{name}.parquet", schema=SCHEMA) for name in names]
-        return pa.concat_tables([SCHEMA.empty_table(), *tables]).to_pandas()
+        return spread(pa.concat_tables([SCHEMA.empty_table(), *tables]).to_pandas())
 
 
-def row(task: Task, instance: TopicInstance, result: Result[Overlay], *, exact: bool, peak: float) -> dict[str, Any]:
+def spread(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows with a column for every size and measure of their kinds in place of the two maps.
+
+    Sizes are whole numbers where all rows are of one kind; NaN stands where a row's kind does not have them.
+    """
+    kinds = [kind for kind in KINDS.values() if kind.name in set(rows["kind"])] or [TOPICS]
+    names = {"sizes": _distinct(kind.sizes for kind in kinds), "measures": _distinct(kind.measures for kind in kinds)}
+    for column, wanted in names.items():
+        maps = [dict(pairs) for pairs in rows[column]]
+        whole = column == "sizes" and len(kinds) == 1
+        place = rows.columns.tolist().index(column)
+        for offset, name in enumerate(wanted):
+            values = [each.get(name) for each in maps]
+            rows.insert(place + offset, name, pd.Series(values, rows.index, "int64" if whole else "float64"))
+    return rows.drop(columns=list(names))
+
+
+def _distinct(tuples: Iterable[tuple[str, ...]]) -> list[str]:
+    return list(dict.fromkeys(itertools.chain.from_iterable(tuples)))
+
+
+def row(
+    task: Task, instance: Any, kind: Kind[Any, Any], result: Result[Any], *, exact: bool, peak: float
+) -> dict[str, Any]:
     """What is kept of a run. `peak` is the largest memory seen, in bytes."""
     return {
         "key": task.key,
         "instance": task.instance,
         "recipe": task.recipe,
         "family": task.family,
-        "nodes": instance.num_nodes,
-        "topics": instance.num_topics,
-        "subscriptions": instance.num_subscriptions,
+        "kind": kind.name,
+        "sizes": list(kind.size(instance).items()),
         "problem": task.problem,
         "method": task.method,
         "variant": task.variant,
@@ -210,11 +233,9 @@ def row(task: Task, instance: TopicInstance, result: Result[Overlay], *, exact: 
         "value": result.value,
         "lower_bound": result.lower_bound,
         "seconds": result.seconds,
-        "edges": result.measures.get("edges"),
-        "max_degree": result.measures.get("max_degree"),
-        "average_degree": result.measures.get("average_degree"),
+        "measures": list(result.measures.items()),
         "counters": json.dumps(dict(result.counters)),
-        "answer": None if result.answer is None else result.answer.edges.ravel(),
+        "answer": None if result.answer is None else kind.pack(result.answer),
         "peak_memory": peak,
         "code_version": task.code_version,
     }

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from compare.catalogue import code_version, method_named, problem_named, workload_named
+from compare.catalogue import code_version, kind_named, method_named, problem_named, workload_named
 from compare.recipe import Recipe, freeze
 from compare.store import Made
 from compare.task import Task, derived_seed, options_json
@@ -21,7 +21,7 @@ from instances.option import Value
 
 _TOP = ("name", "seed", "time_limit", "memory_limit", "instances", "runs")
 _SOURCE = ("family", "seeds", "stand_in")
-_FILE = ("file", "node_column", "topic_column", "sample")
+_FILE = ("file", "kind", "sample")
 _RUN = ("problems", "methods", "families", "nodes_at_most", "time_limit", "memory_limit", "repeats")
 _TIME_LIMIT, _MEMORY_LIMIT = 60.0, 4096
 
@@ -39,8 +39,8 @@ class Runs:
     repeats: int
 
     def admits(self, recipe: Recipe, made: Made) -> bool:
-        """Whether these runs are wanted on an instance."""
-        return made.nodes <= self.nodes_at_most and (not self.families or recipe.family in self.families)
+        """Whether these runs are wanted on an instance; `nodes_at_most` bounds the first size of its kind."""
+        return made.size <= self.nodes_at_most and (not self.families or recipe.family in self.families)
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,8 @@ class Study:
         return sorted(found.values(), key=lambda task: (-expected_seconds(task), task.key))
 
     def _tasks(self, recipe: Recipe, digest: str, runs: Runs) -> Iterator[Task]:
-        for problem, (method, options), repeat in itertools.product(runs.problems, runs.methods, range(runs.repeats)):
+        problems = [name for name in runs.problems if problem_named(name).kind == recipe.kind]
+        for problem, (method, options), repeat in itertools.product(problems, runs.methods, range(runs.repeats)):
             complete = options_json(method_named(method).complete(dict(options), problem))
             yield Task(
                 instance=digest,
@@ -129,7 +130,7 @@ def _study(data: dict[str, Any], spec: str, path: Path) -> Study:
             recipes.extend(_recipes(source, seed, path.parent, notes))
     for number, table in enumerate(_tables(data, "runs"), start=1):
         with _placed(f"runs[{number}]"):
-            runs.append(_runs(table, data, {recipe.family for recipe in recipes}))
+            runs.append(_runs(table, data, recipes))
     return Study(name, seed, tuple(dict.fromkeys(recipes)), tuple(runs), tuple(notes), spec)
 
 
@@ -146,7 +147,9 @@ def _recipes(source: dict[str, Any], seed: int, folder: Path, notes: list[str]) 
     if ("file" in source) == ("workload" in source):
         raise BadInput("name either a file or a workload")
     if "file" in source:
-        _check_keys(source, (*_SOURCE, *_FILE))
+        kind = kind_named(_typed(source, "kind", str, "topics"))
+        renamed = [f"{column}_column" for column in kind.columns]
+        _check_keys(source, (*_SOURCE, *_FILE, *renamed))
         file = (folder / _typed(source, "file", str, "")).resolve()
         if not file.is_file():
             if "stand_in" not in source:
@@ -158,13 +161,14 @@ def _recipes(source: dict[str, Any], seed: int, folder: Path, notes: list[str]) 
             yield from _recipes(given, seed, folder, notes)
             return
         family = _typed(source, "family", str, file.stem)
-        columns = {key: _typed(source, key, str, key.split("_")[0]) for key in ("node_column", "topic_column")}
+        columns = {key.removesuffix("_column"): _typed(source, key, str, "") for key in renamed if key in source}
         for sample in _list(source.get("sample", 0)):
             if not isinstance(sample, int) or isinstance(sample, bool) or sample < 0:
                 raise BadInput(f"sample must be a number of nodes, not {sample!r}")
             for replicate in _replicates(source):
                 drawn = derived_seed(str(seed), family, str(sample), str(replicate))
-                yield Recipe(family, drawn if sample else 0, file=str(file), sample=sample, **columns)
+                used = drawn if sample else 0
+                yield Recipe(family, used, file=str(file), file_kind=kind.name, columns=freeze(columns), sample=sample)
         return
     workload = workload_named(_typed(source, "workload", str, ""))
     family = _typed(source, "family", str, workload.name)
@@ -183,13 +187,15 @@ def _replicates(source: dict[str, Any]) -> range:
     return range(seeds)
 
 
-def _runs(table: dict[str, Any], data: dict[str, Any], families: set[str]) -> Runs:
+def _runs(table: dict[str, Any], data: dict[str, Any], recipes: list[Recipe]) -> Runs:
     _check_keys(table, _RUN)
     problems, methods, wanted = (_list(_typed(table, key, list, [])) for key in ("problems", "methods", "families"))
     if not problems or not methods:
         raise BadInput("needs problems and methods, at least one of each")
+    families = {recipe.family for recipe in recipes}
     for problem in problems:
-        problem_named(str(problem))
+        if (kind := problem_named(str(problem)).kind) not in {recipe.kind for recipe in recipes}:
+            raise BadInput(f"problem '{problem}' asks for instances of the kind '{kind}', and the study has none")
     chosen = [variant for method in methods for variant in _variants(method)]
     for problem, (method, options) in itertools.product(problems, chosen):
         method_named(method).complete(dict(options), problem)

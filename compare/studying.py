@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
@@ -12,6 +13,7 @@ import click
 from compare.spark_study import run_study
 from compare.store import Store
 from compare.study import read_study
+from instances.topics import TOPICS
 
 
 def study(spec: Path, out: Path, master: str) -> None:
@@ -35,7 +37,9 @@ def report(folder: Path) -> Path:
     notes = list(plan.notes)
     if missing := len(plan.keys) - len(rows):
         notes.append(f"{missing} of {len(plan.keys)} runs are not done yet: the same study command goes on with them.")
-    return write_report(folder, rows, store.instance, title=plan.name, spec=plan.spec, notes=notes)
+    return write_report(
+        folder, rows, partial(store.instance, kind=TOPICS), title=plan.name, spec=plan.spec, notes=notes
+    )
 
 
 def _stop(number: int, frame: object) -> NoReturn:

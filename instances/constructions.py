@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 from instances.option import Option
 from instances.topic_instance import TopicInstance
-from instances.workloads import Workload
+from instances.workload import Workload
 
 
 def greedy_merge_cuboid(*, k: int, m: int) -> TopicInstance:
@@ -90,14 +90,14 @@ def _first_topics(count: int) -> list[str]:
 
 def _construction(
     name: str, summary: str, source: str, build: Callable[..., TopicInstance], *parameters: Option
-) -> Workload:
+) -> Workload[TopicInstance]:
     def generate(*, seed: int, **given: int) -> TopicInstance:
         return build(**given)
 
     return Workload(name, f"{summary} (no seed)", source, parameters, generate)
 
 
-CONSTRUCTIONS: tuple[Workload, ...] = (
+CONSTRUCTIONS: tuple[Workload[TopicInstance], ...] = (
     _construction(
         "greedy-merge-cuboid",
         "Greedy Merge takes km + 2k edges, 2m + 2k suffice",

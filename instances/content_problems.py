@@ -57,6 +57,7 @@ class ContentProblem(Problem[ContentInstance, ContentOverlay]):
     a message crosses a link once. The routing says which trees there are to choose from.
     """
 
+    kind = "content"
     routing: str
     integral = False
 

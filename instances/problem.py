@@ -20,6 +20,8 @@ class Problem(ABC, Generic[Instance, Answer]):
         What is minimised, in one line.
     source : str
         Paper and section.
+    kind : str
+        The kind of its instances and answers (see :class:`instances.kind.Kind`).
     integral : bool
         Whether every value is an integer (then a lower bound may be rounded up).
     """
@@ -27,6 +29,7 @@ class Problem(ABC, Generic[Instance, Answer]):
     name: str
     summary: str
     source: str
+    kind: str
     integral: bool = True
 
     @abstractmethod

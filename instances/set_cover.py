@@ -10,7 +10,7 @@ import numpy as np
 from instances.errors import BadInput
 from instances.option import Option
 from instances.topic_instance import TopicInstance
-from instances.workloads import Workload
+from instances.workload import Workload
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def repeated_instance(cover: SetCover, copies: int) -> TopicInstance:
 
 def _of_set_covers(
     name: str, summary: str, source: str, build: Callable[..., TopicInstance], *more: Option, most: int
-) -> Workload:
+) -> Workload[TopicInstance]:
     def generate(*, elements: int, sets: int, share: float, seed: int, **given: int) -> TopicInstance:
         return build(random_set_cover(elements, sets, share, seed), **given)
 
@@ -110,7 +110,7 @@ def _repeated(cover: SetCover, copies: int) -> TopicInstance:
     return repeated_instance(cover, copies or len(cover.sets) ** 2)
 
 
-SET_COVER_CONSTRUCTIONS: tuple[Workload, ...] = (
+SET_COVER_CONSTRUCTIONS: tuple[Workload[TopicInstance], ...] = (
     _of_set_covers(
         "set-cover-single-node",
         "the degree of node v is the size of a set cover",

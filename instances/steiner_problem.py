@@ -15,6 +15,7 @@ from instances.topic_instance import Ids
 class SteinerTree(Problem[SteinerInstance, Overlay]):
     """A tree of least cost in the graph that holds all terminals; other nodes may be on it (Karp 1972; P4 §II.A)."""
 
+    kind = "steiner"
     name, summary, source = "steiner", "cheapest tree that joins all terminals", "P4 §II.A"
 
     def value(self, instance: SteinerInstance, answer: Overlay) -> float:

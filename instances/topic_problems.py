@@ -18,6 +18,8 @@ _NAMED = 5
 class TopicProblem(Problem[TopicInstance, Overlay]):
     """A problem whose answers are overlays on the nodes of a topic instance."""
 
+    kind = "topics"
+
     def violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
         """See :class:`Problem`."""
         if answer.num_nodes != instance.num_nodes:

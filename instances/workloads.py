@@ -9,47 +9,18 @@ that it already has is drawn again. The probability of a set of topics is theref
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from instances import popularity
 from instances.errors import BadInput
-from instances.option import Option, Value, complete
+from instances.option import Option
 from instances.subscription_draw import draw_subscriptions
 from instances.topic_instance import TopicInstance
+from instances.workload import Workload
 
 _MOST = 2**31 - 1
-
-
-@dataclass(frozen=True)
-class Workload:
-    """A named family of seeded instances.
-
-    Attributes
-    ----------
-    name, summary, source
-        As listed; `source` names paper and section.
-    parameters : tuple of Option
-        What can be chosen, with defaults.
-    """
-
-    name: str
-    summary: str
-    source: str
-    parameters: tuple[Option, ...]
-    build: Callable[..., TopicInstance]
-
-    def complete(self, given: dict[str, object]) -> dict[str, Value]:
-        """All parameters with their values; an unknown one is bad input."""
-        return complete(self.parameters, given, f"workload '{self.name}'")
-
-    def generate(self, *, seed: int = 0, **given: object) -> TopicInstance:
-        """The instance for a seed (0 … 2^63 − 1) and parameters."""
-        if not 0 <= seed < 2**63:
-            raise BadInput(f"seed {seed} must lie from 0 to 2^63 - 1")
-        return self.build(seed=seed, **self.complete(given))
 
 
 def topic_weights(law: str, topics: int, **shape: float) -> popularity.Weights:
@@ -105,7 +76,7 @@ def _alpha(default: float) -> Option:
 
 
 _P1, _P3 = "P1 §8, P2 §5", "P3 §VI"
-TOPIC_WORKLOADS: tuple[Workload, ...] = (
+TOPIC_WORKLOADS: tuple[Workload[TopicInstance], ...] = (
     Workload(
         "uniform", "every topic alike, a fixed number a node", "P1 §8, P2 §6.5", _FIXED, partial(_fixed, "uniform")
     ),

@@ -22,6 +22,7 @@ def run(problem: str = "min-tco", method: str = "gm", instance: str = "i1", **gi
         "instance": instance,
         "recipe": json.dumps({"workload": "by hand"}),
         "family": "by hand",
+        "kind": "topics",
         "nodes": 10,
         "topics": 3,
         "subscriptions": 20,

@@ -13,6 +13,7 @@ from compare.catalogue import problem_named
 from compare.store import Store
 from compare.study import read_study
 from instances import Overlay
+from instances.topics import TOPICS
 
 pytestmark = pytest.mark.spark
 
@@ -78,7 +79,7 @@ def test_a_study_runs_everything_and_its_exact_runs_bound_the_others(finished):
 def test_every_stored_answer_is_valid_and_worth_its_value(finished):
     store = Store(finished[1])
     for _, row in store.rows().iterrows():
-        instance = store.instance(row["instance"])
+        instance = store.instance(row["instance"], TOPICS)
         overlay = Overlay(instance.num_nodes, np.array(row["answer"], dtype=np.int32).reshape(-1, 2))
         problem = problem_named(row["problem"])
         assert problem.violations(instance, overlay) == []
@@ -110,11 +111,11 @@ def test_a_study_in_the_folder_of_another_is_refused(finished, tmp_path):
 def test_a_killed_study_loses_and_repeats_nothing(tmp_path):
     file, out = write(tmp_path, 5), tmp_path / "out"
     for number, status in ((signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130)):
-        before = len(Store(out).done())
+        log = _size(out / "spark.log")
         study = subprocess.Popen(command(file, out, "local[2]"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + 120
-        while len(Store(out).done()) < before + 3 and study.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.02)
+        # Runs are counted once Spark is up: an executor of the study killed before may finish one until then.
+        _wait(study, lambda: _size(out / "spark.log"), log + 1)
+        _wait(study, lambda: len(Store(out).done()), len(Store(out).done()) + 3)
         study.send_signal(number)
         assert study.wait(60) == status
     stamps = _stamps(out)
@@ -129,6 +130,16 @@ def test_a_killed_study_loses_and_repeats_nothing(tmp_path):
     assert len(after) == 60
     assert {name: after[name] for name in stamps} == stamps
     assert not [file for file in out.rglob(".*") if file.is_file() and file.name != ".lock"]
+
+
+def _size(file):
+    return file.stat().st_size if file.is_file() else 0
+
+
+def _wait(study, count, least):
+    deadline = time.monotonic() + 120
+    while count() < least and study.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
 
 
 def table(out):

@@ -12,6 +12,7 @@ from compare.store import SCHEMA, Made, Plan, Store, row
 from compare.task import Task, options_json
 from heuristics import HEURISTICS
 from instances import PROBLEMS, BadInput, Overlay, TopicInstance
+from instances.topics import TOPICS
 
 PATH = TopicInstance.from_subscriptions({"a": ["x"], "b": ["x", "y"], "c": ["y"]})
 GM = HEURISTICS[0]
@@ -42,9 +43,9 @@ def stored(tmp_path):
 def test_a_row_comes_back_as_it_was_put(tmp_path):
     store, task = stored(tmp_path), task_of()
     result = GM.run(PATH, PROBLEMS["min-tco"])
-    store.add(row(task, PATH, result, exact=False, peak=5.0))
+    store.add(row(task, PATH, TOPICS, result, exact=False, peak=5.0))
     rows = store.rows()
-    assert list(rows.columns) == SCHEMA.names
+    assert set(rows.columns) == {*SCHEMA.names, *TOPICS.sizes, *TOPICS.measures} - {"sizes", "measures"}
     assert task.key in store
     assert store.done() == {task.key}
     only = rows.iloc[0]
@@ -58,7 +59,7 @@ def test_rows_can_be_read_for_some_keys_and_without_any_rows(tmp_path):
     store = stored(tmp_path)
     assert len(store.rows()) == 0
     for seed in range(3):
-        store.add(row(task_of(seed=seed), PATH, GM.run(PATH, PROBLEMS["min-tco"]), exact=False, peak=0.0))
+        store.add(row(task_of(seed=seed), PATH, TOPICS, GM.run(PATH, PROBLEMS["min-tco"]), exact=False, peak=0.0))
     keys = [task_of(seed=seed).key for seed in (0, 2, 9)]
     assert set(store.rows(keys)["seed"]) == {0, 2}
 
@@ -76,12 +77,12 @@ def test_a_key_does_not_change_with_names():
 
 def test_instances_are_kept_by_digest_and_checked(tmp_path):
     store = stored(tmp_path)
-    store.add_instance(PATH)
-    assert store.instance(PATH.digest) == PATH
+    store.add_instance(PATH, TOPICS)
+    assert store.instance(PATH.digest, TOPICS) == PATH
     other = TopicInstance.from_subscriptions({"a": ["x"], "b": ["x"]})
     (store.instances / f"{PATH.digest}.parquet").rename(store.instances / f"{other.digest}.parquet")
     with pytest.raises(BadInput, match="does not hold the instance"):
-        store.instance(other.digest)
+        store.instance(other.digest, TOPICS)
 
 
 def test_the_index_and_plan_come_back(tmp_path):
@@ -123,6 +124,6 @@ def test_a_second_study_in_the_same_folder_is_refused_while_the_first_runs(tmp_p
 
 def test_a_row_file_is_plain_parquet_that_names_its_columns(tmp_path):
     store = stored(tmp_path)
-    store.add(row(task_of(), PATH, GM.run(PATH, PROBLEMS["min-tco"]), exact=False, peak=0.0))
+    store.add(row(task_of(), PATH, TOPICS, GM.run(PATH, PROBLEMS["min-tco"]), exact=False, peak=0.0))
     table = pq.read_table(store.runs / f"{task_of().key}.parquet")
     assert table.schema.names == SCHEMA.names

@@ -1,0 +1,45 @@
+"""A named family of seeded instances."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic
+
+from instances.errors import BadInput
+from instances.option import Option, Value, complete
+from instances.problem import Instance
+
+
+@dataclass(frozen=True)
+class Workload(Generic[Instance]):
+    """A named family of seeded instances.
+
+    Attributes
+    ----------
+    name, summary, source
+        As listed; `source` names paper and section.
+    parameters : tuple of Option
+        What can be chosen, with defaults.
+    build : callable
+        From parameters and `seed`, by name, to an instance.
+    kind : str
+        The kind of its instances.
+    """
+
+    name: str
+    summary: str
+    source: str
+    parameters: tuple[Option, ...]
+    build: Callable[..., Instance]
+    kind: str = "topics"
+
+    def complete(self, given: dict[str, object]) -> dict[str, Value]:
+        """All parameters with their values; an unknown one is bad input."""
+        return complete(self.parameters, given, f"workload '{self.name}'")
+
+    def generate(self, *, seed: int = 0, **given: object) -> Instance:
+        """The instance for a seed (0 … 2^63 − 1) and parameters."""
+        if not 0 <= seed < 2**63:
+            raise BadInput(f"seed {seed} must lie from 0 to 2^63 - 1")
+        return self.build(seed=seed, **self.complete(given))

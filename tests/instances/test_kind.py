@@ -1,0 +1,45 @@
+"""What a kind says of its instances and answers comes back as it went."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from instances import KINDS, PROBLEMS, WORKLOADS, BadInput
+from instances.topics import TOPICS
+from tests.strategies import instances_with_overlays
+
+
+def test_problems_and_workloads_name_kinds_that_exist():
+    assert {problem.kind for problem in PROBLEMS.values()} | {load.kind for load in WORKLOADS.values()} <= set(KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=list(KINDS))
+def test_the_workloads_of_a_kind_come_back_from_its_files(kind, tmp_path):
+    for workload in [load for load in WORKLOADS.values() if load.kind == kind.name][:2]:
+        instance = workload.generate(seed=5, **_small(workload))
+        kind.write(instance, tmp_path / f"one{kind.ending}")
+        again = kind.read(tmp_path / f"one{kind.ending}", {}).instance
+        assert again.digest == instance.digest
+        assert kind.size(again) == kind.size(instance)
+        assert tuple(kind.size(again)) == kind.sizes
+
+
+def _small(workload):
+    wanted = {"nodes": 7, "topics": 90, "users": 7}
+    return {option.name: wanted[option.name] for option in workload.parameters if option.name in wanted}
+
+
+@given(instances_with_overlays())
+def test_an_overlay_comes_back_from_its_packed_form(both):
+    instance, overlay = both
+    packed = TOPICS.pack(overlay)
+    assert packed.dtype == np.int32
+    assert TOPICS.unpack(packed, instance) == overlay
+    assert len(TOPICS.labelled(overlay, instance)["edges"]) == overlay.num_edges
+
+
+def test_only_kinds_with_a_sample_can_be_sampled():
+    instance = WORKLOADS["uniform"].generate(nodes=9)
+    assert TOPICS.sample(instance, 4, 1).num_nodes == 4
+    with pytest.raises(BadInput, match="cannot be sampled"):
+        super(type(TOPICS), TOPICS).sample(instance, 4, 1)
