@@ -6,9 +6,10 @@ from heuristics.greedy_merge import GREEDY_MERGE
 from heuristics.low_oda import LOW_ODA
 from heuristics.minmax_oda import GM_M, MINMAX_ODA
 from heuristics.ring_per_topic import RING_PER_TOPIC
+from heuristics.soft_links import S0_TREE, S1_COMMON, S2_FAR, SH_HYBRID
 from heuristics.tie_search import with_extremes
 from heuristics.two_diameter import TWO_DIAMETER_ODA
-from instances import Method, Overlay, TopicInstance
+from instances import BrokerNetwork, Dissemination, Method, Overlay, TopicInstance
 
 HEURISTICS: tuple[Method[TopicInstance, Overlay], ...] = tuple(
     with_extremes(method)
@@ -29,4 +30,6 @@ HEURISTICS: tuple[Method[TopicInstance, Overlay], ...] = tuple(
     )
 )
 
-__all__ = ["HEURISTICS"]
+BROKER_HEURISTICS: tuple[Method[BrokerNetwork, Dissemination], ...] = (S0_TREE, S1_COMMON, S2_FAR, SH_HYBRID)
+
+__all__ = ["BROKER_HEURISTICS", "HEURISTICS"]

@@ -2,10 +2,15 @@
 
 from typing import Any
 
+from instances.broker_network import BrokerNetwork
+from instances.broker_problems import BROKER_PROBLEMS
+from instances.broker_workloads import BROKER_WORKLOADS
+from instances.brokers import BROKERS
 from instances.constructions import CONSTRUCTIONS
 from instances.content_instance import ContentInstance
 from instances.content_overlay import ContentOverlay, RoutingTree
 from instances.content_problems import CONTENT_PROBLEMS, ContentProblem
+from instances.dissemination import Dissemination
 from instances.errors import BadInput
 from instances.kind import Kind
 from instances.method import Found, Method
@@ -20,22 +25,32 @@ from instances.topics import TOPICS
 from instances.workload import Workload
 from instances.workloads import TOPIC_WORKLOADS
 
-KINDS: dict[str, Kind[Any, Any]] = {kind.name: kind for kind in (TOPICS,)}
-PROBLEMS: dict[str, Problem[Any, Any]] = {problem.name: problem for problem in TOPIC_PROBLEMS}
-WORKLOADS: dict[str, Workload[Any]] = {
-    workload.name: workload for workload in (*TOPIC_WORKLOADS, *CONSTRUCTIONS, *SET_COVER_CONSTRUCTIONS)
-}
+_KINDS: tuple[Kind[Any, Any], ...] = (TOPICS, BROKERS)
+_PROBLEMS: tuple[Problem[Any, Any], ...] = (*TOPIC_PROBLEMS, *BROKER_PROBLEMS)
+_WORKLOADS: tuple[Workload[Any], ...] = (
+    *TOPIC_WORKLOADS,
+    *CONSTRUCTIONS,
+    *SET_COVER_CONSTRUCTIONS,
+    *BROKER_WORKLOADS,
+)
+
+KINDS: dict[str, Kind[Any, Any]] = {kind.name: kind for kind in _KINDS}
+PROBLEMS: dict[str, Problem[Any, Any]] = {problem.name: problem for problem in _PROBLEMS}
+WORKLOADS: dict[str, Workload[Any]] = {workload.name: workload for workload in _WORKLOADS}
 
 __all__ = [
+    "BROKER_PROBLEMS",
     "CONTENT_PROBLEMS",
     "KINDS",
     "PROBLEMS",
     "TOPIC_PROBLEMS",
     "WORKLOADS",
     "BadInput",
+    "BrokerNetwork",
     "ContentInstance",
     "ContentOverlay",
     "ContentProblem",
+    "Dissemination",
     "Found",
     "Kind",
     "Method",

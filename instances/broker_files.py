@@ -100,11 +100,15 @@ def read_dissemination(path: Path, network: BrokerNetwork) -> Dissemination:
 
 def write_dissemination(answer: Dissemination, network: BrokerNetwork, path: Path) -> None:
     """Write an answer with the labels of its network; the inverse of :func:`read_dissemination`."""
+    text = _text({"format": ANSWER_FORMAT, **labelled_rows(answer, network)})
+    write_whole(path, lambda file: file.write_text(text + "\n", encoding="utf-8"))
+
+
+def labelled_rows(answer: Dissemination, network: BrokerNetwork) -> dict[str, object]:
+    """Soft links and messages by broker label, as the file has them."""
     name = network.tree.label
     links = [[name(u), name(v)] for u, v in answer.soft_links.tolist()]
-    sent = [[p, name(u), name(v)] for p, u, v in answer.messages.tolist()]
-    text = _text({"format": ANSWER_FORMAT, "soft_links": links, "messages": sent})
-    write_whole(path, lambda file: file.write_text(text + "\n", encoding="utf-8"))
+    return {"soft_links": links, "messages": [[p, name(u), name(v)] for p, u, v in answer.messages.tolist()]}
 
 
 def _text(value: object) -> str:

@@ -19,6 +19,7 @@ class SoftLinks(Problem[BrokerNetwork, Dissemination]):
     the receptions by pure forwarders: fewest messages, fewest pure forwarders and highest yield are one question.
     """
 
+    kind = "brokers"
     name, summary, source = "soft-links", "fewest messages over the primary tree and soft links", "P5 §6, §7"
 
     def value(self, instance: BrokerNetwork, answer: Dissemination) -> float:
@@ -33,7 +34,7 @@ class SoftLinks(Problem[BrokerNetwork, Dissemination]):
         return found if len(found) <= _NAMED else [*found[:_NAMED], f"and {len(found) - _NAMED} more"]
 
     def measures(self, instance: BrokerNetwork, answer: Dissemination) -> dict[str, float]:
-        """Deliveries, pure forwarders, yield, hops to a delivery (mean, most), and how many soft links there are."""
+        """What the messages are made of, the hops to a delivery (mean and most), and how many soft links there are."""
         arrivals = Arrivals(instance, answer)
         hops = arrivals.hops[arrivals.wanted]
         return {

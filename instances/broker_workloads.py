@@ -14,8 +14,10 @@ import numpy.typing as npt
 from instances.broker_network import BrokerNetwork
 from instances.broker_tree import DELAY, BrokerTree
 from instances.errors import BadInput
+from instances.option import Option, Value
 from instances.popularity import zipf
 from instances.predicates import HIGHEST, LOWEST, Publications, Subscriptions
+from instances.workload import Workload
 
 TREES = ("balanced", "random", "path", "star")
 SUBJECTS = 1000
@@ -136,3 +138,47 @@ def _publications(
 
 def _drawn(popularity: npt.NDArray[np.int64], count: int, random: np.random.Generator) -> npt.NDArray[np.int64]:
     return np.searchsorted(popularity, random.integers(popularity[-1], size=count), side="right").astype(np.int64)
+
+
+def _workload(name: str, summary: str, **chosen: Value) -> Workload[BrokerNetwork]:
+    given: dict[str, Value] = {"brokers": 120, "subscriptions": 6552, "publications": 3600, **chosen}
+
+    def count(name: str, summary: str, default: int = 0, least: int = 1, most: int = 2**31 - 1) -> Option:
+        return Option(name, given.get(name, default), summary, least=least, most=most)
+
+    parameters = (
+        Option("tree", "balanced", "family of the primary network", choices=TREES),
+        count("brokers", "brokers"),
+        count("degree", "most primary links of a broker in a balanced or random tree", 3),
+        count("radius", "Δ: most primary hops that a soft link spans", 4),
+        count("fanout", "most primary and soft links that a broker sends over", 35, least=0),
+        count("uplink", "publications a second out of a broker; 0 for no cap", 0, least=0),
+        count("subscriptions", "subscriptions in all"),
+        count("publications", "publications in all"),
+        count("rate", "publications a minute", 3600),
+        Option("alpha", 0.8, "popularity of subject i is proportional to i^-alpha", least=0.0, most=20.0),
+        count("spread", "subjects to either side of an interest's centre", 9, least=0, most=SUBJECTS),
+        count("specific", "percent of the subscriptions that take each step of specialisation", 10, least=0, most=100),
+        count("hosts", "percent of the brokers that have subscriptions", 100, most=100),
+    )
+    return Workload(name, summary, "P5 §7", parameters, broker_workload, "brokers")
+
+
+BROKER_WORKLOADS: tuple[Workload[BrokerNetwork], ...] = (
+    _workload("brokers-sparse", "a publication matches about 8% of the subscriptions, and of the brokers"),
+    _workload(
+        "brokers-dense",
+        "a publication matches about half of the subscriptions, at a quarter of the brokers",
+        subscriptions=19472,
+        spread=220,
+        hosts=45,
+    ),
+    _workload(
+        "brokers-covering",
+        "most subscriptions are covered by others",
+        brokers=500,
+        subscriptions=10_000,
+        spread=8,
+        specific=60,
+    ),
+)

@@ -29,10 +29,17 @@ method = METHODS[sys.argv[1]]
 compiled()
 method.warm_up and method.warm_up()
 before, loaded = compiled(), LIBRARIES & set(sys.modules)
-for workload, nodes, topics in (("uniform", 24, 12), ("exponential", 48, 20), ("zipf", 9, 30)):
-    instance = WORKLOADS[workload].generate(seed=5, nodes=nodes, topics=topics, subscriptions=4)
+GIVEN = [
+    ("uniform", {"nodes": 24, "topics": 12, "subscriptions": 4}),
+    ("exponential", {"nodes": 48, "topics": 20, "subscriptions": 4}),
+    ("zipf", {"nodes": 9, "topics": 30, "subscriptions": 4}),
+    ("brokers-sparse", {"brokers": 24, "publications": 60, "uplink": 2}),
+    ("brokers-dense", {"brokers": 9, "publications": 20, "tree": "star"}),
+]
+for workload, given in GIVEN:
     for problem in method.problems:
-        method.run(instance, PROBLEMS[problem], seed=3, time_limit=1)
+        if PROBLEMS[problem].kind == WORKLOADS[workload].kind:
+            method.run(WORKLOADS[workload].generate(seed=5, **given), PROBLEMS[problem], seed=3, time_limit=1)
 print(sorted(name for name, kinds in compiled().items() if kinds - before.get(name, set())))
 print(sorted(LIBRARIES & set(sys.modules) - loaded))
 """

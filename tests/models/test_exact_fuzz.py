@@ -4,10 +4,12 @@ import random
 
 import pytest
 
-from instances import PROBLEMS, Status, TopicInstance
+from instances import TOPIC_PROBLEMS, Status, TopicInstance
 from models import MODELS
 from models.lp_bound import lower_bound
 from tests.brute_force import optimum
+
+PROBLEMS = {problem.name: problem for problem in TOPIC_PROBLEMS}
 
 METHODS = {method.name: method for method in MODELS if method.exact}
 

@@ -6,12 +6,14 @@ import math
 import pytest
 
 from heuristics import HEURISTICS
-from instances import PROBLEMS, Status, TopicInstance
+from instances import TOPIC_PROBLEMS, Status, TopicInstance
 from models import MODELS
 from models.cp_sat import solve_cp_sat
 from models.ilp import solve_ilp
 from tests.brute_force import optimum, pareto_front
 from tests.models.small_instances import renumbered, small_instance, uniform_instance
+
+PROBLEMS = {problem.name: problem for problem in TOPIC_PROBLEMS}
 
 METHODS = {method.name: method for method in MODELS if method.exact}
 VARIANTS = [(name, {}) for name in METHODS] + [

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from instances import PROBLEMS, Overlay, Status
+from instances import TOPIC_PROBLEMS, Overlay, Status
 from models import MODELS
 from models.deadline import Deadline
 from models.ilp import relaxation_bound
@@ -15,6 +15,8 @@ from models.simple_bounds import simple_bounds
 from models.starts import heuristic_overlays
 from tests.brute_force import all_graphs, optimum
 from tests.models.small_instances import small_instance, uniform_instance
+
+PROBLEMS = {problem.name: problem for problem in TOPIC_PROBLEMS}
 
 FOREVER = Deadline(None)
 
