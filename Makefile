@@ -11,8 +11,8 @@ study: set-up ## run the default study and write its report, results/default/rep
 	$(BIN)/overlaybench study compare/default_study.toml --out results/default
 	$(BIN)/overlaybench report results/default
 
-test: set-up ## run the tests, but for the slow ones
-	$(BIN)/python -m pytest
+test: set-up ## run the tests, but for the slow ones, on two cores
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-slow: set-up ## run the tests that take minutes each
 	$(BIN)/python -m pytest -m slow
