@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from heuristics.bucket_queue import BucketQueue
 from heuristics.growth import Growth
 from heuristics.heuristic import Built
 from heuristics.idle_edges import add_idle_edges
-from heuristics.pairs import pairs_by_common_topics
 from heuristics.ties import TieOrder
 from instances import TopicInstance
 
@@ -31,10 +29,9 @@ def extend_by_degree(growth: Growth, forgone: Callable[[int], float], *, idle_ed
     The first, e1, contributes most among the edges that raise the maximum degree least; the second, e2, most of
     all edges. e1 is added unless e2 contributes more than ``forgone(contribution of e1)``.
 
-    While some edge leaves the maximum degree as it is, e1 is among the pairs of nodes below the maximum degree:
-    those wait in `open`, and move to `blocked` when found to have an end at the maximum degree. That e2 is taken
-    from the blocked pairs means that it raises the maximum degree, and opens them all again. Levels in both
-    queues are upper bounds, exact when a candidate is linked.
+    While some edge leaves the maximum degree as it is, e1 is among the pairs of nodes below the maximum degree, the
+    open ones. That e2 is taken from the others means that it raises the maximum degree, and opens them all. Both are
+    looked for by bounds on what each node's pairs contribute, `of_open` on the open ones only.
 
     Parameters
     ----------
@@ -52,34 +49,22 @@ def extend_by_degree(growth: Growth, forgone: Callable[[int], float], *, idle_ed
 
     Notes
     -----
-    Time O(D (P log P + |V|)), P the number of pairs with a topic in common and D the maximum degree reached,
-    besides O(|T_u| + |T_v|) for each evaluation, of which there are at most |T_u ∩ T_v| + 1 a pair. Memory
-    O(Σ|T_v|) and about 24 bytes a pair.
+    Memory O(Σ|T_v|), and the matrix of :mod:`heuristics.contributions` where that is kept. Time O(D C R), D the maximum
+    degree reached, C ≤ max|T_v| the largest contribution and R what all rows cost once: |V|² with the matrix, which
+    itself costs O(Σ_t |V_t|²) over the whole run, else Σ_t |V_t|². A row is looked at only where its bound is high
+    enough.
     """
     max_degree, idle = growth.max_degree_at_first, 0
-    open_, blocked = pairs_by_common_topics(growth.instance, growth.order), BucketQueue()
-    if max_degree == 0:
-        open_, blocked = blocked, open_
+    of_all = growth.bounds()
+    of_open = of_all.copy()
     while growth.to_merge:
-        contribution = open_.top
+        of_open[growth.degrees >= max_degree] = 0
+        contribution = int(of_open.max())
         if contribution == 0 and idle_edges:
             idle += add_idle_edges(growth, max_degree)
-        if _link_heaviest(growth, blocked, above=forgone(contribution)):
+        if growth.link_best(of_all, above=forgone(contribution)):
             max_degree += 1
-            open_.absorb(blocked)
+            of_open[:] = of_all
         else:
-            full, stale, contributions = growth.link(open_.pop(), contribution, below=max_degree)
-            blocked.put(full, contribution)
-            open_.put_each(stale, contributions)
+            growth.link_level(of_open, contribution, below=max_degree)
     return idle
-
-
-def _link_heaviest(growth: Growth, blocked: BucketQueue, above: float) -> bool:
-    """Add the best blocked edge if it contributes more than `above`, and say whether it did."""
-    while (contribution := blocked.top) > above:
-        rest, stale, contributions = growth.link_first(blocked.pop(), contribution)
-        blocked.put_each(stale, contributions)
-        if rest is not None:
-            blocked.put(rest, contribution)
-            return True
-    return False

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from heuristics.bucket_queue import BucketQueue
 from heuristics.growth import ANY_DEGREE, Growth
 from heuristics.heuristic import TOPIC_CONNECTED, Built, heuristic
 from heuristics.last_links import last_links
-from heuristics.pairs import pairs_by_common_topics
-from heuristics.ties import TIES, priorities, tie_order
+from heuristics.ties import TIES, tie_order
 from instances import Option, Overlay, TopicInstance
 
 RUNS = Option("runs", 1, "how often to run, each time on the edges not used yet", least=1)
@@ -46,11 +44,11 @@ def greedy_merge(instance: TopicInstance, *, runs: int = 1, ties: str = "lowest"
     Chockler, Melamed, Tock, Vitenberg, PODC 2007 (P1), §6.1, Algorithms 1–3; the ratio is Lemma 6.5, several
     runs are §6.4.
 
-    An edge is evaluated, in O(|T_u| + |T_v|), only when it is next in line, since its contribution can only have
-    fallen; pairs with a single common topic are never listed (see :func:`heuristics.last_links.last_links`). With
-    a bounded number of evaluations a pair this is the O(|V|²|T|) of Lemma 6.4; on the papers' workloads a pair is
-    evaluated about once, at worst |T_u ∩ T_v| + 1 times. Memory O(Σ|T_v|) and 8 bytes for each pair with two topics in
-    common. Further runs list the pairs with one topic in common too.
+    No pair is listed. An edge of contribution c is found by counting again what the nodes contribute whose pairs may
+    still contribute c, or in the matrix of :mod:`heuristics.contributions`; pairs of contribution 1 are not looked for
+    at all (see :func:`heuristics.last_links.last_links`). Memory O(Σ|T_v|). Time, with the matrix, O(|V|²|T|) as in
+    Lemma 6.4; without it O(Σ_t |V_t|²) for every value that the largest contribution takes, at most max|T_v| of them,
+    and topics mostly connected hardly count. Further runs go down to pairs of contribution 1.
 
     Examples
     --------
@@ -63,8 +61,8 @@ def greedy_merge(instance: TopicInstance, *, runs: int = 1, ties: str = "lowest"
 
 def extend_greedily(growth: Growth) -> None:
     """Add Greedy Merge's edges to an overlay until every topic is connected. Cost as for :func:`greedy_merge`."""
-    _link_heaviest(growth, pairs_by_common_topics(growth.instance, growth.order, least=2), least=2)
-    edges = last_links(growth.instance, growth.components, growth.order)
+    _link_heaviest(growth, least=2)
+    edges = last_links(growth.components, growth.order)
     growth.add(edges, merged=len(edges))
 
 
@@ -74,10 +72,8 @@ def _build(instance: TopicInstance, *, seed: int, runs: int = 1, ties: str = "lo
     extend_greedily(growth)
     edges, counters, done = growth.edges, growth.counters(), 1
     while done < runs and len(growth.edges):
-        growth = Growth(instance, order)
-        waiting = pairs_by_common_topics(instance, order)
-        waiting.remove(priorities(edges, order))
-        _link_heaviest(growth, waiting, least=1)
+        growth = Growth(instance, order, used=np.sort(edges))
+        _link_heaviest(growth, least=1)
         edges = np.concatenate([edges, growth.edges])
         counters = {name: counters[name] + more for name, more in growth.counters().items()}
         done += 1
@@ -85,11 +81,11 @@ def _build(instance: TopicInstance, *, seed: int, runs: int = 1, ties: str = "lo
     return Built(Overlay.from_edges(instance.num_nodes, ends), counters | {"runs": done})
 
 
-def _link_heaviest(growth: Growth, waiting: BucketQueue, least: int) -> None:
+def _link_heaviest(growth: Growth, least: int) -> None:
     """Add an edge of maximum contribution until none contributes `least`."""
-    while (contribution := waiting.top) >= least:
-        _, stale, contributions = growth.link(waiting.pop(), contribution, below=ANY_DEGREE)
-        waiting.put_each(stale, contributions)
+    bounds = growth.bounds()
+    while (contribution := int(bounds.max())) >= least:
+        growth.link_level(bounds, contribution, below=ANY_DEGREE)
 
 
 GREEDY_MERGE = heuristic(

@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 import numpy.typing as npt
 
-from heuristics.bucket_queue import Priorities
 from heuristics.compiled import kernel
-from heuristics.ties import TieOrder, candidate_of
-from heuristics.topic_components import TopicComponents, contribution, join, singletons, unite
+from heuristics.contributions import (
+    Contributions,
+    Edges,
+    Open,
+    contribution_of,
+    contributions_to,
+    foresee,
+    open_nodes,
+    partners,
+)
+from heuristics.ties import RULES, TieOrder, candidate_of, priority
+from heuristics.topic_components import TopicComponents, join, singletons, unite
 from instances import Overlay, TopicInstance
 
-Levels = npt.NDArray[np.int32]
+Bounds = npt.NDArray[np.int32]
 Degrees = npt.NDArray[np.int32]
 Groups = npt.NDArray[np.int32]
 
 ANY_DEGREE = 2**31 - 1
+_HIGHEST, _RANDOM = RULES.index("highest"), RULES.index("random")
+_NO_EDGES = np.empty(0, np.int64)
 
 
 class Growth:
     """The overlay without edges at first; edges are added by the methods below and never removed.
+
+    Contributions only fall while it grows. So of each node a bound is kept on what its pairs with later nodes
+    contribute, and only nodes whose bound is as high as the best edge can be are looked at: no pair is listed.
 
     Attributes
     ----------
@@ -34,45 +50,69 @@ class Growth:
     to_merge : int
         How many components there are beyond one a topic; 0 means topic-connected.
     evaluations : int
-        How many contributions were computed.
+        How many pairs were found to contribute most, and looked at once more before they were linked or not.
     """
 
-    def __init__(self, instance: TopicInstance, order: TieOrder) -> None:
+    def __init__(self, instance: TopicInstance, order: TieOrder, *, used: Edges = _NO_EDGES) -> None:
         self.instance, self.order = instance, order
         self.components = singletons(instance)
         self.degrees = np.zeros(instance.num_nodes, dtype=np.int32)
         self.max_degree_at_first = 0
         self.to_merge = self._to_merge_at_first = instance.num_subscriptions - instance.num_topics
         self.evaluations = 0
-        self._linked: list[npt.NDArray[np.int64]] = []
+        self._used = used
+        self._linked: list[Edges] = []
 
-    def link(self, bucket: Priorities, level: int, below: int) -> tuple[Priorities, Priorities, Levels]:
-        """Add, best first, every edge of a bucket that still contributes `level`, while both degrees are `below`.
+    @cached_property
+    def contributions(self) -> Contributions:
+        """Of all pairs but those `used`, which are no candidates."""
+        return contributions_to(self.components, used=self._used)
 
-        No candidate may contribute more than `level`. Returns the candidates that the degrees forbid, and those
-        that contribute less, with their contributions; whoever contributes nothing any more is dropped.
-        Cost O(|T_u| + |T_v|) a candidate.
+    def bounds(self) -> Bounds:
+        """Of each node: its pairs contribute no more than it has topics."""
+        return np.diff(self.instance.node_offsets).astype(np.int32)
+
+    def link_level(self, bounds: Bounds, level: int, below: int) -> None:
+        """Add, best first, every edge that contributes `level`, while the degrees of both its ends are `below`.
+
+        None of them may contribute more; afterwards none contributes as much, and `bounds` say so. Cost O(Σ|T_v|) and
+        a row of :mod:`heuristics.contributions` for each node whose bound is `level`; for random ties once more for
+        every O(Σ|T_v|) edges.
         """
-        linked, blocked, stale, levels = _link(bucket, level, below, self.degrees, self.components, self.order)
-        self._linked.append(linked)
-        self.to_merge -= level * len(linked)
-        self.evaluations += len(bucket) - len(blocked)
-        return blocked, stale, levels
+        open_ = open_nodes(self.degrees, below, self.contributions)
+        if self.order.rule == _RANDOM:
+            bucket, room = np.array([-1]), 2**20 + 4 * self.instance.num_subscriptions
+            while len(bucket):
+                after = int(bucket[-1])
+                bucket = _collect(
+                    level, after, room, bounds, open_, self.degrees, below, self.contributions, self.order
+                )
+                self._link(bucket, level, below)
+                if len(bucket) < room:
+                    break
+        else:
+            linked, looked_at = _link_rows(
+                level, self.to_merge // level, bounds, open_, self.degrees, below, self.contributions, self.order
+            )
+            self.evaluations += looked_at
+            self.add(linked, merged=level * len(linked))
+        np.minimum(bounds, level - 1, out=bounds)
 
-    def link_first(self, bucket: Priorities, level: int) -> tuple[Priorities | None, Priorities, Levels]:
-        """Add the best edge of a bucket that still contributes `level`, whatever its ends' degrees.
+    def link_best(self, bounds: Bounds, above: float) -> bool:
+        """Add the best of all edges if it contributes more than `above`, and say whether it did.
 
-        Returns the candidates after it (None if there is no such edge), and the candidates before it that
-        contribute less, with their contributions.
+        `bounds` are lowered where they are found to be too high. Cost as for :meth:`link_level`.
         """
-        place, stale, levels = _first(bucket, level, self.components, self.order)
-        self.evaluations += min(place + 1, len(bucket))
-        if place == len(bucket):
-            return None, stale, levels
-        self.link(bucket[place : place + 1], level, below=ANY_DEGREE)
-        return bucket[place + 1 :], stale, levels
+        open_ = None
+        while (level := int(bounds.max())) > above:
+            open_ = open_ or open_nodes(self.degrees, ANY_DEGREE, self.contributions)
+            place = _best(level, bounds, open_, self.degrees, self.contributions, self.order)
+            if place >= 0:
+                self._link(np.array([place]), level, ANY_DEGREE)
+                return True
+        return False
 
-    def add(self, edges: npt.NDArray[np.int64], merged: int) -> None:
+    def add(self, edges: Edges, merged: int) -> None:
         """Record edges u·|V| + v that somebody else found and joined, and how many components they merged."""
         self._linked.append(edges)
         self.to_merge -= merged
@@ -80,21 +120,21 @@ class Growth:
     def assume(self, group_of: Groups, degrees: Degrees, max_degree: int) -> None:
         """Begin with part of a given overlay: the subscriptions of one group are connected, and nodes have degrees.
 
-        `group_of` has the shape of ``components.label``; below 0 stands for no group, and a group is within one
-        topic. `max_degree` is that of the given overlay, whose edges are not among :attr:`edges`. To be called
-        first. Cost O(Σ|T_v| log |V|).
+        `group_of` has a number for each subscription of ``node_topics``; below 0 stands for no group, and a group is
+        within one topic. `max_degree` is that of the given overlay, whose edges are not among :attr:`edges`. To be
+        called first. Cost O(Σ|T_v| log |V|).
         """
         self.degrees += degrees
         self.max_degree_at_first = max_degree
         self.to_merge = self._to_merge_at_first = self.to_merge - _unite_groups(group_of, self.components)
 
     @property
-    def edges(self) -> npt.NDArray[np.int64]:
+    def edges(self) -> Edges:
         """The edges so far as numbers u·|V| + v, in the order they were added."""
-        return np.concatenate(self._linked) if self._linked else np.empty(0, np.int64)
+        return np.concatenate(self._linked) if self._linked else _NO_EDGES
 
     def counters(self) -> dict[str, int]:
-        """Edges added, components merged by them, and contributions computed."""
+        """Edges added, components merged by them, and pairs looked at before they were linked or not."""
         return {
             "steps": len(self.edges),
             "merges": self._to_merge_at_first - self.to_merge,
@@ -106,54 +146,121 @@ class Growth:
         n, edges = len(self.degrees), np.sort(self.edges)
         return Overlay(n, np.stack([edges // n, edges % n], axis=1).astype(np.int32))
 
+    def _link(self, bucket: Edges, level: int, below: int) -> None:
+        linked = _link_bucket(bucket, level, self.degrees, below, self.contributions, self.order)
+        self.evaluations += len(bucket)
+        self.add(linked, merged=level * len(linked))
+
 
 @kernel
-def _link(
-    bucket: Priorities, level: int, below: int, degrees: Degrees, components: TopicComponents, order: TieOrder
-) -> tuple[npt.NDArray[np.int64], Priorities, Priorities, Levels]:
+def _link_rows(
+    level: int,
+    most_links: int,
+    bounds: Bounds,
+    open_: Open,
+    degrees: Degrees,
+    below: int,
+    contributions: Contributions,
+    order: TieOrder,
+) -> tuple[Edges, int]:
+    """In lexicographic order, or its reverse; returns the edges, and how many pairs were looked at."""
+    n, nodes, backwards = len(degrees), open_.nodes, order.rule == _HIGHEST
+    linked, num_linked, looked_at = np.empty(most_links, np.int64), 0, 0
+    for step in range(len(nodes)):
+        row = len(nodes) - 1 - step if backwards else step
+        u = nodes[row]
+        if bounds[u] < level or degrees[u] >= below:
+            continue
+        found, bounds[u] = partners(row, level, open_, degrees, below, contributions)
+        for v in found[::-1] if backwards else found[::1]:
+            if degrees[u] >= below:
+                break
+            looked_at += 1
+            if degrees[v] < below and contribution_of(u, v, contributions) == level:
+                _add(u, v, degrees, contributions)
+                linked[num_linked] = np.int64(u) * n + v
+                num_linked += 1
+    return linked[:num_linked].copy(), looked_at
+
+
+@kernel
+def _collect(
+    level: int,
+    after: int,
+    room: int,
+    bounds: Bounds,
+    open_: Open,
+    degrees: Degrees,
+    below: int,
+    contributions: Contributions,
+    order: TieOrder,
+) -> Edges:
+    """The lowest priorities above `after`, at most `room`, of edges that contribute `level`, sorted."""
+    best, num = np.empty(2 * room, np.int64), 0
+    limit = np.int64(2**63 - 1)
+    for row in range(len(open_.nodes)):
+        u = open_.nodes[row]
+        if bounds[u] < level or degrees[u] >= below:
+            continue
+        found, bounds[u] = partners(row, level, open_, degrees, below, contributions)
+        for v in found:
+            place = priority(np.int64(u) * len(degrees) + v, order)
+            if after < place <= limit:
+                best[num] = place
+                num += 1
+            if num == len(best):
+                best.sort()
+                num, limit = room, best[room - 1]
+    best[:num].sort()
+    return best[: min(num, room)].copy()
+
+
+@kernel
+def _link_bucket(
+    bucket: Edges, level: int, degrees: Degrees, below: int, contributions: Contributions, order: TieOrder
+) -> Edges:
+    """Best first, every edge of a sorted bucket that still contributes `level`."""
     n = len(degrees)
-    linked, blocked, stale = np.empty_like(bucket), np.empty_like(bucket), np.empty_like(bucket)
-    levels = np.empty(len(bucket), np.int32)
-    num_linked = num_blocked = num_stale = 0
+    linked, num_linked = np.empty_like(bucket), 0
     for place in bucket:
         edge = candidate_of(place, order)
         u = edge // n
         v = edge - u * n
-        if degrees[u] >= below or degrees[v] >= below:
-            blocked[num_blocked] = place
-            num_blocked += 1
-            continue
-        now = contribution(u, v, components)
-        if now == level:
-            join(u, v, components)
-            degrees[u] += 1
-            degrees[v] += 1
+        if degrees[u] < below and degrees[v] < below and contribution_of(u, v, contributions) == level:
+            _add(u, v, degrees, contributions)
             linked[num_linked] = edge
             num_linked += 1
-        elif now > 0:
-            stale[num_stale] = place
-            levels[num_stale] = now
-            num_stale += 1
-    return linked[:num_linked].copy(), blocked[:num_blocked].copy(), stale[:num_stale].copy(), levels[:num_stale].copy()
+    return linked[:num_linked].copy()
 
 
 @kernel
-def _first(
-    bucket: Priorities, level: int, components: TopicComponents, order: TieOrder
-) -> tuple[int, Priorities, Levels]:
-    n = len(components.node_offsets) - 1
-    stale, levels = np.empty_like(bucket), np.empty(len(bucket), np.int32)
-    num_stale = 0
-    for k in range(len(bucket)):
-        edge = candidate_of(bucket[k], order)
-        now = contribution(edge // n, edge % n, components)
-        if now == level:
-            return k, stale[:num_stale].copy(), levels[:num_stale].copy()
-        if now > 0:
-            stale[num_stale] = bucket[k]
-            levels[num_stale] = now
-            num_stale += 1
-    return len(bucket), stale[:num_stale].copy(), levels[:num_stale].copy()
+def _best(
+    level: int, bounds: Bounds, open_: Open, degrees: Degrees, contributions: Contributions, order: TieOrder
+) -> int:
+    """The lowest priority of an edge that contributes `level`, if none contributes more; -1 if there is none."""
+    n, nodes, best = len(degrees), open_.nodes, -1
+    for step in range(len(nodes)):
+        row = len(nodes) - 1 - step if order.rule == _HIGHEST else step
+        u = nodes[row]
+        if bounds[u] < level:
+            continue
+        found, bounds[u] = partners(row, level, open_, degrees, ANY_DEGREE, contributions)
+        for v in found:
+            place = priority(np.int64(u) * n + v, order)
+            if best < 0 or place < best:
+                best = place
+        if best >= 0 and order.rule != _RANDOM:
+            break
+    return best
+
+
+@kernel
+def _add(u: int, v: int, degrees: Degrees, contributions: Contributions) -> None:
+    if len(contributions.kept):
+        foresee(u, v, contributions)
+    join(u, v, contributions.components)
+    degrees[u] += 1
+    degrees[v] += 1
 
 
 @kernel
@@ -161,8 +268,8 @@ def _unite_groups(group_of: Groups, components: TopicComponents) -> int:
     """Returns how many pairs of components were united."""
     first = np.full(len(group_of), -1, np.int64)
     count = 0
-    for place in range(len(group_of)):
-        group = group_of[place]
+    for i in range(len(group_of)):
+        group, place = group_of[i], components.place[i]
         if group < 0:
             continue
         if first[group] < 0:

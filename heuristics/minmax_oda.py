@@ -72,9 +72,8 @@ def gm_m(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> Ove
 
     Notes
     -----
-    Chen, Vitenberg, Jacobsen, 2010 (P3), Algorithms 1 and 2. Time O(|V|²|T| log |V|) with D = O(max|T_v|) of
-    P3, Lemma 5: D sorted passes over the P pairs with a topic in common. Memory O(Σ|T_v|) and about 24 bytes for
-    each of the P pairs.
+    Chen, Vitenberg, Jacobsen, 2010 (P3), Algorithms 1 and 2. Time and memory as for
+    :func:`heuristics.degree_rule.extend_by_degree`, with D = O(max|T_v|) of P3, Lemma 5.
 
     Examples
     --------

@@ -7,17 +7,22 @@ from typing import NamedTuple
 import numpy as np
 
 from heuristics.compiled import kernel
+from heuristics.interest import Interest, interest_of
 from instances import TopicInstance
 from instances.topic_instance import Ids, Offsets
 
 
 class TopicComponents(NamedTuple):
-    """For each subscription (node, topic), at its place in ``node_topics``, the component of the node for the topic.
+    """For each subscription (node, topic), at its place in ``topic_nodes``, the component of the node for the topic.
+
+    Topic by topic, because whoever looks for a node's partners walks the subscribers of its topics.
 
     Attributes
     ----------
-    node_offsets, node_topics
+    node_offsets, node_topics, topic_offsets, topic_nodes
         As in :class:`TopicInstance`.
+    place : int32 array, shape (Σ|T_v|,)
+        Where each subscription of ``node_topics`` stands in ``topic_nodes``.
     label : int32 array, shape (Σ|T_v|,)
         Equal for two subscriptions of one topic if and only if their nodes are in one component.
     following : int32 array, shape (Σ|T_v|,)
@@ -28,6 +33,9 @@ class TopicComponents(NamedTuple):
 
     node_offsets: Offsets
     node_topics: Ids
+    topic_offsets: Offsets
+    topic_nodes: Ids
+    place: Ids
     label: Ids
     following: Ids
     size: Ids
@@ -35,20 +43,21 @@ class TopicComponents(NamedTuple):
 
 def singletons(instance: TopicInstance) -> TopicComponents:
     """Every subscriber of every topic by itself: the components of the overlay without edges. Cost O(Σ|T_v|)."""
+    interest = interest_of(instance)
     places = np.arange(instance.num_subscriptions, dtype=np.int32)
-    return TopicComponents(instance.node_offsets, instance.node_topics, places, places.copy(), np.ones_like(places))
+    return TopicComponents(*interest, _places(interest), places, places.copy(), np.ones_like(places))
 
 
 @kernel
 def contribution(u: int, v: int, components: TopicComponents) -> int:
     """The number of topics for which the edge (u, v) would join two components. Cost O(|T_u| + |T_v|)."""
-    topics, label = components.node_topics, components.label
+    topics, place, label = components.node_topics, components.place, components.label
     i, end_i = components.node_offsets[u], components.node_offsets[u + 1]
     j, end_j = components.node_offsets[v], components.node_offsets[v + 1]
     count = 0
     while i < end_i and j < end_j:
         topic, other = topics[i], topics[j]
-        if topic == other and label[i] != label[j]:
+        if topic == other and label[place[i]] != label[place[j]]:
             count += 1
         i += topic <= other
         j += other <= topic
@@ -61,14 +70,14 @@ def join(u: int, v: int, components: TopicComponents) -> int:
 
     Over a whole run this costs O(Σ|T_v| log |V|): the smaller component takes the larger one's label.
     """
-    topics, label = components.node_topics, components.label
+    topics, place, label = components.node_topics, components.place, components.label
     i, end_i = components.node_offsets[u], components.node_offsets[u + 1]
     j, end_j = components.node_offsets[v], components.node_offsets[v + 1]
     count = 0
     while i < end_i and j < end_j:
         topic, other = topics[i], topics[j]
-        if topic == other and label[i] != label[j]:
-            unite(i, j, components)
+        if topic == other and label[place[i]] != label[place[j]]:
+            unite(place[i], place[j], components)
             count += 1
         i += topic <= other
         j += other <= topic
@@ -89,3 +98,15 @@ def unite(i: int, j: int, components: TopicComponents) -> None:
         label[member] = kept
         member = following[member]
     following[i], following[j] = following[j], following[i]
+
+
+@kernel
+def _places(interest: Interest) -> Ids:
+    """Where each subscription of ``node_topics`` stands in ``topic_nodes``."""
+    places = np.empty(len(interest.node_topics), np.int32)
+    free = interest.topic_offsets[:-1].copy()
+    for i in range(len(places)):
+        topic = interest.node_topics[i]
+        places[i] = free[topic]
+        free[topic] += 1
+    return places

@@ -15,14 +15,15 @@ from hypothesis import strategies as st
 
 from heuristics import HEURISTICS
 from heuristics.bucket_queue import BucketQueue
-from heuristics.growth import Growth
-from heuristics.pairs import pairs_by_common_topics
+from heuristics.contributions import contribution_of, contributions_to, open_nodes, partners
+from heuristics.growth import ANY_DEGREE, Growth, _add, _collect
 from heuristics.ties import candidate_of, priority, tie_order
 from instances import Overlay, TopicInstance
 from tests.heuristics import twins
 from tests.strategies import topic_instances
 
 
+@settings(deadline=None)
 @given(st.integers(0, 2**62 - 1), st.sampled_from(["lowest", "highest", "random"]), st.integers(-(2**70), 2**70))
 def test_a_priority_stands_for_one_candidate(candidate: int, ties: str, seed: int) -> None:
     order = tie_order(ties, seed)
@@ -38,18 +39,46 @@ def test_random_priorities_order_two_candidates_either_way_equally_often() -> No
 
 
 @settings(max_examples=200, deadline=None)
-@given(topic_instances(max_nodes=9), st.integers(1, 3))
-def test_pairs_wait_at_the_number_of_their_common_topics(instance: TopicInstance, least: int) -> None:
-    order = tie_order("lowest", 0)
-    queue, found = pairs_by_common_topics(instance, order, least=least), {}
-    while level := queue.top:
-        found |= dict.fromkeys(queue.pop().tolist(), level)
-    interest = twins.interest_of(instance)
-    expected = {
-        u * instance.num_nodes + v: len(interest[u] & interest[v])
-        for u, v in combinations(range(instance.num_nodes), 2)
-    }
-    assert found == {pair: common for pair, common in expected.items() if common >= least}
+@given(topic_instances(max_nodes=9), st.randoms(use_true_random=False), st.booleans(), st.integers(1, 4))
+def test_partners_are_the_open_later_nodes_that_contribute_most(
+    instance: TopicInstance, random: object, keep: bool, below: int
+) -> None:
+    """Rows that are counted and rows that are kept, of a grown overlay, against contributions computed anew."""
+    growth, chosen = grown(instance, random, keep)
+    weights = twins.contributions(twins.interest_of(instance), chosen)
+    open_ = open_nodes(growth.degrees, below, growth.contributions)
+    assert open_.nodes.tolist() == [v for v in range(instance.num_nodes) if growth.degrees[v] < below]
+    for row, u in enumerate(open_.nodes.tolist()):
+        rest = {v: weights.get((u, v), 0) for v in open_.nodes.tolist() if v > u}
+        level = max(1, max(rest.values(), default=0))
+        found, most = partners(row, level, open_, growth.degrees, below, growth.contributions)
+        assert found.tolist() == [v for v, weight in rest.items() if weight == level]
+        assert most <= level
+        assert most == max(rest.values(), default=0)
+
+
+@settings(max_examples=200, deadline=None)
+@given(topic_instances(max_nodes=9), st.randoms(use_true_random=False), st.booleans())
+def test_contributions_follow_the_overlay_whether_they_are_kept_or_not(
+    instance: TopicInstance, random: object, keep: bool
+) -> None:
+    growth, chosen = grown(instance, random, keep)
+    for (u, v), weight in twins.contributions(twins.interest_of(instance), chosen).items():
+        assert contribution_of(u, v, growth.contributions) == weight
+
+
+def grown(instance: TopicInstance, random: object, keep: bool) -> tuple[Growth, set[twins.Edge]]:
+    """An overlay of half of all pairs, drawn at random, and its edges."""
+    pairs = list(combinations(range(instance.num_nodes), 2))
+    random.shuffle(pairs)  # type: ignore[attr-defined]
+    growth = Growth(instance, tie_order("lowest", 0))
+    growth.contributions = contributions_to(growth.components, used=np.empty(0, np.int64), keep=keep)
+    assert len(growth.contributions.kept) == keep * instance.num_nodes
+    chosen: set[twins.Edge] = set()
+    for u, v in pairs[: len(pairs) // 2]:
+        link(growth, u, v)
+        chosen.add((u, v))
+    return growth, chosen
 
 
 @given(st.lists(st.tuples(st.integers(0, 2**40), st.integers(1, 5)), unique_by=lambda item: item[0]))
@@ -80,47 +109,68 @@ def test_the_bucket_queue_forgets_what_is_removed(levels: dict[int, int], remove
     assert taken == {place: level for place, level in levels.items() if place not in removed}
 
 
-@settings(max_examples=200, deadline=None)
+@pytest.mark.parametrize("ties", ["lowest", "highest", "random"])
+@settings(max_examples=100, deadline=None)
 @given(topic_instances(max_nodes=9), st.integers(1, 4))
-def test_linking_counts_components_as_the_overlay_does(instance: TopicInstance, below: int) -> None:
-    order = tie_order("lowest", 0)
-    growth, waiting = Growth(instance, order), pairs_by_common_topics(instance, order)
-    while level := waiting.top:
-        before = set(growth.edges.tolist())
-        blocked, stale, contributions = growth.link(waiting.pop(), level, below)
-        weights = twins.contributions(twins.interest_of(instance), _pairs(growth.edges, instance.num_nodes))
-        added = set(growth.edges.tolist()) - before
-        assert (contributions < level).all()
-        for place, contribution in zip(stale.tolist(), contributions.tolist(), strict=True):
-            # Nobody's contribution rises, and it was counted while this bucket was being linked.
-            assert 0 <= weights[divmod(place, instance.num_nodes)] <= contribution
-            if not added:
-                assert weights[divmod(place, instance.num_nodes)] == contribution
-        for place in blocked.tolist():
-            assert growth.degrees[list(divmod(place, instance.num_nodes))].max() >= below
-        waiting.put_each(stale, contributions)
+def test_linking_a_level_leaves_no_open_pair_that_contributes_as_much(
+    ties: str, instance: TopicInstance, below: int
+) -> None:
+    growth = Growth(instance, tie_order(ties, 3))
+    bounds = growth.bounds()
+    while level := int(bounds.max()):
+        growth.link_level(bounds, level, below)
         overlay = growth.overlay()
         assert growth.to_merge == overlay.topic_components(instance).sum() - instance.num_topics
         assert (growth.degrees == overlay.degrees).all()
         assert growth.degrees.max() <= below
+        open_ = set(np.flatnonzero(growth.degrees < below).tolist())
+        for (u, v), weight in twins.contributions(twins.interest_of(instance), overlay_edges(growth)).items():
+            assert weight <= bounds[u] < level or not {u, v} <= open_
+
+
+@settings(max_examples=100, deadline=None)
+@given(topic_instances(max_nodes=9), st.randoms(use_true_random=False), st.booleans(), st.integers(1, 3))
+def test_a_priority_queue_of_bounded_size_gives_every_candidate_in_order(
+    instance: TopicInstance, random: object, keep: bool, room: int
+) -> None:
+    order = tie_order("random", 5)
+    growth, chosen = grown(instance, random, keep)
+    weights = twins.contributions(twins.interest_of(instance), chosen)
+    level = max(1, max(weights.values(), default=0))
+    open_ = open_nodes(growth.degrees, ANY_DEGREE, growth.contributions)
+    place, taken = twins.place_by("random", 5), []
+    while len(taken) % room == 0:
+        after = taken[-1] if taken else -1
+        collected = _collect(
+            level, after, room, growth.bounds(), open_, growth.degrees, ANY_DEGREE, growth.contributions, order
+        ).tolist()
+        if not collected:
+            break
+        taken += collected
+    n = instance.num_nodes
+    assert taken == sorted(place(u * n + v) for (u, v), weight in weights.items() if weight == level)
 
 
 @settings(max_examples=200, deadline=None)
-@given(topic_instances(max_nodes=9), st.randoms(use_true_random=False))
-def test_labels_are_equal_within_a_component_only(instance: TopicInstance, random: object) -> None:
-    pairs = list(combinations(range(instance.num_nodes), 2))
-    random.shuffle(pairs)  # type: ignore[attr-defined]
-    growth = Growth(instance, tie_order("lowest", 0))
-    chosen: set[twins.Edge] = set()
-    for u, v in pairs[: len(pairs) // 2]:
-        weight = twins.contributions(twins.interest_of(instance), chosen)[u, v]
-        growth.link(np.array([u * instance.num_nodes + v]), weight, instance.num_nodes)
-        chosen.add((u, v))
+@given(topic_instances(max_nodes=9), st.randoms(use_true_random=False), st.booleans())
+def test_labels_are_equal_within_a_component_only(instance: TopicInstance, random: object, keep: bool) -> None:
+    growth, chosen = grown(instance, random, keep)
+    components = growth.components
     for topic in range(instance.num_topics):
         expected = twins.components(twins.interest_of(instance), chosen, topic)
-        label = {v: growth.components.label[_place(instance, v, topic)] for v in expected}
+        start, end = components.topic_offsets[topic : topic + 2]
+        label = dict(zip(components.topic_nodes[start:end].tolist(), components.label[start:end].tolist(), strict=True))
+        assert label.keys() == expected.keys()
         for u, v in combinations(expected, 2):
             assert (label[u] == label[v]) == (expected[u] == expected[v])
+
+
+def link(growth: Growth, u: int, v: int) -> None:
+    _add(u, v, growth.degrees, growth.contributions)
+
+
+def overlay_edges(growth: Growth) -> set[twins.Edge]:
+    return {divmod(edge, growth.instance.num_nodes) for edge in growth.edges.tolist()}
 
 
 def test_warming_up_compiles_every_kernel_a_run_needs() -> None:
@@ -189,15 +239,6 @@ for method in (ring, diameter, diameter):
 @pytest.mark.parametrize("method", HEURISTICS, ids=lambda method: method.name)
 def test_a_summary_fits_a_line(method: object) -> None:
     assert 0 < len(method.summary) < 100  # type: ignore[attr-defined]
-
-
-def _pairs(edges: np.ndarray[tuple[int], np.dtype[np.int64]], n: int) -> set[twins.Edge]:
-    return {(int(edge // n), int(edge % n)) for edge in edges}
-
-
-def _place(instance: TopicInstance, node: int, topic: int) -> int:
-    start = int(instance.node_offsets[node])
-    return start + instance.topics_of(node).tolist().index(topic)
 
 
 def test_an_overlay_of_a_growth_is_sorted() -> None:
