@@ -8,12 +8,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from heuristics import BROKER_HEURISTICS, HEURISTICS
+from heuristics import BROKER_HEURISTICS, CONTENT_HEURISTICS, HEURISTICS
 from instances import KINDS, PROBLEMS, WORKLOADS, Kind, Method, Problem, Workload
 from instances.errors import unknown
 from models import MODELS
 
-_METHODS: tuple[Method[Any, Any], ...] = (*HEURISTICS, *MODELS, *BROKER_HEURISTICS)
+_METHODS: tuple[Method[Any, Any], ...] = (*HEURISTICS, *MODELS, *BROKER_HEURISTICS, *CONTENT_HEURISTICS)
 METHODS: dict[str, Method[Any, Any]] = {method.name: method for method in _METHODS}
 Named = TypeVar("Named")
 

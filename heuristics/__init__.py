@@ -1,15 +1,19 @@
 """Floor 2: polynomial algorithms. An instance in, an overlay out."""
 
+from heuristics.clustering import CLUSTERING
 from heuristics.constant_diameter import CD_ODA, CD_ODA_1, CD_ODA_2
 from heuristics.divide_and_conquer import DC_GM, DCB_M, DCBR_M, NAIVE_DC
 from heuristics.greedy_merge import GREEDY_MERGE
+from heuristics.greedy_packing import GREEDY_PACKING
 from heuristics.low_oda import LOW_ODA
 from heuristics.minmax_oda import GM_M, MINMAX_ODA
+from heuristics.random_assignment import RANDOM_ASSIGNMENT
 from heuristics.ring_per_topic import RING_PER_TOPIC
 from heuristics.soft_links import S0_TREE, S1_COMMON, S2_FAR, SH_HYBRID
+from heuristics.steiner_mixing import STEINER_MIXING
 from heuristics.tie_search import with_extremes
 from heuristics.two_diameter import TWO_DIAMETER_ODA
-from instances import BrokerNetwork, Dissemination, Method, Overlay, TopicInstance
+from instances import BrokerNetwork, ContentInstance, ContentOverlay, Dissemination, Method, Overlay, TopicInstance
 
 HEURISTICS: tuple[Method[TopicInstance, Overlay], ...] = tuple(
     with_extremes(method)
@@ -31,5 +35,11 @@ HEURISTICS: tuple[Method[TopicInstance, Overlay], ...] = tuple(
 )
 
 BROKER_HEURISTICS: tuple[Method[BrokerNetwork, Dissemination], ...] = (S0_TREE, S1_COMMON, S2_FAR, SH_HYBRID)
+CONTENT_HEURISTICS: tuple[Method[ContentInstance, ContentOverlay], ...] = (
+    RANDOM_ASSIGNMENT,
+    GREEDY_PACKING,
+    CLUSTERING,
+    STEINER_MIXING,
+)
 
-__all__ = ["BROKER_HEURISTICS", "HEURISTICS"]
+__all__ = ["BROKER_HEURISTICS", "CONTENT_HEURISTICS", "HEURISTICS"]

@@ -32,7 +32,8 @@ def traffic_on_grown_trees(instance: ContentInstance) -> Floats:
     broker, so a second user near an unused broker gains nothing from the first: with n users beside a broker at
     distance d from the publisher's the tree costs n·d where d suffices, and no constant ratio holds.
 
-    With n subscribers O(n |B|) a tree, and a tree for each channel and broker at which a publisher enters; once a channel O(|B|²) and, for each user nearest to a broker, again.
+    With n subscribers O(n |B|) a tree, and a tree for each channel and broker at which a publisher enters; once a
+    channel O(|B|²) and, for each user nearest to a broker, again.
     """
     by_price = np.argsort(instance.access.T, axis=1, kind="stable").astype(np.int32)
     traffic = np.zeros(instance.access.shape)

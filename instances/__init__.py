@@ -7,9 +7,11 @@ from instances.broker_problems import BROKER_PROBLEMS
 from instances.broker_workloads import BROKER_WORKLOADS
 from instances.brokers import BROKERS
 from instances.constructions import CONSTRUCTIONS
+from instances.content import CONTENT
 from instances.content_instance import ContentInstance
 from instances.content_overlay import ContentOverlay, RoutingTree
 from instances.content_problems import CONTENT_PROBLEMS, ContentProblem
+from instances.content_workloads import CONTENT_WORKLOADS
 from instances.dissemination import Dissemination
 from instances.errors import BadInput
 from instances.kind import Kind
@@ -25,13 +27,14 @@ from instances.topics import TOPICS
 from instances.workload import Workload
 from instances.workloads import TOPIC_WORKLOADS
 
-_KINDS: tuple[Kind[Any, Any], ...] = (TOPICS, BROKERS)
-_PROBLEMS: tuple[Problem[Any, Any], ...] = (*TOPIC_PROBLEMS, *BROKER_PROBLEMS)
+_KINDS: tuple[Kind[Any, Any], ...] = (TOPICS, BROKERS, CONTENT)
+_PROBLEMS: tuple[Problem[Any, Any], ...] = (*TOPIC_PROBLEMS, *BROKER_PROBLEMS, *CONTENT_PROBLEMS)
 _WORKLOADS: tuple[Workload[Any], ...] = (
     *TOPIC_WORKLOADS,
     *CONSTRUCTIONS,
     *SET_COVER_CONSTRUCTIONS,
     *BROKER_WORKLOADS,
+    *CONTENT_WORKLOADS,
 )
 
 KINDS: dict[str, Kind[Any, Any]] = {kind.name: kind for kind in _KINDS}

@@ -183,6 +183,27 @@ class ContentInstance:
         """The name of a channel."""
         return self.channel_labels[channel] if self.channel_labels is not None else f"c{channel}"
 
+    def sample(self, size: int, seed: int) -> ContentInstance:
+        """The instance on `size` users drawn without replacement, in their order; all else stays.
+
+        The seed lies from 0 to 2^63 - 1.
+        """
+        if not 0 <= seed < 2**63:
+            raise BadInput(f"seed {seed} must lie from 0 to 2^63 - 1")
+        if not 1 <= size <= self.num_users:
+            raise BadInput(f"a sample of {size} users from {self.num_users}: choose from 1 to {self.num_users}")
+        kept = np.sort(np.random.default_rng(seed).choice(self.num_users, size, replace=False))
+        return ContentInstance(
+            self.access[kept],
+            self.core,
+            self.capacities,
+            self.rates[kept],
+            self.subscriptions[kept],
+            [self.user_label(u) for u in kept.tolist()],
+            self.broker_labels,
+            self.channel_labels,
+        )
+
     @cached_property
     def digest(self) -> str:
         """SHA-256 of all numbers (hexadecimal): the same on every machine, whatever the labels."""

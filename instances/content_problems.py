@@ -59,7 +59,7 @@ class ContentProblem(Problem[ContentInstance, ContentOverlay]):
 
     kind = "content"
     routing: str
-    integral = False
+    kind, integral = "content", False
 
     def value(self, instance: ContentInstance, answer: ContentOverlay) -> float:
         """The cost of access and core."""

@@ -1,0 +1,130 @@
+"""The content workload of P4 §VI.A, by name.
+
+Everything is in whole numbers, so that sums and costs are exact and the same on every machine: rates in messages,
+prices in thousandths of the side of the square that users and brokers lie in. Generating functions, subscriptions and
+prices are drawn from streams of their own: the same seed at another access-to-core ratio has the same users.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from instances.content_instance import ContentInstance, Flags, Floats
+from instances.core_prices import closed
+from instances.errors import BadInput
+from instances.generating_functions import cut_quadratic_histogram, touched
+from instances.option import Option
+from instances.workload import Workload
+
+_MESSAGES = 10_000
+_SIDE = 1000.0
+_CELLS = 2**31 - 1
+_FUNCTIONS, _SUBSCRIPTIONS, _PRICES = range(3)
+
+
+def _content(
+    *,
+    users: int,
+    brokers: int,
+    intervals: int,
+    dimensions: int,
+    width: float,
+    metric: str,
+    access_to_core: float,
+    slack: float,
+    seed: int,
+) -> ContentInstance:
+    if users * intervals**dimensions > _CELLS:
+        raise BadInput(f"{users} users on {intervals}^{dimensions} channels are more than {_CELLS} rates: choose fewer")
+    rates = _rates(np.random.default_rng([_FUNCTIONS, seed]), users, intervals, dimensions)
+    wanted = _wanted(np.random.default_rng([_SUBSCRIPTIONS, seed]), users, intervals, dimensions, width)
+    access, core = _METRICS[metric](np.random.default_rng([_PRICES, seed]), users, brokers)
+    core = _scaled(core, float(access.mean()) / access_to_core)
+    free = ContentInstance(access, core, np.full(brokers, np.inf), rates, wanted)
+    capacity = np.ceil(slack * float(free.demands.sum()) / brokers)
+    return ContentInstance(access, core, np.full(brokers, capacity), rates, wanted)
+
+
+def _rates(random: np.random.Generator, users: int, intervals: int, dimensions: int) -> Floats:
+    """Histograms of cut quadratics; over several dimensions the product of one in each."""
+    scale = round(_MESSAGES ** (1 / dimensions))
+    product = np.ones((users, 1))
+    for _ in range(dimensions):
+        a, b, c = (2 * random.random((users, 3)) - 1).T
+        # a·t² + b·t + c with t = 2x − 1, as a quadratic in x
+        coefficients = np.stack([4 * a, 2 * b - 4 * a, a - b + c], axis=1)
+        histogram = cut_quadratic_histogram(coefficients, intervals, scale)
+        product = (product[:, :, None] * histogram[:, None, :]).reshape(users, -1)
+    return product
+
+
+def _wanted(random: np.random.Generator, users: int, intervals: int, dimensions: int, width: float) -> Flags:
+    """The cells that a box touches: in each dimension an interval between two points, shrunk about its middle."""
+    product = np.ones((users, 1), dtype=np.bool_)
+    for _ in range(dimensions):
+        ends = np.sort(random.random((users, 2)), axis=1)
+        middle, half = (ends[:, 0] + ends[:, 1]) / 2, (ends[:, 1] - ends[:, 0]) / 2 * width
+        cells = touched(middle - half, middle + half, intervals)
+        product = (product[:, :, None] & cells[:, None, :]).reshape(users, -1)
+    return product
+
+
+def _plane(random: np.random.Generator, users: int, brokers: int) -> tuple[Floats, Floats]:
+    """Points in a square, distances rounded up, which keeps the triangle inequality."""
+    places, homes = random.random((users, 2)), random.random((brokers, 2))
+    return np.maximum(1.0, np.ceil(_SIDE * _distances(places, homes))), _distances(homes, homes)
+
+
+def _distances(ends: Floats, others: Floats) -> Floats:
+    across, along = (ends[:, None, axis] - others[None, :, axis] for axis in (0, 1))
+    return np.sqrt(across * across + along * along)
+
+
+def _independent(random: np.random.Generator, users: int, brokers: int) -> tuple[Floats, Floats]:
+    """Prices from half to all of the largest, which are a metric whatever they are."""
+    access, core = (0.5 + 0.5 * random.random((count, brokers)) for count in (users, brokers))
+    upper = np.triu(core, 1)
+    return np.ceil(_SIDE * access), upper + upper.T
+
+
+def _cheapest_ways(random: np.random.Generator, users: int, brokers: int) -> tuple[Floats, Floats]:
+    """Uniform prices; between brokers those of the cheapest ways."""
+    access, core = random.random((users, brokers)), np.triu(random.random((brokers, brokers)), 1)
+    return np.maximum(1.0, np.ceil(_SIDE * access)), closed(core + core.T)
+
+
+_METRICS = {"plane": _plane, "independent": _independent, "cheapest-ways": _cheapest_ways}
+
+
+def _scaled(core: Floats, mean: float) -> Floats:
+    """The metric scaled to a mean price of a link, rounded up."""
+    pairs = core[np.triu_indices(len(core), 1)]
+    total = float(np.cumsum(pairs)[-1]) if len(pairs) else 0.0  # unlike sum, in one order on every machine
+    return np.ceil(core * (mean * len(pairs) / total)) if total > 0 else core
+
+
+_PARAMETERS = (
+    Option("users", 1000, "|U|", least=1, most=10_000_000),
+    Option("brokers", 10, "|B|; P4 has a tenth to a hundredth of the users", least=1, most=100_000),
+    Option("intervals", 100, "intervals of the histogram in each dimension", least=1, most=1_000_000),
+    Option("dimensions", 1, "of the content space; channels are the cells of the grid", least=1, most=8),
+    Option("width", 1.0, "subscriptions shrunk to this share of a random interval", least=0.0, most=1.0),
+    Option(
+        "metric",
+        "plane",
+        "prices: of points in a square, independent, or of cheapest ways under random prices",
+        choices=tuple(_METRICS),
+    ),
+    Option("access_to_core", 1.0, "mean price of a user's link to that between brokers", least=1e-6, most=1e6),
+    Option("slack", 2.0, "capacities in all, as a multiple of the users' traffic", least=0.0, most=1e6),
+)
+CONTENT_WORKLOADS: tuple[Workload[ContentInstance], ...] = (
+    Workload(
+        "content",
+        "cut quadratic generating functions, random subscription intervals, equal capacities",
+        "P4 §VI.A",
+        _PARAMETERS,
+        _content,
+        "content",
+    ),
+)
