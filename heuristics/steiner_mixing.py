@@ -60,7 +60,7 @@ def steiner_mixing(instance: ContentInstance, *, trees: str = "closure", seed: i
     >>> rates, wanted = np.array([[3.0], [0.0], [0.0]]), np.array([[False], [True], [True]])
     >>> prices, distance = np.array([[1.0, 9.0], [9.0, 1.0], [2.0, 9.0]]), np.array([[0.0, 9.0], [9.0, 0.0]])
     >>> steiner_mixing(ContentInstance(prices, distance, np.full(2, np.inf), rates, wanted)).tolist()
-    [0, 0, 0]
+    [1, 1, 1]
     """
     if trees not in _TREES:
         raise unknown("value of option 'trees'", trees, _TREES)
