@@ -15,8 +15,8 @@ from instances.option import Option
 
 
 def show(what: str) -> None:
-    """Print the tables asked for: problems, methods, workloads, or all of them."""
-    tables = {"problems": _problems, "methods": _methods, "workloads": _workloads}
+    """Print the tables asked for: problems, methods, workloads, claims, or all of them."""
+    tables = {"problems": _problems, "methods": _methods, "workloads": _workloads, "claims": _claims}
     if what not in (*tables, "all"):
         raise unknown("list", what, [*tables, "all"])
     console = Console()
@@ -47,6 +47,16 @@ def _workloads() -> Iterator[Table]:
         table.add_row(workload.name, workload.summary, workload.source)
     yield table
     yield _options("Parameters of workloads", {name: workload.parameters for name, workload in WORKLOADS.items()})
+
+
+def _claims() -> Iterator[Table]:
+    # Claims bring every solver's imports along, which the other lists should not wait for.
+    from compare.claims import CLAIMS
+
+    table = _table("Claims", "claim", "what the paper says", "source", "seconds, quick / full")
+    for claim in CLAIMS.values():
+        table.add_row(claim.id, claim.statement, claim.source, f"{claim.seconds[0]:.0f} / {claim.seconds[1]:.0f}")
+    yield table
 
 
 def _options(title: str, by_owner: Mapping[str, Iterable[Option]]) -> Table:

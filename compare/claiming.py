@@ -1,0 +1,52 @@
+"""What the command claims does."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from compare.claims import CLAIMS, Outcome, claims_named, run_claims
+from compare.claims_page import write_page
+
+
+def claims(ids: Sequence[str], *, quick: bool, out: Path, master: str, as_json: bool, page: Path | None) -> None:
+    """Run claims, print their verdicts, keep the evidence in `out`; whatever the verdicts, that is success."""
+    chosen = claims_named(ids)
+    seconds = sum(claim.seconds[0 if quick else 1] for claim in chosen)
+    click.echo(f"overlaybench: {len(chosen)} claims, about {_duration(seconds)} on two cores", err=True)
+    outcomes = list(run_claims(chosen, quick, out, master, lambda line: click.echo(line, err=True)))
+    if as_json:
+        click.echo(json.dumps([outcome.to_dict() for outcome in outcomes], ensure_ascii=False))
+    else:
+        _console().print(verdict_table(outcomes))
+    if page is not None:
+        write_page(out, page)
+
+
+def verdict_table(outcomes: Sequence[Outcome]) -> Table:
+    """A row a finding: id, claim, about, verdict, evidence, runs, seconds."""
+    table = Table("id", "claim", "about", "verdict", "evidence", "runs", "seconds", show_lines=True)
+    for column in table.columns:
+        column.overflow = "fold"
+    for outcome in outcomes:
+        for place, finding in enumerate(outcome.findings):
+            head = (outcome.id, CLAIMS[outcome.id].statement) if place == 0 else ("", "")
+            seconds = f"{outcome.seconds:.1f}" if place == 0 else ""
+            told = (finding.subject, str(finding.verdict), finding.evidence, str(finding.runs), seconds)
+            table.add_row(*head, *told)
+    return table
+
+
+def _console() -> Console:
+    """A file gets wide lines; a terminal its own width."""
+    return Console() if sys.stdout.isatty() else Console(width=200)
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

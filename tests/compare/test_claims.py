@@ -1,0 +1,148 @@
+"""The checks of the papers' claims, on a fixed small version of each, and with algorithms broken on purpose."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from compare.catalogue import METHODS
+from compare.claim import Verdict, unless_thin
+from compare.claims import CLAIMS, Outcome, claims_named, judge, stored_outcomes
+from compare.claims_page import page_text
+from compare.command_line import cli
+from instances import PROBLEMS, BadInput, Found, Method, Overlay, TopicInstance
+from tests.heuristics import twins
+
+Broken = Callable[[TopicInstance, str, int], set[tuple[int, int]]]
+
+
+def with_broken(name: str, build: Broken) -> Mapping[str, Method[Any, Any]]:
+    """The catalogue with one algorithm replaced; the exhaustive search of ties is not part of it."""
+
+    def solve(instance, problem, *, seed, time_limit, ties="lowest", **options):  # type: ignore[no-untyped-def]
+        if ties in ("worst", "best"):
+            return Found(reason="not searched")
+        return Found(Overlay.from_edges(instance.num_nodes, sorted(build(instance, ties, seed))))
+
+    return {**METHODS, name: replace(METHODS[name], solve=solve, warm_up=None)}
+
+
+def second_best_greedy_merge(instance: TopicInstance, ties: str, seed: int) -> set[tuple[int, int]]:
+    """GM that takes the edge of second highest contribution while there are two."""
+    interest, place = twins.interest_of(instance), twins.place_by(ties, seed)
+    overlay: set[tuple[int, int]] = set()
+    while True:
+        weights = {edge: weight for edge, weight in twins.contributions(interest, overlay).items() if weight}
+        if not weights:
+            return overlay
+        order = sorted(weights, key=lambda edge: (-weights[edge], place(edge[0] * len(interest) + edge[1])))
+        overlay.add(order[min(1, len(order) - 1)])
+
+
+def forgetful_cd_oda(instance: TopicInstance, ties: str, seed: int) -> set[tuple[int, int]]:
+    """CD-ODA that never drops a topic: node after node is linked to everybody with a topic in common."""
+    interest = twins.interest_of(instance)
+    return {
+        (u, v) for u in range(len(interest)) for v in range(u + 1, len(interest)) if interest[u] & interest[v]
+    }  # fmt: skip
+
+
+def verdicts(outcome: Outcome) -> dict[str, Verdict]:
+    return {finding.subject: finding.verdict for finding in outcome.findings}
+
+
+def test_every_claim_of_the_first_three_papers_is_known_by_its_id() -> None:
+    assert all(claim.id == id_ for id_, claim in CLAIMS.items())
+    assert [claim.id for claim in claims_named(["P1.L6.6", "P1.L6.6"])] == ["P1.L6.6"]
+    assert len(claims_named(["P1"])) > 5
+    assert claims_named([]) == list(CLAIMS.values())
+    with pytest.raises(BadInput, match=r"unknown claim 'P1\.L6\.7'"):
+        claims_named(["P1.L6.7"])
+
+
+def test_fewer_runs_than_a_claim_names_decide_nothing() -> None:
+    thin = unless_thin(Verdict.HOLDS, "All is well.", "GM", 10, 20)
+    assert thin.verdict is Verdict.OPEN
+    assert "10 of 20 runs, so far: holds" in thin.evidence
+    assert unless_thin(Verdict.HOLDS, "All is well.", "GM", 20, 20).verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        ("P1.L6.1", {"GM": Verdict.HOLDS}),
+        ("P1.L6.2", {"GM": Verdict.HOLDS}),
+        (
+            "P1.L6.6",
+            {"GM": Verdict.HOLDS, "optimum": Verdict.HOLDS, "order of the first 2k edges": Verdict.REFUTED},
+        ),
+        ("P1.L5.2", {"SN-TCO": Verdict.HOLDS}),
+        (
+            "P1.L5.1",
+            {"reduction to maximum degree": Verdict.HOLDS, "reduction to TCO as defined (|E| ≤ k)": Verdict.REFUTED},
+        ),
+        (
+            "P1.L7.1",
+            {"m set covers": Verdict.HOLDS, "one of size ≤ |E|/m": Verdict.HOLDS, "upper bound": Verdict.HOLDS},
+        ),
+        ("P1.S6.4", {"connectivity": Verdict.HOLDS, "diameter": Verdict.HOLDS}),
+    ],
+)
+def test_the_quick_check_gives_the_verdicts_on_record(claim: str, expected: dict[str, Verdict]) -> None:
+    assert verdicts(judge(CLAIMS[claim], quick=True)) == expected
+
+
+def test_second_best_edges_refute_lemma_6_6() -> None:
+    found = judge(CLAIMS["P1.L6.6"], True, with_broken("gm", fewer_ties(second_best_greedy_merge)))
+    assert verdicts(found)["GM"] is Verdict.REFUTED
+
+
+def fewer_ties(build: Broken) -> Broken:
+    """Twins are slow: the hundred random seeds are told as ten."""
+    kept: dict[tuple[str, str, int], set[tuple[int, int]]] = {}
+
+    def remembered(instance: TopicInstance, ties: str, seed: int) -> set[tuple[int, int]]:
+        key = (instance.digest, ties, seed % 2)
+        if key not in kept:
+            kept[key] = build(instance, ties, seed % 2)
+        return kept[key]
+
+    return remembered
+
+
+def test_an_overlay_that_lacks_an_edge_refutes_lemma_6_1() -> None:
+    def lacking(instance: TopicInstance, ties: str, seed: int) -> set[tuple[int, int]]:
+        whole = METHODS["gm"].run(instance, PROBLEMS["min-tco"], ties=ties, seed=seed).answer
+        return set(map(tuple, whole.edges[:-1].tolist()))
+
+    assert verdicts(judge(CLAIMS["P1.L6.1"], True, with_broken("gm", lacking)))["GM"] is Verdict.REFUTED
+
+
+def test_every_pair_with_a_common_topic_is_too_many_edges_for_lemma_6_2() -> None:
+    assert verdicts(judge(CLAIMS["P1.L6.2"], True, with_broken("gm", forgetful_cd_oda)))["GM"] is Verdict.REFUTED
+
+
+def test_an_outcome_survives_its_json() -> None:
+    outcome = judge(CLAIMS["P1.L5.2"], quick=True)
+    told = json.loads(json.dumps(outcome.to_dict()))
+    assert Outcome.from_dict(told).findings[0].verdict is Verdict.HOLDS
+    assert told["findings"][0]["runs"] == 40
+    page = page_text({outcome.id: outcome})
+    assert "| P1.L5.2 | SN-TCO | **holds** | 40 |" in page
+    assert "Not run for this page." in page
+
+
+def test_the_command_prints_verdicts_keeps_the_evidence_and_succeeds_when_a_claim_is_refuted(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    out, page = tmp_path / "evidence", tmp_path / "claims.md"
+    command = ["claims", "P1.L5.1", "--quick", "--json", "--out", str(out), "--page", str(page)]
+    ran = CliRunner().invoke(cli, command)
+    assert ran.exit_code == 0
+    told = json.loads(ran.stdout)
+    assert [finding["verdict"] for finding in told[0]["findings"]] == ["holds", "refuted"]
+    assert set(stored_outcomes(out)) == {"P1.L5.1"}
+    assert "overlaybench claims P1.L5.1 --quick" in page.read_text()
