@@ -8,13 +8,24 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from heuristics import BROKER_HEURISTICS, CONTENT_HEURISTICS, HEURISTICS
+from heuristics import BROKER_HEURISTICS, CONTENT_HEURISTICS, HEURISTICS, STEINER_HEURISTICS
 from instances import KINDS, PROBLEMS, WORKLOADS, Kind, Method, Problem, Workload
 from instances.errors import unknown
-from models import MODELS
+from instances.method_family import family
+from models import MODELS, STEINER_MODELS
 
-_METHODS: tuple[Method[Any, Any], ...] = (*HEURISTICS, *MODELS, *BROKER_HEURISTICS, *CONTENT_HEURISTICS)
-METHODS: dict[str, Method[Any, Any]] = {method.name: method for method in _METHODS}
+_METHODS: tuple[Method[Any, Any], ...] = (
+    *HEURISTICS,
+    *MODELS,
+    *BROKER_HEURISTICS,
+    *CONTENT_HEURISTICS,
+    *STEINER_HEURISTICS,
+    *STEINER_MODELS,
+)
+METHODS: dict[str, Method[Any, Any]] = {
+    name: family([method for method in _METHODS if method.name == name])
+    for name in dict.fromkeys(method.name for method in _METHODS)
+}
 Named = TypeVar("Named")
 
 

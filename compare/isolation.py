@@ -57,6 +57,7 @@ def run_isolated(
         If the method does not answer the problem, or an option is unknown or out of range.
     """
     method.complete(options, problem.name)
+    method = method.answering(problem.name)
     if method.warm_up is not None:
         method.warm_up()
     context = multiprocessing.get_context("fork")

@@ -165,7 +165,7 @@ def _active(context: SparkContext) -> int:
 def _run_one(task: Task, folder: str, counts: Counts) -> None:
     store = Store(Path(folder))
     if task.key not in store:
-        method, problem = _ready(task.method), problem_named(task.problem)
+        method, problem = _ready(task.method, task.problem), problem_named(task.problem)
         kind = kind_named(problem.kind)
         instance = _instance(folder, task.instance, kind.name)
         outcome = run_isolated(
@@ -184,9 +184,9 @@ def _run_one(task: Task, folder: str, counts: Counts) -> None:
 
 
 @cache
-def _ready(name: str) -> Method[Any, Any]:
+def _ready(name: str, problem: str) -> Method[Any, Any]:
     """The method, its kernels compiled and its libraries imported in this worker, for its solvers to inherit."""
-    method = method_named(name)
+    method = method_named(name).answering(problem)
     if method.warm_up is not None:
         method.warm_up()
     # Spark collects garbage after every task, which takes the longer the more is imported: set all that aside.

@@ -50,7 +50,7 @@ class Task:
     @property
     def variant(self) -> str:
         """The method with the options that differ from its defaults: ``low-oda k=8``."""
-        defaults = {option.name: option.default for option in METHODS[self.method].options}
+        defaults = METHODS[self.method].complete({}, self.problem)
         chosen = {k: v for k, v in json.loads(self.options).items() if defaults[k] != v}
         return " ".join([self.method, *(f"{name}={value}" for name, value in chosen.items())])
 

@@ -11,9 +11,20 @@ from heuristics.random_assignment import RANDOM_ASSIGNMENT
 from heuristics.ring_per_topic import RING_PER_TOPIC
 from heuristics.soft_links import S0_TREE, S1_COMMON, S2_FAR, SH_HYBRID
 from heuristics.steiner_mixing import STEINER_MIXING
+from heuristics.steiner_search import SHORTEST_PATHS
+from heuristics.steiner_tree import MEHLHORN
 from heuristics.tie_search import with_extremes
 from heuristics.two_diameter import TWO_DIAMETER_ODA
-from instances import BrokerNetwork, ContentInstance, ContentOverlay, Dissemination, Method, Overlay, TopicInstance
+from instances import (
+    BrokerNetwork,
+    ContentInstance,
+    ContentOverlay,
+    Dissemination,
+    Method,
+    Overlay,
+    SteinerInstance,
+    TopicInstance,
+)
 
 HEURISTICS: tuple[Method[TopicInstance, Overlay], ...] = tuple(
     with_extremes(method)
@@ -41,5 +52,6 @@ CONTENT_HEURISTICS: tuple[Method[ContentInstance, ContentOverlay], ...] = (
     CLUSTERING,
     STEINER_MIXING,
 )
+STEINER_HEURISTICS: tuple[Method[SteinerInstance, Overlay], ...] = (MEHLHORN, SHORTEST_PATHS)
 
-__all__ = ["BROKER_HEURISTICS", "CONTENT_HEURISTICS", "HEURISTICS"]
+__all__ = ["BROKER_HEURISTICS", "CONTENT_HEURISTICS", "HEURISTICS", "STEINER_HEURISTICS"]

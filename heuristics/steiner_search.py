@@ -7,8 +7,9 @@ import heapq
 import numpy as np
 
 from heuristics.compiled import kernel
+from heuristics.steiner_heuristic import steiner_heuristic
 from heuristics.steiner_tree import Flags, Graph, Reals, graph_of, spanning_tree
-from instances import Overlay
+from instances import Option, Overlay
 from instances.steiner_instance import SteinerInstance
 from instances.topic_instance import Ids
 
@@ -117,3 +118,15 @@ def improved_tree(graph: Graph, costs: Reals, order: Ids, kept: Flags, terminals
                 best, cost, since = trial, costs[trial].sum(), 0
         v = (v + 1) % n
     return best
+
+
+SHORTEST_PATHS = steiner_heuristic(
+    "shortest-paths",
+    shortest_paths_tree,
+    summary="trees grown by shortest paths from several terminals, improved by single nodes",
+    source="Takahashi, Matsuyama 1980",
+    options=(
+        Option("starts", 10, "terminals to start from", least=1, most=10**6),
+        Option("improve", True, "take nodes in and out while that saves anything"),
+    ),
+)

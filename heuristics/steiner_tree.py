@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from heuristics.compiled import kernel
+from heuristics.steiner_heuristic import steiner_heuristic
 from instances import Overlay
 from instances.steiner_instance import SteinerInstance
 from instances.topic_instance import Ids, Offsets
@@ -187,3 +188,11 @@ def spanning_tree(graph: Graph, order: Ids, inside: Flags, terminals: Ids) -> tu
                     degree[leaf] -= 1
                     break
     return kept, apart
+
+
+MEHLHORN = steiner_heuristic(
+    "mehlhorn",
+    mehlhorn,
+    summary="minimum spanning tree of the terminals' distances, within 2(1 − 1/k) of the least cost",
+    source="Mehlhorn 1988; P4 §IV.B, Algorithm 3",
+)

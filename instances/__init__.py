@@ -21,20 +21,25 @@ from instances.overlay import Overlay
 from instances.problem import Problem
 from instances.result import Result, Status
 from instances.set_cover import SET_COVER_CONSTRUCTIONS
+from instances.steiner import STEINER
+from instances.steiner_instance import SteinerInstance
+from instances.steiner_problem import STEINER_PROBLEMS
+from instances.steiner_workloads import STEINER_WORKLOADS
 from instances.topic_instance import TopicInstance
 from instances.topic_problems import TOPIC_PROBLEMS, TopicProblem
 from instances.topics import TOPICS
 from instances.workload import Workload
 from instances.workloads import TOPIC_WORKLOADS
 
-_KINDS: tuple[Kind[Any, Any], ...] = (TOPICS, BROKERS, CONTENT)
-_PROBLEMS: tuple[Problem[Any, Any], ...] = (*TOPIC_PROBLEMS, *BROKER_PROBLEMS, *CONTENT_PROBLEMS)
+_KINDS: tuple[Kind[Any, Any], ...] = (TOPICS, BROKERS, CONTENT, STEINER)
+_PROBLEMS: tuple[Problem[Any, Any], ...] = (*TOPIC_PROBLEMS, *BROKER_PROBLEMS, *CONTENT_PROBLEMS, *STEINER_PROBLEMS)
 _WORKLOADS: tuple[Workload[Any], ...] = (
     *TOPIC_WORKLOADS,
     *CONSTRUCTIONS,
     *SET_COVER_CONSTRUCTIONS,
     *BROKER_WORKLOADS,
     *CONTENT_WORKLOADS,
+    *STEINER_WORKLOADS,
 )
 
 KINDS: dict[str, Kind[Any, Any]] = {kind.name: kind for kind in _KINDS}
@@ -46,6 +51,7 @@ __all__ = [
     "CONTENT_PROBLEMS",
     "KINDS",
     "PROBLEMS",
+    "STEINER_PROBLEMS",
     "TOPIC_PROBLEMS",
     "WORKLOADS",
     "BadInput",
@@ -63,6 +69,7 @@ __all__ = [
     "Result",
     "RoutingTree",
     "Status",
+    "SteinerInstance",
     "TopicInstance",
     "TopicProblem",
     "Workload",

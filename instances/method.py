@@ -69,6 +69,10 @@ class Method(Generic[Instance, Answer]):
     options: tuple[Option, ...] = ()
     warm_up: Callable[[], None] | None = None
 
+    def answering(self, problem: str) -> Method[Instance, Answer]:
+        """The method that answers a problem under this name: here, this one."""
+        return self
+
     def complete(self, options: Mapping[str, object], problem: str) -> dict[str, Value]:
         """All options with their values, defaults filled in; an unknown option or problem is bad input."""
         if problem not in self.problems:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import networkx as nx
 import numpy as np
@@ -17,6 +17,17 @@ from instances.errors import BadInput
 from instances.topic_instance import Ids, TopicInstance, frozen, sorted_distinct
 
 _ENDS_AT_ONCE = 5_000_000
+
+
+class LabelledNodes(Protocol):
+    """An instance whose nodes have labels, none of them twice."""
+
+    @property
+    def num_nodes(self) -> int:
+        """How many nodes there are."""
+
+    def node_label(self, node: int) -> str:
+        """The label of a node."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +122,7 @@ class Overlay:
         topic_of[labels] = instance.node_topics
         return np.bincount(topic_of, minlength=instance.num_topics)
 
-    def to_networkx(self, instance: TopicInstance | None = None) -> nx.Graph[int | str]:
+    def to_networkx(self, instance: LabelledNodes | None = None) -> nx.Graph[int | str]:
         """The graph in networkx; nodes are named by the instance's labels if it is given."""
         name = instance.node_label if instance is not None else int
         graph: nx.Graph[int | str] = nx.Graph()
@@ -120,7 +131,7 @@ class Overlay:
         return graph
 
     @classmethod
-    def from_networkx(cls, graph: nx.Graph[Any], instance: TopicInstance) -> Overlay:
+    def from_networkx(cls, graph: nx.Graph[Any], instance: LabelledNodes) -> Overlay:
         """The overlay of a networkx graph whose nodes are labels of the instance; another node is bad input."""
         known = {instance.node_label(v) for v in range(instance.num_nodes)}
         if strange := [v for v in graph if v not in known]:
@@ -128,7 +139,7 @@ class Overlay:
         return cls.from_labels(graph.edges(), instance)
 
     @classmethod
-    def from_labels(cls, edges: Iterable[tuple[str, str]], instance: TopicInstance) -> Overlay:
+    def from_labels(cls, edges: Iterable[tuple[str, str]], instance: LabelledNodes) -> Overlay:
         """The overlay of edges given by node labels; an unknown label or a loop is bad input."""
         ids = {instance.node_label(v): v for v in range(instance.num_nodes)}
         pairs = []

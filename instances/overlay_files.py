@@ -7,13 +7,12 @@ from pathlib import Path
 
 from instances.errors import BadInput
 from instances.files import read_json, write_whole
-from instances.overlay import Overlay
-from instances.topic_instance import TopicInstance
+from instances.overlay import LabelledNodes, Overlay
 
 FORMAT = "overlay/1"
 
 
-def read_overlay(path: Path, instance: TopicInstance) -> Overlay:
+def read_overlay(path: Path, instance: LabelledNodes) -> Overlay:
     """Read the overlay of an instance; anything wrong with the file is bad input that names the place.
 
     Edges are counted from 0. An edge given twice counts once.
@@ -30,12 +29,12 @@ def read_overlay(path: Path, instance: TopicInstance) -> Overlay:
         raise BadInput(f"{path}: {error}") from None
 
 
-def write_overlay(overlay: Overlay, instance: TopicInstance, path: Path) -> None:
+def write_overlay(overlay: Overlay, instance: LabelledNodes, path: Path) -> None:
     """Write an overlay with the labels of its instance; the inverse of :func:`read_overlay`."""
     text = json.dumps({"format": FORMAT, "edges": labelled_edges(overlay, instance)}, ensure_ascii=False)
     write_whole(path, lambda file: file.write_text(text + "\n", encoding="utf-8"))
 
 
-def labelled_edges(overlay: Overlay, instance: TopicInstance) -> list[tuple[str, str]]:
+def labelled_edges(overlay: Overlay, instance: LabelledNodes) -> list[tuple[str, str]]:
     """The edges by node label, in the overlay's order."""
     return [(instance.node_label(int(u)), instance.node_label(int(v))) for u, v in overlay.edges]

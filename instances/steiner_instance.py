@@ -133,6 +133,12 @@ class SteinerInstance:
     def __reduce__(self) -> tuple[Any, ...]:
         return SteinerInstance, (self.num_nodes, self.edges, self.costs, self.terminals)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SteinerInstance) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
     def __repr__(self) -> str:
         return f"SteinerInstance({self.num_nodes} nodes, {self.num_edges} edges, {self.num_terminals} terminals)"
 

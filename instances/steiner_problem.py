@@ -59,3 +59,6 @@ def _places(instance: SteinerInstance, edges: Ids) -> tuple[Costs, np.ndarray[tu
         return np.zeros(0, np.int64), np.zeros(len(wanted), np.bool_)
     place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     return place, keys[place] == wanted
+
+
+STEINER_PROBLEMS: tuple[SteinerTree, ...] = (SteinerTree(),)

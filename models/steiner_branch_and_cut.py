@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 
+from heuristics.compiled import say_if_compiling
 from heuristics.steiner_search import spread
 from heuristics.steiner_tree import Flags, graph_of
-from instances import Found, Option, Overlay, Problem, Status
+from instances import Found, Method, Option, Overlay, Problem, Status
 from instances.steiner_instance import SteinerInstance
 from models.directed_cuts import DirectedCuts
 from models.dual_ascent import Ascent, dual_ascent, least_through
@@ -19,6 +21,9 @@ from models.time_budget import TimeBudget, interruptible
 from models.tree_search import TreeSearch
 
 PRESOLVE = Option("presolve", True, "reduce the instance first, where the reduction is proven")
+PROGRESS = Option(
+    "progress", "auto", "lines on stderr: if it is a terminal, always, or never", choices=("auto", "on", "off")
+)
 _ROOTS = 20
 
 
@@ -161,3 +166,39 @@ def _solve(
     **options: Any,
 ) -> Found[Overlay]:
     return steiner_branch_and_cut(instance, problem, seed=seed, time_limit=time_limit, **options)
+
+
+@cache
+def _warm_up() -> None:
+    """Compile the kernels, and load the LP solver."""
+    say_if_compiling()
+    for presolve in (False, True):
+        steiner_branch_and_cut(_PETERSEN, presolve=presolve, progress="off")
+    incumbent = SteinerIncumbent(_PETERSEN, graph_of(10, _PETERSEN.edges))
+    # So small an instance may be solved before its LP is needed.
+    ascent = dual_ascent(incumbent.graph, np.repeat(_PETERSEN.costs, 2), _PETERSEN.terminals, 0)
+    planes = DirectedCuts(_PETERSEN, incumbent.graph, 0, incumbent.arcs, ascent)
+    x = np.full(len(incumbent.arcs), 0.2)
+    planes.violated(x, exact=True)
+    incumbent.build_along(planes.columns, x)
+
+
+# The Petersen graph: no single path or star joins its outer cycle and one inner node.
+_PETERSEN = SteinerInstance.from_edges(
+    10,
+    [(v, (v + 1) % 5, 3) for v in range(5)]
+    + [(v, v + 5, 2) for v in range(5)]
+    + [(v + 5, (v + 2) % 5 + 5, 1) for v in range(5)],
+    [0, 1, 2, 3, 4, 7],
+)
+
+STEINER_BRANCH_AND_CUT: Method[SteinerInstance, Overlay] = Method(
+    "branch-and-cut",
+    ("steiner",),
+    "Steiner trees by reductions, dual ascent and branch-and-cut on directed cuts",
+    "Wong 1984; Koch, Martin 1998; docs/steiner.md",
+    True,
+    _solve,
+    (PRESOLVE, PROGRESS),
+    _warm_up,
+)

@@ -36,16 +36,6 @@ def small_graph(seed, *, most_nodes=9, dearest=6):
     return SteinerInstance.from_edges(nodes, edges, draw.sample(range(nodes), draw.randint(1, nodes)))
 
 
-def sparse_graph(nodes, edges, terminals, seed=0, dearest=10):
-    """A random connected graph as in SteinLib's sets B to E: a random tree and random edges, costs 1…dearest."""
-    draw = random.Random(seed)
-    pairs = {(draw.randrange(v), v) for v in range(1, nodes)}
-    while len(pairs) < edges:
-        pairs.add(tuple(sorted(draw.sample(range(nodes), 2))))
-    listed = [(u, v, draw.randint(1, dearest)) for u, v in sorted(pairs)]
-    return SteinerInstance.from_edges(nodes, listed, draw.sample(range(nodes), terminals))
-
-
 def hypercube(dimension):
     """SteinLib's hc: terminals are the corners with an even number of ones, all edges cost 1; hard to prove."""
     size = 2**dimension

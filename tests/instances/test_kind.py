@@ -25,7 +25,7 @@ def test_the_workloads_of_a_kind_come_back_from_its_files(kind, tmp_path):
 
 
 def _small(workload):
-    wanted = {"nodes": 7, "topics": 90, "users": 7, "brokers": 60, "publications": 7}
+    wanted = {"nodes": 7, "topics": 90, "users": 7, "brokers": 60, "publications": 7, "terminals": 4, "edges": 9}
     return {option.name: wanted[option.name] for option in workload.parameters if option.name in wanted}
 
 
