@@ -8,6 +8,7 @@ Without --full every run gets at most 20 s, with it the limit of its goal. One t
 from __future__ import annotations
 
 import argparse
+import resource
 import statistics
 import time
 from collections.abc import Callable
@@ -89,7 +90,8 @@ def measure(row: Row, seeds: int, limit: float, compact_limit: float) -> str:
     values = f"{value:g} ≥ {bound:g}"
     note = ""
     if row.method == "lp-bound" and "limit_at_most" in results[0].counters:
-        note = f"the LP's own value ≤ {results[0].counters['limit_at_most']}"
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        note = f"the LP's own value ≤ {results[0].counters['limit_at_most']}; at most {memory:.1f} GiB so far"
     if row.compact:
         times = {name: solve(name, row, 0, compact_limit) for name in ("ilp", "cp-sat")}
         note = ", ".join(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -13,15 +14,15 @@ from instances import TOPIC_PROBLEMS, Found, Method, Option, Overlay, Problem, S
 from models import proof, topic_presolve
 from models.candidate_edges import CandidateEdges, all_pairs
 from models.cutting_planes import Goal
-from models.deadline import Deadline
-from models.dual_fitting import dual_fitting_bound, mean_degree_bound
+from models.deadline import Deadline, OutOfTime
+from models.dual_fitting import fitted_within, mean_degree_bound
 from models.edge_minimisation import Outcome, Settings, minimise_edges
 from models.lp_guided import Incumbent
 from models.pareto_front import pareto_front
 from models.requirements import Requirements, requirements_of
 from models.simple_bounds import simple_bounds
 from models.smallest_degree import minimise_degree
-from models.starts import heuristic_overlays, warm_up_heuristics
+from models.starts import heuristic_overlays, stars, warm_up_heuristics
 from models.time_budget import TimeBudget, interruptible
 
 OPTIONS = (
@@ -70,7 +71,7 @@ def branch_and_cut(
     Notes
     -----
     Exponential in the worst case; docs/exact.md has the formulation, proofs and measurements. Min-TCO is P1 §4.
-    Ctrl-C ends the search as the time limit does.
+    Ctrl-C and want of memory end the search as the time limit does.
     """
     with interruptible(time_limit) as budget:
         return _within(instance, problem, budget, Settings(seed, sparse, threads, steps, progress), presolve)
@@ -83,7 +84,7 @@ def _within(
     settings: Settings,
     presolve: bool,
 ) -> Found[Overlay]:
-    starts = heuristic_overlays(instance, problem, seed=settings.seed, deadline=Deadline(None))
+    starts = heuristic_overlays(instance, problem, seed=settings.seed, clock=budget.share(0.5)) or [stars(instance)]
     reduced, counters = instance, dict[str, float | str]()
     if presolve and problem.name != "2d-true":
         presolved = topic_presolve.presolve(instance)
@@ -92,9 +93,9 @@ def _within(
             "topics_implied": instance.num_topics - len(presolved.kept),
             "edges_forced": len(presolved.forced),
         }
-    fitted = dual_fitting_bound(reduced, work=_FITTING_WORK)
+    fitted = fitted_within(budget, reduced, work=_FITTING_WORK)
     if problem.name == "low-tco":
-        return _front(reduced, problem, starts, budget, settings, counters)
+        return _front(reduced, problem, starts, fitted, budget, settings, counters)
     if problem.name == "minmax-tco":
         overlay, bound, outcome = minimise_degree(
             reduced, math.ceil(mean_degree_bound(reduced, fitted)), starts, budget, settings
@@ -106,14 +107,14 @@ def _within(
 
 def _found(overlay: Overlay | None, bound: float, outcome: Outcome, counters: dict[str, float | str]) -> Found[Overlay]:
     status = None if outcome.complete else Status.TIME_LIMIT
-    reason = "interrupted" if outcome.interrupted else ""
-    return Found(overlay, bound, status, {**outcome.counters, **counters}, reason)
+    return Found(overlay, bound, status, {**outcome.counters, **counters}, outcome.stopped_by)
 
 
 def _front(
     instance: TopicInstance,
     problem: Problem[TopicInstance, Overlay],
     starts: list[Overlay],
+    fitted: Fraction,
     budget: TimeBudget,
     settings: Settings,
     counters: dict[str, float | str],
@@ -129,17 +130,22 @@ def _front(
         first = start if start is not None else min(overlays, key=lambda overlay: overlay.max_degree)
         part = budget.share(1.0, deadline.left)
         outcome = minimise_edges(instance, Goal(cap=cap), first, part, settings)
+        total.stopped_by = outcome.stopped_by
         if outcome.overlay is not None:
             overlays.append(outcome.overlay)
         impossible = outcome.complete and outcome.overlay is None
         bound = math.inf if impossible else float(outcome.lower_bound)
         return proof.Proof(outcome.overlay, bound, not outcome.complete, outcome.counters)
 
-    requirements = requirements_of(instance, Deadline(None))
-    simple = simple_bounds(requirements, Deadline(None))
     deadline = Deadline(budget.left if math.isfinite(budget.left) else None)
+    best = min(overlays, key=lambda overlay: problem.value(instance, overlay))
+    try:
+        requirements = requirements_of(instance, deadline)
+        simple = simple_bounds(requirements, deadline)
+    except OutOfTime:
+        return _found(best, math.ceil(fitted) * math.ceil(mean_degree_bound(instance, fitted)), total, counters)
     front = pareto_front(requirements, simple, minimise, starts, deadline)
-    total.complete, total.interrupted = front.complete, budget.interrupted
+    total.complete, total.stopped_by = front.complete, total.stopped_by or budget.stopped_by
     best = min(overlays, key=lambda overlay: problem.value(instance, overlay))
     complete = "yes" if front.complete else "no"
     counters = {"nodes": front.nodes, "front": str(front), "front_complete": complete, **counters}

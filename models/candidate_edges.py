@@ -85,6 +85,12 @@ def all_pairs(instance: TopicInstance) -> Edges:
     return _list_pairs(interest_of(instance))
 
 
+def count_links(instance: TopicInstance) -> int:
+    """Σ_t |V_t|·(|V_t| − 1) ÷ 2: how many links all pairs have."""
+    sizes = np.diff(instance.topic_offsets).astype(np.int64)
+    return int((sizes * (sizes - 1) // 2).sum())
+
+
 @kernel
 def _list_pairs(interest: Interest) -> Edges:
     n = len(interest.node_offsets) - 1

@@ -8,7 +8,7 @@ import numpy as np
 
 from heuristics.greedy_merge import greedy_merge
 from instances import Overlay, TopicInstance
-from models.candidate_edges import CandidateEdges, Edges, all_pairs
+from models.candidate_edges import CandidateEdges, Edges, all_pairs, count_links
 from models.certificate import Bound, Certificate, proven_bound
 from models.cost_splitting import Splitting, certificate_rows
 from models.diameter_rows import violated_diameters
@@ -22,7 +22,7 @@ _VIOLATION = 1e-4
 _PATIENCE = 25
 _USED, _WORTH = 0.02, 1e-3
 _START_PAIRS = 3
-_ALL_PAIRS = 30_000_000
+ALL_PAIRS = 30_000_000
 
 
 @dataclass(frozen=True)
@@ -146,20 +146,22 @@ class CuttingPlanes(Relaxation[TopicRows]):
 def starting_pairs(instance: TopicInstance, start: Overlay, *, sparse: bool) -> Edges:
     """The edges of an overlay and of GM, and the pairs with most topics in common, three for each edge.
 
-    Where all pairs are too many to list, the overlay's and GM's edges only.
+    Where all pairs are too many to list, the overlay's edges only.
     """
-    known = np.unique(np.concatenate([_keys(start), _keys(greedy_merge(instance))]))
-    # MinMax-ODA adds edges of no topic, and presolve may have taken an edge's topics away.
-    known = known[CandidateEdges(instance, known).common > 0]
-    sizes = np.diff(instance.topic_offsets)
-    if int((sizes * (sizes - 1) // 2).sum()) > _ALL_PAIRS:
-        return known
+    if count_links(instance) > ALL_PAIRS:
+        return _useful(instance, _keys(start))
     pairs = all_pairs(instance)
     if not sparse:
         return pairs
+    known = _useful(instance, np.unique(np.concatenate([_keys(start), _keys(greedy_merge(instance))])))
     common = CandidateEdges(instance, pairs).common
     richest = np.lexsort((pairs, -common))[: _START_PAIRS * start.num_edges]
     return np.unique(np.concatenate([known, pairs[richest]]))
+
+
+def _useful(instance: TopicInstance, keys: Edges) -> Edges:
+    # MinMax-ODA adds edges of no topic, and presolve may have taken an edge's topics away.
+    return keys[CandidateEdges(instance, keys).common > 0]
 
 
 def _keys(overlay: Overlay) -> Edges:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ from heuristics.compiled import kernel
 from heuristics.interest import Interest, interest_of
 from heuristics.topic_components import TopicComponents, contribution, join, singletons
 from instances import TopicInstance
+from models.stoppable import Clock, finished_within
 
 _WORK = 200_000_000
 
@@ -47,10 +49,16 @@ def dual_fitting_bound(instance: TopicInstance, *, work: int = _WORK) -> Fractio
     best = Fraction(max(_connecting_edges(interest), int(sizes.max()) - 1))
     most = int(np.diff(instance.node_offsets).max())
     best = max(best, Fraction(merges, most))
-    if int((sizes.astype(np.int64) ** 2).sum()) * most <= work and instance.num_nodes > 1:
+    if _pair_steps(instance) <= work and instance.num_nodes > 1:
         left = _merges_left(interest, singletons(instance), most, merges)
         best = max(best, *(Fraction(int(left[c]), c) for c in range(1, most + 1)))
     return best
+
+
+def fitted_within(clock: Clock, instance: TopicInstance, *, work: int = _WORK) -> Fraction:
+    """As :func:`dual_fitting_bound`, but pairs are looked at only as long as there is time."""
+    by_pairs = finished_within(clock, partial(dual_fitting_bound, instance, work=work), steps=_pair_steps(instance))
+    return dual_fitting_bound(instance, work=0) if by_pairs is None else by_pairs
 
 
 def mean_degree_bound(instance: TopicInstance, edges: Fraction) -> Fraction:
@@ -60,6 +68,12 @@ def mean_degree_bound(instance: TopicInstance, edges: Fraction) -> Fraction:
     """
     path = 2 if int(np.diff(instance.topic_offsets).max()) > 2 else 0
     return max(Fraction(path), Fraction(2 * math.ceil(edges), instance.num_nodes))
+
+
+def _pair_steps(instance: TopicInstance) -> int:
+    """Σ_t |V_t|² · max|T_v|."""
+    sizes = np.diff(instance.topic_offsets).astype(np.int64)
+    return int((sizes**2).sum()) * int(np.diff(instance.node_offsets).max())
 
 
 @kernel

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from instances import Overlay, TopicInstance
+from models.candidate_edges import count_links
 from models.certificate import UNIT, Bound, Certificate
 from models.cost_splitting import split_costs
-from models.cutting_planes import CuttingPlanes, Goal
+from models.cutting_planes import ALL_PAIRS, CuttingPlanes, Goal
 from models.diving import dive
 from models.lp_guided import ANY_OVERLAY, Incumbent
 from models.progress import Progress
@@ -19,6 +20,7 @@ from models.tree_search import TreeSearch
 _ROOT_STALL = 1e-3
 _BUILD_EVERY = 5
 _FEW_EDGES = 500
+_LISTED = 2_000_000  # links a second, on a slow machine
 _DIVES = (0.3, 0.1, 0.05)
 
 
@@ -58,8 +60,8 @@ class Outcome:
         A proven bound on the number of edges, times `UNIT`.
     complete : bool
         Whether the overlay is proven optimal or, without one, that there is none.
-    interrupted : bool
-        Whether Ctrl-C ended the search.
+    stopped_by : str
+        ``interrupted`` after Ctrl-C, ``out of memory``, or nothing, also if it was the time limit.
     counters : dict
     certificate : Certificate or None
         Of the bound at the root.
@@ -68,7 +70,7 @@ class Outcome:
     overlay: Overlay | None = None
     units: int = 0
     complete: bool = False
-    interrupted: bool = False
+    stopped_by: str = ""
     counters: dict[str, float | str] = field(default_factory=dict)
     certificate: Certificate | None = None
 
@@ -90,7 +92,7 @@ def minimise_edges(
     """Find an overlay with the fewest edges within the goal's limits, and prove it.
 
     Root LP by cutting planes and pricing; overlays built along LP values and improved by local search; dives; then
-    branch and bound with reduced-cost fixing. Ctrl-C and the end of the budget leave incumbent and bound.
+    branch and bound with reduced-cost fixing. Ctrl-C, the end of the budget and of memory leave incumbent and bound.
 
     Parameters
     ----------
@@ -116,8 +118,11 @@ def minimise_edges(
     incumbent = Incumbent(instance, goal, start, settings.seed)
     outcome = Outcome(incumbent.overlay)
     search = _Search(instance, goal, start, budget, settings, incumbent, stop_at_first)
-    search.run()
-    outcome.interrupted = budget.interrupted
+    try:
+        search.run()
+        outcome.stopped_by = budget.stopped_by
+    except MemoryError:
+        outcome.stopped_by = "out of memory"
     return search.report(outcome)
 
 
@@ -147,7 +152,8 @@ class _Search:
         planes = self.planes = CuttingPlanes(
             self.instance, self.goal, self.start, sparse=settings.sparse, threads=settings.threads
         )
-        if len(planes.edges) > _FEW_EDGES and settings.sparse:
+        links = count_links(self.instance)
+        if len(planes.edges) > _FEW_EDGES and settings.sparse and links <= min(ALL_PAIRS, _LISTED * budget.left):
             splitting = split_costs(self.instance, float(self.start.num_edges), budget.share(0.2))
             planes.warm_start(splitting)
             usage = splitting.usage[np.searchsorted(splitting.edges.keys, planes.edges.keys)]

@@ -10,7 +10,7 @@ from models.pareto_front import pareto_front
 from models.proof import Goal, Minimise, ModelTooLarge, Proof
 from models.requirements import Requirements, requirements_of
 from models.simple_bounds import SimpleBounds, simple_bounds
-from models.starts import heuristic_overlays
+from models.starts import heuristic_overlays, stars
 
 EXACTLY_ANSWERED = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true")
 
@@ -45,7 +45,9 @@ def solve_exactly(
         edges × maximum degree, and ``front_complete`` says whether these are all.
     """
     deadline = Deadline(time_limit)
-    starts = heuristic_overlays(instance, problem, seed=seed, deadline=deadline) if start == "best" else []
+    starts = heuristic_overlays(instance, problem, seed=seed, clock=deadline) if start == "best" else []
+    if start == "best" and not starts:
+        starts = [stars(instance)]
     bound: float | None = None
     try:
         requirements = requirements_of(instance, deadline)

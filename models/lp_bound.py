@@ -11,18 +11,16 @@ from typing import Any
 import numpy as np
 
 from heuristics.compiled import say_if_compiling
-from heuristics.greedy_merge import greedy_merge
 from instances import Found, Method, Option, Overlay, Problem, Status, TopicInstance
 from models import topic_presolve
-from models.candidate_edges import CandidateEdges
+from models.candidate_edges import CandidateEdges, count_links
 from models.certificate import UNIT, Bound, Certificate
 from models.cost_splitting import certificate_rows, split_costs
 from models.cutting_planes import CuttingPlanes, Goal, starting_pairs
-from models.deadline import Deadline
-from models.dual_fitting import dual_fitting_bound, mean_degree_bound
+from models.dual_fitting import fitted_within, mean_degree_bound
 from models.lp_guided import Incumbent
 from models.progress import Progress
-from models.starts import heuristic_overlays, warm_up_heuristics
+from models.starts import greedy_merge_or_stars, heuristic_overlays, stars, warm_up_heuristics
 from models.time_budget import TimeBudget, interruptible
 
 _PROBLEMS = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true")
@@ -125,13 +123,12 @@ def _bounded(
     progress: str,
 ) -> LowerBound:
     reduced = topic_presolve.without_implied(instance, topic_presolve.presolve(instance)) if presolve else instance
-    sizes = np.diff(reduced.topic_offsets).astype(np.int64)
-    links = int((sizes * (sizes - 1) // 2).sum())
     if method == "auto":
+        links = count_links(reduced)
         method = "lp" if links <= _LP_LINKS else "splitting" if links <= _SPLIT_LINKS else "fitting"
-    fitted = dual_fitting_bound(reduced)
+    fitted = fitted_within(budget, reduced)
     if method == "fitting":
-        bound = LowerBound(fitted, None, reduced, None, False, {})
+        bound = LowerBound(fitted, None, reduced, None, budget.passed, {})
     elif method == "splitting":
         bound = _by_splitting(reduced, budget, Progress(progress))
     else:
@@ -151,7 +148,7 @@ def _bounded(
 def _by_planes(
     instance: TopicInstance, of_degree: bool, budget: TimeBudget, stall: float, threads: int, progress: Progress
 ) -> LowerBound:
-    start = greedy_merge(instance)
+    start = greedy_merge_or_stars(instance, budget)
     incumbent = Incumbent(instance, Goal(), start, 0)
     goal = Goal(edge_cost=0, degree_cost=1) if of_degree else Goal()
     planes = CuttingPlanes(instance, goal, start, threads=threads)
@@ -185,7 +182,7 @@ def _by_planes(
 
 
 def _by_splitting(instance: TopicInstance, budget: TimeBudget, progress: Progress) -> LowerBound:
-    start = greedy_merge(instance)
+    start = greedy_merge_or_stars(instance, budget)
     incumbent = Incumbent(instance, Goal(), start, 0)
     splitting = split_costs(instance, float(start.num_edges), budget.share(0.9), progress=progress)
     stopped = not splitting.settled
@@ -215,33 +212,25 @@ def _solve(
     time_limit: float | None,
     **options: Any,
 ) -> Found[Overlay]:
-    budget = TimeBudget(time_limit)
-    overlays = [_stars(instance)]
-    if options["method"] != "fitting":
-        overlays += heuristic_overlays(instance, problem, seed=seed, deadline=Deadline(time_limit))
-    value, stopped = 1, False
-    counters: dict[str, float | str] = {}
-    for of_degree in (False, True):
-        if of_degree not in _FACTORS.get(problem.name, (False,)):
-            continue
-        share = budget.share(0.5) if problem.name == "low-tco" and not of_degree else budget
-        left = share.left if math.isfinite(share.left) else None
-        bound = lower_bound(instance, of_degree=of_degree, time_limit=left, **options)
-        value *= math.ceil(bound.value)
-        stopped |= bound.stopped
-        counters |= bound.counters
-        if bound.overlay is not None and not problem.violations(instance, bound.overlay):
-            overlays.append(bound.overlay)
-    best = min(overlays, key=lambda overlay: problem.value(instance, overlay))
-    return Found(best, float(value), Status.TIME_LIMIT if stopped else None, counters)
-
-
-def _stars(instance: TopicInstance) -> Overlay:
-    """The star of each topic at its first subscriber: it answers every problem, in time O(Σ|T_v| log Σ|T_v|)."""
-    sizes = np.diff(instance.topic_offsets)
-    centres = np.repeat(instance.topic_nodes[instance.topic_offsets[:-1]], sizes)
-    others = centres != instance.topic_nodes
-    return Overlay.from_edges(instance.num_nodes, np.stack([centres[others], instance.topic_nodes[others]], axis=1))
+    with interruptible(time_limit) as budget:
+        overlays, value, stopped = [stars(instance)], 1, False
+        if options["method"] != "fitting":
+            clock = budget.share(0.5)
+            overlays += heuristic_overlays(instance, problem, seed=seed, clock=clock)
+            stopped = clock.passed
+        counters: dict[str, float | str] = {}
+        for of_degree in (False, True):
+            if of_degree in _FACTORS.get(problem.name, (False,)):
+                share = budget.share(0.5) if problem.name == "low-tco" and not of_degree else budget
+                bound = _bounded(instance, of_degree, share, **options)
+                value *= math.ceil(bound.value)
+                stopped |= bound.stopped
+                counters |= bound.counters
+                if bound.overlay is not None and not problem.violations(instance, bound.overlay):
+                    overlays.append(bound.overlay)
+        best = min(overlays, key=lambda overlay: problem.value(instance, overlay))
+        stopped |= budget.interrupted
+    return Found(best, float(value), Status.TIME_LIMIT if stopped else None, counters, budget.stopped_by)
 
 
 @cache

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from instances import Overlay, TopicInstance
 from models.certificate import UNIT
 from models.cutting_planes import CuttingPlanes, Goal
@@ -34,7 +36,7 @@ def minimise_degree(
     bound : int
         Proven, equal to the overlay's maximum degree if the search ended.
     outcome : Outcome
-        Counters of all searches; `interrupted` after Ctrl-C.
+        Counters of all searches; `stopped_by` as of the last one.
 
     Notes
     -----
@@ -44,7 +46,8 @@ def minimise_degree(
     best = min(starts, key=lambda overlay: (overlay.max_degree, overlay.num_edges))
     total = Outcome()
     bound = least
-    bound = max(bound, degree_bound(instance, best, budget.share(0.3), settings)[0])
+    if not budget.passed:
+        bound = max(bound, degree_bound(instance, best, budget.share(0.3), settings)[0])
     while bound < best.max_degree and not budget.passed:
         cap = best.max_degree - 1
         outcome = minimise_edges(
@@ -58,8 +61,9 @@ def minimise_degree(
         elif outcome.complete:
             bound = best.max_degree
         else:
+            total.stopped_by = outcome.stopped_by
             break
-    total.interrupted = budget.interrupted
+    total.stopped_by = total.stopped_by or budget.stopped_by
     total.complete = bound >= best.max_degree
     total.counters["degree_bound"] = bound
     return best, min(bound, best.max_degree), total
@@ -70,5 +74,6 @@ def degree_bound(
 ) -> tuple[int, CuttingPlanes]:
     """A proven lower bound on the maximum degree, and the cutting planes whose certificate proves it."""
     planes = CuttingPlanes(instance, Goal(edge_cost=0, degree_cost=1), start, sparse=settings.sparse)
-    planes.tighten(budget, stall=1e-4)
+    with suppress(MemoryError):
+        planes.tighten(budget, stall=1e-4)
     return max(0, -(-planes.best_units // UNIT)), planes

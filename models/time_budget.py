@@ -33,6 +33,11 @@ class TimeBudget:
         """Whether Ctrl-C has ended it."""
         return self._interruption.is_set()
 
+    @property
+    def stopped_by(self) -> str:
+        """The reason for a :class:`Result`: ``interrupted`` or nothing."""
+        return "interrupted" if self.interrupted else ""
+
     def interrupt(self) -> None:
         """End it, and all budgets shared from it."""
         self._interruption.set()

@@ -10,6 +10,7 @@ from models.branch_and_cut import BRANCH_AND_CUT, PROBLEMS_ANSWERED
 from models.cutting_planes import Goal
 from models.edge_minimisation import Settings, minimise_edges
 from models.lp_bound import LP_BOUND
+from models.partition_inequalities import violated_partitions
 from models.time_budget import TimeBudget
 from models.topic_presolve import presolve, without_implied
 from tests.brute_force import optimum
@@ -60,6 +61,22 @@ class TestInterrupted:
     def test_lp_bound_keeps_its_bound(self):
         result = LP_BOUND.run(uniform_instance(300, 60, 20), PROBLEMS["min-tco"])
         assert result.status is Status.TIME_LIMIT
+        assert 0 < result.lower_bound < result.value
+
+
+def test_want_of_memory_keeps_incumbent_and_bound(monkeypatch):
+    rounds = []
+
+    def out_of_memory(*arguments, **options):
+        rounds.append(violated_partitions(*arguments, **options))
+        if len(rounds) > 3:
+            raise MemoryError
+        return rounds[-1]
+
+    monkeypatch.setattr("models.cutting_planes.violated_partitions", out_of_memory)
+    for name in ("min-tco", "minmax-tco", "low-tco"):
+        result = BRANCH_AND_CUT.run(uniform_instance(60, 40, 12), PROBLEMS[name])
+        assert (result.status, result.reason) == (Status.TIME_LIMIT, "out of memory")
         assert 0 < result.lower_bound < result.value
 
 

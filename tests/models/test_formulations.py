@@ -136,7 +136,7 @@ def test_a_model_beyond_memory_leaves_the_heuristics_overlay_and_says_why(method
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_the_first_heuristic_overlay_is_the_best(problem):
     instance = uniform_instance(15, 10, 3)
-    overlays = heuristic_overlays(instance, PROBLEMS[problem], seed=0, deadline=FOREVER)
+    overlays = heuristic_overlays(instance, PROBLEMS[problem], seed=0, clock=FOREVER)
     values = [PROBLEMS[problem].value(instance, overlay) for overlay in overlays]
     assert values == sorted(values)
     assert len(values) == 4
@@ -144,4 +144,4 @@ def test_the_first_heuristic_overlay_is_the_best(problem):
 
 
 def test_no_heuristic_starts_after_the_deadline():
-    assert heuristic_overlays(uniform_instance(9, 5, 2), PROBLEMS["min-tco"], seed=0, deadline=Deadline(0)) == []
+    assert heuristic_overlays(uniform_instance(9, 5, 2), PROBLEMS["min-tco"], seed=0, clock=Deadline(0)) == []
