@@ -12,12 +12,13 @@ from heuristics import BROKER_HEURISTICS, CONTENT_HEURISTICS, HEURISTICS, STEINE
 from instances import KINDS, PROBLEMS, WORKLOADS, Kind, Method, Problem, Workload
 from instances.errors import unknown
 from instances.method_family import family
-from models import MODELS, STEINER_MODELS
+from models import BROKER_MODELS, MODELS, STEINER_MODELS
 
 _METHODS: tuple[Method[Any, Any], ...] = (
     *HEURISTICS,
     *MODELS,
     *BROKER_HEURISTICS,
+    *BROKER_MODELS,
     *CONTENT_HEURISTICS,
     *STEINER_HEURISTICS,
     *STEINER_MODELS,

@@ -1,14 +1,17 @@
 """Floor 3: exact formulations and lower bounds."""
 
-from instances import Method, Overlay, SteinerInstance, TopicInstance
+from instances import BrokerNetwork, Dissemination, Method, Overlay, SteinerInstance, TopicInstance
 from models.branch_and_cut import BRANCH_AND_CUT
 from models.cp_sat import CP_SAT
 from models.ilp import ILP
 from models.lp_bound import LP_BOUND
+from models.soft_links import LEAST_MESSAGES, SOFT_CP_SAT, SOFT_ILP
 from models.steiner_branch_and_cut import STEINER_BRANCH_AND_CUT
 
 MODELS: tuple[Method[TopicInstance, Overlay], ...] = (ILP, CP_SAT, BRANCH_AND_CUT, LP_BOUND)
 
+BROKER_MODELS: tuple[Method[BrokerNetwork, Dissemination], ...] = (SOFT_ILP, SOFT_CP_SAT, LEAST_MESSAGES)
+
 STEINER_MODELS: tuple[Method[SteinerInstance, Overlay], ...] = (STEINER_BRANCH_AND_CUT,)
 
-__all__ = ["MODELS", "STEINER_MODELS"]
+__all__ = ["BROKER_MODELS", "MODELS", "STEINER_MODELS"]
