@@ -64,7 +64,8 @@ def least_soft_links(
         return Found(start, bound, Status.TIME_LIMIT, counters)
     answer = start if found is None else dissemination_along(demands, *found)
     best = min((answer, start), key=lambda each: each.num_messages)
-    bound = max(bound, math.ceil(proven - 1e-6))
+    if math.isfinite(proven):
+        bound = max(bound, math.ceil(proven - 1e-6))
     status = Status.TIME_LIMIT if stopped and bound < best.num_messages else None
     return Found(best, bound, status, counters | more)
 
@@ -140,7 +141,8 @@ def least_messages(
             except OutOfTime:
                 unsolved += 1
             else:
-                bound = max(bound, math.ceil(report.lower_bound / demand.weight - 1e-6))
+                if math.isfinite(report.lower_bound):
+                    bound = max(bound, math.ceil(report.lower_bound / demand.weight - 1e-6))
                 if report.found:
                     routes[number] = min(way, ilp.answer()[1][0], key=len)
                 unsolved += bound < len(routes[number])
