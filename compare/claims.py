@@ -12,13 +12,22 @@ from typing import Any
 from compare.catalogue import METHODS
 from compare.claim import Claim, Finding, Verdict
 from compare.claim_bench import Bench, Experiment, rows_here, rows_of, together
+from compare.claims_figures import CLAIMS_FIGURES
 from compare.claims_p1 import CLAIMS_P1
+from compare.claims_p2 import CLAIMS_P2
+from compare.claims_p3 import CLAIMS_P3
+from compare.claims_p3_figures import CLAIMS_P3_FIGURES
 from compare.store import Store
 from instances import Method
 from instances.errors import unknown
 from instances.files import read_text, write_whole
 
-CLAIMS: Mapping[str, Claim] = {claim.id: claim for claim in (*CLAIMS_P1,)}
+CLAIMS: Mapping[str, Claim] = {
+    claim.id: claim
+    for claim in sorted(
+        (*CLAIMS_P1, *CLAIMS_P2, *CLAIMS_FIGURES, *CLAIMS_P3, *CLAIMS_P3_FIGURES), key=lambda claim: claim.id[:2]
+    )
+}
 
 
 @dataclass(frozen=True)

@@ -91,6 +91,38 @@ def test_fewer_runs_than_a_claim_names_decide_nothing() -> None:
             {"m set covers": Verdict.HOLDS, "one of size ≤ |E|/m": Verdict.HOLDS, "upper bound": Verdict.HOLDS},
         ),
         ("P1.S6.4", {"connectivity": Verdict.HOLDS, "diameter": Verdict.HOLDS}),
+        ("P2.L5", {"CD-ODA": Verdict.SOME_TIES, "optimum of 2d-true": Verdict.HOLDS}),
+        (
+            "P2.L6",
+            {"CD-ODA-I": Verdict.HOLDS, "CD-ODA-II": Verdict.REFUTED, "optimum of 2d-true": Verdict.HOLDS},
+        ),
+        ("P2.L7", {"2D-ODA": Verdict.HOLDS}),
+        (
+            "P2.VII",
+            dict.fromkeys(
+                ("CD-ODA", "CD-ODA-I", "CD-ODA-II", "2D-ODA", "optimum of 2d-star", "optimum of 2d-true"),
+                Verdict.HOLDS,
+            ),
+        ),
+        ("P3.L4", {"GM-M": Verdict.HOLDS}),
+        ("P3.L5", {"GM-M": Verdict.HOLDS}),
+        (
+            "P3.L8",
+            {
+                "optimum 3": Verdict.HOLDS,
+                "a bad partition forces degree |T|": Verdict.HOLDS,
+                "the same with equal parts": Verdict.ORDER,
+                "how often chance finds it": Verdict.HOLDS,
+            },
+        ),
+        ("P3.L11", {"DCB-M": Verdict.HOLDS}),
+        (
+            "P3.L14",
+            {
+                "DCBR-M, topics of bulk nodes outward too": Verdict.HOLDS,
+                "DCBR-M, Algorithm 12 by the letter": Verdict.REFUTED,
+            },
+        ),
     ],
 )
 def test_the_quick_check_gives_the_verdicts_on_record(claim: str, expected: dict[str, Verdict]) -> None:
@@ -121,6 +153,28 @@ def test_an_overlay_that_lacks_an_edge_refutes_lemma_6_1() -> None:
         return set(map(tuple, whole.edges[:-1].tolist()))
 
     assert verdicts(judge(CLAIMS["P1.L6.1"], True, with_broken("gm", lacking)))["GM"] is Verdict.REFUTED
+
+
+def test_topics_that_are_not_dropped_change_what_is_true_of_cd_oda() -> None:
+    forgetful = with_broken("cd-oda", forgetful_cd_oda)
+    assert verdicts(judge(CLAIMS["P2.VII"], True, forgetful))["CD-ODA"] is Verdict.REFUTED
+    # With every pair linked whatever the ties, Lemma 5's count holds under all of them.
+    assert verdicts(judge(CLAIMS["P2.L5"], True, forgetful))["CD-ODA"] is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("claim", "subject", "method"),
+    [("P3.L11", "DCB-M", "dcb-m"), ("P3.L14", "DCBR-M, topics of bulk nodes outward too", "dcbr-m")],
+)
+def test_parts_that_are_not_combined_refute_topic_connectivity(claim: str, subject: str, method: str) -> None:
+    def uncombined(instance: TopicInstance, ties: str, seed: int) -> set[tuple[int, int]]:
+        half = instance.num_nodes // 2
+        interest = twins.interest_of(instance)
+        return {
+            (u, v) for u in range(half) for v in range(u + 1, half) if interest[u] & interest[v]
+        }  # fmt: skip
+
+    assert verdicts(judge(CLAIMS[claim], True, with_broken(method, uncombined)))[subject] is Verdict.REFUTED
 
 
 def test_every_pair_with_a_common_topic_is_too_many_edges_for_lemma_6_2() -> None:
