@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -13,6 +15,8 @@ from typing import Any, TypeVar, cast
 import numba
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+_KEPT_SECONDS = 24 * 3600
 
 
 def kernel(function: Function) -> Function:
@@ -48,8 +52,20 @@ def _cache_folder() -> Path:
         except OSError:
             continue
         if os.access(base / name, os.W_OK):
+            _prune(base, keep=base / name)
             return base / name
     return Path(tempfile.mkdtemp(prefix=name))
+
+
+def _prune(base: Path, keep: Path) -> None:
+    """Remove what earlier versions compiled, unless some process began to use it within a day."""
+    os.utime(keep)
+    for folder in base.glob("kernels-*"):
+        try:
+            if folder != keep and folder.stat().st_mtime < time.time() - _KEPT_SECONDS:
+                shutil.rmtree(folder, ignore_errors=True)
+        except OSError:  # another process was first
+            continue
 
 
 _CACHE = _cache_folder()

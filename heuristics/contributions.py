@@ -1,4 +1,4 @@
-"""What the pairs of nodes contribute to an overlay in the making: counted row by row, or kept in a matrix."""
+"""What the pairs of nodes contribute to an overlay in the making, counted row by row when it is asked for."""
 
 from __future__ import annotations
 
@@ -8,17 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from heuristics.compiled import kernel
-from heuristics.topic_components import TopicComponents, contribution
+from heuristics.topic_components import TopicComponents
 from instances.topic_instance import Ids, Offsets
 
 Edges = npt.NDArray[np.int64]
-Matrix = npt.NDArray[np.int16]
 
-# A matrix of 1 GiB, of which the half above the diagonal is ever touched.
-MOST_KEPT_NODES = 23_170
-_MOST_KEPT_TOPICS = 2**15 - 1
-# Counting a row costs a step for each subscriber of its topics, reading it from the matrix one for each node.
-_KEPT_FROM = 2.0
 _CLOCK_LIMIT = 2**30
 
 
@@ -29,24 +23,33 @@ class Contributions(NamedTuple):
     ----------
     components : TopicComponents
         Everything else follows from these.
-    kept : int16 array, shape (|V|, |V|) or (0, 0)
-        The contributions themselves above the diagonal (the LINKCONTRIB of P1, Algorithm 1), or nothing: then a row
-        is counted whenever it is asked for.
     used : int64 array, sorted
         Pairs u·|V| + v that are no candidates.
     counts, clock
         Scratch: ``counts[v]`` less the clock, if that is positive, is the contribution of v in the row being counted.
-    found, members
-        Scratch: the nodes found in a row, and those of a component.
+    found
+        Scratch: the nodes found in a row.
     """
 
     components: TopicComponents
-    kept: Matrix
     used: Edges
     counts: Ids
     clock: npt.NDArray[np.int64]
     found: Ids
-    members: Ids
+
+
+class Subscribers(NamedTuple):
+    """Some of the subscribers of each topic: places in ``topic_nodes``, sorted, and the nodes there.
+
+    Attributes
+    ----------
+    offsets : int64 array, shape (|T| + 1,)
+    places, nodes : int32 array
+    """
+
+    offsets: Offsets
+    places: Ids
+    nodes: Ids
 
 
 class Open(NamedTuple):
@@ -55,53 +58,33 @@ class Open(NamedTuple):
     Attributes
     ----------
     nodes : int32 array, sorted
-    offsets, places : int64 and int32 array
-        Of each topic, the places in ``topic_nodes`` of its open subscribers, sorted; empty if contributions are kept.
+    subscribers : Subscribers
+        The open ones.
     largest : int32 array, shape (|T|,)
         Of each topic, a place in its largest component.
-    rest_offsets, rest : int64 and int32 array
-        Of each topic, the open subscribers outside of its largest component.
+    outside : Subscribers
+        The open ones that are not in that component.
     """
 
     nodes: Ids
-    offsets: Offsets
-    places: Ids
+    subscribers: Subscribers
     largest: Ids
-    rest_offsets: Offsets
-    rest: Ids
+    outside: Subscribers
 
 
-def contributions_to(components: TopicComponents, *, used: Edges, keep: bool | None = None) -> Contributions:
-    """The contributions to an overlay with these components.
-
-    `keep` says whether to keep them in a matrix; by default they are kept if there are at most `MOST_KEPT_NODES` nodes
-    and two of them have at least two topics in common on average. Cost O(Σ|T_v|), with a matrix O(|V|² + Σ_t |V_t|²).
-    """
+def contributions_to(components: TopicComponents, used: Edges) -> Contributions:
+    """The contributions to an overlay with these components. Cost O(|V|)."""
     n = len(components.node_offsets) - 1
-    subscribers = np.diff(components.topic_offsets).astype(np.float64)
-    fits = n <= MOST_KEPT_NODES and int(np.diff(components.node_offsets).max()) <= _MOST_KEPT_TOPICS
-    if keep is None:
-        keep = float((subscribers**2).sum()) >= _KEPT_FROM * n * n
-    kept = np.zeros((n, n) if keep and fits else (0, 0), np.int16)
-    scratch = np.zeros(n, np.int32), np.zeros(1, np.int64), np.empty(n, np.int32), np.empty(n, np.int32)
-    contributions = Contributions(components, kept, used, *scratch)
-    _count_all(contributions)
-    return contributions
+    scratch = np.zeros(n, np.int32), np.zeros(1, np.int64), np.empty(n, np.int32)
+    return Contributions(components, used, *scratch)
 
 
 @kernel
 def open_nodes(degrees: Ids, below: int, contributions: Contributions) -> Open:
     """The nodes of a degree below the given one. Cost O(Σ|T_v|)."""
-    n = len(degrees)
-    nodes = np.flatnonzero(degrees < below).astype(np.int32)
     c = contributions.components
     num_topics = len(c.topic_offsets) - 1
-    offsets, rest_offsets = np.zeros(num_topics + 1, np.int64), np.zeros(num_topics + 1, np.int64)
-    if len(contributions.kept) == n:
-        nothing = np.empty(0, np.int32)
-        return Open(nodes, offsets, nothing, nothing, rest_offsets, nothing)
-    places, rest = np.empty(len(c.topic_nodes), np.int32), np.empty(len(c.topic_nodes), np.int32)
-    largest = np.empty(num_topics, np.int32)
+    largest, outside = np.zeros(num_topics, np.int32), np.zeros(len(c.topic_nodes), np.bool_)
     for topic in range(num_topics):
         first, last = c.topic_offsets[topic], c.topic_offsets[topic + 1]
         best = first
@@ -109,39 +92,44 @@ def open_nodes(degrees: Ids, below: int, contributions: Contributions) -> Open:
             if c.size[c.label[p]] > c.size[c.label[best]]:
                 best = p
         largest[topic] = best
-        here, there = offsets[topic], rest_offsets[topic]
         for p in range(first, last):
-            if degrees[c.topic_nodes[p]] < below:
-                places[here] = p
-                here += 1
-                if c.label[p] != c.label[best]:
-                    rest[there] = p
-                    there += 1
-        offsets[topic + 1], rest_offsets[topic + 1] = here, there
-    return Open(nodes, offsets, places[: offsets[-1]].copy(), largest, rest_offsets, rest[: rest_offsets[-1]].copy())
+            outside[p] = c.label[p] != c.label[best]
+    free, everybody = degrees < below, np.ones(len(outside), np.bool_)
+    nodes = np.flatnonzero(free).astype(np.int32)
+    return Open(nodes, _chosen(everybody, free, c), largest, _chosen(outside, free, c))
+
+
+@kernel
+def _chosen(wanted: npt.NDArray[np.bool_], free: npt.NDArray[np.bool_], components: TopicComponents) -> Subscribers:
+    """The free nodes at the places that are wanted."""
+    offsets = np.zeros(len(components.topic_offsets), np.int64)
+    places, nodes, num = np.empty(len(wanted), np.int32), np.empty(len(wanted), np.int32), 0
+    for topic in range(len(offsets) - 1):
+        for p in range(components.topic_offsets[topic], components.topic_offsets[topic + 1]):
+            if wanted[p] and free[components.topic_nodes[p]]:
+                places[num], nodes[num] = p, components.topic_nodes[p]
+                num += 1
+        offsets[topic + 1] = num
+    return Subscribers(offsets, places[:num].copy(), nodes[:num].copy())
 
 
 @kernel
 def partners(
-    row: int, level: int, open_: Open, degrees: Ids, below: int, contributions: Contributions
+    u: int, level: int, open_: Open, degrees: Ids, below: int, contributions: Contributions
 ) -> tuple[Ids, int]:
     """The later nodes, sorted and of a degree below the given one, with which an open node contributes `level`.
 
-    No pair of them may contribute more. Also returns the most that any pair of the row contributes, or a bound on it
-    that is at most `level`; if there is no such node it is below `level`.
+    No pair of open nodes may contribute more. Also returns a bound on what the node contributes with the open later
+    ones: `level` if any is found, else less. Cost O(Σ_{t∈T_u} |V_t|), or less where u is in the largest component.
     """
-    u, n = open_.nodes[row], len(contributions.counts)
-    if len(contributions.kept) == n:
-        found, most = _read(row, level, open_.nodes, degrees, below, contributions)
-    else:
-        found, most = _count(u, level, open_, contributions)
-        num = 0
-        for v in found:
-            if degrees[v] < below:
-                found[num] = v
-                num += 1
-        found = found[:num]
-        found.sort()
+    n, num = len(contributions.counts), 0
+    found, most = _count(u, level, open_, contributions)
+    for v in found:
+        if degrees[v] < below:
+            found[num] = v
+            num += 1
+    found = found[:num]
+    found.sort()
     if len(contributions.used):
         num = 0
         for v in found:
@@ -155,98 +143,62 @@ def partners(
 
 
 @kernel
-def contribution_of(u: int, v: int, contributions: Contributions) -> int:
-    """What the pair u < v contributes now. Cost O(1) if it is kept, else O(|T_u| + |T_v|)."""
-    if len(contributions.kept):
-        return int(contributions.kept[u, v])
-    return contribution(u, v, contributions.components)
-
-
-@kernel
-def foresee(u: int, v: int, contributions: Contributions) -> None:
-    """Before u and v are joined: let every pair that will contribute less contribute less.
-
-    Over a whole run this costs O(Σ_t |V_t|²), a step for each time that a contribution falls (P1, Lemma 6.4).
-    """
-    c = contributions.components
-    i, end_i = c.node_offsets[u], c.node_offsets[u + 1]
-    j, end_j = c.node_offsets[v], c.node_offsets[v + 1]
-    while i < end_i and j < end_j:
-        topic, other = c.node_topics[i], c.node_topics[j]
-        if topic == other and c.label[c.place[i]] != c.label[c.place[j]]:
-            _take_one_off(c.place[i], c.place[j], contributions)
-        i += topic <= other
-        j += other <= topic
-
-
-@kernel
-def _take_one_off(i: int, j: int, contributions: Contributions) -> None:
-    """From every pair of a node of one component and a node of the other, given by a place in each."""
-    c, kept, members = contributions.components, contributions.kept, contributions.members
-    if c.size[c.label[i]] > c.size[c.label[j]]:
-        i, j = j, i
-    num, place = 0, j
-    while num == 0 or place != j:
-        members[num] = c.topic_nodes[place]
-        num += 1
-        place = c.following[place]
-    place = i
-    while True:
-        u = c.topic_nodes[place]
-        for v in members[:num]:
-            kept[min(u, v), max(u, v)] -= 1
-        place = c.following[place]
-        if place == i:
-            return
-
-
-@kernel
-def _count_all(contributions: Contributions) -> None:
-    c, kept = contributions.components, contributions.kept
-    for u in range(len(kept)):
-        for i in range(c.node_offsets[u], c.node_offsets[u + 1]):
-            p = c.place[i]
-            for q in range(p + 1, c.topic_offsets[c.node_topics[i] + 1]):
-                kept[u, c.topic_nodes[q]] += c.label[q] != c.label[p]
-
-
-@kernel
-def _read(row: int, level: int, nodes: Ids, degrees: Ids, below: int, contributions: Contributions) -> tuple[Ids, int]:
-    kept, found, num, most = contributions.kept[nodes[row]], contributions.found, 0, 0
-    for v in nodes[row + 1 :]:
-        here = kept[v]
-        if here > most and degrees[v] < below:
-            most = here
-        if here == level and degrees[v] < below:
-            found[num] = v
-            num += 1
-    return found[:num], most
-
-
-@kernel
 def _count(u: int, level: int, open_: Open, contributions: Contributions) -> tuple[Ids, int]:
     """In any order, whatever the nodes' degrees are now; a topic whose largest component has u is walked outside it."""
     c, counts, found = contributions.components, contributions.counts, contributions.found
-    zero = contributions.clock[0]
-    if zero > _CLOCK_LIMIT:
+    if contributions.clock[0] > _CLOCK_LIMIT:
         counts[:] = 0
-        zero = np.int64(0)
+        contributions.clock[0] = 0
     # Whatever earlier rows left in `counts` is at most `zero`.
-    contributions.clock[0] = zero + c.node_offsets[u + 1] - c.node_offsets[u]
+    zero = np.int32(contributions.clock[0])
+    contributions.clock[0] += c.node_offsets[u + 1] - c.node_offsets[u]
     num, most = 0, zero
     for i in range(c.node_offsets[u], c.node_offsets[u + 1]):
         topic, p = c.node_topics[i], c.place[i]
-        mine = c.label[p]
-        if mine == c.label[open_.largest[topic]]:
-            places = open_.rest[open_.rest_offsets[topic] : open_.rest_offsets[topic + 1]]
-        else:
-            places = open_.places[open_.offsets[topic] : open_.offsets[topic + 1]]
-        for q in places[np.searchsorted(places, p, side="right") :]:
-            v, apart = c.topic_nodes[q], c.label[q] != mine
-            here = max(np.int64(counts[v]), zero) + apart
-            counts[v] = here
-            most = max(most, here)
-            if apart and here == zero + level:
-                found[num] = v
-                num += 1
-    return found[:num], most - zero
+        there = open_.outside if c.label[p] == c.label[open_.largest[topic]] else open_.subscribers
+        first, last = there.offsets[topic], there.offsets[topic + 1]
+        first += np.searchsorted(there.places[first:last], p, side="right")
+        num, most = _meet(
+            there.places[first:last],
+            there.nodes[first:last],
+            c.label,
+            c.label[p],
+            counts,
+            zero,
+            level,
+            found,
+            num,
+            most,
+        )
+    return found[:num], int(most - zero)
+
+
+@kernel
+def _meet(
+    places: Ids,
+    nodes: Ids,
+    label: Ids,
+    mine: int,
+    counts: Ids,
+    zero: np.int32,
+    level: int,
+    found: Ids,
+    num: int,
+    most: np.int32,
+) -> tuple[int, np.int32]:
+    """Count one topic more for each node with another label there; returns how many are found, and the highest count.
+
+    This is the innermost loop of every greedy method. Indices are unsigned and numbers of 32 bits: with others it takes
+    four times as long.
+    """
+    target = np.int32(zero + level)
+    for k in range(len(places)):
+        v = np.uint32(nodes[k])
+        apart = np.int32(label[np.uint32(places[k])] != mine)
+        count = max(counts[v], zero) + apart
+        counts[v] = count
+        most = max(most, count)
+        if apart & (count == target):
+            found[num] = nodes[k]
+            num += 1
+    return num, most

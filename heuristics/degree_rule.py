@@ -49,10 +49,8 @@ def extend_by_degree(growth: Growth, forgone: Callable[[int], float], *, idle_ed
 
     Notes
     -----
-    Memory O(Σ|T_v|), and the matrix of :mod:`heuristics.contributions` where that is kept. Time O(D C R), D the maximum
-    degree reached, C ≤ max|T_v| the largest contribution and R what all rows cost once: |V|² with the matrix, which
-    itself costs O(Σ_t |V_t|²) over the whole run, else Σ_t |V_t|². A row is looked at only where its bound is high
-    enough.
+    Memory O(Σ|T_v|). Time O(D C Σ_t |V_t|²), D the maximum degree reached and C ≤ max|T_v| the largest contribution,
+    with far less in practice: a node's pairs are counted only where their bound is high enough.
     """
     max_degree, idle = growth.max_degree_at_first, 0
     of_all = growth.bounds()

@@ -44,11 +44,12 @@ def greedy_merge(instance: TopicInstance, *, runs: int = 1, ties: str = "lowest"
     Chockler, Melamed, Tock, Vitenberg, PODC 2007 (P1), §6.1, Algorithms 1–3; the ratio is Lemma 6.5, several
     runs are §6.4.
 
-    No pair is listed. An edge of contribution c is found by counting again what the nodes contribute whose pairs may
-    still contribute c, or in the matrix of :mod:`heuristics.contributions`; pairs of contribution 1 are not looked for
-    at all (see :func:`heuristics.last_links.last_links`). Memory O(Σ|T_v|). Time, with the matrix, O(|V|²|T|) as in
-    Lemma 6.4; without it O(Σ_t |V_t|²) for every value that the largest contribution takes, at most max|T_v| of them,
-    and topics mostly connected hardly count. Further runs go down to pairs of contribution 1.
+    No pair is listed: an edge of contribution c is found by counting again what the nodes contribute whose pairs may
+    still contribute c, and pairs of contribution 1 are not looked for at all (see
+    :func:`heuristics.last_links.last_links`). Memory O(Σ|T_v|). Time O(Σ_t |V_t|²) for every value that the largest
+    contribution takes, at most max|T_v| of them, where Lemma 6.4 has O(|V|²|T|) with all pairs in memory; nodes that
+    cannot contribute so much, and the largest component of a topic, are passed over. Further runs go down to pairs of
+    contribution 1; for random ties the last links take O(Σ_t |V_t|²).
 
     Examples
     --------

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 import numpy.typing as npt
 
 from heuristics.compiled import kernel
-from heuristics.contributions import (
-    Contributions,
-    Edges,
-    Open,
-    contribution_of,
-    contributions_to,
-    foresee,
-    open_nodes,
-    partners,
-)
+from heuristics.contributions import Contributions, Edges, Open, contributions_to, open_nodes, partners
 from heuristics.ties import RULES, TieOrder, candidate_of, priority
-from heuristics.topic_components import TopicComponents, join, singletons, unite
+from heuristics.topic_components import TopicComponents, contribution, join, singletons, unite
 from instances import Overlay, TopicInstance
 
 Bounds = npt.NDArray[np.int32]
@@ -45,6 +34,8 @@ class Growth:
         Of the edges so far.
     degrees : int32 array, shape (|V|,)
         Of the edges so far.
+    contributions : Contributions
+        Of all pairs but those `used`.
     max_degree_at_first : int
         Of the overlay in which this one grows; 0 without one.
     to_merge : int
@@ -60,13 +51,8 @@ class Growth:
         self.max_degree_at_first = 0
         self.to_merge = self._to_merge_at_first = instance.num_subscriptions - instance.num_topics
         self.evaluations = 0
-        self._used = used
+        self.contributions = contributions_to(self.components, used)
         self._linked: list[Edges] = []
-
-    @cached_property
-    def contributions(self) -> Contributions:
-        """Of all pairs but those `used`, which are no candidates."""
-        return contributions_to(self.components, used=self._used)
 
     def bounds(self) -> Bounds:
         """Of each node: its pairs contribute no more than it has topics."""
@@ -167,17 +153,18 @@ def _link_rows(
     n, nodes, backwards = len(degrees), open_.nodes, order.rule == _HIGHEST
     linked, num_linked, looked_at = np.empty(most_links, np.int64), 0, 0
     for step in range(len(nodes)):
-        row = len(nodes) - 1 - step if backwards else step
-        u = nodes[row]
+        u = nodes[len(nodes) - 1 - step if backwards else step]
         if bounds[u] < level or degrees[u] >= below:
             continue
-        found, bounds[u] = partners(row, level, open_, degrees, below, contributions)
+        found, bounds[u] = partners(u, level, open_, degrees, below, contributions)
         for v in found[::-1] if backwards else found[::1]:
             if degrees[u] >= below:
                 break
             looked_at += 1
-            if degrees[v] < below and contribution_of(u, v, contributions) == level:
-                _add(u, v, degrees, contributions)
+            if degrees[v] < below and contribution(u, v, contributions.components) == level:
+                join(u, v, contributions.components)
+                degrees[u] += 1
+                degrees[v] += 1
                 linked[num_linked] = np.int64(u) * n + v
                 num_linked += 1
     return linked[:num_linked].copy(), looked_at
@@ -198,11 +185,10 @@ def _collect(
     """The lowest priorities above `after`, at most `room`, of edges that contribute `level`, sorted."""
     best, num = np.empty(2 * room, np.int64), 0
     limit = np.int64(2**63 - 1)
-    for row in range(len(open_.nodes)):
-        u = open_.nodes[row]
+    for u in open_.nodes:
         if bounds[u] < level or degrees[u] >= below:
             continue
-        found, bounds[u] = partners(row, level, open_, degrees, below, contributions)
+        found, bounds[u] = partners(u, level, open_, degrees, below, contributions)
         for v in found:
             place = priority(np.int64(u) * len(degrees) + v, order)
             if after < place <= limit:
@@ -226,8 +212,10 @@ def _link_bucket(
         edge = candidate_of(place, order)
         u = edge // n
         v = edge - u * n
-        if degrees[u] < below and degrees[v] < below and contribution_of(u, v, contributions) == level:
-            _add(u, v, degrees, contributions)
+        if degrees[u] < below and degrees[v] < below and contribution(u, v, contributions.components) == level:
+            join(u, v, contributions.components)
+            degrees[u] += 1
+            degrees[v] += 1
             linked[num_linked] = edge
             num_linked += 1
     return linked[:num_linked].copy()
@@ -240,11 +228,10 @@ def _best(
     """The lowest priority of an edge that contributes `level`, if none contributes more; -1 if there is none."""
     n, nodes, best = len(degrees), open_.nodes, -1
     for step in range(len(nodes)):
-        row = len(nodes) - 1 - step if order.rule == _HIGHEST else step
-        u = nodes[row]
+        u = nodes[len(nodes) - 1 - step if order.rule == _HIGHEST else step]
         if bounds[u] < level:
             continue
-        found, bounds[u] = partners(row, level, open_, degrees, ANY_DEGREE, contributions)
+        found, bounds[u] = partners(u, level, open_, degrees, ANY_DEGREE, contributions)
         for v in found:
             place = priority(np.int64(u) * n + v, order)
             if best < 0 or place < best:
@@ -252,15 +239,6 @@ def _best(
         if best >= 0 and order.rule != _RANDOM:
             break
     return best
-
-
-@kernel
-def _add(u: int, v: int, degrees: Degrees, contributions: Contributions) -> None:
-    if len(contributions.kept):
-        foresee(u, v, contributions)
-    join(u, v, contributions.components)
-    degrees[u] += 1
-    degrees[v] += 1
 
 
 @kernel

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from heuristics import HEURISTICS
 from heuristics.bucket_queue import BucketQueue
-from heuristics.contributions import contribution_of, contributions_to, open_nodes, partners
-from heuristics.growth import ANY_DEGREE, Growth, _add, _collect
+from heuristics.contributions import open_nodes, partners
+from heuristics.growth import ANY_DEGREE, Growth, _collect
 from heuristics.ties import candidate_of, priority, tie_order
+from heuristics.topic_components import contribution, join
 from instances import Overlay, TopicInstance
 from tests.heuristics import twins
 from tests.strategies import topic_instances
@@ -39,74 +40,56 @@ def test_random_priorities_order_two_candidates_either_way_equally_often() -> No
 
 
 @settings(max_examples=200, deadline=None)
-@given(topic_instances(max_nodes=9), st.randoms(use_true_random=False), st.booleans(), st.integers(1, 4))
+@given(topic_instances(max_nodes=9), st.randoms(use_true_random=False), st.integers(1, 4))
 def test_partners_are_the_open_later_nodes_that_contribute_most(
-    instance: TopicInstance, random: object, keep: bool, below: int
+    instance: TopicInstance, random: object, below: int
 ) -> None:
-    """Rows that are counted and rows that are kept, of a grown overlay, against contributions computed anew."""
-    growth, chosen = grown(instance, random, keep)
+    growth, chosen = grown(instance, random)
     weights = twins.contributions(twins.interest_of(instance), chosen)
     open_ = open_nodes(growth.degrees, below, growth.contributions)
-    assert open_.nodes.tolist() == [v for v in range(instance.num_nodes) if growth.degrees[v] < below]
-    for row, u in enumerate(open_.nodes.tolist()):
-        rest = {v: weights.get((u, v), 0) for v in open_.nodes.tolist() if v > u}
-        level = max(1, max(rest.values(), default=0))
-        found, most = partners(row, level, open_, growth.degrees, below, growth.contributions)
-        assert found.tolist() == [v for v, weight in rest.items() if weight == level]
-        assert most <= level
-        assert most == max(rest.values(), default=0)
+    nodes = [v for v in range(instance.num_nodes) if growth.degrees[v] < below]
+    assert open_.nodes.tolist() == nodes
+    rows = {u: {v: weights.get((u, v), 0) for v in nodes if v > u} for u in nodes}
+    level = max((weight for row in rows.values() for weight in row.values()), default=0)
+    for u, row in rows.items():
+        if level > 0:
+            found, bound = partners(u, level, open_, growth.degrees, below, growth.contributions)
+            assert found.tolist() == [v for v, weight in row.items() if weight == level]
+            assert max(row.values(), default=0) <= bound < level + bool(len(found))
 
 
 @settings(max_examples=200, deadline=None)
-@given(topic_instances(max_nodes=9), st.randoms(use_true_random=False), st.booleans())
-def test_contributions_follow_the_overlay_whether_they_are_kept_or_not(
-    instance: TopicInstance, random: object, keep: bool
-) -> None:
-    growth, chosen = grown(instance, random, keep)
+@given(topic_instances(max_nodes=9), st.randoms(use_true_random=False))
+def test_contributions_are_those_of_the_components(instance: TopicInstance, random: object) -> None:
+    growth, chosen = grown(instance, random)
     for (u, v), weight in twins.contributions(twins.interest_of(instance), chosen).items():
-        assert contribution_of(u, v, growth.contributions) == weight
+        assert contribution(u, v, growth.components) == weight
 
 
-def grown(instance: TopicInstance, random: object, keep: bool) -> tuple[Growth, set[twins.Edge]]:
+def grown(instance: TopicInstance, random: object) -> tuple[Growth, set[twins.Edge]]:
     """An overlay of half of all pairs, drawn at random, and its edges."""
     pairs = list(combinations(range(instance.num_nodes), 2))
     random.shuffle(pairs)  # type: ignore[attr-defined]
-    growth = Growth(instance, tie_order("lowest", 0))
-    growth.contributions = contributions_to(growth.components, used=np.empty(0, np.int64), keep=keep)
-    assert len(growth.contributions.kept) == keep * instance.num_nodes
-    chosen: set[twins.Edge] = set()
-    for u, v in pairs[: len(pairs) // 2]:
-        link(growth, u, v)
-        chosen.add((u, v))
+    growth, chosen = Growth(instance, tie_order("lowest", 0)), set(pairs[: len(pairs) // 2])
+    for u, v in chosen:
+        join(u, v, growth.components)
+        growth.degrees[[u, v]] += 1
     return growth, chosen
 
 
 @given(st.lists(st.tuples(st.integers(0, 2**40), st.integers(1, 5)), unique_by=lambda item: item[0]))
 def test_the_bucket_queue_sorts_by_level_then_priority(items: list[tuple[int, int]]) -> None:
-    queue, one_by_one, taken = BucketQueue(), BucketQueue(), []
+    queue, taken = BucketQueue(), []
     half = len(items) // 2
     queue.put_each(
         np.array([place for place, _ in items[:half]], dtype=np.int64),
         np.array([level for _, level in items[:half]], dtype=np.int32),
     )
     for place, level in items[half:]:
-        one_by_one.put(np.array([place]), level)
-    queue.absorb(one_by_one)
-    assert one_by_one.top == 0
+        queue.put(np.array([place]), level)
     while level := queue.top:
         taken += [(level, place) for place in queue.pop().tolist()]
     assert taken == sorted(((level, place) for place, level in items), key=lambda item: (-item[0], item[1]))
-
-
-@given(st.dictionaries(st.integers(0, 50), st.integers(1, 5)), st.sets(st.integers(0, 50)))
-def test_the_bucket_queue_forgets_what_is_removed(levels: dict[int, int], removed: set[int]) -> None:
-    queue, taken = BucketQueue(), {}
-    for place, level in levels.items():
-        queue.put(np.array([place]), level)
-    queue.remove(np.array(sorted(removed), dtype=np.int64))
-    while level := queue.top:
-        taken |= dict.fromkeys(queue.pop().tolist(), level)
-    assert taken == {place: level for place, level in levels.items() if place not in removed}
 
 
 @pytest.mark.parametrize("ties", ["lowest", "highest", "random"])
@@ -129,12 +112,12 @@ def test_linking_a_level_leaves_no_open_pair_that_contributes_as_much(
 
 
 @settings(max_examples=100, deadline=None)
-@given(topic_instances(max_nodes=9), st.randoms(use_true_random=False), st.booleans(), st.integers(1, 3))
-def test_a_priority_queue_of_bounded_size_gives_every_candidate_in_order(
-    instance: TopicInstance, random: object, keep: bool, room: int
+@given(topic_instances(max_nodes=9), st.randoms(use_true_random=False), st.integers(1, 3))
+def test_candidates_collected_a_few_at_a_time_are_all_of_them_in_order(
+    instance: TopicInstance, random: object, room: int
 ) -> None:
     order = tie_order("random", 5)
-    growth, chosen = grown(instance, random, keep)
+    growth, chosen = grown(instance, random)
     weights = twins.contributions(twins.interest_of(instance), chosen)
     level = max(1, max(weights.values(), default=0))
     open_ = open_nodes(growth.degrees, ANY_DEGREE, growth.contributions)
@@ -152,9 +135,9 @@ def test_a_priority_queue_of_bounded_size_gives_every_candidate_in_order(
 
 
 @settings(max_examples=200, deadline=None)
-@given(topic_instances(max_nodes=9), st.randoms(use_true_random=False), st.booleans())
-def test_labels_are_equal_within_a_component_only(instance: TopicInstance, random: object, keep: bool) -> None:
-    growth, chosen = grown(instance, random, keep)
+@given(topic_instances(max_nodes=9), st.randoms(use_true_random=False))
+def test_labels_are_equal_within_a_component_only(instance: TopicInstance, random: object) -> None:
+    growth, chosen = grown(instance, random)
     components = growth.components
     for topic in range(instance.num_topics):
         expected = twins.components(twins.interest_of(instance), chosen, topic)
@@ -163,10 +146,6 @@ def test_labels_are_equal_within_a_component_only(instance: TopicInstance, rando
         assert label.keys() == expected.keys()
         for u, v in combinations(expected, 2):
             assert (label[u] == label[v]) == (expected[u] == expected[v])
-
-
-def link(growth: Growth, u: int, v: int) -> None:
-    _add(u, v, growth.degrees, growth.contributions)
 
 
 def overlay_edges(growth: Growth) -> set[twins.Edge]:
@@ -234,6 +213,21 @@ for method in (ring, diameter, diameter):
         for _ in range(2)
     ]
     assert said == ["compiling kernels, once\n", ""]
+
+
+def test_kernels_of_earlier_versions_are_removed_a_day_after_their_last_use(tmp_path: Path) -> None:
+    old, recent, other = tmp_path / "kernels-1", tmp_path / "kernels-2", tmp_path / "something"
+    for folder in (old, recent, other):
+        folder.mkdir()
+        (folder / "file").write_text("")
+    os.utime(old, (0, 0))
+    os.utime(other, (0, 0))
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    program = "import heuristics.compiled"
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=Path(__file__).parents[2], env=environment)
+    left = {folder.name for folder in tmp_path.iterdir()}
+    assert {"kernels-2", "something"} < left
+    assert "kernels-1" not in left
 
 
 @pytest.mark.parametrize("method", HEURISTICS, ids=lambda method: method.name)
