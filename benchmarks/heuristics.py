@@ -1,8 +1,10 @@
-"""How long the heuristics take, and how much memory: ``python -m benchmarks.heuristics [--methods …] [--large]``.
+"""How long the heuristics take, and how much memory, beside their goals.
 
-Each method on each instance is a process of its own on one core: compile (not counted), then solve a few times.
-The peak is the operating system's count for the process, the instance and the interpreter among it; the column
-before it says what these took before the method started.
+    python -m benchmarks.heuristics [--methods …] [--instances …] [--ties …] [--million]
+
+Each row is a process of its own on one core: kernels are compiled (not counted), then the method solves a few times.
+The peak is the operating system's count for the process, the interpreter and the instance among it; the column before
+it says what these took when the method started.
 """
 
 from __future__ import annotations
@@ -14,93 +16,140 @@ import statistics
 import subprocess
 import sys
 import time
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.link_contributions import greedy_merge_by_link_contributions
 from heuristics import HEURISTICS
-from instances import PROBLEMS
-from instances.workloads import TOPIC_WORKLOADS
+from instances import PROBLEMS, WORKLOADS, TopicInstance
+from instances.topic_files import read_topics
 
 METHODS = {method.name: method for method in HEURISTICS}
-WORKLOADS = {workload.name: workload for workload in TOPIC_WORKLOADS}
-Instance = tuple[str, dict[str, int]]
-MODEST: tuple[Instance, ...] = (
-    ("zipf", {"nodes": 1000, "topics": 100, "subscriptions": 10}),
-    ("zipf", {"nodes": 5000, "topics": 200, "subscriptions": 10}),
-    ("uniform-varying", {"nodes": 1000, "topics": 200, "least": 10, "most": 90}),
+YARDSTICK = "P1, Algorithms 1-3"
+LASTFM = Path(__file__).resolve().parents[2] / "shared" / "data" / "lastfm" / "user_artists.dat"
+LASTFM_GOAL = 10.0
+
+
+@dataclass(frozen=True)
+class Case:
+    """One row: a method on a workload, with goals in seconds and GiB (0: none)."""
+
+    method: str
+    workload: str
+    parameters: tuple[int, ...]
+    seconds: float = 0.0
+    gib: float = 0.0
+    repeats: int = 3
+
+    @property
+    def label(self) -> str:
+        return f"{self.workload} {self.parameters}" if self.parameters else self.workload
+
+
+CASES = (
+    Case("gm", "zipf", (10_000, 200, 10), seconds=1.5, gib=1),
+    Case(YARDSTICK, "zipf", (10_000, 200, 10), repeats=1),
+    Case("gm", "zipf", (100_000, 1000, 10), seconds=30, gib=6),
+    Case("gm-m", "uniform-varying", (8000, 1000, 10, 90), seconds=60, gib=4),
+    Case("dcbr-m", "uniform-varying", (8000, 1000, 10, 90)),
+    Case("gm-m", "uniform-varying", (4000, 200, 10, 90), seconds=10),
+    Case("dcbr-m", "uniform-varying", (4000, 200, 10, 90)),
+    Case("2d-oda", "zipf", (1000, 100, 10), seconds=0.2),
+    Case("2d-oda", "zipf", (100_000, 1000, 10), seconds=60, repeats=1),
+    *(Case(name, "lastfm", (), seconds=LASTFM_GOAL, repeats=1) for name in METHODS),
 )
-LARGE: tuple[Instance, ...] = (
-    ("zipf", {"nodes": 10_000, "topics": 200, "subscriptions": 10}),
-    ("zipf", {"nodes": 20_000, "topics": 400, "subscriptions": 10}),
-    ("uniform-varying", {"nodes": 4000, "topics": 200, "least": 10, "most": 90}),
+MILLION = (
+    Case("gm", "uniform", (1_000_000, 10_000, 20), gib=20, repeats=1),
+    Case("gm", "zipf", (1_000_000, 10_000, 20), gib=20, repeats=1),
 )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split(":")[0] if __doc__ else "")
-    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS), metavar="METHOD")
-    parser.add_argument("--large", action="store_true", help="the larger instances instead; minutes")
-    parser.add_argument("--repeats", type=int, default=3, help="runs to take the median of")
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split(".")[0])
+    parser.add_argument("--methods", nargs="+", choices=(*METHODS, YARDSTICK), metavar="METHOD")
+    parser.add_argument("--instances", nargs="+", metavar="WORKLOAD")
+    parser.add_argument("--million", action="store_true", help="the rows with a million nodes instead; minutes each")
     parser.add_argument("--ties", default="lowest", help="the rule for ties, where a method has one")
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.measure:
         print(json.dumps(measure(**json.loads(chosen.measure))))
         return
-    table = Table("instance", "method", title=f"median of {chosen.repeats}, ties {chosen.ties}")
-    for heading in ("seconds", "before MiB", "peak MiB", "edges", "max degree"):
+    console, table = Console(), Table("instance", "method", title=f"medians, ties {chosen.ties}")
+    for heading in ("seconds", "goal", "before MiB", "peak MiB", "goal MiB", "edges", "max degree"):
         table.add_column(heading, justify="right")
-    console = Console()
     with console.status("") as status:
-        for workload, parameters in LARGE if chosen.large else MODEST:
-            label = f"{workload} ({', '.join(map(str, parameters.values()))})"
-            for name in chosen.methods:
-                status.update(f"{label}: {name}")
-                found = measured_apart(name, workload, parameters, chosen.repeats, chosen.ties)
-                table.add_row(
-                    label,
-                    name,
-                    f"{found['seconds']:.3f}",
-                    f"{found['before']:.0f}",
-                    f"{found['peak']:.0f}",
-                    f"{found['edges']:.0f}",
-                    f"{found['max_degree']:.0f}",
-                )
-            table.add_section()
+        for case in MILLION if chosen.million else CASES:
+            if chosen.methods and case.method not in chosen.methods:
+                continue
+            if (chosen.instances and case.workload not in chosen.instances) or not is_there(case):
+                continue
+            status.update(f"{case.label}: {case.method}")
+            found = measured_apart(case, chosen.ties)
+            table.add_row(
+                case.label,
+                case.method,
+                f"{found['seconds']:.3f}",
+                f"{case.seconds:g}" if case.seconds else "",
+                f"{found['before']:.0f}",
+                f"{found['peak']:.0f}",
+                f"{case.gib * 1024:g}" if case.gib else "",
+                f"{found['edges']:.0f}",
+                f"{found['max_degree']:.0f}" if "max_degree" in found else "",
+            )
     console.print(table)
 
 
-def measured_apart(method: str, workload: str, parameters: dict[str, int], repeats: int, ties: str) -> dict[str, float]:
+def is_there(case: Case) -> bool:
+    return case.workload != "lastfm" or LASTFM.exists()
+
+
+def measured_apart(case: Case, ties: str) -> dict[str, float]:
     """`measure` in a process of its own, so that its peak memory is its own."""
-    task = {"method": method, "workload": workload, "parameters": parameters, "repeats": repeats, "ties": ties}
-    command = [sys.executable, "-m", "benchmarks.heuristics", "--measure", json.dumps(task)]
+    command = [sys.executable, "-m", "benchmarks.heuristics", "--measure", json.dumps({**asdict(case), "ties": ties})]
     found: dict[str, float] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
     return found
 
 
-def measure(method: str, workload: str, parameters: dict[str, int], repeats: int, ties: str) -> dict[str, float]:
+def measure(
+    method: str, workload: str, parameters: list[int], repeats: int, ties: str, **goals: float
+) -> dict[str, float]:
     """Median seconds, MiB before and at the peak, and what the overlay is worth."""
+    instance = instance_of(workload, parameters)
+    if method == YARDSTICK:
+        greedy_merge_by_link_contributions(WORKLOADS["zipf"].generate(nodes=50))
+        return timed(lambda: {"edges": len(greedy_merge_by_link_contributions(instance))}, repeats)
     heuristic = METHODS[method]
-    options = {"ties": ties} if any(option.name == "ties" for option in heuristic.options) else {}
-    instance = WORKLOADS[workload].generate(seed=0, **parameters)
+    given = {"ties": ties} if any(option.name == "ties" for option in heuristic.options) else {}
+    options = heuristic.complete(given, "min-tco")
     if heuristic.warm_up is not None:
         heuristic.warm_up()
-    before, seconds = peak_mib(), []
+
+    def solve() -> dict[str, float]:
+        answer = heuristic.solve(instance, PROBLEMS["min-tco"], seed=0, time_limit=None, **options).answer
+        assert answer is not None
+        return {"edges": answer.num_edges, "max_degree": answer.max_degree}
+
+    return timed(solve, repeats)
+
+
+def instance_of(workload: str, parameters: list[int]) -> TopicInstance:
+    if workload == "lastfm":
+        return read_topics(LASTFM, node_column="userID", topic_column="artistID").instance
+    known = [option.name for option in WORKLOADS[workload].parameters]
+    return WORKLOADS[workload].generate(seed=0, **dict(zip(known, parameters, strict=False)))
+
+
+def timed(solve, repeats):  # type: ignore[no-untyped-def]
+    before, seconds, found = peak_mib(), [], {}
     for _ in range(repeats):
         start = time.perf_counter()
-        found = heuristic.solve(instance, PROBLEMS["min-tco"], seed=0, time_limit=None, **options)
+        found = solve()
         seconds.append(time.perf_counter() - start)
-    assert found.answer is not None
-    peak = peak_mib()
-    return {
-        "seconds": statistics.median(seconds),
-        "before": before,
-        "peak": peak,
-        "edges": found.answer.num_edges,
-        "max_degree": found.answer.max_degree,
-    }
+    return {"seconds": statistics.median(seconds), "before": before, "peak": peak_mib(), **found}
 
 
 def peak_mib() -> float:
