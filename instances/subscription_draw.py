@@ -16,7 +16,7 @@ _TRIES = 64
 
 
 def draw_subscriptions(
-    weights: Weights, least: int, most: int, seed: int, first: int, last: int
+    weights: Weights, least: int, most: int, seed: int, first: int, last: int, *, peaked: bool = False
 ) -> tuple[npt.NDArray[np.int64], Ids]:
     """The topics of nodes `first` … `last` − 1.
 
@@ -25,7 +25,8 @@ def draw_subscriptions(
     weights : uint64 array, shape (|T|,)
         Integers proportional to the popularity of each topic, together below 2^62.
     least, most : int
-        Each node's number of topics is uniform on least … most.
+        Each node's number of topics is uniform on least … most; `peaked`, it is least and the sum of two uniform
+        numbers up to half of the rest each, so that the middle is likeliest.
     seed : int
         Node v uses the stream (seed, v), whatever `first` and `last` are.
 
@@ -41,18 +42,22 @@ def draw_subscriptions(
     """
     sizes = np.empty(last - first, dtype=np.int64)
     topics = np.empty((last - first) * most, dtype=np.int32)
-    filled = _draw(np.cumsum(weights), weights, least, most, np.uint64(seed), first, last, sizes, topics)
+    filled = _draw(np.cumsum(weights), weights, least, most, peaked, np.uint64(seed), first, last, sizes, topics)
     return sizes, topics[:filled].copy() if filled < len(topics) else topics
 
 
 @njit(cache=True)
-def _draw(cumulative, weights, least, most, seed, first, last, sizes, topics):  # type: ignore[no-untyped-def]
+def _draw(cumulative, weights, least, most, peaked, seed, first, last, sizes, topics):  # type: ignore[no-untyped-def]
     taken_by = np.full(len(weights), -1, dtype=np.int64)
+    half = (most - least) // 2 if peaked else 0
     filled = 0
     for node in range(first, last):
         state = _mixed(seed + _GOLDEN) ^ _mixed(np.uint64(node) * _GOLDEN + np.uint64(1))
         state += _GOLDEN
-        size = least + np.int64(_mixed(state) % np.uint64(most - least + 1))
+        size = least + np.int64(_mixed(state) % np.uint64(most - least - half + 1))
+        if peaked:
+            state += _GOLDEN
+            size += np.int64(_mixed(state) % np.uint64(half + 1))
         left = cumulative[-1]
         for k in range(size):
             topic = -1

@@ -4,6 +4,10 @@ Every node draws its topics from a stream of its own, a function of (seed, node)
 whether its nodes are drawn in one process or in many. A node first fixes its number of topics (given, or uniform
 between a least and a most number) and then draws topics one by one by popularity, without replacement: a topic
 that it already has is drawn again. The probability of a set of topics is therefore that of successive sampling.
+
+P3 leaves open how its numbers of topics are spread and which exponential law it takes. The `-fitted` workloads are the
+ones under which GM-M gives the degrees of its tables II to IV (docs/heuristics.md has the measurement): numbers
+of topics that peak at the mean, p_i ∝ i^-3 (a power law whose tail, not density, has the exponent 2) and p_i ∝ e^-0.1i.
 """
 
 from __future__ import annotations
@@ -41,8 +45,12 @@ def _varying(law: str, *, nodes: int, topics: int, least: int, most: int, seed: 
     return _draw(law, nodes, topics, least, most, seed, shape)
 
 
+def _fitted(law: str, *, nodes: int, topics: int, least: int, most: int, seed: int, **shape: float) -> TopicInstance:
+    return _draw(law, nodes, topics, least, most, seed, shape, peaked=True)
+
+
 def _draw(
-    law: str, nodes: int, topics: int, least: int, most: int, seed: int, shape: dict[str, float]
+    law: str, nodes: int, topics: int, least: int, most: int, seed: int, shape: dict[str, float], peaked: bool = False
 ) -> TopicInstance:
     if least > most:
         raise BadInput(f"at least {least} and at most {most} subscriptions a node: swap them")
@@ -50,7 +58,7 @@ def _draw(
         raise BadInput(f"{most} subscriptions a node from {topics} topics: choose fewer subscriptions or more topics")
     if nodes * most > _MOST:
         raise BadInput(f"{nodes} nodes of {most} subscriptions are more than {_MOST} in all: choose fewer")
-    sizes, wanted = draw_subscriptions(topic_weights(law, topics, **shape), least, most, seed, 0, nodes)
+    sizes, wanted = draw_subscriptions(topic_weights(law, topics, **shape), least, most, seed, 0, nodes, peaked=peaked)
     offsets = np.zeros(nodes + 1, dtype=np.int64)
     np.cumsum(sizes, out=offsets[1:])
     return TopicInstance.from_sorted(offsets, wanted, topics)
@@ -68,11 +76,15 @@ _VARYING = (
     _size("least", 10, "fewest topics a node"),
     _size("most", 90, "most topics a node"),
 )
-_DECILE = Option("top_decile", 0.55, "mass of the first tenth of the topics", least=0.0, most=0.999)
+_FITTED = (_NODES, *_VARYING[1:])
 
 
 def _alpha(default: float) -> Option:
     return Option("alpha", default, "p_i proportional to i^-alpha", least=0.0, most=20.0)
+
+
+def _decile(default: float) -> Option:
+    return Option("top_decile", default, "mass of the first tenth of the topics", least=0.0, most=0.999)
 
 
 _P1, _P3 = "P1 §8, P2 §5", "P3 §VI"
@@ -82,7 +94,11 @@ TOPIC_WORKLOADS: tuple[Workload[TopicInstance], ...] = (
     ),
     Workload("zipf", "p_i ∝ i^-α, a fixed number a node", _P1, (*_FIXED, _alpha(0.5)), partial(_fixed, "zipf")),
     Workload(
-        "exponential", "p_i ∝ q^i, a fixed number a node", "P1 §8", (*_FIXED, _DECILE), partial(_fixed, "exponential")
+        "exponential",
+        "p_i ∝ q^i, a fixed number a node",
+        "P1 §8",
+        (*_FIXED, _decile(0.55)),
+        partial(_fixed, "exponential"),
     ),
     Workload("uniform-varying", "every topic alike, 10 to 90 a node", _P3, _VARYING, partial(_varying, "uniform")),
     Workload("zipf-varying", "p_i ∝ i^-α, 10 to 90 a node", _P3, (*_VARYING, _alpha(2.0)), partial(_varying, "zipf")),
@@ -90,7 +106,28 @@ TOPIC_WORKLOADS: tuple[Workload[TopicInstance], ...] = (
         "exponential-varying",
         "p_i ∝ q^i, 10 to 90 a node",
         _P3,
-        (*_VARYING, _DECILE),
+        (*_VARYING, _decile(0.55)),
         partial(_varying, "exponential"),
+    ),
+    Workload(
+        "uniform-fitted",
+        "every topic alike, 10 to 90 a node, most often 50, as P3's Table II suggests",
+        _P3,
+        _FITTED,
+        partial(_fitted, "uniform"),
+    ),
+    Workload(
+        "zipf-fitted",
+        "p_i ∝ i^-α, 10 to 90 a node, most often 50, α such that P3's Table III comes out",
+        _P3,
+        (*_FITTED, _alpha(3.0)),
+        partial(_fitted, "zipf"),
+    ),
+    Workload(
+        "exponential-fitted",
+        "p_i ∝ q^i, 10 to 90 a node, most often 50, q such that P3's Table IV comes out",
+        _P3,
+        (*_FITTED, _decile(0.8647)),
+        partial(_fitted, "exponential"),
     ),
 )

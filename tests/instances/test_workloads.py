@@ -104,6 +104,14 @@ def test_sizes_are_uniform_from_the_least_to_the_most() -> None:
     assert_follows(Counter(sizes.tolist()), dict.fromkeys(range(10, 91), Fraction(1, 81)))
 
 
+@pytest.mark.parametrize(("least", "most"), [(10, 90), (3, 8), (4, 4), (1, 2)])
+def test_peaked_sizes_are_sums_of_two_uniform_numbers(least: int, most: int) -> None:
+    sizes, _ = draw_subscriptions(uniform(100), least, most, 5, 0, NODES, peaked=True)
+    half = (most - least) // 2
+    sums = Counter(least + a + b for a in range(half + 1) for b in range(most - least - half + 1))
+    assert_follows(Counter(sizes.tolist()), {size: Fraction(ways, sums.total()) for size, ways in sums.items()})
+
+
 @pytest.mark.parametrize("step", [(0, 1), (0, 2), (0, 1000), (1, 0), (2**32, 0), (1, 1), (1, -1)])
 def test_neighbouring_nodes_and_seeds_draw_independently(step: tuple[int, int]) -> None:
     """The topics of (seed, node) and (seed + Δ, node + Δ') fill a table as independent draws do."""
@@ -122,7 +130,7 @@ def mixed(state: int) -> int:
     return state ^ (state >> 31)
 
 
-def plain_draw(weights: list[int], least: int, most: int, seed: int, node: int) -> list[int]:
+def plain_draw(weights: list[int], least: int, most: int, seed: int, node: int, peaked: bool) -> list[int]:
     """The plain twin of the kernel, for one node."""
     golden, total = 0x9E3779B97F4A7C15, sum(weights)
     state = mixed((seed + golden) % 2**64) ^ mixed((node * golden + 1) % 2**64)
@@ -141,7 +149,10 @@ def plain_draw(weights: list[int], least: int, most: int, seed: int, node: int) 
 
     everything = list(range(len(weights)))
     taken: list[int] = []
-    for _ in range(least + step() % (most - least + 1)):
+    half = (most - least) // 2 if peaked else 0
+    size = least + step() % (most - least - half + 1)
+    size += step() % (half + 1) if peaked else 0
+    for _ in range(size):
         for _ in range(64):
             topic = at(step() % total, everything)
             if topic not in taken:
@@ -157,16 +168,19 @@ def plain_draw(weights: list[int], least: int, most: int, seed: int, node: int) 
     st.lists(st.one_of(st.integers(1, 9), st.integers(1, 2**40)), min_size=1, max_size=7),
     st.integers(0, 2**63 - 1),
     st.one_of(st.integers(0, 10), st.integers(0, 2**31 - 10)),
+    st.booleans(),
     st.data(),
 )
 @settings(deadline=None)
 def test_the_compiled_draw_is_that_of_its_plain_twin(
-    weights: list[int], seed: int, first: int, data: st.DataObject
+    weights: list[int], seed: int, first: int, peaked: bool, data: st.DataObject
 ) -> None:
     most = data.draw(st.integers(1, len(weights)))
     least = data.draw(st.integers(1, most))
-    sizes, topics = draw_subscriptions(np.array(weights, dtype=np.uint64), least, most, seed, first, first + 3)
-    expected = [plain_draw(weights, least, most, seed, node) for node in range(first, first + 3)]
+    sizes, topics = draw_subscriptions(
+        np.array(weights, dtype=np.uint64), least, most, seed, first, first + 3, peaked=peaked
+    )
+    expected = [plain_draw(weights, least, most, seed, node, peaked) for node in range(first, first + 3)]
     assert [row.tolist() for row in np.split(topics, np.cumsum(sizes)[:-1])] == expected
 
 
@@ -192,10 +206,11 @@ def test_more_nodes_leave_the_first_ones_as_they_were() -> None:
 
 FIXED = ["uniform", "zipf", "exponential"]
 VARYING = ["uniform-varying", "zipf-varying", "exponential-varying"]
+FITTED = ["uniform-fitted", "zipf-fitted", "exponential-fitted"]
 
 
-def test_the_workloads_are_the_six_of_the_papers() -> None:
-    assert [workload.name for workload in TOPIC_WORKLOADS] == FIXED + VARYING
+def test_the_workloads_are_the_six_of_the_papers_and_the_three_fitted_to_p3() -> None:
+    assert [workload.name for workload in TOPIC_WORKLOADS] == FIXED + VARYING + FITTED
 
 
 @pytest.mark.parametrize("name", FIXED)
@@ -222,7 +237,7 @@ def test_topics_are_as_popular_as_their_law_says(name: str) -> None:
     assert_follows(Counter(instance.node_topics.tolist()), expected)
 
 
-@pytest.mark.parametrize("name", [*FIXED, *VARYING])
+@pytest.mark.parametrize("name", [*FIXED, *VARYING, *FITTED])
 def test_every_topic_is_taken_where_as_many_are_asked_for_as_there_are(name: str) -> None:
     size = {"subscriptions": 12} if name in FIXED else {"least": 12, "most": 12}
     steep = {"alpha": 20} if name.startswith("zipf") else {"top_decile": 0.999} if name.startswith("exp") else {}
@@ -238,7 +253,7 @@ def test_topics_that_nobody_drew_are_dropped_and_the_others_keep_their_names() -
     assert instance.node_label(3) == "n3"
 
 
-@pytest.mark.parametrize("name", [*FIXED, *VARYING])
+@pytest.mark.parametrize("name", [*FIXED, *VARYING, *FITTED])
 def test_one_seed_is_one_instance_and_seeds_differ(name: str) -> None:
     size = {"subscriptions": 5} if name in FIXED else {"least": 1, "most": 9}
     seeds = [0, 1, 2, 2**32, 2**63 - 1]
@@ -254,10 +269,13 @@ GOLDEN = {
     "uniform-varying": "0263bf0f119933fb96165ea2be6769abc733eb53dbaed0635d068a15e8cec171",
     "zipf-varying": "55154b5d6ad49df34cabd51c432b383f079c358571155cb932ed6f2e3a2d142f",
     "exponential-varying": "e9415e2ab5c6d9bd1346fe9d24211d6caf672664c41e89ad0e7ae184f68d1302",
+    "uniform-fitted": "a7648c726121ad07e975432af684e9fef6c8ed2b0a73127a2a7b6d48d4a24ae8",
+    "zipf-fitted": "262d40b04d6e8f2114e0c3f170ff51306f31edc25199320183bc1b9e0189f2bf",
+    "exponential-fitted": "1451d109558329e73eb6458a498bd9e80ee6ede0911742f9d16cb09891978487",
 }
 
 
-@pytest.mark.parametrize("name", [*FIXED, *VARYING])
+@pytest.mark.parametrize("name", [*FIXED, *VARYING, *FITTED])
 def test_an_instance_is_the_same_on_every_machine(name: str) -> None:
     assert WORKLOADS[name].generate(seed=42, nodes=500).digest == GOLDEN[name]
 
