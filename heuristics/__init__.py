@@ -6,6 +6,7 @@ from heuristics.divide_and_conquer import DC_GM, DCB_M, DCBR_M, NAIVE_DC
 from heuristics.greedy_merge import GREEDY_MERGE
 from heuristics.greedy_packing import GREEDY_PACKING
 from heuristics.low_oda import LOW_ODA
+from heuristics.migration import MIGRATION
 from heuristics.minmax_oda import GM_M, MINMAX_ODA
 from heuristics.random_assignment import RANDOM_ASSIGNMENT
 from heuristics.ring_per_topic import RING_PER_TOPIC
@@ -51,6 +52,7 @@ CONTENT_HEURISTICS: tuple[Method[ContentInstance, ContentOverlay], ...] = (
     GREEDY_PACKING,
     CLUSTERING,
     STEINER_MIXING,
+    MIGRATION,
 )
 STEINER_HEURISTICS: tuple[Method[SteinerInstance, Overlay], ...] = (MEHLHORN, SHORTEST_PATHS)
 

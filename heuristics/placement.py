@@ -93,6 +93,9 @@ def changes(users: Users, network: Network, placement: Placement, user: int, fou
     for b in range(len(found)):
         found[b] = users.demands[user] * (users.access[user, b] - users.access[user, home])
     for c in range(len(rates)):
+        subscribers = placement.subscribers[c]
+        if subscribers.min() > 0 and (subscribers[home] > 1 or not users.subscriptions[user, c]):
+            continue  # every broker wants the channel, and will: its tree is the same for all
         if users.subscriptions[user, c]:
             _add_changes_of_subscriber(network, placement, c, home, rates[c], found)
         elif rates[c] > 0:
