@@ -107,6 +107,8 @@ def migrate(
             kept = ContentOverlay(placement.brokers, best.trees)
             settled = value(instance, kept) <= value(instance, improved)
             improved = kept if settled else improved
+        if not any(request.accepted for request in asking):
+            return Migrated(best, requests + asking, sweeps)
         if value(instance, improved) >= value(instance, best):
             return Migrated(best, requests, sweeps)
         best, requests = improved, requests + asking
