@@ -98,7 +98,7 @@ def run_claims(
         If the folder holds something else.
     """
     experiments = {claim.id: experiment for claim in claims if (experiment := claim.experiment(quick)) is not None}
-    store = _run_grids(list(experiments.values()), quick, folder, master)
+    store = run_grids(list(experiments.values()), quick, folder, master)
     outcomes = stored_outcomes(folder)
     for claim in claims:
         said(f"{claim.id}: {claim.statement}")
@@ -114,14 +114,8 @@ def run_claims(
         yield outcome
 
 
-def stored_outcomes(folder: Path) -> dict[str, Outcome]:
-    """The outcomes in a folder of results, by id; claims that are no more are left out."""
-    file = folder / "claims.json"
-    told = json.loads(read_text(file)) if file.is_file() else []
-    return {one["id"]: Outcome.from_dict(one) for one in told if one["id"] in CLAIMS}
-
-
-def _run_grids(experiments: list[Experiment], quick: bool, folder: Path, master: str) -> Store:
+def run_grids(experiments: Sequence[Experiment], quick: bool, folder: Path, master: str) -> Store:
+    """Run experiments as one study on Spark, but for what `folder` holds of them already."""
     study = together(experiments).study(f"claims, {'quick' if quick else 'full'}")
     store = Store(folder)
     if not experiments:
@@ -132,6 +126,13 @@ def _run_grids(experiments: list[Experiment], quick: bool, folder: Path, master:
 
     run_study(study, store, master)
     return store
+
+
+def stored_outcomes(folder: Path) -> dict[str, Outcome]:
+    """The outcomes in a folder of results, by id; claims that are no more are left out."""
+    file = folder / "claims.json"
+    told = json.loads(read_text(file)) if file.is_file() else []
+    return {one["id"]: Outcome.from_dict(one) for one in told if one["id"] in CLAIMS}
 
 
 def _write(folder: Path, outcomes: Mapping[str, Outcome]) -> None:

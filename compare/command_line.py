@@ -129,6 +129,19 @@ def claims(ids: tuple[str, ...], quick: bool, out: Path | None, master: str, as_
     claiming.claims(ids, quick=quick, out=folder, master=master, as_json=as_json, page=page)
 
 
+@cli.command()
+@click.argument("ids", nargs=-1)
+@click.option("--quick", is_flag=True, help="Fewer seeds.")
+@click.option("--out", type=_FILE, help="Where figures, tables and runs go [default: claims-quick or claims-full].")
+@click.option("--master", default="local[*]", show_default=True, help="Spark master.")
+def reproduce(ids: tuple[str, ...], quick: bool, out: Path | None, master: str) -> None:
+    """Draw the papers' figures and tables with these IDS (P1.F2, P3.T2; none for all) from runs of their grids."""
+    from compare import reproducing
+
+    folder = out or Path("claims-quick" if quick else "claims-full")
+    reproducing.reproduce(ids, quick=quick, out=folder, master=master)
+
+
 def main() -> NoReturn:
     """Run the command line; bad input is one line and exit status 2."""
     try:

@@ -92,9 +92,7 @@ def p3_table(quick: bool, table: str) -> Experiment:
 
 def p3_f4(quick: bool) -> Experiment:
     """P3, Figure 4: the number of parts p from 1 to |L|, |V| = 1000."""
-    numbers = (1, 2, 5, 10, 20, 50, 100, 200, 400, 800)
-    chosen = [number for number in numbers if not quick or number in (1, 5, 10, 20, 100, 800)]
-    methods: list[Any] = [("dcbr-m", {"partitions": p}) for p in chosen]
+    methods: list[Any] = [("dcbr-m", {"partitions": p}) for p in (1, 2, 5, 10, 20, 50, 100, 200, 400, 800)]
     return Experiment(p3_default("P3.F4", "uniform", 2 if quick else 5), (runs("minmax-tco", "gm-m", *methods),))
 
 
@@ -102,7 +100,7 @@ def p3_f5(quick: bool) -> Experiment:
     """P3, Figure 5: λ = 1 … 4, |V| = 2000, |T| 500 … 1000, uniform."""
     recipes = tuple(
         recipe
-        for t in ((500, 1000) if quick else range(500, 1001, 100))
+        for t in range(500, 1001, 100)
         for recipe in p3_default("P3.F5", "uniform", 1 if quick else 3, nodes=2000, topics=t)
     )
     methods: list[Any] = [("dcbr-m", {"coverage": c}) for c in range(1, 5)]
@@ -114,7 +112,7 @@ def p3_f6(quick: bool) -> Experiment:
     recipes = tuple(
         recipe
         for law in LAWS
-        for n in ((1000, 2000) if quick else (1000, 2000, 4000, 6000, 8000))
+        for n in (1000, 2000, 4000, 6000, 8000)
         for recipe in p3_default("P3.F6", law, 1 if quick else 2, nodes=n)
     )
     return Experiment(recipes, (runs("minmax-tco", "gm-m", "dcbr-m", time_limit=1200.0),))
@@ -124,7 +122,7 @@ def p3_f7(quick: bool) -> Experiment:
     """P3, Figure 7: |V| grows, |T| = 100, uniform."""
     recipes = tuple(
         recipe
-        for n in ((1000, 2000) if quick else (1000, 2000, 4000, 6000, 8000))
+        for n in (1000, 2000, 4000, 6000, 8000)
         for recipe in p3_default("P3.F7", "uniform", 1 if quick else 2, nodes=n, topics=100)
     )
     return Experiment(recipes, (runs("minmax-tco", "gm-m", "dcb-m", "dcbr-m", time_limit=1200.0),))
@@ -135,8 +133,8 @@ def p3_f8(quick: bool) -> Experiment:
     recipes = tuple(
         recipe
         for law in LAWS
-        for t in ((100, 500) if quick else (100, 200, 400, 600, 800, 1000))
-        for recipe in p3_default("P3.F8", law, 1 if quick else 2, nodes=1000 if quick else 4000, topics=t)
+        for t in (100, 200, 400, 600, 800, 1000)
+        for recipe in p3_default("P3.F8", law, 1 if quick else 2, nodes=4000, topics=t)
     )
     return Experiment(recipes, (runs("minmax-tco", "gm-m", "dcb-m", "dcbr-m", time_limit=1200.0),))
 
@@ -145,7 +143,7 @@ def p3_f9(quick: bool) -> Experiment:
     """P3, Figure 9: the topics of a node, mean 50 … 150 give or take 40, |V| = 1000, |T| = 400, uniform."""
     recipes = tuple(
         recipe
-        for mean in ((50, 100, 150) if quick else range(50, 151, 25))
+        for mean in range(50, 151, 25)
         for recipe in p3_default("P3.F9", "uniform", 1 if quick else 5, topics=400, least=mean - 40, most=mean + 40)
     )
     return Experiment(recipes, (runs("minmax-tco", "gm-m", "dcb-m", "dcbr-m"),))
@@ -155,7 +153,7 @@ def p3_f10(quick: bool) -> Experiment:
     """P3, Figure 10: RingPT against DCBR-M, |T| = 100."""
     recipes = tuple(
         recipe
-        for n in ((1000, 2000) if quick else (1000, 2000, 4000, 8000))
+        for n in (1000, 2000, 4000, 8000)
         for recipe in p3_default("P3.F10", "uniform", 1 if quick else 2, nodes=n, topics=100)
     )
     return Experiment(recipes, (runs("minmax-tco", "ring-per-topic", "dcbr-m", time_limit=1200.0),))
