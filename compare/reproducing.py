@@ -16,7 +16,7 @@ from rich.table import Table
 from compare.claim_bench import Experiment, rows_of, runs, together
 from compare.claims import run_grids
 from compare.claims_p3_figures import PUBLISHED, table_means
-from compare.figure_style import TOPIC_COLOURS, Drawing, drawing, panels, styled
+from compare.figure_style import TOPIC_COLOURS, Drawing, drawing, panels, plain_ticks, styled
 from compare.paper_figures import FIGURES, PaperFigure, name_of_line, with_axes, with_steps
 from compare.paper_grids import GRIDS
 from instances.errors import unknown
@@ -82,6 +82,7 @@ def draw(name: str, rows: pd.DataFrame, bounds: pd.DataFrame | None = None) -> D
             panel.set_ylim(bottom=0)
             if figure.x[0] == "p":
                 panel.set_xscale("log")
+                plain_ticks(panel.xaxis, [1, 5, 20, 100, 800])
         caption = f"{name}: {', '.join(label for _, label in figure.panels)} against {figure.x[1]}."
         return drawing(page, name.replace(".", "-"), caption)
 
