@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -13,6 +14,8 @@ from heuristics.compiled import say_if_compiling
 from instances import TOPIC_PROBLEMS, Found, Method, Option, Overlay, Problem, Status, TopicInstance
 from models import proof, topic_presolve
 from models.candidate_edges import CandidateEdges, all_pairs
+from models.certificate import Certificate
+from models.certificate_text import packed
 from models.cutting_planes import Goal
 from models.deadline import Deadline, OutOfTime
 from models.dual_fitting import fitted_within, mean_degree_bound
@@ -30,6 +33,7 @@ OPTIONS = (
     Option("presolve", True, "drop topics that others imply (not for diameter 2)"),
     Option("steps", 5_000, "steps of local search at the root, in a row", least=0, most=10**9),
     Option("threads", 1, "threads of the LP solver", least=1, most=1024),
+    Option("certificate", False, "put a proof of the root's bound into the counters: models.certificate_text"),
     Option("progress", "auto", "lines on stderr: if it is a terminal, always, or never", choices=("auto", "on", "off")),
 )
 _FITTING_WORK = 20_000_000
@@ -46,6 +50,7 @@ def branch_and_cut(
     presolve: bool = True,
     steps: int = 5_000,
     threads: int = 1,
+    certificate: bool = False,
     progress: str = "auto",
 ) -> Found[Overlay]:
     """An optimal overlay with proof, or the best one found with a proven bound.
@@ -59,7 +64,7 @@ def branch_and_cut(
         Of the local search. Without a time limit that is hit, one seed gives one answer.
     time_limit : float, optional
         Seconds.
-    sparse, presolve, steps, threads, progress
+    sparse, presolve, steps, threads, certificate, progress
         See `OPTIONS`.
 
     Returns
@@ -73,41 +78,43 @@ def branch_and_cut(
     Exponential in the worst case; docs/exact.md has the formulation, proofs and measurements. Min-TCO is P1 §4.
     Ctrl-C and want of memory end the search as the time limit does.
     """
+    settings = Settings(seed, sparse, threads, steps, progress)
     with interruptible(time_limit) as budget:
-        return _within(instance, problem, budget, Settings(seed, sparse, threads, steps, progress), presolve)
+        starts = heuristic_overlays(instance, problem, seed=seed, clock=budget.share(0.5)) or [stars(instance)]
+        reduced, topics = instance, np.arange(instance.num_topics, dtype=np.int32)
+        counters: dict[str, float | str] = {}
+        if presolve and problem.name != "2d-true":
+            presolved = topic_presolve.presolve(instance)
+            reduced, topics = topic_presolve.without_implied(instance, presolved)
+            counters["topics_implied"] = instance.num_topics - len(presolved.kept)
+            counters["edges_forced"] = len(presolved.forced)
+        found, proof_at_root = _without_presolve(reduced, problem, starts, budget, settings)
+    if certificate and proof_at_root is not None:
+        counters["certificate"] = packed([proof_at_root.for_topics(topics)])
+    return replace(found, counters={**found.counters, **counters})
 
 
-def _within(
+def _without_presolve(
     instance: TopicInstance,
     problem: Problem[TopicInstance, Overlay],
+    starts: list[Overlay],
     budget: TimeBudget,
     settings: Settings,
-    presolve: bool,
-) -> Found[Overlay]:
-    starts = heuristic_overlays(instance, problem, seed=settings.seed, clock=budget.share(0.5)) or [stars(instance)]
-    reduced, counters = instance, dict[str, float | str]()
-    if presolve and problem.name != "2d-true":
-        presolved = topic_presolve.presolve(instance)
-        reduced = topic_presolve.without_implied(instance, presolved)
-        counters = {
-            "topics_implied": instance.num_topics - len(presolved.kept),
-            "edges_forced": len(presolved.forced),
-        }
-    fitted = fitted_within(budget, reduced, work=_FITTING_WORK)
+) -> tuple[Found[Overlay], Certificate | None]:
+    fitted = fitted_within(budget, instance, work=_FITTING_WORK)
     if problem.name == "low-tco":
-        return _front(reduced, problem, starts, fitted, budget, settings, counters)
+        return _front(instance, problem, starts, fitted, budget, settings)
     if problem.name == "minmax-tco":
-        overlay, bound, outcome = minimise_degree(
-            reduced, math.ceil(mean_degree_bound(reduced, fitted)), starts, budget, settings
-        )
-        return _found(overlay, bound, outcome, counters)
-    outcome = minimise_edges(reduced, Goal(diameter=problem.name == "2d-true"), starts[0], budget, settings)
-    return _found(outcome.overlay, max(outcome.lower_bound, math.ceil(fitted)), outcome, counters)
+        least = math.ceil(mean_degree_bound(instance, fitted))
+        overlay, bound, outcome = minimise_degree(instance, least, starts, budget, settings)
+        return _found(overlay, bound, outcome), outcome.certificate
+    outcome = minimise_edges(instance, Goal(diameter=problem.name == "2d-true"), starts[0], budget, settings)
+    return _found(outcome.overlay, max(outcome.lower_bound, math.ceil(fitted)), outcome), outcome.certificate
 
 
-def _found(overlay: Overlay | None, bound: float, outcome: Outcome, counters: dict[str, float | str]) -> Found[Overlay]:
+def _found(overlay: Overlay | None, bound: float, outcome: Outcome) -> Found[Overlay]:
     status = None if outcome.complete else Status.TIME_LIMIT
-    return Found(overlay, bound, status, {**outcome.counters, **counters}, outcome.stopped_by)
+    return Found(overlay, bound, status, outcome.counters, outcome.stopped_by)
 
 
 def _front(
@@ -117,8 +124,7 @@ def _front(
     fitted: Fraction,
     budget: TimeBudget,
     settings: Settings,
-    counters: dict[str, float | str],
-) -> Found[Overlay]:
+) -> tuple[Found[Overlay], Certificate | None]:
     """The ε-constraint of :func:`models.pareto_front.pareto_front`, each point by the engine."""
     total = Outcome()
     overlays = list(starts)
@@ -131,6 +137,8 @@ def _front(
         part = budget.share(1.0, deadline.left)
         outcome = minimise_edges(instance, Goal(cap=cap), first, part, settings)
         total.stopped_by = outcome.stopped_by
+        if goal.degree_cap is None:
+            total.certificate = outcome.certificate
         if outcome.overlay is not None:
             overlays.append(outcome.overlay)
         impossible = outcome.complete and outcome.overlay is None
@@ -143,13 +151,14 @@ def _front(
         requirements = requirements_of(instance, deadline)
         simple = simple_bounds(requirements, deadline)
     except OutOfTime:
-        return _found(best, math.ceil(fitted) * math.ceil(mean_degree_bound(instance, fitted)), total, counters)
+        least = math.ceil(fitted) * math.ceil(mean_degree_bound(instance, fitted))
+        return _found(best, least, total), None
     front = pareto_front(requirements, simple, minimise, starts, deadline)
     total.complete, total.stopped_by = front.complete, total.stopped_by or budget.stopped_by
     best = min(overlays, key=lambda overlay: problem.value(instance, overlay))
     complete = "yes" if front.complete else "no"
-    counters = {"nodes": front.nodes, "front": str(front), "front_complete": complete, **counters}
-    return _found(best, float(front.lower_bound), total, counters)
+    total.counters = {"nodes": front.nodes, "front": str(front), "front_complete": complete}
+    return _found(best, float(front.lower_bound), total), total.certificate
 
 
 def _solve(

@@ -6,7 +6,7 @@ anew, in integers. Neither the solver's tolerances nor rounding can lift it abov
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 
@@ -15,10 +15,12 @@ import numpy.typing as npt
 
 from heuristics.compiled import kernel
 from instances import TopicInstance
+from instances.topic_instance import Ids
 from models.candidate_edges import CandidateEdges, Edges, Links
-from models.topic_rows import PARTITION, TopicRows, Units, sweep
+from models.topic_rows import DIAMETER, PARTITION, TopicRows, Units, sweep
 
 UNIT = 2**32
+_CROSSING = ({0, 1}, {0, 2}, {1, 3})  # labels of the ends of an edge that counts in a diameter row
 Reals = npt.NDArray[np.float64]
 
 
@@ -100,16 +102,16 @@ def proven_bound(
 
 @dataclass(frozen=True)
 class Certificate:
-    """A lower bound on Min-TCO or MinMax-TCO that anyone can check with a few lines of code.
+    """A lower bound on the edges or the maximum degree that anyone can check with a few lines of code.
 
     Attributes
     ----------
     rows : TopicRows
-        Partitions of the topics' subscribers.
     duals : tuple of int
         Of the rows, times `unit`; not negative.
     node_duals : tuple of int
-        Of the nodes' degrees, times `unit`; not negative. All 0 for Min-TCO; of sum at most `unit` otherwise.
+        Of the nodes' degrees, times `unit`; not negative. None, or all 0, for a bound on the edges; of sum at most
+        `unit` otherwise.
     unit : int
     """
 
@@ -125,33 +127,55 @@ class Certificate:
         kept = tuple(units[used].tolist())
         return cls(rows.chosen(used), kept, tuple(_rounded(node_duals).tolist()))
 
-    def check(self, instance: TopicInstance) -> Fraction:
+    def for_topics(self, topics: Ids) -> Certificate:
+        """The same proof for an instance in which topic t has the number ``topics[t]``, and perhaps there are more."""
+        return replace(self, rows=self.rows._replace(topic=topics[self.rows.topic]))
+
+    @property
+    def of_degree(self) -> bool:
+        """Whether the bound is on the maximum degree: there are node duals."""
+        return any(self.node_duals)
+
+    def check(self, instance: TopicInstance, *, diameter_two: bool = False) -> Fraction:
         """The bound, in Python's integers and from the definitions, sharing no code with the solver.
 
-        With node duals it bounds the maximum degree, else the number of edges.
+        Parameters
+        ----------
+        instance : TopicInstance
+        diameter_two : bool
+            Whether the overlays have topics of diameter 2, so that rows of kind `DIAMETER` are valid.
 
         Raises
         ------
         ValueError
             If the certificate is not one: a negative dual, labels that do not fit the topic, or a right-hand side
-            other than the number of blocks less 1.
+            that is not the row's.
         """
         if min((*self.duals, *self.node_duals), default=0) < 0 or sum(self.node_duals) > self.unit:
             raise ValueError("dual values must not be negative, nor those of the nodes exceed 1 in sum")
-        cost = 0 if any(self.node_duals) else self.unit
+        prices = dict(enumerate(self.node_duals))
+        cost = 0 if self.of_degree else self.unit
         cover: dict[tuple[int, int], int] = {}
         total = 0
         for r, dual in enumerate(self.duals):
-            nodes = instance.subscribers(int(self.rows.topic[r])).tolist()
+            t, kind, rhs = int(self.rows.topic[r]), int(self.rows.kind[r]), int(self.rows.rhs[r])
+            nodes = instance.subscribers(t).tolist() if 0 <= t < instance.num_topics else []
             label = self.rows.label[self.rows.offsets[r] : self.rows.offsets[r + 1]].tolist()
-            if self.rows.kind[r] != PARTITION or len(label) != len(nodes) or self.rows.rhs[r] != len(set(label)) - 1:
-                raise ValueError(f"row {r} is no partition inequality")
-            total += dual * (len(set(label)) - 1)
+            if kind == PARTITION:
+                valid = rhs == len(set(label)) - 1
+            else:
+                ends_are_single = label.count(0) == label.count(1) == 1
+                valid = (
+                    kind == DIAMETER and diameter_two and rhs == 1 and ends_are_single and set(label) <= {0, 1, 2, 3}
+                )
+            if not valid or len(label) != len(nodes):
+                raise ValueError(f"row {r} is no valid inequality of a topic")
+            total += dual * rhs
             for (u, one), (v, other) in combinations(zip(nodes, label, strict=True), 2):
-                if one != other:
+                if (one != other) if kind == PARTITION else ({one, other} in _CROSSING):
                     cover[u, v] = cover.get((u, v), 0) + dual
         for (u, v), covered in cover.items():
-            total -= max(0, covered - self.node_duals[u] - self.node_duals[v] - cost)
+            total -= max(0, covered - prices.get(u, 0) - prices.get(v, 0) - cost)
         return Fraction(total, self.unit)
 
 

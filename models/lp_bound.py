@@ -15,6 +15,7 @@ from instances import Found, Method, Option, Overlay, Problem, Status, TopicInst
 from models import topic_presolve
 from models.candidate_edges import CandidateEdges, count_links
 from models.certificate import UNIT, Bound, Certificate
+from models.certificate_text import packed
 from models.cost_splitting import certificate_rows, split_costs
 from models.cutting_planes import CuttingPlanes, Goal, starting_pairs
 from models.dual_fitting import fitted_within, mean_degree_bound
@@ -39,6 +40,7 @@ OPTIONS = (
     Option("presolve", True, "drop topics that others imply"),
     Option("stall", 1e-3, "stop when ten rounds raise the bound by less than this", least=0.0, most=1e9),
     Option("threads", 1, "threads of the LP solver", least=1, most=1024),
+    Option("certificate", False, "put a proof of the bound into the counters, as models.certificate_text reads it"),
     Option("progress", "auto", "lines on stderr: if it is a terminal, always, or never", choices=("auto", "on", "off")),
 )
 
@@ -52,9 +54,8 @@ class LowerBound:
     value : Fraction
         On the number of edges, or the maximum degree; every overlay's is an integer, so it may be rounded up.
     certificate : Certificate or None
-        Proves `value` for the instance in `instance`; None where dual fitting was better or the LP had no time.
-    instance : TopicInstance
-        What the certificate speaks of: the instance asked about without its implied topics.
+        Proves `value`, or a number of edges that such a mean degree follows from; None where dual fitting was better
+        or the LP had no time.
     overlay : Overlay or None
         The best overlay met on the way.
     stopped : bool
@@ -64,7 +65,6 @@ class LowerBound:
 
     value: Fraction
     certificate: Certificate | None
-    instance: TopicInstance
     overlay: Overlay | None
     stopped: bool
     counters: dict[str, float | str]
@@ -122,27 +122,39 @@ def _bounded(
     threads: int,
     progress: str,
 ) -> LowerBound:
-    reduced = topic_presolve.without_implied(instance, topic_presolve.presolve(instance)) if presolve else instance
+    reduced, topics = instance, np.arange(instance.num_topics, dtype=np.int32)
+    if presolve:
+        reduced, topics = topic_presolve.without_implied(instance, topic_presolve.presolve(instance))
+    bound = _bounded_without_presolve(reduced, of_degree, budget, method, stall, threads, Progress(progress))
+    return replace(bound, certificate=None if bound.certificate is None else bound.certificate.for_topics(topics))
+
+
+def _bounded_without_presolve(
+    instance: TopicInstance,
+    of_degree: bool,
+    budget: TimeBudget,
+    method: str,
+    stall: float,
+    threads: int,
+    progress: Progress,
+) -> LowerBound:
     if method == "auto":
-        links = count_links(reduced)
+        links = count_links(instance)
         method = "lp" if links <= _LP_LINKS else "splitting" if links <= _SPLIT_LINKS else "fitting"
-    fitted = fitted_within(budget, reduced)
-    if method == "fitting":
-        bound = LowerBound(fitted, None, reduced, None, budget.passed, {})
+    fitted = fitted_within(budget, instance)
+    if method == "lp":
+        bound = _by_planes(instance, of_degree, budget, stall, threads, progress)
     elif method == "splitting":
-        bound = _by_splitting(reduced, budget, Progress(progress))
+        bound = _by_splitting(instance, budget, progress)
     else:
-        planes_bound = _by_planes(reduced, of_degree, budget, stall, threads, Progress(progress))
-        if of_degree:
-            simple = mean_degree_bound(reduced, fitted)
-            return (
-                planes_bound if simple <= planes_bound.value else replace(planes_bound, value=simple, certificate=None)
-            )
-        bound = planes_bound
+        bound = LowerBound(fitted, None, None, budget.passed, {})
+    if of_degree and method == "lp":
+        simple = mean_degree_bound(instance, fitted)
+        return replace(bound, value=simple, certificate=None) if simple > bound.value else bound
     if bound.value < fitted:
         bound = replace(bound, value=fitted, certificate=None)
     bound.counters.update(fitted=float(fitted), certified=float(bound.value))
-    return replace(bound, value=mean_degree_bound(reduced, bound.value), certificate=None) if of_degree else bound
+    return replace(bound, value=mean_degree_bound(instance, bound.value)) if of_degree else bound
 
 
 def _by_planes(
@@ -178,7 +190,7 @@ def _by_planes(
         "simplex_iterations": planes.lp.iterations,
     }
     value = Fraction(planes.best_units, UNIT)
-    return LowerBound(value, planes.certificate, instance, incumbent.overlay, stopped, counters)
+    return LowerBound(value, planes.certificate, incumbent.overlay, stopped, counters)
 
 
 def _by_splitting(instance: TopicInstance, budget: TimeBudget, progress: Progress) -> LowerBound:
@@ -201,7 +213,7 @@ def _by_splitting(instance: TopicInstance, budget: TimeBudget, progress: Progres
     if math.isfinite(splitting.limit):
         counters["limit_at_most"] = round(splitting.limit, 3)
     value = Fraction(splitting.units, UNIT)
-    return LowerBound(value, certificate, instance, incumbent.overlay, stopped, counters)
+    return LowerBound(value, certificate, incumbent.overlay, stopped, counters)
 
 
 def _solve(
@@ -212,6 +224,7 @@ def _solve(
     time_limit: float | None,
     **options: Any,
 ) -> Found[Overlay]:
+    with_certificate, certificates = options.pop("certificate"), []
     with interruptible(time_limit) as budget:
         overlays, value, stopped = [stars(instance)], 1, False
         if options["method"] != "fitting":
@@ -226,8 +239,11 @@ def _solve(
                 value *= math.ceil(bound.value)
                 stopped |= bound.stopped
                 counters |= bound.counters
+                certificates += [] if bound.certificate is None else [bound.certificate]
                 if bound.overlay is not None and not problem.violations(instance, bound.overlay):
                     overlays.append(bound.overlay)
+        if with_certificate and certificates:
+            counters["certificate"] = packed(certificates)
         best = min(overlays, key=lambda overlay: problem.value(instance, overlay))
         stopped |= budget.interrupted
     return Found(best, float(value), Status.TIME_LIMIT if stopped else None, counters, budget.stopped_by)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from instances import Overlay, TopicInstance
-from models.certificate import UNIT
+from models.certificate import UNIT, Certificate
 from models.cutting_planes import CuttingPlanes, Goal
 from models.edge_minimisation import Outcome, Settings, minimise_edges
 from models.time_budget import TimeBudget
@@ -36,7 +36,7 @@ def minimise_degree(
     bound : int
         Proven, equal to the overlay's maximum degree if the search ended.
     outcome : Outcome
-        Counters of all searches; `stopped_by` as of the last one.
+        Counters of all searches, certificate of the LP's bound; `stopped_by` as of the last one.
 
     Notes
     -----
@@ -47,7 +47,8 @@ def minimise_degree(
     total = Outcome()
     bound = least
     if not budget.passed:
-        bound = max(bound, degree_bound(instance, best, budget.share(0.3), settings)[0])
+        by_lp, total.certificate = degree_bound(instance, best, budget.share(0.3), settings)
+        bound = max(bound, by_lp)
     while bound < best.max_degree and not budget.passed:
         cap = best.max_degree - 1
         outcome = minimise_edges(
@@ -71,9 +72,9 @@ def minimise_degree(
 
 def degree_bound(
     instance: TopicInstance, start: Overlay, budget: TimeBudget, settings: Settings
-) -> tuple[int, CuttingPlanes]:
-    """A proven lower bound on the maximum degree, and the cutting planes whose certificate proves it."""
+) -> tuple[int, Certificate | None]:
+    """A lower bound on the maximum degree, and its proof."""
     planes = CuttingPlanes(instance, Goal(edge_cost=0, degree_cost=1), start, sparse=settings.sparse)
     with suppress(MemoryError):
         planes.tighten(budget, stall=1e-4)
-    return max(0, -(-planes.best_units // UNIT)), planes
+    return max(0, -(-planes.best_units // UNIT)), planes.certificate

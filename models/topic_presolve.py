@@ -60,10 +60,16 @@ def presolve(instance: TopicInstance) -> Presolved:
     return Presolved(kept, np.unique(ends[0] * instance.num_nodes + ends[1]))
 
 
-def without_implied(instance: TopicInstance, presolved: Presolved) -> TopicInstance:
+def without_implied(instance: TopicInstance, presolved: Presolved) -> tuple[TopicInstance, Ids]:
     """The instance on the same nodes without the implied topics: the same overlays are topic-connected.
 
     A node with no topic left, all of whose topics it alone has, keeps one of them: nodes keep their numbers.
+
+    Returns
+    -------
+    reduced : TopicInstance
+    topics : int32 array
+        The number in `instance` of each topic of `reduced`.
     """
     stays = np.zeros(instance.num_topics, dtype=np.bool_)
     stays[presolved.kept] = True
@@ -71,7 +77,8 @@ def without_implied(instance: TopicInstance, presolved: Presolved) -> TopicInsta
     stays[instance.node_topics[instance.node_offsets[:-1][of_node == 0]]] = True
     here = stays[instance.node_topics]
     offsets = np.concatenate([[0], np.cumsum(np.add.reduceat(here, instance.node_offsets[:-1], dtype=np.int64))])
-    return TopicInstance.from_sorted(offsets, instance.node_topics[here], instance.num_topics)
+    reduced = TopicInstance.from_sorted(offsets, instance.node_topics[here], instance.num_topics)
+    return reduced, np.flatnonzero(stays).astype(np.int32)
 
 
 @kernel

@@ -100,7 +100,7 @@ def test_a_start_with_edges_of_no_topic_or_of_an_implied_one_does_no_harm():
     subscriptions = {f"n{v:02d}": ["all", f"p{v}", f"p{v + 1}"] for v in range(40)}
     instance = TopicInstance.from_subscriptions(subscriptions)
     start = Overlay.from_edges(40, [(u, v) for u in range(40) for v in range(u + 1, 40)])
-    reduced = without_implied(instance, presolve(instance))
+    reduced, _ = without_implied(instance, presolve(instance))
     outcome = minimise_edges(reduced, Goal(), start, TimeBudget(None), Settings(progress="off"))
     assert outcome.complete
     assert outcome.overlay.num_edges == 39

@@ -1,5 +1,8 @@
 """Bounds proven in integers: valid for arbitrary duals, at every iterate, and checked by code of their own."""
 
+import base64
+import math
+import zlib
 from dataclasses import replace
 from fractions import Fraction
 
@@ -7,12 +10,15 @@ import numpy as np
 import pytest
 
 from heuristics.greedy_merge import greedy_merge
+from instances import PROBLEMS
+from models.branch_and_cut import BRANCH_AND_CUT
 from models.candidate_edges import CandidateEdges, all_pairs
 from models.certificate import UNIT, Certificate, proven_bound
+from models.certificate_text import packed, proven_value, unpacked
 from models.cost_splitting import certificate_rows, split_costs
 from models.cutting_planes import CuttingPlanes, Goal
 from models.dual_fitting import dual_fitting_bound
-from models.lp_bound import lower_bound
+from models.lp_bound import LP_BOUND, lower_bound
 from models.time_budget import TimeBudget
 from models.topic_rows import singleton_rows
 from tests.brute_force import all_graphs, members_of_topics, optimum
@@ -91,7 +97,9 @@ def test_no_lower_bound_exceeds_the_optimum(method, of_degree, problem):
         bound = lower_bound(instance, of_degree=of_degree, method=method, progress="off")
         assert bound.value <= optimum(instance, problem), f"seed {seed}"
         if bound.certificate is not None:
-            assert bound.certificate.check(bound.instance) == bound.value
+            assert proven_value(instance, problem, packed([bound.certificate])) == math.ceil(bound.value)
+            if bound.certificate.of_degree or not of_degree:
+                assert bound.certificate.check(instance) == bound.value
 
 
 def test_split_costs_approach_the_bound_of_the_cutting_planes():
@@ -126,3 +134,56 @@ def test_a_forged_certificate_is_refused():
     ):
         with pytest.raises(ValueError, match=r"row|dual"):
             forged.check(instance)
+
+
+@pytest.mark.parametrize("method", [BRANCH_AND_CUT, LP_BOUND], ids=lambda method: method.name)
+@pytest.mark.parametrize("problem", ["min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true"])
+def test_a_stored_certificate_proves_the_bound_at_the_root_for_the_whole_instance(method, problem):
+    if problem not in method.problems:
+        pytest.skip("not answered")
+    checked = 0
+    for seed in range(20):
+        instance = small_instance(seed)
+        result = method.run(instance, PROBLEMS[problem], certificate=True)
+        if "certificate" in result.counters:
+            bound = proven_value(instance, problem, result.counters["certificate"])
+            assert bound <= optimum(instance, problem), f"seed {seed}"
+            assert bound == result.lower_bound or method is BRANCH_AND_CUT or problem == "low-tco"
+            checked += 1
+    assert checked >= 2
+
+
+@pytest.mark.parametrize("problem", ["min-tco", "minmax-tco"])
+def test_a_second_method_finds_what_the_certificate_says(problem):
+    instance = uniform_instance(20, 20, 5)
+    tree = BRANCH_AND_CUT.run(instance, PROBLEMS[problem], certificate=True)
+    bound = LP_BOUND.run(instance, PROBLEMS[problem], certificate=True)
+    for result in (tree, bound):
+        assert proven_value(instance, problem, result.counters["certificate"]) == bound.lower_bound
+    assert bound.lower_bound <= tree.value <= bound.lower_bound + 1
+
+
+def test_a_certificate_survives_being_packed():
+    instance = uniform_instance(30, 20, 5)
+    for of_degree in (False, True):
+        whole = lower_bound(instance, of_degree=of_degree, method="lp", progress="off").certificate
+        [read] = unpacked(packed([whole]))
+        assert read.check(instance) == whole.check(instance)
+        assert len(packed([whole])) < 40 * len(whole.duals)
+
+
+def test_rows_of_diameter_two_prove_nothing_about_connectedness():
+    instance = uniform_instance(12, 4, 2)
+    text = BRANCH_AND_CUT.run(instance, PROBLEMS["2d-true"], certificate=True).counters["certificate"]
+    assert 1 in unpacked(text)[0].rows.kind
+    assert proven_value(instance, "2d-true", text) > 0
+    with pytest.raises(ValueError, match="row"):
+        proven_value(instance, "min-tco", text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "nonsense", "YWJj", *(base64.b64encode(zlib.compress(j)).decode() for j in (b"[]", b'{"format": 2}'))]
+)
+def test_what_is_no_certificate_is_refused(text):
+    with pytest.raises(ValueError, match=r"certificate|base64|format|padding"):
+        proven_value(uniform_instance(9, 5, 2), "min-tco", text)
