@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from heuristics import BROKER_HEURISTICS, CONTENT_HEURISTICS, HEURISTICS, STEINER_HEURISTICS
+from heuristics import BROKER_HEURISTICS, CONTENT_HEURISTICS, HEURISTICS, IMPROVERS, STEINER_HEURISTICS
 from instances import KINDS, PROBLEMS, WORKLOADS, Kind, Method, Problem, Workload
 from instances.errors import unknown
 from instances.method_family import family
@@ -16,6 +16,7 @@ from models import BROKER_MODELS, MODELS, STEINER_MODELS
 
 _METHODS: tuple[Method[Any, Any], ...] = (
     *HEURISTICS,
+    *IMPROVERS,
     *MODELS,
     *BROKER_HEURISTICS,
     *BROKER_MODELS,

@@ -291,6 +291,7 @@ NAIVE_DC = heuristic(
     source="P3 §IV.B",
     options=(PARTITIONS, TIES),
     warm_up_with={"partitions": 3},
+    inputs=("mapper",),
 )
 
 DCB_M = heuristic(
@@ -301,6 +302,7 @@ DCB_M = heuristic(
     source="P3 §IV.C",
     options=(ETA, PARTITIONS, TIES),
     warm_up_with={"partitions": 3},
+    inputs=("mapper",),
 )
 
 DCBR_M = heuristic(
@@ -311,6 +313,7 @@ DCBR_M = heuristic(
     source="P3 §IV.C",
     options=(ETA, PARTITIONS, COVERAGE, AIM, TIES),
     warm_up_with={"partitions": 3},
+    inputs=("mapper",),
 )
 
 DC_GM = heuristic(
@@ -321,4 +324,5 @@ DC_GM = heuristic(
     source="P3 §IV, P1 §6.1",
     options=(ETA, PARTITIONS, COVERAGE, AIM, TIES),
     warm_up_with={"partitions": 3},
+    inputs=("mapper",),
 )

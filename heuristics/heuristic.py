@@ -32,11 +32,13 @@ def heuristic(
     source: str,
     options: tuple[Option, ...] = (),
     warm_up_with: Mapping[str, object] | None = None,
+    inputs: tuple[str, ...] = (),
 ) -> Method[TopicInstance, Overlay]:
     """The method that builds an overlay in polynomial time and proves nothing about it.
 
     `build` takes the instance and, by name, `seed` and the options; which problem is asked makes no difference.
-    `warm_up_with` are options that make it call all its kernels, where its defaults do not.
+    `inputs` are those of :class:`Method`, handed on to `build`. `warm_up_with` are options that make it call all its
+    kernels, where its defaults do not.
     `time_limit` does not interrupt it: half an overlay answers nothing. Whoever runs it may end it from outside.
     """
 
@@ -51,7 +53,9 @@ def heuristic(
         built = build(instance, seed=seed, **options)
         return Found(built.overlay, counters=built.counters)
 
-    return Method(name, problems, summary, source, False, solve, options, _warm_up(build, options, warm_up_with or {}))
+    return Method(
+        name, problems, summary, source, False, solve, options, _warm_up(build, options, warm_up_with or {}), inputs
+    )
 
 
 def _warm_up(

@@ -58,6 +58,9 @@ class Method(Generic[Instance, Answer]):
         Whether it proves optimality when given time.
     warm_up : callable, optional
         Compiles the method's kernels, so that compiling is not counted as solving.
+    inputs : tuple of str
+        What `solve` takes beside the options and no text can give: ``mapper``, which applies a function to parts that
+        can be worked on apart, or ``overlay``, an answer to begin with. Each may be left out.
     """
 
     name: str
@@ -68,6 +71,7 @@ class Method(Generic[Instance, Answer]):
     solve: Solve[Instance, Answer]
     options: tuple[Option, ...] = ()
     warm_up: Callable[[], None] | None = None
+    inputs: tuple[str, ...] = ()
 
     def answering(self, problem: str) -> Method[Instance, Answer]:
         """The method that answers a problem under this name: here, this one."""
@@ -95,11 +99,13 @@ class Method(Generic[Instance, Answer]):
         BadInput
             If the method does not answer the problem or an option is unknown or out of range.
         """
-        chosen = self.complete(options, problem.name)
+        inputs = {name: value for name, value in options.items() if name in self.inputs}
+        given = {name: value for name, value in options.items() if name not in inputs}
+        chosen = self.complete(given, problem.name)
         if self.warm_up is not None:
             self.warm_up()
         start = time.perf_counter()
-        found = self.solve(instance, problem, seed=seed, time_limit=time_limit, **chosen)
+        found = self.solve(instance, problem, seed=seed, time_limit=time_limit, **chosen, **inputs)
         return judged(self.name, instance, problem, found, time.perf_counter() - start)
 
 

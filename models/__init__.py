@@ -1,6 +1,7 @@
-"""Floor 3: exact formulations and lower bounds."""
+"""Floor 3: exact formulations, lower bounds, and searches that these guide."""
 
 from instances import BrokerNetwork, Dissemination, Method, Overlay, SteinerInstance, TopicInstance
+from models.best import BEST
 from models.branch_and_cut import BRANCH_AND_CUT
 from models.cp_sat import CP_SAT
 from models.ilp import ILP
@@ -8,7 +9,7 @@ from models.lp_bound import LP_BOUND
 from models.soft_links import LEAST_MESSAGES, SOFT_CP_SAT, SOFT_ILP
 from models.steiner_branch_and_cut import STEINER_BRANCH_AND_CUT
 
-MODELS: tuple[Method[TopicInstance, Overlay], ...] = (ILP, CP_SAT, BRANCH_AND_CUT, LP_BOUND)
+MODELS: tuple[Method[TopicInstance, Overlay], ...] = (ILP, CP_SAT, BRANCH_AND_CUT, LP_BOUND, BEST)
 
 BROKER_MODELS: tuple[Method[BrokerNetwork, Dissemination], ...] = (SOFT_ILP, SOFT_CP_SAT, LEAST_MESSAGES)
 

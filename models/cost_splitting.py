@@ -7,6 +7,7 @@ bound of all partition inequalities, by duality; projected subgradients find a n
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy.typing as npt
 
 from heuristics.compiled import kernel
 from instances import TopicInstance
-from instances.topic_instance import Offsets
+from instances.topic_instance import Ids, Offsets
 from models.candidate_edges import CandidateEdges, all_pairs
 from models.certificate import UNIT
 from models.progress import Progress
@@ -65,6 +66,7 @@ def split_costs(
     stall: float = 1e-4,
     rounds: int = 20_000,
     progress: Progress | None = None,
+    among: npt.NDArray[np.int64] | None = None,
 ) -> Splitting:
     """Raise the bound by subgradient steps; every round's bound is exact, and the best is kept.
 
@@ -78,6 +80,9 @@ def split_costs(
         Stop when the steps have become short and 200 rounds raised the bound by less than this share.
     rounds : int
         At most.
+    among : int64 array, optional
+        Candidate edges u·|V| + v that connect every topic, rising. Then the bound is one on the overlays of these
+        edges only, and `usage` tells which of them to prefer.
 
     Returns
     -------
@@ -87,9 +92,11 @@ def split_costs(
     -----
     Steps along smoothed subgradients as in the volume algorithm (Barahona, Anbil 2000), with Polyak's length. A round
     takes O(Σ_t |V_t|²): Prim's algorithm on the complete graph of each topic, and a projection onto the simplex
-    for each edge. Memory 60 bytes for each link, a pair of subscribers of a topic.
+    for each edge. Memory 60 bytes for each link, a pair of subscribers of a topic; among given edges, for each of
+    their links.
     """
-    edges = CandidateEdges(instance, all_pairs(instance))
+    edges = CandidateEdges(instance, all_pairs(instance) if among is None else among)
+    span = _spanning(edges, complete=among is None)
     order = np.argsort(edges.links.edge, kind="stable").astype(np.int64)
     offsets = np.concatenate([[0], np.cumsum(edges.common)]).astype(np.int64)
     shares = 1.0 / edges.common.astype(np.float64)[edges.links.edge]
@@ -103,7 +110,7 @@ def split_costs(
         if budget.passed:
             return best
         units = _rounded_shares(shares, offsets, order)
-        total, in_tree = _span(instance.topic_offsets, edges.links.offsets, units)
+        total, in_tree = span(units)
         direction += (in_tree - direction) * max(1 / (number + 1), _SMOOTHING)
         best.rounds = number + 1
         if total > best.units:
@@ -162,6 +169,19 @@ def certificate_rows(splitting: Splitting) -> tuple[TopicRows, Reals]:
     return rows, np.array(duals, np.float64)
 
 
+def _spanning(edges: CandidateEdges, *, complete: bool) -> Callable[[Units], tuple[np.int64, npt.NDArray[np.bool_]]]:
+    """What gives the minimum spanning trees of all topics by the links' weights."""
+    topic_offsets, links = edges.instance.topic_offsets, edges.links
+    if complete:
+        return lambda weight: _span(topic_offsets, links.offsets, weight)
+    first = np.repeat(topic_offsets[:-1], np.diff(links.offsets))
+    ends, others = np.concatenate([first + links.a, first + links.b]), np.concatenate([links.b, links.a])
+    order = np.argsort(ends, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=int(topic_offsets[-1])))])
+    others, via = others[order], order % len(links.a)
+    return lambda weight: _span_sparse(topic_offsets, starts, others, via, weight)
+
+
 @kernel
 def _rounded_shares(shares: Reals, offsets: Offsets, order: Offsets) -> Units:
     """Shares in units, rounded down, at most one unit's worth for each edge."""
@@ -201,6 +221,34 @@ def _span(topic_offsets: Offsets, link_offsets: Offsets, weight: Units) -> tuple
             total += nearest[closest]
             in_tree[via[closest]] = True
             v = closest
+    return total, in_tree
+
+
+@kernel
+def _span_sparse(
+    topic_offsets: Offsets, starts: Offsets, others: Ids, via: Offsets, weight: Units
+) -> tuple[np.int64, npt.NDArray[np.bool_]]:
+    """As :func:`_span`, where the links of the subscriber at place p lead to places `others` from starts[p] on."""
+    total = np.int64(0)
+    in_tree = np.zeros(len(weight), np.bool_)
+    for t in range(len(topic_offsets) - 1):
+        first, n = topic_offsets[t], topic_offsets[t + 1] - topic_offsets[t]
+        nearest, best = np.full(n, np.int64(2**62)), np.zeros(n, np.int64)
+        outside = np.arange(n)
+        v = 0
+        for left in range(n - 1, 0, -1):
+            for i in range(left + 1):
+                if outside[i] == v:
+                    outside[i] = outside[left]
+                    break
+            nearest[v] = -1
+            for k in range(starts[first + v], starts[first + v + 1]):
+                w = others[k]
+                if weight[via[k]] < nearest[w]:
+                    nearest[w], best[w] = weight[via[k]], via[k]
+            v = outside[np.argmin(nearest[outside[:left]])]
+            total += nearest[v]
+            in_tree[best[v]] = True
     return total, in_tree
 
 

@@ -1,0 +1,172 @@
+"""Method `best`: the best overlay that a time limit allows, whatever algorithm it comes from."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from heuristics import HEURISTICS, IMPROVERS
+from heuristics.greedy_merge import greedy_merge
+from heuristics.heuristic import DIAMETER_TWO
+from heuristics.nearest import nearest_pairs
+from heuristics.overlay_search import candidates
+from heuristics.polish import AIMS, polish
+from heuristics.search_workspace import Keys, Near
+from instances import Found, Method, Option, Overlay, Problem, TopicInstance
+from models.candidate_edges import CandidateEdges
+from models.cost_splitting import split_costs
+from models.ruin_and_recreate import build
+from models.search_space import search_space
+from models.time_budget import TimeBudget, interruptible
+
+STEPS = Option("steps", 200_000, "steps of local search, where no time limit is given", least=0, most=10**12)
+# Nanoseconds a pair of subscribers of one topic, generously; 400 for those not named.
+_PACE = {"ring-per-topic": 2, "cd-oda-1": 4, "2d-oda": 8, "cd-oda": 40, "cd-oda-2": 60, "dc-gm": 80, "gm": 150}
+_PATIENCE = 600.0  # seconds a named algorithm may be expected to take where there is no limit
+_ROUNDS = 600
+_MOST_LINKS = 20_000_000
+_MOST_BUILT = 3_000_000_000
+_USED = 0.02
+
+
+def best(
+    instance: TopicInstance,
+    problem: Problem[TopicInstance, Overlay],
+    *,
+    seed: int = 0,
+    time_limit: float | None = None,
+    steps: int = 200_000,
+) -> Found[Overlay]:
+    """The best overlay of all named algorithms, of a greedy along an approximate LP solution, and of local search.
+
+    First every heuristic that answers the problem runs with its default options, the fastest first, as long as it can
+    be expected to end within half of the time left; without a limit, within ten minutes. For few edges, and for
+    edges × maximum degree, a fifth of the time then goes into cost splitting among each node's 40 nearest, whose
+    averaged trees approximate a solution of the linear relaxation. An overlay is built along it, and the better one
+    of this and the heuristics' is polished by edges that the solution uses. For a low maximum degree the
+    heuristics' best is polished. For diameter 2 the heuristics' best is the answer.
+
+    Parameters
+    ----------
+    instance : TopicInstance
+    problem : Problem
+    seed : int
+        Without a time limit, one seed gives one answer.
+    time_limit : float, optional
+        Seconds, all of which are used but for diameter 2.
+    steps : int
+        Of local search, where there is no time limit.
+
+    Returns
+    -------
+    Found
+        Never worse than any named algorithm that ran: counter ``heuristics`` lists these with their values. Counter
+        ``built`` is the number of edges of the overlay built along the LP solution.
+
+    Notes
+    -----
+    No paper's. Ctrl-C ends it as the time limit does. Where the nearest pairs have more than 20,000,000 topics in
+    common there is no cost splitting, and the heuristics' best is polished.
+    """
+    with interruptible(time_limit) as budget:
+        values = {}
+        chosen: Overlay | None = None
+        for method in _by_pace(problem):
+            if chosen is not None and not _fits(method, instance, budget):
+                continue
+            options = method.complete({}, problem.name)
+            overlay = method.solve(instance, problem, seed=seed, time_limit=None, **options).answer
+            assert overlay is not None
+            values[method.name] = problem.value(instance, overlay)
+            if chosen is None or values[method.name] < problem.value(instance, chosen):
+                chosen = overlay
+        assert chosen is not None
+        counters: dict[str, float | str] = {"heuristics": _listed(values)}
+        if problem.name not in AIMS or budget.passed or not chosen.num_edges:
+            return Found(chosen, counters=counters)
+        overlays, near = [chosen], None
+        if problem.name != "minmax-tco":
+            near, built = _guided(instance, chosen, budget)
+            overlays += built
+            if built:
+                counters["built"] = built[0].num_edges
+        overlays.sort(key=lambda overlay: problem.value(instance, overlay))
+        left = budget.left if time_limit is not None else None
+        if left is None or left > 0:
+            aim = AIMS[problem.name]
+            overlays.append(
+                polish(instance, overlays[0], first=aim, seed=seed, time_limit=left, steps=steps, near=near)
+            )
+        return Found(min(overlays, key=lambda overlay: problem.value(instance, overlay)), counters=counters)
+
+
+def _by_pace(problem: Problem[TopicInstance, Overlay]) -> list[Method[TopicInstance, Overlay]]:
+    answering = [method for method in HEURISTICS if problem.name in method.problems]
+    return sorted(answering, key=lambda method: _PACE.get(method.name, 400))
+
+
+def _fits(method: Method[TopicInstance, Overlay], instance: TopicInstance, budget: TimeBudget) -> bool:
+    """Whether a heuristic can be expected to end within half of the time left."""
+    pairs = float((np.diff(instance.topic_offsets).astype(np.float64) ** 2).sum() / 2)
+    expected = 1e-9 * _PACE.get(method.name, 400) * pairs
+    return expected < min(_PATIENCE, budget.left / 2)
+
+
+def _listed(values: dict[str, float]) -> str:
+    return ", ".join(f"{name} {value:g}" for name, value in sorted(values.items(), key=lambda item: (item[1], item[0])))
+
+
+def _guided(instance: TopicInstance, start: Overlay, budget: TimeBudget) -> tuple[Near | None, list[Overlay]]:
+    """The edges that an approximate LP solution uses, as candidates, and the overlay built along it, if time allows."""
+    edges = _with(nearest_pairs(instance), start)
+    if CandidateEdges(instance, edges).common.sum() > _MOST_LINKS or budget.passed:
+        return candidates(instance, edges), []
+    splitting = split_costs(instance, float(start.num_edges), budget.share(0.2), rounds=_ROUNDS, among=edges)
+    used = splitting.usage > _USED
+    kept = CandidateEdges(instance, _with(edges[used], start))
+    usage = splitting.usage[np.searchsorted(edges, kept.keys)]
+    overlays = []
+    if len(kept) * start.num_edges < _MOST_BUILT and not budget.passed:
+        chosen = build(search_space(kept), usage + 0.01, cap=instance.num_nodes, overload=0.0, seed=0)
+        ends = np.stack([kept.u[chosen], kept.v[chosen]], axis=1)
+        overlays.append(Overlay.from_edges(instance.num_nodes, ends))
+    return candidates(instance, kept.keys, (0.9 + 0.1 * np.minimum(usage, 1.0)).astype(np.float32)), overlays
+
+
+def _with(keys: Keys, overlay: Overlay) -> Keys:
+    u, v = overlay.edges.astype(np.int64).T
+    return np.union1d(keys, u * overlay.num_nodes + v)
+
+
+def _solve(
+    instance: TopicInstance,
+    problem: Problem[TopicInstance, Overlay],
+    *,
+    seed: int,
+    time_limit: float | None,
+    **options: Any,
+) -> Found[Overlay]:
+    return best(instance, problem, seed=seed, time_limit=time_limit, **options)
+
+
+@cache
+def _warm_up() -> None:
+    for method in (*HEURISTICS, *IMPROVERS):
+        if method.warm_up is not None:
+            method.warm_up()
+    small = TopicInstance.from_subscriptions({f"n{v}": [f"t{(v * k) % 7}" for k in range(1, 4)] for v in range(1, 14)})
+    _guided(small, greedy_merge(small), TimeBudget(None))
+
+
+BEST: Method[TopicInstance, Overlay] = Method(
+    "best",
+    DIAMETER_TWO,
+    "the best of all heuristics, of a greedy along an LP solution, and of local search from there",
+    "none; docs/quality.md",
+    False,
+    _solve,
+    (STEPS,),
+    _warm_up,
+)

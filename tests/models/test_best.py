@@ -1,0 +1,63 @@
+"""The method `best`: no named heuristic beats it, and the LP solution that guides it is a good one."""
+
+import numpy as np
+import pytest
+
+from heuristics import HEURISTICS
+from heuristics.greedy_merge import greedy_merge
+from instances import PROBLEMS, Status
+from models.best import BEST
+from models.candidate_edges import all_pairs
+from models.cost_splitting import split_costs
+from models.lp_bound import lower_bound
+from models.time_budget import TimeBudget
+from tests.brute_force import optimum
+from tests.models.small_instances import small_instance, uniform_instance
+
+TOPIC_PROBLEMS = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true")
+
+
+@pytest.mark.parametrize("problem", TOPIC_PROBLEMS)
+def test_no_heuristic_beats_it(problem):
+    for seed in range(2):
+        instance = uniform_instance(40, 30, 5, seed)
+        result = BEST.run(instance, PROBLEMS[problem], seed=seed, steps=2000)
+        assert result.status is Status.FEASIBLE
+        for method in HEURISTICS:
+            if problem in method.problems:
+                assert result.value <= method.run(instance, PROBLEMS[problem]).value
+                assert f"{method.name} " in result.counters["heuristics"]
+
+
+def test_it_comes_within_two_per_cent_of_the_bound_and_of_the_optimum():
+    instance = uniform_instance(60, 60, 8)
+    result = BEST.run(instance, PROBLEMS["min-tco"], steps=20_000)
+    assert result.value <= 1.02 * lower_bound(instance).value
+    for seed in range(15):
+        small = small_instance(seed)
+        assert BEST.run(small, PROBLEMS["min-tco"], steps=2000).value == optimum(small, "min-tco")
+
+
+@pytest.mark.parametrize("problem", TOPIC_PROBLEMS)
+def test_hardly_any_time_is_enough_for_an_answer(problem):
+    result = BEST.run(uniform_instance(60, 40, 6), PROBLEMS[problem], time_limit=1e-6)
+    assert result.status is Status.FEASIBLE
+
+
+def test_one_seed_gives_one_answer():
+    instance = uniform_instance(40, 30, 5)
+    one, again = (BEST.run(instance, PROBLEMS["low-tco"], seed=3, steps=3000).answer for _ in range(2))
+    assert one == again
+
+
+def test_splitting_among_all_pairs_given_as_a_list_is_splitting_among_all_pairs():
+    instance = uniform_instance(30, 20, 4)
+    start = float(greedy_merge(instance).num_edges)
+    dense, sparse = (
+        split_costs(instance, start, TimeBudget(None), rounds=400, among=among) for among in (None, all_pairs(instance))
+    )
+    assert np.array_equal(dense.edges.keys, sparse.edges.keys)
+    assert dense.units == pytest.approx(sparse.units, rel=0.01)
+    # Trees of equal weight may differ, so the rounds do; the limit of both is the value of one LP.
+    assert sparse.units <= dense.limit * 2**32 * (1 + 1e-9)
+    assert dense.units <= sparse.limit * 2**32 * (1 + 1e-9)
