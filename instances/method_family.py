@@ -63,6 +63,6 @@ def family(members: Sequence[Method[Any, Any]]) -> Method[Any, Any]:
         solve,
         tuple(dict.fromkeys(option for member in members for option in member.options)),
         warm_up,
-        tuple(members),
+        members=tuple(members),
     )
     return made
