@@ -39,7 +39,8 @@ def presolve(instance: TopicInstance) -> Presolved:
 
     An edge uv is forced if V_t = {u, v} for a topic t. Proof: G_t has no other edge to be connected by.
 
-    Removing one of two nodes with equal topic sets is not done: nobody has proven it safe.
+    Removing one of two nodes with equal topic sets is not done: the optimum without it may be as large, or one less,
+    and nothing cheap tells which (docs/exact.md has the proof, and an instance of each).
 
     Returns
     -------

@@ -3,11 +3,16 @@
 import random
 
 import numpy as np
+import pytest
+from hypothesis import given, settings
 
-from instances import Overlay, TopicInstance
+from instances import PROBLEMS, Overlay, Status, TopicInstance
+from models.cp_sat import CP_SAT
+from models.ilp import ILP
 from models.topic_presolve import presolve, without_implied
 from tests.brute_force import all_graphs, members_of_topics, optimum
 from tests.models.small_instances import small_instance
+from tests.strategies import topic_instances
 
 
 def test_the_same_graphs_connect_the_topics_before_and_after():
@@ -73,3 +78,34 @@ def test_a_topic_is_not_implied_by_topics_that_leave_it():
     assert optimum(instance, "min-tco") == 2
     outside = Overlay.from_edges(3, [(0, 1), (1, 2)])
     assert outside.topic_components(without_implied(instance, presolve(instance))[0]).tolist() != [1, 1]
+
+
+def with_twins(twins):
+    """Five triangles x y z with forced edges, and ten topics that the twins share.
+
+    Topic i → j, for j = i + 1 and i + 2 of 5, has the block x y of triangle i, and of triangle j the block x z or y z.
+    """
+    wanted = {twin: [] for twin in twins}
+    for i in range(5):
+        wanted |= {f"x{i}": [f"xy{i}", f"xz{i}"], f"y{i}": [f"xy{i}", f"yz{i}"], f"z{i}": [f"xz{i}", f"yz{i}"]}
+    for i in range(5):
+        for step, end in ((1, "x"), (2, "y")):
+            j = (i + step) % 5
+            for v in (f"x{i}", f"y{i}", f"{end}{j}", f"z{j}", *twins):
+                wanted[v].append(f"{i} to {j}")
+    return TopicInstance.from_subscriptions(wanted)
+
+
+@pytest.mark.parametrize("method", [ILP, CP_SAT], ids=lambda method: method.name)
+def test_a_second_node_with_the_same_topics_may_cost_nothing(method):
+    """So the rule "remove it, the optimum falls by one" is false."""
+    results = [method.run(with_twins(twins), PROBLEMS["min-tco"]) for twins in (["w"], ["u", "u'"])]
+    assert [(result.status, result.value) for result in results] == [(Status.OPTIMAL, 25)] * 2
+
+
+@settings(max_examples=100, deadline=None)
+@given(instance=topic_instances(max_nodes=5, max_topics=5))
+def test_a_second_node_with_the_same_topics_costs_at_most_one_edge(instance):
+    wanted = {f"n{v}": [f"t{t}" for t in instance.topics_of(v)] for v in range(instance.num_nodes)}
+    twice = TopicInstance.from_subscriptions(wanted | {"twin": wanted["n0"]})
+    assert 0 <= optimum(twice, "min-tco") - optimum(instance, "min-tco") <= 1
