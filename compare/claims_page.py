@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
 from compare.claims import CLAIMS, Outcome, stored_outcomes
+from compare.figure_construction import PICTURED, construction_drawing
+from compare.figure_style import Drawing
 from instances.files import write_whole
 
 _PAPERS = {
@@ -19,14 +22,23 @@ _PAPERS = {
 
 
 def write_page(folder: Path, page: Path) -> None:
-    """Write the page from the outcomes in a folder of results."""
-    text = page_text(stored_outcomes(folder))
+    """Write the page from the outcomes in a folder of results, and the pictures beside it in ``constructions/``."""
+    pictures = page.parent / "constructions"
+    pictures.mkdir(exist_ok=True)
+    drawings = [construction_drawing(name) for name in PICTURED]
+    for drawn in drawings:
+        write_whole(pictures / f"{drawn.name}.svg", partial(_write_bytes, drawn.svg_file))
+    text = page_text(stored_outcomes(folder), drawings)
     write_whole(page, lambda file: file.write_text(text, encoding="utf-8"))
 
 
-def page_text(outcomes: Mapping[str, Outcome]) -> str:
+def page_text(outcomes: Mapping[str, Outcome], drawings: Sequence[Drawing] = ()) -> str:
     """The page in Markdown; claims without an outcome are listed as not run."""
-    return "\n".join(_lines(outcomes)) + "\n"
+    return "\n".join([*_lines(outcomes), *_pictures(drawings)]) + "\n"
+
+
+def _write_bytes(content: bytes, file: Path) -> None:
+    file.write_bytes(content)
 
 
 def _lines(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
@@ -44,7 +56,7 @@ def _lines(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
     yield "`overlaybench claims ID …` runs a check again, `--quick` a thin version; the same seeds give the same runs."
     for paper, group in groupby(CLAIMS.values(), lambda claim: claim.id[:2]):
         claims = list(group)
-        yield from ("", f"## {paper}", "", _PAPERS[paper], "")
+        yield from ("", *_heading(paper), "")
         yield "| claim | about | verdict | runs |"
         yield "| --- | --- | --- | --- |"
         for claim in claims:
@@ -60,6 +72,18 @@ def _lines(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
                 yield from ("", f"*{finding.subject}*: **{finding.verdict}** ({finding.runs} runs). {finding.evidence}")
             again = f"overlaybench claims {claim.id}" + (" --quick" if outcome.quick else "")
             yield from ("", f"Again: `{again}` ({outcome.seconds:.0f} s of runs).")
+
+
+def _pictures(drawings: Sequence[Drawing]) -> Iterator[str]:
+    if drawings:
+        yield from ("", "## The constructions", "")
+        yield "`overlaybench generate NAME --PARAMETER … -o FILE` makes any of them at any size. Left: who wants what."
+    for drawn in drawings:
+        yield from ("", f"![{drawn.name}](constructions/{drawn.name}.svg)", "", drawn.caption)
+
+
+def _heading(paper: str) -> tuple[str, ...]:
+    return (f"## {paper}", "", _PAPERS[paper]) if paper in _PAPERS else ("## Beyond the papers",)
 
 
 def _cell(text: str) -> str:

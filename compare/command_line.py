@@ -142,6 +142,43 @@ def reproduce(ids: tuple[str, ...], quick: bool, out: Path | None, master: str) 
     reproducing.reproduce(ids, quick=quick, out=folder, master=master)
 
 
+@cli.command()
+@click.option("--method", required=True, help="A heuristic.")
+@click.option("--problem", required=True, help="A topic problem that it answers.")
+@click.option("--nodes", type=click.IntRange(2, 200), default=6, show_default=True)
+@click.option("--topics", type=click.IntRange(1, 200), default=6, show_default=True)
+@click.option("--time-limit", type=click.FloatRange(0, min_open=True), default=60.0, show_default=True, help="Seconds.")
+@click.option("--seed", default=0, show_default=True, help="Of the local search.")
+@click.option("--ties", default="", help="The rule for ties [default: worst on up to 6 nodes, else lowest].")
+@click.option("--hall", type=_FILE, default=Path("hall_of_fame.json"), show_default=True, help="Worst cases found.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def worst(
+    method: str,
+    problem: str,
+    nodes: int,
+    topics: int,
+    time_limit: float,
+    seed: int,
+    ties: str,
+    hall: Path,
+    as_json: bool,
+) -> None:
+    """Search for an instance on which a heuristic is far from the proven optimum."""
+    from compare import hunting
+
+    hunting.worst(
+        method,
+        problem,
+        nodes=nodes,
+        topics=topics,
+        time_limit=time_limit,
+        seed=seed,
+        ties=ties,
+        hall=hall,
+        as_json=as_json,
+    )
+
+
 def main() -> NoReturn:
     """Run the command line; bad input is one line and exit status 2."""
     try:

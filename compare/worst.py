@@ -1,0 +1,219 @@
+"""Hunting for instances on which a heuristic is far from the proven optimum."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, combinations_with_replacement, permutations
+from typing import Any
+
+import numpy as np
+
+from compare.catalogue import method_named, problem_named
+from heuristics.tie_search import SEARCHED
+from instances import BadInput, Status, TopicInstance
+from models.every_overlay import MOST_NODES, smallest_value
+
+_ENUMERABLE = 60_000
+_EXACT_SECONDS = 20.0
+_PATIENCE = 400
+_EXTREME_NODES = 6
+
+
+@dataclass(frozen=True)
+class WorstCase:
+    """An instance with what a heuristic makes of it and the proven optimum.
+
+    Attributes
+    ----------
+    topics : tuple of tuple of int
+        The subscribers of each topic; nodes are 0 … `nodes` − 1.
+    ties : str
+        The rule under which the heuristic has this value.
+    exhaustive : bool
+        Whether no instance of at most this size is worse, by enumeration.
+    """
+
+    method: str
+    problem: str
+    ties: str
+    nodes: int
+    topics: tuple[tuple[int, ...], ...]
+    value: float
+    optimum: float
+    exhaustive: bool
+
+    @property
+    def ratio(self) -> float:
+        """The value divided by the optimum."""
+        return self.value / self.optimum
+
+    def instance(self) -> TopicInstance:
+        """The instance itself; nodes are n0, n1, … and topics t0, t1, …."""
+        return instance_of(self.nodes, self.topics)
+
+
+def hunt(
+    method: str,
+    problem: str,
+    *,
+    nodes: int,
+    topics: int,
+    time_limit: float,
+    seed: int = 0,
+    ties: str = "",
+    known: Sequence[WorstCase] = (),
+) -> WorstCase:
+    """The worst instance found of at most this size.
+
+    All instances that differ by more than the names of nodes and topics are looked at where they are at most 60,000
+    and the time suffices; else local search flips subscriptions and keeps what is no better for the heuristic, from
+    known cases that fit and from random starts in turn. Every ratio is to a proven optimum.
+
+    Parameters
+    ----------
+    method, problem : str
+        A heuristic, and a problem that it answers.
+    nodes, topics : int
+        At least 2 nodes and 1 topic.
+    time_limit : float
+        Seconds.
+    seed : int
+        Of the local search.
+    ties : str
+        The rule for ties; "" for ``worst`` where the method has the search and there are at most 6 nodes, or else
+        ``lowest``.
+    known : sequence of WorstCase
+        Of this method and problem; those of at most this size are starts of the local search.
+
+    Raises
+    ------
+    BadInput
+        If the method does not answer the problem, or proves optima itself.
+    """
+    chosen, deadline = method_named(method), time.monotonic() + time_limit
+    if chosen.exact:
+        raise BadInput(f"method '{method}' proves its optima: hunt a heuristic")
+    if nodes < 2 or topics < 1:
+        raise BadInput(f"{nodes} nodes and {topics} topics: at least 2 nodes and 1 topic")
+    has_ties = any(option.name == "ties" for option in chosen.options)
+    rule = ties or ("worst" if method in SEARCHED and nodes <= _EXTREME_NODES else "lowest")
+    chosen.complete({"ties": rule} if has_ties else {}, problem)
+    judge = _Judge(method, problem, rule if has_ties else "")
+    # Under a rule that asks for numbers, instances that differ by names alone are not alike.
+    if judge.blind_to_names and _count(nodes, topics) <= _ENUMERABLE:
+        best, complete = None, True
+        for sets in _up_to_names(nodes, topics):
+            if time.monotonic() > deadline:
+                complete = False
+                break
+            best = _worse(best, judge(nodes, sets))
+        if best is not None and complete:
+            return WorstCase(**{**vars(best), "exhaustive": True})
+    return _local_search(judge, nodes, topics, deadline, seed, known)
+
+
+def instance_of(nodes: int, topics: Sequence[Sequence[int]]) -> TopicInstance:
+    """The instance with these subscribers; a node that wants nothing gets a topic of its own."""
+    wants: dict[str, list[str]] = {f"n{v}": [] for v in range(nodes)}
+    for number, members in enumerate(topics):
+        for v in members:
+            wants[f"n{v}"].append(f"t{number}")
+    return TopicInstance.from_subscriptions({v: wanted or [f"own-{v}"] for v, wanted in wants.items()})
+
+
+def proven_optimum(instance: TopicInstance, problem: str) -> float | None:
+    """By every overlay on up to six nodes, else by an exact method; None where its limit of 20 s did not suffice."""
+    if instance.num_nodes <= MOST_NODES:
+        return smallest_value(instance, problem)
+    exact = method_named("cp-sat" if problem.startswith("2d-") else "branch-and-cut")
+    result = exact.run(instance, problem_named(problem), time_limit=_EXACT_SECONDS)
+    return result.value if result.status is Status.OPTIMAL else None
+
+
+class _Judge:
+    """From an instance to a worst case, or to nothing where a run failed or no optimum was proven."""
+
+    def __init__(self, method: str, problem: str, ties: str) -> None:
+        self.method, self.problem, self.ties = method, problem, ties
+        self.blind_to_names = ties == "worst"
+        self._run = method_named(method)
+
+    def __call__(self, nodes: int, topics: Sequence[Sequence[int]]) -> WorstCase | None:
+        instance = instance_of(nodes, topics)
+        options: dict[str, Any] = {"ties": self.ties} if self.ties else {}
+        result = self._run.run(instance, problem_named(self.problem), **options)
+        optimum = proven_optimum(instance, self.problem)
+        if result.value is None or not optimum:
+            return None
+        sets = tuple(sorted(tuple(sorted(members)) for members in topics))
+        return WorstCase(self.method, self.problem, self.ties, nodes, sets, result.value, optimum, False)
+
+
+def _worse(best: WorstCase | None, other: WorstCase | None) -> WorstCase | None:
+    if best is None or other is None:
+        return best or other
+    return other if (other.ratio, -other.optimum) > (best.ratio, -best.optimum) else best
+
+
+def _count(nodes: int, topics: int) -> int:
+    """How many multisets of at most so many sets of two or more nodes there are."""
+    sets, found, power = 2**nodes - nodes - 1, 0, 1
+    for size in range(1, topics + 1):
+        power = power * (sets + size - 1) // size
+        found += power
+    return found
+
+
+def _up_to_names(nodes: int, topics: int) -> Iterator[tuple[tuple[int, ...], ...]]:
+    """Every instance once: topics as a multiset, nodes up to permutation. A topic of one node asks for nothing."""
+    sets = [members for size in range(2, nodes + 1) for members in combinations(range(nodes), size)]
+    place = {members: number for number, members in enumerate(sets)}
+    renamings = [
+        [place[tuple(sorted(order[v] for v in members))] for members in sets] for order in permutations(range(nodes))
+    ]
+    for size in range(1, topics + 1):
+        for chosen in combinations_with_replacement(range(len(sets)), size):
+            if all(sorted(renaming[number] for number in chosen) >= list(chosen) for renaming in renamings):
+                yield tuple(sets[number] for number in chosen)
+
+
+def _local_search(
+    judge: _Judge, nodes: int, topics: int, deadline: float, seed: int, known: Sequence[WorstCase]
+) -> WorstCase:
+    rng = np.random.default_rng(seed)
+    starts = [case for case in known if case.nodes <= nodes and len(case.topics) <= topics]
+    best: WorstCase | None = None
+    while best is None or time.monotonic() < deadline:
+        wants = rng.random((topics, nodes)) < rng.uniform(0.25, 0.75)
+        if starts:
+            wants[:] = False
+            for t, members in enumerate(starts.pop().topics):
+                wants[t, list(members)] = True
+        current, idle = judge(nodes, _members(wants)), 0
+        best = _worse(best, current)
+        while idle < _PATIENCE and time.monotonic() < deadline:
+            tried = wants.copy()
+            for _ in range(int(rng.integers(1, 4))):
+                t, v = int(rng.integers(topics)), int(rng.integers(nodes))
+                tried[t, v] = ~tried[t, v]
+            found = judge(nodes, _members(tried))
+            if found is not None and (current is None or _score(found) >= _score(current)):
+                idle = 0 if current is None or _score(found) > _score(current) else idle + 1
+                wants, current = tried, found
+                best = _worse(best, found)
+            else:
+                idle += 1
+        if best is None and time.monotonic() > deadline:
+            raise BadInput("no instance of this size was solved in the time: give more time or fewer nodes")
+    return best
+
+
+def _score(case: WorstCase) -> tuple[float, float]:
+    return case.ratio, case.value - case.optimum
+
+
+def _members(wants: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> list[tuple[int, ...]]:
+    """The sets of two nodes or more: the others ask for nothing."""
+    return [tuple(np.flatnonzero(row).tolist()) for row in wants if row.sum() > 1]
