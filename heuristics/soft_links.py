@@ -11,6 +11,7 @@ from heuristics.compiled import say_if_compiling
 from heuristics.dissemination import carry, new_load, new_profile, traffic_of
 from heuristics.forwarding import S0, STRATEGIES
 from heuristics.link_management import Management, managed_links
+from heuristics.queueing import Timing, simulate
 from heuristics.working_map import mesh_of
 from instances import Found, Method, Option, Problem
 from instances.broker_network import BrokerNetwork
@@ -30,6 +31,10 @@ MANAGEMENT = (
 )
 _OUTPUT = Option(
     "output_threshold", _DEFAULT.output_threshold, "percent of its uplink above which SH saves it", least=0
+)
+
+_QUEUES = Option(
+    "service", 0, "microseconds to match a publication; above 0 the queues are simulated too, and counted", least=0
 )
 
 
@@ -73,14 +78,34 @@ def _solve(
     strategy: str,
     **options: Any,
 ) -> Found[Dissemination]:
-    return Found(disseminate(instance, strategy, Management(**options)))
+    service = options.pop("service")
+    how = Management(**options)
+    answer = disseminate(instance, strategy, how)
+    return Found(answer, counters=_queued(instance, strategy, answer, how, service) if service else {})
+
+
+def _queued(
+    network: BrokerNetwork, strategy: str, answer: Dissemination, how: Management, service: int
+) -> dict[str, float | str]:
+    """What the queueing simulation counts up to the last publication."""
+    horizon = int(network.publications.times.max(initial=0))
+    timing = Timing(service, horizon=horizon, output_threshold=how.output_threshold)
+    queued = simulate(network, STRATEGIES.index(strategy), answer.soft_links, timing)
+    return {
+        "queued_deliveries": queued.deliveries,
+        "queued_messages": queued.messages,
+        "queued_delay_ms": queued.average_delay,
+        "queued_hops": queued.average_hops,
+        "longest_queue": int(queued.longest_queue.max()),
+    }
 
 
 @cache
 def _warm_up() -> None:
     say_if_compiling()
     for strategy in STRATEGIES:
-        disseminate(two_feeds(), strategy, Management(rounds=3, candidates=2))
+        how = Management(rounds=3, candidates=2)
+        _queued(two_feeds(), strategy, disseminate(two_feeds(), strategy, how), how, 1)
 
 
 def two_feeds() -> BrokerNetwork:
@@ -97,7 +122,9 @@ def _method(strategy: str, summary: str, source: str, options: tuple[Option, ...
     return Method(strategy, ("soft-links",), summary, source, False, solve, options, _warm_up)
 
 
-S0_TREE = _method("s0", "S0: along the primary tree, no soft links", "P5 §2, §5", ())
-S1_COMMON = _method("s1", "S1: to the farthest broker on all primary paths that way", "P5 §5 Fig. 5", MANAGEMENT)
-S2_FAR = _method("s2", "S2: straight to the farthest reachable anchors", "P5 §5 Fig. 6", MANAGEMENT)
-SH_HYBRID = _method("sh", "SH: S1 while the uplink is busy, else S2", "P5 §5", (*MANAGEMENT, _OUTPUT))
+S0_TREE = _method("s0", "S0: along the primary tree, no soft links", "P5 §2, §5", (_QUEUES,))
+S1_COMMON = _method(
+    "s1", "S1: to the farthest broker on all primary paths that way", "P5 §5 Fig. 5", (*MANAGEMENT, _QUEUES)
+)
+S2_FAR = _method("s2", "S2: straight to the farthest reachable anchors", "P5 §5 Fig. 6", (*MANAGEMENT, _QUEUES))
+SH_HYBRID = _method("sh", "SH: S1 while the uplink is busy, else S2", "P5 §5", (*MANAGEMENT, _OUTPUT, _QUEUES))
