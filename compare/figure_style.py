@@ -32,6 +32,11 @@ _METHODS: Mapping[str, tuple[str, str]] = {
     "2d-oda": ("#56B4E9", "D"),
     "ilp": ("#000000", "P"),
     "cp-sat": ("#6B5B00", "*"),
+    "random-assignment": ("#8C8C8C", "X"),
+    "greedy-packing": ("#E69F00", "s"),
+    "clustering": ("#009E73", "^"),
+    "steiner-mixing": ("#0072B2", "o"),
+    "migration": ("#D55E00", "D"),
 }
 _DASHES: tuple[Dashes, ...] = ("-", "--", ":", "-.")
 _OTHERS = (("#117733", "p"), ("#AA4499", "d"), ("#999933", "8"))

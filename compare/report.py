@@ -15,10 +15,14 @@ from compare import report_cells as cells
 from compare import report_page as page
 from compare.figures import figures
 from compare.report_bounds import IMPLICATIONS, disagreements, proven
+from compare.report_content import content_part
 from compare.tables import RUN_COLUMNS
 from instances import PROBLEMS, TopicInstance
+from instances.content import CONTENT
 from instances.files import write_whole
 from instances.topics import TOPICS
+
+_TOPIC_COLUMNS = (*TOPICS.sizes, *TOPICS.measures)
 
 
 def write_report(
@@ -60,12 +64,18 @@ def write_report(
     -----
     Cost O(R log R) for R runs, and about a kilobyte of page a run.
     """
-    rows = rows[rows["kind"] == TOPICS.name].astype(dict.fromkeys(TOPICS.sizes, "int64"))
-    pairs = proven(rows)
-    study = page.Study(rows, pairs, disagreements(rows, pairs))
-    drawings = figures(study.runs, load_instance) if len(rows) else []
+    topics = rows[rows["kind"] == TOPICS.name]
+    topics = topics.reindex(columns=[*topics.columns, *(name for name in _TOPIC_COLUMNS if name not in topics)])
+    topics = topics.astype(dict.fromkeys(TOPICS.sizes, "int64"))
+    pairs = proven(topics)
+    study = page.Study(topics, pairs, disagreements(topics, pairs))
+    part = content_part(rows[rows["kind"] == CONTENT.name], study.keep)
+    drawings = figures(study.runs, load_instance) if len(topics) else []
     content = _content(study, title, spec, notes)
-    html = _template().render(**content, figures=[(one, Markup(one.svg)) for one in drawings])
+    shown = [(one, Markup(one.svg)) for one in drawings]
+    brokered = [(one, Markup(one.svg)) for one in part.drawings] if part else []
+    html = _template().render(**content, figures=shown, part=part, part_figures=brokered)
+    drawings += part.drawings if part else []
     files = {f"tables/{name}.csv": text for name, text in study.csv.items()}
     for one in drawings:
         files |= {f"figures/{one.name}.svg": one.svg_file, f"figures/{one.name}.pdf": one.pdf_file}

@@ -1,0 +1,106 @@
+"""The part of a report that shows content-based overlays (P4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from compare import report_cells as cells
+from compare.content_tables import content_runs, optimum_table, reduction_table, routing_table
+from compare.figure_content import content_drawings
+from compare.figure_style import Drawing
+from compare.report_cells import Cell, Column, Table
+from instances import Status
+
+Keep = Callable[[str, pd.DataFrame], str]
+
+
+@dataclass(frozen=True)
+class ContentPart:
+    """What the page shows: how the runs ended, and tables with a sentence each."""
+
+    ends: str
+    tables: Sequence[tuple[str, str, Table]]
+    drawings: Sequence[Drawing]
+
+
+def content_part(rows: pd.DataFrame, keep: Keep) -> ContentPart | None:
+    """The part, or None where the study has no content runs.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        The rows of the kind ``content``, as the store returns them.
+    keep : callable
+        Remembers a table's CSV file under a name and returns the name.
+    """
+    if rows.empty:
+        return None
+    rows = rows.sort_values("key")
+    runs = content_runs(rows)
+    keep("content-runs", rows.drop(columns="answer"))
+    reductions = reduction_table(runs)
+    ended = rows["status"].value_counts()
+    ends = ", ".join(f"{ended[status]:,} {status}" for status in map(str, Status) if status in ended)
+    failures = rows.loc[rows["status"] == Status.FAILED, "reason"].value_counts()
+    ends += "".join(f"; failed {count} times: {reason}" for reason, count in failures.items())
+    return ContentPart(ends, _tables(runs, reductions, keep), content_drawings(reductions))
+
+
+def _tables(runs: pd.DataFrame, reductions: pd.DataFrame, keep: Keep) -> list[tuple[str, str, Table]]:
+    optima, routings = optimum_table(runs), routing_table(runs)
+    found = [
+        (
+            "Cost reduction ratio",
+            "The cost of random assignment ÷ the method's on the same instance (P4 §VI.B): mean over instances, "
+            "with its 95% confidence interval.",
+            _reductions(reductions, keep("content-cost-reduction", reductions)),
+        ),
+        (
+            "Ratio to the optimum",
+            "The method's cost ÷ the optimum, where a run proved it.",
+            _plain(optima, keep("content-optima", optima), {"mean": cells.ratio, "worst": cells.ratio}),
+        ),
+        (
+            "What a routing costs on the same assignments",
+            "Core cost ÷ that of mst, and total cost likewise, for assignments that a method gave for both alike.",
+            _plain(
+                routings,
+                keep("content-routings", routings),
+                dict.fromkeys(("core", "smallest", "largest", "total"), cells.ratio),
+            ),
+        ),
+    ]
+    return [(title, sentence, table) for title, sentence, table in found if table.lines]
+
+
+def _reductions(reductions: pd.DataFrame, name: str) -> Table:
+    columns = (
+        *(Column("problem", number=False), Column("family", number=False), Column("users"), Column("brokers")),
+        *(Column("channels"), Column("access ÷ core price"), Column("method", number=False), Column("instances")),
+        *(Column("cost reduction"), Column("95% interval"), Column("mean time")),
+    )
+    lines = []
+    for line in reductions.itertuples():
+        texts = (
+            *(line.problem, line.family, f"{line.users:,.0f}", f"{line.brokers:,.0f}", f"{line.channels:,.0f}"),
+            *(cells.number(line.access_to_core), line.variant, f"{line.instances:,}", cells.ratio(line.crr)),
+            *(f"{cells.ratio(line.low)} to {cells.ratio(line.high)}" if line.instances > 1 else "–",),
+            cells.seconds(line.seconds),
+        )
+        lines.append([Cell(text) for text in texts])
+    return Table(name, columns, lines)
+
+
+def _plain(table: pd.DataFrame, name: str, written: dict[str, Callable[[float], str]]) -> Table:
+    columns = [
+        Column({"variant": "method"}.get(str(head), str(head)), number=head not in ("problem", "variant"))
+        for head in table.columns
+    ]
+    lines = [
+        [Cell(written.get(str(head), str)(entry)) for head, entry in zip(table.columns, line, strict=True)]
+        for line in table.itertuples(index=False)
+    ]
+    return Table(name, columns, lines)
