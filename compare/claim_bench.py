@@ -11,7 +11,8 @@ import pandas as pd
 
 from compare.catalogue import METHODS, kind_named, problem_named, workload_named
 from compare.recipe import Recipe, freeze
-from compare.store import Made, Store, row, spread
+from compare.row import row, spread
+from compare.store import Made, Store
 from compare.study import Runs, Study
 from compare.task import Task, derived_seed
 from instances import Method, Result

@@ -98,11 +98,13 @@ def list_command(what: str) -> None:
 @click.argument("spec", type=_FILE)
 @click.option("--out", required=True, type=_FILE, help="The folder of results; a study that was stopped goes on.")
 @click.option("--master", default="local[*]", show_default=True, help="Spark master.")
-def study(spec: Path, out: Path, master: str) -> None:
+@click.option("--archive", type=_FILE, help="What a cluster's workers import (see `overlaybench archive`).")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+def study(spec: Path, out: Path, master: str, archive: Path | None, quiet: bool) -> None:
     """Run the study in SPEC.toml on Spark."""
     from compare import studying
 
-    studying.study(spec, out, master)
+    studying.study(spec, out, master, archive=archive, quiet=quiet)
 
 
 @cli.command()

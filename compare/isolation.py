@@ -1,11 +1,13 @@
-"""A solver run in a process of its own, with limits that hold whatever the solver does."""
+"""Solver runs in a process apart, warm and killable, with limits that hold whatever the solver does."""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import faulthandler
 import multiprocessing
 import os
+import pickle
 import resource
 import signal
 import sys
@@ -14,25 +16,49 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from types import TracebackType
 from typing import Any
 
-import psutil
-
-from instances import Method, Problem, Result, Status
+from compare.catalogue import METHODS, method_named, problem_named
+from compare.processes import has_children, private_memory, session_of, virtual_memory
+from instances import PROBLEMS, Method, Problem, Result, Status
 
 MIB = 2**20
-_LOOK_EVERY = 0.05
+_LOOK_EVERY, _LOOK_AT_CHILDREN_EVERY = 0.05, 0.25
 _PR_SET_PDEATHSIG = 1
 _GRACE_SECONDS, _GRACE_SHARE = 5.0, 0.25
 _KEPT_OUTPUT = 300
+_RUNS_A_PROCESS = 200
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A result, and the largest memory (bytes) its processes were seen to hold beyond what they started with."""
+    """A result, and what its processes took.
+
+    Attributes
+    ----------
+    peak : float
+        The largest private memory (bytes) they were seen to hold beyond what they started with.
+    cpu_seconds : float
+        Of all threads and ended children; nan where the process was killed.
+    """
 
     result: Result[Any]
     peak: float
+    cpu_seconds: float = float("nan")
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run to be done: see :func:`run_isolated`."""
+
+    method: Method[Any, Any]
+    instance: Any
+    problem: Problem[Any, Any]
+    seed: int
+    options: Mapping[str, object]
+    time_limit: float | None
+    memory_limit: int | None
 
 
 def run_isolated(
@@ -56,43 +82,165 @@ def run_isolated(
     BadInput
         If the method does not answer the problem, or an option is unknown or out of range.
     """
-    method.complete(options, problem.name)
-    method = method.answering(problem.name)
-    if method.warm_up is not None:
-        method.warm_up()
-    context = multiprocessing.get_context("fork")
-    receive, send = context.Pipe(duplex=False)
-    output = os.memfd_create("solver output")
+    with Solver() as solver:
+        return solver.run(Job(method, instance, problem, seed, options, time_limit, memory_limit))
 
-    def solve() -> None:
-        _become_solver(output, memory_limit)
+
+class Solver:
+    """A process that does one run after another, and is replaced whenever one of them leaves it in doubt.
+
+    It is forked when first needed, with the imports and compiled kernels of its parent. It is ended, and the next
+    run gets a new one, after a run that failed or left a child process behind, when a method needs kernels that were
+    compiled since, and after 200 runs. Limits are set anew for every run, above what the process holds then.
+    """
+
+    def __init__(self) -> None:
+        self._process: BaseProcess | None = None
+        self._connection: Connection | None = None
+        self._output = self._end = -1
+        self._runs = 0
+        self._held = ""
+        self._warm: set[tuple[str, str]] = set()
+
+    def __enter__(self) -> Solver:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def run(self, job: Job) -> Outcome:
+        """Do a run; see :func:`run_isolated`."""
+        job.method.complete(job.options, job.problem.name)
+        member = job.method.answering(job.problem.name)
+        if member.warm_up is not None and (job.method.name, job.problem.name) not in self._warm:
+            self.stop()
+            member.warm_up()
+            self._warm.add((job.method.name, job.problem.name))
+        start = time.monotonic()
         try:
-            result = method.run(instance, problem, seed=seed, time_limit=time_limit, **options)
-        except MemoryError:
-            result = _failed(method, problem, f"memory: more than {memory_limit} MiB asked for")
-        except Exception as error:
-            result = _failed(method, problem, f"{type(error).__name__}: {error}".splitlines()[0])
-        send.send(result)
-        os._exit(0)
+            self._hand_over(job)
+            outcome = self._watched(job)
+        except BaseException:
+            self.stop()
+            raise
+        self._runs += 1
+        if outcome.result.status is Status.FAILED or self._runs >= _RUNS_A_PROCESS:
+            self.stop()
+        if outcome.result.status is Status.FAILED and not outcome.result.seconds:
+            outcome = replace(outcome, result=replace(outcome.result, seconds=time.monotonic() - start))
+        return outcome
 
-    start = time.monotonic()
-    process = context.Process(target=solve, daemon=False)
+    def stop(self) -> None:
+        """Kill the process and every process it started; a new one is forked when needed."""
+        if self._process is not None:
+            _kill(self._process)
+        if self._connection is not None:
+            self._connection.close()
+        for handle in (self._output, self._end):
+            if handle >= 0:
+                os.close(handle)
+        self._process, self._connection, self._output, self._end = None, None, -1, -1
+        self._runs, self._held = 0, ""
+
+    def _hand_over(self, job: Job) -> None:
+        """Send a job to the process if it can be sent by name; otherwise a new process inherits it."""
+        known = METHODS.get(job.method.name) is job.method and PROBLEMS.get(job.problem.name) is job.problem
+        if self._connection is not None and known:
+            instance = None if self._held == job.instance.digest else job.instance
+            self._held = job.instance.digest
+            asked = (job.method.name, job.problem.name, job.seed, dict(job.options), job.time_limit, job.memory_limit)
+            try:
+                self._connection.send((instance, asked))
+                return
+            except OSError:  # it died of itself between two runs
+                pass
+        self.stop()
+        context = multiprocessing.get_context("fork")
+        self._connection, theirs = context.Pipe()
+        self._output = os.memfd_create("solver output")
+        self._process = context.Process(target=_serve, args=(job, theirs, self._output), daemon=False)
+        self._process.start()
+        theirs.close()
+        # Not its sentinel, a pipe that the solver closes with all else it inherited.
+        self._end = os.pidfd_open(self._process.pid or 0)
+        self._held = getattr(job.instance, "digest", "")
+
+    def _watched(self, job: Job) -> Outcome:
+        assert self._process is not None
+        assert self._process.pid is not None
+        assert self._connection is not None
+        pid, peak, children = self._process.pid, 0.0, 0.0
+        start, grace = time.monotonic(), 0.0
+        looked = start
+        if job.time_limit is not None:
+            grace = max(_GRACE_SECONDS, _GRACE_SHARE * job.time_limit)
+        at_start = private_memory(pid)
+
+        def failed(reason: str) -> Outcome:
+            return Outcome(_failed(job, reason), peak)
+
+        while not wait([self._connection, self._end], timeout=_LOOK_EVERY):
+            if (now := time.monotonic()) > looked + _LOOK_AT_CHILDREN_EVERY:
+                children, looked = sum(private_memory(member) for member in session_of(pid) if member != pid), now
+            held = private_memory(pid) + children - at_start
+            peak = max(peak, held)
+            if job.memory_limit is not None and held > job.memory_limit * MIB:
+                return failed(f"memory: {held / MIB:.0f} MiB held, {job.memory_limit} MiB allowed")
+            if job.time_limit is not None and now > start + job.time_limit + grace:
+                return failed("time: killed after its limit and grace had passed")
+        peak = max(peak, private_memory(pid) - at_start)
+        try:
+            result, cpu_seconds, is_alone = self._connection.recv()
+        except (EOFError, OSError, pickle.UnpicklingError):
+            self._process.join()
+            return failed(_how_it_died(self._process.exitcode, self._output))
+        if not is_alone:
+            self.stop()
+        return Outcome(result, peak, cpu_seconds)
+
+
+def _serve(job: Job, connection: Connection, output: int) -> None:
+    """Do the inherited job, then those that are sent, until the parent is gone."""
+    _become_solver(connection.fileno(), output)
+    instance = job.instance
+    while True:
+        connection.send(_done(job))
+        os.ftruncate(output, 0)
+        try:
+            sent, asked = connection.recv()
+        except (EOFError, OSError):
+            os._exit(0)
+        instance = instance if sent is None else sent
+        method, problem, seed, options, time_limit, memory_limit = asked
+        job = Job(method_named(method), instance, problem_named(problem), seed, options, time_limit, memory_limit)
+
+
+def _done(job: Job) -> tuple[Result[Any], float, bool]:
+    unlimited = resource.getrlimit(resource.RLIMIT_AS)
+    if job.memory_limit is not None:
+        resource.setrlimit(resource.RLIMIT_AS, (virtual_memory(os.getpid()) + job.memory_limit * MIB, unlimited[1]))
+    before = _cpu_seconds()
     try:
-        process.start()
-        send.close()
-        deadline = None if time_limit is None else start + time_limit + max(_GRACE_SECONDS, _GRACE_SHARE * time_limit)
-        outcome = _watched(process, receive, deadline, memory_limit, method, problem, output)
-    finally:
-        _kill(process)
-        receive.close()
-        os.close(output)
-    if outcome.result.status is Status.FAILED and not outcome.result.seconds:
-        outcome = replace(outcome, result=replace(outcome.result, seconds=time.monotonic() - start))
-    return outcome
+        result = job.method.answering(job.problem.name).run(
+            job.instance, job.problem, seed=job.seed, time_limit=job.time_limit, **dict(job.options)
+        )
+    except MemoryError:
+        result = _failed(job, f"memory: more than {job.memory_limit} MiB asked for")
+    except Exception as error:
+        result = _failed(job, f"{type(error).__name__}: {error}".splitlines()[0])
+    resource.setrlimit(resource.RLIMIT_AS, unlimited)
+    return result, _cpu_seconds() - before, not has_children()
 
 
-def _become_solver(output: int, memory_limit: int | None) -> None:
-    """Lead a process group that dies with its parent, is silent, and is bounded."""
+def _cpu_seconds() -> float:
+    own, ended = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    return own.ru_utime + own.ru_stime + ended.ru_utime + ended.ru_stime
+
+
+def _become_solver(connection: int, output: int) -> None:
+    """Lead a process group that dies with its parent, is silent, and holds none of its parent's files."""
     os.setsid()
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -101,56 +249,11 @@ def _become_solver(output: int, memory_limit: int | None) -> None:
         os.dup2(output, stream)
     sys.stdout = sys.stderr = os.fdopen(output, "w", closefd=False)
     faulthandler.disable()
-    if memory_limit is not None:
-        used = psutil.Process().memory_info().vms
-        limit = used + memory_limit * MIB
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    for name in os.listdir("/proc/self/fd"):
+        if int(name) not in (0, 1, 2, connection, output):
+            with contextlib.suppress(OSError):
+                os.close(int(name))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def _watched(
-    process: BaseProcess,
-    receive: Connection,
-    deadline: float | None,
-    memory_limit: int | None,
-    method: Method[Any, Any],
-    problem: Problem[Any, Any],
-    output: int,
-) -> Outcome:
-    at_start, peak = _private(psutil.Process().memory_info()), 0.0
-
-    def failed(reason: str) -> Outcome:
-        return Outcome(_failed(method, problem, reason), peak)
-
-    while not wait([receive, process.sentinel], timeout=_LOOK_EVERY):
-        held = _resident(process.pid) - at_start
-        peak = max(peak, held)
-        if memory_limit is not None and held > memory_limit * MIB:
-            return failed(f"memory: {held / MIB:.0f} MiB held, {memory_limit} MiB allowed")
-        if deadline is not None and time.monotonic() > deadline:
-            return failed("time: killed after its limit and grace had passed")
-    peak = max(peak, _resident(process.pid) - at_start)
-    try:
-        return Outcome(receive.recv(), peak)
-    except EOFError:
-        process.join()
-        return failed(_how_it_died(process.exitcode, output))
-
-
-def _resident(pid: int | None) -> float:
-    """Bytes of private memory resident in a process and its children."""
-    total = 0.0
-    try:
-        leader = psutil.Process(pid)
-        for member in (leader, *leader.children(recursive=True)):
-            total += _private(member.memory_info())
-    except psutil.NoSuchProcess:
-        pass
-    return total
-
-
-def _private(memory: Any) -> float:
-    return float(memory.rss - memory.shared)
 
 
 def _how_it_died(exitcode: int | None, output: int) -> str:
@@ -175,5 +278,5 @@ def _kill(process: BaseProcess) -> None:
     process.join()
 
 
-def _failed(method: Method[Any, Any], problem: Problem[Any, Any], reason: str) -> Result[Any]:
-    return Result(problem.name, method.name, Status.FAILED, reason=reason)
+def _failed(job: Job, reason: str) -> Result[Any]:
+    return Result(job.problem.name, job.method.name, Status.FAILED, reason=reason)

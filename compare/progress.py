@@ -24,13 +24,16 @@ class Progress:
         Those that were stored before it started.
     expected : float
         The seconds that the others are expected to take together; only its parts' proportions matter.
+    quiet : bool
+        Show nothing.
     """
 
-    def __init__(self, total: int, before: int, expected: float) -> None:
+    def __init__(self, total: int, before: int, expected: float, *, quiet: bool = False) -> None:
+        self._quiet = quiet
         self._total, self._before, self._expected = total, before, expected
         self._start = self._last = time.monotonic()
         console = Console(stderr=True)
-        self._live = Live(console=console, refresh_per_second=4) if console.is_terminal else None
+        self._live = Live(console=console, refresh_per_second=4) if console.is_terminal and not quiet else None
         self._line = ""
 
     def __enter__(self) -> Progress:
@@ -69,7 +72,7 @@ class Progress:
     def _say(self, line: str) -> None:
         if self._live:
             self._live.console.print(Text(line))
-        else:
+        elif not self._quiet:
             print(line, file=sys.stderr, flush=True)
 
 

@@ -4,68 +4,88 @@ from __future__ import annotations
 
 import gc
 import json
-import os
-import re
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from functools import cache, lru_cache
 from pathlib import Path
 from threading import Thread
-from typing import Any, NamedTuple
+from typing import Any
 
-from pyspark import Accumulator, SparkContext
-from pyspark.sql import SparkSession
+from pyspark import Accumulator, AccumulatorParam, SparkContext
+from pyspark.core.broadcast import Broadcast
 
-from compare.catalogue import kind_named, method_named, problem_named
-from compare.isolation import run_isolated
+from compare.catalogue import code_version, kind_named, method_named, problem_named
+from compare.isolation import Job, Outcome, Solver
 from compare.progress import Progress
+from compare.queue import Queue
 from compare.recipe import Recipe
-from compare.store import Made, Plan, Store, row
+from compare.row import row
+from compare.run_log import RunLog
+from compare.spark_session import spark
+from compare.store import Made, Plan, Store
 from compare.study import Study, expected_seconds
+from compare.tally import Tally
 from compare.task import Task
-from instances import BadInput, Method, Status
+from instances import BadInput, Method, Result, Status
 
-_SLICES = 2000
-_LOOK_EVERY = 0.25
-_ATTEMPTS = 4
+_LOOK_EVERY, _MERGE_EVERY = 0.25, 30.0
+_SLICES_A_CORE = 4
+_LOST_AT_MOST = 3
 
-
-class Counts(NamedTuple):
-    """What the executors have done: runs done, failed among them, and the seconds expected of those done."""
-
-    done: Accumulator[int]
-    failed: Accumulator[int]
-    spent: Accumulator[float]
+Say = Callable[[str], None]
 
 
-def run_study(study: Study, store: Store, master: str) -> list[Task]:
+def _to_stderr(sentence: str) -> None:
+    print(f"overlaybench: {sentence}", file=sys.stderr, flush=True)
+
+
+def run_study(
+    study: Study, store: Store, master: str, *, archive: Path | None = None, quiet: bool = False, say: Say = _to_stderr
+) -> list[Task]:
     """Make the instances and do the runs that are missing; return all tasks of the study.
 
-    The executor that finished a run stores it at once, so a study that is stopped, however it is stopped, goes on
-    where it stood.
+    The worker that finished a run stores it at once, so a study that is stopped, however it is stopped, goes on
+    where it stood. A run whose worker dies three times becomes a failed row.
+
+    Parameters
+    ----------
+    archive : Path, optional
+        The code for a cluster's workers; see :func:`compare.spark_session.spark`.
+    quiet : bool
+        Show no progress.
+    say : callable
+        Takes a sentence that the user must see: what was found damaged, which workers died.
 
     Raises
     ------
     BadInput
-        If the store holds another study, or an instance cannot be made.
+        If the store holds another study, cannot be written, or an instance cannot be made.
     KeyboardInterrupt
         After Spark and the solvers have been stopped.
     """
     store.open_for(study.spec)
     with store.locked():
-        store.sweep()
+        for remark in store.recover():
+            say(remark)
         made = store.index()
-        recipes = [recipe for recipe in study.recipes if recipe.to_json() not in made]
+        recipes = [recipe for recipe in study.recipes if not _is_made(recipe, made, store)]
         tasks = _planned(study, made, store)
         if recipes or _missing(tasks, store):
-            with _spark(master, store.folder) as context:
+            with spark(master, store.folder / "spark.log", archive) as context:
                 if recipes:
                     made |= _make(context, recipes, store)
                     store.write_index(made)
                     tasks = _planned(study, made, store)
-                _run(context, tasks, store)
+                _run_all(context, tasks, store, quiet, say)
+            store.merge()
         return tasks
+
+
+def _is_made(recipe: Recipe, made: Mapping[str, Made], store: Store) -> bool:
+    instance = made.get(recipe.to_json())
+    return instance is not None and store.has_instance(instance.digest, kind_named(recipe.kind))
 
 
 def _planned(study: Study, made: Mapping[str, Made], store: Store) -> list[Task]:
@@ -79,40 +99,11 @@ def _missing(tasks: list[Task], store: Store) -> list[Task]:
     return [task for task in tasks if task.key not in done]
 
 
-@contextmanager
-def _spark(master: str, folder: Path) -> Iterator[SparkContext]:
-    """A Spark session whose own messages go to ``spark.log`` in the study's folder."""
-    local = re.fullmatch(r"local(?:\[([0-9]+|\*)\])?", master)
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    if master.startswith("local"):
-        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    builder = (
-        SparkSession.builder.appName("overlaybench")
-        .master(f"local[{local[1] or 1},{_ATTEMPTS}]" if local else master)
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.task.maxFailures", str(_ATTEMPTS))
-    )
-    with (folder / "spark.log").open("ab") as log:
-        screen = os.dup(2)
-        os.dup2(log.fileno(), 2)
-        try:
-            session = builder.getOrCreate()
-        finally:
-            os.dup2(screen, 2)
-            os.close(screen)
-    try:
-        session.sparkContext.setLogLevel("WARN")
-        yield session.sparkContext
-    finally:
-        session.sparkContext.cancelAllJobs()
-        session.stop()
-
-
 def _make(context: SparkContext, recipes: list[Recipe], store: Store) -> dict[str, Made]:
     folder = str(store.folder.resolve())
     lines = [recipe.to_json() for recipe in recipes]
-    found = context.parallelize(lines, min(len(lines), _SLICES)).map(lambda line: _make_one(line, folder)).collect()
+    slices = min(len(lines), _SLICES_A_CORE * max(2, context.defaultParallelism))
+    found = context.parallelize(lines, slices).map(lambda line: _make_one(line, folder)).collect()
     made = {}
     for line, digest, size, error in found:
         if error:
@@ -131,28 +122,67 @@ def _make_one(line: str, folder: str) -> tuple[str, str, int, str]:
         return line, "", 0, str(error)
 
 
-def _run(context: SparkContext, tasks: list[Task], store: Store) -> None:
+def _run_all(context: SparkContext, tasks: list[Task], store: Store, quiet: bool, say: Say) -> None:
+    """Rounds of the runs that are missing, until none is: a worker that dies takes the run it had taken with it."""
     missing = _missing(tasks, store)
+    lost: dict[str, int] = {}
+    expected = sum(expected_seconds(task.exact, task.time_limit) for task in missing)
+    with Progress(len(tasks), len(tasks) - len(missing), expected, quiet=quiet) as progress:
+        tally = Tally(store)
+        while missing:
+            _run_round(context, missing, store, progress, tally)
+            before, missing = missing, _missing(tasks, store)
+            if missing:
+                say(f"{len(missing)} of {len(before)} runs were lost with their workers, and are taken up again")
+            for task in missing:
+                lost[task.key] = lost.get(task.key, 0) + 1
+            given_up = [task for task in missing if lost[task.key] >= _LOST_AT_MOST]
+            _give_up(given_up, store)
+            missing = [task for task in missing if lost[task.key] < _LOST_AT_MOST]
+
+
+def _run_round(context: SparkContext, tasks: list[Task], store: Store, progress: Progress, tally: Tally) -> None:
+    queue = Queue.make(store.folder.resolve(), len(tasks))
+    shared, unwritable = context.broadcast(tasks), context.accumulator("", _FirstWords())
     folder = str(store.folder.resolve())
-    counts = Counts(context.accumulator(0), context.accumulator(0), context.accumulator(0.0))
-    slices = context.parallelize(missing, min(len(missing), _SLICES))
+    slices = min(len(tasks), _SLICES_A_CORE * max(2, context.defaultParallelism))
+    workers = context.parallelize(range(slices), slices)
     errors: list[BaseException] = []
 
     def job() -> None:
         try:
-            slices.foreach(lambda task: _run_one(task, folder, counts))
+            workers.foreachPartition(lambda _: _work(shared, queue, folder, unwritable))
         except Exception as error:  # Spark's errors have no common base; raised below
             errors.append(error)
 
     thread = Thread(target=job, daemon=True)
-    expected = sum(expected_seconds(task) for task in missing)
-    with Progress(len(tasks), len(tasks) - len(missing), expected) as progress:
-        thread.start()
+    thread.start()
+    merged = time.monotonic()
+    try:
         while thread.is_alive():
             thread.join(_LOOK_EVERY)
-            progress.show(counts.done.value, counts.failed.value, _active(context), counts.spent.value)
+            tally.update()
+            progress.show(tally.done, tally.failed, _active(context), tally.spent)
+            if time.monotonic() > merged + _MERGE_EVERY:
+                store.merge()
+                merged = time.monotonic()
+    finally:
+        queue.end()
+    shared.unpersist()
+    if unwritable.value:
+        raise BadInput(unwritable.value)
     if errors:
         raise errors[0]
+
+
+class _FirstWords(AccumulatorParam[str]):
+    """Keeps the first text that anyone adds."""
+
+    def zero(self, value: str) -> str:
+        return ""
+
+    def addInPlace(self, value1: str, value2: str) -> str:
+        return value1 or value2
 
 
 def _active(context: SparkContext) -> int:
@@ -162,33 +192,79 @@ def _active(context: SparkContext) -> int:
     return min(active, context.defaultParallelism)
 
 
-def _run_one(task: Task, folder: str, counts: Counts) -> None:
-    store = Store(Path(folder))
-    if task.key not in store:
-        method, problem = _ready(task.method, task.problem), problem_named(task.problem)
-        kind = kind_named(problem.kind)
-        instance = _instance(folder, task.instance, kind.name)
-        outcome = run_isolated(
-            method,
-            instance,
-            problem,
-            seed=task.seed,
-            options=json.loads(task.options),
-            time_limit=task.time_limit,
-            memory_limit=task.memory_limit,
-        )
-        store.add(row(task, instance, kind, outcome.result, exact=method.exact, peak=outcome.peak))
-        counts.failed.add(int(outcome.result.status is Status.FAILED))
-    counts.done.add(1)
-    counts.spent.add(expected_seconds(task))
+def _give_up(tasks: list[Task], store: Store) -> None:
+    log = RunLog(store.runs)
+    for task in tasks:
+        reason = f"crash: the worker that ran it died, {_LOST_AT_MOST} times"
+        log.add(_row_of(task, store, Outcome(Result(task.problem, task.method, Status.FAILED, reason=reason), 0.0)))
+    log.close()
+
+
+def _work(shared: Broadcast[list[Task]], queue: Queue, folder: str, unwritable: Accumulator[str]) -> None:
+    """Take runs from the queue until it is empty; what stops a worker that cannot store its runs ends the study."""
+    tasks, store = shared.value, Store(Path(folder))
+    log = RunLog(store.runs)
+    try:
+        for number in queue:
+            log.add(run_task(tasks[number], store))
+        log.close()
+    except BadInput as error:
+        queue.end()
+        unwritable.add(str(error))
+
+
+def run_task(task: Task, store: Store) -> dict[str, Any]:
+    """Do a run in this process's warm solver; its row.
+
+    Raises
+    ------
+    BadInput
+        If the instance cannot be read, or the code here is not the code that the task is for.
+    """
+    if task.code_version != code_version():
+        raise BadInput(f"a worker has code of version {code_version()}, the study is for {task.code_version}: ship it")
+    started = _now()
+    job = Job(
+        _ready(task.method, task.problem),
+        _instance(str(store.folder), task.instance, problem_named(task.problem).kind),
+        problem_named(task.problem),
+        seed=task.seed,
+        options=json.loads(task.options),
+        time_limit=task.time_limit,
+        memory_limit=task.memory_limit,
+    )
+    return _row_of(task, store, _solver().run(job), started)
+
+
+def _row_of(task: Task, store: Store, outcome: Outcome, started: str | None = None) -> dict[str, Any]:
+    problem = problem_named(task.problem)
+    return row(
+        task,
+        _instance(str(store.folder), task.instance, problem.kind),
+        kind_named(problem.kind),
+        outcome.result,
+        exact=task.exact,
+        cpu_seconds=outcome.cpu_seconds,
+        peak=outcome.peak,
+        started=started or _now(),
+    )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+@cache
+def _solver() -> Solver:
+    return Solver()
 
 
 @cache
 def _ready(name: str, problem: str) -> Method[Any, Any]:
     """The method, its kernels compiled and its libraries imported in this worker, for its solvers to inherit."""
-    method = method_named(name).answering(problem)
-    if method.warm_up is not None:
-        method.warm_up()
+    method = method_named(name)
+    if (warm_up := method.answering(problem).warm_up) is not None:
+        warm_up()
     # Spark collects garbage after every task, which takes the longer the more is imported: set all that aside.
     gc.freeze()
     return method

@@ -69,14 +69,23 @@ class Study:
     spec: str
 
     def tasks(self, made: Mapping[str, Made]) -> list[Task]:
-        """Every run on the instances made (by recipe, as JSON), each once, the longest first."""
+        """Every run on the instances made (by recipe, as JSON), each once.
+
+        Those expected to be the longest come first: exact methods by their limit, then the largest instances; runs
+        on one instance stand together.
+        """
         found: dict[str, Task] = {}
+        sizes = {instance.digest: instance.size for instance in made.values()}
         for recipe, runs in itertools.product(self.recipes, self.runs):
             instance = made.get(recipe.to_json())
             if instance is not None and runs.admits(recipe, instance):
                 for task in self._tasks(recipe, instance.digest, runs):
                     found.setdefault(task.key, task)
-        return sorted(found.values(), key=lambda task: (-expected_seconds(task), task.key))
+
+        def order(task: Task) -> tuple[float, int, str, str]:
+            return -expected_seconds(task.exact, task.time_limit), -sizes[task.instance], task.instance, task.key
+
+        return sorted(found.values(), key=order)
 
     def _tasks(self, recipe: Recipe, digest: str, runs: Runs) -> Iterator[Task]:
         problems = [name for name in runs.problems if problem_named(name).kind == recipe.kind]
@@ -96,9 +105,9 @@ class Study:
             )
 
 
-def expected_seconds(task: Task) -> float:
+def expected_seconds(exact: bool, time_limit: float) -> float:
     """A guess for scheduling: an exact method may take its limit, a heuristic seldom does."""
-    return task.time_limit if method_named(task.method).exact else 0.1
+    return time_limit if exact else 0.1
 
 
 def read_study(path: Path) -> Study:

@@ -16,14 +16,14 @@ from compare.study import read_study
 from instances.topics import TOPICS
 
 
-def study(spec: Path, out: Path, master: str) -> None:
+def study(spec: Path, out: Path, master: str, *, archive: Path | None, quiet: bool) -> None:
     """Run a study on Spark and say how its runs ended; notes of the study go to stderr."""
     signal.signal(signal.SIGTERM, _stop)
     plan, store = read_study(spec), Store(out)
     for note in plan.notes:
         click.echo(f"overlaybench: {note}", err=True)
-    tasks = run_study(plan, store, master)
-    counts = Counter(store.rows(task.key for task in tasks)["status"])
+    tasks = run_study(plan, store, master, archive=archive, quiet=quiet)
+    counts = Counter(store.table((task.key for task in tasks), ["status"])["status"].to_pylist())
     click.echo(f"{out}: {len(tasks)} runs: " + ", ".join(f"{n} {status}" for status, n in sorted(counts.items())))
 
 

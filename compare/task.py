@@ -48,6 +48,11 @@ class Task:
         return derived(*(str(parts[name]) for name in sorted(parts)))
 
     @property
+    def exact(self) -> bool:
+        """Whether the method proves optimality when given time."""
+        return METHODS[self.method].exact
+
+    @property
     def variant(self) -> str:
         """The method with the options that differ from its defaults: ``low-oda k=8``."""
         defaults = METHODS[self.method].complete({}, self.problem)

@@ -1,14 +1,20 @@
 """Rows are kept whole, once, and for one study."""
 
+import errno
 import json
+import os
 import subprocess
 import sys
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from compare.store import SCHEMA, Made, Plan, Store, row
+from compare.row import SCHEMA, from_line, row, to_line
+from compare.run_log import RunLog
+from compare.store import Made, Plan, Store
 from compare.task import Task, options_json
 from heuristics import HEURISTICS
 from instances import PROBLEMS, BadInput, Overlay, TopicInstance
@@ -40,13 +46,29 @@ def stored(tmp_path):
     return store
 
 
-def test_a_row_comes_back_as_it_was_put(tmp_path):
+def row_of(task, result):
+    return row(task, PATH, TOPICS, result, exact=False, cpu_seconds=1.5, peak=5.0, started="2020")
+
+
+def log(store, *seeds):
+    """A log of finished runs that its worker has closed; returns the keys of the runs."""
+    worker = RunLog(store.runs)
+    tasks = [task_of(seed=seed) for seed in seeds]
+    for task in tasks:
+        worker.add(row_of(task, GM.run(PATH, PROBLEMS["min-tco"])))
+    worker.close()
+    return [task.key for task in tasks]
+
+
+@pytest.mark.parametrize("merged", [False, True])
+def test_a_row_comes_back_as_it_was_put(tmp_path, merged):
     store, task = stored(tmp_path), task_of()
     result = GM.run(PATH, PROBLEMS["min-tco"])
-    store.add(row(task, PATH, TOPICS, result, exact=False, peak=5.0))
+    log(store, task.seed)
+    if merged:
+        store.merge()
     rows = store.rows()
     assert set(rows.columns) == {*SCHEMA.names, *TOPICS.sizes, *TOPICS.measures} - {"sizes", "measures"}
-    assert task.key in store
     assert store.done() == {task.key}
     only = rows.iloc[0]
     assert (only["value"], only["status"], only["nodes"], only["variant"]) == (2.0, "feasible", 3, "gm")
@@ -58,8 +80,7 @@ def test_a_row_comes_back_as_it_was_put(tmp_path):
 def test_rows_can_be_read_for_some_keys_and_without_any_rows(tmp_path):
     store = stored(tmp_path)
     assert len(store.rows()) == 0
-    for seed in range(3):
-        store.add(row(task_of(seed=seed), PATH, TOPICS, GM.run(PATH, PROBLEMS["min-tco"]), exact=False, peak=0.0))
+    log(store, 0, 1, 2)
     keys = [task_of(seed=seed).key for seed in (0, 2, 9)]
     assert set(store.rows(keys)["seed"]) == {0, 2}
 
@@ -122,8 +143,126 @@ def test_a_second_study_in_the_same_folder_is_refused_while_the_first_runs(tmp_p
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "in\n"
 
 
-def test_a_row_file_is_plain_parquet_that_names_its_columns(tmp_path):
+def test_merging_keeps_every_row_once_and_leaves_parts_that_name_their_columns_and_version(tmp_path):
     store = stored(tmp_path)
-    store.add(row(task_of(), PATH, TOPICS, GM.run(PATH, PROBLEMS["min-tco"]), exact=False, peak=0.0))
-    table = pq.read_table(store.runs / f"{task_of().key}.parquet")
-    assert table.schema.names == SCHEMA.names
+    keys = log(store, 1, 2) + log(store, 3)
+    before = store.table()
+    assert store.merge() == []
+    assert store.logs() == []
+    (part,) = store.runs.iterdir()
+    schema = pq.read_schema(part)
+    assert schema.names == SCHEMA.names
+    assert schema.metadata[b"overlaybench"] == b"results/2"
+    assert store.done() == set(keys)
+    assert store.table().equals(before)
+
+
+def test_a_log_that_is_being_written_is_read_and_not_merged(tmp_path):
+    store, worker = stored(tmp_path), RunLog(tmp_path / "out" / "runs")
+    worker.add(row_of(task_of(), GM.run(PATH, PROBLEMS["min-tco"])))
+    code = "import sys; from pathlib import Path; from compare.store import Store; Store(Path(sys.argv[1])).merge()"
+    subprocess.run([sys.executable, "-c", code, str(store.folder)], check=True)
+    assert len(store.logs()) == 1
+    assert store.done() == {task_of().key}
+    worker.close()
+    store.merge()
+    assert store.logs() == []
+    assert store.done() == {task_of().key}
+
+
+def test_a_merge_that_was_cut_short_doubles_nothing(tmp_path):
+    store = stored(tmp_path)
+    keys = log(store, 1, 2)
+    copies = {file: file.read_bytes() for file in store.logs()}
+    store.merge()
+    for file, content in copies.items():
+        file.write_bytes(content)
+    assert store.table(columns=["key"])["key"].to_pylist() == sorted(keys)
+    store.merge()
+    assert len(list(store.runs.iterdir())) == 1
+    assert store.table(columns=["key"])["key"].to_pylist() == sorted(keys)
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:-7], lambda data: data[:99] + b"\x00" + data[100:]])
+def test_a_damaged_part_is_refused_by_readers_put_aside_by_the_next_study_and_said(tmp_path, damage):
+    store = stored(tmp_path)
+    log(store, 1, 2)
+    store.merge()
+    kept = log(store, 3)
+    (part,) = store.runs.glob("*.parquet")
+    part.write_bytes(damage(part.read_bytes()))
+    with pytest.raises(BadInput, match="is damaged"):
+        store.rows()
+    (remark,) = store.recover()
+    assert part.name in remark
+    assert store.done() == set(kept)
+    assert (store.damaged / part.name).is_file()
+
+
+def test_a_torn_or_changed_line_costs_its_own_run_only(tmp_path):
+    store = stored(tmp_path)
+    keys = log(store, 1, 2, 3)
+    (file,) = store.logs()
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(lines[0] + lines[1].replace(b'"gm"', b'"mg"') + lines[2][:-20])
+    assert store.done() == {keys[0]}
+    (remark,) = store.recover()
+    assert "2 damaged lines" in remark
+    assert store.done() == {keys[0]}
+    assert (store.damaged / file.name).read_bytes() == lines[1].replace(b'"gm"', b'"mg"') + lines[2][:-20]
+
+
+@given(text=st.text(), number=st.floats(allow_nan=False), answer=st.none() | st.lists(st.integers(0, 2**31 - 1)))
+def test_any_row_survives_its_log_line(text, number, answer):
+    filled = dict.fromkeys(SCHEMA.names, None) | {"key": "k", "sizes": [("nodes", 3)], "measures": [(text, number)]}
+    back = from_line(to_line(filled | {"reason": text, "value": number, "answer": answer}))
+    assert (back["reason"], back["value"], back["measures"]) == (text, number, [(text, number)])
+    assert (None if back["answer"] is None else back["answer"].tolist()) == answer
+
+
+def test_results_of_another_version_are_refused_with_a_sentence(tmp_path):
+    store = stored(tmp_path)
+    store.write_plan(Plan("n", [], "seed = 1", []))
+    for other in ('"format": "results/1"', '"format": "results/9"', '"older": 1'):
+        text = (store.folder / "plan.json").read_text()
+        (store.folder / "plan.json").write_text(text.replace('"format": "results/2"', other))
+        for attempt in (lambda: Store.existing(store.folder), lambda: store.open_for("seed = 1")):
+            with pytest.raises(BadInput, match="this version reads 'results/2'"):
+                attempt()
+        (store.folder / "plan.json").write_text(text)
+
+
+@pytest.mark.parametrize("name", ["plan.json", "instances/index.json"])
+@pytest.mark.parametrize("content", ["", "[1]", "{", '{"format": "results/2", "x": 1}', '{"a": {"b": 1}}', "[" * 10**5])
+def test_a_damaged_plan_or_index_is_bad_input(tmp_path, name, content):
+    store = stored(tmp_path)
+    (store.folder / name).write_text(content)
+    with pytest.raises(BadInput):
+        (store.plan if name == "plan.json" else store.index)()
+
+
+@pytest.mark.parametrize("digest", ["../../etc/passwd", "..", "", "a/b", "a" * 8 + "/../x"])
+def test_a_digest_that_leads_out_of_the_folder_is_refused(tmp_path, digest):
+    with pytest.raises(BadInput, match="no digest"):
+        stored(tmp_path).instance(digest, TOPICS)
+
+
+def test_a_full_disk_leaves_whole_lines_only(tmp_path, monkeypatch):
+    store, worker = stored(tmp_path), RunLog(tmp_path / "out" / "runs")
+    result = GM.run(PATH, PROBLEMS["min-tco"])
+    worker.add(row_of(task_of(seed=1), result))
+    write = os.write
+
+    def half(handle, data):
+        if len(data) < 400:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(handle, data[: len(data) // 2])
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", half)
+        with pytest.raises(BadInput, match="No space left on device"):
+            worker.add(row_of(task_of(seed=2), result))
+    worker.add(row_of(task_of(seed=3), result))
+    worker.close()
+    assert store.recover() == []
+    assert store.done() == {task_of(seed=1).key, task_of(seed=3).key}

@@ -1,0 +1,51 @@
+"""The queue of a study's runs: whoever is free takes the next, so no worker waits while there is one."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+
+class Queue:
+    """Numbers 0, 1, …, size − 1, each given once to one of many processes, by a locked file in a shared folder.
+
+    A number that was given to a process that died is not given again: whoever made the queue sees what is missing
+    when it is empty, and makes another.
+    """
+
+    def __init__(self, file: Path, size: int) -> None:
+        self.file = file
+        self.size = size
+
+    @classmethod
+    def make(cls, folder: Path, size: int) -> Queue:
+        """A queue with a file of its own in a folder."""
+        queue = cls(folder / f".queue.{secrets.token_hex(8)}", size)
+        queue.file.write_bytes(b"0")
+        return queue
+
+    def end(self) -> None:
+        """Give nothing more to anyone."""
+        self.file.unlink(missing_ok=True)
+
+    def __iter__(self) -> Iterator[int]:
+        while (number := self._next()) < self.size:
+            yield number
+
+    def _next(self) -> int:
+        try:
+            handle = os.open(self.file, os.O_RDWR)
+        except OSError:  # the study has ended, or its folder is gone
+            return self.size
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            number = int(os.pread(handle, 32, 0) or self.size)
+            os.pwrite(handle, str(number + 1).encode(), 0)
+            return number
+        except OSError:
+            return self.size
+        finally:
+            os.close(handle)
