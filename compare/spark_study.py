@@ -206,15 +206,15 @@ def _work(shared: Broadcast[list[Task]], queue: Queue, folder: str, unwritable: 
     log = RunLog(store.runs)
     try:
         for number in queue:
-            log.add(run_task(tasks[number], store))
+            log.add(run_task(tasks[number], store, _solver()))
         log.close()
     except BadInput as error:
         queue.end()
         unwritable.add(str(error))
 
 
-def run_task(task: Task, store: Store) -> dict[str, Any]:
-    """Do a run in this process's warm solver; its row.
+def run_task(task: Task, store: Store, solver: Solver) -> dict[str, Any]:
+    """Do a run in a solver; its row.
 
     Raises
     ------
@@ -233,7 +233,7 @@ def run_task(task: Task, store: Store) -> dict[str, Any]:
         time_limit=task.time_limit,
         memory_limit=task.memory_limit,
     )
-    return _row_of(task, store, _solver().run(job), started)
+    return _row_of(task, store, solver.run(job), started)
 
 
 def _row_of(task: Task, store: Store, outcome: Outcome, started: str | None = None) -> dict[str, Any]:
