@@ -100,6 +100,7 @@ class Solver:
         self._output = self._end = -1
         self._runs = 0
         self._held = ""
+        self._at_start = 0.0
         self._warm: set[tuple[str, str]] = set()
 
     def __enter__(self) -> Solver:
@@ -145,9 +146,13 @@ class Solver:
         self._runs, self._held = 0, ""
 
     def _hand_over(self, job: Job) -> None:
-        """Send a job to the process if it can be sent by name; otherwise a new process inherits it."""
+        """Send a job to the process if it can be sent by name; otherwise a new process inherits it.
+
+        Memory is counted from here on: a moment later the solver may hold some already.
+        """
         known = METHODS.get(job.method.name) is job.method and PROBLEMS.get(job.problem.name) is job.problem
         if self._connection is not None and known:
+            self._at_start = private_memory(self._process.pid or 0) if self._process else 0.0
             instance = None if self._held == job.instance.digest else job.instance
             self._held = job.instance.digest
             asked = (job.method.name, job.problem.name, job.seed, dict(job.options), job.time_limit, job.memory_limit)
@@ -160,6 +165,7 @@ class Solver:
         context = multiprocessing.get_context("fork")
         self._connection, theirs = context.Pipe()
         self._output = os.memfd_create("solver output")
+        self._at_start = private_memory(os.getpid())
         self._process = context.Process(target=_serve, args=(job, theirs, self._output), daemon=False)
         self._process.start()
         theirs.close()
@@ -176,7 +182,6 @@ class Solver:
         looked = start
         if job.time_limit is not None:
             grace = max(_GRACE_SECONDS, _GRACE_SHARE * job.time_limit)
-        at_start = private_memory(pid)
 
         def failed(reason: str) -> Outcome:
             return Outcome(_failed(job, reason), peak)
@@ -184,13 +189,13 @@ class Solver:
         while not wait([self._connection, self._end], timeout=_LOOK_EVERY):
             if (now := time.monotonic()) > looked + _LOOK_AT_CHILDREN_EVERY:
                 children, looked = sum(private_memory(member) for member in session_of(pid) if member != pid), now
-            held = private_memory(pid) + children - at_start
+            held = private_memory(pid) + children - self._at_start
             peak = max(peak, held)
             if job.memory_limit is not None and held > job.memory_limit * MIB:
                 return failed(f"memory: {held / MIB:.0f} MiB held, {job.memory_limit} MiB allowed")
             if job.time_limit is not None and now > start + job.time_limit + grace:
                 return failed("time: killed after its limit and grace had passed")
-        peak = max(peak, private_memory(pid) - at_start)
+        peak = max(peak, private_memory(pid) - self._at_start)
         try:
             result, cpu_seconds, is_alone = self._connection.recv()
         except (EOFError, OSError, pickle.UnpicklingError):
