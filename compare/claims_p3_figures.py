@@ -17,6 +17,8 @@ from compare.paper_grids import GRIDS, LAWS, p3_default
 
 _CLOSE = 0.1
 _NAMED_RUNS = 50
+_FITTED = " The law is fitted to GM-M's figures here, since the paper leaves it open."
+_FITTING = ("maximum degrees", "average degrees")
 _METHODS = {"gm-m": "GMM", "dcb-m": "DCB", "dcbr-m": "DCBR"}
 
 # The means of Tables II, III and IV; Table II's row for GM-M's average degree repeats the row above it.
@@ -83,7 +85,7 @@ def _table(bench: Bench, table: str) -> Iterable[Finding]:
         ranked = sorted(known, key=lambda name: ours[name]) == sorted(known, key=lambda name: published[name])
         shown = ", ".join(f"{name} {ours[name]:.3g} (published {published[name]:.3g})" for name in known)
         otherwise = Verdict.ORDER if ranked and len(known) > 1 else Verdict.REFUTED
-        text = f"Means of {number} instances: {shown}. Within a tenth: {close}."
+        text = f"Means of {number} instances: {shown}. Within a tenth: {close}.{_FITTED if subject in _FITTING else ''}"
         yield unless_thin(verdict_of(close, otherwise), text, subject, number, _NAMED_RUNS)
 
 
@@ -167,7 +169,7 @@ def _nodes(bench: Bench) -> Iterable[Finding]:
 def _topics(bench: Bench) -> Iterable[Finding]:
     published = {"uniform": 3.51, "zipf": 4.46, "exponential": 3.46}
     for law in LAWS:
-        more = _excess(bench.rows[bench.rows["workload"] == f"{law}-varying"], "max_degree")
+        more = _excess(bench.rows[bench.rows["workload"] == f"{law}-fitted"], "max_degree")
         text = f"D_DCBR − D_GMM {more:.2f} on average, published ≤ {published[law]}."
         yield on_grid(bench, "P3.F8", f"{law}: D_DCBR − D_GMM", verdict_of(more <= published[law]), text)
     yield _time(bench, "P3.F8", "dcbr-m", 0.038)

@@ -79,8 +79,8 @@ def p2_diameter(quick: bool, figure: str) -> Experiment:
 
 
 def p3_default(family: str, law: str, seeds: int, **shape: Any) -> tuple[Recipe, ...]:
-    """P3 §VI: 10 to 90 topics a node, |T| = 200 unless said otherwise."""
-    return grid(family, f"{law}-varying", seeds, **{"nodes": 1000, "topics": 200, **shape})
+    """P3 §VI: 10 to 90 topics a node, |T| = 200 unless said otherwise; the laws fitted to its tables."""
+    return grid(family, f"{law}-fitted", seeds, **{"nodes": 1000, "topics": 200, **shape})
 
 
 def p3_table(quick: bool, table: str) -> Experiment:
