@@ -1,0 +1,125 @@
+"""What content-based overlays cost at P4's largest case, beside their goals: ``python -m benchmarks.content``.
+
+Each row is a process of its own: kernels are compiled (not counted), then the work is done once. The peak is the
+operating system's count for the process, the interpreter and the instance among it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass, field
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.heuristics import peak_mib
+from heuristics import CONTENT_HEURISTICS
+from instances import PROBLEMS, WORKLOADS, ContentOverlay
+
+METHODS = {method.name: method for method in CONTENT_HEURISTICS}
+HOLD, JUDGE = "hold the instance", "judge the random assignment"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One row: a method or a task on P4's workload, with goals in seconds and MiB (0: none)."""
+
+    work: str
+    problem: str = "content-mst"
+    options: dict[str, str] = field(default_factory=dict)
+    users: int = 10_000
+    brokers: int = 100
+    channels: int = 100
+    width: float = 1.0
+    seconds: float = 0.0
+    mib: float = 0.0
+
+    @property
+    def label(self) -> str:
+        return " ".join([self.work, *(f"{name}={value}" for name, value in self.options.items())])
+
+    @property
+    def size(self) -> str:
+        return f"{self.users:,} × {self.brokers} × {self.channels:,}, width {self.width:g}"
+
+
+CASES = (
+    Case(HOLD, channels=1000, mib=500),
+    *(Case(JUDGE, width=width, seconds=5) for width in (1.0, 0.01)),
+    *(Case(name, seconds=5) for name in ("random-assignment", "greedy-packing", "clustering")),
+    *(Case("steiner-mixing", options={"trees": trees}, seconds=20, mib=4096) for trees in ("closure", "grown")),
+    *(Case("migration", options={"start": start}, seconds=5) for start in ("greedy-packing", "random-assignment")),
+    *(
+        Case(name, problem, seconds=20 if name == "steiner-mixing" else 5)
+        for problem in ("content-steiner", "content-shared-tree")
+        for name in ("steiner-mixing", "migration")
+    ),
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="What content-based overlays cost, beside their goals.")
+    parser.add_argument("--only", default="", help="rows whose label has this text")
+    parser.add_argument("--measure", help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    if chosen.measure:
+        print(json.dumps(measure(Case(**json.loads(chosen.measure)))))
+        return
+    table = Table("users × brokers × channels", "problem", "work", title="P4 §VI.C, one run each")
+    for heading in ("seconds", "goal", "peak MiB", "goal", "random's cost ÷ cost"):
+        table.add_column(heading, justify="right")
+    console = Console()
+    with console.status("") as status:
+        baseline: dict[str, float] = {}
+        for case in (case for case in CASES if chosen.only in case.label):
+            status.update(f"{case.size}: {case.label}")
+            found = measured_apart(case)
+            baseline.setdefault(case.problem, found["baseline"])
+            saved = f"{baseline[case.problem] / found['value']:.3f}" if found["value"] else ""
+            table.add_row(
+                *(case.size, case.problem, case.label, f"{found['seconds']:.2f}", goal(case.seconds)),
+                *(f"{found['peak']:.0f}", goal(case.mib), saved),
+            )
+    console.print(table)
+
+
+def goal(limit: float) -> str:
+    return f"≤ {limit:g}" if limit else ""
+
+
+def measured_apart(case: Case) -> dict[str, float]:
+    """`measure` in a process of its own, so that its peak memory is its own."""
+    command = [sys.executable, "-m", "benchmarks.content", "--measure", json.dumps(asdict(case))]
+    found: dict[str, float] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    return found
+
+
+def measure(case: Case) -> dict[str, float]:
+    """Seconds, MiB at the peak, the cost, and that of random assignment."""
+    problem, baseline = PROBLEMS[case.problem], METHODS["random-assignment"]
+    start = time.perf_counter()
+    instance = WORKLOADS["content"].generate(
+        users=case.users, brokers=case.brokers, intervals=case.channels, width=case.width
+    )
+    if case.work == HOLD:
+        assert len(instance.digest) == 64
+        seconds = time.perf_counter() - start
+        return {"seconds": seconds, "peak": peak_mib(), "value": 0.0, "baseline": 0.0}
+    random = baseline.run(instance, problem)
+    if case.work == JUDGE:
+        assert random.answer is not None
+        start = time.perf_counter()
+        value = problem.value(instance, ContentOverlay(random.answer.brokers))
+        return {"seconds": time.perf_counter() - start, "peak": peak_mib(), "value": value, "baseline": value}
+    result = METHODS[case.work].run(instance, problem, **case.options)
+    assert result.value is not None, result.reason
+    assert random.value is not None
+    return {"seconds": result.seconds, "peak": peak_mib(), "value": result.value, "baseline": random.value}
+
+
+if __name__ == "__main__":
+    main()
