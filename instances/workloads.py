@@ -5,9 +5,10 @@ whether its nodes are drawn in one process or in many. A node first fixes its nu
 between a least and a most number) and then draws topics one by one by popularity, without replacement: a topic
 that it already has is drawn again. The probability of a set of topics is therefore that of successive sampling.
 
-P3 leaves open how its numbers of topics are spread and which exponential law it takes. The `-fitted` workloads are the
-ones under which GM-M gives the degrees of its tables II to IV (docs/heuristics.md has the measurement): numbers
-of topics that peak at the mean, p_i ∝ i^-3 (a power law whose tail, not density, has the exponent 2) and p_i ∝ e^-0.1i.
+P3 does not say how its numbers of topics are spread nor which exponential law it takes. Under ``uniform-varying`` GM-M
+has the degrees of its Table II. The `-fitted` workloads came closest to its Tables III and IV (measured in
+docs/heuristics.md): numbers of topics that peak at the mean, p_i ∝ i^-3 (a power law whose tail, not density, has the
+exponent 2) and p_i ∝ e^-0.1i.
 """
 
 from __future__ import annotations
@@ -108,13 +109,6 @@ TOPIC_WORKLOADS: tuple[Workload[TopicInstance], ...] = (
         _P3,
         (*_VARYING, _decile(0.55)),
         partial(_varying, "exponential"),
-    ),
-    Workload(
-        "uniform-fitted",
-        "every topic alike, 10 to 90 a node, most often 50, as P3's Table II suggests",
-        _P3,
-        _FITTED,
-        partial(_fitted, "uniform"),
     ),
     Workload(
         "zipf-fitted",

@@ -206,10 +206,10 @@ def test_more_nodes_leave_the_first_ones_as_they_were() -> None:
 
 FIXED = ["uniform", "zipf", "exponential"]
 VARYING = ["uniform-varying", "zipf-varying", "exponential-varying"]
-FITTED = ["uniform-fitted", "zipf-fitted", "exponential-fitted"]
+FITTED = ["zipf-fitted", "exponential-fitted"]
 
 
-def test_the_workloads_are_the_six_of_the_papers_and_the_three_fitted_to_p3() -> None:
+def test_the_workloads_are_the_six_of_the_papers_and_the_two_fitted_to_p3() -> None:
     assert [workload.name for workload in TOPIC_WORKLOADS] == FIXED + VARYING + FITTED
 
 
@@ -269,7 +269,6 @@ GOLDEN = {
     "uniform-varying": "0263bf0f119933fb96165ea2be6769abc733eb53dbaed0635d068a15e8cec171",
     "zipf-varying": "55154b5d6ad49df34cabd51c432b383f079c358571155cb932ed6f2e3a2d142f",
     "exponential-varying": "e9415e2ab5c6d9bd1346fe9d24211d6caf672664c41e89ad0e7ae184f68d1302",
-    "uniform-fitted": "a7648c726121ad07e975432af684e9fef6c8ed2b0a73127a2a7b6d48d4a24ae8",
     "zipf-fitted": "262d40b04d6e8f2114e0c3f170ff51306f31edc25199320183bc1b9e0189f2bf",
     "exponential-fitted": "1451d109558329e73eb6458a498bd9e80ee6ede0911742f9d16cb09891978487",
 }
