@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 from matplotlib.lines import Line2D
 
+from compare.figure_growth import growth_drawing
 from compare.figure_overlay import overlay_drawing
 from compare.figure_scatter import scatter
 from compare.figure_style import (
@@ -49,6 +50,7 @@ def figures(runs: pd.DataFrame, load_instance: Callable[[str], TopicInstance]) -
         ratio_drawing(runs, styles, titles),
         profile_drawing(runs, styles),
         time_drawing(runs, styles, titles),
+        growth_drawing(runs, styles),
         overlay_drawing(runs, load_instance),
     ]
     return [one for one in drawn if one is not None]
