@@ -42,6 +42,8 @@ def generate(workload: str, parameters: tuple[str, ...], seed: int, output: Path
 @click.option("--node-column", help="In CSV, TSV and Parquet files of topics.  [default: node]")
 @click.option("--topic-column", help="In CSV, TSV and Parquet files of topics.  [default: topic]")
 @click.option("-o", "--output", type=_FILE, help="Write the answer there (JSON; overlay/1 for topics).")
+@click.option("--start", type=_FILE, help="A file with the answer that the method begins with (polish).")
+@click.option("--master", help="Spark master for the parts of a divide-and-conquer method.  [default: no Spark]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def solve(
     file: Path,
@@ -54,6 +56,8 @@ def solve(
     node_column: str | None,
     topic_column: str | None,
     output: Path | None,
+    start: Path | None,
+    master: str | None,
     as_json: bool,
 ) -> None:
     """Answer a problem on the instance in FILE (build an overlay), and judge it. Exit status 1 if the run failed."""
@@ -66,6 +70,8 @@ def solve(
         time_limit=time_limit,
         memory_limit=memory_limit,
         output=output,
+        start=start,
+        master=master,
     )
     click.echo(run.to_json() if as_json else run.to_text())
     sys.exit(1 if run.failed else 0)

@@ -10,9 +10,9 @@ from typing import Any
 
 import click
 
-from compare.catalogue import kind_named, method_named, problem_named, workload_named
+from compare.catalogue import METHODS, kind_named, method_named, problem_named, workload_named
 from compare.isolation import run_isolated
-from instances import BadInput, Result, Status
+from instances import BadInput, Method, Result, Status
 
 
 @dataclass(frozen=True)
@@ -129,20 +129,50 @@ def solve(
     time_limit: float | None,
     memory_limit: int | None,
     output: Path | None,
+    start: Path | None = None,
+    master: str | None = None,
 ) -> Run:
-    """Run a method in a process of its own; write its answer, if asked to and there is one."""
-    outcome = run_isolated(
-        method_named(method),
-        instance,
-        problem_named(problem),
-        seed=seed,
-        options=options,
-        time_limit=time_limit,
-        memory_limit=memory_limit,
-    )
-    if output is not None and outcome.result.answer is not None:
-        kind_named(problem_named(problem).kind).write_answer(outcome.result.answer, instance, output)
-    return Run(instance, outcome.result)
+    """Run a method in a process of its own, or on Spark; write its answer, if asked to and there is one.
+
+    `start` is a file with the answer that the method is to begin with.
+    """
+    solver, judge = method_named(method), problem_named(problem)
+    kind = kind_named(judge.kind)
+    inputs: dict[str, object] = {}
+    if start is not None:
+        _check_takes(solver, "overlay", "--start", "begins with no overlay of yours")
+        if "start" in options:
+            raise BadInput("--start and --option start=…: give one of them")
+        inputs["overlay"] = kind.read_answer(start, instance)
+        if violations := judge.violations(instance, inputs["overlay"]):
+            raise BadInput(f"{start}: {violations[0]}: give an answer that is valid for {problem}")
+    if master is None:
+        result = run_isolated(
+            solver,
+            instance,
+            judge,
+            seed=seed,
+            options={**options, **inputs},
+            time_limit=time_limit,
+            memory_limit=memory_limit,
+        ).result
+    else:
+        _check_takes(solver, "mapper", "--master", "has no parts that could run apart")
+        if time_limit is not None or memory_limit is not None:
+            raise BadInput("--master: no limit reaches the executors: leave out --time-limit and --memory-limit")
+        # Spark takes seconds to import.
+        from compare.spark_mapper import run_on_spark
+
+        result = run_on_spark(master, solver, instance, judge, seed=seed, **options)
+    if output is not None and result.answer is not None:
+        kind.write_answer(result.answer, instance, output)
+    return Run(instance, result)
+
+
+def _check_takes(method: Method[Any, Any], what: str, flag: str, why_not: str) -> None:
+    if what not in method.inputs:
+        able = ", ".join(each.name for each in METHODS.values() if what in each.inputs)
+        raise BadInput(f"{flag}: method '{method.name}' {why_not}: leave it out, or take {able}")
 
 
 def check(instance: Any, file: Path, problem: str) -> Verdict:

@@ -78,10 +78,14 @@ class Method(Generic[Instance, Answer]):
         return self
 
     def complete(self, options: Mapping[str, object], problem: str) -> dict[str, Value]:
-        """All options with their values, defaults filled in; an unknown option or problem is bad input."""
+        """All options with their values, defaults filled in; an unknown option or problem is bad input.
+
+        `inputs` among the options are left out: they have no text.
+        """
         if problem not in self.problems:
             raise BadInput(f"method '{self.name}' does not answer '{problem}': it answers {', '.join(self.problems)}")
-        return complete(self.options, options, f"method '{self.name}'")
+        given = {name: value for name, value in options.items() if name not in self.inputs}
+        return complete(self.options, given, f"method '{self.name}'")
 
     def run(
         self,
@@ -99,9 +103,8 @@ class Method(Generic[Instance, Answer]):
         BadInput
             If the method does not answer the problem or an option is unknown or out of range.
         """
+        chosen = self.complete(options, problem.name)
         inputs = {name: value for name, value in options.items() if name in self.inputs}
-        given = {name: value for name, value in options.items() if name not in inputs}
-        chosen = self.complete(given, problem.name)
         if self.warm_up is not None:
             self.warm_up()
         start = time.perf_counter()

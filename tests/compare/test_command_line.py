@@ -143,6 +143,50 @@ def test_bad_input_is_one_line_and_exit_status_2(run, triangle, monkeypatch, tmp
     assert sorted(tmp_path.rglob("*")) == before
 
 
+def test_polish_begins_with_an_overlay_file(run, triangle, tmp_path):
+    start, polished = tmp_path / "start.json", tmp_path / "polished.json"
+    loose = {"ann": ["a", "b"], "bob": ["a", "b"], "cid": ["b"]}
+    triangle.write_text(json.dumps({"format": "topics/1", "subscriptions": loose}))
+    start.write_text('{"format": "overlay/1", "edges": [["ann", "bob"], ["cid", "ann"], ["bob", "cid"]]}')
+    words = ("solve", triangle, "--problem", "min-tco", "--method", "polish", "--start", start, "-o", polished)
+    status, out, _ = run(*words, "--option", "steps=100", "--json")
+    assert (status, json.loads(out)["value"], json.loads(out)["counters"]["start"]) == (0, 2, 3)
+    assert run("check", triangle, polished, "--problem", "min-tco")[0] == 0
+
+
+def test_a_start_or_a_master_that_does_not_fit_is_bad_input(run, triangle, tmp_path):
+    start = tmp_path / "start.json"
+    start.write_text('{"format": "overlay/1", "edges": [["ann", "bob"]]}')
+    words = ("solve", triangle, "--problem", "min-tco", "--method")
+    for more, said in (
+        (("gm", "--start", start), "--start: method 'gm' begins with no overlay"),
+        (("polish", "--start", start), "start.json: topic 'b' has 2 components"),
+        (("polish", "--start", start, "--option", "start=gm"), "--start and --option start"),
+        (("gm", "--master", "local[1]"), "--master: method 'gm' has no parts that could run apart"),
+        (("dcbr-m", "--master", "local[1]", "--time-limit", 5), "--master: no limit reaches the executors"),
+    ):
+        status, out, err = run(*words, *more)
+        assert (status, out, err.count("\n")) == (2, "", 1)
+        assert said in err
+
+
+@pytest.mark.spark
+def test_spark_conquers_the_parts_to_the_same_overlay(tmp_path):
+    file = tmp_path / "instance.json"
+    command = [sys.executable, "-m", "compare"]
+    sizes = ["--nodes", "60", "--topics", "30", "--subscriptions", "5"]
+    subprocess.run([*command, "generate", "zipf", *sizes, "-o", file], check=True, capture_output=True)
+    found = []
+    for more in ([], ["--master", "local[2]"]):
+        words = ["solve", file, "--problem", "minmax-tco", "--method", "dcbr-m", "--option", "partitions=3", "--json"]
+        done = subprocess.run([*command, *words, *more], check=True, capture_output=True, text=True)
+        found.append(json.loads(done.stdout))
+    one_machine, spark = found
+    assert spark["edges"] == one_machine["edges"]
+    assert spark["counters"] == one_machine["counters"]
+    assert spark["counters"]["partitions"] == 3
+
+
 def test_solve_does_not_import_spark_or_matplotlib(triangle):
     code = (
         "import sys; sys.argv = ['overlaybench', 'solve', sys.argv[1], '--problem', 'min-tco', '--method', 'gm']\n"
