@@ -97,7 +97,7 @@ def check(
 @cli.command("list")
 @click.argument("what", default="all")
 def list_command(what: str) -> None:
-    """List the problems, methods or workloads, with their options and sources."""
+    """List the problems, methods, workloads or claims; or, given a problem's name, what answers it."""
     listing.show(what)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 
 from rich.console import Console
@@ -15,38 +16,44 @@ from instances.option import Option
 
 
 def show(what: str) -> None:
-    """Print the tables asked for: problems, methods, workloads, claims, or all of them."""
+    """Print the tables asked for: problems, methods, workloads, claims, all of them, or what answers one problem."""
     tables = {"problems": _problems, "methods": _methods, "workloads": _workloads, "claims": _claims}
+    # Where no terminal says how wide it is, lines of 80 columns would fold every cell.
+    console = Console() if sys.stdout.isatty() else Console(width=160)
+    if what in PROBLEMS:
+        console.print(*_methods(what), *_workloads(PROBLEMS[what].kind))
+        return
     if what not in (*tables, "all"):
-        raise unknown("list", what, [*tables, "all"])
-    console = Console()
+        raise unknown("list", what, [*tables, "all", *PROBLEMS])
     for name, table in tables.items():
         if what in (name, "all"):
             console.print(*table())
 
 
 def _problems() -> Iterator[Table]:
-    table = _table("Problems", "problem", "minimise", "source")
+    table = _table("Problems", "problem", "instances", "minimise", "source")
     for problem in PROBLEMS.values():
-        table.add_row(problem.name, problem.summary, problem.source)
+        table.add_row(problem.name, problem.kind, problem.summary, problem.source)
     yield table
 
 
-def _methods() -> Iterator[Table]:
+def _methods(problem: str | None = None) -> Iterator[Table]:
+    methods = [method for method in METHODS.values() if problem is None or problem in method.problems]
     table = _table("Methods", "method", "what it does", "answers", "source")
-    for method in METHODS.values():
+    for method in methods:
         name = f"{method.name} (exact)" if method.exact else method.name
         table.add_row(name, method.summary, ", ".join(method.problems), method.source)
     yield table
-    yield _options("Options of methods", {name: method.options for name, method in METHODS.items()})
+    yield _options("Options of methods", {method.name: method.options for method in methods})
 
 
-def _workloads() -> Iterator[Table]:
-    table = _table("Workloads", "workload", "law", "source")
-    for workload in WORKLOADS.values():
-        table.add_row(workload.name, workload.summary, workload.source)
+def _workloads(kind: str | None = None) -> Iterator[Table]:
+    workloads = [workload for workload in WORKLOADS.values() if kind in (None, workload.kind)]
+    table = _table("Workloads", "workload", "instances", "law", "source")
+    for workload in workloads:
+        table.add_row(workload.name, workload.kind, workload.summary, workload.source)
     yield table
-    yield _options("Parameters of workloads", {name: workload.parameters for name, workload in WORKLOADS.items()})
+    yield _options("Parameters of workloads", {workload.name: workload.parameters for workload in workloads})
 
 
 def _claims() -> Iterator[Table]:

@@ -102,6 +102,14 @@ def test_list_names_what_there_is(run, what):
         assert name in out.replace("\n", "") or not shown
 
 
+def test_the_list_of_a_problem_names_what_answers_it_and_the_workloads_of_its_kind(run):
+    status, out, _ = run("list", "content-mst")
+    assert status == 0
+    assert "steiner-mixing" in out
+    assert "ring-per-topic" not in out
+    assert "zipf" not in out
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
