@@ -7,7 +7,6 @@ import re
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from scipy.stats import ttest_1samp
 
@@ -15,7 +14,7 @@ from compare.catalogue import METHODS
 from compare.content_tables import content_runs, optimum_table, reduction_table, routing_table
 from compare.recipe import Recipe, freeze
 from compare.report import write_report
-from compare.store import SCHEMA, row, spread
+from compare.row import row, spread, table_of
 from compare.task import Task
 from instances import CONTENT_PROBLEMS, WORKLOADS
 from instances.content import CONTENT
@@ -40,7 +39,7 @@ def rows() -> pd.DataFrame:
                     )  # fmt: skip
                     result = METHODS[name].run(instance, problem, seed=seed)
                     found.append(row(task, instance, CONTENT, result, exact=False, peak=1.0))
-    return spread(pa.Table.from_pylist(found, SCHEMA).to_pandas())
+    return spread(table_of(found).to_pandas())
 
 
 def test_the_cost_reduction_is_the_mean_over_instances_with_its_interval(rows):
