@@ -117,14 +117,16 @@ def matching_brokers(subscriptions: Subscriptions, publications: Publications, n
 
     Notes
     -----
-    Cost O(P · S · A) at worst; a broker is done at its first matching subscription.
+    Cost O(P · S · A) at worst; a broker is done at its first matching subscription, and at once where the point lies
+    outside the box around all of its subscriptions.
     """
     first = np.searchsorted(subscriptions.brokers, np.arange(num_brokers + 1)).astype(np.int64)
+    least, most = _boxes(first, subscriptions.lows, subscriptions.highs)
     rows = max(1, _AT_ONCE // num_brokers)
     sizes, found = [np.zeros(1, dtype=np.int64)], [np.zeros(0, dtype=np.int32)]
     for start in range(0, len(publications), rows):
         values = publications.values[start : start + rows]
-        matched = _match(first, subscriptions.lows, subscriptions.highs, values)
+        matched = _match(first, least, most, subscriptions.lows, subscriptions.highs, values)
         sizes.append(matched.sum(axis=1))
         found.append(np.nonzero(matched)[1].astype(np.int32))
     return frozen(np.cumsum(np.concatenate(sizes)), np.int64), frozen(np.concatenate(found), np.int32)
@@ -136,11 +138,23 @@ def matching_shares(subscriptions: Subscriptions, publications: Publications) ->
     return counts / max(1, len(subscriptions))
 
 
+def _boxes(first: Offsets, lows: Ids, highs: Ids) -> tuple[Ids, Ids]:
+    """The least lower and the greatest upper bound of each broker's subscriptions, by attribute; swapped for none."""
+    least = np.full((len(first) - 1, lows.shape[1]), HIGHEST, dtype=np.int32)
+    most = np.full_like(least, LOWEST)
+    at = np.repeat(np.arange(len(first) - 1), np.diff(first))
+    np.minimum.at(least, at, lows)
+    np.maximum.at(most, at, highs)
+    return least, most
+
+
 @njit(cache=True)
-def _match(first, lows, highs, values):  # type: ignore[no-untyped-def]
+def _match(first, least, most, lows, highs, values):  # type: ignore[no-untyped-def]
     matched = np.zeros((len(values), len(first) - 1), dtype=np.bool_)
     for p in range(len(values)):
         for broker in range(len(first) - 1):
+            if not _holds(least, most, broker, values[p]):
+                continue
             for s in range(first[broker], first[broker + 1]):
                 if _holds(lows, highs, s, values[p]):
                     matched[p, broker] = True
