@@ -1,0 +1,206 @@
+"""Soft links: how long they take, and how far from the best they are: ``python -m benchmarks.soft_links [--parts …]``.
+
+static: matching, link management and carrying of 36,000 publications at 120 brokers. queueing: 720,000 publications
+at 72,000 a minute. wom: one link more and one less in a working map, Δ = 4. simpy: the same queueing simulation by
+SimPy's event loop with the same compiled decisions. gap: strategies, the best ways over their links, and the optimum.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable, Generator
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from heuristics.dissemination import carry, decide, new_load, new_profile, traffic_of
+from heuristics.forwarding import NOWHERE, S0, S2, STRATEGIES, room_for
+from heuristics.link_management import Management, managed_links
+from heuristics.queueing import Timing, simulate
+from heuristics.soft_links import S2_FAR, carried
+from heuristics.working_map import link, mesh_of, unlink
+from instances import PROBLEMS, WORKLOADS, BrokerNetwork
+from instances.topic_instance import Ids
+from models.soft_links import LEAST_MESSAGES, SOFT_CP_SAT, SOFT_ILP
+
+DATA = ("brokers-sparse", "brokers-dense")
+NO_LINKS = np.empty((0, 2), dtype=np.int32)
+
+
+def main() -> None:
+    parts: dict[str, Callable[[list[str]], Table]] = {
+        "static": static,
+        "queueing": queueing,
+        "wom": working_maps,
+        "simpy": event_loops,
+        "gap": gaps,
+    }
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split(":")[0])
+    parser.add_argument("--parts", nargs="+", choices=parts, default=["static", "wom", "simpy"], metavar="PART")
+    parser.add_argument("--data", nargs="+", choices=DATA, default=list(DATA), help="workloads of the first two parts")
+    chosen = parser.parse_args()
+    if S2_FAR.warm_up is not None:
+        S2_FAR.warm_up()
+    console = Console()
+    for part in chosen.parts:
+        console.print(parts[part](chosen.data))
+
+
+def timed(run: Callable[..., Any], *given: Any) -> tuple[Any, float]:
+    start = time.perf_counter()
+    result = run(*given)
+    return result, time.perf_counter() - start
+
+
+def columns(title: str, *headings: str) -> Table:
+    table = Table(headings[0], headings[1], title=title)
+    for heading in headings[2:]:
+        table.add_column(heading, justify="right")
+    return table
+
+
+def links_for(network: BrokerNetwork, strategy: int) -> Ids:
+    return NO_LINKS if strategy == S0 else managed_links(network, strategy, Management())
+
+
+def static(chosen: list[str]) -> Table:
+    table = columns(
+        "120 brokers, 36,000 publications", "data", "strategy", "links s", "carry s", "messages", "M hops/s"
+    )
+    for data in chosen:
+        network = WORKLOADS[data].generate(seed=1, publications=36_000)
+        _, matching = timed(lambda own: own.destinations, network)
+        table.add_row(data, "matching", "", f"{matching:.2f}", "", "")
+        total = 0.0
+        for number, name in enumerate(STRATEGIES):
+            links, managing = timed(links_for, network, number)
+            mesh = mesh_of(network.tree, [(int(u), int(v)) for u, v in links])
+            load, profile = new_load(network, 80), new_profile(mesh)
+            sent, seconds = timed(carry, traffic_of(network), mesh, number, load, profile)
+            total += managing + seconds
+            speed = f"{len(sent) / seconds / 1e6:.2f}"
+            table.add_row(data, name, f"{managing:.2f}", f"{seconds:.2f}", f"{len(sent):,}", speed)
+        table.add_row(data, "all four", "", f"{total:.2f}", "", "")
+    return table
+
+
+def queueing(chosen: list[str]) -> Table:
+    headings = ("data", "strategy", "seconds", "messages", "M hops/s", "delivered in time", "delay ms")
+    table = columns("120 brokers, 720,000 publications in 10 minutes, 1 ms a match", *headings)
+    for data in chosen:
+        network = WORKLOADS[data].generate(seed=1, publications=720_000, rate=72_000)
+        _, matching = timed(lambda own: own.destinations, network)
+        table.add_row(data, "matching", f"{matching:.1f}", "", "", "", "")
+        for number, name in enumerate(STRATEGIES):
+            links = links_for(network, number)
+            timing = Timing(horizon=600_000_000)
+            found, seconds = timed(simulate, network, number, links, timing)
+            share = f"{found.deliveries / network.num_deliveries:.3f}"
+            speed = f"{found.messages / seconds / 1e6:.2f}"
+            told = (f"{seconds:.1f}", f"{found.messages:,}", speed, share, f"{found.average_delay:.1f}")
+            table.add_row(data, name, *told)
+    return table
+
+
+def working_maps(_: list[str]) -> Table:
+    table = columns("one link more, one less; microseconds", "brokers", "links of the broker", "median", "worst")
+    for brokers in (120, 500):
+        network = WORKLOADS["brokers-sparse"].generate(seed=1, brokers=brokers, publications=1)
+        allowed = [(int(u), int(v)) for u, v in network.allowed_links()]
+        mesh = mesh_of(network.tree, allowed)
+        spent = []
+        for u, v in np.random.default_rng(1).permutation(np.array(allowed))[:2000].tolist():
+            _, dropping = timed(unlink, mesh, u, int(mesh.slots[u, v]))
+            _, linking = timed(link, mesh, u, v, True)
+            spent += [dropping, linking]
+        most = f"up to {mesh.counts.max()}"
+        table.add_row(str(brokers), most, f"{statistics.median(spent) * 1e6:.1f}", f"{max(spent) * 1e6:.1f}")
+    return table
+
+
+def event_loops(chosen: list[str]) -> Table:
+    table = columns("the same simulation, 3,000 publications", "data", "event loop", "seconds", "messages a second")
+    for data in chosen:
+        network = WORKLOADS[data].generate(seed=1, publications=3000, rate=36_000)
+        links = links_for(network, S2)
+        compiled, seconds = timed(simulate, network, S2, links, Timing())
+        by_simpy, slower = timed(with_simpy, network, links)
+        if by_simpy != (compiled.deliveries, compiled.messages):
+            raise RuntimeError(f"SimPy counts {by_simpy}, the compiled heap {compiled}")
+        for name, spent in (("compiled heap", seconds), ("SimPy", slower)):
+            table.add_row(data, name, f"{spent:.2f}", f"{compiled.messages / spent:,.0f}")
+    return table
+
+
+def with_simpy(network: BrokerNetwork, links: Ids) -> tuple[int, int]:
+    """Deliveries and messages under S2; a process a broker, and one a message under way."""
+    import simpy
+
+    mesh = mesh_of(network.tree, [(int(u), int(v)) for u, v in links])
+    load, profile, room = new_load(network, 80), new_profile(mesh), room_for(mesh)
+    traffic = traffic_of(network)
+    delays, far = network.tree.path_delays, network.tree.distances
+    env = simpy.Environment()
+    inbox = [simpy.Store(env) for _ in range(network.num_brokers)]
+    counts = [0, 0]
+
+    def publish() -> Generator[Any, Any, None]:
+        for p, (moment, source) in enumerate(zip(traffic.times.tolist(), traffic.sources.tolist(), strict=True)):
+            yield env.timeout(moment - env.now)
+            yield inbox[source].put((p, NOWHERE))
+
+    def travel(p: int, sender: int, receiver: int) -> Generator[Any, Any, None]:
+        yield env.timeout(int(delays[sender, receiver]) if far[sender, receiver] == 1 else 1000)
+        yield inbox[receiver].put((p, sender))
+
+    def broker(a: int) -> Generator[Any, Any, None]:
+        while True:
+            p, came_from = yield inbox[a].get()
+            yield env.timeout(1000)
+            matching = traffic.brokers[traffic.offsets[p] : traffic.offsets[p + 1]]
+            counts[0] += came_from != NOWHERE and a in matching
+            counts[1] += came_from != NOWHERE
+            chosen = decide(mesh, a, came_from, matching, env.now, S2, load, profile, room)
+            for slot in room.targets[:chosen].tolist():
+                env.process(travel(p, a, int(mesh.ends[a, slot])))
+
+    env.process(publish())
+    for a in range(network.num_brokers):
+        env.process(broker(a))
+    env.run()
+    return counts[0], counts[1]
+
+
+def gaps(_: list[str]) -> Table:
+    strategies = ("S0", "S1", "S2", "best ways")
+    headings = ("brokers, publications", "seed", "deliveries", *strategies, "optimum", "ILP s", "CP-SAT s")
+    table = columns("messages; best ways over the links of S2; fanout 4, limit 60 s", *headings)
+    problem = PROBLEMS["soft-links"]
+    for brokers, publications in ((12, 40), (16, 40), (20, 60)):
+        for seed in (1, 2, 3):
+            network = WORKLOADS["brokers-sparse"].generate(
+                seed=seed,
+                tree="random",
+                brokers=brokers,
+                publications=publications,
+                subscriptions=4 * brokers,
+                fanout=4,
+                spread=20,
+            )
+            ours = [carried(network, n, links_for(network, n)).num_messages for n in range(3)]
+            ways = LEAST_MESSAGES.run(network, problem).value
+            ilp = SOFT_ILP.run(network, problem, time_limit=60)
+            cp_sat = SOFT_CP_SAT.run(network, problem, time_limit=60)
+            proven = f"{ilp.value:g}" if ilp.gap == 0 else f"{ilp.lower_bound:g} to {ilp.value:g}"
+            spent = [f"{each.seconds:.1f}" if each.gap == 0 else f"gap {each.gap:.1%}" for each in (ilp, cp_sat)]
+            told = (f"{network.num_deliveries}", *map(str, ours), f"{ways:g}", proven, *spent)
+            table.add_row(f"{brokers}, {publications}", str(seed), *told)
+    return table
+
+
+if __name__ == "__main__":
+    main()
