@@ -119,4 +119,4 @@ def name_of_line(figure: PaperFigure, values: tuple[Any, ...]) -> str:
     """What the legend calls a line."""
     prefixes = {"p_topics": "|T|=", "p_subscriptions": "s="}
     shown = [f"{prefixes.get(column, '')}{value}" for column, value in zip(figure.lines, values, strict=True)]
-    return " ".join(one.removesuffix("-fitted") for one in shown if one)
+    return " ".join(one.removesuffix("-fitted").removesuffix("-varying") for one in shown if one)

@@ -10,6 +10,7 @@ from compare.recipe import Recipe
 
 LAWS = ("uniform", "zipf", "exponential")
 K_VALUES = tuple(float(k) for k in range(1, 9))
+P3_WORKLOADS = {"uniform": "uniform-varying", "zipf": "zipf-fitted", "exponential": "exponential-fitted"}
 
 
 def p1_nodes(family: str, *, laws: tuple[str, ...] = LAWS, topics: tuple[int, ...] = (100, 200)) -> tuple[Recipe, ...]:
@@ -79,8 +80,8 @@ def p2_diameter(quick: bool, figure: str) -> Experiment:
 
 
 def p3_default(family: str, law: str, seeds: int, **shape: Any) -> tuple[Recipe, ...]:
-    """P3 §VI: 10 to 90 topics a node, |T| = 200 unless said otherwise; the laws fitted to its tables."""
-    return grid(family, f"{law}-fitted", seeds, **{"nodes": 1000, "topics": 200, **shape})
+    """P3 §VI: 10 to 90 topics a node, |T| = 200 unless said otherwise; the laws that come nearest to its tables."""
+    return grid(family, P3_WORKLOADS[law], seeds, **{"nodes": 1000, "topics": 200, **shape})
 
 
 def p3_table(quick: bool, table: str) -> Experiment:
