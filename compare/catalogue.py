@@ -12,7 +12,7 @@ from heuristics import BROKER_HEURISTICS, CONTENT_HEURISTICS, HEURISTICS, IMPROV
 from instances import KINDS, PROBLEMS, WORKLOADS, Kind, Method, Problem, Workload
 from instances.errors import unknown
 from instances.method_family import family
-from models import BROKER_MODELS, MODELS, STEINER_MODELS
+from models import BROKER_MODELS, CONTENT_MODELS, MODELS, STEINER_MODELS
 
 _METHODS: tuple[Method[Any, Any], ...] = (
     *HEURISTICS,
@@ -23,6 +23,7 @@ _METHODS: tuple[Method[Any, Any], ...] = (
     *CONTENT_HEURISTICS,
     *STEINER_HEURISTICS,
     *STEINER_MODELS,
+    *CONTENT_MODELS,
 )
 METHODS: dict[str, Method[Any, Any]] = {
     name: family([method for method in _METHODS if method.name == name])

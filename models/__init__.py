@@ -1,8 +1,20 @@
 """Floor 3: exact formulations, lower bounds, and searches that these guide."""
 
-from instances import BrokerNetwork, Dissemination, Method, Overlay, SteinerInstance, TopicInstance
+from instances import (
+    BrokerNetwork,
+    ContentInstance,
+    ContentOverlay,
+    Dissemination,
+    Method,
+    Overlay,
+    SteinerInstance,
+    TopicInstance,
+)
 from models.best import BEST
 from models.branch_and_cut import BRANCH_AND_CUT
+from models.content_branch_and_cut import CONTENT_BRANCH_AND_CUT
+from models.content_cp_sat import CONTENT_CP_SAT
+from models.content_ilp import CONTENT_ILP
 from models.cp_sat import CP_SAT
 from models.ilp import ILP
 from models.lp_bound import LP_BOUND
@@ -13,6 +25,11 @@ MODELS: tuple[Method[TopicInstance, Overlay], ...] = (ILP, CP_SAT, BRANCH_AND_CU
 
 BROKER_MODELS: tuple[Method[BrokerNetwork, Dissemination], ...] = (SOFT_ILP, SOFT_CP_SAT, LEAST_MESSAGES)
 
+CONTENT_MODELS: tuple[Method[ContentInstance, ContentOverlay], ...] = (
+    CONTENT_ILP,
+    CONTENT_CP_SAT,
+    CONTENT_BRANCH_AND_CUT,
+)
 STEINER_MODELS: tuple[Method[SteinerInstance, Overlay], ...] = (STEINER_BRANCH_AND_CUT,)
 
-__all__ = ["BROKER_MODELS", "MODELS", "STEINER_MODELS"]
+__all__ = ["BROKER_MODELS", "CONTENT_MODELS", "MODELS", "STEINER_MODELS"]

@@ -22,6 +22,7 @@ from models.dual_fitting import fitted_within, mean_degree_bound
 from models.edge_minimisation import Outcome, Settings, minimise_edges
 from models.lp_guided import Incumbent
 from models.pareto_front import pareto_front
+from models.progress import PROGRESS
 from models.requirements import Requirements, requirements_of
 from models.simple_bounds import simple_bounds
 from models.smallest_degree import minimise_degree
@@ -34,7 +35,7 @@ OPTIONS = (
     Option("steps", 5_000, "steps of local search at the root, in a row", least=0, most=10**9),
     Option("threads", 1, "threads of the LP solver", least=1, most=1024),
     Option("certificate", False, "put a proof of the root's bound into the counters: models.certificate_text"),
-    Option("progress", "auto", "lines on stderr: if it is a terminal, always, or never", choices=("auto", "on", "off")),
+    PROGRESS,
 )
 _FITTING_WORK = 20_000_000
 PROBLEMS_ANSWERED = ("min-tco", "minmax-tco", "low-tco", "2d-true")

@@ -20,7 +20,7 @@ from models.cost_splitting import certificate_rows, split_costs
 from models.cutting_planes import CuttingPlanes, Goal, starting_pairs
 from models.dual_fitting import fitted_within, mean_degree_bound
 from models.lp_guided import Incumbent
-from models.progress import Progress
+from models.progress import PROGRESS, Progress
 from models.starts import greedy_merge_or_stars, heuristic_overlays, stars, warm_up_heuristics
 from models.time_budget import TimeBudget, interruptible
 
@@ -41,7 +41,7 @@ OPTIONS = (
     Option("stall", 1e-3, "stop when ten rounds raise the bound by less than this", least=0.0, most=1e9),
     Option("threads", 1, "threads of the LP solver", least=1, most=1024),
     Option("certificate", False, "put a proof of the bound into the counters, as models.certificate_text reads it"),
-    Option("progress", "auto", "lines on stderr: if it is a terminal, always, or never", choices=("auto", "on", "off")),
+    PROGRESS,
 )
 
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 import sys
 import time
 
+from instances.option import Option
 from instances.result import relative_gap
 
+PROGRESS = Option(
+    "progress", "auto", "lines on stderr: if it is a terminal, always, or never", choices=("auto", "on", "off")
+)
 _HEADER = f"{'seconds':>8} {'nodes':>7} {'open':>6} {'cuts':>7} {'edges':>8} {'incumbent':>10} {'bound':>10} {'gap':>7}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -51,6 +52,9 @@ class RowList:
 
     def __len__(self) -> int:
         return len(self._rows)
+
+    def __iter__(self) -> Iterator[tuple[Units, Units, int]]:
+        return iter(self._rows.values())
 
     def add(self, columns: npt.ArrayLike, values: npt.ArrayLike, rhs: int) -> None:
         """Add Σ values·columns ≥ rhs; one number for `values` stands for all columns."""

@@ -14,16 +14,13 @@ from instances import Found, Method, Option, Overlay, Problem, Status
 from instances.steiner_instance import SteinerInstance
 from models.directed_cuts import DirectedCuts
 from models.dual_ascent import Ascent, dual_ascent, least_through
-from models.progress import Progress
+from models.progress import PROGRESS, Progress
 from models.steiner_incumbent import SteinerIncumbent
 from models.steiner_reduction import Reduced, reduce
 from models.time_budget import TimeBudget, interruptible
 from models.tree_search import TreeSearch
 
 PRESOLVE = Option("presolve", True, "reduce the instance first, where the reduction is proven")
-PROGRESS = Option(
-    "progress", "auto", "lines on stderr: if it is a terminal, always, or never", choices=("auto", "on", "off")
-)
 _ROOTS = 20
 
 

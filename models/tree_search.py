@@ -110,13 +110,14 @@ class TreeSearch:
         self._open: list[Node] = []
         self._current: Node | None = None
         self._created = 0
+        self._closed = NO_CUTOFF  # the least bound of the nodes that were closed by an answer of their own
 
     @property
     def units(self) -> int:
         """The bound proven so far, in units: the least of all open nodes; with none open, the cutoff."""
         open_ = [node.units for node in self._open[:1]] + ([self._current.units] if self._current else [])
         bound = min(open_, default=self.incumbent.cutoff + 1 if self.nodes else self.planes.best_units)
-        return max(self.planes.best_units, min(bound, self.incumbent.cutoff + 1))
+        return max(self.planes.best_units, min(bound, self._closed, self.incumbent.cutoff + 1))
 
     def run(self, deadline: TimeBudget, root: Bound | None) -> None:
         """Search until done or out of time; may be interrupted at any moment.
@@ -189,6 +190,7 @@ class TreeSearch:
                 if node.units > self.incumbent.cutoff:
                     return []
                 if planes.converged:
+                    self._closed = min(self._closed, node.units)
                     # Bound and value of an integral solution differ by rounding only, or edges are left to price.
                     return []
             elif planes.converged or deadline.passed:

@@ -35,6 +35,7 @@ GIVEN = [
     ("zipf", {"nodes": 9, "topics": 30, "subscriptions": 4}),
     ("brokers-sparse", {"brokers": 24, "publications": 60, "uplink": 2}),
     ("steiner-sparse", {"nodes": 40, "edges": 90, "terminals": 12}),
+    ("content", {"users": 7, "brokers": 4, "intervals": 3}),
     ("brokers-dense", {"brokers": 9, "publications": 20, "tree": "star"}),
 ]
 for workload, given in GIVEN:

@@ -1,0 +1,170 @@
+"""Every exact method for content-based overlays against all assignments, against each other, and on known optima."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from heuristics import CONTENT_HEURISTICS
+from instances import CONTENT_PROBLEMS, PROBLEMS, WORKLOADS, ContentInstance, Status
+from models import CONTENT_MODELS
+from models.content_cuts import ContentCuts
+from models.content_formulations import FORMULATIONS, compact_model
+from models.content_model import ContentModel
+from models.content_starts import best_start
+from models.time_budget import TimeBudget
+from tests.content_brute_force import optimum
+from tests.content_strategies import content_instances
+
+METHODS = {method.name: method for method in CONTENT_MODELS}
+VARIANTS = [
+    *(("ilp", {"formulation": formulation}) for formulation in FORMULATIONS),
+    *(("cp-sat", {"formulation": formulation}) for formulation in FORMULATIONS),
+    ("branch-and-cut", {}),
+]
+ROUTINGS = [problem.name for problem in CONTENT_PROBLEMS]
+for method in CONTENT_MODELS:
+    method.warm_up()
+
+
+def named(case):
+    return "-".join(map(str, case.values())) if isinstance(case, dict) else case
+
+
+def check(instance, problem, name, options):
+    result, expected = (
+        METHODS[name].run(instance, PROBLEMS[problem], **options),
+        optimum(instance, PROBLEMS[problem].routing),
+    )
+    if math.isinf(expected):
+        assert result.status is Status.INFEASIBLE
+        assert result.reason
+    else:
+        assert result.status is Status.OPTIMAL, result.reason
+        assert result.value == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("problem", ROUTINGS)
+@pytest.mark.parametrize(("name", "options"), VARIANTS, ids=named)
+@settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+@given(st.one_of(content_instances(), content_instances(tight=True)), st.sampled_from(["best", "none"]))
+def test_the_optimum_is_that_of_all_assignments(name, options, problem, instance, start):
+    check(instance, problem, name, {**options, "start": start})
+
+
+@pytest.mark.parametrize("problem", ROUTINGS)
+@settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+@given(content_instances(max_users=4, max_brokers=4, max_channels=2))
+def test_relays_and_shared_trees_of_four_brokers_are_those_of_all_trees(problem, instance):
+    check(instance, problem, "branch-and-cut", {})
+
+
+@pytest.mark.parametrize("problem", ROUTINGS)
+@pytest.mark.parametrize("seed", range(2))
+def test_the_methods_agree_beyond_all_assignments(problem, seed):
+    instance = WORKLOADS["content"].generate(users=7, brokers=4, intervals=4, seed=seed)
+    values = {
+        f"{name} {options}": METHODS[name].run(instance, PROBLEMS[problem], **options).value
+        for name, options in VARIANTS
+    }
+    assert max(values.values()) <= min(values.values()) * (1 + 1e-6), values
+
+
+@pytest.mark.parametrize("problem", ROUTINGS)
+def test_prices_and_rates_that_are_no_whole_numbers_change_nothing_but_the_scale(problem):
+    whole = WORKLOADS["content"].generate(users=6, brokers=3, intervals=3, seed=4)
+    scaled = ContentInstance(
+        whole.access * 0.3, whole.core * 0.3, whole.capacities * 0.7, whole.rates * 0.7, whole.subscriptions
+    )
+    for name in METHODS:
+        before, after = (METHODS[name].run(instance, PROBLEMS[problem]) for instance in (whole, scaled))
+        assert before.status is after.status is Status.OPTIMAL
+        assert after.value == pytest.approx(0.21 * before.value, rel=1e-6)
+
+
+def test_a_relay_saves_a_quarter_where_three_brokers_surround_a_fourth():
+    # Every user can afford its own broker only; messages of one go to the two others (P4 §III.A says 4 is best).
+    core = np.array([[0.0, 2, 2, 1], [2, 0, 2, 1], [2, 2, 0, 1], [1, 1, 1, 0]])
+    access = np.where(np.eye(3, 4) > 0, 0.0, 50.0)
+    rates, wanted = np.array([[1.0], [0], [0]]), np.ones((3, 1), np.bool_)
+    instance = ContentInstance(access, core, np.full(4, np.inf), rates, wanted)
+    for method in METHODS.values():
+        assert method.run(instance, PROBLEMS["content-steiner"]).value == pytest.approx(3)
+        assert method.run(instance, PROBLEMS["content-mst"]).value == pytest.approx(4)
+        assert method.run(instance, PROBLEMS["content-shared-tree"]).value == pytest.approx(3)
+
+
+def test_routings_cost_the_more_the_less_they_leave_to_choose():
+    for seed in range(3):
+        instance = WORKLOADS["content"].generate(users=8, brokers=4, intervals=3, seed=seed)
+        steiner, mst, shared = (
+            METHODS["branch-and-cut"].run(instance, PROBLEMS[f"content-{routing}"]).value
+            for routing in ("steiner", "mst", "shared-tree")
+        )
+        assert steiner <= mst * (1 + 1e-6)
+        assert steiner <= shared * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("problem", ROUTINGS)
+def test_no_heuristic_is_better_than_the_optimum(problem):
+    instance = WORKLOADS["content"].generate(users=8, brokers=3, intervals=3, seed=1)
+    least = METHODS["branch-and-cut"].run(instance, PROBLEMS[problem]).value
+    for heuristic in CONTENT_HEURISTICS:
+        if problem in heuristic.problems:
+            assert heuristic.run(instance, PROBLEMS[problem]).value >= least * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_capacities_without_any_assignment_are_said_with_the_numbers(name):
+    # Four users who each need 2 of 3 on three brokers: 8 of 9 in all, but two of them fit on no broker.
+    rates, wanted = np.full((4, 1), 2.0), np.zeros((4, 1), np.bool_)
+    instance = ContentInstance(np.ones((4, 3)), np.zeros((3, 3)), np.full(3, 3.0), rates, wanted)
+    result = METHODS[name].run(instance, PROBLEMS["content-steiner"])
+    assert result.status is Status.INFEASIBLE
+    assert "4 users" in result.reason
+    # 5, 5, 5 and 3, 3 on 7, 7, 7: nothing is plain to see, and 3 + 3 fit beside no 5.
+    rates = np.array([[5.0], [5], [5], [3], [3]])
+    instance = ContentInstance(np.ones((5, 3)), np.zeros((3, 3)), np.full(3, 7.0), rates, np.zeros((5, 1), np.bool_))
+    assert instance.capacity_conflict() == ""
+    result = METHODS[name].run(instance, PROBLEMS["content-mst"])
+    assert result.status is Status.INFEASIBLE
+    assert "21 together" in result.reason
+
+
+@pytest.mark.parametrize("problem", ROUTINGS)
+def test_an_answer_and_its_columns_say_the_same(problem):
+    instance = WORKLOADS["content"].generate(users=7, brokers=4, intervals=4, seed=2)
+    judge = PROBLEMS[problem]
+    answer = best_start(instance, judge, seed=0, budget=TimeBudget(None))
+    for model in (
+        ContentModel(instance, judge.routing),
+        *(compact_model(instance, judge.routing, f) for f in FORMULATIONS),
+    ):
+        values = model.values(answer)
+        back = model.answer(values.astype(np.float64))
+        assert judge.violations(instance, back) == []
+        assert np.array_equal(back.brokers, answer.brokers)
+        assert judge.value(instance, back) <= judge.value(instance, answer) * (1 + 1e-12)
+    planes = ContentCuts(ContentModel(instance, judge.routing))
+    values = planes.model.values(answer)
+    assert planes.satisfied(values.astype(np.float64))
+    cost = float(np.dot(planes.model.costs, values))
+    assert cost == pytest.approx(judge.value(instance, planes.model.answer(values.astype(np.float64))))
+
+
+@pytest.mark.parametrize("problem", ROUTINGS)
+@pytest.mark.parametrize("name", METHODS)
+def test_a_time_limit_leaves_an_overlay_and_a_bound(name, problem):
+    instance = WORKLOADS["content"].generate(users=30, brokers=6, intervals=8, seed=0)
+    result = METHODS[name].run(instance, PROBLEMS[problem], time_limit=0.5)
+    assert result.status is Status.TIME_LIMIT, result.reason
+    assert 0 < result.lower_bound <= result.value
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_one_seed_gives_one_overlay(name):
+    instance = WORKLOADS["content"].generate(users=7, brokers=3, intervals=3, seed=5)
+    one, other = (METHODS[name].run(instance, PROBLEMS["content-steiner"], seed=3).answer for _ in range(2))
+    assert one == other
