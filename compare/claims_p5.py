@@ -2,45 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
-import numpy as np
 import pandas as pd
 
 from compare.claim import Claim, Finding, Verdict
-from compare.claim_bench import SEED, Bench, Experiment, grid, runs
+from compare.claim_bench import Bench
 from compare.claims_figures import verdict_of
-from heuristics.covering import MatchingEffort, matching_effort
-from instances import WORKLOADS, BrokerNetwork
+from compare.paper_figures_p5 import NAMES, with_effort, with_queues
+from compare.paper_grids_p5 import CAPS, FANOUTS, SERVICES, STRATEGIES, capped, covering, low_rate, saturated
 
-DATA = {"brokers-sparse": "sparse", "brokers-dense": "dense"}
-STRATEGIES = ("s0", "s1", "s2", "sh")
 _PUBLISHED_YIELD = {"sparse": (0.38, 0.50, 0.61, 0.64), "dense": (0.50, 0.60, 0.76, 0.77)}
 _FEWER, _MORE, _COVERING, _EVALUATIONS = 0.70, 1.15, 0.12, 0.34
 _CLOSE = 0.05
-_FANOUTS, _SERVICES, _CAPS = (5, 20, 35), (2000, 4000), (150, 100, 60)
-_TABLE_OF = 60
-
-
-def _both(family: str, quick: bool, publications: int, **parameters: int) -> Experiment:
-    recipes = tuple(
-        recipe
-        for data in DATA
-        for recipe in grid(family, data, 3 if quick else 10, publications=publications, **parameters)
-    )
-    return Experiment(recipes, (runs("soft-links", *STRATEGIES),))
-
-
-def _low_rate(quick: bool) -> Experiment:
-    return _both("P5 low rate", quick, 3600 if quick else 12_000)
 
 
 def _means(bench: Bench, column: str) -> Mapping[str, dict[str, float]]:
     """The mean of a measure by data (sparse, dense) and strategy."""
     means = bench.rows.groupby(["workload", "method"])[column].mean()
-    return {name: {s: float(means[data, s]) for s in STRATEGIES} for data, name in DATA.items()}
+    return {name: {s: float(means[data, s]) for s in STRATEGIES} for data, name in NAMES.items()}
 
 
 def _told(by_strategy: Mapping[str, float], form: str = ".2f") -> str:
@@ -69,7 +50,7 @@ def _table_two(bench: Bench) -> Iterable[Finding]:
             verdict_of(near and ranked, Verdict.ORDER if ranked else Verdict.REFUTED),
             f"Ours {_told(ours)}; published {_told(published)}. The workload was fitted to S0's deliveries and "
             "messages only.",
-            count // len(DATA),
+            count // len(NAMES),
         )
 
 
@@ -87,33 +68,18 @@ def _hop_counts(bench: Bench) -> Iterable[Finding]:
     )
 
 
-def _saturated(quick: bool) -> Experiment:
-    recipes = tuple(
-        recipe
-        for data in DATA
-        for fanout in _FANOUTS
-        for recipe in grid("P5 saturated", data, 2 if quick else 10, publications=6000, rate=72_000, fanout=fanout)
-    )
-    timed = [(s, {"service": service}) for service in _SERVICES for s in STRATEGIES]
-    return Experiment(recipes, (runs("soft-links", *timed),))
-
-
 def _queued(bench: Bench, *by: str) -> pd.Series:
-    """The mean deliveries before the last publication, by data, strategy and further columns."""
-    rows = bench.rows.assign(
-        queued=[json.loads(text)["queued_deliveries"] for text in bench.rows["counters"]],
-        service=[json.loads(text).get("service") for text in bench.rows["options"]],
-    )
-    return rows.groupby(["workload", "method", *by])["queued"].mean()
+    """The mean deliveries before the last publication, in thousands, by data, strategy and further columns."""
+    return with_queues(bench.rows).groupby(["workload", "method", *by])["queued"].mean()
 
 
 def _throughput(bench: Bench) -> Iterable[Finding]:
     delivered = _queued(bench, "p_fanout", "service")
-    widest = _FANOUTS[-1]
+    widest = FANOUTS[-1]
     rise = {
         (name, service, s): delivered[data, s, widest, service] / delivered[data, "s0", widest, service] - 1
-        for data, name in DATA.items()
-        for service in _SERVICES
+        for data, name in NAMES.items()
+        for service in SERVICES
         for s in STRATEGIES[1:]
     }
     (name, service, best), largest = max(rise.items(), key=lambda item: item[1])
@@ -121,78 +87,54 @@ def _throughput(bench: Bench) -> Iterable[Finding]:
     yield Finding(
         "up to 115% over S0",
         verdict_of(more and near, Verdict.ORDER if more else Verdict.REFUTED),
-        f"Fanout {widest}, matching in {' or '.join(f'{each / 1000:g}' for each in _SERVICES)} ms, 72,000 publications "
+        f"Fanout {widest}, matching in {' or '.join(f'{each / 1000:g}' for each in SERVICES)} ms, 72,000 publications "
         f"a minute: from {min(rise.values()):+.0%} to {largest:+.0%} ({best.upper()}, {name}, {service / 1000:g} ms). "
         "How long a broker takes is not in the paper, and the figure depends on it.",
         len(bench.rows),
     )
     curves = {
-        (data, service, s): [float(delivered[data, s, fanout, service]) for fanout in _FANOUTS]
-        for data in DATA
-        for service in _SERVICES
+        (data, service, s): [float(delivered[data, s, fanout, service]) for fanout in FANOUTS]
+        for data in NAMES
+        for service in SERVICES
         for s in STRATEGIES[1:]
     }
     grown = {key: curve[-1] / curve[0] - 1 for key, curve in curves.items()}
     yield Finding(
         "grow with fanout",
         verdict_of(all(after >= 0.99 * before for curve in curves.values() for before, after in pairwise(curve))),
-        f"Deliveries from fanout {_FANOUTS[0]} over {_FANOUTS[1]} to {widest} grow by {min(grown.values()):.1%} to "
+        f"Deliveries from fanout {FANOUTS[0]} over {FANOUTS[1]} to {widest} grow by {min(grown.values()):.1%} to "
         f"{max(grown.values()):.1%}; a step down of 1% counts as level.",
         len(bench.rows),
     )
 
 
-def _capped(quick: bool) -> Experiment:
-    recipes = tuple(
-        recipe
-        for data in DATA
-        for cap in _CAPS
-        for recipe in grid("P5 capped", data, 3 if quick else 10, publications=7200, rate=7200, uplink=cap)
-    )
-    timed = [(s, {"service": 500}) for s in STRATEGIES]
-    return Experiment(recipes, (runs("soft-links", *timed),))
-
-
 def _hybrid(bench: Bench) -> Iterable[Finding]:
     delivered = _queued(bench, "p_uplink")
-    for cap in _CAPS:
-        for data, name in DATA.items():
-            ours = {s: float(delivered[data, s, cap]) / 1000 for s in STRATEGIES[1:]}
-            published = " The bars of Fig. 14, read from its text, are 234, 209 and 238." if cap == _CAPS[0] else ""
+    for cap in CAPS:
+        for data, name in NAMES.items():
+            ours = {s: float(delivered[data, s, cap]) for s in STRATEGIES[1:]}
+            published = " The bars of Fig. 14, read from its text, are 234, 209 and 238." if cap == CAPS[0] else ""
             yield Finding(
                 f"{name}, uplinks of {cap} a second",
                 verdict_of(ours["sh"] > max(ours["s1"], ours["s2"])),
                 f"Thousand deliveries of 7200 publications in a minute: {_told(ours)}.{published}",
-                len(bench.rows) // (len(_CAPS) * len(DATA)),
+                len(bench.rows) // (len(CAPS) * len(NAMES)),
             )
 
 
 def _covering(bench: Bench) -> Iterable[Finding]:
-    fanouts, seeds = ((5, 10), 1) if bench.quick else ((5, 10, 15, 20, 25), 3)
-    effort: dict[int, list[MatchingEffort]] = {fanout: [] for fanout in fanouts}
-    for seed in range(seeds):
-        for fanout in fanouts:
-            network: BrokerNetwork = WORKLOADS["brokers-covering"].generate(
-                seed=SEED + seed, fanout=fanout, publications=2400
-            )
-            found = bench.run("s2", network, "soft-links").answer
-            if found is None:
-                raise RuntimeError("no soft links to look at")
-            brokers = np.arange(0, network.num_brokers, max(1, network.num_brokers // _TABLE_OF), dtype=np.int32)
-            effort[fanout].append(matching_effort(network, found.soft_links, brokers, 200))
-    sizes = {fanout: float(np.mean([one.covering for one in each])) for fanout, each in effort.items()}
-    tests = {fanout: float(np.mean([one.evaluations for one in each])) for fanout, each in effort.items()}
-    rise, more = sizes[10] / sizes[5] - 1, tests[10] / tests[5] - 1
+    means = with_effort(bench.rows).groupby("p_fanout")[["covering_percent", "evaluations_percent"]].mean() / 100
+    rise, more = (float(means[name][10]) - 1 for name in ("covering_percent", "evaluations_percent"))
     near = abs(rise - _COVERING) <= _CLOSE and abs(more - _EVALUATIONS) <= _CLOSE
     shown = "; ".join(
-        f"{f}: {100 * sizes[f] / sizes[5]:.0f}%, {100 * tests[f] / tests[5]:.0f}%" for f in fanouts if f > 5
+        f"{line.Index}: {line.covering_percent:.0%}, {line.evaluations_percent:.0%}" for line in means[1:].itertuples()
     )
     yield Finding(
         "fanout 5 to 10",
         verdict_of(near, Verdict.ORDER if 0 < rise < more else Verdict.REFUTED),
         f"Covering sets {rise:+.1%}, published +12%; predicate evaluations {more:+.1%}, published +34%. Against fanout "
         f"5, sets and evaluations at {shown}.",
-        seeds * len(fanouts),
+        len(bench.rows),
     )
 
 
@@ -202,21 +144,22 @@ CLAIMS_P5: tuple[Claim, ...] = (
         "pure forwarders fall by up to 70%; yields 38/50/61/64% sparse, 50/60/76/77% dense",
         "P5 Table 2",
         _table_two,
-        _low_rate,
+        low_rate,
     ),
-    Claim("P5.F9", "hop counts S2 < S1 < S0; S1 nearer S0 when dense", "P5 Fig. 9", _hop_counts, _low_rate),
+    Claim("P5.F9", "hop counts S2 < S1 < S0; S1 nearer S0 when dense", "P5 Fig. 9", _hop_counts, low_rate),
     Claim(
         "P5.F12",
         "fanout 5 to 10: covering sets +12%, predicate evaluations +34%",
         "P5 Fig. 12",
         _covering,
+        covering,
     ),
     Claim(
         "P5.F13",
         "deliveries under saturation rise by up to 115% over S0, and grow with fanout",
         "P5 Fig. 13",
         _throughput,
-        _saturated,
+        saturated,
     ),
-    Claim("P5.F14", "under capped uplinks SH delivers more than S1 and S2", "P5 Fig. 14", _hybrid, _capped),
+    Claim("P5.F14", "under capped uplinks SH delivers more than S1 and S2", "P5 Fig. 14", _hybrid, capped),
 )

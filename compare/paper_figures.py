@@ -4,51 +4,37 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from compare.claims_figures import greedy_merge_steps
+from compare.claims_p3_figures import PUBLISHED, table_means
+from compare.paper_figure import PaperFigure, PaperTable
+from compare.paper_figures_p5 import FIGURES_P5, TABLES_P5
 
 NODES, TOPICS, SIZE = ("p_nodes", "number of nodes |V|"), ("p_topics", "number of topics |T|"), "topics a node"
 AVERAGE, LARGEST = ("average_degree", "average degree"), ("max_degree", "maximum degree")
 SECONDS = ("seconds", "seconds")
 
 
-@dataclass(frozen=True)
-class PaperFigure:
-    """How to draw a grid.
-
-    Attributes
-    ----------
-    x : (str, str)
-        Column and its label.
-    panels : tuple of (str, str)
-        The same for each panel's y axis.
-    lines : tuple of str
-        The columns that tell lines apart.
-    flat : tuple of str
-        Methods that do not depend on x: drawn over the whole width.
-    bound : str
-        The problem whose proven lower bound is drawn too, in the first panel; "" for none.
-    published : str
-        What the paper prints, in a line.
-    """
-
-    x: tuple[str, str]
-    panels: tuple[tuple[str, str], ...]
-    lines: tuple[str, ...]
-    flat: tuple[str, ...] = ()
-    bound: str = ""
-    published: str = ""
+def with_steps(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with P1's share of the worst case, which takes making the instances again."""
+    rows = rows.copy()
+    worst_case = rows["p_nodes"].astype(float) ** 2 * rows["p_topics"].astype(float)
+    rows["share"] = [greedy_merge_steps(recipe) for recipe in rows["recipe"]] / worst_case
+    return rows
 
 
 _DEGREES_AND_TIME = (LARGEST, AVERAGE, SECONDS)
 FIGURES: Mapping[str, PaperFigure] = {
     "P1.F2": PaperFigure(NODES, (AVERAGE,), ("workload", "p_topics"), bound="min-tco"),
     "P1.F3": PaperFigure(
-        NODES, (("share", "steps ÷ (|V|²|T|)"),), ("workload", "p_topics"), published="in the order of 10⁻³"
+        NODES,
+        (("share", "steps ÷ (|V|²|T|)"),),
+        ("workload", "p_topics"),
+        published="in the order of 10⁻³",
+        measured=with_steps,
     ),
     "P1.F4a": PaperFigure(NODES, (AVERAGE,), ("method",), bound="min-tco", published="RingPT about 3 × GM"),
     "P1.F4b": PaperFigure(
@@ -90,6 +76,11 @@ FIGURES: Mapping[str, PaperFigure] = {
     ),
     "P3.F9": PaperFigure(("mean_size", f"mean {SIZE}"), _DEGREES_AND_TIME, ("method",)),
     "P3.F10": PaperFigure(NODES, (LARGEST,), ("method",), published="RingPT about 30 × DCBR-M"),
+    **FIGURES_P5,
+}
+TABLES: Mapping[str, PaperTable] = {
+    **{name: PaperTable(table_means, told) for name, told in PUBLISHED.items()},
+    **TABLES_P5,
 }
 
 
@@ -104,14 +95,6 @@ def with_axes(rows: pd.DataFrame) -> pd.DataFrame:
     rows["pn"] = [one.get("pn_ratio") for one in counters]
     if "p_least" in rows:
         rows["mean_size"] = (rows["p_least"] + rows["p_most"]) / 2
-    return rows
-
-
-def with_steps(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with P1's share of the worst case, which takes making the instances again."""
-    rows = rows.copy()
-    worst_case = rows["p_nodes"].astype(float) ** 2 * rows["p_topics"].astype(float)
-    rows["share"] = [greedy_merge_steps(recipe) for recipe in rows["recipe"]] / worst_case
     return rows
 
 

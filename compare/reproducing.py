@@ -15,9 +15,9 @@ from rich.table import Table
 
 from compare.claim_bench import Experiment, rows_of, runs, together
 from compare.claims import run_grids
-from compare.claims_p3_figures import PUBLISHED, table_means
 from compare.figure_style import TOPIC_COLOURS, Drawing, drawing, panels, plain_ticks, styled
-from compare.paper_figures import FIGURES, PaperFigure, name_of_line, with_axes, with_steps
+from compare.paper_figure import PaperFigure
+from compare.paper_figures import FIGURES, TABLES, name_of_line, with_axes
 from compare.paper_grids import GRIDS
 from instances.errors import unknown
 from instances.files import write_whole
@@ -37,7 +37,7 @@ def reproduce(ids: Sequence[str], *, quick: bool, out: Path, master: str) -> Non
     experiments = {name: [GRIDS[name](quick), *_bounds(name, quick)] for name in chosen}
     store = run_grids([together(parts) for parts in experiments.values()], quick, out, master)
     for name, parts in experiments.items():
-        rows = with_axes(rows_of(parts[0], store))
+        rows = _measured(name, with_axes(rows_of(parts[0], store)))
         bounds = with_axes(rows_of(parts[1], store)) if len(parts) > 1 else None
         table = _table_of(name, rows, bounds)
         write_whole(out / f"{name}.csv", lambda file, table=table: table.to_csv(file, index=False))  # type: ignore[misc]
@@ -49,14 +49,17 @@ def reproduce(ids: Sequence[str], *, quick: bool, out: Path, master: str) -> Non
             click.echo(f"{out / name}.svg, .pdf, .csv")
 
 
+def _measured(name: str, rows: pd.DataFrame) -> pd.DataFrame:
+    measured = FIGURES[name].measured if name in FIGURES else None
+    return measured(rows) if measured else rows
+
+
 def draw(name: str, rows: pd.DataFrame, bounds: pd.DataFrame | None = None) -> Drawing:
     """The figure: the mean of each line at each x, whiskers from the least to the largest run.
 
     Where there are proven lower bounds they are a dashed line under the first panel's curves. Cost O(R) for R rows.
     """
     figure = FIGURES[name]
-    if "share" in dict(figure.panels):
-        rows = with_steps(rows)
     lines = sorted({tuple(values) for values in rows[list(figure.lines)].itertuples(index=False)}, key=str)
     colours = {line: TOPIC_COLOURS[place % len(TOPIC_COLOURS)] for place, line in enumerate(lines)}
     marks = {line: _MARKERS[place % len(_MARKERS)] for place, line in enumerate(lines)}
@@ -123,13 +126,10 @@ def _bounds(name: str, quick: bool) -> list[Experiment]:
 
 
 def _table_of(name: str, rows: pd.DataFrame, bounds: pd.DataFrame | None) -> pd.DataFrame:
-    if name in PUBLISHED:
-        ours = table_means(rows)
-        told = [{"figure": key, "ours": value, "published": PUBLISHED[name].get(key)} for key, value in ours.items()]
-        return pd.DataFrame(told)
+    if name in TABLES:
+        ours, published = TABLES[name].means(rows), TABLES[name].published
+        return pd.DataFrame({"figure": key, "ours": ours[key], "published": published.get(key)} for key in ours)
     figure = FIGURES[name]
-    if "share" in dict(figure.panels):
-        rows = with_steps(rows)
     keys = [*figure.lines, figure.x[0]]
     columns = [column for column, _ in figure.panels]
     table = rows.groupby(keys, dropna=False)[columns].mean().reset_index()
