@@ -98,6 +98,13 @@ def with_axes(rows: pd.DataFrame) -> pd.DataFrame:
     return rows
 
 
+def rows_for(figure: str, rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a figure's runs with all columns that it shows."""
+    rows = with_axes(rows)
+    measured = FIGURES[figure].measured if figure in FIGURES else None
+    return measured(rows) if measured else rows
+
+
 def name_of_line(figure: PaperFigure, values: tuple[Any, ...]) -> str:
     """What the legend calls a line."""
     prefixes = {"p_topics": "|T|=", "p_subscriptions": "s="}

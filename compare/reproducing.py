@@ -17,7 +17,7 @@ from compare.claim_bench import Experiment, rows_of, runs, together
 from compare.claims import run_grids
 from compare.figure_style import TOPIC_COLOURS, Drawing, drawing, panels, plain_ticks, styled
 from compare.paper_figure import PaperFigure
-from compare.paper_figures import FIGURES, TABLES, name_of_line, with_axes
+from compare.paper_figures import FIGURES, TABLES, name_of_line, rows_for, with_axes
 from compare.paper_grids import GRIDS
 from instances.errors import unknown
 from instances.files import write_whole
@@ -37,7 +37,7 @@ def reproduce(ids: Sequence[str], *, quick: bool, out: Path, master: str) -> Non
     experiments = {name: [GRIDS[name](quick), *_bounds(name, quick)] for name in chosen}
     store = run_grids([together(parts) for parts in experiments.values()], quick, out, master)
     for name, parts in experiments.items():
-        rows = _measured(name, with_axes(rows_of(parts[0], store)))
+        rows = rows_for(name, rows_of(parts[0], store))
         bounds = with_axes(rows_of(parts[1], store)) if len(parts) > 1 else None
         table = _table_of(name, rows, bounds)
         write_whole(out / f"{name}.csv", lambda file, table=table: table.to_csv(file, index=False))  # type: ignore[misc]
@@ -47,11 +47,6 @@ def reproduce(ids: Sequence[str], *, quick: bool, out: Path, master: str) -> Non
             write_whole(out / f"{name}.svg", lambda file, drawn=drawn: file.write_bytes(drawn.svg_file))  # type: ignore[misc]
             write_whole(out / f"{name}.pdf", lambda file, drawn=drawn: file.write_bytes(drawn.pdf_file))  # type: ignore[misc]
             click.echo(f"{out / name}.svg, .pdf, .csv")
-
-
-def _measured(name: str, rows: pd.DataFrame) -> pd.DataFrame:
-    measured = FIGURES[name].measured if name in FIGURES else None
-    return measured(rows) if measured else rows
 
 
 def draw(name: str, rows: pd.DataFrame, bounds: pd.DataFrame | None = None) -> Drawing:

@@ -15,7 +15,7 @@ from compare.claim_bench import Experiment, grid, rows_here, runs, together
 from compare.claims import CLAIMS, judge
 from compare.claims_figures import greedy_merge_steps
 from compare.claims_p3_figures import PUBLISHED, table_means
-from compare.paper_figures import FIGURES, with_axes
+from compare.paper_figures import FIGURES, TABLES, rows_for
 from compare.paper_grids import GRIDS, LAWS, p3_default
 from compare.reproducing import draw
 from instances import TopicInstance
@@ -155,10 +155,10 @@ def test_experiments_keep_their_runs_to_their_own_instances() -> None:
 
 @pytest.mark.parametrize("quick", [True, False])
 def test_every_figure_of_the_papers_has_a_grid_and_every_grid_of_a_table_its_published_means(quick: bool) -> None:
-    assert set(GRIDS) == set(FIGURES) | set(PUBLISHED)
+    assert set(GRIDS) == set(FIGURES) | set(TABLES)
     for name, experiment in GRIDS.items():
         assert {recipe.family for recipe in experiment(quick).recipes} == {name}
-        assert name in CLAIMS
+        assert name in CLAIMS or name == "P5.F8", "which shows a workload, of which the paper claims nothing"
 
 
 def test_table_means_compare_times_within_an_instance() -> None:
@@ -179,7 +179,7 @@ def test_table_means_compare_times_within_an_instance() -> None:
     ],
 )
 def test_a_figure_is_drawn_the_same_twice_with_the_papers_axes(figure: str, build: Callable[[], Experiment]) -> None:
-    rows = with_axes(rows_here(build(), METHODS))
+    rows = rows_for(figure, rows_here(build(), METHODS))
     first, second = draw(figure, rows), draw(figure, rows)
     assert first.svg_file == second.svg_file
     text = first.svg_file.decode()
