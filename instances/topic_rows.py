@@ -14,6 +14,8 @@ import pyarrow.parquet as pq
 from instances.errors import BadInput
 
 _BLOCK = 1 << 20
+_LONGEST_HEADER = 1 << 20
+_MOST_ROWS, _MOST_BYTES = 200_000_000, 1 << 34
 
 
 def separated_rows(path: Path, columns: Sequence[str]) -> list[pa.Array]:
@@ -29,13 +31,19 @@ def separated_rows(path: Path, columns: Sequence[str]) -> list[pa.Array]:
     """
     try:
         with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-            head = next((line for line in file if line.strip("\r\n")), "")
+            head = "\n"
+            while head and not head.strip("\r\n"):
+                head = file.readline(_LONGEST_HEADER + 1)
     except OSError as error:
         raise BadInput(f"cannot be read ({error.strerror}): check the path") from None
     if "\ufffd" in head:
         _check_utf8(path)
+    if len(head) > _LONGEST_HEADER:
+        raise BadInput(f"its first line has more than {_LONGEST_HEADER:,} characters: give it a header line")
     if not head:
         raise BadInput(f"is empty: give it a header line with the columns {' and '.join(columns)}")
+    if path.stat().st_size > _MOST_BYTES:
+        raise BadInput(f"is larger than {_MOST_BYTES >> 30} GiB: give it fewer rows")
     delimiter = "\t" if "\t" in head else ","
     _check_columns(columns, next(csv.reader([head], delimiter=delimiter)))
     try:
@@ -71,6 +79,7 @@ def parquet_rows(path: Path, columns: Sequence[str]) -> list[pa.Array]:
         with path.open("rb") as file:
             source = pq.ParquetFile(file)
             _check_columns(columns, source.schema_arrow.names)
+            _check_size(source.metadata)
             table = source.read(columns=list(columns))
             labels = [table[column].cast(pa.string()).combine_chunks() for column in columns]
     except pa.ArrowException as error:
@@ -82,6 +91,13 @@ def parquet_rows(path: Path, columns: Sequence[str]) -> list[pa.Array]:
         if (row := _first_empty(values)) is not None:
             raise BadInput(f"row {row + 1}: an empty {column}: name it or remove the row")
     return labels
+
+
+def _check_size(metadata: pq.FileMetaData) -> None:
+    """Refuse what a small file may blow up to, before it does."""
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    if metadata.num_rows > _MOST_ROWS or sum(group.total_byte_size for group in groups) > _MOST_BYTES:
+        raise BadInput(f"holds more than {_MOST_ROWS:,} rows or {_MOST_BYTES >> 30} GiB: give it fewer")
 
 
 def _check_columns(columns: Sequence[str], present: Sequence[str]) -> None:
