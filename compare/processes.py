@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import os
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from instances import BadInput
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -18,6 +23,20 @@ def virtual_memory(pid: int) -> int:
     """Bytes of a process's address space; 0 once it has ended."""
     pages = _pages(pid)
     return pages[0] * _PAGE if pages else 0
+
+
+@contextmanager
+def memory_bounded(what: str) -> Iterator[None]:
+    """Let this process take half of the machine's memory more for something; beyond that is bad input."""
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    half = os.sysconf("SC_PHYS_PAGES") * _PAGE // 2
+    resource.setrlimit(resource.RLIMIT_AS, (virtual_memory(os.getpid()) + half, limits[1]))
+    try:
+        yield
+    except MemoryError:
+        raise BadInput(f"{what} takes more than half of the machine's memory: make it smaller") from None
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, limits)
 
 
 def session_of(leader: int) -> list[int]:

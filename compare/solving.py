@@ -12,6 +12,7 @@ import click
 
 from compare.catalogue import METHODS, kind_named, method_named, problem_named, workload_named
 from compare.isolation import run_isolated
+from compare.processes import memory_bounded
 from instances import BadInput, Method, Result, Status
 
 
@@ -105,7 +106,8 @@ def load(file: Path, problem: str, columns: Mapping[str, str | None]) -> Any:
     renamed = {column: name for column, name in columns.items() if name is not None}
     if foreign := [column for column in renamed if column not in kind.columns]:
         raise BadInput(f"--{foreign[0]}-column: instances of the kind '{kind.name}' have no such column: leave it out")
-    read = kind.read(file, renamed)
+    with memory_bounded(str(file)):
+        read = kind.read(file, renamed)
     if read.remark:
         click.echo(f"overlaybench: {read.remark}", err=True)
     return read.instance
@@ -114,7 +116,8 @@ def load(file: Path, problem: str, columns: Mapping[str, str | None]) -> Any:
 def generate(workload: str, given: dict[str, object], seed: int, output: Path) -> None:
     """Write an instance of a workload."""
     chosen = workload_named(workload)
-    instance = chosen.generate(seed=seed, **given)
+    with memory_bounded(f"the instance of workload '{workload}'"):
+        instance = chosen.generate(seed=seed, **given)
     kind_named(chosen.kind).write(instance, output)
     click.echo(f"{output}: {instance!r}", err=True)
 
@@ -178,7 +181,8 @@ def _check_takes(method: Method[Any, Any], what: str, flag: str, why_not: str) -
 def check(instance: Any, file: Path, problem: str) -> Verdict:
     """Judge the answer in a file."""
     judge = problem_named(problem)
-    answer = kind_named(judge.kind).read_answer(file, instance)
+    with memory_bounded(str(file)):
+        answer = kind_named(judge.kind).read_answer(file, instance)
     return Verdict(
         judge.name,
         judge.value(instance, answer),

@@ -18,6 +18,7 @@ from pyspark.core.broadcast import Broadcast
 
 from compare.catalogue import code_version, kind_named, method_named, problem_named
 from compare.isolation import Job, Outcome, Solver
+from compare.processes import memory_bounded
 from compare.progress import Progress
 from compare.queue import Queue
 from compare.recipe import Recipe
@@ -115,7 +116,9 @@ def _make(context: SparkContext, recipes: list[Recipe], store: Store) -> dict[st
 def _make_one(line: str, folder: str) -> tuple[str, str, int, str]:
     try:
         recipe = Recipe.from_json(line)
-        instance, kind = recipe.make(), kind_named(recipe.kind)
+        kind = kind_named(recipe.kind)
+        with memory_bounded("it"):
+            instance = recipe.make()
         Store(Path(folder)).add_instance(instance, kind)
         return line, instance.digest, kind.size(instance)[kind.sizes[0]], ""
     except BadInput as error:
@@ -130,24 +133,29 @@ def _run_all(context: SparkContext, tasks: list[Task], store: Store, quiet: bool
     with Progress(len(tasks), len(tasks) - len(missing), expected, quiet=quiet) as progress:
         tally = Tally(store)
         while missing:
-            _run_round(context, missing, store, progress, tally)
+            error = _run_round(context, missing, store, progress, tally)
             before, missing = missing, _missing(tasks, store)
+            if error is not None and len(missing) == len(before):
+                raise error
             if missing:
                 say(f"{len(missing)} of {len(before)} runs were lost with their workers, and are taken up again")
-            for task in missing:
+            for task in missing if error is None else ():  # otherwise some were never begun
                 lost[task.key] = lost.get(task.key, 0) + 1
             given_up = [task for task in missing if lost[task.key] >= _LOST_AT_MOST]
             _give_up(given_up, store)
             missing = [task for task in missing if lost[task.key] < _LOST_AT_MOST]
 
 
-def _run_round(context: SparkContext, tasks: list[Task], store: Store, progress: Progress, tally: Tally) -> None:
+def _run_round(
+    context: SparkContext, tasks: list[Task], store: Store, progress: Progress, tally: Tally
+) -> Exception | None:
+    """Have the workers take runs from a queue until it is empty; what ended them before, if anything did."""
     queue = Queue.make(store.folder.resolve(), len(tasks))
     shared, unwritable = context.broadcast(tasks), context.accumulator("", _FirstWords())
     folder = str(store.folder.resolve())
     slices = min(len(tasks), _SLICES_A_CORE * max(2, context.defaultParallelism))
     workers = context.parallelize(range(slices), slices)
-    errors: list[BaseException] = []
+    errors: list[Exception] = []
 
     def job() -> None:
         try:
@@ -171,8 +179,7 @@ def _run_round(context: SparkContext, tasks: list[Task], store: Store, progress:
     shared.unpersist()
     if unwritable.value:
         raise BadInput(unwritable.value)
-    if errors:
-        raise errors[0]
+    return errors[0] if errors else None
 
 
 class _FirstWords(AccumulatorParam[str]):
@@ -223,9 +230,10 @@ def run_task(task: Task, store: Store, solver: Solver) -> dict[str, Any]:
     """
     if task.code_version != code_version():
         raise BadInput(f"a worker has code of version {code_version()}, the study is for {task.code_version}: ship it")
+    method = _ready(task.method, task.problem)
     started = _now()
     job = Job(
-        _ready(task.method, task.problem),
+        method,
         _instance(str(store.folder), task.instance, problem_named(task.problem).kind),
         problem_named(task.problem),
         seed=task.seed,

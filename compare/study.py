@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -24,6 +25,8 @@ _SOURCE = ("family", "seeds", "stand_in")
 _FILE = ("file", "kind", "sample")
 _RUN = ("problems", "methods", "families", "nodes_at_most", "time_limit", "memory_limit", "repeats")
 _TIME_LIMIT, _MEMORY_LIMIT = 60.0, 4096
+_DEEP_KEY = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){64}""")
+_LARGEST, _MOST_INSTANCES, _MOST_RUNS = 2**22, 100_000, 1_000_000
 
 
 @dataclass(frozen=True)
@@ -118,12 +121,16 @@ def read_study(path: Path) -> Study:
     BadInput
         With the file, the place and the mend.
     """
-    spec = read_text(path)
+    spec = read_text(path, _LARGEST)
     with _placed(str(path)):
+        if _DEEP_KEY.search(spec):  # for a key of n parts tomllib takes n² of time and memory
+            raise BadInput("has a name with more than 64 dots: see the README for what a study looks like")
         try:
             data = tomllib.loads(spec)
         except tomllib.TOMLDecodeError as error:
             raise BadInput(str(error)) from None
+        except RecursionError:
+            raise BadInput("is nested too deeply: see the README for what a study looks like") from None
         return _study(data, spec, path)
 
 
@@ -136,10 +143,14 @@ def _study(data: dict[str, Any], spec: str, path: Path) -> Study:
     runs: list[Runs] = []
     for number, source in enumerate(_tables(data, "instances"), start=1):
         with _placed(f"instances[{number}]"):
-            recipes.extend(_recipes(source, seed, path.parent, notes))
+            recipes.extend(itertools.islice(_recipes(source, seed, path.parent, notes), _MOST_INSTANCES + 1))
+            if len(recipes) > _MOST_INSTANCES:
+                raise BadInput(f"more than {_MOST_INSTANCES:,} instances: divide the study")
     for number, table in enumerate(_tables(data, "runs"), start=1):
         with _placed(f"runs[{number}]"):
             runs.append(_runs(table, data, recipes))
+    if len(recipes) * sum(len(each.problems) * len(each.methods) * each.repeats for each in runs) > _MOST_RUNS:
+        raise BadInput(f"more than {_MOST_RUNS:,} runs may come of it: divide the study")
     return Study(name, seed, tuple(dict.fromkeys(recipes)), tuple(runs), tuple(notes), spec)
 
 
@@ -205,7 +216,8 @@ def _runs(table: dict[str, Any], data: dict[str, Any], recipes: list[Recipe]) ->
     for problem in problems:
         if (kind := problem_named(str(problem)).kind) not in {recipe.kind for recipe in recipes}:
             raise BadInput(f"problem '{problem}' asks for instances of the kind '{kind}', and the study has none")
-    chosen = [variant for method in methods for variant in _variants(method)]
+    variants = (variant for method in methods for variant in _variants(method))
+    chosen = list(itertools.islice(variants, _MOST_RUNS + 1))
     for problem, (method, options) in itertools.product(problems, chosen):
         method_named(method).complete(dict(options), problem)
     for family in wanted:

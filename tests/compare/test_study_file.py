@@ -153,3 +153,36 @@ def test_a_slip_in_a_study_file_is_one_line_that_names_the_place_and_the_mend(tm
     assert message.startswith(str(tmp_path / "study.toml"))
     assert said in message
     assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("".join(f"k{number} = 1\n" for number in range(1_000_000)), "is larger than 4 MiB"),
+        ("".join(f"k{number} = 1\n" for number in range(100_000)), "unknown key 'k0'"),
+        ("seed = " + "[" * 100_000, "is nested too deeply"),
+        ("a" + ".a" * 100_000 + " = 1", "more than 64 dots"),
+        ('["a' + '" . "' * 100_000 + '"]', "more than 64 dots"),
+        ("a" * 4_000_000, "Expected .=."),
+        (SPEC.replace("seeds = 3", "seeds = 1_000_000_000"), "more than 100,000 instances: divide the study"),
+        (SPEC.replace("nodes = [4, 6]", f"nodes = {list(range(1, 100_002))}"), "more than 100,000 instances"),
+        (SPEC.replace("repeats = 2", "repeats = 1_000_000_000"), "more than 1,000,000 runs"),
+        (SPEC.replace('methods = ["gm",', "methods = [" + '"gm",' * 400_000), "more than 1,000,000 runs"),
+    ],
+    ids=[
+        "million keys",
+        "many keys",
+        "nested",
+        "dotted",
+        "dotted table",
+        "one word",
+        "seeds",
+        "grid",
+        "repeats",
+        "methods",
+    ],
+)
+def test_a_study_that_would_swamp_the_machine_is_refused(tmp_path, text, said):
+    with pytest.raises(BadInput, match=said) as error:
+        study_of(tmp_path, text)
+    assert "\n" not in str(error.value)
