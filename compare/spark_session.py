@@ -7,15 +7,21 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from py4j.protocol import Py4JError
 from pyspark import SparkContext
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from compare.code_archive import ROOM, write_archive
+from instances import BadInput
 
-_FAILURES = 1000
+_FAILURES = 8
+_FAILED = (Py4JError, PySparkException, ConnectionError)
+_LONGEST = 300
+_SAID = re.compile(r"^\w*(?:Error|Exception|Interrupt)\b.*", re.MULTILINE)
 
 
 @contextmanager
@@ -54,17 +60,34 @@ def spark(master: str, log: Path, archive: Path | None = None) -> Iterator[Spark
                 .config("spark.executorEnv.PYTHONPATH", ROOM)
                 .config("spark.pyspark.driver.python", sys.executable)
             )
-        with log.open("ab") as file:
-            screen = os.dup(2)
-            os.dup2(file.fileno(), 2)
-            try:
-                session = builder.getOrCreate()
-            finally:
-                os.dup2(screen, 2)
-                os.close(screen)
         try:
-            session.sparkContext.setLogLevel("WARN")
-            yield session.sparkContext
+            with _started(builder, log) as context:
+                yield context
+        except _FAILED as error:
+            raise BadInput(f"Spark failed ({_first_said(str(error))}): see {log}, mend it, then go on") from None
+
+
+@contextmanager
+def _started(builder: SparkSession.Builder, log: Path) -> Iterator[SparkContext]:
+    with log.open("ab") as file:
+        screen = os.dup(2)
+        os.dup2(file.fileno(), 2)
+        try:
+            session = builder.getOrCreate()
         finally:
+            os.dup2(screen, 2)
+            os.close(screen)
+    try:
+        session.sparkContext.setLogLevel("WARN")
+        yield session.sparkContext
+    finally:
+        with suppress(*_FAILED):  # its process may be dead
             session.sparkContext.cancelAllJobs()
+        with suppress(*_FAILED):
             session.stop()
+
+
+def _first_said(trace: str) -> str:
+    """Of a trace through Java and Python, the line that a person can use."""
+    found = _SAID.search(trace)
+    return (found[0] if found else trace.strip().splitlines()[-1])[:_LONGEST]
