@@ -37,6 +37,11 @@ _METHODS: Mapping[str, tuple[str, str]] = {
     "clustering": ("#009E73", "^"),
     "steiner-mixing": ("#0072B2", "o"),
     "migration": ("#D55E00", "D"),
+    "s0": ("#8C8C8C", "X"),
+    "s1": ("#E69F00", "s"),
+    "s2": ("#0072B2", "o"),
+    "sh": ("#009E73", "^"),
+    "least-messages": ("#CC79A7", "v"),
 }
 _DASHES: tuple[Dashes, ...] = ("-", "--", ":", "-.")
 _OTHERS = (("#117733", "p"), ("#AA4499", "d"), ("#999933", "8"))

@@ -15,13 +15,20 @@ from compare import report_cells as cells
 from compare import report_page as page
 from compare.figures import figures
 from compare.report_bounds import IMPLICATIONS, disagreements, proven
+from compare.report_brokers import broker_part
 from compare.report_content import content_part
+from compare.report_part import Keep, Part
 from compare.tables import RUN_COLUMNS
-from instances import PROBLEMS, TopicInstance
+from instances import PROBLEMS, Kind, TopicInstance
+from instances.brokers import BROKERS
 from instances.content import CONTENT
 from instances.files import write_whole
 from instances.topics import TOPICS
 
+_PARTS: tuple[tuple[Kind[Any, Any], Callable[[pd.DataFrame, Keep], Part | None]], ...] = (
+    (CONTENT, content_part),
+    (BROKERS, broker_part),
+)
 _TOPIC_COLUMNS = (*TOPICS.sizes, *TOPICS.measures)
 
 
@@ -69,13 +76,14 @@ def write_report(
     topics = topics.astype(dict.fromkeys(TOPICS.sizes, "int64"))
     pairs = proven(topics)
     study = page.Study(topics, pairs, disagreements(topics, pairs))
-    part = content_part(rows[rows["kind"] == CONTENT.name], study.keep)
+    made = (part(rows[rows["kind"] == kind.name], study.keep) for kind, part in _PARTS)
+    parts = [one for one in made if one is not None]
     drawings = figures(study.runs, load_instance) if len(topics) else []
     content = _content(study, title, spec, notes)
     shown = [(one, Markup(one.svg)) for one in drawings]
-    brokered = [(one, Markup(one.svg)) for one in part.drawings] if part else []
-    html = _template().render(**content, figures=shown, part=part, part_figures=brokered)
-    drawings += part.drawings if part else []
+    in_parts = [(part, [(one, Markup(one.svg)) for one in part.drawings]) for part in parts]
+    html = _template().render(**content, figures=shown, parts=in_parts)
+    drawings += [one for part in parts for one in part.drawings]
     files = {f"tables/{name}.csv": text for name, text in study.csv.items()}
     for one in drawings:
         files |= {f"figures/{one.name}.svg": one.svg_file, f"figures/{one.name}.pdf": one.pdf_file}

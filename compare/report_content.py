@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-
 import pandas as pd
 
 from compare import report_cells as cells
 from compare.content_tables import content_runs, optimum_table, reduction_table, routing_table
 from compare.figure_content import content_drawings
-from compare.figure_style import Drawing
 from compare.report_cells import Cell, Column, Table
-from instances import Status
-
-Keep = Callable[[str, pd.DataFrame], str]
-
-
-@dataclass(frozen=True)
-class ContentPart:
-    """What the page shows: how the runs ended, and tables with a sentence each."""
-
-    ends: str
-    tables: Sequence[tuple[str, str, Table]]
-    drawings: Sequence[Drawing]
+from compare.report_part import Keep, Part, how_runs_ended, plain_table
+from instances.content import CONTENT
 
 
-def content_part(rows: pd.DataFrame, keep: Keep) -> ContentPart | None:
+def content_part(rows: pd.DataFrame, keep: Keep) -> Part | None:
     """The part, or None where the study has no content runs.
 
     Parameters
@@ -42,11 +28,10 @@ def content_part(rows: pd.DataFrame, keep: Keep) -> ContentPart | None:
     runs = content_runs(rows)
     keep("content-runs", rows.drop(columns="answer"))
     reductions = reduction_table(runs)
-    ended = rows["status"].value_counts()
-    ends = ", ".join(f"{ended[status]:,} {status}" for status in map(str, Status) if status in ended)
-    failures = rows.loc[rows["status"] == Status.FAILED, "reason"].value_counts()
-    ends += "".join(f"; failed {count} times: {reason}" for reason, count in failures.items())
-    return ContentPart(ends, _tables(runs, reductions, keep), content_drawings(reductions))
+    ends = how_runs_ended(rows)
+    return Part(
+        CONTENT.name, "Content-based overlays", ends, _tables(runs, reductions, keep), content_drawings(reductions)
+    )
 
 
 def _tables(runs: pd.DataFrame, reductions: pd.DataFrame, keep: Keep) -> list[tuple[str, str, Table]]:
@@ -61,12 +46,12 @@ def _tables(runs: pd.DataFrame, reductions: pd.DataFrame, keep: Keep) -> list[tu
         (
             "Ratio to the optimum",
             "The method's cost ÷ the optimum, where a run proved it.",
-            _plain(optima, keep("content-optima", optima), {"mean": cells.ratio, "worst": cells.ratio}),
+            plain_table(optima, keep("content-optima", optima), {"mean": cells.ratio, "worst": cells.ratio}),
         ),
         (
             "What a routing costs on the same assignments",
             "Core cost ÷ that of mst, and total cost likewise, for assignments that a method gave for both alike.",
-            _plain(
+            plain_table(
                 routings,
                 keep("content-routings", routings),
                 dict.fromkeys(("core", "smallest", "largest", "total"), cells.ratio),
@@ -91,16 +76,4 @@ def _reductions(reductions: pd.DataFrame, name: str) -> Table:
             cells.seconds(line.seconds),
         )
         lines.append([Cell(text) for text in texts])
-    return Table(name, columns, lines)
-
-
-def _plain(table: pd.DataFrame, name: str, written: dict[str, Callable[[float], str]]) -> Table:
-    columns = [
-        Column({"variant": "method"}.get(str(head), str(head)), number=head not in ("problem", "variant"))
-        for head in table.columns
-    ]
-    lines = [
-        [Cell(written.get(str(head), str)(entry)) for head, entry in zip(table.columns, line, strict=True)]
-        for line in table.itertuples(index=False)
-    ]
     return Table(name, columns, lines)

@@ -1,0 +1,139 @@
+"""What a study says of soft links: what strategies save, how far they are from the best, and where the rest is lost."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+
+from instances import Status
+
+TREE = "s0"
+LEAST = "least-messages"
+_SETTING = ["family", "brokers", "fanout"]
+_QUEUE_SETTING = [*_SETTING, "rate", "uplink"]
+
+
+def broker_runs(rows: pd.DataFrame) -> pd.DataFrame:
+    """The runs on broker networks, each beside the tree alone and the best bound of its instance.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One row a run, as the store keeps them, of the kind ``brokers``.
+
+    Returns
+    -------
+    DataFrame
+        The rows that have a value, with: fanout, rate and uplink (from the recipe; NaN where it says none), bound (the
+        highest lower bound of any run on the instance, at least its deliveries), bounded (whether an exact method ran
+        on it), proven (whether a run attains the bound), ratio (value ÷ bound), tree (the messages of S0) and fewer
+        (pure forwarders saved of S0's; NaN where S0 has none).
+    """
+    runs = rows[rows["value"].notna() & (rows["status"] != Status.FAILED)].copy()
+    recipes = [json.loads(text).get("parameters", {}) for text in runs["recipe"]]
+    for name in ("fanout", "rate", "uplink"):
+        runs[name] = np.array([recipe.get(name, np.nan) for recipe in recipes], dtype=np.float64)
+    by = runs.groupby("instance")
+    runs["bound"] = np.maximum(by["lower_bound"].transform("max").fillna(0.0), runs["deliveries"])
+    runs["bounded"] = by["exact"].transform("any")
+    runs["proven"] = by["value"].transform("min") <= runs["bound"]
+    runs["ratio"] = (runs["value"] / runs["bound"].where(runs["bound"] > 0)).fillna(1.0)
+    runs = runs.join(runs[runs["method"] == TREE].groupby("instance")["value"].min().rename("tree"), on="instance")
+    avoidable = runs["tree"] - runs["deliveries"]
+    runs["fewer"] = 1 - runs["pure_forwarders"] / avoidable.where(avoidable > 0)
+    return runs.sort_values([*_SETTING, "exact", "variant", "instance", "seed", "key"], ignore_index=True)
+
+
+def strategy_table(runs: pd.DataFrame) -> pd.DataFrame:
+    """Means by setting and method: yield, pure forwarders saved against S0, hops to a delivery, soft links, seconds."""
+    grouped = runs.groupby([*_SETTING, "variant"], dropna=False, sort=False)
+    table = grouped.agg(
+        instances=("instance", "nunique"),
+        messages=("value", "mean"),
+        **{"yield": ("yield", "mean"), "fewer forwarders": ("fewer", "mean"), "hops": ("average_hops", "mean")},
+        soft_links=("soft_links", "mean"),
+        seconds=("seconds", "mean"),
+    )
+    return table.reset_index()
+
+
+def queue_table(runs: pd.DataFrame) -> pd.DataFrame:
+    """Means by setting and method of runs that simulated queues: the share delivered in time, delay, longest queue."""
+    counters = [json.loads(text) for text in runs["counters"]]
+    queued = runs.assign(
+        arrived=[one.get("queued_deliveries", np.nan) for one in counters],
+        delay=[one.get("queued_delay_ms", np.nan) for one in counters],
+        longest=[one.get("longest_queue", np.nan) for one in counters],
+    ).dropna(subset=["arrived"])
+    queued["delivered"] = queued["arrived"] / queued["deliveries"].where(queued["deliveries"] > 0)
+    table = queued.groupby([*_QUEUE_SETTING, "variant"], dropna=False, sort=False).agg(
+        instances=("instance", "nunique"),
+        delivered=("delivered", "mean"),
+        **{"delay ms": ("delay", "mean"), "longest queue": ("longest", "max")},
+    )
+    return table.reset_index()
+
+
+def optimum_table(runs: pd.DataFrame) -> pd.DataFrame:
+    """Messages ÷ best bound by brokers and method, on instances on which an exact method ran.
+
+    Returns
+    -------
+    DataFrame
+        family, brokers, fanout, variant, instances, proven (of these), reached (the bound), mean, worst, and saved: of
+        the messages that S0 sends above the bound, the share that the method does without.
+    """
+    bounded = runs[runs["bounded"]]
+    avoidable = (bounded["tree"] - bounded["bound"]).where(bounded["tree"] > bounded["bound"])
+    bounded = bounded.assign(
+        at_bound=bounded["value"] <= bounded["bound"], saved=(bounded["tree"] - bounded["value"]) / avoidable
+    )
+    each = bounded.groupby([*_SETTING, "exact", "variant", "instance"], dropna=False, sort=False)[
+        ["ratio", "saved", "proven", "at_bound"]
+    ].min()
+    table = each.groupby([*_SETTING, "exact", "variant"], dropna=False, sort=False).agg(
+        instances=("ratio", "size"),
+        proven=("proven", "sum"),
+        reached=("at_bound", "sum"),
+        mean=("ratio", "mean"),
+        worst=("ratio", "max"),
+        saved=("saved", "mean"),
+    )
+    return table.reset_index().drop(columns="exact")
+
+
+def loss_table(runs: pd.DataFrame) -> pd.DataFrame:
+    """Where a strategy's distance from the best comes from, by method, on instances on which an exact method ran.
+
+    Returns
+    -------
+    DataFrame
+        links of (the method whose links they are), instances, proven (of these), forwarding (its messages ÷ the fewest
+        over the same links), gain (these ÷ the bound, which is over all links there can be) and both (the product), as
+        means. Runs whose links no ``least-messages`` run solved to the end are left out.
+    """
+    given = runs[runs["bounded"] & runs["answer"].notna()]
+    given = given.assign(
+        links=[np.asarray(answer[: 1 + 2 * int(answer[0])], dtype=np.int32).tobytes() for answer in given["answer"]]
+    )
+    least = given[(given["method"] == LEAST) & (given["counters"].map(_open) == 0)]
+    fewest = least.groupby(["instance", "links"])["value"].min().rename("fewest")
+    compared = given[~given["exact"] & ~given["method"].isin([LEAST, TREE])]
+    compared = compared.join(fewest, on=["instance", "links"], how="inner")
+    compared = compared.assign(
+        forwarding=compared["value"] / compared["fewest"], gain=compared["fewest"] / compared["bound"]
+    )
+    table = compared.groupby("variant", sort=False).agg(
+        instances=("instance", "nunique"),
+        proven=("proven", "sum"),
+        forwarding=("forwarding", "mean"),
+        gain=("gain", "mean"),
+        both=("ratio", "mean"),
+    )
+    return table.rename_axis("links of").reset_index()
+
+
+def _open(counters: str) -> float:
+    return float(json.loads(counters).get("open", np.inf))

@@ -1,0 +1,58 @@
+"""The part of a report on one kind of instance: how its runs ended, tables with a sentence each, figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from compare.figure_style import Drawing
+from compare.report_cells import Cell, Column, Table
+from instances import Status
+
+Keep = Callable[[str, pd.DataFrame], str]
+"""Remembers a table's CSV file under a name and returns the name."""
+
+_WORDS = ("problem", "family", "variant", "links of")
+
+
+@dataclass(frozen=True)
+class Part:
+    """What the page shows of a kind.
+
+    Attributes
+    ----------
+    kind, title : str
+    ends : str
+        How the runs ended.
+    tables : sequence of (title, sentence, table)
+    drawings : sequence of Drawing
+    """
+
+    kind: str
+    title: str
+    ends: str
+    tables: Sequence[tuple[str, str, Table]]
+    drawings: Sequence[Drawing]
+
+
+def how_runs_ended(rows: pd.DataFrame) -> str:
+    """How many runs ended in which status, and why those that failed did."""
+    ended = rows["status"].value_counts()
+    ends = ", ".join(f"{ended[status]:,} {status}" for status in map(str, Status) if status in ended)
+    failures = rows.loc[rows["status"] == Status.FAILED, "reason"].value_counts()
+    return ends + "".join(f"; failed {count} times: {reason}" for reason, count in failures.items())
+
+
+def plain_table(table: pd.DataFrame, name: str, written: Mapping[str, Callable[[float], str]]) -> Table:
+    """A table as it is, numbers written by column; `name` is that of its CSV file."""
+    columns = [
+        Column({"variant": "method"}.get(str(head), str(head).replace("_", " ")), number=head not in _WORDS)
+        for head in table.columns
+    ]
+    lines = [
+        [Cell(written.get(str(head), str)(entry)) for head, entry in zip(table.columns, line, strict=True)]
+        for line in table.itertuples(index=False)
+    ]
+    return Table(name, columns, lines)
