@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.core.event import Event, Listener, register
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -20,23 +21,29 @@ _KEPT_SECONDS = 24 * 3600
 
 
 def kernel(function: Function) -> Function:
-    """Compile a function of numbers and plain arrays at its first call; the machine code is kept on disk."""
+    """Compile a function of numbers and plain arrays when first called, and say so; machine code is kept on disk."""
     # numba notices a change in a kernel's own file only, not in the kernels it calls from other files:
     # a cache folder named after the sources of all of them never serves outdated code.
     config: Any = numba.config
     before, config.CACHE_DIR = config.CACHE_DIR, str(_CACHE)
     try:
+        _KERNELS.add(function)
         return cast(Function, numba.njit(cache=True)(function))
     finally:
         config.CACHE_DIR = before
 
 
-def say_if_compiling() -> None:
-    """Tell the user on stderr, once a process, if no kernel of this version was compiled on this machine yet."""
-    global _said
-    if not _said and not any(_CACHE.rglob("*.nbi")):
-        print("compiling kernels, once", file=sys.stderr, flush=True)
-    _said = True
+class _Notice(Listener):
+    """Tells the user on stderr, once a process, that a kernel is compiled, which takes a while."""
+
+    def on_start(self, event: Event) -> None:
+        global _said
+        if not _said and event.data["dispatcher"].py_func in _KERNELS:
+            _said = True
+            print("compiling kernels, once", file=sys.stderr, flush=True)
+
+    def on_end(self, event: Event) -> None:
+        pass
 
 
 def _cache_folder() -> Path:
@@ -69,4 +76,6 @@ def _prune(base: Path, keep: Path) -> None:
 
 
 _CACHE = _cache_folder()
+_KERNELS: set[Callable[..., Any]] = set()
 _said = False
+register("numba:compile", _Notice())  # type: ignore[no-untyped-call]

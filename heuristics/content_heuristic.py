@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from heuristics.compiled import say_if_compiling
 from heuristics.content_prices import Ids
 from heuristics.content_routing import routed
 from instances import ContentInstance, ContentOverlay, Found, Method, Option, Problem, Status
@@ -77,7 +76,6 @@ def content_heuristic(
 
     @cache
     def warm_up() -> None:
-        say_if_compiling()
         for routing in ROUTINGS.values():
             for options in warm_up_with:
                 assigned = assign(_square(), routing=routing, seed=0, time_limit=None, **options)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from heuristics.compiled import say_if_compiling
 from heuristics.ties import RULES, TIES
 from instances import Found, Method, Option, Overlay, Problem, TopicInstance
 
@@ -63,7 +62,6 @@ def _warm_up(
 ) -> Callable[[], None]:
     @cache
     def warm_up() -> None:
-        say_if_compiling()
         for chosen in [{"ties": rule} for rule in RULES] if TIES in options else [{}]:
             build(_two_triangles(), seed=0, **chosen, **given)
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from heuristics.compiled import say_if_compiling
 from heuristics.constant_diameter import CD_ODA, CD_ODA_1, CD_ODA_2
 from heuristics.divide_and_conquer import DC_GM, DCB_M, DCBR_M, NAIVE_DC
 from heuristics.greedy_merge import GREEDY_MERGE, greedy_merge
@@ -238,7 +237,6 @@ def _started(instance: TopicInstance, problem: Problem[TopicInstance, Overlay], 
 
 @cache
 def _warm_up() -> None:
-    say_if_compiling()
     small = TopicInstance.from_subscriptions({f"n{v}": [f"t{(v * k) % 7}" for k in range(1, 4)] for v in range(1, 14)})
     for method in STARTS.values():
         if method.warm_up is not None:

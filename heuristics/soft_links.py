@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from heuristics.compiled import say_if_compiling
 from heuristics.dissemination import carry, new_load, new_profile, traffic_of
 from heuristics.forwarding import S0, STRATEGIES
 from heuristics.link_management import Management, managed_links
@@ -102,7 +101,6 @@ def _queued(
 
 @cache
 def _warm_up() -> None:
-    say_if_compiling()
     for strategy in STRATEGIES:
         how = Management(rounds=3, candidates=2)
         _queued(two_feeds(), strategy, disseminate(two_feeds(), strategy, how), how, 1)

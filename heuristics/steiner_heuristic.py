@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from heuristics.compiled import say_if_compiling
 from instances import Found, Method, Option, Overlay, Problem, Status, SteinerInstance
 
 
@@ -38,7 +37,6 @@ def steiner_heuristic(
 
     @cache
     def warm_up() -> None:
-        say_if_compiling()
         star = [(0, 1, 2), (0, 2, 2), (0, 3, 2), (1, 2, 3), (2, 3, 3), (3, 4, 1)]
         build(SteinerInstance.from_edges(5, star, [1, 2, 3]))
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from heuristics.compiled import say_if_compiling
 from instances import TOPIC_PROBLEMS, Found, Method, Option, Overlay, Problem, Status, TopicInstance
 from models import proof, topic_presolve
 from models.candidate_edges import CandidateEdges, all_pairs
@@ -176,7 +175,6 @@ def _solve(
 @cache
 def warm_up() -> None:
     """Compile the kernels, and load the LP solver."""
-    say_if_compiling()
     warm_up_heuristics()
     small = TopicInstance.from_subscriptions({f"n{v}": [f"t{(v * k) % 7}" for k in range(1, 4)] for v in range(1, 14)})
     for problem in TOPIC_PROBLEMS:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from heuristics.compiled import say_if_compiling
 from instances import Found, Method, Option, Overlay, Problem, Status, TopicInstance
 from models import topic_presolve
 from models.candidate_edges import CandidateEdges, count_links
@@ -251,7 +250,6 @@ def _solve(
 
 @cache
 def _warm_up() -> None:
-    say_if_compiling()
     warm_up_heuristics()
     small = TopicInstance.from_subscriptions({f"n{v}": [f"t{(v * k) % 7}" for k in range(1, 4)] for v in range(1, 14)})
     for method in ("lp", "splitting"):

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from heuristics.compiled import say_if_compiling
 from heuristics.steiner_search import spread
 from heuristics.steiner_tree import Flags, graph_of
 from instances import Found, Method, Option, Overlay, Problem, Status
@@ -168,7 +167,6 @@ def _solve(
 @cache
 def _warm_up() -> None:
     """Compile the kernels, and load the LP solver."""
-    say_if_compiling()
     for presolve in (False, True):
         steiner_branch_and_cut(_PETERSEN, presolve=presolve, progress="off")
     incumbent = SteinerIncumbent(_PETERSEN, graph_of(10, _PETERSEN.edges))

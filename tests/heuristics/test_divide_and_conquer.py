@@ -21,8 +21,10 @@ from heuristics.partition import Partition, bulk_threshold, partition_of, random
 from heuristics.representatives import representatives
 from heuristics.ties import tie_order
 from instances import PROBLEMS, WORKLOADS, BadInput, Overlay, TopicInstance
+from instances.constructions import binary_tree_of_topics
 from instances.topic_instance import Ids
-from tests.heuristics import constructions, division_twins, twins
+from tests.heuristics import division_twins, twins
+from tests.heuristics.constructions import CONSTRUCTED
 from tests.heuristics.test_guarantees import middling
 from tests.strategies import topic_instances
 
@@ -91,21 +93,9 @@ def test_degrees_within_parts_may_exceed_the_number_of_nodes_combined(name: str)
 
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("name", FAMILY)
-@pytest.mark.parametrize(
-    "instance",
-    [
-        constructions.greedy_merge_lower_bound(2, 3),
-        constructions.minmax_oda_lower_bound(5),
-        constructions.cd_oda_lower_bound(6),
-        constructions.cd_oda_1_lower_bound(3),
-        constructions.case_seven(8),
-        constructions.naive_division_lower_bound(3),
-    ],
-    ids=["P1 Lemma 6.6", "P2 Lemma 1", "P2 Lemma 5", "P2 Lemma 6", "P2 Case VII", "P3 Lemma 8"],
-)
-def test_divide_and_conquer_equals_its_twin_on_the_papers_constructions(
-    instance: TopicInstance, name: str, ties: str
-) -> None:
+@pytest.mark.parametrize("construction", CONSTRUCTED)
+def test_divide_and_conquer_equals_its_twin_on_every_construction(construction: str, name: str, ties: str) -> None:
+    instance = CONSTRUCTED[construction]
     eta = bulk_threshold(instance)
     built = FAMILY[name](instance, **options_of(name, eta, 2, 2), ties=ties, seed=3)
     assert edges(built) == overlay_of_twin(name, instance, ties, eta, 2, 2, seed=3)
@@ -286,7 +276,7 @@ def test_more_coverage_costs_knowledge() -> None:
 
 @pytest.mark.parametrize("h", [2, 3])
 def test_a_part_of_the_root_and_the_leaves_of_lemma_8_has_degree_t(h: int) -> None:
-    instance = constructions.naive_division_lower_bound(h)
+    instance = binary_tree_of_topics(h=h)
     levels = [
         [v for v in range(instance.num_nodes) if len(instance.topics_of(v)) == 2 ** (h - i)] for i in range(h + 1)
     ]
@@ -313,7 +303,7 @@ def test_a_part_of_the_root_and_the_leaves_of_lemma_8_has_degree_t(h: int) -> No
 
 
 def test_random_parts_alone_already_exceed_gm_m_on_lemma_8() -> None:
-    instance = constructions.naive_division_lower_bound(5)
+    instance = binary_tree_of_topics(h=5)
     degrees = [
         int(NAIVE_DC.run(instance, PROBLEMS["minmax-tco"], partitions=4, seed=seed).counters["inner_max_degree"])
         for seed in range(10)

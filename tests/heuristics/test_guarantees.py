@@ -16,7 +16,13 @@ from heuristics.low_oda import low_oda
 from heuristics.minmax_oda import MINMAX_ODA, gm_m, minmax_oda
 from heuristics.ring_per_topic import ring_per_topic
 from instances import PROBLEMS, BadInput, Method, Overlay, Status, TopicInstance
-from tests.heuristics import constructions
+from instances.constructions import (
+    case_seven,
+    greedy_merge_cuboid,
+    minmax_oda_matchings,
+    nested_subscriptions,
+    weighted_nested_subscriptions,
+)
 from tests.strategies import topic_instances
 
 BY_NAME = {method.name: method for method in HEURISTICS}
@@ -167,12 +173,12 @@ def test_low_oda_lies_between_greedy_merge_and_gm_m(seed: int) -> None:
 @pytest.mark.parametrize(("k", "m"), [(2, 3), (3, 4), (4, 4), (5, 5)])
 @pytest.mark.parametrize("ties", ["lowest", "highest", "random"])
 def test_greedy_merge_takes_as_many_edges_as_lemma_6_6_counts(k: int, m: int, ties: str) -> None:
-    assert greedy_merge(constructions.greedy_merge_lower_bound(k, m), ties=ties).num_edges == 2 * k + k * m
+    assert greedy_merge(greedy_merge_cuboid(k=k, m=m), ties=ties).num_edges == 2 * k + k * m
 
 
 @pytest.mark.parametrize("n", [5, 8, 11])
 def test_cd_oda_may_build_the_complete_overlay_of_lemma_5(n: int) -> None:
-    instance = constructions.cd_oda_lower_bound(n)
+    instance = nested_subscriptions(n=n)
     edges = {
         ties: BY_NAME["cd-oda"].run(instance, PROBLEMS["2d-true"], ties=ties).value for ties in ("lowest", "highest")
     }
@@ -182,21 +188,21 @@ def test_cd_oda_may_build_the_complete_overlay_of_lemma_5(n: int) -> None:
 @pytest.mark.parametrize("n", [3, 5])
 def test_the_overlay_of_lemma_6_is_that_of_cd_oda_1_and_not_of_cd_oda_2(n: int) -> None:
     # A node u_i shares all its topics with v_i alone: it has the highest density, and CD-ODA-II begins with it.
-    instance = constructions.cd_oda_1_lower_bound(n)
+    instance = weighted_nested_subscriptions(n=n)
     assert BY_NAME["cd-oda-1"].run(instance, PROBLEMS["2d-true"]).value == n * (n - 1) / 2 + n
     assert BY_NAME["cd-oda-2"].run(instance, PROBLEMS["2d-true"]).value == 2 * n - 1
 
 
 @pytest.mark.parametrize("n", [6, 9, 14])
 def test_case_seven_comes_out_as_table_2_says(n: int) -> None:
-    instance = constructions.case_seven(n)
+    instance = case_seven(n=n)
     for name, edges in {"cd-oda": 2 * n - 5, "cd-oda-1": 2 * n - 5, "cd-oda-2": 2 * n - 5, "2d-oda": n}.items():
         assert BY_NAME[name].run(instance, PROBLEMS["2d-star"]).value == edges
 
 
 @pytest.mark.parametrize("n", [8, 20])
 def test_minmax_oda_takes_about_half_the_square_on_lemma_1(n: int) -> None:
-    instance = constructions.minmax_oda_lower_bound(n)
+    instance = minmax_oda_matchings(n=n)
     assert abs(minmax_oda(instance).num_edges - n * (n - 2) / 2) <= n / 4
     assert greedy_merge(instance).num_edges == n - 1
 

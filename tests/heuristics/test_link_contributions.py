@@ -7,7 +7,8 @@ from hypothesis import given, settings
 
 from benchmarks.link_contributions import greedy_merge_by_link_contributions
 from instances import PROBLEMS, Overlay, TopicInstance
-from tests.heuristics import constructions, twins
+from tests.heuristics import twins
+from tests.heuristics.constructions import CONSTRUCTED
 from tests.heuristics.test_guarantees import middling
 from tests.strategies import topic_instances
 
@@ -21,12 +22,11 @@ def test_each_edge_contributes_most_when_it_is_added(instance: TopicInstance) ->
 @pytest.mark.parametrize(
     "instance",
     [
-        constructions.greedy_merge_lower_bound(2, 3),
-        constructions.minmax_oda_lower_bound(6),
+        *CONSTRUCTED.values(),
         middling(1, 18, 9, 5),
         middling(2, 12, 20, 10),
     ],
-    ids=["P1 Lemma 6.6", "P2 Lemma 1", "random", "random, many topics"],
+    ids=[*CONSTRUCTED, "random", "random, many topics"],
 )
 def test_so_it_does_on_larger_instances(instance: TopicInstance) -> None:
     check(instance)

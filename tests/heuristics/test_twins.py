@@ -16,7 +16,10 @@ from heuristics.minmax_oda import gm_m, minmax_oda
 from heuristics.ring_per_topic import ring_per_topic
 from heuristics.two_diameter import two_diameter_oda
 from instances import Overlay, TopicInstance
-from tests.heuristics import constructions, twins
+from instances.constructions import CONSTRUCTIONS
+from instances.set_cover import SET_COVER_CONSTRUCTIONS
+from tests.heuristics import twins
+from tests.heuristics.constructions import CONSTRUCTED
 from tests.heuristics.test_guarantees import middling
 from tests.strategies import topic_instances
 
@@ -32,15 +35,6 @@ PAIRS: dict[str, tuple[Callable[..., Overlay], Callable[..., set[twins.Edge]]]] 
 TIES = ("lowest", "highest", "random")
 # The least k, k between and beyond small contributions, and k that no float near it stands for exactly.
 FACTORS = (1.0, 1.5, 2.0, 3.0, 7 / 3, 0.1 + 0.2 + 1.7, 100.0)
-
-CONSTRUCTIONS = {
-    "P1 Lemma 6.6": constructions.greedy_merge_lower_bound(2, 3),
-    "P2 Lemma 1": constructions.minmax_oda_lower_bound(6),
-    "P2 Lemma 5": constructions.cd_oda_lower_bound(6),
-    "P2 Lemma 6": constructions.cd_oda_1_lower_bound(3),
-    "P2 Case VII": constructions.case_seven(8),
-    "P3 Lemma 8": constructions.naive_division_lower_bound(3),
-}
 
 
 @pytest.mark.parametrize("ties", TIES)
@@ -79,11 +73,16 @@ def test_ring_per_topic_equals_its_twin(instance: TopicInstance) -> None:
     assert edges(ring_per_topic(instance)) == twins.ring_per_topic(twins.interest_of(instance))
 
 
+def test_every_construction_is_compared() -> None:
+    named = {workload.name for workload in (*CONSTRUCTIONS, *SET_COVER_CONSTRUCTIONS)}
+    assert {label.split()[0] for label in CONSTRUCTED} == named
+
+
 @pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize("name", [*PAIRS, "low-oda"])
-@pytest.mark.parametrize("construction", CONSTRUCTIONS)
-def test_heuristic_equals_its_twin_on_the_papers_constructions(construction: str, name: str, ties: str) -> None:
-    check(CONSTRUCTIONS[construction], name, ties, seed=1)
+@pytest.mark.parametrize("name", [*PAIRS, "low-oda", "gm in 3 runs", "ring-per-topic"])
+@pytest.mark.parametrize("construction", CONSTRUCTED)
+def test_heuristic_equals_its_twin_on_every_construction(construction: str, name: str, ties: str) -> None:
+    check(CONSTRUCTED[construction], name, ties, seed=1)
 
 
 @pytest.mark.parametrize("ties", TIES)
@@ -100,6 +99,12 @@ def check(instance: TopicInstance, name: str, ties: str, seed: int) -> None:
     interest, place = twins.interest_of(instance), twins.place_by(ties, seed)
     if name == "low-oda":
         assert edges(low_oda(instance, k=2.5, ties=ties, seed=seed)) == twins.low_oda(interest, place, Fraction(5, 2))
+    elif name == "gm in 3 runs":
+        assert edges(greedy_merge(instance, runs=3, ties=ties, seed=seed)) == twins.greedy_merge_runs(
+            interest, place, 3
+        )
+    elif name == "ring-per-topic":
+        assert edges(ring_per_topic(instance)) == twins.ring_per_topic(interest)
     else:
         method, twin = PAIRS[name]
         assert edges(method(instance, ties=ties, seed=seed)) == twin(interest, place)
