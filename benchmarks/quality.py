@@ -35,7 +35,7 @@ def main() -> None:
     parser.add_argument("--problems", nargs="+", default=["min-tco"], help="topic problems")
     parser.add_argument("--methods", nargs="+", default=[*NAMED, "polish", "best"], choices=METHODS, metavar="METHOD")
     parser.add_argument("--time-limit", type=float, help="seconds for best and polish")
-    parser.add_argument("--bound-time", type=float, help="seconds for the bound, by default twice that")
+    parser.add_argument("--bound-time", type=float, help="seconds for the bound, by default ten times that")
     chosen = parser.parse_args()
     limit = chosen.time_limit or (60.0 if chosen.large else 3.0)
     table = Table("instance", "problem", "bound", "method", title=f"medians of {chosen.seeds}, limit {limit:g} s")
@@ -49,7 +49,7 @@ def main() -> None:
             for seed in range(chosen.seeds)
         ]
         for problem in chosen.problems:
-            bounds = [bound(instance, problem, chosen.bound_time or 2 * limit) for instance in instances]
+            bounds = [bound(instance, problem, chosen.bound_time or 10 * limit) for instance in instances]
             for name in chosen.methods:
                 runs = [run(METHODS[name], instance, problem, limit) for instance in instances]
                 gaps = [value / least - 1 for (value, _), least in zip(runs, bounds, strict=True)]

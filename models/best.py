@@ -17,9 +17,8 @@ from heuristics.search_workspace import Keys, Near
 from instances import Found, Method, Option, Overlay, Problem, TopicInstance
 from models.candidate_edges import CandidateEdges
 from models.cost_splitting import split_costs
-from models.ruin_and_recreate import build
-from models.search_space import search_space
 from models.time_budget import TimeBudget, interruptible
+from models.weighted_greedy import weighted_greedy
 
 STEPS = Option("steps", 200_000, "steps of local search, where no time limit is given", least=0, most=10**12)
 # Nanoseconds a pair of subscribers of one topic, generously; 400 for those not named.
@@ -129,9 +128,7 @@ def _guided(instance: TopicInstance, start: Overlay, budget: TimeBudget) -> tupl
     usage = splitting.usage[np.searchsorted(edges, kept.keys)]
     overlays = []
     if len(kept) * start.num_edges < _MOST_BUILT and not budget.passed:
-        chosen = build(search_space(kept), usage + 0.01, cap=instance.num_nodes, overload=0.0, seed=0)
-        ends = np.stack([kept.u[chosen], kept.v[chosen]], axis=1)
-        overlays.append(Overlay.from_edges(instance.num_nodes, ends))
+        overlays.append(weighted_greedy(kept, usage + 0.01, cap=instance.num_nodes, overload=0.0, seed=0))
     return candidates(instance, kept.keys, (0.9 + 0.1 * np.minimum(usage, 1.0)).astype(np.float32)), overlays
 
 

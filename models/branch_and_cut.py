@@ -12,14 +12,13 @@ import numpy as np
 
 from instances import TOPIC_PROBLEMS, Found, Method, Option, Overlay, Problem, Status, TopicInstance
 from models import proof, topic_presolve
-from models.candidate_edges import CandidateEdges, all_pairs
 from models.certificate import Certificate
 from models.certificate_text import packed
 from models.cutting_planes import Goal
 from models.deadline import Deadline, OutOfTime
 from models.dual_fitting import fitted_within, mean_degree_bound
 from models.edge_minimisation import Outcome, Settings, minimise_edges
-from models.lp_guided import Incumbent
+from models.lp_guided import warm_up as warm_up_incumbents
 from models.pareto_front import pareto_front
 from models.progress import PROGRESS
 from models.requirements import Requirements, requirements_of
@@ -181,8 +180,7 @@ def warm_up() -> None:
         if problem.name in PROBLEMS_ANSWERED:
             branch_and_cut(small, problem, progress="off", steps=50)
     # So small an instance may be solved before its incumbent needs improving.
-    edges = CandidateEdges(small, all_pairs(small))
-    Incumbent(small, Goal(), None, 0).improve_along(edges, np.zeros(len(edges)), TimeBudget(None), goal=0, steps=1)
+    warm_up_incumbents()
 
 
 BRANCH_AND_CUT: Method[TopicInstance, Overlay] = Method(

@@ -19,6 +19,7 @@ from models.cost_splitting import certificate_rows, split_costs
 from models.cutting_planes import CuttingPlanes, Goal, starting_pairs
 from models.dual_fitting import fitted_within, mean_degree_bound
 from models.lp_guided import Incumbent
+from models.lp_guided import warm_up as warm_up_incumbents
 from models.progress import PROGRESS, Progress
 from models.starts import greedy_merge_or_stars, heuristic_overlays, stars, warm_up_heuristics
 from models.time_budget import TimeBudget, interruptible
@@ -251,10 +252,11 @@ def _solve(
 @cache
 def _warm_up() -> None:
     warm_up_heuristics()
+    warm_up_incumbents()
     small = TopicInstance.from_subscriptions({f"n{v}": [f"t{(v * k) % 7}" for k in range(1, 4)] for v in range(1, 14)})
     for method in ("lp", "splitting"):
         for of_degree in (False, True):
-            lower_bound(small, of_degree=of_degree, method=method, progress="off", time_limit=2.0)
+            lower_bound(small, of_degree=of_degree, method=method, progress="off")
 
 
 LP_BOUND: Method[TopicInstance, Overlay] = Method(

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import numpy.typing as npt
 
+from heuristics.overlay_search import MOST_STEPS, OverlaySearch, candidates
+from heuristics.search_workspace import Rules
 from instances import Overlay, TopicInstance
-from models.candidate_edges import CandidateEdges
+from models.candidate_edges import CandidateEdges, all_pairs
 from models.certificate import UNIT
 from models.cutting_planes import Goal
 from models.relaxation import NO_CUTOFF
-from models.ruin_and_recreate import build, improve
-from models.search_space import SearchSpace, search_space
 from models.time_budget import TimeBudget
+from models.weighted_greedy import weighted_greedy
 
 Reals = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 ANY_OVERLAY = 2.0**61  # as a goal: the first overlay within the limits is enough
-_CHUNK = 10_000
+_HEAT = 0.15
 
 
 class Incumbent:
@@ -45,7 +48,6 @@ class Incumbent:
         self.seed, self.calls = seed, 0
         self.overlay: Overlay | None = None
         self.value = np.inf
-        self._space: SearchSpace | None = None
         self._searchable = not goal.diameter
         if start is not None:
             self.offer(start)
@@ -67,7 +69,7 @@ class Incumbent:
         ends = np.stack([edges.u[: len(chosen)][chosen], edges.v[: len(chosen)][chosen]], axis=1)
         return self.offer(Overlay.from_edges(self.instance.num_nodes, ends))
 
-    def build_along(self, edges: CandidateEdges, x: Reals) -> Flags | None:
+    def build_along(self, edges: CandidateEdges, x: Reals) -> Overlay | None:
         """Build an overlay along LP values, one a candidate edge, and offer it.
 
         Edges are chosen by contribution × (LP value + 0.01), and redundant ones dropped.
@@ -75,10 +77,10 @@ class Incumbent:
         if not self._searchable or not len(edges):
             return None
         self.calls += 1
-        space = self._space_of(edges)
-        chosen = build(space, _padded(x, len(edges)) + 0.01, cap=self.cap, overload=self._overload, seed=self._next())
-        self.offer_chosen(edges, chosen)
-        return chosen
+        weights = _padded(x, len(edges)) + 0.01
+        overlay = weighted_greedy(edges, weights, cap=self.cap, overload=self._overload, seed=self._next())
+        self.offer(overlay)
+        return overlay
 
     def improve_along(
         self, edges: CandidateEdges, x: Reals, deadline: TimeBudget, *, goal: float, steps: int, patience: int = 3
@@ -87,47 +89,42 @@ class Incumbent:
 
         Rounds prefer edges of large LP value, or do not, in turn.
         """
-        chosen = self.build_along(edges, x)
-        if chosen is None:
+        start = self.build_along(edges, x)
+        if start is None:
             return
-        space, x = self._space_of(edges), _padded(x, len(edges))
-        best = np.inf
-        idle = 0
+        values, best, idle = _padded(x, len(edges)), np.inf, 0
         while idle < 2 * patience and self.value > goal and not deadline.passed:
-            weights = x + 0.3 if self.calls % 2 else np.ones(len(edges))
-            done, cost = 0, np.inf
-            trial = chosen
-            while done < steps and not deadline.passed and self.value > goal:
-                trial, cost = improve(
-                    space,
-                    trial,
-                    weights,
-                    cap=self.cap,
-                    overload=self._overload,
-                    steps=min(_CHUNK, steps - done),
-                    temperature=0.15,
-                    seed=self._next(),
-                    goal=goal if goal < ANY_OVERLAY else 0.0,
-                )
-                done += _CHUNK
-                self.offer_chosen(edges, trial)
-            idle = 0 if cost < best else idle + 1
-            if cost <= best:
-                best, chosen = cost, trial
+            weights = (np.minimum(values, 1) + 0.3) / 1.3 if self.calls % 2 else np.ones(len(edges))
+            near = candidates(self.instance, edges.keys, weights.astype(np.float32))
+            search = OverlaySearch(self.instance, start, near, self._next())
+            search.drop_redundant()
+            least = np.inf
+            while search.steps < steps and not deadline.passed and self.value > goal:
+                heat = _HEAT * 0.1 ** (search.steps / steps)
+                cost = search.run(Rules(self.cap, self._overload, heat), min(MOST_STEPS, steps - search.steps), least)
+                if cost < least:
+                    least = cost
+                    self.offer(search.overlay)
+            idle = 0 if least < best else idle + 1
+            if least <= best:
+                best, start = least, search.overlay
             self.calls += 1
 
     @property
     def _overload(self) -> float:
         return 1.5 if self.cap < self.instance.num_nodes else 0.0
 
-    def _space_of(self, edges: CandidateEdges) -> SearchSpace:
-        if self._space is None or len(self._space.u) != len(edges):
-            self._space = search_space(edges)
-        return self._space
-
     def _next(self) -> int:
         self.seed = (self.seed * 6364136223846793005 + 1442695040888963407) % 2**62
         return self.seed
+
+
+@cache
+def warm_up() -> None:
+    """Compile the kernels that building and improving call."""
+    small = TopicInstance.from_subscriptions({f"n{v}": [f"t{(v * k) % 7}" for k in range(1, 4)] for v in range(1, 14)})
+    edges = CandidateEdges(small, all_pairs(small))
+    Incumbent(small, Goal(), None, 0).improve_along(edges, np.zeros(len(edges)), TimeBudget(None), goal=0, steps=1)
 
 
 def _padded(x: Reals, size: int) -> Reals:
