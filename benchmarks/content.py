@@ -74,12 +74,10 @@ def main() -> None:
         table.add_column(heading, justify="right")
     console = Console()
     with console.status("") as status:
-        baseline: dict[str, float] = {}
         for case in (case for case in CASES if chosen.only in case.label):
             status.update(f"{case.size}: {case.label}")
             found = measured_apart(case)
-            baseline.setdefault(case.problem, found["baseline"])
-            saved = f"{baseline[case.problem] / found['value']:.3f}" if found["value"] else ""
+            saved = f"{found['baseline'] / found['value']:.3f}" if found["value"] else ""
             table.add_row(
                 *(case.size, case.problem, case.label, f"{found['seconds']:.2f}", goal(case.seconds)),
                 *(f"{found['peak']:.0f}", goal(case.mib), saved),

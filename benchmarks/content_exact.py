@@ -1,0 +1,72 @@
+"""How far proofs reach for content-based overlays, and which exact model is the smallest and the fastest.
+
+    python -m benchmarks.content_exact [--sizes 12x4x6,30x6x8] [--models branch-and-cut,…] [--seeds 3] [--limit 60]
+
+P4's workload, by users × brokers × channels; one thread; kernels compiled and solvers loaded before. Goals: optimal
+within 60 s at 12 × 4 × 6, a proven gap at 30 × 6 × 8.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+
+from instances import CONTENT_PROBLEMS, WORKLOADS, Result
+from instances.content_problems import ContentProblem
+from models import CONTENT_MODELS
+from models.content_formulations import FORMULATIONS
+
+METHODS = {method.name: method for method in CONTENT_MODELS}
+COMPACT = ("cp-sat", "ilp")
+MODELS = ("branch-and-cut", *(f"{method} {formulation}" for method in COMPACT for formulation in FORMULATIONS))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", default="12x4x6", help="users x brokers x channels, with commas")
+    parser.add_argument("--models", default=",".join(MODELS), help="with commas")
+    parser.add_argument("--problems", default=",".join(problem.name for problem in CONTENT_PROBLEMS))
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--limit", type=float, default=60, help="seconds a run")
+    chosen = parser.parse_args()
+    print(
+        "| users × brokers × channels | problem | model | variables, rows | optimal | gap: median, largest | seconds |"
+    )
+    print("| --- " * 7 + "|")
+    for size in chosen.sizes.split(","):
+        for problem in CONTENT_PROBLEMS:
+            if problem.name in chosen.problems.split(","):
+                for model in chosen.models.split(","):
+                    print(line(size, problem, model, chosen.seeds, chosen.limit), flush=True)
+
+
+def line(size: str, problem: ContentProblem, model: str, seeds: int, limit: float) -> str:
+    """A model on a few instances of one size: medians, and the range of the seconds."""
+    results = [solved(size, problem, model, seed, limit) for seed in range(seeds)]
+    gaps = [100.0 if result.gap is None else 100 * result.gap for result in results]
+    seconds = sorted(result.seconds for result in results)
+    optimal = sum(result.status == "optimal" for result in results)
+    columns, rows = (
+        statistics.median(float(result.counters.get(name, 0)) for result in results)
+        for name in (("columns", "cuts") if model == "branch-and-cut" else ("variables", "constraints"))
+    )
+    return (
+        f"| {size.replace('x', ' × ')} | {problem.name} | {model} | {columns:g}, {rows:g} | {optimal} of {seeds} | "
+        f"{statistics.median(gaps):.2f}%, {max(gaps):.2f}% | "
+        f"{statistics.median(seconds):.1f} ({seconds[0]:.1f} to {seconds[-1]:.1f}) |"
+    )
+
+
+def solved(size: str, problem: ContentProblem, model: str, seed: int, limit: float) -> Result:
+    users, brokers, channels = map(int, size.split("x"))
+    instance = WORKLOADS["content"].generate(users=users, brokers=brokers, intervals=channels, seed=seed)
+    name, *formulation = model.split()
+    method = METHODS[name]
+    if method.warm_up is not None:
+        method.warm_up()
+    options = {"formulation": formulation[0]} if formulation else {}
+    return method.run(instance, problem, seed=seed, time_limit=limit, **options)
+
+
+if __name__ == "__main__":
+    main()
