@@ -7,18 +7,22 @@ prices are drawn from streams of their own: the same seed at another access-to-c
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 
 from instances.content_instance import ContentInstance, Flags, Floats
 from instances.core_prices import closed
 from instances.errors import BadInput
-from instances.generating_functions import cut_quadratic_histogram, touched
+from instances.generating_functions import covered, cut_quadratic_histogram, equal_cells, exact_cells, touched
 from instances.option import Option
 from instances.workload import Workload
 
+Intervals = Sequence[tuple[Floats, Floats]]
 _MESSAGES = 10_000
 _SIDE = 1000.0
-_CELLS = 2**31 - 1
+_MOST_RATES = 2**31 - 1
 _FUNCTIONS, _SUBSCRIPTIONS, _PRICES = range(3)
 
 
@@ -28,16 +32,20 @@ def _content(
     brokers: int,
     intervals: int,
     dimensions: int,
+    cells: str,
     width: float,
     metric: str,
     access_to_core: float,
     slack: float,
     seed: int,
 ) -> ContentInstance:
-    if users * intervals**dimensions > _CELLS:
-        raise BadInput(f"{users} users on {intervals}^{dimensions} channels are more than {_CELLS} rates: choose fewer")
-    rates = _rates(np.random.default_rng([_FUNCTIONS, seed]), users, intervals, dimensions)
-    wanted = _wanted(np.random.default_rng([_SUBSCRIPTIONS, seed]), users, intervals, dimensions, width)
+    boxes = _boxes(np.random.default_rng([_SUBSCRIPTIONS, seed]), users, dimensions, width)
+    grid = [exact_cells(low, high) if cells == "exact" else equal_cells(intervals) for low, high in boxes]
+    channels = math.prod(len(ends) - 1 for ends in grid)
+    if users * channels > _MOST_RATES:
+        raise BadInput(f"{users} users on {channels} channels are more than {_MOST_RATES} rates: choose fewer")
+    rates = _rates(np.random.default_rng([_FUNCTIONS, seed]), users, grid)
+    wanted = _wanted(boxes, grid, exact=cells == "exact")
     access, core = _METRICS[metric](np.random.default_rng([_PRICES, seed]), users, brokers)
     core = _scaled(core, float(access.mean()) / access_to_core)
     free = ContentInstance(access, core, np.full(brokers, np.inf), rates, wanted)
@@ -45,27 +53,35 @@ def _content(
     return ContentInstance(access, core, np.full(brokers, capacity), rates, wanted)
 
 
-def _rates(random: np.random.Generator, users: int, intervals: int, dimensions: int) -> Floats:
-    """Histograms of cut quadratics; over several dimensions the product of one in each."""
-    scale = round(_MESSAGES ** (1 / dimensions))
-    product = np.ones((users, 1))
+def _boxes(random: np.random.Generator, users: int, dimensions: int, width: float) -> Intervals:
+    """What users subscribe to: in each dimension an interval between two points, shrunk about its middle."""
+    boxes = []
     for _ in range(dimensions):
+        ends = np.sort(random.random((users, 2)), axis=1)
+        middle, half = (ends[:, 0] + ends[:, 1]) / 2, (ends[:, 1] - ends[:, 0]) / 2 * width
+        boxes.append((np.clip(middle - half, 0.0, 1.0), np.clip(middle + half, 0.0, 1.0)))
+    return boxes
+
+
+def _rates(random: np.random.Generator, users: int, grid: Sequence[Floats]) -> Floats:
+    """Histograms of cut quadratics; over several dimensions the product of one in each."""
+    scale = round(_MESSAGES ** (1 / len(grid)))
+    product = np.ones((users, 1))
+    for ends in grid:
         a, b, c = (2 * random.random((users, 3)) - 1).T
         # a·t² + b·t + c with t = 2x − 1, as a quadratic in x
         coefficients = np.stack([4 * a, 2 * b - 4 * a, a - b + c], axis=1)
-        histogram = cut_quadratic_histogram(coefficients, intervals, scale)
+        histogram = cut_quadratic_histogram(coefficients, ends, scale)
         product = (product[:, :, None] * histogram[:, None, :]).reshape(users, -1)
     return product
 
 
-def _wanted(random: np.random.Generator, users: int, intervals: int, dimensions: int, width: float) -> Flags:
-    """The cells that a box touches: in each dimension an interval between two points, shrunk about its middle."""
-    product = np.ones((users, 1), dtype=np.bool_)
-    for _ in range(dimensions):
-        ends = np.sort(random.random((users, 2)), axis=1)
-        middle, half = (ends[:, 0] + ends[:, 1]) / 2, (ends[:, 1] - ends[:, 0]) / 2 * width
-        cells = touched(middle - half, middle + half, intervals)
-        product = (product[:, :, None] & cells[:, None, :]).reshape(users, -1)
+def _wanted(boxes: Intervals, grid: Sequence[Floats], *, exact: bool) -> Flags:
+    """The cells that a box touches, or is made of."""
+    product = np.ones((len(boxes[0][0]), 1), dtype=np.bool_)
+    for (low, high), ends in zip(boxes, grid, strict=True):
+        inside = covered(low, high, ends) if exact else touched(low, high, len(ends) - 1)
+        product = (product[:, :, None] & inside[:, None, :]).reshape(len(low), -1)
     return product
 
 
@@ -108,6 +124,12 @@ _PARAMETERS = (
     Option("brokers", 10, "|B|; P4 has a tenth to a hundredth of the users", least=1, most=100_000),
     Option("intervals", 100, "intervals of the histogram in each dimension", least=1, most=1_000_000),
     Option("dimensions", 1, "of the content space; channels are the cells of the grid", least=1, most=8),
+    Option(
+        "cells",
+        "equal",
+        "intervals of one length, or cut exactly at the subscriptions' ends (then `intervals` counts for nothing)",
+        choices=("equal", "exact"),
+    ),
     Option("width", 1.0, "subscriptions shrunk to this share of a random interval", least=0.0, most=1.0),
     Option(
         "metric",

@@ -11,33 +11,56 @@ Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
 
-def cut_quadratic_histogram(coefficients: Floats, intervals: int, scale: float) -> Floats:
-    """What each publisher generates in each of equally long intervals of the content space, in whole units.
+def equal_cells(intervals: int) -> Floats:
+    """The ends of equally long intervals of the content space [0, 1]. Shape (intervals + 1,)."""
+    return np.arange(intervals + 1) / intervals
 
-    The generating function is a quadratic on [0, 1] with its negative part cut off. An interval's rate is its
-    integral: the mean on the interval, as P4 has it, times the length. Units are cut at the interval's ends from the
-    whole, so that the rates of a coarser histogram are sums of those of a finer one.
+
+def exact_cells(low: Floats, high: Floats) -> Floats:
+    """The content space cut wherever a subscription begins or ends: on these cells a histogram loses nothing.
+
+    Every subscription is made of whole cells, so that no message of a cell is wanted by some users of those who want
+    others of it (P4 §III.A: the content spaces of its uniform subscriber groups do not overlap).
+
+    Parameters
+    ----------
+    low, high : float64 arrays, shape (n,)
+        The ends of each subscription, in [0, 1].
+
+    Returns
+    -------
+    float64 array, shape (k + 1,)
+        The ends of the k ≤ 2n + 1 cells.
+    """
+    return np.unique(np.concatenate([low, high, [0.0, 1.0]]))
+
+
+def cut_quadratic_histogram(coefficients: Floats, ends: Floats, scale: float) -> Floats:
+    """What each publisher generates in each cell of the content space, in whole units.
+
+    The generating function is a quadratic on [0, 1] with its negative part cut off. A cell's rate is its integral: the
+    mean on the cell, as P4 has it, times the length. Units are cut at the cell's ends from the whole, so that the
+    rates of a coarser histogram are sums of those of a finer one.
 
     Parameters
     ----------
     coefficients : float64 array, shape (n, 3)
         a, b, c of a·x² + b·x + c, one row a publisher.
-    intervals : int
-        How many.
+    ends : float64 array, shape (k + 1,)
+        Of the cells, from 0 to 1 (:func:`equal_cells`, :func:`exact_cells`).
     scale : float
         Units that an integral of 1 makes.
 
     Returns
     -------
-    float64 array, shape (n, intervals)
+    float64 array, shape (n, k)
         Whole numbers.
 
     Notes
     -----
     Zhao, Wu (P4), §IV.A and §VI.A. Only sums, products, quotients and square roots are taken, which every machine
-    rounds alike. O(n · intervals).
+    rounds alike. O(n k).
     """
-    ends = np.arange(intervals + 1) / intervals
     below = np.maximum.accumulate(cut_quadratic_integral(coefficients, ends), axis=1)
     return np.diff(np.rint(below * scale), axis=1)
 
@@ -106,3 +129,19 @@ def touched(low: Floats, high: Floats, intervals: int) -> Flags:
     last = np.minimum(np.floor(high * intervals), intervals - 1)
     places = np.arange(intervals)
     return (places >= first[:, None]) & (places <= last[:, None])
+
+
+def covered(low: Floats, high: Floats, ends: Floats) -> Flags:
+    """Which cells a subscription wants all of. On :func:`exact_cells` it wants nothing of the others.
+
+    Parameters
+    ----------
+    low, high : float64 arrays, shape (n,)
+        The ends of each subscription, low ≤ high.
+    ends : float64 array, shape (k + 1,)
+
+    Returns
+    -------
+    bool array, shape (n, k)
+    """
+    return (ends[:-1] >= low[:, None]) & (ends[1:] <= high[:, None])

@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 from instances import WORKLOADS, BadInput
-from instances.generating_functions import cut_quadratic_histogram, cut_quadratic_integral, touched
+from instances.generating_functions import (
+    covered,
+    cut_quadratic_histogram,
+    cut_quadratic_integral,
+    equal_cells,
+    exact_cells,
+    touched,
+)
 
 CONTENT = WORKLOADS["content"]
 coefficient = st.floats(-3, 3) | st.integers(-2, 2).map(float)
@@ -31,8 +38,8 @@ def test_a_cut_quadratic_is_integrated_exactly(a, b, c):
 @settings(max_examples=50, deadline=None)
 def test_a_coarse_histogram_is_the_sum_of_a_fine_one(intervals, times, seed):
     coefficients = np.random.default_rng(seed).uniform(-1, 1, (4, 3))
-    coarse = cut_quadratic_histogram(coefficients, intervals, 10_000)
-    fine = cut_quadratic_histogram(coefficients, intervals * times, 10_000)
+    coarse = cut_quadratic_histogram(coefficients, equal_cells(intervals), 10_000)
+    fine = cut_quadratic_histogram(coefficients, equal_cells(intervals * times), 10_000)
     assert coarse.tolist() == fine.reshape(4, intervals, times).sum(axis=2).tolist()
     assert (fine >= 0).all()
 
@@ -48,6 +55,33 @@ def test_a_subscription_touches_every_interval_that_it_wants_something_of(one, o
     assert places.tolist() == list(range(places[0], places[-1] + 1))
     assert places[0] / intervals <= low + 1e-12
     assert high <= (places[-1] + 1) / intervals + 1e-12
+
+
+@given(st.integers(0, 10**6), st.integers(1, 9), st.integers(1, 9))
+@settings(max_examples=50, deadline=None)
+def test_exact_cells_make_up_every_subscription(seed, users, grain):
+    low, high = np.sort(np.random.default_rng(seed).integers(0, grain + 1, (2, users)) / grain, axis=0)
+    ends = exact_cells(low, high)
+    assert (np.diff(ends) > 0).all()
+    inside = covered(low, high, ends)
+    assert np.allclose(inside @ np.diff(ends), high - low)
+    middles = (ends[:-1] + ends[1:]) / 2
+    assert inside.tolist() == ((low[:, None] < middles) & (middles < high[:, None])).tolist()
+
+
+def test_exact_cells_count_no_false_positive():
+    given = {"seed": 3, "users": 40, "brokers": 4}
+    exact, coarse, fine = (
+        CONTENT.generate(**given, **cells) for cells in ({"cells": "exact"}, {"intervals": 10}, {"intervals": 1000})
+    )
+    assert exact.num_channels == 81  # two ends a user, and both of the content space
+    assert exact.out_rates.tolist() == coarse.out_rates.tolist() == fine.out_rates.tolist()
+    assert (exact.in_rates <= fine.in_rates).all()
+    assert (fine.in_rates <= coarse.in_rates).all()
+    assert fine.in_rates.sum() == pytest.approx(exact.in_rates.sum(), rel=0.01)
+    assert coarse.in_rates.sum() > 1.1 * exact.in_rates.sum()
+    grid = CONTENT.generate(**given, cells="exact", dimensions=2)
+    assert grid.num_channels == 81**2
 
 
 @pytest.mark.parametrize("metric", ["plane", "independent", "cheapest-ways"])

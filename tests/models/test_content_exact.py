@@ -1,5 +1,6 @@
 """Every exact method for content-based overlays against all assignments, against each other, and on known optima."""
 
+import itertools
 import math
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from heuristics import CONTENT_HEURISTICS
 from instances import CONTENT_PROBLEMS, PROBLEMS, WORKLOADS, ContentInstance, Status
+from instances.generating_functions import covered, cut_quadratic_histogram, equal_cells, exact_cells, touched
 from models import CONTENT_MODELS
 from models.content_cuts import ContentCuts
 from models.content_formulations import FORMULATIONS, compact_model
@@ -96,6 +98,56 @@ def test_prices_and_rates_that_are_no_whole_numbers_change_nothing_but_the_scale
         before, after = (METHODS[name].run(instance, PROBLEMS[problem]) for instance in (whole, scaled))
         assert before.status is after.status is Status.OPTIMAL
         assert after.value == pytest.approx(0.21 * before.value, rel=1e-6)
+
+
+@st.composite
+def intervals_of_users(draw, grain):
+    """Quadratics, subscriptions with their ends on a grid, and all else that `on_cells` makes an instance of."""
+    random = np.random.default_rng(draw(st.integers(0, 10**9)))
+    users, brokers = draw(st.integers(2, 5)), draw(st.integers(2, 3))
+    low, high = np.sort(random.integers(0, grain + 1, (2, users)) / grain, axis=0)
+    coefficients = random.uniform(-1, 1, (users, 3)) @ [[4, -4, 1], [0, 2, -1], [0, 0, 1]]
+    places = random.integers(0, 10, (users + brokers, 2))
+    prices = np.abs(places[:, None] - places).sum(axis=2).astype(float)
+    capacity = draw(st.sampled_from([np.inf, 4000.0]))
+    return coefficients, low, high, prices[:users, users:], prices[users:, users:], np.full(brokers, capacity)
+
+
+def on_cells(given, ends, wanted):
+    coefficients, _, _, access, core, capacities = given
+    return ContentInstance(access, core, capacities, cut_quadratic_histogram(coefficients, ends, 1000), wanted)
+
+
+def least(instance, problem, name, **options):
+    result = METHODS[name].run(instance, PROBLEMS[problem], **options)
+    return math.inf if result.status is Status.INFEASIBLE else result.value
+
+
+@pytest.mark.parametrize("problem", ROUTINGS)
+@settings(FUZZ, max_examples=8)
+@given(intervals_of_users(6))
+def test_content_conserved_by_flows_costs_what_sub_channels_do_where_histograms_are_exact(problem, given):
+    _, low, high, *_ = given
+    ends = exact_cells(low, high)
+    exact = on_cells(given, ends, covered(low, high, ends))
+    channels = on_cells(given, equal_cells(6), covered(low, high, equal_cells(6)))
+    expected = least(channels, problem, "branch-and-cut")
+    assert least(exact, problem, "ilp", formulation="flows") == pytest.approx(expected, rel=1e-6)
+    assert least(exact, problem, "cp-sat", formulation="flows") == pytest.approx(expected, rel=1e-6)
+    assert least(channels, problem, "ilp") == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("problem", ROUTINGS)
+@settings(FUZZ, max_examples=10)
+@given(intervals_of_users(1000))
+def test_a_coarser_histogram_never_costs_less_than_the_content_itself(problem, given):
+    _, low, high, *_ = given
+    ends = exact_cells(low, high)
+    cells = [on_cells(given, ends, covered(low, high, ends))]
+    cells += [on_cells(given, equal_cells(count), touched(low, high, count)) for count in (8, 4, 2)]
+    costs = [least(instance, problem, "branch-and-cut") for instance in cells]
+    for finer, coarser in itertools.pairwise(costs):
+        assert finer <= coarser * (1 + 1e-6)
 
 
 def test_a_relay_saves_a_quarter_where_three_brokers_surround_a_fourth():
