@@ -42,7 +42,7 @@ def generate(workload: str, parameters: tuple[str, ...], seed: int, output: Path
 @click.option("--node-column", help="In CSV, TSV and Parquet files of topics.  [default: node]")
 @click.option("--topic-column", help="In CSV, TSV and Parquet files of topics.  [default: topic]")
 @click.option("-o", "--output", type=_FILE, help="Write the answer there (JSON; overlay/1 for topics).")
-@click.option("--start", type=_FILE, help="A file with the answer that the method begins with (polish).")
+@click.option("--start", type=_FILE, help="A file with the answer that the method begins with (polish, migration).")
 @click.option("--master", help="Spark master for the parts of a divide-and-conquer method.  [default: no Spark]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def solve(

@@ -46,6 +46,7 @@ def content_heuristic(
     source: str,
     options: tuple[Option, ...] = (),
     warm_up_with: tuple[Mapping[str, object], ...] = ({},),
+    inputs: tuple[str, ...] = (),
 ) -> Method[ContentInstance, ContentOverlay]:
     """The method that assigns users to brokers in polynomial time and proves nothing but that nothing fits.
 
@@ -53,7 +54,7 @@ def content_heuristic(
     overlay with trees, :func:`heuristics.content_routing.routed` chooses them. It raises NoRoom where it finds no
     assignment within the capacities; then the method fails with the reason. Where the capacities plainly allow no
     assignment at all, the method says infeasible. `warm_up_with` are options under which, together, it calls all its
-    kernels.
+    kernels; `inputs` are those of the method.
     """
 
     def solve(
@@ -81,7 +82,7 @@ def content_heuristic(
                 assigned = assign(_square(), routing=routing, seed=0, time_limit=None, **options)
             routed(_square(), assigned.brokers, routing)
 
-    return Method(name, tuple(ROUTINGS), summary, source, False, solve, options, warm_up)
+    return Method(name, tuple(ROUTINGS), summary, source, False, solve, options, warm_up, inputs)
 
 
 def _square() -> ContentInstance:

@@ -19,7 +19,7 @@ from heuristics.migration_protocol import Move, simulate_migration
 from heuristics.placement import Placement, Users, changes, cost, move, placed, users_of
 from heuristics.random_assignment import random_assignment
 from heuristics.steiner_mixing import steiner_mixing
-from instances import ContentInstance, ContentOverlay, Option
+from instances import BadInput, ContentInstance, ContentOverlay, Option
 from instances.content_problems import CONTENT_PROBLEMS
 
 _STARTS = ("greedy-packing", "clustering", "steiner-mixing", "random-assignment")
@@ -194,10 +194,16 @@ def _assign(
     heaviest: int = 0,
     decline: float = 0.0,
     publications: int = 20,
+    overlay: ContentOverlay | None = None,
 ) -> Assigned:
-    before = _started(instance, start, seed)
+    before = _started(instance, start, seed) if overlay is None else overlay.brokers
+    judge = _PROBLEMS[routing]
+    if overlay is not None and (violations := judge.violations(instance, overlay)):
+        raise BadInput(f"{violations[0]}: begin with a valid overlay")
     declines = np.random.default_rng(seed).random(instance.num_users) < decline
     done = migrate(instance, before, routing, heaviest=heaviest, declines=declines, time_limit=time_limit)
+    if overlay is not None and judge.value(instance, overlay) < judge.value(instance, done.overlay):
+        done = Migrated(overlay, (), done.sweeps)  # its trees were better than those that migration finds
     journal = simulate_migration(instance, before, done.requests, publications=publications, seed=seed)
     return Assigned(done.overlay.brokers, {"sweeps": done.sweeps, **journal.counters}, done.overlay)
 
@@ -219,4 +225,5 @@ MIGRATION = content_heuristic(
     source="P4 §IV.C, §V",
     options=_OPTIONS,
     warm_up_with=tuple({"start": start} for start in _STARTS),
+    inputs=("overlay",),
 )

@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 from heuristics.content_routing import routed
 from heuristics.migration import MIGRATION, migrate
 from heuristics.migration_protocol import Move, simulate_migration
-from instances import CONTENT_PROBLEMS, WORKLOADS, ContentInstance
+from instances import CONTENT_PROBLEMS, WORKLOADS, BadInput, ContentInstance, ContentOverlay
+from models import CONTENT_MODELS
 from tests.content_brute_force import Network, cost
 from tests.content_strategies import assignments, content_instances
 
 STEINER, MST, SHARED = CONTENT_PROBLEMS
+(CONTENT_BRANCH_AND_CUT,) = (method for method in CONTENT_MODELS if method.name == "branch-and-cut")
 
 
 @given(st.data())
@@ -49,6 +51,24 @@ def test_after_migration_no_single_user_gains_by_moving(data):
             if broker != brokers[user] and loads[broker] + instance.demands[user] <= instance.capacities[broker]:
                 moved = [*brokers[:user], broker, *brokers[user + 1 :]]
                 assert cost(instance, network, moved, "mst") >= result.value
+
+
+@given(st.data())
+@settings(max_examples=40, deadline=None)
+@pytest.mark.parametrize("problem", CONTENT_PROBLEMS, ids=lambda problem: problem.routing)
+def test_migration_improves_any_overlay_and_keeps_the_best_possible(problem, data):
+    instance = data.draw(content_instances(max_users=5))
+    given_trees = routed(instance, data.draw(assignments(instance)), problem.routing)
+    result = MIGRATION.run(instance, problem, overlay=given_trees)
+    assert result.value <= problem.value(instance, given_trees)
+    best = CONTENT_BRANCH_AND_CUT.run(instance, problem).answer
+    assert MIGRATION.run(instance, problem, overlay=best).value == problem.value(instance, best)
+
+
+def test_an_overlay_to_begin_with_must_be_valid():
+    instance = WORKLOADS["content"].generate(users=20, brokers=4, intervals=4)
+    with pytest.raises(BadInput, match=r"broker 'b2' carries .*: begin with a valid overlay"):
+        MIGRATION.run(instance, MST, overlay=ContentOverlay(np.full(20, 2)))
 
 
 def test_who_declines_stays_and_is_asked_once():
