@@ -17,6 +17,8 @@ from compare.claims_p1 import CLAIMS_P1
 from compare.claims_p2 import CLAIMS_P2
 from compare.claims_p3 import CLAIMS_P3
 from compare.claims_p3_figures import CLAIMS_P3_FIGURES
+from compare.claims_p4 import CLAIMS_P4
+from compare.claims_p4_figures import CLAIMS_P4_FIGURES
 from compare.claims_p5 import CLAIMS_P5
 from compare.claims_search import CLAIMS_SEARCH
 from compare.store import Store
@@ -27,7 +29,12 @@ from instances.files import read_text, write_whole
 CLAIMS: Mapping[str, Claim] = {
     claim.id: claim
     for claim in sorted(
-        (*CLAIMS_P1, *CLAIMS_P2, *CLAIMS_FIGURES, *CLAIMS_P3, *CLAIMS_P3_FIGURES, *CLAIMS_P5, *CLAIMS_SEARCH),
+        (
+            *(*CLAIMS_P1, *CLAIMS_P2, *CLAIMS_FIGURES),
+            *(*CLAIMS_P3, *CLAIMS_P3_FIGURES),
+            *(*CLAIMS_P4, *CLAIMS_P4_FIGURES),
+            *(*CLAIMS_P5, *CLAIMS_SEARCH),
+        ),
         key=lambda claim: claim.id[:2],
     )
 }

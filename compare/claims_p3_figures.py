@@ -17,7 +17,7 @@ from compare.paper_grids import GRIDS, LAWS, P3_WORKLOADS, p3_default
 
 _CLOSE = 0.1
 _NAMED_RUNS = 50
-_FITTED = " The law is fitted to GM-M's figures here, since the paper leaves it open."
+_FITTED = " The law is the one under which GM-M comes nearest to its table, since the paper leaves it open."
 _FITTING = ("maximum degrees", "average degrees")
 _METHODS = {"gm-m": "GMM", "dcb-m": "DCB", "dcbr-m": "DCBR"}
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from compare.claims import CLAIMS, Outcome, stored_outcomes
 from compare.figure_construction import PICTURED, construction_drawing
+from compare.figure_relays import PICTURED_CONTENT, relay_drawing
 from compare.figure_style import Drawing
 from instances.files import write_whole
 
@@ -25,7 +26,7 @@ def write_page(folder: Path, page: Path) -> None:
     """Write the page from the outcomes in a folder of results, and the pictures beside it in ``constructions/``."""
     pictures = page.parent / "constructions"
     pictures.mkdir(exist_ok=True)
-    drawings = [construction_drawing(name) for name in PICTURED]
+    drawings = [*map(construction_drawing, PICTURED), *map(relay_drawing, PICTURED_CONTENT)]
     for drawn in drawings:
         write_whole(pictures / f"{drawn.name}.svg", partial(_write_bytes, drawn.svg_file))
     text = page_text(stored_outcomes(folder), drawings)

@@ -11,6 +11,7 @@ import pandas as pd
 from compare.claims_figures import greedy_merge_steps
 from compare.claims_p3_figures import PUBLISHED, table_means
 from compare.paper_figure import PaperFigure, PaperTable
+from compare.paper_figures_p4 import FIGURES_P4, TABLES_P4
 from compare.paper_figures_p5 import FIGURES_P5, TABLES_P5
 
 NODES, TOPICS, SIZE = ("p_nodes", "number of nodes |V|"), ("p_topics", "number of topics |T|"), "topics a node"
@@ -76,10 +77,12 @@ FIGURES: Mapping[str, PaperFigure] = {
     ),
     "P3.F9": PaperFigure(("mean_size", f"mean {SIZE}"), _DEGREES_AND_TIME, ("method",)),
     "P3.F10": PaperFigure(NODES, (LARGEST,), ("method",), published="RingPT about 30 × DCBR-M"),
+    **FIGURES_P4,
     **FIGURES_P5,
 }
 TABLES: Mapping[str, PaperTable] = {
     **{name: PaperTable(table_means, told) for name, told in PUBLISHED.items()},
+    **TABLES_P4,
     **TABLES_P5,
 }
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from compare.claim_bench import Experiment, grid, runs
+from compare.paper_grids_p4 import GRIDS_P4
 from compare.paper_grids_p5 import GRIDS_P5
 from compare.recipe import Recipe
 
@@ -183,5 +184,6 @@ GRIDS: Mapping[str, Callable[[bool], Experiment]] = {
     "P3.F8": p3_f8,
     "P3.F9": p3_f9,
     "P3.F10": p3_f10,
+    **GRIDS_P4,
     **GRIDS_P5,
 }

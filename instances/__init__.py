@@ -8,6 +8,7 @@ from instances.broker_workloads import BROKER_WORKLOADS
 from instances.brokers import BROKERS
 from instances.constructions import CONSTRUCTIONS
 from instances.content import CONTENT
+from instances.content_constructions import CONTENT_CONSTRUCTIONS
 from instances.content_instance import ContentInstance
 from instances.content_overlay import ContentOverlay, RoutingTree
 from instances.content_problems import CONTENT_PROBLEMS, ContentProblem
@@ -39,6 +40,7 @@ _WORKLOADS: tuple[Workload[Any], ...] = (
     *SET_COVER_CONSTRUCTIONS,
     *BROKER_WORKLOADS,
     *CONTENT_WORKLOADS,
+    *CONTENT_CONSTRUCTIONS,
     *STEINER_WORKLOADS,
 )
 

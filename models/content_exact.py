@@ -54,13 +54,13 @@ def solve_content(
     answers = [answer for answer in (first, proof.answer) if answer is not None]
     best = min(answers, key=lambda answer: problem.value(instance, answer), default=None)
     counters = proof.counters | ({"start": problem.value(instance, first)} if first is not None else {})
-    bound = max(proof.lower_bound, _access_bound(instance))
+    bound = max(proof.lower_bound, access_bound(instance))
     status = None if proof.complete else Status.TIME_LIMIT
     return Found(best, bound, status, counters, "interrupted" if budget.interrupted else "")
 
 
-def _access_bound(instance: ContentInstance) -> float:
-    """What access costs at least: every user on its cheapest broker."""
+def access_bound(instance: ContentInstance) -> float:
+    """What every overlay costs at least: access with each user on its cheapest broker, the core free. O(|U| |B|)."""
     return float((instance.demands * instance.access.min(axis=1)).sum())
 
 
