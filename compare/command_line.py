@@ -203,8 +203,8 @@ def main() -> NoReturn:
         _stop(f"{' '.join(error.format_message().split())} (see `{command} --help`)", 2)
     except click.ClickException as error:
         _stop(error.format_message(), 2)
-    except (KeyboardInterrupt, click.Abort):
-        _stop("stopped; what was done is kept", 130)
+    except (KeyboardInterrupt, click.Abort) as end:
+        _stop(str(end.__cause__ or end) or "stopped; what was done is kept", 130)
 
 
 def _stop(message: str, status: int) -> NoReturn:

@@ -74,16 +74,23 @@ def run_isolated(
     """Run a method in a forked process; whatever becomes of it, a result comes back.
 
     A method has `time_limit` seconds and then a grace of 5 s or a quarter, whichever is more, to hand in its
-    answer. `memory_limit` MiB bounds the solver process's address space, and the resident memory of it and its
-    children, both above what it starts with. A run that is killed, crashes or raises is ``failed``, with its reason.
+    answer; at Ctrl-C it has 5 s. `memory_limit` MiB bounds the solver process's address space, and the resident memory
+    of it and its children, both above what it starts with. A run that is killed, crashes or raises is ``failed``, with
+    its reason.
 
     Raises
     ------
     BadInput
         If the method does not answer the problem, or an option is unknown or out of range.
     """
-    with Solver() as solver:
-        return solver.run(Job(method, instance, problem, seed, options, time_limit, memory_limit))
+    with Solver(attended=True) as solver:
+        job = Job(method, instance, problem, seed, options, time_limit, memory_limit)
+        try:
+            return solver.run(job)
+        except KeyboardInterrupt:
+            if (outcome := solver.interrupted(job)) is not None:
+                return outcome
+            raise KeyboardInterrupt(f"stopped; {method.name} had no answer yet") from None
 
 
 class Solver:
@@ -92,9 +99,11 @@ class Solver:
     It is forked when first needed, with the imports and compiled kernels of its parent. It is ended, and the next
     run gets a new one, after a run that failed or left a child process behind, when a method needs kernels that were
     compiled since, and after 200 runs. Limits are set anew for every run, above what the process holds then.
+    Where it is `attended`, a run goes on after Ctrl-C, for :meth:`interrupted` or :meth:`stop`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, attended: bool = False) -> None:
+        self._attended = attended
         self._process: BaseProcess | None = None
         self._connection: Connection | None = None
         self._output = self._end = -1
@@ -123,8 +132,9 @@ class Solver:
         try:
             self._hand_over(job)
             outcome = self._watched(job)
-        except BaseException:
-            self.stop()
+        except BaseException as error:
+            if not (self._attended and isinstance(error, KeyboardInterrupt)):
+                self.stop()
             raise
         self._runs += 1
         if outcome.result.status is Status.FAILED or self._runs >= _RUNS_A_PROCESS:
@@ -132,6 +142,16 @@ class Solver:
         if outcome.result.status is Status.FAILED and not outcome.result.seconds:
             outcome = replace(outcome, result=replace(outcome.result, seconds=time.monotonic() - start))
         return outcome
+
+    def interrupted(self, job: Job) -> Outcome | None:
+        """What the method has in hand after Ctrl-C has ended its run here, if it is one that can have something."""
+        with contextlib.suppress(EOFError, OSError, pickle.UnpicklingError):
+            if self._process and self._process.pid and self._connection and not job.method.whole:
+                os.kill(self._process.pid, signal.SIGINT)
+                if self._connection.poll(_GRACE_SECONDS):
+                    result, cpu_seconds, _ = self._connection.recv()
+                    return Outcome(result, private_memory(self._process.pid) - self._at_start, cpu_seconds)
+        return None
 
     def stop(self) -> None:
         """Kill the process and every process it started; a new one is forked when needed."""
@@ -194,7 +214,8 @@ class Solver:
             if job.memory_limit is not None and held > job.memory_limit * MIB:
                 return failed(f"memory: {held / MIB:.0f} MiB held, {job.memory_limit} MiB allowed")
             if job.time_limit is not None and now > start + job.time_limit + grace:
-                return failed("time: killed after its limit and grace had passed")
+                why = f": half an answer is none, so {job.method.name} hands in none" if job.method.whole else ""
+                return failed(f"time: killed after its limit and grace had passed{why}")
         peak = max(peak, private_memory(pid) - self._at_start)
         try:
             result, cpu_seconds, is_alone = self._connection.recv()
@@ -248,7 +269,7 @@ def _become_solver(connection: int, output: int) -> None:
     """Lead a process group that dies with its parent, is silent, and holds none of its parent's files."""
     os.setsid()
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for stream in (1, 2):
         os.dup2(output, stream)

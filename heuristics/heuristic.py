@@ -52,9 +52,8 @@ def heuristic(
         built = build(instance, seed=seed, **options)
         return Found(built.overlay, counters=built.counters)
 
-    return Method(
-        name, problems, summary, source, False, solve, options, _warm_up(build, options, warm_up_with or {}), inputs
-    )
+    warm_up = _warm_up(build, options, warm_up_with or {})
+    return Method(name, problems, summary, source, False, solve, options, warm_up, inputs, whole=True)
 
 
 def _warm_up(

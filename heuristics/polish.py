@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -64,6 +65,7 @@ def polish(
     time_limit: float | None = None,
     steps: int = 100_000,
     near: Near | None = None,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> Overlay:
     """An overlay no worse than the given one, and better where local search finds the way.
 
@@ -86,6 +88,8 @@ def polish(
         How long to search if no time limit is given.
     near : Near, optional
         Candidate edges to reconnect by, of :func:`heuristics.overlay_search.candidates`.
+    stopped : callable
+        Looked at as the time limit is; once true, the search ends. So it does at Ctrl-C.
 
     Returns
     -------
@@ -112,18 +116,23 @@ def polish(
     FIRST.parse(first)
     _check(instance, overlay)
     limit = None if time_limit is None else begin + time_limit
-    return _Polishing(instance, overlay, first, seed, _Clock(begin, limit, steps), near).overlay
+    polishing = _Polishing(instance, overlay, first, seed, _Clock(begin, limit, steps, stopped))
+    with suppress(KeyboardInterrupt):
+        polishing.run(candidates(instance) if near is None else near)
+    return polishing.overlay
 
 
 class _Clock:
     """How far a search is, from 0 to 1: by time if there is a limit, else by steps."""
 
-    def __init__(self, begin: float, end: float | None, steps: int) -> None:
+    def __init__(self, begin: float, end: float | None, steps: int, stopped: Callable[[], bool]) -> None:
         self._begin, self._end, self._most, self._taken = begin, end, steps, 0
-        self._pace = 10
+        self._stopped, self._pace = stopped, 10
 
     @property
     def progress(self) -> float:
+        if self._stopped():
+            return 1.0
         if self._end is None:
             return min(1.0, self._taken / self._most) if self._most else 1.0
         now = time.perf_counter()
@@ -147,13 +156,13 @@ class _Clock:
 class _Polishing:
     """The best overlay so far, and the stages of looking for a better one."""
 
-    def __init__(
-        self, instance: TopicInstance, overlay: Overlay, first: str, seed: int, clock: _Clock, near: Near | None
-    ) -> None:
+    def __init__(self, instance: TopicInstance, overlay: Overlay, first: str, seed: int, clock: _Clock) -> None:
         self.overlay = overlay
-        self._instance, self._clock, self._seed = instance, clock, seed
+        self._instance, self._first, self._seed, self._clock = instance, first, seed, clock
         self._rank = _RANKS[first]
-        self._near = candidates(instance) if near is None else near
+
+    def run(self, near: Near) -> None:
+        self._near, clock, first = near, self._clock, self._first
         search = self._search()
         search.drop_redundant(lambda: clock.passed)
         self._offer(search.overlay)
@@ -163,7 +172,7 @@ class _Polishing:
             self._squeeze(2.0, _HOT, until=0.7)
             self._anneal(self.overlay.max_degree, 2.0, until=1.0)
         else:
-            self._anneal(instance.num_nodes, 0.0, until=0.8 if first == "edges" else 0.4)
+            self._anneal(self.overlay.num_nodes, 0.0, until=0.8 if first == "edges" else 0.4)
             overload, heat = (0.2, _COLD) if first == "edges" else (1.5, 2 * _COLD)
             self._squeeze(overload, heat, until=1.0)
 

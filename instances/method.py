@@ -61,6 +61,8 @@ class Method(Generic[Instance, Answer]):
     inputs : tuple of str
         What `solve` takes beside the options and no text can give: ``mapper``, which applies a function to parts that
         can be worked on apart, or ``overlay``, an answer to begin with. Each may be left out.
+    whole : bool
+        Whether it has a whole answer at its end and nothing before, so that neither time limit nor Ctrl-C gets one.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Method(Generic[Instance, Answer]):
     options: tuple[Option, ...] = ()
     warm_up: Callable[[], None] | None = None
     inputs: tuple[str, ...] = ()
+    whole: bool = False
 
     def answering(self, problem: str) -> Method[Instance, Answer]:
         """The method that answers a problem under this name: here, this one."""

@@ -84,7 +84,7 @@ def best(
         assert chosen is not None
         counters: dict[str, float | str] = {"heuristics": _listed(values)}
         if problem.name not in AIMS or budget.passed or not chosen.num_edges:
-            return Found(chosen, counters=counters)
+            return Found(chosen, counters=counters, reason=budget.stopped_by)
         overlays, near = [chosen], None
         if problem.name != "minmax-tco":
             near, built = _guided(instance, chosen, budget)
@@ -95,10 +95,10 @@ def best(
         left = budget.left if time_limit is not None else None
         if left is None or left > 0:
             aim = AIMS[problem.name]
-            overlays.append(
-                polish(instance, overlays[0], first=aim, seed=seed, time_limit=left, steps=steps, near=near)
-            )
-        return Found(min(overlays, key=lambda overlay: problem.value(instance, overlay)), counters=counters)
+            limits: dict[str, Any] = {"time_limit": left, "steps": steps, "stopped": lambda: budget.interrupted}
+            overlays.append(polish(instance, overlays[0], first=aim, seed=seed, near=near, **limits))
+        chosen = min(overlays, key=lambda overlay: problem.value(instance, overlay))
+        return Found(chosen, counters=counters, reason=budget.stopped_by)
 
 
 def _by_pace(problem: Problem[TopicInstance, Overlay]) -> list[Method[TopicInstance, Overlay]]:

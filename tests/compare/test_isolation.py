@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import threading
 import time
 
 import numpy as np
@@ -15,8 +16,8 @@ PATH = TopicInstance.from_subscriptions({"a": ["x"], "b": ["x", "y"], "c": ["y"]
 CONNECTED = Overlay.from_edges(3, [(0, 1), (1, 2)])
 
 
-def run(solve, *, time_limit=5.0, memory_limit=512, options=()):
-    method = Method("trial", ("min-tco",), "a trial", "tests", False, solve, options)
+def run(solve, *, time_limit=5.0, memory_limit=512, options=(), whole=False):
+    method = Method("trial", ("min-tco",), "a trial", "tests", False, solve, options, whole=whole)
     return run_isolated(
         method,
         PATH,
@@ -83,6 +84,38 @@ def test_a_solver_that_ignores_its_limit_is_killed(monkeypatch):
     assert result.status is Status.FAILED
     assert result.reason.startswith("time:")
     assert result.seconds >= 0.5
+
+
+def test_of_a_method_that_has_whole_answers_only_the_reason_says_so(monkeypatch):
+    monkeypatch.setattr("compare.isolation._GRACE_SECONDS", 0.2)
+    result = run(lambda *_, **__: time.sleep(60), time_limit=0.1, whole=True).result
+    assert result.status is Status.FAILED
+    assert result.reason.endswith("half an answer is none, so trial hands in none")
+
+
+def interrupted_after(seconds):
+    """Ctrl-C for this process alone, as a terminal sends it: solvers lead sessions of their own."""
+    threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+
+def until_interrupted(*_, **__):
+    try:
+        time.sleep(60)
+    except KeyboardInterrupt:
+        return Found(CONNECTED, reason="interrupted")
+
+
+def test_ctrl_c_brings_what_a_method_has_in_hand():
+    interrupted_after(0.5)
+    result = run(until_interrupted, time_limit=None).result
+    assert (result.value, result.reason) == (2, "interrupted")
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_ctrl_c_ends_a_method_that_has_nothing_and_says_which(whole):
+    interrupted_after(0.5)
+    with pytest.raises(KeyboardInterrupt, match="trial had no answer yet"):
+        run(lambda *_, **__: time.sleep(60), time_limit=None, whole=whole)
 
 
 def test_children_of_a_killed_solver_die_too(monkeypatch, tmp_path):
