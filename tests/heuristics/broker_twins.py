@@ -31,9 +31,9 @@ class Map:
     behind: dict[int, set[int]]
 
 
-def contracted(tree: BrokerTree, a: int, links: set[int]) -> Map:
-    """The three steps of §3 on the whole primary network."""
-    graph = primary(tree)
+def contracted(tree: BrokerTree, a: int, links: set[int], radius: int | None = None) -> Map:
+    """The three steps of §3 on the whole primary network, or on what `a` knows of it: the brokers within a radius."""
+    graph = nx.ego_graph(primary(tree), a, radius=radius or tree.num_brokers)
     far = nx.single_source_shortest_path_length(graph, a)
     path = nx.single_source_shortest_path(graph, a)
     wom = graph.copy()
@@ -61,6 +61,20 @@ def contracted(tree: BrokerTree, a: int, links: set[int]) -> Map:
     beyond = {v: {w for w in links if v in within[w]} for v in links}
     behind = {v: {w for w in links if a in nx.shortest_path(wom, v, w)} for v in links}
     return Map(stands_for, order, between, beyond, behind)
+
+
+def anchor(tree: BrokerTree, subscriber: int, a: int, radius: int) -> int:
+    """The anchor at `a` of a subscription, passed on along the primary path hop by hop (§4).
+
+    Each sender within Δ − 1 of the subscriber keeps it; others put the next broker towards the receiver. The paper has
+    it the other way, towards the subscriber, where there is nobody left when the subscriber is the anchor.
+    """
+    path = nx.shortest_path(primary(tree), subscriber, a)
+    place = 0
+    for hops in range(len(path) - 1):
+        if hops > radius - 1:
+            place += 1
+    return int(path[place])
 
 
 def figure_5(seen: Map, anchors: set[int]) -> list[int]:

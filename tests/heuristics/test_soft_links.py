@@ -61,6 +61,25 @@ def test_working_maps_kept_link_by_link_are_those_contracted_from_scratch(
         assert seen_by(mesh, a) == broker_twins.contracted(network.tree, a, links_of(network.tree, present, a))
 
 
+@settings(max_examples=40, deadline=None)
+@given(given=networks_with_links())
+def test_brokers_that_know_only_their_neighbourhood_and_anchors_see_the_same(
+    given: tuple[BrokerNetwork, list[Link]],
+) -> None:
+    """A broker beyond Δ is met at its anchor, which stands Δ hops away and is contracted like any other."""
+    network, links = given
+    tree, mesh = network.tree, mesh_of(network.tree, links)
+    for a in range(network.num_brokers):
+        whole = seen_by(mesh, a)
+        near = broker_twins.contracted(tree, a, links_of(tree, set(links), a), network.radius)
+        assert (whole.order, whole.between, whole.beyond) == (near.order, near.between, near.beyond)
+        assert whole.behind == near.behind
+        for v in range(network.num_brokers):
+            anchor = broker_twins.anchor(tree, v, a, network.radius)
+            assert tree.distances[a, anchor] <= network.radius
+            assert whole.stands_for[v] == near.stands_for[anchor]
+
+
 def test_a_map_of_more_links_than_a_word_has_bits_is_contracted_rightly() -> None:
     tree = BrokerTree.of(140, [(0, v) for v in range(1, 70)] + [(v, v + 70) for v in range(70)])
     links = {(0, v) for v in range(71, 140)}
