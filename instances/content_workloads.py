@@ -44,13 +44,14 @@ def _content(
     channels = math.prod(len(ends) - 1 for ends in grid)
     if users * channels > _MOST_RATES:
         raise BadInput(f"{users} users on {channels} channels are more than {_MOST_RATES} rates: choose fewer")
-    rates = _rates(np.random.default_rng([_FUNCTIONS, seed]), users, grid)
-    wanted = _wanted(boxes, grid, exact=cells == "exact")
     access, core = _METRICS[metric](np.random.default_rng([_PRICES, seed]), users, brokers)
     core = _scaled(core, float(access.mean()) / access_to_core)
+    rates = _rates(np.random.default_rng([_FUNCTIONS, seed]), users, grid)
+    wanted = _wanted(boxes, grid, exact=cells == "exact")
     free = ContentInstance(access, core, np.full(brokers, np.inf), rates, wanted)
+    del rates, wanted  # the largest arrays, of which there is a copy now
     capacity = np.ceil(slack * float(free.demands.sum()) / brokers)
-    return ContentInstance(access, core, np.full(brokers, capacity), rates, wanted)
+    return ContentInstance(access, core, np.full(brokers, capacity), free.rates, free.subscriptions)
 
 
 def _boxes(random: np.random.Generator, users: int, dimensions: int, width: float) -> Intervals:
@@ -66,13 +67,14 @@ def _boxes(random: np.random.Generator, users: int, dimensions: int, width: floa
 def _rates(random: np.random.Generator, users: int, grid: Sequence[Floats]) -> Floats:
     """Histograms of cut quadratics; over several dimensions the product of one in each."""
     scale = round(_MESSAGES ** (1 / len(grid)))
-    product = np.ones((users, 1))
+    product: Floats | None = None
     for ends in grid:
         a, b, c = (2 * random.random((users, 3)) - 1).T
         # a·t² + b·t + c with t = 2x − 1, as a quadratic in x
         coefficients = np.stack([4 * a, 2 * b - 4 * a, a - b + c], axis=1)
         histogram = cut_quadratic_histogram(coefficients, ends, scale)
-        product = (product[:, :, None] * histogram[:, None, :]).reshape(users, -1)
+        product = histogram if product is None else (product[:, :, None] * histogram[:, None, :]).reshape(users, -1)
+    assert product is not None
     return product
 
 

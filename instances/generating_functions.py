@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
+_VALUES_AT_ONCE = 1_000_000
 
 
 def equal_cells(intervals: int) -> Floats:
@@ -61,8 +62,13 @@ def cut_quadratic_histogram(coefficients: Floats, ends: Floats, scale: float) ->
     Zhao, Wu (P4), §IV.A and §VI.A. Only sums, products, quotients and square roots are taken, which every machine
     rounds alike. O(n k).
     """
-    below = np.maximum.accumulate(cut_quadratic_integral(coefficients, ends), axis=1)
-    return np.diff(np.rint(below * scale), axis=1)
+    found = np.empty((len(coefficients), len(ends) - 1))
+    step = max(1, _VALUES_AT_ONCE // len(ends))
+    for start in range(0, len(found), step):
+        rows = slice(start, start + step)
+        below = np.maximum.accumulate(cut_quadratic_integral(coefficients[rows], ends), axis=1)
+        found[rows] = np.diff(np.rint(below * scale), axis=1)
+    return found
 
 
 def cut_quadratic_integral(coefficients: Floats, ends: Floats) -> Floats:

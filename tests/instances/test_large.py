@@ -1,4 +1,4 @@
-"""A million nodes in little memory."""
+"""A million nodes, or ten million rates, in little memory."""
 
 from __future__ import annotations
 
@@ -26,3 +26,21 @@ def test_a_million_nodes_are_generated_in_under_two_gigabytes(name: str) -> None
     kept, peak = map(int, child.stdout.split())
     assert kept < 300e6
     assert peak < 2e9
+
+
+CONTENT = """
+import resource
+from instances import WORKLOADS
+
+instance = WORKLOADS["content"].generate(users=10_000, brokers=100, intervals=1_000)
+assert len(instance.digest) == 64
+arrays = [instance.access, instance.core, instance.capacities, instance.rates, instance.subscriptions]
+print(sum(array.nbytes for array in arrays), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+
+def test_ten_thousand_users_on_a_thousand_channels_are_generated_in_under_half_a_gigabyte() -> None:
+    child = subprocess.run([sys.executable, "-c", CONTENT], check=True, capture_output=True, text=True)
+    kept, peak = map(int, child.stdout.split())
+    assert kept < 100e6
+    assert peak < 500e6
