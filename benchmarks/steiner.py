@@ -105,7 +105,7 @@ def steinerpy(instance: SteinerInstance, limit: float) -> tuple[Overlay | None, 
         found = problem.get_solution(time_limit=limit, threads=1)
     except RuntimeError:  # stopped without a tree
         return None, None
-    return Overlay.from_edges(instance.num_nodes, list(found.edges)), found.objective * (1 - found.gap)
+    return Overlay.from_edges(instance.num_nodes, list(found.edges)), max(0.0, found.objective * (1 - found.gap))
 
 
 def heuristic(name: str) -> Run:
