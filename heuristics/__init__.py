@@ -8,7 +8,7 @@ from heuristics.greedy_packing import GREEDY_PACKING
 from heuristics.low_oda import LOW_ODA
 from heuristics.migration import MIGRATION
 from heuristics.minmax_oda import GM_M, MINMAX_ODA
-from heuristics.polish import POLISH
+from heuristics.polish import polishing
 from heuristics.random_assignment import RANDOM_ASSIGNMENT
 from heuristics.ring_per_topic import RING_PER_TOPIC
 from heuristics.soft_links import S0_TREE, S1_COMMON, S2_FAR, SH_HYBRID
@@ -47,7 +47,7 @@ HEURISTICS: tuple[Method[TopicInstance, Overlay], ...] = tuple(
     )
 )
 
-IMPROVERS: tuple[Method[TopicInstance, Overlay], ...] = (POLISH,)
+IMPROVERS: tuple[Method[TopicInstance, Overlay], ...] = (polishing(HEURISTICS),)
 BROKER_HEURISTICS: tuple[Method[BrokerNetwork, Dissemination], ...] = (S0_TREE, S1_COMMON, S2_FAR, SH_HYBRID)
 CONTENT_HEURISTICS: tuple[Method[ContentInstance, ContentOverlay], ...] = (
     RANDOM_ASSIGNMENT,

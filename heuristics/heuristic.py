@@ -82,3 +82,8 @@ def _two_triangles() -> TopicInstance:
             "n8": ["h"],
         }
     )
+
+
+def trial_instance() -> TopicInstance:
+    """A small instance with something to search, for the warm-ups of local search and models."""
+    return TopicInstance.from_subscriptions({f"n{v}": [f"t{v * k % 7}" for k in range(1, 4)] for v in range(1, 14)})

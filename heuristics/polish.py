@@ -3,48 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
-from heuristics.constant_diameter import CD_ODA, CD_ODA_1, CD_ODA_2
-from heuristics.divide_and_conquer import DC_GM, DCB_M, DCBR_M, NAIVE_DC
-from heuristics.greedy_merge import GREEDY_MERGE, greedy_merge
-from heuristics.heuristic import TOPIC_CONNECTED
-from heuristics.low_oda import LOW_ODA
-from heuristics.minmax_oda import GM_M, MINMAX_ODA
+from heuristics.heuristic import TOPIC_CONNECTED, trial_instance
 from heuristics.overlay_search import MOST_STEPS, OverlaySearch, candidates
-from heuristics.ring_per_topic import RING_PER_TOPIC
+from heuristics.ring_per_topic import ring_per_topic
 from heuristics.search_workspace import Near, Rules
-from heuristics.two_diameter import TWO_DIAMETER_ODA
 from instances import BadInput, Found, Method, Option, Overlay, Problem, TopicInstance
 
-STARTS = {
-    method.name: method
-    for method in (
-        GREEDY_MERGE,
-        RING_PER_TOPIC,
-        MINMAX_ODA,
-        GM_M,
-        LOW_ODA,
-        NAIVE_DC,
-        DCB_M,
-        DCBR_M,
-        DC_GM,
-        CD_ODA,
-        CD_ODA_1,
-        CD_ODA_2,
-        TWO_DIAMETER_ODA,
-    )
-}
+Starts = Mapping[str, Method[TopicInstance, Overlay]]
+
 AIMS = {"min-tco": "edges", "minmax-tco": "degree", "low-tco": "product"}
 _RANKS: dict[str, Callable[[int, int], tuple[int, int]]] = {
     "edges": lambda edges, degree: (edges, degree),
     "degree": lambda edges, degree: (degree, edges),
     "product": lambda edges, degree: (edges * degree, edges),
 }
-START = Option("start", "gm", "the method whose overlay is polished, with its default options", choices=tuple(STARTS))
 FIRST = Option(
     "first",
     "auto",
@@ -220,7 +197,27 @@ def _check(instance: TopicInstance, overlay: Overlay) -> None:
         )
 
 
+def polishing(starts: Iterable[Method[TopicInstance, Overlay]]) -> Method[TopicInstance, Overlay]:
+    """The method that polishes what one of some others builds, Greedy Merge among them, or an overlay of one's own."""
+    named = {method.name: method for method in starts if set(TOPIC_CONNECTED) <= set(method.problems)}
+    start = Option(
+        "start", "gm", "the method whose overlay is polished, with its default options", choices=tuple(named)
+    )
+    return Method(
+        "polish",
+        TOPIC_CONNECTED,
+        "local search from the overlay of another method: drops, swaps and re-routes edges while it stays valid",
+        "none; docs/quality.md",
+        False,
+        partial(_solve, named),
+        (start, FIRST, STEPS),
+        cache(partial(_warm_up, named)),
+        ("overlay",),
+    )
+
+
 def _solve(
+    starts: Starts,
     instance: TopicInstance,
     problem: Problem[TopicInstance, Overlay],
     *,
@@ -229,7 +226,12 @@ def _solve(
     **options: Any,
 ) -> Found[Overlay]:
     begin = time.perf_counter()
-    overlay = options["overlay"] if "overlay" in options else _started(instance, problem, options["start"], seed)
+    overlay: Overlay | None = options.get("overlay")
+    if overlay is None:
+        method = starts[options["start"]]
+        given = method.complete({}, problem.name)
+        overlay = method.solve(instance, problem, seed=seed, time_limit=None, **given).answer
+        assert overlay is not None
     first = AIMS[problem.name] if options["first"] == "auto" else options["first"]
     left = None if time_limit is None else max(0.0, time_limit - (time.perf_counter() - begin))
     polished = polish(instance, overlay, first=first, seed=seed, time_limit=left, steps=options["steps"])
@@ -237,31 +239,10 @@ def _solve(
     return Found(polished if problem.value(instance, polished) <= value else overlay, counters={"start": value})
 
 
-def _started(instance: TopicInstance, problem: Problem[TopicInstance, Overlay], name: str, seed: int) -> Overlay:
-    method = STARTS[name]
-    overlay = method.solve(instance, problem, seed=seed, time_limit=None, **method.complete({}, problem.name)).answer
-    assert overlay is not None
-    return overlay
-
-
-@cache
-def _warm_up() -> None:
-    small = TopicInstance.from_subscriptions({f"n{v}": [f"t{(v * k) % 7}" for k in range(1, 4)] for v in range(1, 14)})
-    for method in STARTS.values():
+def _warm_up(starts: Starts) -> None:
+    for method in starts.values():
         if method.warm_up is not None:
             method.warm_up()
+    small = trial_instance()
     for first in _RANKS:
-        polish(small, greedy_merge(small), first=first, steps=1000)
-
-
-POLISH: Method[TopicInstance, Overlay] = Method(
-    "polish",
-    TOPIC_CONNECTED,
-    "local search from the overlay of another method: drops, swaps and re-routes edges while it stays valid",
-    "none; docs/quality.md",
-    False,
-    _solve,
-    (START, FIRST, STEPS),
-    _warm_up,
-    ("overlay",),
-)
+        polish(small, ring_per_topic(small), first=first, steps=1000)

@@ -9,7 +9,7 @@ import numpy as np
 
 from heuristics import HEURISTICS, IMPROVERS
 from heuristics.greedy_merge import greedy_merge
-from heuristics.heuristic import DIAMETER_TWO
+from heuristics.heuristic import DIAMETER_TWO, trial_instance
 from heuristics.nearest import nearest_pairs
 from heuristics.overlay_search import candidates
 from heuristics.polish import AIMS, polish
@@ -164,7 +164,7 @@ def _warm_up() -> None:
     for method in (*HEURISTICS, *IMPROVERS):
         if method.warm_up is not None:
             method.warm_up()
-    small = TopicInstance.from_subscriptions({f"n{v}": [f"t{(v * k) % 7}" for k in range(1, 4)] for v in range(1, 14)})
+    small = trial_instance()
     _guided(small, greedy_merge(small), TimeBudget(None))
 
 

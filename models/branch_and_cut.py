@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from heuristics.heuristic import trial_instance
 from instances import TOPIC_PROBLEMS, Found, Method, Option, Overlay, Problem, Status, TopicInstance
 from models import proof, topic_presolve
 from models.certificate import Certificate
@@ -175,7 +176,7 @@ def _solve(
 def warm_up() -> None:
     """Compile the kernels, and load the LP solver."""
     warm_up_heuristics()
-    small = TopicInstance.from_subscriptions({f"n{v}": [f"t{(v * k) % 7}" for k in range(1, 4)] for v in range(1, 14)})
+    small = trial_instance()
     for problem in TOPIC_PROBLEMS:
         if problem.name in PROBLEMS_ANSWERED:
             branch_and_cut(small, problem, progress="off", steps=50)

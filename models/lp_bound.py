@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from heuristics.heuristic import trial_instance
 from instances import Found, Method, Option, Overlay, Problem, Status, TopicInstance
 from models import topic_presolve
 from models.candidate_edges import CandidateEdges, count_links
@@ -253,7 +254,7 @@ def _solve(
 def _warm_up() -> None:
     warm_up_heuristics()
     warm_up_incumbents()
-    small = TopicInstance.from_subscriptions({f"n{v}": [f"t{(v * k) % 7}" for k in range(1, 4)] for v in range(1, 14)})
+    small = trial_instance()
     for method in ("lp", "splitting"):
         for of_degree in (False, True):
             lower_bound(small, of_degree=of_degree, method=method, progress="off")

@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
+from heuristics.heuristic import trial_instance
 from heuristics.overlay_search import MOST_STEPS, OverlaySearch, candidates
 from heuristics.search_workspace import Rules
 from instances import Overlay, TopicInstance
@@ -122,7 +123,7 @@ class Incumbent:
 @cache
 def warm_up() -> None:
     """Compile the kernels that building and improving call."""
-    small = TopicInstance.from_subscriptions({f"n{v}": [f"t{(v * k) % 7}" for k in range(1, 4)] for v in range(1, 14)})
+    small = trial_instance()
     edges = CandidateEdges(small, all_pairs(small))
     Incumbent(small, Goal(), None, 0).improve_along(edges, np.zeros(len(edges)), TimeBudget(None), goal=0, steps=1)
 

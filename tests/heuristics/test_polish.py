@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from heuristics import HEURISTICS, IMPROVERS
 from heuristics.linked_overlay import edges_of
 from heuristics.overlay_search import OverlaySearch, candidates
-from heuristics.polish import STARTS, polish
+from heuristics.polish import polish
 from heuristics.search_workspace import Rules
 from instances import PROBLEMS, BadInput, Overlay
 from tests.brute_force import optimum
@@ -87,7 +87,8 @@ def test_after_any_number_of_steps_marks_costs_and_overlays_are_right(cap, heat)
 
 
 def test_it_begins_with_any_heuristic_and_improves_it():
-    assert set(STARTS) == {method.name for method in HEURISTICS}
+    (start,) = (option for option in POLISH.options if option.name == "start")
+    assert set(start.choices) == {method.name for method in HEURISTICS}
     instance = uniform_instance(40, 30, 5)
     for method in HEURISTICS:
         value = method.run(instance, PROBLEMS["min-tco"]).value
