@@ -192,7 +192,7 @@ class MovingNetwork:
         free = broker in self._ended if going_by == NEW else broker not in self._refrain
         mesh, room = self._meshes[going_by][free], self._rooms[going_by][free]
         matching = self._matching[message.publication]
-        if anchors_at(mesh, broker, sender, matching, False, room) == 0:
+        if not anchors_at(mesh, broker, sender, matching, False, room):
             return
         common = self._strategy == S1
         count = forward_common(mesh, broker, False, room) if common else forward_far(mesh, broker, room)

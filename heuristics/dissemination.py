@@ -163,7 +163,7 @@ def decide(
 ) -> int:
     """Put the slots that a broker sends to in ``room.targets``, counting them on; returns how many."""
     common = strategy == S1 or (strategy == SH and busy(load, broker, time))
-    if anchors_at(mesh, broker, came_from, matching, False, room) == 0:
+    if not anchors_at(mesh, broker, came_from, matching, False, room):
         return 0
     count = forward_common(mesh, broker, False, room) if common else forward_far(mesh, broker, room)
     candidates = False

@@ -36,22 +36,22 @@ def room_for(mesh: Mesh) -> Room:
 
 
 @kernel
-def anchors_at(mesh: Mesh, a: int, came_from: int, matching: Ids, real: bool, room: Room) -> int:
-    """Put the downstream anchors of the matching brokers in ``room.anchors``: how many brokers these stand for.
+def anchors_at(mesh: Mesh, a: int, came_from: int, matching: Ids, real: bool, room: Room) -> bool:
+    """Put the downstream anchors of the matching brokers in ``room.anchors``: whether there are any.
 
     With `real`, a candidate's anchors are those of the primary or soft link that it is funnelled over.
     """
     room.anchors[:] = 0
     back = mesh.next_hops[a, came_from] if came_from != NOWHERE else NOWHERE
-    count = 0
+    found = False
     for v in matching:
         if v != a and mesh.next_hops[a, v] != back:
             slot = mesh.slots[a, v]
             while real and not has(mesh.real[a], slot):
                 slot = closer(mesh, a, slot)
             put(room.anchors, slot)
-            count += 1
-    return count
+            found = True
+    return found
 
 
 @kernel
@@ -60,13 +60,16 @@ def forward_far(mesh: Mesh, a: int, room: Room) -> int:
 
     The slots are put in ``room.targets``; returns how many.
     """
+    # No views, helpers on sets or early ends here and below: with them numba counts references to every array of the
+    # mesh at every step, which takes several times as long as the step.
     count = 0
     for i in range(mesh.counts[a]):
         slot = mesh.order[a, i]
         if has(room.anchors, slot):
             room.targets[count] = slot
             count += 1
-            _subtract(room.anchors, mesh.beyond[a, slot])
+            for w in range(len(room.anchors)):
+                room.anchors[w] &= ~mesh.beyond[a, slot, w]
     return count
 
 
@@ -77,33 +80,25 @@ def forward_common(mesh: Mesh, a: int, real: bool, room: Room) -> int:
     for i in range(mesh.counts[a]):
         slot = mesh.order[a, i]
         if has(room.anchors, slot):
-            between, behind = mesh.between[a, slot], mesh.behind[a, slot]
-            if _meet(room.common, between):
-                for w in range(len(between)):
-                    room.common[w] &= between[w] | behind[w]
-            else:
-                for w in range(len(between)):
-                    room.common[w] |= between[w]
+            shared = np.uint64(0)
+            for w in range(len(room.common)):
+                shared |= room.common[w] & mesh.between[a, slot, w]
+            for w in range(len(room.common)):
+                between = mesh.between[a, slot, w]
+                if shared:
+                    room.common[w] &= between | mesh.behind[a, slot, w]
+                else:
+                    room.common[w] |= between
     count = 0
     for i in range(mesh.counts[a] - 1, -1, -1):
         slot = mesh.order[a, i]
-        usable = has(mesh.real[a], slot) or not real
-        if usable and has(room.common, slot) and _meet(room.anchors, mesh.beyond[a, slot]):
-            room.targets[count] = slot
-            count += 1
-            _subtract(room.anchors, mesh.beyond[a, slot])
+        usable = not real or has(mesh.real[a], slot)
+        if usable and has(room.common, slot):
+            reached = np.uint64(0)
+            for w in range(len(room.anchors)):
+                reached |= room.anchors[w] & mesh.beyond[a, slot, w]
+                room.anchors[w] &= ~mesh.beyond[a, slot, w]
+            if reached:
+                room.targets[count] = slot
+                count += 1
     return count
-
-
-@kernel
-def _subtract(bits: Bits, less: Bits) -> None:
-    for w in range(len(bits)):
-        bits[w] &= ~less[w]
-
-
-@kernel
-def _meet(bits: Bits, others: Bits) -> bool:
-    shared = np.uint64(0)
-    for w in range(len(bits)):
-        shared |= bits[w] & others[w]
-    return bool(shared)
