@@ -1,4 +1,4 @@
-"""What a study says of content-based overlays: cost reduction ratios, ratios to optima, and what each routing costs."""
+"""What a study says of content-based overlays: cost reduction ratios, and what each routing costs."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from instances import PROBLEMS, Status
 
 BASELINE = "random-assignment"
 _CONFIDENCE = 0.95
-_TOLERANCE = 1e-6
 _SHAPE = ["problem", "family", "users", "brokers", "channels", "access_to_core", "variant"]
 
 
 def content_runs(rows: pd.DataFrame) -> pd.DataFrame:
-    """The runs on content instances, each beside the baseline on its instance and what is proven of it.
+    """The runs on content instances, each beside the baseline on its instance.
 
     Parameters
     ----------
@@ -28,17 +27,15 @@ def content_runs(rows: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         The rows that have a value, with: access_to_core (from the recipe; NaN where it says none), crr (the mean cost
-        of random assignment on the instance ÷ the run's), optimum of the instance (NaN if open) and over_optimum.
+        of random assignment on the instance ÷ the run's).
     """
     runs = rows[rows["value"].notna() & (rows["status"] != Status.FAILED)].copy()
     recipes = runs["recipe"].map(lambda text: json.loads(text).get("parameters", {}).get("access_to_core"))
     runs["access_to_core"] = recipes.astype(np.float64)
     pair = ["problem", "instance"]
     baseline = runs[runs["method"] == BASELINE].groupby(pair)["value"].mean().rename("baseline")
-    optimum = runs[runs["status"] == Status.OPTIMAL].groupby(pair)["value"].min().rename("optimum")
-    runs = runs.join(baseline, on=pair).join(optimum, on=pair)
+    runs = runs.join(baseline, on=pair)
     runs["crr"] = _quotient(runs["baseline"], runs["value"])
-    runs["over_optimum"] = _quotient(runs["value"], runs["optimum"])
     order = {name: place for place, name in enumerate(PROBLEMS)}
     return runs.sort_values(
         [*_SHAPE, "instance", "seed", "key"],
@@ -73,20 +70,6 @@ def reduction_table(runs: pd.DataFrame) -> pd.DataFrame:
     return table.drop(columns="spread").reset_index()
 
 
-def optimum_table(runs: pd.DataFrame) -> pd.DataFrame:
-    """Ratios to proven optima: problem, variant, instances, runs, reached (the optimum), mean and worst ratio."""
-    proven = runs[runs["over_optimum"].notna()]
-    grouped = proven.groupby(["problem", "variant"], sort=False)
-    table = grouped.agg(
-        instances=("instance", "nunique"),
-        runs=("key", "size"),
-        reached=("over_optimum", lambda ratios: int((ratios <= 1 + _TOLERANCE).sum())),
-        mean=("over_optimum", "mean"),
-        worst=("over_optimum", "max"),
-    )
-    return table.reset_index()
-
-
 def routing_table(runs: pd.DataFrame) -> pd.DataFrame:
     """What each routing costs on the same assignments: core cost as a share of that of ``mst``.
 
@@ -104,8 +87,8 @@ def routing_table(runs: pd.DataFrame) -> pd.DataFrame:
     )
     same = ["instance", "variant", "assignment"]
     distinct = assigned.drop_duplicates(["problem", *same])
-    base = distinct[distinct["problem"] == "content-mst"].set_index(same)[["core", "value"]]
-    others = distinct[distinct["problem"] != "content-mst"].join(base, on=same, rsuffix="_mst", how="inner")
+    base = distinct.loc[distinct["problem"] == "content-mst", [*same, "core", "value"]]
+    others = distinct[distinct["problem"] != "content-mst"].merge(base, on=same, suffixes=("", "_mst"))
     others = others.assign(
         core=_quotient(others["core"], others["core_mst"]), total=_quotient(others["value"], others["value_mst"])
     )

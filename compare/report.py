@@ -18,7 +18,8 @@ from compare.report_bounds import IMPLICATIONS, disagreements, proven
 from compare.report_brokers import broker_part
 from compare.report_content import content_part
 from compare.report_part import Keep, Part
-from compare.tables import RUN_COLUMNS
+from compare.report_sizes import sized
+from compare.tables import run_columns
 from instances import PROBLEMS, Kind, TopicInstance
 from instances.brokers import BROKERS
 from instances.content import CONTENT
@@ -29,7 +30,6 @@ _PARTS: tuple[tuple[Kind[Any, Any], Callable[[pd.DataFrame, Keep], Part | None]]
     (CONTENT, content_part),
     (BROKERS, broker_part),
 )
-_TOPIC_COLUMNS = (*TOPICS.sizes, *TOPICS.measures)
 
 
 def write_report(
@@ -71,14 +71,13 @@ def write_report(
     -----
     Cost O(R log R) for R runs, and about a kilobyte of page a run.
     """
-    topics = rows[rows["kind"] == TOPICS.name]
-    topics = topics.reindex(columns=[*topics.columns, *(name for name in _TOPIC_COLUMNS if name not in topics)])
-    topics = topics.astype(dict.fromkeys(TOPICS.sizes, "int64"))
-    pairs = proven(topics)
-    study = page.Study(topics, pairs, disagreements(topics, pairs))
+    rows = sized(rows)
+    pairs = proven(rows)
+    study = page.Study(rows, pairs, disagreements(rows, pairs))
+    topics = study.runs[study.runs["kind"] == TOPICS.name]
     made = (part(rows[rows["kind"] == kind.name], study.keep) for kind, part in _PARTS)
     parts = [one for one in made if one is not None]
-    drawings = figures(study.runs, load_instance) if len(topics) else []
+    drawings = figures(topics, load_instance) if len(topics) else []
     content = _content(study, title, spec, notes)
     shown = [(one, Markup(one.svg)) for one in drawings]
     in_parts = [(part, [(one, Markup(one.svg)) for one in part.drawings]) for part in parts]
@@ -100,7 +99,7 @@ def _fill(data: bytes, file: Path) -> None:
 
 def _content(study: page.Study, title: str, spec: str, notes: Sequence[str]) -> dict[str, Any]:
     runs = study.runs
-    study.keep("runs", runs[list(RUN_COLUMNS)])
+    study.keep("runs", runs[run_columns(runs)])
     versions = sorted(runs["code_version"].unique())
     if len(versions) > 1:
         notes = [*notes, f"The runs come from {len(versions)} versions of the code: {', '.join(versions)}."]

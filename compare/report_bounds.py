@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from compare.report_sizes import sized, sizes_of
 from instances import PROBLEMS, Status
 
 Floats = npt.NDArray[np.float64]
@@ -79,6 +80,15 @@ IMPLICATIONS: tuple[Implication, ...] = (
         lambda nodes, product: np.sqrt(2 * product / nodes),
         "|E| ≤ |V| × D ÷ 2, so D² ≥ 2 × (|E| × D) ÷ |V|",
     ),
+    *(
+        Implication(
+            target,
+            ("content-steiner",),
+            lambda nodes, cost: cost,
+            "whatever tree carries a message, none is cheaper than a Steiner tree of the same brokers",
+        )
+        for target in ("content-mst", "content-shared-tree")
+    ),
 )
 
 
@@ -88,33 +98,27 @@ def proven(rows: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     rows : DataFrame
-        One row a run: key, problem, instance, family, nodes, topics, subscriptions, status, value, lower_bound,
-        edges, max_degree. Failed rows say nothing; every other row counts, whatever its method, and bounds also
-        cross from problem to problem by `IMPLICATIONS`.
+        One row a run: key, problem, instance, kind and the sizes and measures of its kind, family, status, value,
+        lower_bound. Failed rows say nothing; every other row counts, whatever its method, and bounds also cross from
+        problem to problem by `IMPLICATIONS`.
 
     Returns
     -------
     DataFrame
         One row an (instance, problem) that occurs in `rows`, in the order of the problems, then of size: problem,
-        instance, family, nodes, topics, subscriptions, runs, bound (NaN if none), bound_keys (the runs it rests on),
-        bound_proof (the implications used), best (the lowest value of any overlay that is an answer, also of those
-        found for another problem), best_key, optimum (NaN unless proven), gap = (best − bound) ÷ best.
+        instance, kind, family, the sizes, extent and volume (see `compare.report_sizes.sized`), runs, bound (NaN if
+        none), bound_keys (the runs it rests on), bound_proof (the implications used), best (the lowest value of any
+        answer, also of overlays found for another problem), best_key, optimum (NaN unless proven), gap = (best −
+        bound) ÷ best.
 
     Notes
     -----
     Cost O(R + I·P) for R rows, I instances and P problems.
     """
-    pairs = (
-        rows.groupby(["problem", "instance"], sort=False)
-        .agg(
-            family=("family", "first"),
-            nodes=("nodes", "first"),
-            topics=("topics", "first"),
-            subscriptions=("subscriptions", "first"),
-            runs=("key", "size"),
-        )
-        .reset_index()
-    )
+    rows = sized(rows)
+    grouped = rows.groupby(["problem", "instance"], sort=False)
+    pairs = grouped[["kind", "family", *sizes_of(rows), "extent", "volume"]].first()
+    pairs = pairs.assign(runs=grouped.size()).reset_index()
     known = rows[rows["status"] != Status.FAILED].sort_values("key")  # ties fall alike in whatever order rows come
     bounds = _Best(rows, highest=True)
     for key, instance, problem, bound in _columns(known, "key", "instance", "problem", "lower_bound"):
@@ -139,7 +143,7 @@ def proven(rows: pd.DataFrame) -> pd.DataFrame:
     pairs["gap"] = relative_gaps(pairs["best"], pairs["bound"])
     rank = {name: place for place, name in enumerate(problem_order(rows))}
     return pairs.sort_values(
-        ["problem", "family", "nodes", "subscriptions", "instance"],
+        ["problem", "family", "extent", "volume", "instance"],
         key=lambda column: column.map(rank) if column.name == "problem" else column,
         ignore_index=True,
     )

@@ -10,7 +10,7 @@ from compare import report_cells as cells
 from compare.broker_tables import broker_runs, loss_table, optimum_table, queue_table, strategy_table
 from compare.figure_brokers import broker_drawings
 from compare.report_cells import Table
-from compare.report_part import Keep, Part, how_runs_ended, plain_table
+from compare.report_part import Keep, Part, plain_table
 from instances.brokers import BROKERS
 
 
@@ -18,9 +18,7 @@ def broker_part(rows: pd.DataFrame, keep: Keep) -> Part | None:
     """The part, or None where the study has no runs on broker networks; parameters as of `content_part`."""
     if rows.empty:
         return None
-    rows = rows.sort_values("key")
-    runs = broker_runs(rows)
-    keep("brokers-runs", rows.drop(columns="answer"))
+    runs = broker_runs(rows.sort_values("key"))
     tables = [
         (title, sentence, _table(own, keep(f"brokers-{name}", own)))
         for name, title, sentence, own in (
@@ -56,7 +54,7 @@ def broker_part(rows: pd.DataFrame, keep: Keep) -> Part | None:
         )
     ]
     shown = [(title, sentence, table) for title, sentence, table in tables if table.lines]
-    return Part(BROKERS.name, "Soft links over broker trees", how_runs_ended(rows), shown, broker_drawings(runs))
+    return Part(BROKERS.name, "Soft links over broker trees", shown, broker_drawings(runs))
 
 
 def _count(value: float) -> str:

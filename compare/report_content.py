@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 
 from compare import report_cells as cells
-from compare.content_tables import content_runs, optimum_table, reduction_table, routing_table
+from compare.content_tables import content_runs, reduction_table, routing_table
 from compare.figure_content import content_drawings
 from compare.report_cells import Cell, Column, Table
-from compare.report_part import Keep, Part, how_runs_ended, plain_table
+from compare.report_part import Keep, Part, plain_table
 from instances.content import CONTENT
 
 
@@ -24,29 +24,19 @@ def content_part(rows: pd.DataFrame, keep: Keep) -> Part | None:
     """
     if rows.empty:
         return None
-    rows = rows.sort_values("key")
-    runs = content_runs(rows)
-    keep("content-runs", rows.drop(columns="answer"))
+    runs = content_runs(rows.sort_values("key"))
     reductions = reduction_table(runs)
-    ends = how_runs_ended(rows)
-    return Part(
-        CONTENT.name, "Content-based overlays", ends, _tables(runs, reductions, keep), content_drawings(reductions)
-    )
+    return Part(CONTENT.name, "Content-based overlays", _tables(runs, reductions, keep), content_drawings(reductions))
 
 
 def _tables(runs: pd.DataFrame, reductions: pd.DataFrame, keep: Keep) -> list[tuple[str, str, Table]]:
-    optima, routings = optimum_table(runs), routing_table(runs)
+    routings = routing_table(runs)
     found = [
         (
             "Cost reduction ratio",
             "The cost of random assignment ÷ the method's on the same instance (P4 §VI.B): mean over instances, "
             "with its 95% confidence interval.",
             _reductions(reductions, keep("content-cost-reduction", reductions)),
-        ),
-        (
-            "Ratio to the optimum",
-            "The method's cost ÷ the optimum, where a run proved it.",
-            plain_table(optima, keep("content-optima", optima), {"mean": cells.ratio, "worst": cells.ratio}),
         ),
         (
             "What a routing costs on the same assignments",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +21,7 @@ from compare.tables import (
     judged_runs,
     method_table,
 )
-from instances import Status
+from instances import KINDS, Status
 
 
 @dataclass
@@ -114,14 +115,14 @@ def inputs(study: Study) -> Table:
     """What was solved: families by size."""
     table = family_table(study.runs)
     columns = (
-        *(Column("family", number=False), Column("nodes"), Column("topics"), Column("subscriptions")),
-        *(Column("instances"), Column("problems"), Column("runs"), Column("seeds of the runs"), Column("total time")),
+        *(Column("family", number=False), Column("size", number=False), Column("instances"), Column("problems")),
+        *(Column("runs"), Column("seeds of the runs"), Column("total time")),
     )
     lines = []
     for line in table.itertuples():
-        to = study.anchors.of("inputs", line.family, str(line.nodes))
+        to = study.anchors.of("inputs", line.kind, line.family, str(line.extent))
         texts = (
-            *(line.family, f"{line.nodes:,}", line.topics, line.subscriptions, f"{line.instances:,}"),
+            *(line.family, line.size, f"{line.instances:,}"),
             *(f"{line.problems:,}", f"{line.runs:,}", line.seeds, cells.seconds(line.seconds)),
         )
         lines.append([Cell(text, to if place else "") for place, text in enumerate(texts)])
@@ -181,9 +182,10 @@ def contradictions(study: Study) -> list[dict[str, Any]]:
 def proofs(study: Study, problem: str) -> Table:
     """What is proven of each instance of a problem."""
     pairs = study.pairs[study.pairs["problem"] == problem]
+    sizes = KINDS[pairs["kind"].iloc[0]].sizes
     columns = (
-        *(Column("instance", number=False), Column("family", number=False), Column("nodes"), Column("topics")),
-        *(Column("subscriptions"), Column("runs"), Column("best bound"), Column("best overlay")),
+        *(Column("instance", number=False), Column("family", number=False), *(Column(size) for size in sizes)),
+        *(Column("runs"), Column("best bound"), Column("best answer")),
         *(Column("gap"), Column("optimum", number=False), Column("the bound rests on", number=False)),
     )
     lines, anchors = [], []
@@ -193,8 +195,9 @@ def proofs(study: Study, problem: str) -> Table:
         home = study.anchors.of("input", pair.instance)
         lines.append(
             [
-                *(Cell(pair.instance[:8], home), Cell(pair.family), Cell(f"{pair.nodes:,}"), Cell(f"{pair.topics:,}")),
-                *(Cell(f"{pair.subscriptions:,}"), Cell(f"{pair.runs:,}", home)),
+                *(Cell(pair.instance[:8], home), Cell(pair.family)),
+                *(Cell(cells.number(getattr(pair, size), ",.0f")) for size in sizes),
+                Cell(f"{pair.runs:,}", home),
                 Cell(cells.number(pair.bound), names[0] if names else ""),
                 Cell(cells.number(pair.best), study.run(pair.best_key) if pair.best_key else ""),
                 Cell(cells.percentage(pair.gap)),
@@ -212,29 +215,22 @@ def origins(study: Study) -> list[dict[str, Any]]:
     made = runs.drop_duplicates("instance").set_index("instance")
     names = runs.groupby("instance")["anchor"].agg(list)
     listed = []
-    for (family, nodes), group in runs.groupby(["family", "nodes"]):
+    for (kind, family, extent), group in runs.groupby(["kind", "family", "extent"]):
+        first, *others = KINDS[kind].sizes
         instances = [
             {
                 "digest": digest,
                 "anchor": study.anchors.of("input", digest),
                 "recipe": made.at[digest, "recipe"],
-                "topics": f"{made.at[digest, 'topics']:,.0f}",
-                "subscriptions": f"{made.at[digest, 'subscriptions']:,.0f}",
+                "sizes": [f"{made.at[digest, size]:,.0f}" for size in others],
                 "runs": cells.links(names[digest]),
             }
             for digest in group["instance"].unique()
         ]
-        anchor = study.anchors.of("inputs", family, str(int(nodes)))
-        listed.append({"family": family, "nodes": f"{nodes:,.0f}", "anchor": anchor, "instances": instances})
+        anchor = study.anchors.of("inputs", kind, family, str(extent))
+        title = f"{family}, {extent:,.0f} {first}"
+        listed.append({"title": title, "sizes": others, "anchor": anchor, "instances": instances})
     return listed
-
-
-_RUN_COLUMNS = (
-    *(Column("run"), Column("instance", number=False), Column("family", number=False), Column("nodes")),
-    *(Column("topics"), Column("seed"), Column("limit"), Column("status", number=False), Column("value")),
-    *(Column("own bound"), Column("gap"), Column("best bound"), Column("ratio"), Column("time")),
-    *(Column("key", number=False), Column("reason", number=False)),
-)
 
 
 def run_lists(study: Study) -> list[dict[str, Any]]:
@@ -245,20 +241,33 @@ def run_lists(study: Study) -> list[dict[str, Any]]:
     for variant in order["variant"].drop_duplicates():
         lists = []
         for (problem, label), group in by_variant[variant].groupby(["problem", "label"], sort=False):
-            lines = [_run_line(study, run) for run in group.itertuples()]
-            shown = len(_RUN_COLUMNS) if group["reason"].any() else -1
-            table = Table("", _RUN_COLUMNS[:shown], [line[:shown] for line in lines], group["anchor"].tolist())
+            sizes = KINDS[group["kind"].iloc[0]].sizes[:2]
+            columns = _run_columns(sizes)
+            lines = [_run_line(study, run, sizes) for run in group.itertuples()]
+            shown = len(columns) if group["reason"].any() else -1
+            table = Table("", columns[:shown], [line[:shown] for line in lines], group["anchor"].tolist())
             title = f"{problem}: {len(group):,} {'run' if len(group) == 1 else 'runs'} of {label}"
             lists.append({"anchor": study.rows_of(problem, label), "title": title, "table": table})
         found.append({"variant": variant, "anchor": study.anchors.of("method", variant), "lists": lists})
     return found
 
 
-def _run_line(study: Study, run: Any) -> list[Cell]:
+def _run_columns(sizes: Sequence[str]) -> list[Column]:
+    return [
+        *(Column("run"), Column("instance", number=False), Column("family", number=False)),
+        *(Column(size) for size in sizes),
+        *(Column("seed"), Column("limit"), Column("status", number=False), Column("value")),
+        *(Column("own bound"), Column("gap"), Column("best bound"), Column("ratio"), Column("time")),
+        *(Column("key", number=False), Column("reason", number=False)),
+    ]
+
+
+def _run_line(study: Study, run: Any, sizes: Sequence[str]) -> list[Cell]:
     proof = study.anchors.of("instance", run.problem, run.instance)
     return [
         *(Cell(run.anchor.removeprefix("run-")), Cell(run.instance[:8], proof), Cell(run.family)),
-        *(Cell(f"{run.nodes:,.0f}"), Cell(f"{run.topics:,.0f}"), Cell(str(run.seed))),
+        *(Cell(f"{getattr(run, size):,.0f}") for size in sizes),
+        *(Cell(str(run.seed)),),
         Cell(cells.number(run.time_limit, "g") + (" s" if np.isfinite(run.time_limit) else "")),
         *(Cell(run.status), Cell(cells.number(run.value)), Cell(cells.number(run.lower_bound))),
         *(Cell(cells.percentage(run.gap)), Cell(cells.number(run.bound), proof), Cell(cells.ratio(run.ratio))),

@@ -1,4 +1,4 @@
-"""The part of a report on one kind of instance: how its runs ended, tables with a sentence each, figures."""
+"""The part of a report on one kind of instance alone: tables with a sentence each, and figures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pandas as pd
 
 from compare.figure_style import Drawing
 from compare.report_cells import Cell, Column, Table
-from instances import Status
 
 Keep = Callable[[str, pd.DataFrame], str]
 """Remembers a table's CSV file under a name and returns the name."""
@@ -24,25 +23,14 @@ class Part:
     Attributes
     ----------
     kind, title : str
-    ends : str
-        How the runs ended.
     tables : sequence of (title, sentence, table)
     drawings : sequence of Drawing
     """
 
     kind: str
     title: str
-    ends: str
     tables: Sequence[tuple[str, str, Table]]
     drawings: Sequence[Drawing]
-
-
-def how_runs_ended(rows: pd.DataFrame) -> str:
-    """How many runs ended in which status, and why those that failed did."""
-    ended = rows["status"].value_counts()
-    ends = ", ".join(f"{ended[status]:,} {status}" for status in map(str, Status) if status in ended)
-    failures = rows.loc[rows["status"] == Status.FAILED, "reason"].value_counts()
-    return ends + "".join(f"; failed {count} times: {reason}" for reason, count in failures.items())
 
 
 def plain_table(table: pd.DataFrame, name: str, written: Mapping[str, Callable[[float], str]]) -> Table:

@@ -9,17 +9,19 @@ import numpy as np
 import pandas as pd
 
 from compare.report_bounds import TOLERANCE, problem_order, proven, relative_gaps
-from instances import Status
+from compare.report_sizes import measures_of, sized, sizes_of
+from instances import KINDS, Status
 
-_NUMBERS = (
-    *("nodes", "topics", "subscriptions", "time_limit", "value", "lower_bound", "seconds"),
-    *("edges", "max_degree", "average_degree", "peak_memory"),
-)
-RUN_COLUMNS = (
-    *("key", "problem", "method", "variant", "options", "exact", "instance", "recipe", "family", "nodes", "topics"),
-    *("subscriptions", "seed", "time_limit", "status", "reason", "value", "lower_bound", "gap", "bound", "ratio"),
-    *("optimum", "seconds", "edges", "max_degree", "average_degree", "counters", "peak_memory", "code_version"),
-)
+_NUMBERS = ("time_limit", "value", "lower_bound", "seconds", "peak_memory")
+
+
+def run_columns(runs: pd.DataFrame) -> list[str]:
+    """The columns of the table of all runs; the sizes and measures are those of the kinds that occur."""
+    before = ("key", "problem", "method", "variant", "options", "exact", "instance", "recipe", "family", "kind")
+    between = ("seed", "time_limit", "status", "reason", "value", "lower_bound", "gap", "bound", "ratio", "optimum")
+    after = ("seconds", "counters", "peak_memory", "code_version")
+    names = (*before, *sizes_of(runs), *between, *measures_of(runs), *after)
+    return [name for name in dict.fromkeys(names) if runs[name].notna().any() or name in (*before, *between, *after)]
 
 
 def judged_runs(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -38,13 +40,13 @@ def judged_runs(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.Dat
         The rows, sorted by problem, method and instance, with: label (the variant, and its time limit where the study
         ran it under several), bound and optimum of the instance (NaN where there is none), ratio = value ÷ bound (1
         where both are 0, NaN without a positive bound), gap = (value − the run's own lower bound) ÷ value, reached
-        (the value is the proven optimum) and anchor (its name on the page).
+        (the value is the proven optimum), anchor (its name on the page), and what `compare.report_sizes.sized` adds.
 
     Notes
     -----
     Cost O(R log R) for R rows.
     """
-    runs = rows.copy()
+    runs = sized(rows)
     for name in _NUMBERS:
         runs[name] = pd.to_numeric(runs[name]).astype(np.float64)
     pairs = proven(runs) if pairs is None else pairs
@@ -59,7 +61,7 @@ def judged_runs(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.Dat
     runs["reached"] = (runs["value"] - runs["optimum"]).abs() <= TOLERANCE * runs["optimum"].abs().clip(lower=1)
     rank = {name: place for place, name in enumerate(problem_order(runs))}
     runs = runs.sort_values(
-        ["problem", "exact", "label", "family", "nodes", "subscriptions", "instance", "seed", "key"],
+        ["problem", "exact", "label", "family", "extent", "volume", "instance", "seed", "key"],
         key=lambda column: column.map(rank) if column.name == "problem" else column,
         ignore_index=True,
     )
@@ -134,30 +136,30 @@ def family_ratios(runs: pd.DataFrame, problem: str) -> pd.DataFrame:
 
 
 def family_table(runs: pd.DataFrame) -> pd.DataFrame:
-    """What was solved: one row a family and number of nodes.
+    """What was solved: one row a kind, family and extent.
 
     Returns
     -------
     DataFrame
-        family, nodes, topics and subscriptions (ranges, as text), instances, problems, seeds (of the runs, as text),
-        runs, seconds (of all runs together).
+        kind, family, extent, size (all sizes of the kind, as text, ranges where they differ), instances, problems,
+        seeds (of the runs, as text), runs, seconds (of all runs together).
     """
     return pd.DataFrame(
         [
             (
+                kind,
                 family,
-                int(nodes),
-                span(group["topics"]),
-                span(group["subscriptions"]),
+                extent,
+                ", ".join(f"{span(group[size])} {size}" for size in KINDS[kind].sizes),
                 group["instance"].nunique(),
                 group["problem"].nunique(),
                 listed(group["seed"]),
                 len(group),
                 group["seconds"].sum(),
             )
-            for (family, nodes), group in runs.groupby(["family", "nodes"])
+            for (kind, family, extent), group in runs.groupby(["kind", "family", "extent"])
         ],
-        columns=(*("family", "nodes", "topics", "subscriptions", "instances", "problems", "seeds", "runs", "seconds"),),
+        columns=("kind", "family", "extent", "size", "instances", "problems", "seeds", "runs", "seconds"),
     )
 
 

@@ -74,7 +74,7 @@ def answered(
 
 def frame(*rows: dict[str, Any]) -> pd.DataFrame:
     """Rows with the types that the store gives them."""
-    columns = list(run())
+    columns = list(dict.fromkeys(name for row in (run(), *rows) for name in row))
     table = pd.DataFrame(list(rows), columns=columns)
     floats = ("time_limit", "value", "lower_bound", "seconds", "edges", "max_degree", "average_degree", "peak_memory")
     whole = ("nodes", "topics", "subscriptions", "seed", "memory_limit")

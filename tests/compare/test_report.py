@@ -19,7 +19,7 @@ from compare.figure_style import Drawing, method_styles
 from compare.figures import figures
 from compare.report import write_report
 from compare.report_cells import Anchors, carried
-from compare.tables import RUN_COLUMNS, judged_runs, method_table
+from compare.tables import judged_runs, method_table, run_columns
 from instances import TOPIC_PROBLEMS, TopicInstance
 from tests.compare.report_rows import answered, frame, run
 
@@ -176,7 +176,7 @@ def test_csv_files_hold_the_tables_and_stand_within_the_page(html: str, folder: 
     read["worst_run"] = read["worst_run"].fillna("")
     pd.testing.assert_frame_equal(read, method_table(runs, "min-tco"), check_dtype=False)
     assert len(pd.read_csv(folder / "tables" / "runs.csv")) == len(runs)
-    assert list(pd.read_csv(folder / "tables" / "runs.csv").columns) == list(RUN_COLUMNS)
+    assert list(pd.read_csv(folder / "tables" / "runs.csv").columns) == run_columns(runs)
     inside = dict(re.findall(r'href="data:text/csv;charset=utf-8;base64,([^"]*)" download="([^"]*)"', html))
     carried_files = {name: base64.b64decode(content) for content, name in inside.items()}
     assert {"min-tco.csv", "runs.csv", "failures.csv", "methods.csv", "inputs.csv"} <= set(carried_files)
@@ -218,6 +218,26 @@ def test_every_contradiction_is_listed_however_many(tmp_path: Path) -> None:
     rows = [run(method=("ilp", "cp-sat")[v - 10], instance=i, value=v, status="optimal") for i, v in pairs]
     page = assert_stands_alone(write(tmp_path, frame(*rows)))
     assert page.text.count("proved 10 optimal") == 30
+
+
+def test_every_kind_of_instance_has_its_verdict_its_runs_and_its_contradictions(tmp_path: Path) -> None:
+    shape = {"kind": "content", "users": 5, "brokers": 2, "channels": 3, "nodes": None, "topics": None}
+    shape |= {"subscriptions": None, "family": "P4"}
+    rows = [
+        run("content-mst", "ilp", "c1", value=70.0, status="optimal", **shape),
+        run("content-mst", "clustering", "c1", value=91.0, **shape),
+        run("content-steiner", "cp-sat", "c1", status="failed", reason="out of memory", **shape),
+        run("min-tco", "ilp", value=4, status="optimal"),
+    ]
+    table = pd.DataFrame(rows)
+    page = assert_stands_alone(write(tmp_path / "sound", table))
+    assert "4 runs" in page.text
+    assert "out of memory" in page.text
+    assert "5 users, 2 brokers, 3 channels" in page.text
+    assert "up to 30% above it" in page.text or "within 30% above it" in page.text
+    assert "contradict" not in page.text
+    wrong = pd.DataFrame([*rows, run("content-mst", "cp-sat", "c1", value=60.0, status="optimal", **shape)])
+    assert "ilp proved 70 optimal" in write(tmp_path / "wrong", wrong)
 
 
 def test_no_alarm_without_a_contradiction(html: str) -> None:

@@ -116,7 +116,7 @@ def test_the_page_shows_the_part_with_its_tables_and_figures(rows: pd.DataFrame,
     assert re.search(r'<h2 id="brokers">Soft links over broker trees</h2>', page)
     for title in ("How far from the best", "Where the rest is lost", "What each strategy saves", "With queues"):
         assert f"<h3>{title}</h3>" in page
-    for name in ("brokers-runs", "brokers-optima", "brokers-losses", "brokers-strategies", "brokers-queues"):
+    for name in ("runs", "soft-links", "brokers-optima", "brokers-losses", "brokers-strategies", "brokers-queues"):
         assert (tmp_path / "tables" / f"{name}.csv").stat().st_size > 0
     for name in ("soft-links-ratio-by-brokers", "soft-links-forwarders-by-fanout"):
         assert f'id="figure-{name}"' in page

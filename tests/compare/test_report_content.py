@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import ttest_1samp
 
 from compare.catalogue import METHODS
-from compare.content_tables import content_runs, optimum_table, reduction_table, routing_table
+from compare.content_tables import content_runs, reduction_table, routing_table
 from compare.recipe import Recipe, freeze
 from compare.report import write_report
 from compare.row import row, spread, table_of
@@ -64,23 +64,12 @@ def test_routings_are_compared_on_equal_assignments_only(rows):
     assert routing_table(content_runs(apart)).empty
 
 
-def test_ratios_to_the_optimum_need_a_proof(rows):
-    assert optimum_table(content_runs(rows)).empty
-    proven = rows.copy()
-    first = proven.index[(proven["method"] == "greedy-packing") & (proven["problem"] == "content-mst")][0]
-    proven.loc[first, "status"] = "optimal"
-    table = optimum_table(content_runs(proven)).set_index("variant")
-    assert table.loc["greedy-packing", "mean"] == 1
-    assert table.loc["random-assignment", "worst"] >= 1
-    assert table.loc["greedy-packing", "reached"] == 1
-
-
 def test_the_page_shows_both_figures_and_every_table(rows, tmp_path):
     page = write_report(tmp_path, rows, lambda digest: None, title="Content", spec="").read_text()
     for name in ("content-crr-by-users", "content-crr-by-core-price"):
         assert f'id="figure-{name}"' in page
         assert (tmp_path / "figures" / f"{name}.svg").is_file()
-    for name in ("content-runs", "content-cost-reduction", "content-routings"):
+    for name in ("runs", "content-mst", "content-cost-reduction", "content-routings"):
         assert (tmp_path / "tables" / f"{name}.csv").is_file()
         assert f'download="{name}.csv' in page
     identifiers = set(re.findall(r'\bid="([^"]+)"', page))
