@@ -29,6 +29,7 @@ _PR_SET_PDEATHSIG = 1
 _GRACE_SECONDS, _GRACE_SHARE = 5.0, 0.25
 _KEPT_OUTPUT = 300
 _RUNS_A_PROCESS = 200
+_KILLED_AT_MOST = 3
 
 
 @dataclass(frozen=True)
@@ -41,11 +42,14 @@ class Outcome:
         The largest private memory (bytes) they were seen to hold beyond what they started with.
     cpu_seconds : float
         Of all threads and ended children; nan where the process was killed.
+    killed : bool
+        Whether somebody else killed the process: the system when memory was short, or an administrator.
     """
 
     result: Result[Any]
     peak: float
     cpu_seconds: float = float("nan")
+    killed: bool = False
 
 
 @dataclass(frozen=True)
@@ -121,7 +125,7 @@ class Solver:
         self.stop()
 
     def run(self, job: Job) -> Outcome:
-        """Do a run; see :func:`run_isolated`."""
+        """Do a run; see :func:`run_isolated`. One whose process somebody else kills is begun again, twice."""
         job.method.complete(job.options, job.problem.name)
         member = job.method.answering(job.problem.name)
         if member.warm_up is not None and (job.method.name, job.problem.name) not in self._warm:
@@ -129,16 +133,19 @@ class Solver:
             member.warm_up()
             self._warm.add((job.method.name, job.problem.name))
         start = time.monotonic()
-        try:
-            self._hand_over(job)
-            outcome = self._watched(job)
-        except BaseException as error:
-            if not (self._attended and isinstance(error, KeyboardInterrupt)):
+        for _ in range(_KILLED_AT_MOST):
+            try:
+                self._hand_over(job)
+                outcome = self._watched(job)
+            except BaseException as error:
+                if not (self._attended and isinstance(error, KeyboardInterrupt)):
+                    self.stop()
+                raise
+            self._runs += 1
+            if outcome.result.status is Status.FAILED or self._runs >= _RUNS_A_PROCESS:
                 self.stop()
-            raise
-        self._runs += 1
-        if outcome.result.status is Status.FAILED or self._runs >= _RUNS_A_PROCESS:
-            self.stop()
+            if not outcome.killed:
+                break
         if outcome.result.status is Status.FAILED and not outcome.result.seconds:
             outcome = replace(outcome, result=replace(outcome.result, seconds=time.monotonic() - start))
         return outcome
@@ -221,7 +228,8 @@ class Solver:
             result, cpu_seconds, is_alone = self._connection.recv()
         except (EOFError, OSError, pickle.UnpicklingError):
             self._process.join()
-            return failed(_how_it_died(self._process.exitcode, self._output))
+            killed = self._process.exitcode == -signal.SIGKILL
+            return replace(failed(_how_it_died(self._process.exitcode, self._output)), killed=killed)
         if not is_alone:
             self.stop()
         return Outcome(result, peak, cpu_seconds)

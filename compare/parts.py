@@ -40,19 +40,28 @@ def write_part(table: pa.Table, folder: Path) -> Path:
 
 def is_whole(file: Path) -> bool:
     """Whether a part's bytes have the checksum that its name tells."""
+    return checksum(file) == file.stem
+
+
+def checksum(file: Path) -> str:
+    """32 hexadecimal digits of the SHA-256 of a file's bytes."""
     sha = hashlib.sha256()
     with file.open("rb") as part:
         while block := part.read(_BUFFER):
             sha.update(block)
-    return sha.hexdigest()[:32] == file.stem
+    return sha.hexdigest()[:32]
 
 
 def read_part(file: Path, columns: Sequence[str] | None = None) -> pa.Table:
     """The rows of a part; BadInput if its bytes are not those that were written."""
     if not is_whole(file):
         raise BadInput(f"{file}: is damaged (its checksum differs): run the study again, which does its runs anew")
-    table = pq.read_table(file, columns=None if columns is None else list(columns), partitioning=None)
-    return table.cast(SCHEMA if columns is None else pa.schema([SCHEMA.field(name) for name in columns]))
+    try:
+        table = pq.read_table(file, columns=None if columns is None else list(columns), partitioning=None)
+        return table.cast(SCHEMA if columns is None else pa.schema([SCHEMA.field(name) for name in columns]))
+    except (pa.ArrowException, OSError, ValueError) as error:  # its name was forged, or another program wrote it
+        said = str(error).partition("\n")[0]
+        raise BadInput(f"{file}: holds no results ({said}): remove it and run the study again") from None
 
 
 def sync_folder(folder: Path) -> None:

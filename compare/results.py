@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from compare.catalogue import kind_named
 from compare.store import Store
+from compare.task import is_key
 from instances import BadInput
 from instances.errors import unknown
 from instances.files import write_whole
@@ -81,9 +82,15 @@ def write_answers(folder: Path, rows: pd.DataFrame, out: Path) -> int:
         raise BadInput(f"{out}: cannot be made ({error.strerror}): choose another folder") from None
     for key, digest, name, answer in zip(rows["key"], rows["instance"], rows["kind"], rows["answer"], strict=True):
         if answer is not None:
+            if not is_key(key):
+                raise BadInput(f"{folder}: '{key}' is no key of a run: the folder was tampered with")
             kind = kind_named(name)
             instance = store.instance(digest, kind)
-            kind.write_answer(kind.unpack(np.asarray(answer, dtype=np.int32), instance), instance, out / f"{key}.json")
+            try:
+                unpacked = kind.unpack(np.asarray(answer, dtype=np.int32), instance)
+            except (ValueError, IndexError):
+                raise BadInput(f"{folder}: run {key} holds no answer to its instance: `overlaybench verify`") from None
+            kind.write_answer(unpacked, instance, out / f"{key}.json")
             written += 1
     return written
 

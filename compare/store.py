@@ -69,7 +69,11 @@ class Store:
         """
         held = self.folder / "study.toml"
         if held.is_file():
-            if tomllib.loads(read_text(held)) != tomllib.loads(spec):
+            try:
+                same = tomllib.loads(read_text(held)) == tomllib.loads(spec)
+            except (tomllib.TOMLDecodeError, RecursionError):
+                raise _damaged(held) from None
+            if not same:
                 raise BadInput(f"{self.folder}: holds another study: choose another folder or remove this one")
             if (self.folder / "plan.json").is_file():
                 self.plan()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
@@ -58,6 +59,11 @@ class Task:
         defaults = METHODS[self.method].complete({}, self.problem)
         chosen = {k: v for k, v in json.loads(self.options).items() if defaults[k] != v}
         return " ".join([self.method, *(f"{name}={value}" for name, value in chosen.items())])
+
+
+def is_key(text: str) -> bool:
+    """Whether a text has the form of a task's key."""
+    return re.fullmatch(r"[0-9a-f]{32}", text) is not None
 
 
 def options_json(options: Mapping[str, Value]) -> str:

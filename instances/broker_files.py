@@ -15,6 +15,7 @@ from instances.dissemination import Dissemination
 from instances.errors import BadInput
 from instances.files import read_json, write_whole
 from instances.predicates import HIGHEST, LOWEST, Publications, Subscriptions
+from instances.topic_instance import natural_order
 
 FORMAT = "brokers/1"
 ANSWER_FORMAT = "dissemination/1"
@@ -123,6 +124,7 @@ def _network(data: dict[str, Any]) -> BrokerNetwork:
         raise BadInput('needs "attributes": a list of names')
     if len(set(attributes)) < len(attributes):
         raise BadInput('"attributes" has a name twice: rename one')
+    natural_order([*brokers, *attributes])  # refuses what is no Unicode text
     ids = {name: number for number, name in enumerate(brokers)}
     places = {name: number for number, name in enumerate(attributes)}
     return BrokerNetwork(

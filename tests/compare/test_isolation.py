@@ -68,6 +68,23 @@ def test_a_crash_is_failed_and_names_the_signal():
     assert "SIGSEGV" in result.reason
 
 
+@pytest.mark.parametrize(("deaths", "status"), [(1, Status.FEASIBLE), (2, Status.FEASIBLE), (9, Status.FAILED)])
+def test_a_solver_that_somebody_kills_is_begun_again_twice(tmp_path, deaths, status):
+    note = tmp_path / "begun"
+
+    def killed(*_, **__):
+        with note.open("a") as begun:
+            begun.write(".")
+        if len(note.read_text()) <= deaths:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return Found(CONNECTED)
+
+    result = run(killed).result
+    assert result.status is status
+    assert len(note.read_text()) == min(deaths + 1, 3)
+    assert (result.reason == "crash: killed by SIGKILL") == (status is Status.FAILED)
+
+
 def test_an_early_exit_is_failed_with_its_last_words():
     def leaving(*_, **__):
         os.write(2, b"a word\nlicence missing\n")

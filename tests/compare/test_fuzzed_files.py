@@ -1,0 +1,228 @@
+"""Files damaged at random: every reader gives what the file says, or one line of bad input; nothing else, ever.
+
+OVERLAYBENCH_FUZZ_SECONDS=3600 lets each reader of the slow test be fuzzed for its share of an hour.
+"""
+
+import os
+import time
+from functools import cache
+
+import pytest
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+
+from compare import parts
+from compare.catalogue import METHODS, PROBLEMS, WORKLOADS
+from compare.processes import memory_bounded
+from compare.recipe import Recipe
+from compare.results import results, write_answers
+from compare.row import row
+from compare.run_log import RunLog
+from compare.store import Made, Plan, Store
+from compare.study import read_study
+from compare.task import Task
+from compare.watching import status
+from instances import KINDS, BadInput
+
+SHAPES = {
+    "topics": ("uniform", "min-tco", "gm", {"nodes": 5, "topics": 4, "subscriptions": 2}),
+    "content": ("content", "content-mst", "greedy-packing", {"users": 4, "brokers": 2, "intervals": 3}),
+    "brokers": ("brokers-sparse", "soft-links", "s2", {"brokers": 4, "subscriptions": 6, "publications": 4}),
+    "steiner": ("steiner-sparse", "steiner", "mehlhorn", {"nodes": 6, "edges": 8, "terminals": 3}),
+}
+ENDINGS = {"topics": (".json", ".csv", ".tsv", ".parquet"), "content": (".json", ".npz")}
+TOKENS = [
+    *(b'"', b"'", b"{", b"}", b"[", b"]", b",", b":", b".", b"=", b"#", b"\n", b"\r", b"\t", b" ", b"\x00", b"\xff"),
+    *(b"-1", b"0", b"1e999", b"-0.0", b"NaN", b"Infinity", b"null", b"true", b"2147483648", b"9" * 40, b"\\ud800"),
+    *(b"../../x", b"/", b"\xef\xbb\xbf", b"[[", b"]]", b"{}", b"SECTION Graph", b"END", b'"format"', b'""'),
+]
+STUDY = """
+name = "fuzzed"
+seed = 3
+time_limit = 2.5
+[[instances]]
+workload = "zipf"
+nodes = [4, 6]
+topics = 5
+subscriptions = 2
+seeds = 2
+[[instances]]
+file = "rows.csv"
+sample = [0, 3]
+stand_in = { workload = "uniform", nodes = 5, topics = 3, subscriptions = 2 }
+[[runs]]
+problems = ["min-tco"]
+methods = ["gm", { method = "low-oda", k = [2, 3] }]
+nodes_at_most = 9
+"""
+
+
+@st.composite
+def damaged(draw, whole):
+    """A file's bytes after a few edits: cut, doubled, flipped, or with another format's words in them."""
+    data = whole
+    for _ in range(draw(st.integers(1, 4))):
+        start = draw(st.integers(0, len(data)))
+        end = min(len(data), start + draw(st.integers(0, 40)))
+        kind = draw(st.sampled_from(["remove", "repeat", "token", "bytes", "cut"]))
+        middle = {"remove": b"", "repeat": data[start:end] * 2, "cut": b""}.get(kind)
+        if kind == "token":
+            middle = draw(st.sampled_from(TOKENS))
+        elif kind == "bytes":
+            middle = draw(st.binary(max_size=6))
+        data = data[:start] + middle + (b"" if kind == "cut" else data[end:])
+    return data
+
+
+def generated(name):
+    return WORKLOADS[SHAPES[name][0]].generate(seed=1, **SHAPES[name][3])
+
+
+@cache
+def solved(name):
+    _, problem, method, _ = SHAPES[name]
+    instance = generated(name)
+    return instance, METHODS[method].answering(problem).run(instance, PROBLEMS[problem], seed=1, time_limit=20)
+
+
+def instance_case(name, ending, folder):
+    kind, instance = KINDS[name], generated(name)
+    file = folder / f"instance{ending}"
+    kind.write(instance, file)
+
+    def read():
+        again = folder / f"again{kind.ending}"
+        found = kind.read(file, {}).instance
+        kind.write(found, again)
+        assert kind.read(again, {}).instance.digest == found.digest
+
+    return file, read
+
+
+def answer_case(name, folder):
+    kind, (instance, result) = KINDS[name], solved(name)
+    file = folder / "answer.json"
+    kind.write_answer(result.answer, instance, file)
+
+    def read():
+        found = kind.read_answer(file, instance)
+        judge = PROBLEMS[result.problem]
+        assert judge.violations(instance, found) or judge.value(instance, found) is not None
+
+    return file, read
+
+
+def study_case(folder):
+    file = folder / "study.toml"
+    file.write_text(STUDY)
+
+    def read():
+        for recipe in read_study(file).recipes[:50]:
+            assert Recipe.from_json(recipe.to_json()) == recipe
+
+    return file, read
+
+
+def store_case(name, folder):
+    """A results folder of one finished run, of which one file is damaged."""
+    store, (instance, result), kind = Store(folder / "out"), solved("topics"), KINDS["topics"]
+    store.open_for(STUDY)
+    store.add_instance(instance, kind)
+    recipe = Recipe("u", 1, "uniform", tuple(sorted(SHAPES["topics"][3].items()))).to_json()
+    store.write_index({recipe: Made(instance.digest, 5)})
+    task = Task(instance.digest, recipe, "u", "min-tco", "gm", "{}", 1, 2.0, 100, "abc")
+    store.write_plan(Plan("n", [], STUDY, [task.key]))
+    log = RunLog(store.runs)
+    log.add(row(task, instance, kind, result, exact=False, peak=1.0, cpu_seconds=1.0, started="2026"))
+    log.close()
+    if name == "part":
+        store.merge()
+    (file,) = {
+        "plan": [store.folder / "plan.json"],
+        "spec": [store.folder / "study.toml"],
+        "index": [store.instances / "index.json"],
+        "log": store.logs(),
+        "part": list(store.runs.glob("*.parquet")),
+    }[name]
+
+    def read():
+        if name == "part":  # as one who forges the checksum too
+            for other in set(store.runs.glob("*.parquet")) - {file}:
+                other.unlink()
+            file.replace(file.with_name(f"{parts.checksum(file)}.parquet"))
+        store.open_for(STUDY)
+        store.index()
+        write_answers(store.folder, results(store.folder), folder / "answers")
+        status(store.folder)
+        assert {each.suffix for each in (folder / "answers").iterdir()} <= {".json"}
+
+    return file, read
+
+
+CASES = {
+    **{
+        f"{name}{ending}": lambda folder, name=name, ending=ending: instance_case(name, ending, folder)
+        for name, kind in KINDS.items()
+        for ending in ENDINGS.get(name, (kind.ending,))
+    },
+    **{f"{name} answer": lambda folder, name=name: answer_case(name, folder) for name in KINDS},
+    "study": study_case,
+    **{
+        f"results {name}": lambda folder, name=name: store_case(name, folder)
+        for name in ("plan", "spec", "index", "log", "part")
+    },
+}
+
+
+@pytest.fixture
+def small_machine(monkeypatch):
+    """One with 4 GiB of memory."""
+    asked = os.sysconf
+    pages = {"SC_PHYS_PAGES": 2**32 // asked("SC_PAGE_SIZE")}
+    monkeypatch.setattr(os, "sysconf", lambda name: pages.get(name) or asked(name))
+
+
+def attempt(file, data, read):
+    file.write_bytes(data)
+    try:
+        with memory_bounded(str(file)):
+            read()
+    except BadInput as error:
+        said = str(error)
+        assert said
+        assert len(said.splitlines()) == 1
+        assert len(said) < 2000
+        assert str(file.parents[1] if file.parent.name in ("runs", "instances") else file.parent) in said
+
+
+def fuzz(case, folder, examples, number):
+    file, read = CASES[case](folder)
+    whole = file.read_bytes()
+    attempt(file, whole, read)
+
+    @seed(number)
+    @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(damaged(whole))
+    def each(data):
+        attempt(file, data, read)
+
+    each()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_damaged_file_is_read_or_refused_in_one_line(case, tmp_path, small_machine):
+    fuzz(case, tmp_path, 40, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(0)
+@pytest.mark.parametrize("case", CASES)
+def test_no_reader_gives_in_to_long_fuzzing(case, tmp_path, small_machine):
+    end = time.monotonic() + float(os.environ.get("OVERLAYBENCH_FUZZ_SECONDS", "60")) / len(CASES)
+    number = 0
+    while time.monotonic() < end:
+        number += 1
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        fuzz(case, folder, 200, number)
+    print(f"{case}: {200 * number} damaged files")
