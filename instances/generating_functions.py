@@ -102,7 +102,7 @@ def cut_quadratic_integral(coefficients: Floats, ends: Floats) -> Floats:
 def _roots(coefficients: Floats) -> Floats:
     """Both roots, without cancellation; NaN or infinite where there is none. Shape (n, 2)."""
     a, b, c = coefficients.T
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         half = -(b + np.copysign(np.sqrt(b * b - 4 * a * c), b)) / 2
         return np.stack([half / a, c / half], axis=1)
 
