@@ -57,9 +57,8 @@ class ContentProblem(Problem[ContentInstance, ContentOverlay]):
     a message crosses a link once. The routing says which trees there are to choose from.
     """
 
-    kind = "content"
-    routing: str
     kind, integral = "content", False
+    routing: str
 
     def value(self, instance: ContentInstance, answer: ContentOverlay) -> float:
         """The cost of access and core."""

@@ -70,7 +70,7 @@ def _minimise(
     threads: int,
     progress: str,
 ) -> Proof:
-    model = ContentModel(instance, problem.routing)
+    model = ContentModel(instance, problem.routing, deadline=budget)
     planes = ContentCuts(model, threads=threads)
     incumbent = ContentIncumbent(model, problem, start, planes.unit)
     root = planes.tighten(budget, stall=1e-4 * planes.cost_scale)

@@ -12,7 +12,7 @@ from instances import ContentInstance, ContentOverlay, Found, Method, Problem
 from instances.content_problems import CONTENT_PROBLEMS, ContentProblem
 from models.content_exact import Proof, solve_content
 from models.content_formulations import compact_model
-from models.content_ilp import FORMULATION, START, THREADS, warm_up_heuristics
+from models.content_ilp import FORMULATION, LOOK_EVERY, START, THREADS, warm_up_heuristics
 from models.time_budget import TimeBudget, interruptible
 
 _LARGEST = 2.0**50
@@ -73,12 +73,14 @@ def _minimise(
     # OR-Tools takes half a second to load, which only those who solve should pay.
     from ortools.sat.python import cp_model
 
-    model = compact_model(instance, problem.routing, formulation)
+    model = compact_model(instance, problem.routing, formulation, budget)
     cp = cp_model.CpModel()
     columns = [cp.new_int_var(0, int(upper), f"v{number}") for number, upper in enumerate(model.upper)]
     for users in model.x:
         cp.add_exactly_one(columns[k] for k in users.tolist())
-    for numbers, values, rhs in model.rows:
+    for number, (numbers, values, rhs) in enumerate(model.rows):
+        if number % LOOK_EVERY == 0:
+            model.check_time()
         cp.add(cp_model.LinearExpr.weighted_sum([columns[k] for k in numbers.tolist()], values.tolist()) >= rhs)
     costs = np.array(model.costs)
     unit = _unit(costs)

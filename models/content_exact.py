@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 
 from instances import ContentInstance, ContentOverlay, Found, Status
 from instances.content_problems import ContentProblem
+from models.content_model import ModelTooLarge
 from models.content_starts import best_start
+from models.deadline import OutOfTime
 from models.time_budget import TimeBudget
 
 
@@ -48,15 +50,21 @@ def solve_content(
     if conflict := instance.capacity_conflict():
         return Found(status=Status.INFEASIBLE, reason=conflict)
     first = best_start(instance, problem, seed=seed, budget=budget) if start == "best" else None
-    proof = minimise(first, budget) if not budget.passed else Proof()
+    proof, stopped_by = Proof(), ""
+    try:
+        proof = minimise(first, budget) if not budget.passed else proof
+    except OutOfTime:
+        pass
+    except ModelTooLarge as reason:
+        stopped_by = str(reason)
     if proof.lower_bound == math.inf and first is None:
         return Found(status=Status.INFEASIBLE, counters=proof.counters, reason=_no_packing(instance))
     answers = [answer for answer in (first, proof.answer) if answer is not None]
     best = min(answers, key=lambda answer: problem.value(instance, answer), default=None)
     counters = proof.counters | ({"start": problem.value(instance, first)} if first is not None else {})
     bound = max(proof.lower_bound, access_bound(instance))
-    status = None if proof.complete else Status.TIME_LIMIT
-    return Found(best, bound, status, counters, "interrupted" if budget.interrupted else "")
+    status = None if proof.complete or stopped_by else Status.TIME_LIMIT
+    return Found(best, bound, status, counters, budget.stopped_by or stopped_by)
 
 
 def access_bound(instance: ContentInstance) -> float:

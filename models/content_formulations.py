@@ -6,11 +6,14 @@ import numpy as np
 
 from instances import ContentInstance
 from models.content_model import Columns, ContentModel
+from models.stoppable import Clock
 
 FORMULATIONS = ("arborescences", "broker-trees", "flows")
 
 
-def compact_model(instance: ContentInstance, routing: str, formulation: str) -> ContentModel:
+def compact_model(
+    instance: ContentInstance, routing: str, formulation: str, deadline: Clock | None = None
+) -> ContentModel:
     """An exact model of polynomial size.
 
     Parameters
@@ -21,20 +24,30 @@ def compact_model(instance: ContentInstance, routing: str, formulation: str) -> 
         each publisher, content and destination broker; a link carries the union of the flows, as they share content,
         which is how P4 §II.B is meant: there is nothing that an arborescence would be told beside.
 
+    deadline : Deadline, optional
+        How long building may take.
+
     Returns
     -------
     ContentModel
+
+    Raises
+    ------
+    ModelTooLarge
+    OutOfTime
 
     Notes
     -----
     For n brokers, n² further columns an arborescence, or n³ with ``flows``.
     """
-    model = ContentModel(instance, routing, trees_of="brokers" if formulation == "broker-trees" else "publishers")
+    trees_of = "brokers" if formulation == "broker-trees" else "publishers"
+    model = ContentModel(instance, routing, trees_of=trees_of, deadline=deadline)
     brokers = instance.num_brokers
     if routing == "shared-tree":
         for target in range(1, brokers):
             _send(model, model.t, None, 0, target, None)
     for number, tree in enumerate(model.trees):
+        model.check_time()
         arcs, wanted = model.y[number], model.d[tree.content]
         if formulation == "flows":
             for target in range(brokers):

@@ -22,6 +22,7 @@ FORMULATION = Option(
 )
 # The solvers stop at an absolute gap of just below 1: scaled so, that is half of the judge's tolerance.
 _SCALED_VALUE = 2e6
+LOOK_EVERY = 1000
 
 
 def content_ilp(
@@ -81,7 +82,7 @@ def _minimise(
 
     from models.ilp_solvers import SOLVERS
 
-    model = compact_model(instance, problem.routing, formulation)
+    model = compact_model(instance, problem.routing, formulation, budget)
     program = pulp.LpProblem("content", pulp.LpMinimize)
     columns = [
         program.add_variable(f"v{number}", 0, upper, "Integer" if integral else "Continuous")
@@ -90,7 +91,9 @@ def _minimise(
     size = problem.value(instance, start) if start is not None else float(np.sum(model.costs))
     scale = _SCALED_VALUE / size if size > 0 else 1.0
     program += pulp.lpSum(scale * cost * columns[number] for number, cost in enumerate(model.costs) if cost)
-    for numbers, values, rhs in model.rows:
+    for number, (numbers, values, rhs) in enumerate(model.rows):
+        if number % LOOK_EVERY == 0:
+            model.check_time()
         terms = {columns[k]: int(value) for k, value in zip(numbers.tolist(), values.tolist(), strict=True)}
         program += pulp.LpAffineExpression(terms) >= rhs
     counters: dict[str, float | str] = {"variables": len(columns), "constraints": len(model.rows)}

@@ -9,12 +9,19 @@ import numpy.typing as npt
 
 from instances import ContentInstance, ContentOverlay, RoutingTree
 from instances.topic_instance import Ids
+from models.deadline import OutOfTime
 from models.sparse_relaxation import RowList
+from models.stoppable import Clock
 
 Reals = npt.NDArray[np.float64]
 Columns = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 _FINEST, _EXACT = 2.0**20, 2.0**40
+_MOST_COLUMNS = 20_000_000
+
+
+class ModelTooLarge(Exception):
+    """A model that memory would not hold, with the number of columns; what heuristics find stands."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +74,8 @@ class ContentModel:
     trees_of : {"publishers", "brokers"}
         An arborescence for each publisher and content; or for each broker and content, whose price every publisher at
         that broker pays in proportion to its traffic.
+    deadline : Deadline, optional
+        How long building may take, which is long where users and contents are many.
 
     Attributes
     ----------
@@ -89,20 +98,35 @@ class ContentModel:
         Assignment, capacity, destinations and what the routing forbids; that arborescences reach their destinations is
         left to each model.
 
+    Raises
+    ------
+    ModelTooLarge
+    OutOfTime
+
     Notes
     -----
     |U||B| + contents·|B| + groups·|B|² columns. An arborescence hangs on its publisher's broker and has its subscribers
     as leaves, which is why users need no arcs of their own.
     """
 
-    def __init__(self, instance: ContentInstance, routing: str, *, trees_of: str = "publishers") -> None:
-        self.instance, self.routing = instance, routing
+    def __init__(
+        self,
+        instance: ContentInstance,
+        routing: str,
+        *,
+        trees_of: str = "publishers",
+        deadline: Clock | None = None,
+    ) -> None:
+        self.instance, self.routing, self.deadline = instance, routing, deadline
         self.costs: list[float] = []
         self.upper: list[float] = []
         self.integral: list[bool] = []
         self.rows = RowList()
         self.channels, self.subscribers, self.groups = _groups(instance)
         users, brokers = instance.num_users, instance.num_brokers
+        trees = len(self.groups) if trees_of == "publishers" else len(self.channels) * brokers
+        if trees * brokers**2 > _MOST_COLUMNS:
+            raise ModelTooLarge(f"the exact model would have {trees * brokers**2:,} columns, above {_MOST_COLUMNS:,}")
         self.x = self.add((instance.demands[:, None] * instance.access).ravel()).reshape(users, brokers)
         self.d = self.add(np.zeros(len(self.channels) * brokers)).reshape(-1, brokers)
         self.off_diagonal = ~np.eye(brokers, dtype=np.bool_)
@@ -123,6 +147,11 @@ class ContentModel:
             self._only_destinations()
         if routing == "shared-tree":
             self._shared_tree()
+
+    def check_time(self) -> None:
+        """Raise OutOfTime once building has taken too long."""
+        if self.deadline is not None and self.deadline.left <= 0:
+            raise OutOfTime
 
     def add(self, costs: npt.ArrayLike, *, upper: float = 1.0, integral: bool = True) -> Columns:
         """New columns from 0 to a bound, with these costs."""
@@ -147,6 +176,7 @@ class ContentModel:
 
     def _destinations(self) -> None:
         for content, users in enumerate(self.subscribers):
+            self.check_time()
             for b in range(self.instance.num_brokers):
                 for u in users.tolist():
                     self.rows.add([self.d[content, b], self.x[u, b]], [1, -1], 0)
@@ -158,6 +188,7 @@ class ContentModel:
                 columns = [*self.x[users, b].tolist(), self.d[content, b]]
                 self.rows.add(columns, [1] * len(users) + [-1], 0)
         for number, tree in enumerate(self.trees):
+            self.check_time()
             for i, j in np.argwhere(self.off_diagonal):
                 self.rows.add([self.d[tree.content, j], self.y[number, i, j]], [1, -1], 0)
 
@@ -170,6 +201,7 @@ class ContentModel:
         self.rows.add(links, 1, brokers - 1)
         self.rows.add(links, -1, 1 - brokers)
         for arcs in self.y:
+            self.check_time()
             for i, j in zip(*upper, strict=True):
                 self.rows.add([self.t[i, j], arcs[i, j], arcs[j, i]], [1, -1, -1], 0)
 
@@ -178,6 +210,7 @@ class ContentModel:
         core = np.floor(self.instance.core * _price_unit(self.instance.core)).astype(np.int64)
         most = int(core.sum()) // 2  # no tree has a link twice
         for group in self.groups:
+            self.check_time()
             pay = int(self.add([group.rate / _price_unit(self.instance.core)], upper=most)[0])
             for number, tree in enumerate(self.trees):
                 if tree.content == group.content and tree.root is not None:
