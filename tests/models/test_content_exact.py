@@ -16,6 +16,7 @@ from models.content_cuts import ContentCuts
 from models.content_formulations import FORMULATIONS, compact_model
 from models.content_model import ContentModel
 from models.content_starts import best_start
+from models.deadline import Deadline, OutOfTime
 from models.time_budget import TimeBudget
 from tests.content_brute_force import optimum
 from tests.content_strategies import content_instances
@@ -227,6 +228,26 @@ def test_a_time_limit_leaves_an_overlay_and_a_bound(name, problem):
     result = METHODS[name].run(instance, PROBLEMS[problem], time_limit=0.5)
     assert result.status is Status.TIME_LIMIT, result.reason
     assert 0 < result.lower_bound <= result.value
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_model_that_memory_would_not_hold_leaves_the_heuristics_overlay(name, monkeypatch):
+    instance = WORKLOADS["content"].generate(users=12, brokers=4, intervals=6, seed=0)
+    monkeypatch.setattr("models.content_model._MOST_COLUMNS", 600)
+    result = METHODS[name].run(instance, PROBLEMS["content-steiner"])
+    assert (result.status, result.value) == (Status.FEASIBLE, result.counters["start"])
+    assert result.reason == "the exact model would have 608 columns, above 600"
+    assert result.lower_bound == pytest.approx((instance.demands * instance.access.min(axis=1)).sum())
+    alone = METHODS[name].run(instance, PROBLEMS["content-steiner"], start="none")
+    assert (alone.status, alone.reason) == (Status.FAILED, result.reason)
+
+
+@pytest.mark.parametrize("problem", ROUTINGS)
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_building_a_model_ends_with_the_time(formulation, problem):
+    instance = WORKLOADS["content"].generate(users=12, brokers=4, intervals=6, seed=0)
+    with pytest.raises(OutOfTime):
+        compact_model(instance, PROBLEMS[problem].routing, formulation, Deadline(0.0))
 
 
 @pytest.mark.parametrize("name", METHODS)
