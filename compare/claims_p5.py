@@ -167,9 +167,17 @@ CLAIMS_P5: tuple[Claim, ...] = (
         "P5 Table 2",
         _table_two,
         GRIDS_P5["P5.T2"],
+        (8.0, 80.0),
     ),
     Claim("P5.F9", "hop counts S2 < S1 < S0; S1 nearer S0 when dense", "P5 Fig. 9", _hop_counts, GRIDS_P5["P5.F9"]),
-    Claim("P5.F10", "average delays 14.0, 12.5, 9.3, 9.3 ms (dense)", "P5 Fig. 10", _delays, GRIDS_P5["P5.F10"]),
+    Claim(
+        "P5.F10",
+        "average delays 14.0, 12.5, 9.3, 9.3 ms (dense)",
+        "P5 Fig. 10",
+        _delays,
+        GRIDS_P5["P5.F10"],
+        (3.0, 40.0),
+    ),
     Claim(
         "P5.F11",
         "average traffic 3400, 2850, 2200, 2200 messages a second (dense)",
@@ -183,6 +191,7 @@ CLAIMS_P5: tuple[Claim, ...] = (
         "P5 Fig. 12",
         _covering,
         GRIDS_P5["P5.F12"],
+        (5.0, 30.0),
     ),
     Claim(
         "P5.F13",
@@ -190,6 +199,14 @@ CLAIMS_P5: tuple[Claim, ...] = (
         "P5 Fig. 13",
         _throughput,
         GRIDS_P5["P5.F13"],
+        (20.0, 200.0),
     ),
-    Claim("P5.F14", "under capped uplinks SH delivers more than S1 and S2", "P5 Fig. 14", _hybrid, GRIDS_P5["P5.F14"]),
+    Claim(
+        "P5.F14",
+        "under capped uplinks SH delivers more than S1 and S2",
+        "P5 Fig. 14",
+        _hybrid,
+        GRIDS_P5["P5.F14"],
+        (20.0, 100.0),
+    ),
 )

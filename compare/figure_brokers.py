@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from compare.figure_style import QUIET, Drawing, Style, drawing, method_styles, panels, plain_ticks, styled
+from compare.figure_style import QUIET, Drawing, Style, curve, drawing, method_styles, panels, plain_ticks, styled
 
 
 def broker_drawings(runs: pd.DataFrame) -> list[Drawing]:
@@ -66,15 +66,5 @@ def _curve(axes: Axes, mine: pd.DataFrame, x: str, y: str, style: Style) -> None
         return
     points = mine.groupby(x)[y].agg(["mean", "min", "max"])
     mean = points["mean"]
-    axes.errorbar(
-        points.index.to_numpy(float),
-        mean.to_numpy(float),
-        yerr=[(mean - points["min"]).to_numpy(float), (points["max"] - mean).to_numpy(float)],
-        color=style.colour,
-        marker=style.marker,
-        markersize=3,
-        linewidth=0.8,
-        linestyle=style.dashes,
-        capsize=2,
-        elinewidth=0.6,
-    )
+    errors = [(mean - points["min"]).to_numpy(float), (points["max"] - mean).to_numpy(float)]
+    curve(axes, points.index.to_numpy(float), mean.to_numpy(float), errors, style)

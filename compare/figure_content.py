@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from compare.figure_style import QUIET, Drawing, Style, drawing, method_styles, panels, plain_ticks, styled
+from compare.figure_style import QUIET, Drawing, Style, curve, drawing, method_styles, panels, plain_ticks, styled
 
 _FIGURES = {
     "users": (
@@ -77,15 +77,4 @@ def _curves(axes: Axes, here: pd.DataFrame, along: str, styles: Mapping[str, Sty
     for variant, style in styles.items():
         mine = here[here["variant"] == variant].sort_values(along)
         half = (mine["high"] - mine["crr"]).fillna(0.0)
-        axes.errorbar(
-            mine[along],
-            mine["crr"],
-            yerr=half,
-            color=style.colour,
-            marker=style.marker,
-            markersize=3,
-            linewidth=0.8,
-            linestyle=style.dashes,
-            capsize=2,
-            elinewidth=0.6,
-        )
+        curve(axes, mine[along], mine["crr"], half, style)

@@ -17,6 +17,7 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+from numpy.typing import ArrayLike
 
 Dashes = Literal["-", "--", ":", "-."]
 # Okabe and Ito's colours, told apart with every common colour blindness; the markers differ too.
@@ -163,6 +164,22 @@ def panels(count: int, legend: Sequence[Line2D]) -> tuple[Figure, list[Axes]]:
         box = place.legend(handles=list(legend), loc="center left", handletextpad=0.4, borderaxespad=0)
         box.set_in_layout(False)  # or a long name would make every panel narrower
     return figure, axes
+
+
+def curve(axes: Axes, x: ArrayLike, y: ArrayLike, errors: ArrayLike, style: Style) -> None:
+    """A line through points with error bars, in a method's style; `errors` as of matplotlib's errorbar."""
+    axes.errorbar(
+        x,
+        y,
+        yerr=errors,
+        color=style.colour,
+        marker=style.marker,
+        markersize=3,
+        linewidth=0.8,
+        linestyle=style.dashes,
+        capsize=2,
+        elinewidth=0.6,
+    )
 
 
 def ratio_axis(axes: Axes, highest: float, *, along: str) -> None:
