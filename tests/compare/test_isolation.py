@@ -9,8 +9,9 @@ import time
 import numpy as np
 import pytest
 
-from compare.isolation import run_isolated
-from instances import PROBLEMS, BadInput, Found, Method, Option, Overlay, Status, TopicInstance
+from compare.catalogue import METHODS
+from compare.isolation import Job, Solver, run_isolated
+from instances import PROBLEMS, WORKLOADS, BadInput, Found, Method, Option, Overlay, Status, TopicInstance
 
 PATH = TopicInstance.from_subscriptions({"a": ["x"], "b": ["x", "y"], "c": ["y"]})
 CONNECTED = Overlay.from_edges(3, [(0, 1), (1, 2)])
@@ -182,6 +183,15 @@ def test_peak_memory_counts_what_the_solver_holds():
         return Found(CONNECTED, counters={"held": float(held.sum())})
 
     assert 90 * 2**20 < run(holding).peak < 200 * 2**20
+
+
+def test_a_warm_solver_is_seen_to_take_as_much_memory_as_a_new_one():
+    # What the heap keeps of one run the next would use unseen.
+    instance = WORKLOADS["zipf"].generate(seed=0, nodes=16_000, topics=200, subscriptions=10)
+    job = Job(METHODS["gm"], instance, PROBLEMS["min-tco"], 0, {}, None, None)
+    with Solver() as solver:
+        first, second = (solver.run(job).peak for _ in range(2))
+    assert second > 0.5 * first > 5 * 2**20
 
 
 def test_solver_output_stays_off_the_terminal(capfd):
