@@ -1,5 +1,9 @@
 """Polishing: valid, never worse, free of redundant edges, and repeatable."""
 
+import os
+import signal
+import threading
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -130,6 +134,16 @@ def test_a_passed_time_limit_leaves_the_start_valid():
     within = polish(instance, start, time_limit=0.3)
     assert is_connected(instance, within)
     assert within.num_edges < start.num_edges
+
+
+def test_ctrl_c_or_a_word_from_outside_ends_the_search_with_the_best_so_far():
+    instance = uniform_instance(40, 30, 5)
+    start = connected(instance, Overlay.from_edges(40, []))
+    assert polish(instance, start, steps=10**12, stopped=lambda: True) == start
+    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+    polished = polish(instance, start, steps=10**12)
+    assert is_connected(instance, polished)
+    assert polished.num_edges < start.num_edges
 
 
 @settings(deadline=None)
