@@ -199,7 +199,7 @@ CLAIMS_P5: tuple[Claim, ...] = (
         "P5 Fig. 13",
         _throughput,
         GRIDS_P5["P5.F13"],
-        (20.0, 200.0),
+        (30.0, 150.0),
     ),
     Claim(
         "P5.F14",
@@ -207,6 +207,6 @@ CLAIMS_P5: tuple[Claim, ...] = (
         "P5 Fig. 14",
         _hybrid,
         GRIDS_P5["P5.F14"],
-        (20.0, 100.0),
+        (26.0, 85.0),
     ),
 )

@@ -47,7 +47,7 @@ def saturated(quick: bool, figure: str) -> Experiment:
         recipe
         for data in (SPARSE, DENSE)
         for fanout in FANOUTS
-        for recipe in _grid(figure, data, 1 if quick else 10, publications=6000, rate=72_000, fanout=fanout)
+        for recipe in _grid(figure, data, 2 if quick else 10, publications=6000, rate=72_000, fanout=fanout)
     )
     timed = [(s, {"service": service}) for service in SERVICES for s in STRATEGIES]
     return Experiment(recipes, (runs("soft-links", *timed),))
@@ -59,7 +59,7 @@ def capped(quick: bool, figure: str) -> Experiment:
         recipe
         for data in (SPARSE, DENSE)
         for cap in CAPS
-        for recipe in _grid(figure, data, 2 if quick else 10, publications=7200, rate=7200, uplink=cap)
+        for recipe in _grid(figure, data, 3 if quick else 10, publications=7200, rate=7200, uplink=cap)
     )
     return Experiment(recipes, (runs("soft-links", *((s, {"service": 500}) for s in STRATEGIES)),))
 
