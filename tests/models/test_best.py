@@ -6,7 +6,7 @@ import pytest
 from heuristics import HEURISTICS
 from heuristics.greedy_merge import greedy_merge
 from instances import PROBLEMS, Status
-from models.best import BEST
+from models.best import BEST, _in_order
 from models.candidate_edges import all_pairs
 from models.cost_splitting import split_costs
 from models.lp_bound import lower_bound
@@ -42,6 +42,21 @@ def test_it_comes_within_two_per_cent_of_the_bound_and_of_the_optimum():
 def test_hardly_any_time_is_enough_for_an_answer(problem):
     result = BEST.run(uniform_instance(60, 40, 6), PROBLEMS[problem], time_limit=1e-6)
     assert result.status is Status.FEASIBLE
+
+
+def test_those_that_do_best_on_a_problem_run_before_faster_ones_and_none_is_left_out():
+    first = {
+        problem: [method.name for method in _in_order(PROBLEMS[problem])][1:4]
+        for problem in ("min-tco", "minmax-tco", "low-tco")
+    }
+    assert {problem: set(names) for problem, names in first.items()} == {
+        "min-tco": {"gm", "dc-gm", "low-oda"},
+        "minmax-tco": {"gm-m", "low-oda", "dcbr-m"},
+        "low-tco": {"low-oda", "gm-m", "gm"},
+    }
+    for problem in TOPIC_PROBLEMS:
+        names = [method.name for method in _in_order(PROBLEMS[problem])]
+        assert sorted(names) == sorted(method.name for method in HEURISTICS if problem in method.problems)
 
 
 def test_one_seed_gives_one_answer():
