@@ -104,8 +104,7 @@ def dcb_m(
     Notes
     -----
     Chen, Vitenberg, Jacobsen, 2010 (P3), Algorithms 8–10. Time and memory as for GM-M on all nodes, which Lemma 7
-    bounds by O(|V|²|T|). Combining lists the pairs within parts too: they contribute nothing and are dropped when
-    they come up, as if they were no candidates.
+    bounds by O(|V|²|T|). Pairs within parts contribute nothing when parts are combined, so they are no candidates.
 
     Examples
     --------
@@ -165,7 +164,7 @@ def dcbr_m(
     Notes
     -----
     Chen, Vitenberg, Jacobsen, 2010 (P3), Algorithms 8 and 11–13. With R representatives and B bulk nodes, time
-    O(|T| (|L|²/p + (|B| + |R|)²)) by Lemma 7, and memory for the pairs of the largest part or of B ∪ R.
+    O(|T| (|L|²/p + (|B| + |R|)²)) by Lemma 7, and memory O(Σ|T_v|): no pair is listed.
 
     Line 12 of Algorithm 12 hands over only the inner edges between nodes of B ∪ R. Taken by the letter, GM-M would
     connect representatives that are connected within their part: on four instances of Table II's workload that gives
