@@ -24,7 +24,7 @@ from models.topic_rows import TopicRows
 
 Units = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
-_SMOOTHING, _SHORT, _SPAN = 0.02, 1e-3, 200
+_SHORT, _SPAN = 1e-3, 200
 _SHORTER, _TRIES = 0.7, 10
 
 
@@ -65,6 +65,7 @@ def split_costs(
     *,
     stall: float = 1e-4,
     rounds: int = 20_000,
+    smoothing: float = 0.02,
     progress: Progress | None = None,
     among: npt.NDArray[np.int64] | None = None,
 ) -> Splitting:
@@ -80,6 +81,8 @@ def split_costs(
         Stop when the steps have become short and 200 rounds raised the bound by less than this share.
     rounds : int
         At most.
+    smoothing : float
+        The weight of a round's trees in their average: less of it brings `limit` nearer to the bound.
     among : int64 array, optional
         Candidate edges u·|V| + v that connect every topic, rising. Then the bound is one on the overlays of these
         edges only, and `usage` tells which of them to prefer.
@@ -111,7 +114,7 @@ def split_costs(
             return best
         units = _rounded_shares(shares, offsets, order)
         total, in_tree = span(units)
-        direction += (in_tree - direction) * max(1 / (number + 1), _SMOOTHING)
+        direction += (in_tree - direction) * max(1 / (number + 1), smoothing)
         best.rounds = number + 1
         if total > best.units:
             since = 0 if total > best.units + UNIT // 1000 else since + 1
