@@ -12,10 +12,11 @@ from matplotlib.lines import Line2D
 from compare.figure_style import Drawing, Style, drawing, panels, plain_ticks, styled
 from instances import Status
 
-SIZES = {"nodes": "nodes", "topics": "topics", "subscriptions": "subscriptions a node"}
+SIZES = {"nodes": "nodes", "topics": "topics", "subscriptions": "topics a node"}
 _MEASURES = {"seconds": ("time", "s", 1.0), "peak_memory": ("memory", "MiB", 2.0**20)}
 _LEAST_SECONDS, _LEAST_BYTES = 1e-3, 2.0**20
 _FEWEST = 3
+_LABEL = 0.055
 
 
 def growth_drawing(runs: pd.DataFrame, styles: Mapping[str, Style]) -> Drawing | None:
@@ -44,18 +45,23 @@ def growth_drawing(runs: pd.DataFrame, styles: Mapping[str, Style]) -> Drawing |
         for axes, (size, measure) in zip(grid, shown, strict=True):
             here = fitted[(fitted["size"] == size) & (fitted["measure"] == measure)]
             name, unit, scale = _MEASURES[measure]
+            ends = []
             axes.set(xscale="log", yscale="log", title=f"{name} against {SIZES[size]}", xlabel=SIZES[size], ylabel=unit)
             for line in here.itertuples():
                 style = styles[line.label]
-                along, heights = np.array(line.sizes), np.array(line.medians) / scale
-                axes.plot(along, heights, style.marker, color=style.colour, markersize=3)
+                along, medians = np.array(line.sizes), np.array(line.medians) / scale
+                axes.plot(along, medians, style.marker, color=style.colour, markersize=3)
                 fit = np.exp(line.intercept + line.exponent * np.log(along)) / scale
                 axes.plot(along, fit, color=style.colour, linestyle=style.dashes, linewidth=0.9)
-                end = (along[-1], fit[-1])
-                axes.annotate(f" {line.exponent:.2f}", end, fontsize=5.5, color=style.colour, va="center")
+                ends.append((float(fit[-1]), float(along[-1]), f"   {line.exponent:.2f}", style.colour))
             plain_ticks(axes.xaxis, sorted({size for line in here.itertuples() for size in line.sizes}))
-            axes.margins(x=0.12, y=0.1)
+            axes.margins(x=0.2, y=0.1)
             low, high = axes.get_ylim()
+            ends.sort()
+            heights = _spread([np.log(end / low) / np.log(high / low) for end, *_ in ends])
+            for height, (_, right, exponent, colour) in zip(heights, ends, strict=True):
+                place = axes.get_xaxis_transform()
+                axes.text(right, height, exponent, transform=place, fontsize=5.5, color=colour, va="center")
             plain_ticks(axes.yaxis, [10.0**power for power in range(-4, 7) if low <= 10.0**power <= high])
         caption = (
             "Median wall-clock time inside the method, and median memory beyond what its process began with, against "
@@ -94,6 +100,18 @@ def growth(runs: pd.DataFrame) -> pd.DataFrame:
                     found.append((label, problem, size, measure, rest, sizes, heights, exponent, intercept))
     columns = ("label", "problem", "size", "measure", "others", "sizes", "medians", "exponent", "intercept")
     return pd.DataFrame(found, columns=columns)
+
+
+def _spread(heights: list[float]) -> list[float]:
+    """Rising heights, as shares of the panel, moved as far apart as labels need."""
+    spread: list[float] = []
+    for height in heights:
+        spread.append(max(height, spread[-1] + _LABEL) if spread else height)
+    excess = max(0.0, spread[-1] - 1) if spread else 0.0
+    for i in range(len(spread) - 1, -1, -1):
+        most = spread[-1] - excess if i == len(spread) - 1 else spread[i + 1] - _LABEL
+        spread[i] = min(spread[i], most)
+    return spread
 
 
 def _without(recipe: dict[str, object], size: str) -> str:

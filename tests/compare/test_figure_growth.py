@@ -1,10 +1,11 @@
 """The figure of growth: exponents of exact power laws are found, and nothing is fitted across two parameters."""
 
 import json
+from itertools import pairwise
 
 import pytest
 
-from compare.figure_growth import growth, growth_drawing
+from compare.figure_growth import _spread, growth, growth_drawing
 from compare.figure_style import method_styles
 from compare.tables import judged_runs
 from tests.compare.report_rows import frame, run
@@ -71,3 +72,11 @@ def test_the_figure_names_the_exponents():
     assert "1.75" in drawing.svg
     assert "time against nodes" in drawing.svg
     assert drawing.svg == growth_drawing(runs, method_styles(runs)).svg
+
+
+def test_exponents_of_lines_that_end_together_are_written_apart():
+    for heights in ([0.2, 0.2, 0.21, 0.9], [0.97, 0.98, 0.99, 1.0], [0.1, 0.5], [], [0.99] * 7):
+        spread = _spread(heights)
+        assert all(b - a >= 0.055 - 1e-12 for a, b in pairwise(spread))
+        assert max(spread, default=1) <= 1
+    assert _spread([0.1, 0.5]) == [0.1, 0.5]
