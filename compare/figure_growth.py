@@ -53,15 +53,23 @@ def growth_drawing(runs: pd.DataFrame, styles: Mapping[str, Style]) -> Drawing |
                 axes.plot(along, medians, style.marker, color=style.colour, markersize=3)
                 fit = np.exp(line.intercept + line.exponent * np.log(along)) / scale
                 axes.plot(along, fit, color=style.colour, linestyle=style.dashes, linewidth=0.9)
-                ends.append((float(fit[-1]), float(along[-1]), f"   {line.exponent:.2f}", style.colour))
+                ends.append((float(fit[-1]), float(along[-1]), f"{line.exponent:.2f}", style.colour))
             plain_ticks(axes.xaxis, sorted({size for line in here.itertuples() for size in line.sizes}))
             axes.margins(x=0.2, y=0.1)
             low, high = axes.get_ylim()
             ends.sort()
             heights = _spread([np.log(end / low) / np.log(high / low) for end, *_ in ends])
             for height, (_, right, exponent, colour) in zip(heights, ends, strict=True):
-                place = axes.get_xaxis_transform()
-                axes.text(right, height, exponent, transform=place, fontsize=5.5, color=colour, va="center")
+                axes.annotate(
+                    exponent,
+                    (right, height),
+                    xycoords=axes.get_xaxis_transform(),
+                    xytext=(5, 0),
+                    textcoords="offset points",
+                    fontsize=5.5,
+                    color=colour,
+                    va="center",
+                )
             plain_ticks(axes.yaxis, [10.0**power for power in range(-4, 7) if low <= 10.0**power <= high])
         caption = (
             "Median wall-clock time inside the method, and median memory beyond what its process began with, against "
