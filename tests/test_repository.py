@@ -143,3 +143,17 @@ def test_constraints_pin_all_that_the_dependencies_depend_on():
 @pytest.mark.parametrize("requirement", RUNTIME_AND_DEV, ids=lambda requirement: requirement.name)
 def test_the_environment_holds_the_pinned_version(requirement):
     assert metadata.version(requirement.name) == pins()[canonicalize_name(requirement.name)]
+
+
+def test_nothing_unpickles_or_runs_what_a_file_says():
+    """Spark and multiprocessing pickle between processes of one study; what is read from files never is."""
+    forbidden = {"eval", "exec", "compile", "__import__", "pickle.load", "pickle.loads", "marshal.loads", "read_pickle"}
+    for path in (path for floor in FLOORS for path in modules_of(floor).values()):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call):
+                called = ast.unparse(node.func)
+                place = f"{path.relative_to(ROOT)}:{node.lineno}: {called}"
+                assert called not in forbidden, place
+                assert not called.endswith((".read_pickle", ".unsafe_load", "yaml.load", "shelve.open")), place
+                if called in ("np.load", "numpy.load"):
+                    assert "allow_pickle=False" in ast.unparse(node), place

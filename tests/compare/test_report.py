@@ -144,6 +144,16 @@ def test_labels_reasons_notes_and_the_study_are_escaped(tmp_path: Path) -> None:
     assert page.text.count(evil) >= 3
 
 
+def test_names_that_climb_out_of_a_folder_write_nothing_outside(tmp_path: Path) -> None:
+    rows, up = study_rows(), "../../../climbed/out"
+    for column in ("family", "variant", "method", "reason", "key", "code_version"):
+        changed = rows.assign(**{column: up})
+        write(tmp_path / "a" / "b" / "report", changed, title=up)
+    assert [place.name for place in tmp_path.iterdir()] == ["a"]
+    assert [place.name for place in (tmp_path / "a" / "b").iterdir()] == ["report"]
+    assert not [place for place in tmp_path.rglob("*") if "climbed" in place.name]
+
+
 def test_every_run_is_on_the_page_with_its_key(html: str) -> None:
     rows = study_rows()
     for key in rows["key"]:
