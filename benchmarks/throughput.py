@@ -1,7 +1,9 @@
-"""Ten thousand short runs: the time beyond solving, and the memory of the driver.
+"""Ten thousand short runs: the time and work beyond solving, and the memory of the driver.
 
 ``python -m benchmarks.throughput [RUNS [easy|hard]]`` measures one line of it. Overhead is the time from the start of
 the first run to the end of the last over the solvers' seconds divided by the cores, less one: Spark's start is out.
+Work is the same in processor seconds, of the driver, Java, workers and solvers over those of solving alone: it means
+something on a machine that others use too.
 """
 
 from __future__ import annotations
@@ -11,9 +13,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+import numpy as np
 import psutil
 
 from compare.store import Store
@@ -47,11 +51,9 @@ def main() -> None:
         lines = [(int(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "easy")]
     cores = len(os.sched_getaffinity(0))
     print(
-        f"{cores} cores; 20-node Zipf instances, half of the runs gm, half branch-and-cut (easy min-tco, hard minmax)"
+        f"{cores} cores; 20-node Zipf instances, half of the runs gm, half branch-and-cut (easy: min-tco, hard: minmax)"
     )
-    print(
-        "runs   exact  mean exact ms  largest s  solving s  elapsed s  overhead (goal 20%)  driver MiB  JVM MiB  read s"
-    )
+    print("  runs exact  mean ms  largest s  solving s  elapsed s  overhead (goal 20%)  work  driver, Java MiB  read s")
     for runs, exact in lines:
         with tempfile.TemporaryDirectory() as folder:
             print(_line(runs, exact, cores, Path(folder)), flush=True)
@@ -62,44 +64,60 @@ def _line(runs: int, exact: str, cores: int, folder: Path) -> str:
     problem, subscriptions = EXACT[exact]
     spec.write_text(SPEC.format(seeds=runs // 10, problem=problem, subscriptions=subscriptions))
     command = [sys.executable, "-m", "compare", "study", str(spec), "--out", str(out), "--master", f"local[{cores}]"]
-    driver, jvm = _watched([*command, "--quiet"])
-    start = time.monotonic()
+    watched = _watched([*command, "--quiet"])
+    before = time.monotonic()
     table = Store(out).table().to_pandas()
-    read = time.monotonic() - start
+    read = time.monotonic() - before
     assert len(table) == runs
     assert set(table["status"]) == {"feasible", "optimal"}
     begun = table["started"].map(lambda moment: datetime.fromisoformat(moment).timestamp())
-    elapsed = (begun + table["seconds"]).max() - begun.min()
-    solving = table["seconds"].sum()
-    proofs = table.loc[table["exact"], "seconds"]
-    overhead = elapsed / (solving / cores) - 1
+    start, end = begun.min(), (begun + table["seconds"]).max()
+    solving, proofs = table["seconds"].sum(), table.loc[table["exact"], "seconds"]
+    overhead = (end - start) / (solving / cores) - 1
+    worked = np.interp([start, end], watched.moments, watched.worked)
+    work = (worked[1] - worked[0]) / table["cpu_seconds"].sum() - 1
     return (
-        f"{runs:<6} {exact:5} {1000 * proofs.mean():14.1f} {proofs.max():10.2f} {solving:10.1f} {elapsed:10.1f} "
-        f"{overhead:8.1%} ({'met' if overhead <= GOAL else 'missed'}) {driver:16.0f} {jvm:8.0f} {read:7.2f}"
+        f"{runs:6} {exact:5} {1000 * proofs.mean():8.1f} {proofs.max():10.2f} {solving:10.1f} {end - start:10.1f} "
+        f"{overhead:11.1%} ({'met' if overhead <= GOAL else 'missed'}) {work:5.0%} "
+        f"{watched.driver / 2**20:8.0f}, {watched.java / 2**20:.0f} {read:9.2f}"
     )
 
 
-def _watched(command: list[str]) -> tuple[float, float]:
-    """Run a study; the largest resident memory of its driver and of the driver's Java process, in MiB."""
+@dataclass
+class _Watched:
+    """What was seen of a study: the processor seconds of all its processes by the moment, and memory in bytes."""
+
+    moments: list[float] = field(default_factory=list)
+    worked: list[float] = field(default_factory=list)
+    driver: float = 0.0
+    java: float = 0.0
+
+
+def _watched(command: list[str]) -> _Watched:
+    """Run a study and look at its processes four times a second."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    watched, largest = psutil.Process(process.pid), [0.0, 0.0]
+    driver, watched, seconds = psutil.Process(process.pid), _Watched(), dict[int, float]()
     while process.poll() is None:
-        time.sleep(1)
-        for place, each in [(0, watched), *((1, child) for child in _java(watched))]:
+        try:
+            family = [driver, *driver.children(recursive=True)]
+        except psutil.Error:
+            break
+        for each in family:
             try:
-                largest[place] = max(largest[place], each.memory_info().rss / 2**20)
+                times, memory = each.cpu_times(), each.memory_info().rss
+                seconds[each.pid] = times.user + times.system
+                if each.pid == process.pid:
+                    watched.driver = max(watched.driver, memory)
+                elif each.name() == "java":
+                    watched.java = max(watched.java, memory)
             except psutil.Error:  # it ended meanwhile
                 continue
-    if process.returncode:
+        watched.moments.append(time.time())
+        watched.worked.append(sum(seconds.values()))
+        time.sleep(0.25)
+    if process.wait():
         raise SystemExit(f"the study ended with {process.returncode}")
-    return largest[0], largest[1]
-
-
-def _java(process: psutil.Process) -> list[psutil.Process]:
-    try:
-        return [child for child in process.children() if child.name() == "java"]
-    except psutil.Error:
-        return []
+    return watched
 
 
 if __name__ == "__main__":

@@ -58,7 +58,9 @@ def read_part(file: Path, columns: Sequence[str] | None = None) -> pa.Table:
         raise BadInput(f"{file}: is damaged (its checksum differs): run the study again, which does its runs anew")
     try:
         table = pq.read_table(file, columns=None if columns is None else list(columns), partitioning=None)
-        return table.cast(SCHEMA if columns is None else pa.schema([SCHEMA.field(name) for name in columns]))
+        table = table.cast(SCHEMA if columns is None else pa.schema([SCHEMA.field(name) for name in columns]))
+        table.validate(full=True)
+        return table
     except (pa.ArrowException, OSError, ValueError) as error:  # its name was forged, or another program wrote it
         said = str(error).partition("\n")[0]
         raise BadInput(f"{file}: holds no results ({said}): remove it and run the study again") from None

@@ -1,0 +1,267 @@
+"""Faults, each done to real processes, disks, files and clocks while a study runs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+import psutil
+import pyarrow.parquet as pq
+
+from compare.loopback_cluster import Cluster
+from compare.row import from_line
+from compare.store import Store
+from tests.compare.trial_study import BAD, WELL, Trial, table, wait_for, wait_for_more
+
+
+def processes(study: subprocess.Popen[str], level: str) -> list[psutil.Process]:
+    """The Java process of a local study, its Python workers, or their solvers."""
+    found = [each for each in _children(psutil.Process(study.pid)) if each.name() == "java"]
+    if level != "java":
+        found = [each for java in found for each in _children(java) if "pyspark.daemon" in each.cmdline()]
+        for _ in range(1 if level == "worker" else 2):
+            found = [each for parent in found for each in _children(parent)]
+    return found
+
+
+def _children(process: psutil.Process) -> list[psutil.Process]:
+    """The children that live: of a process that has just ended there are none."""
+    try:
+        return [each for each in process.children() if each.status() != psutil.STATUS_ZOMBIE]
+    except psutil.Error:
+        return []
+
+
+def kill_some(trial: Trial, level: str, times: int = 3) -> None:
+    """Kill processes of a running study, one after some more runs are stored each time."""
+    study = trial.begin(5)
+    for _ in range(times):
+        if not wait_for(study, lambda: bool(processes(study, level))):
+            break
+        for victim in processes(study, level)[:1]:
+            trial.strike()
+            with suppress(psutil.Error):
+                victim.kill()
+        wait_for_more(trial, study, 4)
+    if trial.end(study) != 0:
+        trial.finish()
+
+
+def solver(trial: Trial) -> None:
+    """kill -9 of a solver process."""
+    kill_some(trial, "solver")
+
+
+def python_worker(trial: Trial) -> None:
+    """kill -9 of a Python worker."""
+    kill_some(trial, "worker", 2)
+
+
+def driver_java(trial: Trial) -> None:
+    """kill -9 of the driver's Java process (in local mode it is the executor too)."""
+    kill_some(trial, "java", 1)
+    assert any("Spark failed" in line for line in trial.damage.said), trial.damage.said
+
+
+def driver(trial: Trial) -> None:
+    """kill -9 of the driver, twice in one study."""
+    for _ in range(2):
+        study = trial.begin(len(trial.stored()) + 5)
+        study.send_signal(signal.SIGKILL)
+        study.wait()
+        trial.strike()
+    trial.finish()
+
+
+def executor(trial: Trial, cluster: Cluster) -> None:
+    """kill -9 of an executor's Java process on a cluster."""
+    study = trial.begin(5)
+    for _ in range(2):
+        victims = [each for worker in cluster.workers for each in psutil.Process(worker.pid).children()]
+        for victim in victims[:1]:
+            trial.strike()
+            victim.kill()
+        wait_for_more(trial, study, 4)
+    if trial.end(study) != 0:
+        trial.finish()
+
+
+def cluster_worker(trial: Trial, cluster: Cluster) -> None:
+    """kill -9 of a worker of the cluster, with its executor."""
+    study = trial.begin(5)
+    trial.strike()
+    psutil.Process(cluster.workers[-1].pid).kill()
+    if trial.end(study) != 0:
+        trial.finish()
+    cluster.add_worker()
+
+
+def misbehaving(trial: Trial, how: str) -> None:
+    """Solvers that misbehave: each becomes a failed row with its reason."""
+    trial.finish()
+    rows = [row for row in table(trial.out) if how in str(row["variant"])]
+    trial.damage.strikes = len(rows)
+    wanted = {"spin": "time: killed", "eat": "memory: ", "crash": "crash: killed by SIGSEGV"}[how]
+    assert all(str(row["reason"]).startswith(wanted) for row in rows), rows
+
+
+def damaged_files(trial: Trial) -> None:
+    """A byte changed in merged runs, and of a log one line changed and one cut short."""
+    trial.end(_interrupted(trial.begin(20)))
+    store = Store(trial.out)
+    store.merge()
+    study = trial.begin(30)
+    study.send_signal(signal.SIGKILL)
+    study.wait()
+    time.sleep(1)  # its workers end, and no log grows any more
+    log = max(store.logs(), key=lambda file: file.stat().st_size)
+    part = next(iter(store.runs.glob("*.parquet")))
+    lines = log.read_bytes().splitlines(keepends=True)
+    hit = {from_line(line)["key"] for line in (lines[0], lines[-1])} | set(pq.read_table(part)["key"].to_pylist())
+    trial.strike(3)
+    trial.forgive(hit)
+    data = bytearray(part.read_bytes())
+    data[len(data) // 2] ^= 1
+    part.write_bytes(data)
+    log.write_bytes(lines[0].replace(b'"min-tco"', b'"max-tco"') + b"".join(lines[1:-1]) + lines[-1][:-30])
+    trial.finish()
+    assert any("was damaged and is in damaged/ now" in line for line in trial.damage.said)
+    assert any("damaged lines are in damaged/ now" in line for line in trial.damage.said)
+
+
+def _interrupted(study: subprocess.Popen[str]) -> subprocess.Popen[str]:
+    study.send_signal(signal.SIGINT)
+    return study
+
+
+def two_studies(trial: Trial) -> None:
+    """A second study in the folder of one that runs: refused with one line."""
+    study = trial.begin(3)
+    trial.strike()
+    assert trial.end(trial.start()) == 2
+    assert "another study is running there" in trial.damage.said[-1]
+    assert trial.end(study) == 0
+
+
+@contextmanager
+def own_disk(trial: Trial, mount: Path) -> Iterator[Callable[[str], None]]:
+    """Let the study's folder be on a disk of 32 MiB that only it sees; yields what remounts it.
+
+    Raises
+    ------
+    PermissionError
+        Where this system lets nobody mount anything.
+    """
+    mount.mkdir()
+    script = 'mount -t tmpfs -o size=32m tmpfs "$0" && echo mounted && exec sleep 3600'
+    holder = subprocess.Popen(["unshare", "-rm", "sh", "-c", script, str(mount)], stdout=subprocess.PIPE, text=True)
+    try:
+        if holder.stdout is None or holder.stdout.readline() != "mounted\n":
+            raise PermissionError("mounts are not allowed here")
+        enter = ["nsenter", "-t", str(holder.pid), "-U", "-m", "--preserve-credentials", "--wd=" + os.getcwd()]
+        trial.command = [*enter, *(word.replace(str(trial.out), str(mount / "out")) for word in trial.command)]
+        trial.out = Path(f"/proc/{holder.pid}/root{mount}/out")
+        yield lambda how: subprocess.run([*enter, "mount", "-o", f"remount,{how}", str(mount)], check=True)
+        kept = mount.parent / "kept"
+        shutil.copytree(trial.out, kept)
+        trial.out = kept
+    finally:
+        holder.kill()
+        holder.wait()
+
+
+def full_disk(trial: Trial) -> None:
+    """The disk of the results is full to its last byte while the study runs; later there is room again."""
+    with own_disk(trial, trial.spec.parent / "disk"):
+        study = trial.begin(5)
+        filler = trial.out.parent / "filler"
+        with filler.open("wb", buffering=0) as file:
+            for size in (2**20, 2**12, 1):
+                with suppress(OSError):
+                    while file.write(bytes(size)) == size:
+                        pass
+        trial.strike()
+        assert trial.end(study) == 2
+        assert "make room, then go on" in trial.damage.said[-1]
+        filler.unlink()
+        trial.finish()
+
+
+def read_only_disk(trial: Trial) -> None:
+    """The folder of a study that was stopped is on a disk that may only be read; later it may be written again."""
+    with own_disk(trial, trial.spec.parent / "disk") as remount:
+        trial.end(_interrupted(trial.begin(5)))
+        remount("ro")
+        trial.strike()
+        assert trial.end(trial.start()) == 2
+        assert "cannot be written (Read-only file system)" in trial.damage.said[-1]
+        remount("rw")
+        trial.finish()
+
+
+CLOCK = r"""
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+static long jump(void) {
+  struct timespec now;
+  syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+  return now.tv_sec / 3 % 2 ? 5000 : -5000;
+}
+int clock_gettime(clockid_t clock, struct timespec *now) {
+  int status = syscall(SYS_clock_gettime, clock, now);
+  if (!status && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) now->tv_sec += jump();
+  return status;
+}
+int gettimeofday(struct timeval *restrict now, void *restrict zone) {
+  struct timespec exact;
+  int status = clock_gettime(CLOCK_REALTIME, &exact);
+  now->tv_sec = exact.tv_sec, now->tv_usec = exact.tv_nsec / 1000;
+  return status;
+}
+time_t time(time_t *now) {
+  struct timespec exact;
+  clock_gettime(CLOCK_REALTIME, &exact);
+  if (now) *now = exact.tv_sec;
+  return exact.tv_sec;
+}
+"""
+
+
+def jumping_clock(trial: Trial) -> None:
+    """The clock of every process, Java's too, leaps 10,000 s to and fro every three seconds."""
+    library = trial.spec.with_name("clock.so")
+    compiler = ["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", str(library)]
+    subprocess.run(compiler, input=CLOCK, text=True, check=True)
+    trial.environment["LD_PRELOAD"] = str(library)
+    trial.finish()
+    moments = sorted(datetime.fromisoformat(moment).timestamp() for moment in trial.stored().values())
+    trial.strike(sum(later - earlier > 5000 for earlier, later in pairwise(moments)))
+
+
+ON_ONE_MACHINE: dict[str, tuple[Callable[[Trial], None], str, str]] = {
+    "solver": (solver, WELL, "-"),
+    "python worker": (python_worker, WELL, "-"),
+    "driver": (driver, WELL, "-"),
+    "driver's Java": (driver_java, WELL, "-"),
+    "solver: spin": (partial(misbehaving, how="spin"), BAD.format(how="spin", limit=1), "trial"),
+    "solver: eat": (partial(misbehaving, how="eat"), BAD.format(how="eat", limit=60), "trial"),
+    "solver: crash": (partial(misbehaving, how="crash"), BAD.format(how="crash", limit=60), "trial"),
+    "full disk": (full_disk, WELL, "-"),
+    "read-only disk": (read_only_disk, WELL, "-"),
+    "damaged files": (damaged_files, WELL, "-"),
+    "two studies": (two_studies, WELL, "-"),
+    "jumping clock": (jumping_clock, WELL, "-"),
+}
+ON_A_CLUSTER = {"executor": executor, "cluster worker": cluster_worker}
