@@ -62,8 +62,8 @@ class Claim:
         From a bench, which has the runs and the algorithms by name, to findings.
     experiment : callable
         From "is it the quick version" to the runs that go through the study machinery; none by default.
-    seconds : (float, float)
-        What the quick and the full version took on two cores.
+    seconds : (float, float), optional
+        What the quick and the full version took on two cores that did nothing else, where that was measured.
     """
 
     id: str
@@ -71,7 +71,7 @@ class Claim:
     source: str
     judge: Callable[[Bench], Iterable[Finding]]
     experiment: Callable[[bool], Experiment | None] = lambda quick: None
-    seconds: tuple[float, float] = (1.0, 1.0)
+    seconds: tuple[float, float] | None = None
 
 
 def unless_thin(verdict: Verdict, evidence: str, subject: str, runs: int, named: int, **more: Any) -> Finding:

@@ -11,22 +11,36 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from compare.claims import CLAIMS, Outcome, claims_named, run_claims
+from compare.claims import CLAIMS, Outcome, claims_named, expected_seconds, keep_outcomes, outcomes_in, run_claims
 from compare.claims_page import write_page
 
 
-def claims(ids: Sequence[str], *, quick: bool, out: Path, master: str, as_json: bool, page: Path | None) -> None:
-    """Run claims, print their verdicts, keep the evidence in `out`; whatever the verdicts, that is success."""
+def claims(
+    ids: Sequence[str],
+    *,
+    quick: bool,
+    out: Path,
+    master: str,
+    as_json: bool,
+    record: Path | None,
+    page: Path | None,
+) -> None:
+    """Run claims, print their verdicts, keep the evidence in `out`; whatever the verdicts, that is success.
+
+    `record` is a file that the outcomes are put into, `page` is written from it, or else from what is in `out`.
+    """
     chosen = claims_named(ids)
-    seconds = sum(claim.seconds[0 if quick else 1] for claim in chosen)
-    click.echo(f"overlaybench: {len(chosen)} claims, about {_duration(seconds)} on two cores", err=True)
+    seconds = expected_seconds(chosen, quick)
+    click.echo(f"overlaybench: {len(chosen)} claims, at most about {_duration(seconds)} on two cores", err=True)
     outcomes = list(run_claims(chosen, quick, out, master, lambda line: click.echo(line, err=True)))
     if as_json:
         click.echo(json.dumps([outcome.to_dict() for outcome in outcomes], ensure_ascii=False))
     else:
         _console().print(verdict_table(outcomes))
+    if record is not None:
+        keep_outcomes(outcomes, record)
     if page is not None:
-        write_page(out, page)
+        write_page(outcomes_in(record or out / "claims.json"), page)
 
 
 def verdict_table(outcomes: Sequence[Outcome]) -> Table:
@@ -37,7 +51,7 @@ def verdict_table(outcomes: Sequence[Outcome]) -> Table:
     for outcome in outcomes:
         for place, finding in enumerate(outcome.findings):
             head = (outcome.id, CLAIMS[outcome.id].statement) if place == 0 else ("", "")
-            seconds = f"{outcome.seconds:.1f}" if place == 0 else ""
+            seconds = f"{outcome.seconds + outcome.grid_seconds:.1f}" if place == 0 else ""
             told = (finding.subject, str(finding.verdict), finding.evidence, str(finding.runs), seconds)
             table.add_row(*head, *told)
     return table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,8 +23,8 @@ K_VALUES = tuple(float(k) for k in range(1, 9))
 _BOUNDED = 60
 
 
-def _matchings(bench: Bench) -> Iterable[Finding]:
-    sizes = range(4, 21, 2)
+def matchings(bench: Bench, sizes: Sequence[int] = range(4, 21, 2)) -> Iterable[Finding]:
+    """P2, Lemma 1, at these sizes; the extremes over all ties up to n = 6."""
     cases = [Case(f"n={n}", minmax_oda_matchings(n=n), n * (n - 2) / 2, exhaustive=n <= 6) for n in sizes]
     yield count_finding(bench, "MinMax-ODA", "minmax-oda", "min-tco", cases, "MinMax-ODA builds n(n − 2)/2 edges")
     yield _optimum(bench, "min-tco", "branch-and-cut", minmax_oda_matchings, sizes, lambda n: n - 1, "n − 1")
@@ -144,7 +144,7 @@ def _diameter(bench: Bench) -> Iterable[Finding]:
 
 
 CLAIMS_P2: tuple[Claim, ...] = (
-    Claim("P2.L1", "MinMax-ODA builds n(n − 2)/2 edges, n − 1 suffice", "P2 Lemma 1", _matchings),
+    Claim("P2.L1", "MinMax-ODA builds n(n − 2)/2 edges, n − 1 suffice", "P2 Lemma 1", matchings),
     Claim(
         "P2.T1",
         "Low-ODA: average degree ≤ k·ln(Σ|T_v|) × optimum",

@@ -125,17 +125,26 @@ def report(folder: Path) -> None:
 
 @cli.command()
 @click.argument("ids", nargs=-1)
-@click.option("--quick", is_flag=True, help="Thin grids and fewer seeds: all claims in 10 minutes on two cores.")
+@click.option("--quick", is_flag=True, help="Thin grids and fewer seeds.")
 @click.option("--out", type=_FILE, help="The folder of evidence [default: claims-quick or claims-full].")
 @click.option("--master", default="local[*]", show_default=True, help="Spark master.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON list.")
-@click.option("--page", type=_FILE, help="Write all outcomes in the folder as a Markdown page.")
-def claims(ids: tuple[str, ...], quick: bool, out: Path | None, master: str, as_json: bool, page: Path | None) -> None:
+@click.option("--record", type=_FILE, help="Put the outcomes into this file too (JSON).")
+@click.option("--page", type=_FILE, help="Write all outcomes in the record, or in the folder, as a Markdown page.")
+def claims(
+    ids: tuple[str, ...],
+    quick: bool,
+    out: Path | None,
+    master: str,
+    as_json: bool,
+    record: Path | None,
+    page: Path | None,
+) -> None:
     """Run the papers' claims with these IDS (P1 for all of P1; none for all). A refuted claim is no error."""
     from compare import claiming
 
     folder = out or Path("claims-quick" if quick else "claims-full")
-    claiming.claims(ids, quick=quick, out=folder, master=master, as_json=as_json, page=page)
+    claiming.claims(ids, quick=quick, out=folder, master=master, as_json=as_json, record=record, page=page)
 
 
 @cli.command()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from compare.claim_bench import Experiment, grid, runs
+from compare.recipe import freeze
 
 CONTENT_METHODS = ("random-assignment", "greedy-packing", "clustering", "steiner-mixing")
 METRICS = ("plane", "independent", "cheapest-ways")
@@ -24,10 +26,12 @@ def sizes(quick: bool) -> Experiment:
 def core_prices(quick: bool) -> Experiment:
     """P4, Figure 10: the access-to-core price ratio from 1 to 32, 10,000 users and 100 brokers."""
     users, seeds = (1000, 10) if quick else (10_000, 5)
+    networks = grid("P4.F10", "content", seeds, users=users, brokers=users // 100)
+    # The same users and places at every ratio, so that nothing else differs.
     recipes = tuple(
-        recipe
+        replace(network, parameters=freeze({**dict(network.parameters), "access_to_core": ratio}))
         for ratio in (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
-        for recipe in grid("P4.F10", "content", seeds, users=users, brokers=users // 100, access_to_core=ratio)
+        for network in networks
     )
     return Experiment(recipes, (runs("content-mst", *CONTENT_METHODS),))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,9 +13,16 @@ from click.testing import CliRunner
 
 from compare.catalogue import METHODS
 from compare.claim import Verdict, unless_thin
-from compare.claims import CLAIMS, Outcome, claims_named, judge, stored_outcomes
+from compare.claim_bench import Bench
+from compare.claims import CLAIMS, RECORD, Outcome, claims_named, expected_seconds, judge, keep_outcomes, outcomes_in
+from compare.claims_p2 import matchings
 from compare.claims_page import page_text
+from compare.claims_search import tie_spread
 from compare.command_line import cli
+from compare.figure_construction import PICTURED
+from compare.figure_relays import PICTURED_CONTENT
+from heuristics.tie_search import SEARCHED
+from heuristics.tie_steps import EDGE_RULES
 from instances import PROBLEMS, BadInput, Found, Method, Overlay, TopicInstance
 from tests.heuristics import twins
 
@@ -130,6 +138,29 @@ def test_the_quick_check_gives_the_verdicts_on_record(claim: str, expected: dict
     assert verdicts(judge(CLAIMS[claim], quick=True)) == expected
 
 
+def test_lemma_1_of_p2_has_the_growth_and_not_the_count() -> None:
+    count, optimum = matchings(Bench(True), (4, 6))
+    # 5 and 12 edges are built where 4 and 12 are claimed: exact at the larger size alone.
+    assert count.verdict is Verdict.ORDER
+    assert optimum.verdict is Verdict.HOLDS
+    best_at_once = with_broken(
+        "minmax-oda", lambda instance, ties, seed: {(0, v) for v in range(1, instance.num_nodes)}
+    )
+    broken, _ = matchings(Bench(True, best_at_once), (4, 6))
+    assert broken.verdict is Verdict.REFUTED
+
+
+def test_ties_matter_to_every_greedy_method_on_a_few_instances() -> None:
+    found = {finding.subject: finding for finding in tie_spread(Bench(True), 4)}
+    assert set(found) == {
+        f"{method}, {problem}"
+        for method in SEARCHED
+        for problem in (("min-tco", "minmax-tco") if method in EDGE_RULES else ("2d-star",))
+    }
+    assert found["cd-oda, 2d-star"].verdict is Verdict.REFUTED
+    assert all(finding.runs == 8 for finding in found.values())
+
+
 def test_second_best_edges_refute_lemma_6_6() -> None:
     found = judge(CLAIMS["P1.L6.6"], True, with_broken("gm", fewer_ties(second_best_greedy_merge)))
     assert verdicts(found)["GM"] is Verdict.REFUTED
@@ -187,7 +218,7 @@ def test_an_outcome_survives_its_json() -> None:
     told = json.loads(json.dumps(outcome.to_dict()))
     assert Outcome.from_dict(told).findings[0].verdict is Verdict.HOLDS
     assert told["findings"][0]["runs"] == 40
-    page = page_text({outcome.id: outcome})
+    page = page_text([outcome])
     assert "| P1.L5.2 | SN-TCO | **holds** | 40 |" in page
     assert "Not run for this page." in page
 
@@ -199,5 +230,33 @@ def test_the_command_prints_verdicts_keeps_the_evidence_and_succeeds_when_a_clai
     assert ran.exit_code == 0
     told = json.loads(ran.stdout)
     assert [finding["verdict"] for finding in told[0]["findings"]] == ["holds", "refuted"]
-    assert set(stored_outcomes(out)) == {"P1.L5.1"}
+    assert {one.id for one in outcomes_in(out / "claims.json")} == {"P1.L5.1"}
     assert "overlaybench claims P1.L5.1 --quick" in page.read_text()
+
+
+def test_what_is_on_record_is_told_by_the_page_in_the_documents() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "claims.md").read_text(encoding="utf-8")
+    told, _, pictures = page.partition("## The constructions\n")
+    assert told == page_text(outcomes_in(RECORD))
+    for name in (*PICTURED, *PICTURED_CONTENT):
+        assert f"![{name}](constructions/{name}.svg)" in pictures
+        assert (RECORD.parents[1] / "docs" / "constructions" / f"{name}.svg").is_file()
+
+
+def test_every_claim_is_on_record_in_its_quick_version_with_a_verdict() -> None:
+    quick = {one.id: one for one in outcomes_in(RECORD) if one.quick}
+    assert set(quick) == set(CLAIMS)
+    assert all(one.findings for one in quick.values())
+    assert all(finding.evidence and finding.runs > 0 for one in quick.values() for finding in one.findings)
+
+
+def test_a_full_version_that_is_not_on_record_is_expected_to_take_longer_than_the_quick_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = Outcome("P2.F3", True, 1.0, (), grid_seconds=10.0)
+    keep_outcomes([known], tmp_path / "record.json")
+    monkeypatch.setattr("compare.claims.RECORD", tmp_path / "record.json")
+    quick, full = (expected_seconds([CLAIMS["P2.F3"]], quick) for quick in (True, False))
+    assert quick == 1 + 10 / 2 + 15
+    assert full == 1 + 6 * 10 / 2 + 15
+    assert expected_seconds([CLAIMS["P1.L5.2"]], True) == 0
