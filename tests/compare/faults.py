@@ -145,7 +145,8 @@ def _interrupted(study: subprocess.Popen[str]) -> subprocess.Popen[str]:
 
 def two_studies(trial: Trial) -> None:
     """A second study in the folder of one that runs: refused with one line."""
-    study = trial.begin(3)
+    study = trial.start()
+    assert wait_for(study, lambda: trial.out.exists() and Store(trial.out).is_locked())
     trial.strike()
     assert trial.end(trial.start()) == 2
     assert "another study is running there" in trial.damage.said[-1]

@@ -107,7 +107,7 @@ def bare(tmp_path):
     file.write_text(f'#!/bin/sh\nexec "{os.path.realpath(sys.executable)}" -s "$@"\n')
     file.chmod(0o755)
     alone = subprocess.run(
-        [str(file), "-c", "import numpy"], env={"PATH": os.environ["PATH"]}, stderr=subprocess.DEVNULL, check=False
+        [str(file), "-c", "import numba"], env={"PATH": os.environ["PATH"]}, stderr=subprocess.DEVNULL, check=False
     )
     if alone.returncode == 0:
         pytest.skip("this machine's Python has the libraries of itself")
