@@ -15,9 +15,9 @@ import time
 from typing import NamedTuple
 
 from instances import CONTENT_PROBLEMS, WORKLOADS, Result
-from instances.content_problems import ContentProblem
+from instances.content.problems import ContentProblem
 from models import CONTENT_MODELS
-from models.content_formulations import FORMULATIONS
+from models.content.formulations import FORMULATIONS
 
 METHODS = {method.name: method for method in CONTENT_MODELS}
 COMPACT = ("cp-sat", "ilp")

@@ -20,12 +20,12 @@ import simpy
 from rich.console import Console
 from rich.table import Table
 
-from heuristics.dissemination import carry, new_load, new_profile, traffic_of
-from heuristics.forwarding import NOWHERE, S0, S2, STRATEGIES
-from heuristics.link_management import Management, managed_links
-from heuristics.queueing import Timing, simulate
-from heuristics.soft_links import S2_FAR, carried
-from heuristics.working_map import link, mesh_of, unlink
+from heuristics.brokers.dissemination import carry, new_load, new_profile, traffic_of
+from heuristics.brokers.forwarding import NOWHERE, S0, S2, STRATEGIES
+from heuristics.brokers.link_management import Management, managed_links
+from heuristics.brokers.queueing import Timing, simulate
+from heuristics.brokers.soft_links import S2_FAR, carried
+from heuristics.brokers.working_map import link, mesh_of, unlink
 from instances import WORKLOADS, BrokerNetwork
 from instances.topic_instance import Ids
 

@@ -23,7 +23,7 @@ import networkx as nx
 
 from heuristics import STEINER_HEURISTICS
 from instances import PROBLEMS, WORKLOADS, Overlay, SteinerInstance
-from instances.steiner_files import read_stp
+from instances.steiner.files import read_stp
 from models import STEINER_MODELS
 
 STEINLIB = Path(__file__).resolve().parents[2] / "shared" / "data" / "steinlib"

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from compare.store import Store
+from compare.studies.store import Store
 
 SPEC = """
 name = "throughput"

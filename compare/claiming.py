@@ -11,8 +11,16 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from compare.claims import CLAIMS, Outcome, claims_named, expected_seconds, keep_outcomes, outcomes_in, run_claims
-from compare.claims_page import write_page
+from compare.claims.page import write_page
+from compare.claims.register import (
+    CLAIMS,
+    Outcome,
+    claims_named,
+    expected_seconds,
+    keep_outcomes,
+    outcomes_in,
+    run_claims,
+)
 
 
 def claims(

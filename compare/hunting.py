@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from compare.hall_of_fame import HALL, add_case, worst_cases
-from compare.worst import WorstCase, hunt
+from compare.claims.hall_of_fame import HALL, add_case, worst_cases
+from compare.claims.worst import WorstCase, hunt
 
 
 def worst(

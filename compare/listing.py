@@ -58,7 +58,7 @@ def _workloads(kind: str | None = None) -> Iterator[Table]:
 
 def _claims() -> Iterator[Table]:
     # Claims bring every solver's imports along, which the other lists should not wait for.
-    from compare.claims import CLAIMS, expected_seconds
+    from compare.claims.register import CLAIMS, expected_seconds
 
     table = _table("Claims", "claim", "what the paper says", "source", "seconds, quick / full")
     for claim in CLAIMS.values():

@@ -13,12 +13,12 @@ from matplotlib.lines import Line2D
 from rich.console import Console
 from rich.table import Table
 
-from compare.claim_bench import Experiment, rows_of, runs, together
-from compare.claims import run_grids
-from compare.figure_style import TOPIC_COLOURS, Drawing, drawing, panels, plain_ticks, styled
-from compare.paper_figure import PaperFigure
-from compare.paper_figures import FIGURES, TABLES, name_of_line, rows_for, with_axes
-from compare.paper_grids import GRIDS
+from compare.claims.bench import Experiment, rows_of, runs, together
+from compare.claims.register import run_grids
+from compare.figures.style import TOPIC_COLOURS, Drawing, drawing, panels, plain_ticks, styled
+from compare.papers.figure import PaperFigure
+from compare.papers.figures import FIGURES, TABLES, name_of_line, rows_for, with_axes
+from compare.papers.grids import GRIDS
 from instances.errors import unknown
 from instances.files import write_whole
 

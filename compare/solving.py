@@ -11,8 +11,8 @@ from typing import Any
 import click
 
 from compare.catalogue import METHODS, kind_named, method_named, problem_named, workload_named
-from compare.isolation import run_isolated
-from compare.processes import memory_bounded
+from compare.studies.isolation import run_isolated
+from compare.studies.processes import memory_bounded
 from instances import BadInput, Method, Result, Status
 
 
@@ -164,7 +164,7 @@ def solve(
         if time_limit is not None or memory_limit is not None:
             raise BadInput("--master: no limit reaches the executors: leave out --time-limit and --memory-limit")
         # Spark takes seconds to import.
-        from compare.spark_mapper import run_on_spark
+        from compare.studies.spark_mapper import run_on_spark
 
         result = run_on_spark(master, solver, instance, judge, seed=seed, **options)
     if output is not None and result.answer is not None:

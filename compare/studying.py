@@ -10,9 +10,9 @@ from typing import NoReturn
 
 import click
 
-from compare.spark_study import run_study
-from compare.store import Store
-from compare.study import read_study
+from compare.studies.spark_study import run_study
+from compare.studies.store import Store
+from compare.studies.study import read_study
 from instances.topics import TOPICS
 
 
@@ -29,7 +29,7 @@ def study(spec: Path, out: Path, master: str, *, archive: Path | None, quiet: bo
 
 def report(folder: Path) -> Path:
     """Write the report of the runs that a folder holds; those still missing are noted."""
-    from compare.report import write_report  # matplotlib takes a second to import, and studies do not need it
+    from compare.report.writing import write_report  # matplotlib takes a second to import, and studies do not need it
 
     store = Store.existing(folder)
     plan = store.plan()

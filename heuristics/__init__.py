@@ -1,20 +1,20 @@
 """Floor 2: polynomial algorithms. An instance in, an overlay out."""
 
-from heuristics.clustering import CLUSTERING
+from heuristics.brokers.soft_links import S0_TREE, S1_COMMON, S2_FAR, SH_HYBRID
 from heuristics.constant_diameter import CD_ODA, CD_ODA_1, CD_ODA_2
+from heuristics.content.clustering import CLUSTERING
+from heuristics.content.greedy_packing import GREEDY_PACKING
+from heuristics.content.migration import MIGRATION
+from heuristics.content.random_assignment import RANDOM_ASSIGNMENT
+from heuristics.content.steiner_mixing import STEINER_MIXING
 from heuristics.divide_and_conquer import DC_GM, DCB_M, DCBR_M, NAIVE_DC
 from heuristics.greedy_merge import GREEDY_MERGE
-from heuristics.greedy_packing import GREEDY_PACKING
 from heuristics.low_oda import LOW_ODA
-from heuristics.migration import MIGRATION
 from heuristics.minmax_oda import GM_M, MINMAX_ODA
 from heuristics.polish import polishing
-from heuristics.random_assignment import RANDOM_ASSIGNMENT
 from heuristics.ring_per_topic import RING_PER_TOPIC
-from heuristics.soft_links import S0_TREE, S1_COMMON, S2_FAR, SH_HYBRID
-from heuristics.steiner_mixing import STEINER_MIXING
-from heuristics.steiner_search import SHORTEST_PATHS
-from heuristics.steiner_tree import MEHLHORN
+from heuristics.steiner.approximation import MEHLHORN
+from heuristics.steiner.search import SHORTEST_PATHS
 from heuristics.tie_search import with_extremes
 from heuristics.two_diameter import TWO_DIAMETER_ODA
 from instances import (

@@ -48,7 +48,7 @@ class _Notice(Listener):
 
 def _cache_folder() -> Path:
     sources = hashlib.sha256()
-    for file in sorted(Path(__file__).parent.glob("*.py")):
+    for file in sorted(Path(__file__).parent.rglob("*.py")):
         sources.update(file.read_bytes())
     name = f"kernels-{sources.hexdigest()[:16]}"
     beside = Path(__file__).parent / "__pycache__"

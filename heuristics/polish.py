@@ -9,9 +9,9 @@ from functools import cache, partial
 from typing import Any
 
 from heuristics.heuristic import TOPIC_CONNECTED, trial_instance
-from heuristics.overlay_search import MOST_STEPS, OverlaySearch, candidates
+from heuristics.local_search.overlay_search import MOST_STEPS, OverlaySearch, candidates
+from heuristics.local_search.search_workspace import Near, Rules
 from heuristics.ring_per_topic import ring_per_topic
-from heuristics.search_workspace import Near, Rules
 from instances import BadInput, Found, Method, Option, Overlay, Problem, TopicInstance
 
 Starts = Mapping[str, Method[TopicInstance, Overlay]]
@@ -64,7 +64,7 @@ def polish(
     steps : int
         How long to search if no time limit is given.
     near : Near, optional
-        Candidate edges to reconnect by, of :func:`heuristics.overlay_search.candidates`.
+        Candidate edges to reconnect by, of :func:`heuristics.local_search.overlay_search.candidates`.
     stopped : callable
         Looked at as the time limit is; once true, the search ends. So it does at Ctrl-C.
 

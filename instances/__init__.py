@@ -2,18 +2,18 @@
 
 from typing import Any
 
-from instances.broker_network import BrokerNetwork
-from instances.broker_problems import BROKER_PROBLEMS
-from instances.broker_workloads import BROKER_WORKLOADS
-from instances.brokers import BROKERS
+from instances.brokers.dissemination import Dissemination
+from instances.brokers.kind import BROKERS
+from instances.brokers.network import BrokerNetwork
+from instances.brokers.problems import BROKER_PROBLEMS
+from instances.brokers.workloads import BROKER_WORKLOADS
 from instances.constructions import CONSTRUCTIONS
-from instances.content import CONTENT
-from instances.content_constructions import CONTENT_CONSTRUCTIONS
-from instances.content_instance import ContentInstance
-from instances.content_overlay import ContentOverlay, RoutingTree
-from instances.content_problems import CONTENT_PROBLEMS, ContentProblem
-from instances.content_workloads import CONTENT_WORKLOADS
-from instances.dissemination import Dissemination
+from instances.content.constructions import CONTENT_CONSTRUCTIONS
+from instances.content.instance import ContentInstance
+from instances.content.kind import CONTENT
+from instances.content.overlay import ContentOverlay, RoutingTree
+from instances.content.problems import CONTENT_PROBLEMS, ContentProblem
+from instances.content.workloads import CONTENT_WORKLOADS
 from instances.errors import BadInput
 from instances.kind import Kind
 from instances.method import Found, Method
@@ -22,10 +22,10 @@ from instances.overlay import Overlay
 from instances.problem import Problem
 from instances.result import Result, Status
 from instances.set_cover import SET_COVER_CONSTRUCTIONS
-from instances.steiner import STEINER
-from instances.steiner_instance import SteinerInstance
-from instances.steiner_problem import STEINER_PROBLEMS
-from instances.steiner_workloads import STEINER_WORKLOADS
+from instances.steiner.instance import SteinerInstance
+from instances.steiner.kind import STEINER
+from instances.steiner.problem import STEINER_PROBLEMS
+from instances.steiner.workloads import STEINER_WORKLOADS
 from instances.topic_instance import TopicInstance
 from instances.topic_problems import TOPIC_PROBLEMS, TopicProblem
 from instances.topics import TOPICS

@@ -12,14 +12,14 @@ from instances import (
 )
 from models.best import BEST
 from models.branch_and_cut import BRANCH_AND_CUT
-from models.content_branch_and_cut import CONTENT_BRANCH_AND_CUT
-from models.content_cp_sat import CONTENT_CP_SAT
-from models.content_ilp import CONTENT_ILP
+from models.brokers.exact import LEAST_MESSAGES, SOFT_CP_SAT, SOFT_ILP
+from models.content.branch_and_cut import CONTENT_BRANCH_AND_CUT
+from models.content.cp_sat import CONTENT_CP_SAT
+from models.content.ilp import CONTENT_ILP
 from models.cp_sat import CP_SAT
 from models.ilp import ILP
 from models.lp_bound import LP_BOUND
-from models.soft_links import LEAST_MESSAGES, SOFT_CP_SAT, SOFT_ILP
-from models.steiner_branch_and_cut import STEINER_BRANCH_AND_CUT
+from models.steiner.branch_and_cut import STEINER_BRANCH_AND_CUT
 
 MODELS: tuple[Method[TopicInstance, Overlay], ...] = (ILP, CP_SAT, BRANCH_AND_CUT, LP_BOUND, BEST)
 

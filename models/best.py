@@ -10,14 +10,14 @@ import numpy as np
 from heuristics import HEURISTICS, IMPROVERS
 from heuristics.greedy_merge import greedy_merge
 from heuristics.heuristic import DIAMETER_TWO, trial_instance
-from heuristics.nearest import nearest_pairs
-from heuristics.overlay_search import candidates
+from heuristics.local_search.nearest import nearest_pairs
+from heuristics.local_search.overlay_search import candidates
+from heuristics.local_search.search_workspace import Keys, Near
 from heuristics.polish import AIMS, polish
-from heuristics.search_workspace import Keys, Near
 from instances import Found, Method, Option, Overlay, Problem, TopicInstance
 from models.candidate_edges import CandidateEdges
 from models.cost_splitting import split_costs
-from models.time_budget import TimeBudget, interruptible
+from models.engine.time_budget import TimeBudget, interruptible
 from models.weighted_greedy import weighted_greedy
 
 STEPS = Option("steps", 200_000, "steps of local search, where no time limit is given", least=0, most=10**12)

@@ -16,17 +16,17 @@ from models import proof, topic_presolve
 from models.certificate import Certificate
 from models.certificate_text import packed
 from models.cutting_planes import Goal
-from models.deadline import Deadline, OutOfTime
 from models.dual_fitting import fitted_within, mean_degree_bound
 from models.edge_minimisation import Outcome, Settings, minimise_edges
+from models.engine.deadline import Deadline, OutOfTime
+from models.engine.progress import PROGRESS
+from models.engine.time_budget import TimeBudget, interruptible
 from models.lp_guided import warm_up as warm_up_incumbents
 from models.pareto_front import pareto_front
-from models.progress import PROGRESS
 from models.requirements import Requirements, requirements_of
 from models.simple_bounds import simple_bounds
 from models.smallest_degree import minimise_degree
 from models.starts import heuristic_overlays, stars, warm_up_heuristics
-from models.time_budget import TimeBudget, interruptible
 
 OPTIONS = (
     Option("sparse", True, "start the LP with few edges and price the others in"),

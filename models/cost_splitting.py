@@ -18,8 +18,8 @@ from instances import TopicInstance
 from instances.topic_instance import Ids, Offsets
 from models.candidate_edges import CandidateEdges, all_pairs
 from models.certificate import UNIT
-from models.progress import Progress
-from models.time_budget import TimeBudget
+from models.engine.progress import Progress
+from models.engine.time_budget import TimeBudget
 from models.topic_rows import TopicRows
 
 Units = npt.NDArray[np.int64]

@@ -7,7 +7,7 @@ from functools import cache, partial
 from typing import Any
 
 from instances import Found, Method, Overlay, Problem, TopicInstance
-from models.deadline import Deadline, OutOfTime
+from models.engine.deadline import Deadline, OutOfTime
 from models.exact_method import EXACTLY_ANSWERED, solve_exactly
 from models.ilp import THREADS
 from models.proof import Goal, Proof

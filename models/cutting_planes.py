@@ -12,9 +12,9 @@ from models.candidate_edges import CandidateEdges, Edges, all_pairs, count_links
 from models.certificate import Bound, Certificate, proven_bound
 from models.cost_splitting import Splitting, certificate_rows
 from models.diameter_rows import violated_diameters
-from models.highs_lp import Reals
+from models.engine.highs_lp import Reals
+from models.engine.relaxation import Bits, Relaxation
 from models.partition_inequalities import violated_partitions
-from models.relaxation import Bits, Relaxation
 from models.restricted_lp import RestrictedLP
 from models.topic_rows import TopicRows, joined, singleton_rows
 

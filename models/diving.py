@@ -6,10 +6,10 @@ import numpy as np
 
 from models.certificate import UNIT
 from models.cutting_planes import CuttingPlanes
-from models.highs_lp import Reals
+from models.engine.highs_lp import Reals
+from models.engine.relaxation import Bits
+from models.engine.time_budget import TimeBudget
 from models.lp_guided import Incumbent
-from models.relaxation import Bits
-from models.time_budget import TimeBudget
 
 _ROUNDS = 6
 _STEPS = 2_000

@@ -13,7 +13,7 @@ from heuristics.compiled import kernel
 from heuristics.interest import Interest, interest_of
 from heuristics.topic_components import TopicComponents, contribution, join, singletons
 from instances import TopicInstance
-from models.stoppable import Clock, finished_within
+from models.engine.stoppable import Clock, finished_within
 
 _WORK = 200_000_000
 

@@ -12,10 +12,10 @@ from models.certificate import UNIT, Bound, Certificate
 from models.cost_splitting import split_costs
 from models.cutting_planes import ALL_PAIRS, CuttingPlanes, Goal
 from models.diving import dive
+from models.engine.progress import Progress
+from models.engine.time_budget import TimeBudget
+from models.engine.tree_search import TreeSearch
 from models.lp_guided import ANY_OVERLAY, Incumbent
-from models.progress import Progress
-from models.time_budget import TimeBudget
-from models.tree_search import TreeSearch
 
 _ROOT_STALL = 1e-3
 _BUILD_EVERY = 5
@@ -38,7 +38,7 @@ class Settings:
     steps : int
         Of local search at the root, in a row.
     progress : str
-        See :class:`models.progress.Progress`.
+        See :class:`models.engine.progress.Progress`.
     """
 
     seed: int = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from instances import Found, Overlay, Problem, Status, TopicInstance
-from models.deadline import Deadline, OutOfTime
+from models.engine.deadline import Deadline, OutOfTime
 from models.pareto_front import pareto_front
 from models.proof import Goal, Minimise, ModelTooLarge, Proof
 from models.requirements import Requirements, requirements_of

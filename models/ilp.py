@@ -22,7 +22,7 @@ from functools import cache, partial
 from typing import Any
 
 from instances import Found, Method, Option, Overlay, Problem, TopicInstance
-from models.deadline import Deadline
+from models.engine.deadline import Deadline
 from models.exact_method import EXACTLY_ANSWERED, solve_exactly
 from models.proof import Goal, Proof
 from models.requirements import Requirements, requirements_of
@@ -74,7 +74,7 @@ def solve_ilp(
 
 def relaxation_bound(instance: TopicInstance, problem: str, *, formulation: str = "multi") -> float:
     """The value of the LP relaxation, not rounded; for ``low-tco`` there is none."""
-    from models.ilp_solvers import solve_with_highs
+    from models.engine.ilp_solvers import solve_with_highs
     from models.overlay_ilp import build_ilp
 
     deadline = Deadline(None)
@@ -94,7 +94,7 @@ def _minimise(
     seed: int,
 ) -> Proof:
     # The solvers' libraries take a third of a second to load, which only those who solve should pay.
-    from models.ilp_solvers import SOLVERS
+    from models.engine.ilp_solvers import SOLVERS
     from models.overlay_ilp import build_ilp
 
     if not requirements.edges:
@@ -112,7 +112,8 @@ def _minimise(
 
 @cache
 def _warm_up() -> None:
-    from models import ilp_solvers, overlay_ilp  # noqa: F401
+    from models import overlay_ilp  # noqa: F401
+    from models.engine import ilp_solvers  # noqa: F401
 
     warm_up_heuristics()
 

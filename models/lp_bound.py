@@ -19,11 +19,11 @@ from models.certificate_text import packed
 from models.cost_splitting import certificate_rows, split_costs
 from models.cutting_planes import CuttingPlanes, Goal, starting_pairs
 from models.dual_fitting import fitted_within, mean_degree_bound
+from models.engine.progress import PROGRESS, Progress
+from models.engine.time_budget import TimeBudget, interruptible
 from models.lp_guided import Incumbent
 from models.lp_guided import warm_up as warm_up_incumbents
-from models.progress import PROGRESS, Progress
 from models.starts import greedy_merge_or_stars, heuristic_overlays, stars, warm_up_heuristics
-from models.time_budget import TimeBudget, interruptible
 
 _PROBLEMS = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true")
 _FACTORS = {"minmax-tco": (True,), "low-tco": (False, True)}  # is a value the edges, the degree, or both?

@@ -8,14 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from heuristics.heuristic import trial_instance
-from heuristics.overlay_search import MOST_STEPS, OverlaySearch, candidates
-from heuristics.search_workspace import Rules
+from heuristics.local_search.overlay_search import MOST_STEPS, OverlaySearch, candidates
+from heuristics.local_search.search_workspace import Rules
 from instances import Overlay, TopicInstance
 from models.candidate_edges import CandidateEdges, all_pairs
 from models.certificate import UNIT
 from models.cutting_planes import Goal
-from models.relaxation import NO_CUTOFF
-from models.time_budget import TimeBudget
+from models.engine.relaxation import NO_CUTOFF
+from models.engine.time_budget import TimeBudget
 from models.weighted_greedy import weighted_greedy
 
 Reals = npt.NDArray[np.float64]

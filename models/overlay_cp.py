@@ -20,7 +20,7 @@ from itertools import combinations
 from ortools.sat.python import cp_model
 
 from instances import Overlay
-from models.deadline import Deadline
+from models.engine.deadline import Deadline
 from models.proof import Goal, check_size
 from models.requirements import Blocks, Edge, Requirements, Subscribers, pair, unconnected_topics
 

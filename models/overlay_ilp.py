@@ -25,7 +25,7 @@ from itertools import combinations
 import pulp
 
 from instances import Overlay
-from models.deadline import Deadline
+from models.engine.deadline import Deadline
 from models.proof import Goal, check_size
 from models.requirements import Blocks, Edge, Requirements, Subscribers, pair, unconnected_topics
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 
 from instances import Overlay
-from models.deadline import Deadline, OutOfTime
+from models.engine.deadline import Deadline, OutOfTime
 from models.proof import Goal, Minimise
 from models.requirements import Requirements
 from models.simple_bounds import SimpleBounds

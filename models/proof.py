@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from instances import Overlay
-from models.deadline import Deadline
+from models.engine.deadline import Deadline
 from models.requirements import Requirements
 
 

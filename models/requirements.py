@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from instances import TopicInstance
-from models.deadline import Deadline
+from models.engine.deadline import Deadline
 
 Edge = tuple[int, int]
 Subscribers = tuple[int, ...]

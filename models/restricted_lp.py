@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from models.candidate_edges import CandidateEdges, Edges
-from models.highs_lp import HighsLP, Reals
+from models.engine.highs_lp import HighsLP, Reals
 from models.topic_rows import TopicRows, crossing, joined, no_rows
 
 
@@ -38,7 +38,7 @@ class RestrictedLP(HighsLP):
     node_duals : float64 array, shape (|V|,)
         Not negative; all 0 without degree rows.
     x, value, feasible, iterations
-        As in :class:`models.highs_lp.HighsLP`; x is one an edge.
+        As in :class:`models.engine.highs_lp.HighsLP`; x is one an edge.
     """
 
     def __init__(

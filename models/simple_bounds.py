@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from itertools import combinations
 from typing import NamedTuple
 
-from models.deadline import Deadline
+from models.engine.deadline import Deadline
 from models.requirements import Edge, Requirements, Subscribers
 
 

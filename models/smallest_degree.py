@@ -8,7 +8,7 @@ from instances import Overlay, TopicInstance
 from models.certificate import UNIT, Certificate
 from models.cutting_planes import CuttingPlanes, Goal
 from models.edge_minimisation import Outcome, Settings, minimise_edges
-from models.time_budget import TimeBudget
+from models.engine.time_budget import TimeBudget
 
 
 def minimise_degree(

@@ -10,7 +10,7 @@ import numpy as np
 from heuristics import HEURISTICS
 from heuristics.greedy_merge import greedy_merge
 from instances import Method, Option, Overlay, Problem, TopicInstance
-from models.stoppable import Answer, Clock, finished_within
+from models.engine.stoppable import Answer, Clock, finished_within
 
 START = Option("start", "best", "the heuristic overlay handed in: the best one, or none", choices=("best", "none"))
 

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from heuristics.compiled import kernel
-from heuristics.linked_overlay import (
+from heuristics.local_search.linked_overlay import (
     Links,
     Subscriptions,
     edges_of,
@@ -16,7 +16,7 @@ from heuristics.linked_overlay import (
     subscriptions_of,
     unlink,
 )
-from heuristics.search_workspace import random_number
+from heuristics.local_search.search_workspace import random_number
 from instances import Overlay
 from instances.topic_instance import Ids
 from models.candidate_edges import CandidateEdges

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from instances import ContentInstance
-from instances.core_prices import closed
+from instances.content.core_prices import closed
 
 
 @st.composite

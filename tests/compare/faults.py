@@ -17,9 +17,9 @@ from pathlib import Path
 import psutil
 import pyarrow.parquet as pq
 
-from compare.loopback_cluster import Cluster
-from compare.row import from_line
-from compare.store import Store
+from compare.studies.loopback_cluster import Cluster
+from compare.studies.row import from_line
+from compare.studies.store import Store
 from tests.compare.trial_study import BAD, WELL, Trial, table, wait_for, wait_for_more
 
 

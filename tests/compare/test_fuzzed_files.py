@@ -11,17 +11,17 @@ import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from compare import parts
 from compare.catalogue import METHODS, PROBLEMS, WORKLOADS
-from compare.processes import memory_bounded
-from compare.recipe import Recipe
-from compare.results import results, write_answers
-from compare.row import row
-from compare.run_log import RunLog
-from compare.store import Made, Plan, Store
-from compare.study import read_study
-from compare.task import Task
-from compare.watching import status
+from compare.studies import parts
+from compare.studies.processes import memory_bounded
+from compare.studies.recipe import Recipe
+from compare.studies.results import results, write_answers
+from compare.studies.row import row
+from compare.studies.run_log import RunLog
+from compare.studies.store import Made, Plan, Store
+from compare.studies.study import read_study
+from compare.studies.task import Task
+from compare.studies.watching import status
 from instances import KINDS, BadInput
 
 SHAPES = {

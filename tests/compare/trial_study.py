@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from compare.row import OF_THE_MOMENT, SCHEMA
-from compare.store import Store
+from compare.studies.row import OF_THE_MOMENT, SCHEMA
+from compare.studies.store import Store
 
 HERE = Path(__file__).parent
 PATIENCE = 900

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import networkx as nx
 
-from instances.broker_network import BrokerNetwork
-from instances.broker_tree import BrokerTree
+from instances.brokers.network import BrokerNetwork
+from instances.brokers.tree import BrokerTree
 
 Link = tuple[int, int]
 

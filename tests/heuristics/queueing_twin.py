@@ -8,7 +8,7 @@ from itertools import count
 
 import networkx as nx
 
-from instances.broker_network import BrokerNetwork
+from instances.brokers.network import BrokerNetwork
 from tests.heuristics.broker_twins import Link, contracted, figure_5, figure_6, primary
 
 SECOND = 1_000_000

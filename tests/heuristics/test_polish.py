@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heuristics import HEURISTICS, IMPROVERS
-from heuristics.linked_overlay import edges_of
-from heuristics.overlay_search import OverlaySearch, candidates
+from heuristics.local_search.linked_overlay import edges_of
+from heuristics.local_search.overlay_search import OverlaySearch, candidates
+from heuristics.local_search.search_workspace import Rules
 from heuristics.polish import polish
-from heuristics.search_workspace import Rules
 from instances import PROBLEMS, BadInput, Overlay
 from tests.brute_force import optimum
-from tests.heuristics.test_linked_overlay import connected, marks, topic_graphs
+from tests.heuristics.local_search.test_linked_overlay import connected, marks, topic_graphs
 from tests.models.small_instances import small_instance, uniform_instance
 from tests.strategies import instances_with_overlays
 

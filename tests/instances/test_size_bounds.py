@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from instances import BadInput
-from instances.content_files import read_content
+from instances.content.files import read_content
 from instances.files import read_text
-from instances.steiner_files import read_stp
+from instances.steiner.files import read_stp
 from instances.topic_files import read_topics
 
 READERS = {"topics.json": read_topics, "topics.csv": read_topics, "content.json": read_content, "tree.stp": read_stp}

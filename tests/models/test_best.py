@@ -9,8 +9,8 @@ from instances import PROBLEMS, Status
 from models.best import BEST, _in_order
 from models.candidate_edges import all_pairs
 from models.cost_splitting import split_costs
+from models.engine.time_budget import TimeBudget
 from models.lp_bound import lower_bound
-from models.time_budget import TimeBudget
 from tests.brute_force import optimum
 from tests.models.small_instances import small_instance, uniform_instance
 

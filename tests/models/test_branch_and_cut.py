@@ -9,9 +9,9 @@ from instances import PROBLEMS, Overlay, Status, TopicInstance
 from models.branch_and_cut import BRANCH_AND_CUT, PROBLEMS_ANSWERED
 from models.cutting_planes import Goal
 from models.edge_minimisation import Settings, minimise_edges
+from models.engine.time_budget import TimeBudget
 from models.lp_bound import LP_BOUND
 from models.partition_inequalities import violated_partitions
-from models.time_budget import TimeBudget
 from models.topic_presolve import presolve, without_implied
 from tests.brute_force import optimum
 from tests.models.small_instances import uniform_instance

@@ -18,8 +18,8 @@ from models.certificate_text import packed, proven_value, unpacked
 from models.cost_splitting import certificate_rows, split_costs
 from models.cutting_planes import CuttingPlanes, Goal
 from models.dual_fitting import dual_fitting_bound
+from models.engine.time_budget import TimeBudget
 from models.lp_bound import LP_BOUND, lower_bound
-from models.time_budget import TimeBudget
 from models.topic_rows import singleton_rows
 from tests.brute_force import all_graphs, members_of_topics, optimum
 from tests.models.small_instances import small_instance, uniform_instance

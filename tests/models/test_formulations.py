@@ -7,7 +7,7 @@ import pytest
 
 from instances import TOPIC_PROBLEMS, Overlay, Status
 from models import MODELS
-from models.deadline import Deadline
+from models.engine.deadline import Deadline
 from models.ilp import relaxation_bound
 from models.proof import ModelTooLarge, check_size
 from models.requirements import requirements_of, unconnected_topics

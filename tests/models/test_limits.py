@@ -13,7 +13,7 @@ import pytest
 from heuristics import HEURISTICS
 from instances import PROBLEMS, TOPIC_PROBLEMS, Status
 from models import MODELS
-from models.deadline import Deadline, OutOfTime
+from models.engine.deadline import Deadline, OutOfTime
 from tests.models.small_instances import uniform_instance
 
 METHODS = {method.name: method for method in MODELS if method.name in ("ilp", "cp-sat")}

@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from instances import Overlay
-from models.deadline import Deadline, OutOfTime
+from models.engine.deadline import Deadline, OutOfTime
 from models.pareto_front import ParetoFront, pareto_front
 from models.proof import Proof
 from models.requirements import requirements_of

@@ -8,8 +8,8 @@ from instances import Overlay
 from models.candidate_edges import CandidateEdges, all_pairs
 from models.certificate import UNIT
 from models.cutting_planes import CuttingPlanes, Goal
+from models.engine.time_budget import TimeBudget
 from models.partition_inequalities import violated_partitions
-from models.time_budget import TimeBudget
 from tests.models.small_instances import small_instance, uniform_instance
 
 

@@ -6,8 +6,8 @@ import pytest
 from instances import Overlay
 from models.candidate_edges import CandidateEdges, all_pairs
 from models.cutting_planes import Goal
+from models.engine.time_budget import TimeBudget
 from models.lp_guided import Incumbent
-from models.time_budget import TimeBudget
 from models.weighted_greedy import weighted_greedy
 from tests.brute_force import optimum
 from tests.models.small_instances import small_instance, uniform_instance

@@ -1,0 +1,1 @@
+"""The papers' claims as checks, and the hunt for worst cases."""

@@ -1,0 +1,92 @@
+"""Beyond the papers: how much hangs on ties, and the worst cases that searching has found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from compare.claims.bench import Bench
+from compare.claims.claim import Claim, Finding, Verdict
+from compare.claims.hall_of_fame import worst_cases, wrong_with
+from compare.claims.worst import instance_of, proven_optimum
+from heuristics.tie_search import SEARCHED
+from heuristics.tie_steps import EDGE_RULES
+from instances import TopicInstance
+from instances.constructions import (
+    case_seven,
+    greedy_merge_cuboid,
+    minmax_oda_matchings,
+    nested_subscriptions,
+    weighted_nested_subscriptions,
+)
+
+_NODES, _TOPICS = 6, 6
+
+
+def tie_spread(bench: Bench, count: int = 0) -> Iterable[Finding]:
+    """Worst ÷ best over all ties for every method that can be searched, on `count` instances (0: 25 or 250)."""
+    instances = [_random(seed) for seed in range(count or (25 if bench.quick else 250))]
+    for method in SEARCHED:
+        for problem in ("min-tco", "minmax-tco") if method in EDGE_RULES else ("2d-star",):
+            ratios = np.array(
+                [
+                    bench.value(method, one, problem, ties="worst") / bench.value(method, one, problem, ties="best")
+                    for one in instances
+                ]
+            )
+            text = (
+                f"Worst ÷ best over all ways to break ties, {len(ratios)} random instances of {_NODES} nodes and "
+                f"{_TOPICS} topics: above 1 on {np.mean(ratios > 1):.0%}, mean {ratios.mean():.3f}, largest "
+                f"{ratios.max():.3f}."
+            )
+            matters = Verdict.REFUTED if (ratios > 1).any() else Verdict.HOLDS
+            yield Finding(f"{method}, {problem}", matters, text, 2 * len(ratios))
+
+
+def _random(seed: int) -> TopicInstance:
+    """Some 6 × 6 interest, each node wanting each topic with probability 1/2."""
+    wants = np.random.default_rng(seed).random((_TOPICS, _NODES)) < 0.5
+    return instance_of(_NODES, [tuple(np.flatnonzero(row).tolist()) for row in wants if row.sum() > 1])
+
+
+def _hall(bench: Bench) -> Iterable[Finding]:
+    cases = worst_cases()
+    wrong = [why for case in cases if (why := wrong_with(case))]
+    text = f"{len(cases) - len(wrong)} of {len(cases)} cases have the value and the proven optimum on record. "
+    yield Finding("on record", Verdict.REFUTED if wrong else Verdict.HOLDS, text + "; ".join(wrong[:3]), len(cases))
+    for method, problem, source, instances in (
+        ("gm", "min-tco", "P1 Lemma 6.6", [greedy_merge_cuboid(k=2, m=m) for m in (2, 3)]),
+        ("minmax-oda", "min-tco", "P2 Lemma 1", [minmax_oda_matchings(n=n) for n in (4, 5, 6)]),
+        ("cd-oda", "2d-star", "P2 Lemma 5", [nested_subscriptions(n=n) for n in (4, 5, 6)]),
+        ("cd-oda-1", "2d-star", "P2 Lemma 6", [weighted_nested_subscriptions(n=n) for n in (2, 3)]),
+        ("cd-oda-2", "2d-star", "P2 Case VII", [case_seven(n=n) for n in (5, 6)]),
+    ):
+        built = [
+            (
+                instance.num_nodes,
+                bench.value(method, instance, problem, ties="worst"),
+                proven_optimum(instance, problem),
+            )
+            for instance in instances
+        ]
+        size, value, optimum = max(built, key=lambda one: one[1] / (one[2] or 1))
+        found = [c for c in cases if (c.method, c.problem) == (method, problem) and c.nodes <= size]
+        best = max(found, key=lambda case: case.ratio, default=None)
+        if best is None or not optimum:
+            yield Finding(source, Verdict.OPEN, f"No case of {method} on {problem} is on record at that size.", 0)
+            continue
+        ratio = value / optimum
+        text = (
+            f"On at most {size} nodes {source} makes {method} take {value:g} where {optimum:g} suffice ({ratio:.3f}); "
+            f"search found {best.value:g} against {best.optimum:g} ({best.ratio:.3f}) on {best.nodes} nodes and "
+            f"{len(best.topics)} topics{', the worst of that size' if best.exhaustive else ''}."
+        )
+        beaten = Verdict.REFUTED if best.ratio > ratio else Verdict.HOLDS
+        yield Finding(f"{source} is the worst of its size", beaten, text, len(built) + len(found))
+
+
+CLAIMS_SEARCH: tuple[Claim, ...] = (
+    Claim("W.TIES", "what a greedy method builds does not depend on ties", "not in the papers", tie_spread),
+    Claim("W.HALL", "worst cases found by search, against the papers' constructions", "not in the papers", _hall),
+)

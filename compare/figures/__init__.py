@@ -1,0 +1,1 @@
+"""Figures, drawn the same way everywhere."""

@@ -1,0 +1,70 @@
+"""Soft links against what they are compared with: the best bound by size, the tree alone by fanout."""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from compare.figures.style import QUIET, Drawing, Style, curve, drawing, method_styles, panels, plain_ticks, styled
+
+
+def broker_drawings(runs: pd.DataFrame) -> list[Drawing]:
+    """Both figures, or those of them along which the study varies.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        From `compare.report.broker_tables.broker_runs`.
+    """
+    heuristic = runs[~runs["exact"].astype(bool)].assign(label=lambda own: own["variant"], percent=100 * runs["fewer"])
+    drawn = [
+        _drawing(
+            heuristic[heuristic["bounded"]],
+            ("brokers", "brokers"),
+            ("ratio", "messages ÷ best bound"),
+            "soft-links-ratio-by-brokers",
+            "Messages ÷ the best proven bound against the number of brokers: means over instances, whiskers from the "
+            "least to the largest run. 1 is optimal.",
+        ),
+        _drawing(
+            heuristic[~heuristic["bounded"]],
+            ("fanout", "fanout"),
+            ("percent", "% fewer pure forwarders"),
+            "soft-links-forwarders-by-fanout",
+            "Pure forwarders that each strategy does without, of those of S0, against the fanout: means over "
+            "instances, whiskers from the least to the largest run.",
+        ),
+    ]
+    return [one for one in drawn if one is not None]
+
+
+def _drawing(runs: pd.DataFrame, x: tuple[str, str], y: tuple[str, str], name: str, caption: str) -> Drawing | None:
+    shown = runs[runs[x[0]].notna() & runs[y[0]].notna()]
+    if shown.empty or shown[x[0]].nunique() < 2:
+        return None
+    styles = method_styles(shown)
+    with styled():
+        legend = [
+            Line2D([], [], color=style.colour, marker=style.marker, markersize=4, linestyle=style.dashes, label=label)
+            for label, style in styles.items()
+        ]
+        parts = list(shown.groupby("family", sort=False))
+        figure, grid = panels(len(parts), legend)
+        for axes, (family, part) in zip(grid, parts, strict=True):
+            for label, style in styles.items():
+                _curve(axes, part[part["label"] == label], x[0], y[0], style)
+            if y[0] == "ratio":
+                axes.axhline(1, color=QUIET, linewidth=0.6, zorder=1)
+            axes.set(title=family, xlabel=x[1], ylabel=y[1])
+            plain_ticks(axes.xaxis, sorted(part[x[0]].unique().tolist()))
+        return drawing(figure, name, caption)
+
+
+def _curve(axes: Axes, mine: pd.DataFrame, x: str, y: str, style: Style) -> None:
+    if mine.empty:
+        return
+    points = mine.groupby(x)[y].agg(["mean", "min", "max"])
+    mean = points["mean"]
+    errors = [(mean - points["min"]).to_numpy(float), (points["max"] - mean).to_numpy(float)]
+    curve(axes, points.index.to_numpy(float), mean.to_numpy(float), errors, style)

@@ -1,0 +1,94 @@
+"""Dots of runs over instance sizes: the methods side by side around each size, each dot a link to its run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from matplotlib.axes import Axes
+
+from compare.figures.style import Style, plain_ticks
+
+_EVENLY = 10
+_DOTS = 9.0
+
+
+class SizeAxis:
+    """A horizontal axis of sizes: evenly spaced while there are few, else on a logarithmic scale.
+
+    Parameters
+    ----------
+    axes : Axes
+    sizes : float array
+        Positive, in any order, repeats allowed.
+    """
+
+    def __init__(self, axes: Axes, sizes: npt.NDArray[np.float64]) -> None:
+        self._sizes = np.unique(sizes)
+        self._even = len(self._sizes) <= _EVENLY
+        places = self._places(self._sizes)
+        self.room = 1.0 if self._even else max(float(np.median(np.diff(places))), float(np.ptp(places)) / 40)
+        margin = 0.6 * self.room if self._even else max(0.6 * self.room, 0.04 * float(np.ptp(places)))
+        axes.set_xlim(places[0] - margin, places[-1] + margin)
+        shown = np.arange(len(places)) if self._even else _spaced(places)
+        plain_ticks(axes.xaxis, places[shown].tolist(), [f"{size:,g}" for size in self._sizes[shown]])
+        for edge in places[1:] - 0.5 if self._even else ():
+            axes.axvline(edge, color="#EEEEEE", linewidth=0.5, zorder=0)
+
+    def _places(self, sizes: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        places = np.searchsorted(self._sizes, sizes) if self._even else np.log(sizes)
+        return places.astype(np.float64)
+
+    def column(self, sizes: npt.NDArray[np.float64], number: int, columns: int) -> npt.NDArray[np.float64]:
+        """Where the dots of these sizes stand, in the `number`-th of `columns` side by side."""
+        return self._places(sizes) + (number - (columns - 1) / 2) / columns * 0.86 * self.room
+
+
+def _spaced(places: npt.NDArray[np.float64], most: int = 7) -> npt.NDArray[np.intp]:
+    """The indices of at most `most` places, spread evenly."""
+    wanted = np.linspace(places[0], places[-1], most)
+    return np.unique(np.abs(places[:, None] - wanted).argmin(axis=0))
+
+
+def scatter(
+    axes: Axes, here: pd.DataFrame, column: str, styles: Mapping[str, Style], filled: pd.Series[bool], *, log: bool
+) -> None:
+    """The dots of one panel, and a short bar at each method's mean for a size; geometric on a logarithmic scale.
+
+    Parameters
+    ----------
+    here : DataFrame
+        Runs with nodes, label, anchor and `column`.
+    filled : Series of bool
+        Which dots are filled; same index.
+    """
+    labels = [label for label in styles if label in set(here["label"])]
+    along = SizeAxis(axes, here["nodes"].to_numpy(dtype=np.float64))
+    half = 0.36 * along.room / len(labels)
+    for number, label in enumerate(labels):
+        style, mine = styles[label], here["label"] == label
+        for full in (True, False):
+            dots = here[mine & (filled == full)]
+            axes.scatter(
+                along.column(dots["nodes"].to_numpy(), number, len(labels)),
+                dots[column],
+                s=_DOTS,
+                marker=style.marker,
+                facecolors=style.colour if full else "white",
+                edgecolors=style.colour,
+                linewidths=0.3 if full else 0.6,
+                alpha=0.7 if full else 1.0,
+                urls=[f"#{anchor}" for anchor in dots["anchor"]],
+                zorder=3,
+            )
+        several = here[mine].groupby("nodes")[column].agg(["size", "mean", _geometric_mean])
+        several = several[several["size"] > 1]
+        at = along.column(several.index.to_numpy(), number, len(labels))
+        means = several["_geometric_mean" if log else "mean"]
+        axes.hlines(means, at - half, at + half, color=style.colour, linewidth=1.2, zorder=4)
+
+
+def _geometric_mean(numbers: pd.Series[float]) -> float:
+    return float(np.exp(np.log(numbers).mean()))

@@ -1,0 +1,1 @@
+"""The papers' figures and tables: their grids, their axes, their published numbers."""

@@ -1,0 +1,115 @@
+"""The papers' figures in the papers' axes: which column along which, a line for what."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from compare.claims.p1_p2_figures import greedy_merge_steps
+from compare.claims.p3_figures import PUBLISHED, table_means
+from compare.papers.figure import PaperFigure, PaperTable
+from compare.papers.figures_p4 import FIGURES_P4, TABLES_P4
+from compare.papers.figures_p5 import FIGURES_P5, TABLES_P5
+
+NODES, TOPICS, SIZE = ("p_nodes", "number of nodes |V|"), ("p_topics", "number of topics |T|"), "topics a node"
+AVERAGE, LARGEST = ("average_degree", "average degree"), ("max_degree", "maximum degree")
+SECONDS = ("seconds", "seconds")
+
+
+def with_steps(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with P1's share of the worst case, which takes making the instances again."""
+    rows = rows.copy()
+    worst_case = rows["p_nodes"].astype(float) ** 2 * rows["p_topics"].astype(float)
+    rows["share"] = [greedy_merge_steps(recipe) for recipe in rows["recipe"]] / worst_case
+    return rows
+
+
+_DEGREES_AND_TIME = (LARGEST, AVERAGE, SECONDS)
+FIGURES: Mapping[str, PaperFigure] = {
+    "P1.F2": PaperFigure(NODES, (AVERAGE,), ("workload", "p_topics"), bound="min-tco"),
+    "P1.F3": PaperFigure(
+        NODES,
+        (("share", "steps ÷ (|V|²|T|)"),),
+        ("workload", "p_topics"),
+        published="in the order of 10⁻³",
+        measured=with_steps,
+    ),
+    "P1.F4a": PaperFigure(NODES, (AVERAGE,), ("method",), bound="min-tco", published="RingPT about 3 × GM"),
+    "P1.F4b": PaperFigure(
+        TOPICS, (AVERAGE,), ("method", "p_subscriptions"), bound="min-tco", published="GM +25% at worst, RingPT doubles"
+    ),
+    "P2.F1": PaperFigure(NODES, (LARGEST,), ("method",), bound="minmax-tco"),
+    "P2.F2": PaperFigure(NODES, (AVERAGE,), ("method",), bound="min-tco"),
+    "P2.F3": PaperFigure(("k", "parameter k"), (LARGEST,), ("method",), ("gm", "minmax-oda"), "minmax-tco"),
+    "P2.F4": PaperFigure(("k", "parameter k"), (AVERAGE,), ("method",), ("gm", "minmax-oda"), "min-tco"),
+    "P2.F8": PaperFigure(
+        NODES, (AVERAGE,), ("method",), bound="min-tco", published="2D-ODA ≤ 1.09 × GM; CD-ODA-II 2.04, CD-ODA, -I 2.06"
+    ),
+    "P2.F9": PaperFigure(
+        TOPICS, (AVERAGE,), ("method",), bound="min-tco", published="2D-ODA ≤ 1.07 × GM; CD-ODA-II 1.96, CD-ODA, -I 2"
+    ),
+    "P2.F10": PaperFigure(
+        ("p_subscriptions", SIZE),
+        (AVERAGE,),
+        ("method",),
+        bound="min-tco",
+        published="2D-ODA ≤ 1.1 × GM; CD-ODA-II 1.94, CD-ODA, -I 2.23",
+    ),
+    "P3.F4": PaperFigure(
+        ("p", "number of parts p"),
+        (LARGEST, SECONDS, ("pn", "pn-ratio")),
+        ("method",),
+        ("gm-m",),
+        published="T lowest near p = 10, D_DCBR at most 6.5 above D_GMM",
+    ),
+    "P3.F5": PaperFigure(
+        TOPICS, (LARGEST, SECONDS), ("method", "coverage"), published="differences in D ≥ 3, 0.71, ≤ 0.32"
+    ),
+    "P3.F6": PaperFigure(
+        NODES, _DEGREES_AND_TIME, ("workload", "method"), published="D_DCBR − D_GMM ≤ 2.0, T_DCBR ≤ 4% of T_GMM"
+    ),
+    "P3.F7": PaperFigure(NODES, _DEGREES_AND_TIME, ("method",), published="T_DCBR 4.79%, T_DCB 75.7% of T_GMM"),
+    "P3.F8": PaperFigure(
+        TOPICS, _DEGREES_AND_TIME, ("workload", "method"), published="D_DCBR − D_GMM 3.51, 4.46, 3.46; T ≤ 3.8%"
+    ),
+    "P3.F9": PaperFigure(("mean_size", f"mean {SIZE}"), _DEGREES_AND_TIME, ("method",)),
+    "P3.F10": PaperFigure(NODES, (LARGEST,), ("method",), published="RingPT about 30 × DCBR-M"),
+    **FIGURES_P4,
+    **FIGURES_P5,
+}
+TABLES: Mapping[str, PaperTable] = {
+    **{name: PaperTable(table_means, told) for name, told in PUBLISHED.items()},
+    **TABLES_P4,
+    **TABLES_P5,
+}
+
+
+def with_axes(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with the columns that figures speak of and results do not have: k, p, coverage, pn, mean_size, share."""
+    rows = rows[rows["status"] != "failed"].copy()
+    options = [json.loads(text) for text in rows["options"]]
+    counters = [json.loads(text) for text in rows["counters"]]
+    rows["k"] = [one.get("k") for one in options]
+    rows["p"] = [one.get("partitions") for one in options]
+    rows["coverage"] = [f"λ={one['coverage']}" if "coverage" in one else "" for one in options]
+    rows["pn"] = [one.get("pn_ratio") for one in counters]
+    if "p_least" in rows:
+        rows["mean_size"] = (rows["p_least"] + rows["p_most"]) / 2
+    return rows
+
+
+def rows_for(figure: str, rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a figure's runs with all columns that it shows."""
+    rows = with_axes(rows)
+    measured = FIGURES[figure].measured if figure in FIGURES else None
+    return measured(rows) if measured else rows
+
+
+def name_of_line(figure: PaperFigure, values: tuple[Any, ...]) -> str:
+    """What the legend calls a line."""
+    prefixes = {"p_topics": "|T|=", "p_subscriptions": "s="}
+    shown = [f"{prefixes.get(column, '')}{value}" for column, value in zip(figure.lines, values, strict=True)]
+    return " ".join(one.removesuffix("-fitted").removesuffix("-varying") for one in shown if one)

@@ -1,0 +1,69 @@
+"""The part of a report that shows content-based overlays (P4)."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from compare.figures.content import content_drawings
+from compare.report import cells as cells
+from compare.report.cells import Cell, Column, Table
+from compare.report.content_tables import content_runs, reduction_table, routing_table
+from compare.report.part import Keep, Part, plain_table
+from instances.content.kind import CONTENT
+
+
+def content_part(rows: pd.DataFrame, keep: Keep) -> Part | None:
+    """The part, or None where the study has no content runs.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        The rows of the kind ``content``, as the store returns them.
+    keep : callable
+        Remembers a table's CSV file under a name and returns the name.
+    """
+    if rows.empty:
+        return None
+    runs = content_runs(rows.sort_values("key"))
+    reductions = reduction_table(runs)
+    return Part(CONTENT.name, "Content-based overlays", _tables(runs, reductions, keep), content_drawings(reductions))
+
+
+def _tables(runs: pd.DataFrame, reductions: pd.DataFrame, keep: Keep) -> list[tuple[str, str, Table]]:
+    routings = routing_table(runs)
+    found = [
+        (
+            "Cost reduction ratio",
+            "The cost of random assignment ÷ the method's on the same instance (P4 §VI.B): mean over instances, "
+            "with its 95% confidence interval.",
+            _reductions(reductions, keep("content-cost-reduction", reductions)),
+        ),
+        (
+            "What a routing costs on the same assignments",
+            "Core cost ÷ that of mst, and total cost likewise, for assignments that a method gave for both alike.",
+            plain_table(
+                routings,
+                keep("content-routings", routings),
+                dict.fromkeys(("core", "smallest", "largest", "total"), cells.ratio),
+            ),
+        ),
+    ]
+    return [(title, sentence, table) for title, sentence, table in found if table.lines]
+
+
+def _reductions(reductions: pd.DataFrame, name: str) -> Table:
+    columns = (
+        *(Column("problem", number=False), Column("family", number=False), Column("users"), Column("brokers")),
+        *(Column("channels"), Column("access ÷ core price"), Column("method", number=False), Column("instances")),
+        *(Column("cost reduction"), Column("95% interval"), Column("mean time")),
+    )
+    lines = []
+    for line in reductions.itertuples():
+        texts = (
+            *(line.problem, line.family, f"{line.users:,.0f}", f"{line.brokers:,.0f}", f"{line.channels:,.0f}"),
+            *(cells.number(line.access_to_core), line.variant, f"{line.instances:,}", cells.ratio(line.crr)),
+            *(f"{cells.ratio(line.low)} to {cells.ratio(line.high)}" if line.instances > 1 else "–",),
+            cells.seconds(line.seconds),
+        )
+        lines.append([Cell(text) for text in texts])
+    return Table(name, columns, lines)

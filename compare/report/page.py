@@ -1,0 +1,275 @@
+"""What stands on the report's page: every table as cells, each number linked to the rows it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from compare.report import cells as cells
+from compare.report.bounds import problem_order
+from compare.report.cells import Anchors, Cell, Column, Table
+from compare.report.tables import (
+    effort_table,
+    failure_table,
+    family_ratios,
+    family_table,
+    judged_runs,
+    method_table,
+)
+from compare.report.verdict import INSTANCES, Phrase, verdict
+from instances import KINDS, Status
+
+
+@dataclass
+class Study:
+    """The runs of a study with what is proven of them, and the identifiers their page uses."""
+
+    rows: pd.DataFrame
+    pairs: pd.DataFrame
+    contradictions: pd.DataFrame
+    runs: pd.DataFrame = field(init=False)
+    problems: list[str] = field(init=False)
+    anchors: Anchors = field(default_factory=Anchors)
+    csv: dict[str, bytes] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.runs = judged_runs(self.rows, self.pairs)
+        self.problems = problem_order(self.runs)
+        self._anchor_of: dict[str, str] = dict(zip(self.runs["key"], self.runs["anchor"], strict=True))
+
+    def run(self, key: str) -> str:
+        """The identifier of a run, by its key."""
+        return self._anchor_of[key]
+
+    def rows_of(self, problem: str, label: str) -> str:
+        """The identifier of the runs of a method on a problem."""
+        return self.anchors.of("rows", problem, label)
+
+    def keep(self, name: str, table: pd.DataFrame) -> str:
+        """Remember a table's CSV file."""
+        self.csv[name] = cells.csv_bytes(table)
+        return name
+
+
+def sentences(study: Study, problem: str) -> list[tuple[str, str]]:
+    """The verdict on a problem as (text, identifier it links to)."""
+    phrases = verdict(study.runs, study.pairs, problem)
+    return [(phrase.text, _target(study, problem, phrase)) for phrase in phrases]
+
+
+def _target(study: Study, problem: str, phrase: Phrase) -> str:
+    if phrase.rows == INSTANCES:
+        return study.anchors.of("instances", problem)
+    return study.rows_of(problem, phrase.rows) if phrase.rows else ""
+
+
+def methods(study: Study, problem: str) -> Table:
+    """The problem's main table: how each method did."""
+    table = method_table(study.runs, problem)
+    bound, optimum = "ratio to the best bound", "where the optimum is proven"
+    columns = (
+        *(Column("method", number=False), Column("instances"), Column("runs"), Column("answered")),
+        *(Column("mean", group=bound), Column("worst", group=bound)),
+        *(Column("runs", group=optimum), Column("reached it", group=optimum)),
+        *(Column("mean ratio", group=optimum), Column("worst ratio", group=optimum)),
+        *(Column("proved it"), Column("failed"), Column("mean time")),
+    )
+    lines = []
+    for line in table.itertuples():
+        texts = (
+            *(line.method, f"{line.instances:,}", f"{line.runs:,}", f"{line.answered:,}"),
+            *(cells.ratio(line.mean_ratio), cells.ratio(line.worst_ratio)),
+            *(f"{line.versus_optimum:,}", f"{line.reached:,}" if line.versus_optimum else "–"),
+            *(cells.ratio(line.mean_over_optimum), cells.ratio(line.worst_over_optimum)),
+            *(f"{line.proved:,}", f"{line.failed:,}", cells.seconds(line.mean_seconds)),
+        )
+        to = study.rows_of(problem, line.method)
+        some = f"over the {line.compared} of {line.runs} runs with an answer and a bound"
+        linked = [Cell(text, to if text != "–" else "") for text in texts]
+        linked[4] = linked[4]._replace(hover=some)
+        linked[5] = Cell(texts[5], line.worst_run, "the run with the worst ratio") if line.worst_run else linked[5]
+        lines.append(linked)
+    return Table(study.keep(problem, table), columns, lines, exact=table["exact"].tolist())
+
+
+def families(study: Study, problem: str) -> Table | None:
+    """The mean ratio by family; None with a single family."""
+    means = family_ratios(study.runs, problem)
+    if len(means.columns) < 2:
+        return None
+    lines = [
+        [Cell(str(label)), *(Cell(cells.ratio(mean), study.rows_of(problem, str(label))) for mean in line)]
+        for label, line in zip(means.index, means.to_numpy(), strict=True)
+    ]
+    columns = [Column("mean ratio to the best bound", number=False), *(Column(str(name)) for name in means.columns)]
+    name = study.keep(f"{problem}-by-family", means.rename_axis("method").reset_index())
+    exact = method_table(study.runs, problem)["exact"].tolist()
+    return Table(name, columns, lines, exact=exact)
+
+
+def inputs(study: Study) -> Table:
+    """What was solved: families by size."""
+    table = family_table(study.runs)
+    columns = (
+        *(Column("family", number=False), Column("size", number=False), Column("instances"), Column("problems")),
+        *(Column("runs"), Column("seeds of the runs"), Column("total time")),
+    )
+    lines = []
+    for line in table.itertuples():
+        to = study.anchors.of("inputs", line.kind, line.family, str(line.extent))
+        texts = (
+            *(line.family, line.size, f"{line.instances:,}"),
+            *(f"{line.problems:,}", f"{line.runs:,}", line.seeds, cells.seconds(line.seconds)),
+        )
+        lines.append([Cell(text, to if place else "") for place, text in enumerate(texts)])
+    return Table(study.keep("inputs", table), columns, lines)
+
+
+def efforts(study: Study) -> Table:
+    """What was run: methods, limits, and how their runs ended."""
+    table = effort_table(study.runs)
+    ends = "runs that ended as"
+    columns = (
+        *(Column("method", number=False), Column("problems"), Column("time limit"), Column("runs")),
+        *(Column(str(status), group=ends) for status in Status),
+        *(Column("total time"), Column("longest run"), Column("peak memory")),
+    )
+    lines = []
+    for line in table.to_dict("records"):
+        to = study.anchors.of("method", line["method"])
+        texts = (
+            *(line["method"], f"{line['problems']:,}", line["time_limits"], f"{line['runs']:,}"),
+            *(f"{line[str(status)]:,}" for status in Status),
+            *(cells.seconds(line["seconds"]), cells.seconds(line["longest"]), cells.memory(line["peak_memory"])),
+        )
+        lines.append([Cell(text, to if text not in ("–", "none") else "") for text in texts])
+    return Table(study.keep("methods", table), columns, lines, exact=table["exact"].tolist())
+
+
+def failures(study: Study) -> list[dict[str, Any]]:
+    """Failed runs by problem, method and reason, with a link to each run."""
+    failed = study.runs[study.runs["status"] == Status.FAILED]
+    if failed.empty:
+        return []
+    study.keep("failures", failure_table(study.runs))
+    return [
+        {"problem": problem, "method": label, "reason": reason, "runs": cells.links(group["anchor"])}
+        for (problem, label, reason), group in failed.groupby(["problem", "label", "reason"], sort=False)
+    ]
+
+
+def contradictions(study: Study) -> list[dict[str, Any]]:
+    """What cannot all be true, with links to the runs at odds."""
+    if study.contradictions.empty:
+        return []
+    study.keep("contradictions", study.contradictions)
+    return [
+        {
+            "problem": found.problem,
+            "instance": found.instance[:8],
+            "to": study.anchors.of("instance", found.problem, found.instance),
+            "sentence": found.sentence,
+            "runs": cells.links(study.run(key) for key in found.keys),
+        }
+        for found in study.contradictions.itertuples(index=False)
+    ]
+
+
+def proofs(study: Study, problem: str) -> Table:
+    """What is proven of each instance of a problem."""
+    pairs = study.pairs[study.pairs["problem"] == problem]
+    sizes = KINDS[pairs["kind"].iloc[0]].sizes
+    columns = (
+        *(Column("instance", number=False), Column("family", number=False), *(Column(size) for size in sizes)),
+        *(Column("runs"), Column("best bound"), Column("best answer")),
+        *(Column("gap"), Column("optimum", number=False), Column("the bound rests on", number=False)),
+    )
+    lines, anchors = [], []
+    for pair in pairs.itertuples():
+        names = [study.run(key) for key in pair.bound_keys]
+        rests = f": {pair.bound_proof}" if pair.bound_proof else "" if names else "–"
+        home = study.anchors.of("input", pair.instance)
+        lines.append(
+            [
+                *(Cell(pair.instance[:8], home), Cell(pair.family)),
+                *(Cell(cells.number(getattr(pair, size), ",.0f")) for size in sizes),
+                Cell(f"{pair.runs:,}", home),
+                Cell(cells.number(pair.bound), names[0] if names else ""),
+                Cell(cells.number(pair.best), study.run(pair.best_key) if pair.best_key else ""),
+                Cell(cells.percentage(pair.gap)),
+                Cell("proven" if np.isfinite(pair.optimum) else "open"),
+                Cell(rests, runs=cells.links(names)),
+            ]
+        )
+        anchors.append(study.anchors.of("instance", problem, pair.instance))
+    return Table(study.keep(f"{problem}-instances", pairs), columns, lines, anchors)
+
+
+def origins(study: Study) -> list[dict[str, Any]]:
+    """The instances by family and size: how each was made, and the runs on it."""
+    runs = study.runs
+    made = runs.drop_duplicates("instance").set_index("instance")
+    names = runs.groupby("instance")["anchor"].agg(list)
+    listed = []
+    for (kind, family, extent), group in runs.groupby(["kind", "family", "extent"]):
+        first, *others = KINDS[kind].sizes
+        instances = [
+            {
+                "digest": digest,
+                "anchor": study.anchors.of("input", digest),
+                "recipe": made.at[digest, "recipe"],
+                "sizes": [f"{made.at[digest, size]:,.0f}" for size in others],
+                "runs": cells.links(names[digest]),
+            }
+            for digest in group["instance"].unique()
+        ]
+        anchor = study.anchors.of("inputs", kind, family, str(extent))
+        title = f"{family}, {extent:,.0f} {first}"
+        listed.append({"title": title, "sizes": others, "anchor": anchor, "instances": instances})
+    return listed
+
+
+def run_lists(study: Study) -> list[dict[str, Any]]:
+    """Every run: by variant, then by problem and label."""
+    found = []
+    order = study.runs[["exact", "variant"]].drop_duplicates().sort_values(["exact", "variant"])
+    by_variant = dict(list(study.runs.groupby("variant")))
+    for variant in order["variant"].drop_duplicates():
+        lists = []
+        for (problem, label), group in by_variant[variant].groupby(["problem", "label"], sort=False):
+            sizes = KINDS[group["kind"].iloc[0]].sizes[:2]
+            columns = _run_columns(sizes)
+            lines = [_run_line(study, run, sizes) for run in group.itertuples()]
+            shown = len(columns) if group["reason"].any() else -1
+            table = Table("", columns[:shown], [line[:shown] for line in lines], group["anchor"].tolist())
+            title = f"{problem}: {len(group):,} {'run' if len(group) == 1 else 'runs'} of {label}"
+            lists.append({"anchor": study.rows_of(problem, label), "title": title, "table": table})
+        found.append({"variant": variant, "anchor": study.anchors.of("method", variant), "lists": lists})
+    return found
+
+
+def _run_columns(sizes: Sequence[str]) -> list[Column]:
+    return [
+        *(Column("run"), Column("instance", number=False), Column("family", number=False)),
+        *(Column(size) for size in sizes),
+        *(Column("seed"), Column("limit"), Column("status", number=False), Column("value")),
+        *(Column("own bound"), Column("gap"), Column("best bound"), Column("ratio"), Column("time")),
+        *(Column("key", number=False), Column("reason", number=False)),
+    ]
+
+
+def _run_line(study: Study, run: Any, sizes: Sequence[str]) -> list[Cell]:
+    proof = study.anchors.of("instance", run.problem, run.instance)
+    return [
+        *(Cell(run.anchor.removeprefix("run-")), Cell(run.instance[:8], proof), Cell(run.family)),
+        *(Cell(f"{getattr(run, size):,.0f}") for size in sizes),
+        *(Cell(str(run.seed)),),
+        Cell(cells.number(run.time_limit, "g") + (" s" if np.isfinite(run.time_limit) else "")),
+        *(Cell(run.status), Cell(cells.number(run.value)), Cell(cells.number(run.lower_bound))),
+        *(Cell(cells.percentage(run.gap)), Cell(cells.number(run.bound), proof), Cell(cells.ratio(run.ratio))),
+        *(Cell(cells.seconds(run.seconds)), Cell(run.key), Cell(run.reason)),
+    ]

@@ -1,0 +1,219 @@
+"""The numbers of a report: pure functions from the runs of a study to its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from compare.report.bounds import TOLERANCE, problem_order, proven, relative_gaps
+from compare.report.sizes import measures_of, sized, sizes_of
+from instances import KINDS, Status
+
+_NUMBERS = ("time_limit", "value", "lower_bound", "seconds", "peak_memory")
+
+
+def run_columns(runs: pd.DataFrame) -> list[str]:
+    """The columns of the table of all runs; the sizes and measures are those of the kinds that occur."""
+    before = ("key", "problem", "method", "variant", "options", "exact", "instance", "recipe", "family", "kind")
+    between = ("seed", "time_limit", "status", "reason", "value", "lower_bound", "gap", "bound", "ratio", "optimum")
+    after = ("seconds", "counters", "peak_memory", "code_version")
+    names = (*before, *sizes_of(runs), *between, *measures_of(runs), *after)
+    return [name for name in dict.fromkeys(names) if runs[name].notna().any() or name in (*before, *between, *after)]
+
+
+def judged_runs(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Every run beside what is proven of its instance.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One row a run, as the store keeps them.
+    pairs : DataFrame, optional
+        What `proven` says of them.
+
+    Returns
+    -------
+    DataFrame
+        The rows, sorted by problem, method and instance, with: label (the variant, and its time limit where the study
+        ran it under several), bound and optimum of the instance (NaN where there is none), ratio = value ÷ bound (1
+        where both are 0, NaN without a positive bound), gap = (value − the run's own lower bound) ÷ value, reached
+        (the value is the proven optimum), anchor (its name on the page), and what `compare.report.sizes.sized` adds.
+
+    Notes
+    -----
+    Cost O(R log R) for R rows.
+    """
+    runs = sized(rows)
+    for name in _NUMBERS:
+        runs[name] = pd.to_numeric(runs[name]).astype(np.float64)
+    pairs = proven(runs) if pairs is None else pairs
+    runs.loc[runs["status"] == Status.FAILED, ["value", "lower_bound"]] = np.nan
+    runs["label"] = _labels(runs)
+    runs = runs.merge(pairs[["problem", "instance", "bound", "optimum"]], on=["problem", "instance"], how="left")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = runs["value"] / runs["bound"].where(runs["bound"] > 0)
+    both_zero = (runs["value"] == 0) & (runs["bound"] == 0)
+    runs["ratio"] = ratio.mask(both_zero, 1.0)
+    runs["gap"] = relative_gaps(runs["value"], runs["lower_bound"])
+    runs["reached"] = (runs["value"] - runs["optimum"]).abs() <= TOLERANCE * runs["optimum"].abs().clip(lower=1)
+    rank = {name: place for place, name in enumerate(problem_order(runs))}
+    runs = runs.sort_values(
+        ["problem", "exact", "label", "family", "extent", "volume", "instance", "seed", "key"],
+        key=lambda column: column.map(rank) if column.name == "problem" else column,
+        ignore_index=True,
+    )
+    runs["anchor"] = [f"run-{number}" for number in range(1, len(runs) + 1)]
+    return runs
+
+
+def _labels(runs: pd.DataFrame) -> pd.Series[str]:
+    limits = runs.groupby(["problem", "variant"])["time_limit"].transform(lambda column: column.nunique(dropna=False))
+    shown = runs["time_limit"].map(lambda limit: "no limit" if np.isnan(limit) else f"{limit:g} s")
+    return runs["variant"].where(limits <= 1, runs["variant"] + ", " + shown)
+
+
+def method_table(runs: pd.DataFrame, problem: str) -> pd.DataFrame:
+    """How each method did on a problem: heuristics first, then exact methods, each by mean ratio.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        From `judged_runs`.
+    problem : str
+        Its name.
+
+    Returns
+    -------
+    DataFrame
+        One row a label: method, exact, instances, runs, answered, mean_ratio and worst_ratio to the best bound (over
+        the `compared` runs, those with a ratio), worst_run (an anchor), then of the runs whose instance has a proven
+        optimum: versus_optimum (how many gave an answer), mean_over_optimum and worst_over_optimum (ratios), reached;
+        proved (runs that proved their own answer optimal), failed, mean_seconds (over all runs, failed ones too).
+    """
+    columns = (
+        *("method", "exact", "instances", "runs", "answered", "compared", "mean_ratio", "worst_ratio", "worst_run"),
+        *("versus_optimum", "mean_over_optimum", "worst_over_optimum", "reached", "proved", "failed", "mean_seconds"),
+    )
+    chosen = runs[runs["problem"] == problem]
+    table = pd.DataFrame([_line(label, group) for label, group in chosen.groupby("label")], columns=columns)
+    return table.sort_values(["exact", "mean_ratio", "method"], ignore_index=True)
+
+
+def _line(label: str, group: pd.DataFrame) -> tuple[Any, ...]:
+    ratios = group["ratio"].dropna()
+    known = group[group["optimum"].notna() & group["value"].notna()]
+    return (
+        label,
+        bool(group["exact"].any()),
+        group["instance"].nunique(),
+        len(group),
+        int(group["value"].notna().sum()),
+        len(ratios),
+        ratios.mean(),
+        ratios.max(),
+        group.loc[ratios.idxmax(), "anchor"] if len(ratios) else "",
+        len(known),
+        known["ratio"].mean(),
+        known["ratio"].max(),
+        int(known["reached"].sum()),
+        int((group["status"] == Status.OPTIMAL).sum()),
+        int((group["status"] == Status.FAILED).sum()),
+        group["seconds"].mean(),
+    )
+
+
+def family_ratios(runs: pd.DataFrame, problem: str) -> pd.DataFrame:
+    """The mean ratio to the best bound: a line a method, in the order of `method_table`, a column a family.
+
+    NaN without a ratio; families in which the problem was not run are left out.
+    """
+    chosen = runs[runs["problem"] == problem]
+    means = chosen.pivot_table(index="label", columns="family", values="ratio", aggfunc="mean", dropna=False)
+    return means.reindex(method_table(runs, problem)["method"])
+
+
+def family_table(runs: pd.DataFrame) -> pd.DataFrame:
+    """What was solved: one row a kind, family and extent.
+
+    Returns
+    -------
+    DataFrame
+        kind, family, extent, size (all sizes of the kind, as text, ranges where they differ), instances, problems,
+        seeds (of the runs, as text), runs, seconds (of all runs together).
+    """
+    return pd.DataFrame(
+        [
+            (
+                kind,
+                family,
+                extent,
+                ", ".join(f"{span(group[size])} {size}" for size in KINDS[kind].sizes),
+                group["instance"].nunique(),
+                group["problem"].nunique(),
+                listed(group["seed"]),
+                len(group),
+                group["seconds"].sum(),
+            )
+            for (kind, family, extent), group in runs.groupby(["kind", "family", "extent"])
+        ],
+        columns=("kind", "family", "extent", "size", "instances", "problems", "seeds", "runs", "seconds"),
+    )
+
+
+def effort_table(runs: pd.DataFrame) -> pd.DataFrame:
+    """What was run: one row a method's variant.
+
+    Returns
+    -------
+    DataFrame
+        method, exact, problems (count), time_limits (as text, seconds), runs, one column a status with its count,
+        seconds (of all runs together), longest (seconds), peak_memory (bytes, NaN where it was not measured).
+    """
+    return pd.DataFrame(
+        [
+            (
+                variant,
+                bool(exact),
+                group["problem"].nunique(),
+                listed(group["time_limit"], unit=" s") or "none",
+                len(group),
+                *(int((group["status"] == status).sum()) for status in Status),
+                group["seconds"].sum(),
+                group["seconds"].max(),
+                group["peak_memory"].max(),
+            )
+            for (exact, variant), group in runs.groupby(["exact", "variant"])
+        ],
+        columns=(
+            *("method", "exact", "problems", "time_limits", "runs", *(str(status) for status in Status)),
+            *("seconds", "longest", "peak_memory"),
+        ),
+    )
+
+
+def failure_table(runs: pd.DataFrame) -> pd.DataFrame:
+    """Failed runs by problem, method and reason: problem, method, reason, runs, first_run (an anchor)."""
+    failed = runs[runs["status"] == Status.FAILED]
+    grouped = failed.groupby(["problem", "label", "reason"], sort=False)
+    table = grouped.agg(runs=("key", "size"), first_run=("anchor", "first")).reset_index()
+    return table.rename(columns={"label": "method"})
+
+
+def span(numbers: pd.Series[float]) -> str:
+    """The range of whole numbers, as text."""
+    low, high = int(numbers.min()), int(numbers.max())
+    return f"{low:,}" if low == high else f"{low:,}–{high:,}"
+
+
+def listed(numbers: pd.Series[float], *, unit: str = "", most: int = 6) -> str:
+    """The distinct numbers, as text; a long list of them shortened to its ends. NaN reads ``none``."""
+    distinct: Sequence[float] = sorted(set(numbers.dropna().tolist()))
+    if not distinct:
+        return ""
+    texts = [f"{number:g}" for number in distinct]
+    shown = texts if len(texts) <= most else [*texts[:2], "…", texts[-1]]
+    missing = ", none" if numbers.isna().any() else ""
+    return ", ".join(shown) + unit + missing

@@ -1,0 +1,159 @@
+"""The report of a study: one page that stands alone, and its tables and figures as files beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from compare.figures.all_runs import figures
+from compare.report import cells as cells
+from compare.report import page as page
+from compare.report.bounds import IMPLICATIONS, disagreements, proven
+from compare.report.brokers import broker_part
+from compare.report.content import content_part
+from compare.report.part import Keep, Part
+from compare.report.sizes import sized
+from compare.report.tables import run_columns
+from instances import PROBLEMS, Kind, TopicInstance
+from instances.brokers.kind import BROKERS
+from instances.content.kind import CONTENT
+from instances.files import write_whole
+from instances.topics import TOPICS
+
+_PARTS: tuple[tuple[Kind[Any, Any], Callable[[pd.DataFrame, Keep], Part | None]], ...] = (
+    (CONTENT, content_part),
+    (BROKERS, broker_part),
+)
+
+
+def write_report(
+    folder: Path,
+    rows: pd.DataFrame,
+    load_instance: Callable[[str], TopicInstance],
+    *,
+    title: str,
+    spec: str,
+    notes: Sequence[str] = (),
+) -> Path:
+    """Write report.html, tables/*.csv, figures/*.svg and figures/*.pdf into a folder; each file whole or not at all.
+
+    Parameters
+    ----------
+    folder : Path
+        Made if it is missing.
+    rows : DataFrame
+        One row a run, with the columns of the store.
+    load_instance : callable
+        From a digest to its instance; called once, for the overlay that is drawn.
+    title, spec : str
+        The study's name and its text (TOML), printed as they are.
+    notes : sequence of str
+        Sentences that a reader must see first.
+
+    Returns
+    -------
+    Path
+        Of the page. It fetches nothing: pictures, tables (as data addresses) and looks are inside. The same rows give
+        the same bytes.
+
+    Raises
+    ------
+    BadInput
+        If a file cannot be written, or the instance to draw cannot be read.
+
+    Notes
+    -----
+    Cost O(R log R) for R runs, and about a kilobyte of page a run.
+    """
+    rows = sized(rows)
+    pairs = proven(rows)
+    study = page.Study(rows, pairs, disagreements(rows, pairs))
+    topics = study.runs[study.runs["kind"] == TOPICS.name]
+    made = (part(rows[rows["kind"] == kind.name], study.keep) for kind, part in _PARTS)
+    parts = [one for one in made if one is not None]
+    drawings = figures(topics, load_instance) if len(topics) else []
+    content = _content(study, title, spec, notes)
+    shown = [(one, Markup(one.svg)) for one in drawings]
+    in_parts = [(part, [(one, Markup(one.svg)) for one in part.drawings]) for part in parts]
+    html = _template().render(**content, figures=shown, parts=in_parts)
+    drawings += [one for part in parts for one in part.drawings]
+    files = {f"tables/{name}.csv": text for name, text in study.csv.items()}
+    for one in drawings:
+        files |= {f"figures/{one.name}.svg": one.svg_file, f"figures/{one.name}.pdf": one.pdf_file}
+    for place in ("tables", "figures"):
+        (folder / place).mkdir(parents=True, exist_ok=True)
+    for name, data in {**files, "report.html": html.encode()}.items():
+        write_whole(folder / name, partial(_fill, data))
+    return folder / "report.html"
+
+
+def _fill(data: bytes, file: Path) -> None:
+    file.write_bytes(data)
+
+
+def _content(study: page.Study, title: str, spec: str, notes: Sequence[str]) -> dict[str, Any]:
+    runs = study.runs
+    study.keep("runs", runs[run_columns(runs)])
+    versions = sorted(runs["code_version"].unique())
+    if len(versions) > 1:
+        notes = [*notes, f"The runs come from {len(versions)} versions of the code: {', '.join(versions)}."]
+    content = {
+        "title": title,
+        "spec": spec,
+        "notes": notes,
+        "facts": _facts(study),
+        "versions": versions,
+        "contradictions": page.contradictions(study),
+        "failures": page.failures(study),
+        "problems": [
+            {
+                "name": name,
+                "summary": PROBLEMS[name].summary if name in PROBLEMS else "",
+                "anchor": study.anchors.of("problem", name),
+                "verdict": page.sentences(study, name),
+                "methods": page.methods(study, name),
+                "families": page.families(study, name),
+                "proofs": page.proofs(study, name),
+                "proofs_anchor": study.anchors.of("instances", name),
+            }
+            for name in study.problems
+        ],
+        "inputs": page.inputs(study),
+        "efforts": page.efforts(study),
+        "origins": page.origins(study),
+        "run_lists": page.run_lists(study),
+        "implications": [
+            (" × ".join(implication.premises), implication.target, implication.proof) for implication in IMPLICATIONS
+        ],
+    }
+    return {**content, "files": {name: cells.carried(f"{name}.csv", text) for name, text in study.csv.items()}}
+
+
+def _facts(study: page.Study) -> list[tuple[str, str, str]]:
+    """The size of the study: (number, what it counts, where it is found)."""
+    runs = study.runs
+    counted = (
+        (f"{len(runs):,}", "run", "all-runs"),
+        (f"{runs['variant'].nunique():,}", "method", "what-was-run"),
+        (f"{runs['instance'].nunique():,}", "instance", "all-instances"),
+        (f"{runs['problem'].nunique():,}", "problem", "in-short"),
+    )
+    facts = [(count, noun if count == "1" else noun + "s", to) for count, noun, to in counted]
+    return [*facts, (cells.seconds(runs["seconds"].sum()), "of solving in total", "what-was-run")]
+
+
+def _template() -> Any:
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("report.html")

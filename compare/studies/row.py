@@ -1,0 +1,160 @@
+"""A row of results: what is kept of a run, its schema, and how it stands in a log line and in a table."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import itertools
+import json
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from compare.catalogue import problem_named
+from compare.studies.provenance import library_versions, machine
+from compare.studies.task import Task
+from instances import KINDS, Kind, Result
+from instances.topics import TOPICS
+
+VERSION = 2
+"""Of the results folder: raised with every change of `SCHEMA` or of the files; docs/results.md tells each."""
+
+SCHEMA = pa.schema(
+    [
+        ("key", pa.string()),
+        ("instance", pa.string()),
+        ("recipe", pa.string()),
+        ("family", pa.string()),
+        ("kind", pa.string()),
+        ("sizes", pa.map_(pa.string(), pa.int64())),
+        ("problem", pa.string()),
+        ("method", pa.string()),
+        ("variant", pa.string()),
+        ("options", pa.string()),
+        ("exact", pa.bool_()),
+        ("seed", pa.int64()),
+        ("time_limit", pa.float64()),
+        ("memory_limit", pa.int64()),
+        ("status", pa.string()),
+        ("reason", pa.string()),
+        ("value", pa.float64()),
+        ("lower_bound", pa.float64()),
+        ("seconds", pa.float64()),
+        ("cpu_seconds", pa.float64()),
+        ("measures", pa.map_(pa.string(), pa.float64())),
+        ("counters", pa.string()),
+        ("answer", pa.list_(pa.int32())),
+        ("peak_memory", pa.float64()),
+        ("code_version", pa.string()),
+        ("judge", pa.string()),
+        ("versions", pa.string()),
+        ("machine", pa.string()),
+        ("started", pa.string()),
+    ]
+).with_metadata({"overlaybench": f"results/{VERSION}"})
+
+OF_THE_MOMENT = ("seconds", "cpu_seconds", "peak_memory", "machine", "started")
+"""The columns in which two runs of one task may differ."""
+
+_CHECKSUM = 32
+
+
+def row(
+    task: Task,
+    instance: Any,
+    kind: Kind[Any, Any],
+    result: Result[Any],
+    *,
+    exact: bool,
+    peak: float,
+    cpu_seconds: float = math.nan,
+    started: str = "",
+) -> dict[str, Any]:
+    """What is kept of a run: the fields of `SCHEMA`, which docs/results.md explains. `peak` is in bytes."""
+    judge = type(problem_named(task.problem))
+    return {
+        "key": task.key,
+        "instance": task.instance,
+        "recipe": task.recipe,
+        "family": task.family,
+        "kind": kind.name,
+        "sizes": list(kind.size(instance).items()),
+        "problem": task.problem,
+        "method": task.method,
+        "variant": task.variant,
+        "options": task.options,
+        "exact": exact,
+        "seed": task.seed,
+        "time_limit": task.time_limit,
+        "memory_limit": task.memory_limit,
+        "status": str(result.status),
+        "reason": result.reason,
+        "value": result.value,
+        "lower_bound": result.lower_bound,
+        "seconds": result.seconds,
+        "cpu_seconds": cpu_seconds,
+        "measures": list(result.measures.items()),
+        "counters": json.dumps(dict(result.counters)),
+        "answer": None if result.answer is None else kind.pack(result.answer),
+        "peak_memory": peak,
+        "code_version": task.code_version,
+        "judge": f"{judge.__module__}.{judge.__qualname__}",
+        "versions": library_versions(),
+        "machine": machine(),
+        "started": started,
+    }
+
+
+def to_line(row: dict[str, Any]) -> bytes:
+    """A row as one line of ASCII: the checksum of its JSON, a space, the JSON, with the answer packed as base64."""
+    answer = row["answer"]
+    packed = None if answer is None else base64.b64encode(np.asarray(answer, dtype="<i4").tobytes()).decode()
+    text = json.dumps({**row, "answer": packed}).encode()
+    return _checksum(text) + b" " + text + b"\n"
+
+
+def from_line(line: bytes) -> dict[str, Any]:
+    """The row in a line that :func:`to_line` wrote; ValueError if it is any other."""
+    checksum, _, text = line.rstrip(b"\n").partition(b" ")
+    if not line.endswith(b"\n") or checksum != _checksum(text):
+        raise ValueError("not a whole row")
+    row: dict[str, Any] = json.loads(text)
+    if row["answer"] is not None:
+        row["answer"] = np.frombuffer(base64.b64decode(row["answer"]), dtype="<i4")
+    for name in ("sizes", "measures"):
+        row[name] = [tuple(pair) for pair in row[name]]
+    return row
+
+
+def table_of(rows: list[dict[str, Any]]) -> pa.Table:
+    """Rows as a table of `SCHEMA`."""
+    return pa.Table.from_pylist(rows, SCHEMA)
+
+
+def spread(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows with a column for every size and measure of their kinds in place of the two maps.
+
+    Sizes are whole numbers where all rows are of one kind; NaN stands where a row's kind does not have them.
+    """
+    kinds = [kind for kind in KINDS.values() if kind.name in set(rows["kind"])] or [TOPICS]
+    names = {"sizes": _distinct(kind.sizes for kind in kinds), "measures": _distinct(kind.measures for kind in kinds)}
+    for column, wanted in names.items():
+        maps = [dict(pairs) for pairs in rows[column]]
+        whole = column == "sizes" and len(kinds) == 1
+        place = rows.columns.tolist().index(column)
+        for offset, name in enumerate(wanted):
+            values = [each.get(name) for each in maps]
+            rows.insert(place + offset, name, pd.Series(values, rows.index, "int64" if whole else "float64"))
+    return rows.drop(columns=list(names))
+
+
+def _distinct(tuples: Iterable[tuple[str, ...]]) -> list[str]:
+    return list(dict.fromkeys(itertools.chain.from_iterable(tuples)))
+
+
+def _checksum(text: bytes) -> bytes:
+    return hashlib.sha256(text).hexdigest()[:_CHECKSUM].encode()

@@ -1,0 +1,93 @@
+"""Spark: one machine's cores, or a cluster that gets the code as an archive."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from py4j.protocol import Py4JError
+from pyspark import SparkContext
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from compare.studies.code_archive import ROOM, write_archive
+from instances import BadInput
+
+_FAILURES = 8
+_FAILED = (Py4JError, PySparkException, ConnectionError)
+_LONGEST = 300
+_SAID = re.compile(r"^\w*(?:Error|Exception|Interrupt)\b.*", re.MULTILINE)
+
+
+@contextmanager
+def spark(master: str, log: Path, archive: Path | None = None) -> Iterator[SparkContext]:
+    """A Spark context whose own messages go to a file.
+
+    Parameters
+    ----------
+    master : str
+        ``local[*]``, ``spark://host:port``, …
+    archive : Path, optional
+        What the workers of a cluster get (`overlaybench archive`); without one they get the four packages, and need
+        the pinned libraries in their Python.
+    """
+    local = re.fullmatch(r"local(?:\[([0-9]+|\*)\])?", master)
+    builder = (
+        SparkSession.builder.appName("overlaybench")
+        .master(f"local[{local[1] or 1},{_FAILURES}]" if local else master)
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.ui.retainedJobs", "10")
+        .config("spark.ui.retainedStages", "10")
+        .config("spark.ui.retainedTasks", "1000")
+        .config("spark.task.maxFailures", str(_FAILURES))
+        .config("spark.executor.maxNumFailures", str(_FAILURES))
+    )
+    with tempfile.TemporaryDirectory(prefix="overlaybench-") as folder:
+        if master.startswith("local"):
+            os.environ["PYSPARK_PYTHON"] = sys.executable
+            os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        else:
+            code = archive or write_archive(Path(folder) / f"{ROOM}.zip")
+            os.environ.setdefault("PYSPARK_PYTHON", sys.executable if archive is None else "python3")
+            builder = (
+                builder.config("spark.archives", f"{code.resolve()}#{ROOM}")
+                .config("spark.executorEnv.PYTHONPATH", ROOM)
+                .config("spark.pyspark.driver.python", sys.executable)
+            )
+        try:
+            with _started(builder, log) as context:
+                yield context
+        except _FAILED as error:
+            raise BadInput(f"Spark failed ({_first_said(str(error))}): see {log}, mend it, then go on") from None
+
+
+@contextmanager
+def _started(builder: SparkSession.Builder, log: Path) -> Iterator[SparkContext]:
+    with log.open("ab") as file:
+        screen = os.dup(2)
+        os.dup2(file.fileno(), 2)
+        try:
+            session = builder.getOrCreate()
+        finally:
+            os.dup2(screen, 2)
+            os.close(screen)
+    try:
+        session.sparkContext.setLogLevel("WARN")
+        yield session.sparkContext
+    finally:
+        with suppress(*_FAILED):  # its process may be dead
+            session.sparkContext.cancelAllJobs()
+        with suppress(*_FAILED):
+            session.stop()
+
+
+def _first_said(trace: str) -> str:
+    """Of a trace through Java and Python, the line that a person can use."""
+    found = _SAID.search(trace)
+    return (found[0] if found else trace.strip().splitlines()[-1])[:_LONGEST]

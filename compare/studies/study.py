@@ -1,0 +1,288 @@
+"""A study file: instances × problems × methods × options × limits, in TOML."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from compare.catalogue import code_version, kind_named, method_named, problem_named, workload_named
+from compare.studies.recipe import Recipe, freeze
+from compare.studies.store import Made
+from compare.studies.task import Task, derived_seed, options_json
+from instances import BadInput
+from instances.errors import unknown
+from instances.files import read_text
+from instances.option import Value
+
+_TOP = ("name", "seed", "time_limit", "memory_limit", "instances", "runs")
+_SOURCE = ("family", "seeds", "stand_in")
+_FILE = ("file", "kind", "sample")
+_RUN = ("problems", "methods", "families", "nodes_at_most", "time_limit", "memory_limit", "repeats")
+_TIME_LIMIT, _MEMORY_LIMIT = 60.0, 4096
+_DEEP_KEY = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){64}""")
+_LARGEST, _MOST_INSTANCES, _MOST_RUNS = 2**22, 100_000, 1_000_000
+
+
+@dataclass(frozen=True)
+class Runs:
+    """One ``[[runs]]`` table: every method on every problem, on the instances it admits."""
+
+    problems: tuple[str, ...]
+    methods: tuple[tuple[str, tuple[tuple[str, Value], ...]], ...]
+    families: tuple[str, ...]
+    nodes_at_most: int
+    time_limit: float
+    memory_limit: int
+    repeats: int
+
+    def admits(self, recipe: Recipe, made: Made) -> bool:
+        """Whether these runs are wanted on an instance; `nodes_at_most` bounds the first size of its kind."""
+        return made.size <= self.nodes_at_most and (not self.families or recipe.family in self.families)
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study, read and checked.
+
+    Attributes
+    ----------
+    name, seed
+        Instance and method seeds derive from `seed` and from what they are for, never from an order.
+    recipes : tuple of Recipe
+        The instances to make.
+    runs : tuple of Runs
+        What to run on them.
+    notes : tuple of str
+        What a reader of the results must know (a file that was replaced by a stand-in).
+    spec : str
+        The file's text.
+    """
+
+    name: str
+    seed: int
+    recipes: tuple[Recipe, ...]
+    runs: tuple[Runs, ...]
+    notes: tuple[str, ...]
+    spec: str
+
+    def tasks(self, made: Mapping[str, Made]) -> list[Task]:
+        """Every run on the instances made (by recipe, as JSON), each once.
+
+        Those expected to be the longest come first: exact methods by their limit, then the largest instances; runs
+        on one instance stand together.
+        """
+        found: dict[str, Task] = {}
+        sizes = {instance.digest: instance.size for instance in made.values()}
+        for recipe, runs in itertools.product(self.recipes, self.runs):
+            instance = made.get(recipe.to_json())
+            if instance is not None and runs.admits(recipe, instance):
+                for task in self._tasks(recipe, instance.digest, runs):
+                    found.setdefault(task.key, task)
+
+        def order(task: Task) -> tuple[float, int, str, str]:
+            return -expected_seconds(task.exact, task.time_limit), -sizes[task.instance], task.instance, task.key
+
+        return sorted(found.values(), key=order)
+
+    def _tasks(self, recipe: Recipe, digest: str, runs: Runs) -> Iterator[Task]:
+        problems = [name for name in runs.problems if problem_named(name).kind == recipe.kind]
+        for problem, (method, options), repeat in itertools.product(problems, runs.methods, range(runs.repeats)):
+            complete = options_json(method_named(method).complete(dict(options), problem))
+            yield Task(
+                instance=digest,
+                recipe=recipe.to_json(),
+                family=recipe.family,
+                problem=problem,
+                method=method,
+                options=complete,
+                seed=derived_seed(str(self.seed), digest, problem, method, complete, str(repeat)),
+                time_limit=runs.time_limit,
+                memory_limit=runs.memory_limit,
+                code_version=code_version(),
+            )
+
+
+def expected_seconds(exact: bool, time_limit: float) -> float:
+    """A guess for scheduling: an exact method may take its limit, a heuristic seldom does."""
+    return time_limit if exact else 0.1
+
+
+def read_study(path: Path) -> Study:
+    """Read a study file; names in it are checked, and files it names are relative to its folder.
+
+    Raises
+    ------
+    BadInput
+        With the file, the place and the mend.
+    """
+    spec = read_text(path, _LARGEST)
+    with _placed(str(path)):
+        if _DEEP_KEY.search(spec):  # for a key of n parts tomllib takes n² of time and memory
+            raise BadInput("has a name with more than 64 dots: see the README for what a study looks like")
+        try:
+            data = tomllib.loads(spec)
+        except tomllib.TOMLDecodeError as error:
+            raise BadInput(str(error)) from None
+        except RecursionError:
+            raise BadInput("is nested too deeply: see the README for what a study looks like") from None
+        return _study(data, spec, path)
+
+
+def _study(data: dict[str, Any], spec: str, path: Path) -> Study:
+    _check_keys(data, _TOP)
+    name = _typed(data, "name", str, path.stem)
+    seed = _typed(data, "seed", int, 0)
+    notes: list[str] = []
+    recipes: list[Recipe] = []
+    runs: list[Runs] = []
+    for number, source in enumerate(_tables(data, "instances"), start=1):
+        with _placed(f"instances[{number}]"):
+            recipes.extend(itertools.islice(_recipes(source, seed, path.parent, notes), _MOST_INSTANCES + 1))
+            if len(recipes) > _MOST_INSTANCES:
+                raise BadInput(f"more than {_MOST_INSTANCES:,} instances: divide the study")
+    for number, table in enumerate(_tables(data, "runs"), start=1):
+        with _placed(f"runs[{number}]"):
+            runs.append(_runs(table, data, recipes))
+    if len(recipes) * sum(len(each.problems) * len(each.methods) * each.repeats for each in runs) > _MOST_RUNS:
+        raise BadInput(f"more than {_MOST_RUNS:,} runs may come of it: divide the study")
+    return Study(name, seed, tuple(dict.fromkeys(recipes)), tuple(runs), tuple(notes), spec)
+
+
+@contextmanager
+def _placed(where: str) -> Iterator[None]:
+    """Put the place before the message of any bad input found inside."""
+    try:
+        yield
+    except BadInput as error:
+        raise BadInput(f"{where}: {error}") from None
+
+
+def _recipes(source: dict[str, Any], seed: int, folder: Path, notes: list[str]) -> Iterator[Recipe]:
+    if ("file" in source) == ("workload" in source):
+        raise BadInput("name either a file or a workload")
+    if "file" in source:
+        kind = kind_named(_typed(source, "kind", str, "topics"))
+        renamed = [f"{column}_column" for column in kind.columns]
+        _check_keys(source, (*_SOURCE, *_FILE, *renamed))
+        file = (folder / _typed(source, "file", str, "")).resolve()
+        if not file.is_file():
+            if "stand_in" not in source:
+                raise BadInput(f"{source['file']} is not there: mend the path or give a stand_in")
+            stand_in = _typed(source, "stand_in", dict, {})
+            family = str(stand_in.get("family", source.get("family", "stand-in")))
+            notes.append(f"{source['file']} was absent: {family} instances stand in for it.")
+            given = {"family": family, "seeds": source.get("seeds", 1), **stand_in}
+            yield from _recipes(given, seed, folder, notes)
+            return
+        family = _typed(source, "family", str, file.stem)
+        columns = {key.removesuffix("_column"): _typed(source, key, str, "") for key in renamed if key in source}
+        for sample in _list(source.get("sample", 0)):
+            if not isinstance(sample, int) or isinstance(sample, bool) or sample < 0:
+                raise BadInput(f"sample must be a number of nodes, not {sample!r}")
+            for replicate in _replicates(source):
+                drawn = derived_seed(str(seed), family, str(sample), str(replicate))
+                used = drawn if sample else 0
+                yield Recipe(family, used, file=str(file), file_kind=kind.name, columns=freeze(columns), sample=sample)
+        return
+    workload = workload_named(_typed(source, "workload", str, ""))
+    family = _typed(source, "family", str, workload.name)
+    shape = {key: value for key, value in source.items() if key not in (*_SOURCE, "workload")}
+    for values in _grid(shape):
+        parameters = freeze(workload.complete(values))
+        for replicate in _replicates(source):
+            drawn = derived_seed(str(seed), workload.name, repr(parameters), str(replicate))
+            yield Recipe(family, drawn, workload=workload.name, parameters=parameters)
+
+
+def _replicates(source: dict[str, Any]) -> range:
+    seeds = _typed(source, "seeds", int, 1)
+    if seeds < 1:
+        raise BadInput(f"seeds must be at least 1, not {seeds}")
+    return range(seeds)
+
+
+def _runs(table: dict[str, Any], data: dict[str, Any], recipes: list[Recipe]) -> Runs:
+    _check_keys(table, _RUN)
+    problems, methods, wanted = (_list(_typed(table, key, list, [])) for key in ("problems", "methods", "families"))
+    if not problems or not methods:
+        raise BadInput("needs problems and methods, at least one of each")
+    families = {recipe.family for recipe in recipes}
+    for problem in problems:
+        if (kind := problem_named(str(problem)).kind) not in {recipe.kind for recipe in recipes}:
+            raise BadInput(f"problem '{problem}' asks for instances of the kind '{kind}', and the study has none")
+    variants = (variant for method in methods for variant in _variants(method))
+    chosen = list(itertools.islice(variants, _MOST_RUNS + 1))
+    for problem, (method, options) in itertools.product(problems, chosen):
+        method_named(method).complete(dict(options), problem)
+    for family in wanted:
+        if family not in families:
+            raise unknown("family", str(family), families)
+    limits: dict[str, Any] = {key: data[key] for key in ("time_limit", "memory_limit") if key in data} | table
+    return Runs(
+        tuple(problems),
+        tuple(chosen),
+        tuple(wanted),
+        _positive(table, "nodes_at_most", int, 2**31),
+        float(_positive(limits, "time_limit", float, _TIME_LIMIT)),
+        _positive(limits, "memory_limit", int, _MEMORY_LIMIT),
+        _positive(table, "repeats", int, 1),
+    )
+
+
+def _variants(method: object) -> Iterator[tuple[str, tuple[tuple[str, Value], ...]]]:
+    """``"gm"``, or ``{method = "low-oda", k = [2, 3]}`` with every combination of the options' values."""
+    if isinstance(method, str):
+        method_named(method)
+        yield method, ()
+        return
+    if not isinstance(method, dict) or not isinstance(method.get("method"), str):
+        raise BadInput(f'a method is a name or {{method = "name", option = value}}, not {method!r}')
+    name = method["method"]
+    method_named(name)
+    for values in _grid({key: value for key, value in method.items() if key != "method"}):
+        yield name, freeze(values)
+
+
+def _grid(lists: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for values in itertools.product(*(_list(value) for value in lists.values())):
+        yield dict(zip(lists, values, strict=True))
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _tables(data: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    tables = data.get(key)
+    if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
+        raise BadInput(f"needs at least one [[{key}]] table")
+    return tables
+
+
+def _check_keys(table: Mapping[str, Any], known: Iterable[str]) -> None:
+    for key in table:
+        if key not in known:
+            raise unknown("key", key, known)
+
+
+def _typed(table: Mapping[str, Any], key: str, kind: type, default: Any) -> Any:
+    value = table.get(key, default)
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        names = {str: "a text", int: "a whole number", float: "a number", list: "a list", dict: "a table"}
+        raise BadInput(f"{key} must be {names[kind]}, not {value!r}")
+    return value
+
+
+def _positive(table: Mapping[str, Any], key: str, kind: type, default: Any) -> Any:
+    value = _typed(table, key, kind, default)
+    if not value > 0:
+        raise BadInput(f"{key} must be above 0, not {value}")
+    return value

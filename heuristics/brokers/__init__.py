@@ -1,0 +1,1 @@
+"""P5's soft links: forwarding, link management, moves, and the simulators that carry publications."""

@@ -1,0 +1,1 @@
+"""P4's heuristics: users to brokers, then trees."""

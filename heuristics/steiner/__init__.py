@@ -1,0 +1,1 @@
+"""Steiner trees by approximation and local search."""

@@ -1,0 +1,1 @@
+"""Broker networks (P5): a primary tree, subscriptions by predicates, publications."""

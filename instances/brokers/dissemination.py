@@ -1,0 +1,107 @@
+"""An answer to a broker network: soft links, and the messages that carry every publication over them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from instances.brokers.network import BrokerNetwork
+from instances.errors import BadInput
+from instances.topic_instance import Ids, frozen
+
+_LOST = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Dissemination:
+    """Which links there are beside the primary ones, and who sends what to whom.
+
+    Parameters
+    ----------
+    soft_links : int32 array, shape (k, 2)
+        Rows (sender, receiver), in lexicographic order. A soft link counts in its sender's fanout.
+    messages : int32 array, shape (m, 3)
+        Rows (publication, sender, receiver), ordered by publication and receiver.
+
+    Build it from rows in any order with :meth:`of`.
+    """
+
+    soft_links: Ids
+    messages: Ids
+
+    def __post_init__(self) -> None:
+        for name, width in (("soft_links", 2), ("messages", 3)):
+            rows = np.asarray(getattr(self, name))
+            if rows.size and (rows.ndim != 2 or rows.shape[1] != width):
+                raise BadInput(f"{name.replace('_', ' ')} need rows of {width}, not an array of shape {rows.shape}")
+            object.__setattr__(self, name, frozen(rows.reshape(-1, width), np.int32))
+
+    @classmethod
+    def of(cls, soft_links: npt.ArrayLike, messages: npt.ArrayLike) -> Dissemination:
+        """Build from rows in any order."""
+        links, sent = np.asarray(soft_links).reshape(-1, 2), np.asarray(messages).reshape(-1, 3)
+        links, sent = links[np.lexsort(links.T[::-1])], sent[np.lexsort((sent[:, 1], sent[:, 2], sent[:, 0]))]
+        return cls(links.astype(np.int32), sent.astype(np.int32))
+
+    @property
+    def num_messages(self) -> int:
+        """M."""
+        return len(self.messages)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Dissemination, (self.soft_links, self.messages)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Dissemination)
+            and np.array_equal(self.soft_links, other.soft_links)
+            and np.array_equal(self.messages, other.messages)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.soft_links.tobytes(), self.messages.tobytes()))
+
+
+class Arrivals:
+    """Where each message of a dissemination stands on its way from the source.
+
+    Attributes
+    ----------
+    hops : int64 array, shape (m,)
+        Links from the source to the receiver of each message, this one included; -1 for a message whose sender
+        never gets the publication.
+    wanted : bool array, shape (m,)
+        Whether the receiver has a matching subscription; if not, it is a pure forwarder.
+    """
+
+    def __init__(self, network: BrokerNetwork, answer: Dissemination) -> None:
+        self._network, self._answer = network, answer
+
+    @cached_property
+    def hops(self) -> npt.NDArray[np.int64]:
+        publication, sender, receiver = self._answer.messages.astype(np.int64).T
+        size = self._network.num_brokers
+        at = publication * size + receiver
+        place = np.minimum(np.searchsorted(at, publication * size + sender), max(0, len(at) - 1))
+        fed = at[place] == publication * size + sender if len(at) else np.zeros(0, dtype=np.bool_)
+        from_source = sender == self._network.publications.sources[publication]
+        hops = np.where(from_source, 1, _LOST)
+        while True:
+            grown = np.where(~from_source & fed & (hops[place] > 0), hops[place] + 1, hops)
+            # A cycle would go on growing: no path is longer than there are brokers.
+            grown = np.where(grown > size, _LOST, grown)
+            if np.array_equal(grown, hops):
+                return hops
+            hops = grown
+
+    @cached_property
+    def wanted(self) -> npt.NDArray[np.bool_]:
+        offsets, brokers = self._network.destinations
+        size = self._network.num_brokers
+        of = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+        publication, _, receiver = self._answer.messages.astype(np.int64).T
+        return np.isin(publication * size + receiver, of * size + brokers)

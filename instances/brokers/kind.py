@@ -1,0 +1,61 @@
+"""The kind ``brokers``: a broker tree with its traffic, answered by soft links and what is sent over them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from instances.brokers.dissemination import Dissemination
+from instances.brokers.files import labelled_rows, read_brokers, read_dissemination, write_brokers, write_dissemination
+from instances.brokers.network import BrokerNetwork
+from instances.kind import Kind, Loaded
+
+
+class Brokers(Kind[BrokerNetwork, Dissemination]):
+    """Publications over a broker tree (P5)."""
+
+    name, summary = "brokers", "a broker tree with subscriptions and publications; answered by soft links and messages"
+    sizes = ("brokers", "subscriptions", "publications")
+    measures = ("deliveries", "pure_forwarders", "yield", "average_hops", "max_hops", "soft_links")
+    shown = ("soft_links", "messages")
+
+    def read(self, path: Path, columns: Mapping[str, str]) -> Loaded[BrokerNetwork]:
+        """See :func:`instances.brokers.files.read_brokers`."""
+        return Loaded(read_brokers(path))
+
+    def write(self, instance: BrokerNetwork, path: Path) -> None:
+        """See :func:`instances.brokers.files.write_brokers`."""
+        write_brokers(instance, path)
+
+    def size(self, instance: BrokerNetwork) -> dict[str, int]:
+        """How many brokers, subscriptions and publications."""
+        counts = (instance.num_brokers, len(instance.subscriptions), len(instance.publications))
+        return dict(zip(self.sizes, counts, strict=True))
+
+    def read_answer(self, path: Path, instance: BrokerNetwork) -> Dissemination:
+        """See :func:`instances.brokers.files.read_dissemination`."""
+        return read_dissemination(path, instance)
+
+    def write_answer(self, answer: Dissemination, instance: BrokerNetwork, path: Path) -> None:
+        """See :func:`instances.brokers.files.write_dissemination`."""
+        write_dissemination(answer, instance, path)
+
+    def labelled(self, answer: Dissemination, instance: BrokerNetwork) -> dict[str, object]:
+        """Soft links and messages by broker label."""
+        return labelled_rows(answer, instance)
+
+    def pack(self, answer: Dissemination) -> npt.NDArray[np.int32]:
+        """The number of soft links, their ends in turn, then the messages row by row."""
+        count = np.array([len(answer.soft_links)], dtype=np.int32)
+        return np.concatenate([count, answer.soft_links.ravel(), answer.messages.ravel()])
+
+    def unpack(self, packed: npt.NDArray[np.int32], instance: BrokerNetwork) -> Dissemination:
+        """The dissemination so packed."""
+        links, messages = np.split(packed[1:], [2 * int(packed[0])])
+        return Dissemination(links.reshape(-1, 2), messages.reshape(-1, 3))
+
+
+BROKERS = Brokers()

@@ -1,0 +1,107 @@
+"""The soft link problem of P5, and its judge."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from instances.brokers.dissemination import Arrivals, Dissemination
+from instances.brokers.network import BrokerNetwork
+from instances.problem import Problem
+
+_NAMED = 5
+
+
+class SoftLinks(Problem[BrokerNetwork, Dissemination]):
+    """Fewest messages that carry every publication to every broker with a matching subscription (P5 §6, §7).
+
+    Chosen are the soft links, under fanout and radius, and the way of each publication over primary and soft links.
+    A broker receives a publication at most once, so the messages are the deliveries, which every answer has alike, and
+    the receptions by pure forwarders: fewest messages, fewest pure forwarders and highest yield are one question.
+    """
+
+    kind = "brokers"
+    name, summary, source = "soft-links", "fewest messages over the primary tree and soft links", "P5 §6, §7"
+
+    def value(self, instance: BrokerNetwork, answer: Dissemination) -> float:
+        """Messages between brokers."""
+        return answer.num_messages
+
+    def violations(self, instance: BrokerNetwork, answer: Dissemination) -> list[str]:
+        """See :class:`Problem`."""
+        found = _unknown(instance, answer)
+        if not found:
+            found = [*_bad_links(instance, answer), *_bad_messages(instance, answer)]
+        return found if len(found) <= _NAMED else [*found[:_NAMED], f"and {len(found) - _NAMED} more"]
+
+    def measures(self, instance: BrokerNetwork, answer: Dissemination) -> dict[str, float]:
+        """What the messages are made of, the hops to a delivery (mean and most), and how many soft links there are."""
+        arrivals = Arrivals(instance, answer)
+        hops = arrivals.hops[arrivals.wanted]
+        return {
+            "deliveries": len(hops),
+            "pure_forwarders": answer.num_messages - len(hops),
+            "yield": len(hops) / answer.num_messages if answer.num_messages else 1.0,
+            "average_hops": float(hops.mean()) if len(hops) else 0.0,
+            "max_hops": float(hops.max()) if len(hops) else 0.0,
+            "soft_links": len(answer.soft_links),
+        }
+
+
+def _unknown(network: BrokerNetwork, answer: Dissemination) -> list[str]:
+    ends = np.concatenate([answer.soft_links.ravel(), answer.messages[:, 1:].ravel()])
+    strange = ends[(ends < 0) | (ends >= network.num_brokers)]
+    found = [f"there is no broker {v}" for v in np.unique(strange).tolist()]
+    publications = answer.messages[:, 0]
+    outside = publications[(publications < 0) | (publications >= len(network.publications))]
+    return found + [f"there is no publication {p}" for p in np.unique(outside).tolist()]
+
+
+def _bad_links(network: BrokerNetwork, answer: Dissemination) -> list[str]:
+    tree, (u, v) = network.tree, answer.soft_links.T
+    found = []
+    for row in np.flatnonzero((tree.distances[u, v] < 2) | (tree.distances[u, v] > network.radius)).tolist():
+        a, b = int(u[row]), int(v[row])
+        found.append(
+            f"soft link '{tree.label(a)}'→'{tree.label(b)}' joins brokers {tree.distances[a, b]} primary hops apart, "
+            f"not 2 to {network.radius}"
+        )
+    keys = u.astype(np.int64) * network.num_brokers + v
+    if len(np.unique(keys)) < len(keys):
+        found.append("a soft link stands twice")
+    out = np.bincount(u, minlength=network.num_brokers)
+    for broker in np.flatnonzero(out > network.fanout - tree.degrees).tolist():
+        found.append(
+            f"broker '{tree.label(broker)}' has {tree.degrees[broker]} primary and {out[broker]} soft links, "
+            f"the fanout is {network.fanout}"
+        )
+    return found
+
+
+def _bad_messages(network: BrokerNetwork, answer: Dissemination) -> list[str]:
+    tree, size = network.tree, network.num_brokers
+    publication, sender, receiver = answer.messages.astype(np.int64).T
+    linked = np.zeros((size, size), dtype=np.bool_)
+    linked[tuple(answer.soft_links.T)] = True
+    linked |= tree.distances == 1
+    found = [
+        f"publication {publication[i]} goes from '{tree.label(int(sender[i]))}' to '{tree.label(int(receiver[i]))}', "
+        "which no link joins"
+        for i in np.flatnonzero(~linked[sender, receiver]).tolist()
+    ]
+    at = publication * size + receiver
+    twice = np.flatnonzero(np.diff(at) == 0)
+    back = np.flatnonzero(network.publications.sources[publication] == receiver)
+    for i in np.concatenate([twice, back]).tolist():
+        found.append(f"publication {publication[i]} reaches '{tree.label(int(receiver[i]))}' twice")
+    if (np.diff(at) < 0).any():
+        return [*found, "messages must stand by publication and receiver"]
+    for i in np.flatnonzero(Arrivals(network, answer).hops < 0).tolist():
+        found.append(f"publication {publication[i]} is sent by '{tree.label(int(sender[i]))}', which never has it")
+    offsets, brokers = network.destinations
+    wanted = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)) * size + brokers
+    for missing in np.setdiff1d(wanted, at).tolist():
+        found.append(f"publication {missing // size} never reaches '{tree.label(missing % size)}'")
+    return found
+
+
+BROKER_PROBLEMS: tuple[SoftLinks, ...] = (SoftLinks(),)

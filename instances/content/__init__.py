@@ -1,0 +1,1 @@
+"""Content-based overlays (P4): users, brokers, prices, traffic."""

@@ -1,0 +1,255 @@
+"""Content-based publish/subscribe: who publishes and wants what, and what links to and between brokers cost (P4)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from instances.content.core_prices import check_metric
+from instances.errors import BadInput
+from instances.topic_instance import distinct_labels
+
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+_Array = TypeVar("_Array", Floats, Flags)
+_ROUNDING = 1e-9
+_CELLS_AT_ONCE = 4_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class ContentInstance:
+    """Users, brokers and channels: an immutable copy of the arrays given.
+
+    Every user is connected to one broker and may publish and subscribe; brokers pass on what users publish. The
+    content space is cut into channels. Numbers are in any unit of traffic and of price a unit of traffic; with whole
+    numbers (below 2^53 in all) every cost is exact.
+
+    Parameters
+    ----------
+    access : float64 array, shape (|U|, |B|)
+        Price of a unit of traffic between a user and a broker, either way.
+    core : float64 array, shape (|B|, |B|)
+        Price of a unit of traffic between two brokers: a metric, but that two brokers may be 0 apart
+        (see :func:`instances.content.core_prices.closed` for prices that are none).
+    capacities : float64 array, shape (|B|,)
+        Most traffic of its own users that a broker takes; infinite for no limit.
+    rates : float64 array, shape (|U|, |C|)
+        Traffic that a user publishes on a channel.
+    subscriptions : bool array, shape (|U|, |C|)
+        Whether a user wants a channel.
+    user_labels, broker_labels, channel_labels : sequences of str, optional
+        Names, no part of the digest; by default ``u0…``, ``b0…`` and ``c0…``.
+
+    Raises
+    ------
+    BadInput
+        If there is no user, broker or channel, a shape does not fit, a number is negative, infinite (capacities
+        apart) or none, the core prices are no metric, or labels are empty, repeated, or not one for each.
+
+    Notes
+    -----
+    Zhao, Wu (P4), §II and §IV.A. Memory: 9 bytes a user and channel, 8 bytes a user and broker.
+    """
+
+    access: Floats
+    core: Floats
+    capacities: Floats
+    rates: Floats
+    subscriptions: Flags
+    user_labels: Sequence[str] | None = None
+    broker_labels: Sequence[str] | None = None
+    channel_labels: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        if (
+            np.ndim(self.access) != 2
+            or np.ndim(self.rates) != 2
+            or 0 in (*np.shape(self.access), *np.shape(self.rates))
+        ):
+            raise BadInput("an instance needs at least one user, one broker and one channel")
+        (users, brokers), channels = np.shape(self.access), np.shape(self.rates)[1]
+        for kind, count in (("user", users), ("broker", brokers), ("channel", channels)):
+            name = f"{kind}_labels"
+            object.__setattr__(self, name, distinct_labels(getattr(self, name), count, kind))
+        for name, shape, infinite in (
+            ("access", (users, brokers), False),
+            ("core", (brokers, brokers), False),
+            ("capacities", (brokers,), True),
+            ("rates", (users, channels), False),
+        ):
+            object.__setattr__(self, name, self._checked(name, shape, infinite))
+        object.__setattr__(self, "subscriptions", _flags(self.subscriptions, (users, channels)))
+        check_metric(self.core, [self.broker_label(b) for b in range(brokers)])
+
+    def _checked(self, name: str, shape: tuple[int, ...], infinite: bool) -> Floats:
+        values = np.array(getattr(self, name), dtype=np.float64, order="C")
+        if values.shape != shape:
+            raise BadInput(f"{name} has shape {values.shape}: give {shape}")
+        values += 0.0  # no negative zero, which would change the digest
+        bad = ~(values >= 0) if infinite else ~((values >= 0) & (values < np.inf))
+        if bad.any():
+            place = tuple(int(i) for i in np.argwhere(bad)[0])
+            value = float(values[place])
+            mend = "give a number" if np.isnan(value) else "give 0 or more" if value < 0 else "give a finite number"
+            raise BadInput(f"{self._place(name, place)} is {value:g}: {mend}")
+        values.flags.writeable = False
+        return values
+
+    def _place(self, name: str, place: tuple[int, ...]) -> str:
+        if name == "capacities":
+            return f"the capacity of broker '{self.broker_label(place[0])}'"
+        if name == "core":
+            return f"the price between brokers '{self.broker_label(place[0])}' and '{self.broker_label(place[1])}'"
+        user = f"of user '{self.user_label(place[0])}'"
+        if name == "access":
+            return f"the price {user} to broker '{self.broker_label(place[1])}'"
+        return f"the rate {user} on channel '{self.channel_label(place[1])}'"
+
+    @property
+    def num_users(self) -> int:
+        """|U|."""
+        return len(self.access)
+
+    @property
+    def num_brokers(self) -> int:
+        """|B|."""
+        return len(self.core)
+
+    @property
+    def num_channels(self) -> int:
+        """|C|."""
+        return int(self.rates.shape[1])
+
+    @cached_property
+    def out_rates(self) -> Floats:
+        """What each user publishes: Σ_c g_uc, wanted or not. Shape (|U|,)."""
+        return _read_only(self.rates.sum(axis=1))
+
+    @cached_property
+    def in_rates(self) -> Floats:
+        """What each user receives: the rates of all other users on the channels it wants. Shape (|U|,)."""
+        totals = self.rates.sum(axis=0)
+        found = np.empty(self.num_users)
+        step = max(1, _CELLS_AT_ONCE // self.num_channels)
+        for start in range(0, self.num_users, step):
+            rows = slice(start, start + step)
+            found[rows] = np.where(self.subscriptions[rows], totals - self.rates[rows], 0.0).sum(axis=1)
+        return _read_only(found)
+
+    @cached_property
+    def demands(self) -> Floats:
+        """The traffic between each user and its broker, published and received. Shape (|U|,)."""
+        return _read_only(self.out_rates + self.in_rates)
+
+    def room(self) -> Floats:
+        """The capacities, each with the rounding that a sum of demands is allowed. Shape (|B|,), a fresh copy."""
+        return self.capacities * (1 + _ROUNDING)
+
+    def capacity_conflict(self) -> str:
+        """Why no assignment respects the capacities, with the numbers; empty where that is not plain to see.
+
+        Either the users together need more than there is, or the k + 1 heaviest users fit no two on one broker and
+        there are k brokers, or one user fits nowhere. An instance without such a conflict can still have no
+        assignment: to tell is NP-hard (bin packing). Cost O(|U| log |U|).
+        """
+        demands, room = np.sort(self.demands)[::-1], self.room()
+        heaviest, widest = int(np.argmax(self.demands)), int(np.argmax(room))
+        largest = f"the largest capacity is {self.capacities[widest]:g}, of broker '{self.broker_label(widest)}'"
+        if demands[0] > room[widest]:
+            return f"user '{self.user_label(heaviest)}' needs {demands[0]:g}, {largest}"
+        if demands.sum() > room.sum():
+            return f"the users need {demands.sum():g} together, all brokers' capacities are {self.capacities.sum():g}"
+        pair = float(demands[self.num_brokers - 1 : self.num_brokers + 1].sum())
+        if len(demands) > self.num_brokers and pair > room[widest]:
+            count = self.num_brokers + 1
+            return f"{count} users need {pair:g} or more any two of them, on {self.num_brokers} brokers: {largest}"
+        return ""
+
+    def user_label(self, user: int) -> str:
+        """The name of a user."""
+        return self.user_labels[user] if self.user_labels is not None else f"u{user}"
+
+    def broker_label(self, broker: int) -> str:
+        """The name of a broker."""
+        return self.broker_labels[broker] if self.broker_labels is not None else f"b{broker}"
+
+    def channel_label(self, channel: int) -> str:
+        """The name of a channel."""
+        return self.channel_labels[channel] if self.channel_labels is not None else f"c{channel}"
+
+    def sample(self, size: int, seed: int) -> ContentInstance:
+        """The instance on `size` users drawn without replacement, in their order; all else stays.
+
+        The seed lies from 0 to 2^63 - 1.
+        """
+        if not 0 <= seed < 2**63:
+            raise BadInput(f"seed {seed} must lie from 0 to 2^63 - 1")
+        if not 1 <= size <= self.num_users:
+            raise BadInput(f"a sample of {size} users from {self.num_users}: choose from 1 to {self.num_users}")
+        kept = np.sort(np.random.default_rng(seed).choice(self.num_users, size, replace=False))
+        return ContentInstance(
+            self.access[kept],
+            self.core,
+            self.capacities,
+            self.rates[kept],
+            self.subscriptions[kept],
+            [self.user_label(u) for u in kept.tolist()],
+            self.broker_labels,
+            self.channel_labels,
+        )
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of all numbers (hexadecimal): the same on every machine, whatever the labels."""
+        sha = hashlib.sha256(b"overlaybench content/1\n")
+        sha.update(np.array([self.num_users, self.num_brokers, self.num_channels], dtype="<i8").tobytes())
+        for values in (self.access, self.core, self.capacities, self.rates):
+            sha.update(values.astype("<f8", copy=False).data)
+        sha.update(self.subscriptions.view(np.uint8).data)
+        return sha.hexdigest()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A pickled numpy array comes back writable, and these have been checked.
+        return _checked_before, (
+            {name: getattr(self, name) for name in self.__dataclass_fields__},
+            ("access", "core", "capacities", "rates", "subscriptions"),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ContentInstance) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        return (
+            f"ContentInstance({self.num_users} users, {self.num_brokers} brokers, {self.num_channels} channels, "
+            f"{self.digest[:12]})"
+        )
+
+
+def _checked_before(fields: dict[str, Any], arrays: tuple[str, ...]) -> ContentInstance:
+    instance = object.__new__(ContentInstance)
+    for name, value in fields.items():
+        object.__setattr__(instance, name, _read_only(value) if name in arrays else value)
+    return instance
+
+
+def _flags(given: npt.ArrayLike, shape: tuple[int, ...]) -> Flags:
+    values = np.asarray(given)
+    if values.shape != shape:
+        raise BadInput(f"subscriptions has shape {values.shape}: give {shape}")
+    if values.dtype != np.bool_ and not np.isin(values, (0, 1)).all():
+        raise BadInput("subscriptions must be true or false")
+    return _read_only(np.array(values, dtype=np.bool_, order="C"))
+
+
+def _read_only(values: _Array) -> _Array:
+    values.flags.writeable = False
+    return values

@@ -1,0 +1,1 @@
+"""The Steiner tree problem in graphs, and SteinLib's files."""

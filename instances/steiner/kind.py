@@ -1,0 +1,59 @@
+"""The kind ``steiner``: graphs with terminals, answered by trees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from instances.kind import Kind, Loaded
+from instances.overlay import Overlay
+from instances.overlay_files import labelled_edges, read_overlay, write_overlay
+from instances.steiner.files import read_stp, write_stp
+from instances.steiner.instance import SteinerInstance
+
+
+class Steiner(Kind[SteinerInstance, Overlay]):
+    """A graph with edge costs, and which of its nodes a tree must join."""
+
+    name, summary = "steiner", "a graph with edge costs and terminals; answered by a tree"
+    ending = ".stp"
+    sizes, measures = ("nodes", "edges", "terminals"), ("edges", "steiner_nodes")
+    shown = ("edges",)
+
+    def read(self, path: Path, columns: Mapping[str, str]) -> Loaded[SteinerInstance]:
+        """See :func:`instances.steiner.files.read_stp`; there are no columns."""
+        return Loaded(read_stp(path))
+
+    def write(self, instance: SteinerInstance, path: Path) -> None:
+        """See :func:`instances.steiner.files.write_stp`."""
+        write_stp(instance, path)
+
+    def size(self, instance: SteinerInstance) -> dict[str, int]:
+        """n, m and k."""
+        return {"nodes": instance.num_nodes, "edges": instance.num_edges, "terminals": instance.num_terminals}
+
+    def read_answer(self, path: Path, instance: SteinerInstance) -> Overlay:
+        """See :func:`instances.overlay_files.read_overlay`; nodes are labelled as in STP files."""
+        return read_overlay(path, instance)
+
+    def write_answer(self, answer: Overlay, instance: SteinerInstance, path: Path) -> None:
+        """See :func:`instances.overlay_files.write_overlay`."""
+        write_overlay(answer, instance, path)
+
+    def labelled(self, answer: Overlay, instance: SteinerInstance) -> dict[str, object]:
+        """The edges by node label."""
+        return {"edges": labelled_edges(answer, instance)}
+
+    def pack(self, answer: Overlay) -> npt.NDArray[np.int32]:
+        """Ends of the edges in turn: u0, v0, u1, v1 and so on."""
+        return answer.edges.ravel()
+
+    def unpack(self, packed: npt.NDArray[np.int32], instance: SteinerInstance) -> Overlay:
+        """The tree of the edges so packed."""
+        return Overlay.from_edges(instance.num_nodes, np.asarray(packed, dtype=np.int64).reshape(-1, 2))
+
+
+STEINER = Steiner()

@@ -1,0 +1,1 @@
+"""The best soft links over a broker tree, proven."""

@@ -1,0 +1,1 @@
+"""Exact models of content-based overlays (P4)."""

@@ -1,0 +1,124 @@
+"""Branch-and-cut for content-based overlays: directed cuts on the exact engine, branching on users first."""
+
+from __future__ import annotations
+
+import math
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from instances import ContentInstance, ContentOverlay, Found, Method, Problem
+from instances.content.problems import CONTENT_PROBLEMS, ContentProblem
+from models.content.cuts import ContentCuts
+from models.content.exact import Proof, solve_content
+from models.content.ilp import START, THREADS, warm_up_heuristics
+from models.content.incumbent import ContentIncumbent
+from models.content.model import ContentModel
+from models.engine.progress import PROGRESS, Progress
+from models.engine.time_budget import TimeBudget, interruptible
+from models.engine.tree_search import TreeSearch
+
+
+def content_branch_and_cut(
+    instance: ContentInstance,
+    problem: Problem[ContentInstance, ContentOverlay],
+    *,
+    seed: int = 0,
+    time_limit: float | None = None,
+    start: str = "best",
+    threads: int = 1,
+    progress: str = "auto",
+) -> Found[ContentOverlay]:
+    """A cheapest content-based overlay with proof, or the best one found with a proven bound.
+
+    Parameters
+    ----------
+    seed : int
+        Of the heuristics.
+    time_limit : float, optional
+        Seconds.
+    start : {"best", "none"}
+        Whether heuristics run first.
+    threads : int
+        Of the LP solver.
+    progress : {"auto", "on", "off"}
+        Lines on stderr.
+
+    Returns
+    -------
+    Found
+        Its bound is proven in integers at every node of the tree, up to a relative half of a millionth, at which nodes
+        are cut off.
+
+    Notes
+    -----
+    Exponential in the worst case; docs/content_exact.md has the formulation and measurements. P4 §IV.A.
+    """
+    assert isinstance(problem, ContentProblem)
+    minimise = partial(_minimise, instance, problem, threads=threads, progress=progress)
+    with interruptible(time_limit) as budget:
+        return solve_content(instance, problem, minimise, start=start, seed=seed, budget=budget)
+
+
+def _minimise(
+    instance: ContentInstance,
+    problem: ContentProblem,
+    start: ContentOverlay | None,
+    budget: TimeBudget,
+    *,
+    threads: int,
+    progress: str,
+) -> Proof:
+    model = ContentModel(instance, problem.routing, deadline=budget)
+    planes = ContentCuts(model, threads=threads)
+    incumbent = ContentIncumbent(model, problem, start, planes.unit)
+    root = planes.tighten(budget, stall=1e-4 * planes.cost_scale)
+    tree = TreeSearch(planes, incumbent, progress=Progress(progress))
+    counters: dict[str, float | str] = {"nodes": 0, "cuts": planes.cuts, "columns": len(model.costs)}
+    if root is None:
+        return Proof(incumbent.answer, -math.inf, False, counters)
+    counters["root_bound"] = round(planes.best_units / planes.unit, 6)
+    if not planes.lp.feasible:
+        return Proof(None, math.inf, True, counters)
+    incumbent.improve_along(planes.columns, planes.lp.x, budget, goal=0.0, steps=0, patience=1)
+    tree.run(budget, root)
+    counters |= {"nodes": tree.nodes, "cuts": planes.cuts, "simplex_iterations": planes.lp.iterations}
+    if tree.complete and incumbent.answer is None:
+        return Proof(None, math.inf, True, counters)
+    return Proof(incumbent.answer, tree.units / planes.unit, tree.complete, counters)
+
+
+def _solve(
+    instance: ContentInstance,
+    problem: Problem[ContentInstance, ContentOverlay],
+    *,
+    seed: int,
+    time_limit: float | None,
+    **options: Any,
+) -> Found[ContentOverlay]:
+    return content_branch_and_cut(instance, problem, seed=seed, time_limit=time_limit, **options)
+
+
+@cache
+def _warm_up() -> None:
+    """Compile the kernels, and load the LP solver."""
+    warm_up_heuristics()
+    corners = np.array([[0.0, 2, 2], [2, 0, 2], [2, 2, 0]])
+    users = ContentInstance(corners, 2 * corners, np.full(3, 9.0), np.ones((3, 1)), np.ones((3, 1), np.bool_))
+    for problem in CONTENT_PROBLEMS:
+        content_branch_and_cut(users, problem, progress="off")
+        planes = ContentCuts(ContentModel(users, problem.routing))
+        planes.violated(np.full(len(planes.columns), 0.3), exact=True)
+
+
+CONTENT_BRANCH_AND_CUT: Method[ContentInstance, ContentOverlay] = Method(
+    "branch-and-cut",
+    tuple(problem.name for problem in CONTENT_PROBLEMS),
+    "content: branch-and-cut on directed cuts of each publisher's arborescence",
+    "P4 §IV.A; docs/content_exact.md",
+    True,
+    _solve,
+    (START, THREADS, PROGRESS),
+    _warm_up,
+)

@@ -1,0 +1,240 @@
+"""CBC and HiGHS behind one call: start, limit, threads and seed in; status, values and bound out.
+
+All objectives are integers, so a gap below 1 is closed: both solvers stop at an absolute gap of 0.999, and a bound
+counts from the next integer on, less a millionth for their tolerances. PuLP tells neither solver's bound.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import highspy
+import numpy as np
+import pulp
+from pulp.apis.coin_api import pulp_cbc_path
+
+from models.engine.deadline import Deadline, OutOfTime
+
+ABSOLUTE_GAP = 0.999
+# CBC looks at its limit between steps of the search, and inside the root LP not at all: it gets a little less than
+# there is, and is killed a little later (seconds).
+_SHARE, _GRACE = 0.95, 0.25
+_LEAST_LIMIT = 0.02
+
+
+@dataclass(frozen=True)
+class SolverReport:
+    """What a solver says of a program; a solution, if found, is in the program's variables.
+
+    Attributes
+    ----------
+    found : bool
+        Whether there is an integer solution.
+    lower_bound : float
+        Proven; −inf if nothing is, inf if there is no solution.
+    stopped : bool
+        Whether the limit ended the search.
+    nodes : float
+        Of the search tree.
+    """
+
+    found: bool
+    lower_bound: float
+    stopped: bool
+    nodes: float
+
+
+def solve_with_highs(
+    program: pulp.LpProblem,
+    start: Mapping[pulp.LpVariable, int] | None,
+    deadline: Deadline,
+    *,
+    threads: int,
+    seed: int,
+    relaxed: bool = False,
+) -> SolverReport:
+    """Solve with HiGHS, inside this process.
+
+    Parameters
+    ----------
+    start : mapping
+        Values of all integer variables; HiGHS works out the others.
+    relaxed : bool
+        Solve the LP relaxation: then `lower_bound` is its value.
+
+    Raises
+    ------
+    OutOfTime
+        If nothing is left to solve in.
+    """
+    solver = _Highs(
+        msg=False,
+        mip=not relaxed,
+        threads=threads,
+        gapRel=0.0,
+        gapAbs=ABSOLUTE_GAP,
+        random_seed=seed % 2**31,
+        parallel="on" if threads > 1 else "off",
+    )
+    solver.start, solver.deadline = start, deadline
+    # HiGHS keeps the thread count of its first run in a process until it is told to forget it.
+    highspy.Highs.resetGlobalScheduler(True)
+    solver.solve(program)
+    highs = program.solverModel
+    status, info = highs.getModelStatus(), highs.getInfo()
+    if status == highspy.HighsModelStatus.kInfeasible:
+        return SolverReport(False, math.inf, False, 0)
+    finished = status in (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kModelEmpty)
+    if relaxed or not program.isMIP():
+        bound = info.objective_function_value if finished else -math.inf
+        return SolverReport(finished, bound, not finished, 0)
+    found = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
+    return SolverReport(found, info.mip_dual_bound, not finished, max(0, info.mip_node_count))
+
+
+class _Highs(pulp.HiGHS):  # type: ignore[misc]
+    """PuLP's HiGHS, with a start, and a time limit that counts the building of the solver's model too."""
+
+    start: Mapping[pulp.LpVariable, int] | None
+    deadline: Deadline
+
+    def callSolver(self, lp: pulp.LpProblem) -> None:
+        self.deadline.check()
+        if math.isfinite(self.deadline.left):
+            lp.solverModel.setOptionValue("time_limit", self.deadline.left)
+        if self.start is not None and self.mip:
+            index = np.array([variable.index for variable in self.start], dtype=np.int32)
+            lp.solverModel.setSolution(len(index), index, np.array(list(self.start.values()), dtype=np.float64))
+        lp.solverModel.run()
+
+    def findSolutionValues(self, lp: pulp.LpProblem) -> tuple[int, int]:
+        """Only what is used: the values, where there are any."""
+        if lp.solverModel.getInfo().primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
+            return pulp.LpStatusNotSolved, pulp.LpSolutionNoSolutionFound
+        values = lp.solverModel.getSolution().col_value
+        for variable in lp.variables():
+            variable.varValue = values[variable.index]
+        return pulp.LpStatusOptimal, pulp.LpSolutionIntegerFeasible
+
+
+def solve_with_cbc(
+    program: pulp.LpProblem,
+    start: Mapping[pulp.LpVariable, int] | None,
+    deadline: Deadline,
+    *,
+    threads: int,
+    seed: int,
+) -> SolverReport:
+    """Solve with the CBC in PuLP's wheel, as a child process with its files in a temporary folder.
+
+    The child is killed when the limit has passed and it has not stopped by itself, when this call is interrupted, and,
+    where the system has `setpriv`, when this process dies. Its bound is read from its log. CBC rounds it to three
+    digits behind the point, or to six in all, which never lifts a bound below 100,000 over the next integer. A claim
+    that nothing is feasible counts only if it came before the limit: CBC 2.10 makes it falsely when preprocessing is
+    cut short. Cut short with a start, it sometimes crashes at the end, which then counts as stopped.
+
+    Parameters
+    ----------
+    start : mapping
+        Values of all integer variables; CBC works out the others.
+
+    Raises
+    ------
+    OutOfTime
+        If nothing is left to solve in.
+    RuntimeError
+        If CBC crashes before the limit.
+    """
+    with TemporaryDirectory(prefix="overlaybench-") as name:
+        folder = Path(name)
+        model, mip_start, solution, log = (str(folder / file) for file in ("model.mps", "start", "solution", "log"))
+        _, variable_names, constraint_names, _ = program.writeMPS(model, rename=1)
+        command = [*_wrapped(), pulp_cbc_path, model]
+        if start is not None:
+            lines = (f"{i} {variable_names[v.name]} {value} 0" for i, (v, value) in enumerate(start.items()))
+            Path(mip_start).write_text("\n".join(["Feasible - objective value 0", *lines, ""]))
+            command += ["-mips", mip_start]
+        limit = _SHARE * deadline.left
+        if limit < _LEAST_LIMIT:
+            raise OutOfTime
+        if math.isfinite(limit):
+            command += ["-sec", f"{limit:.3f}"]
+        command += ["-timeMode", "elapsed", "-ratio", "0", "-allow", str(ABSOLUTE_GAP)]
+        command += ["-randomCbcSeed", str(seed % 2**31), "-randomSeed", str(seed % 2**31)]
+        command += ["-threads", str(threads)] if threads > 1 else []
+        command += ["-solve", "-printingOptions", "all", "-solution", solution]
+        begin = time.perf_counter()
+        ended = _run(command, log, deadline.left + _GRACE)
+        in_time = time.perf_counter() - begin < limit
+        text = Path(log).read_text(errors="replace")
+        crashed = ended and not Path(solution).exists()
+        if crashed and in_time:
+            raise RuntimeError(f"CBC ended without a solution file; its log ends: {text[-300:]!r}")
+        if crashed or not ended:
+            return SolverReport(False, _bound_in(text), True, _nodes_in(text))
+        status, values, _, _, _, kind = pulp.COIN_CMD(path=pulp_cbc_path).readsol_MPS(
+            solution, program, program.variables(), variable_names, constraint_names
+        )
+        return _report(program, status, kind, values, text, in_time)
+
+
+def _wrapped() -> list[str]:
+    """What lets CBC die with its parent, and write its log line by line for whoever has to kill it."""
+    setpriv, stdbuf = shutil.which("setpriv"), shutil.which("stdbuf")
+    return [
+        *([setpriv, "--pdeathsig", "KILL", "--"] if setpriv else []),
+        *([stdbuf, "-oL"] if stdbuf else []),
+    ]
+
+
+def _run(command: list[str], log: str, limit: float) -> bool:
+    """Run with all output in the log; False if it had to be killed."""
+    with open(log, "wb") as output:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+        try:
+            process.wait(None if math.isinf(limit) else limit)
+        except subprocess.TimeoutExpired:
+            return False
+        finally:
+            process.kill()
+            process.wait()
+    return True
+
+
+def _report(
+    program: pulp.LpProblem, status: int, kind: int, values: Mapping[str, float], log: str, in_time: bool
+) -> SolverReport:
+    nodes, bound = _nodes_in(log), _bound_in(log)
+    if status == pulp.LpStatusInfeasible:
+        return SolverReport(False, math.inf if in_time else bound, not in_time, nodes)
+    found = kind in (pulp.LpSolutionOptimal, pulp.LpSolutionIntegerFeasible)
+    if found:
+        program.assignVarsVals(values)
+    if kind == pulp.LpSolutionOptimal:
+        return SolverReport(True, max(bound, pulp.value(program.objective) - ABSOLUTE_GAP), False, nodes)
+    return SolverReport(found, bound, True, nodes)
+
+
+def _bound_in(log: str) -> float:
+    """The bound of the final table, or, of a search that was killed, the root LP's and those reported from the tree."""
+    final = re.findall(r"^Lower bound:\s+(\S+)", log, re.MULTILINE)
+    running = re.findall(r"(?:best possible|Continuous objective value is) ([-+.e\d]+)", log)
+    bounds = [float(bound) for bound in final or running]
+    return max((bound for bound in bounds if abs(bound) < 1e20), default=-math.inf)
+
+
+def _nodes_in(log: str) -> float:
+    final = re.findall(r"^Enumerated nodes:\s+(\d+)", log, re.MULTILINE)
+    running = re.findall(r"After (\d+) nodes", log)
+    return float((final or running or ["0"])[-1])
+
+
+SOLVERS: Mapping[str, Callable[..., SolverReport]] = {"highs": solve_with_highs, "cbc": solve_with_cbc}

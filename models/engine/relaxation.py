@@ -1,0 +1,172 @@
+"""LP relaxations solved by cutting planes and, where asked for, column generation: the loop that all of them share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sized
+from dataclasses import replace
+from typing import Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from models.certificate import UNIT, Bound
+from models.engine.highs_lp import HighsLP, Reals
+from models.engine.time_budget import TimeBudget
+
+Bits = npt.NDArray[np.int8]
+Rows = TypeVar("Rows")
+_FEW_COLUMNS = 200
+NO_CUTOFF = 2**62
+
+
+class Relaxation(ABC, Generic[Rows]):
+    """A restricted LP over 0/1 decisions that grows by violated rows and by columns of negative reduced cost.
+
+    Attributes
+    ----------
+    lp : HighsLP
+    unit : int
+        Bounds are proven in integers, as multiples of 1/unit.
+    cost_scale : float
+        The size of a typical cost.
+    columns_at_once : int
+        How many are priced in a round.
+    cuts : int
+        Rows added so far.
+    best_units : int
+        The best bound proven without fixed columns, times `unit`.
+    converged : bool
+        Whether the last call of :meth:`tighten` ended because nothing is violated.
+    """
+
+    lp: HighsLP
+    unit = UNIT
+    cost_scale = 1.0
+    columns_at_once = _FEW_COLUMNS
+
+    def __init__(self) -> None:
+        self.cuts = self.best_units = 0
+        self.converged = False
+
+    @property
+    @abstractmethod
+    def columns(self) -> Sized:
+        """The decisions in the LP."""
+
+    def tighten(
+        self,
+        deadline: TimeBudget,
+        *,
+        lower: Bits | None = None,
+        upper: Bits | None = None,
+        enough: int = NO_CUTOFF,
+        exact: bool = True,
+        stall: float = 0.0,
+        rounds: int = 100_000,
+        at_round: Callable[[Bound], bool] | None = None,
+    ) -> Bound | None:
+        """Solve, separate and price until nothing is violated, the bound stalls, or it is enough.
+
+        Parameters
+        ----------
+        lower, upper : int8 arrays, one a column
+            Bounds of x within a search tree; columns priced in meanwhile are free.
+        enough : int
+            Stop when the bound, in units, exceeds this.
+        exact : bool
+            Whether to separate exactly when the heuristic finds nothing.
+        stall : float
+            Stop when ten rounds raised the bound by less than this.
+        at_round : callable
+            Is shown the bound of each round, and says whether to stop.
+
+        Returns
+        -------
+        Bound or None
+            The best bound of this call; None if time ran out before there was any. If `lp.feasible` is False there is
+            no solution, and that is proven: the bound is `enough`. `lp.x` is the last solution.
+        """
+        root = lower is None
+        best: Bound | None = None
+        history: list[float] = []
+        self.converged = False
+        last_raise = 0
+        for _ in range(rounds):
+            if deadline.passed:
+                break
+            if not root:
+                lower, upper = self._extended(lower, 0), self._extended(upper, 1)
+                self.lp.bound_columns(lower.astype(np.float64), upper.astype(np.float64))
+            if not self.lp.solve(deadline.left):
+                break
+            bound = self._proven(lower, upper)
+            if not self.lp.feasible:
+                if bound.units > 0 and not len(bound.new_pairs):
+                    return replace(bound, units=enough + 1)
+                if not len(bound.new_pairs):
+                    break
+                self._add_columns(np.sort(bound.new_pairs[:_FEW_COLUMNS]))
+                continue
+            if best is None or bound.units >= best.units:
+                best = bound
+            if root and bound.units > self.best_units:
+                self.best_units = bound.units
+                self._keep_certificate()
+            if best.units > enough or (at_round is not None and at_round(best)):
+                break
+            history.append(self.lp.value)
+            rows = self.violated(self.lp.x, exact=exact)
+            if not self._size(rows) and not len(bound.new_pairs):
+                self.converged = exact
+                break
+            if stall and len(history) > 10 and history[-1] - history[-11] < stall and not len(bound.new_pairs):
+                break
+            # A row dropped while the objective stands still may come back for ever.
+            if len(history) > 1 and history[-1] > history[last_raise] + 1e-6:
+                last_raise = len(history) - 1
+                self._drop_idle_rows()
+            if len(bound.new_pairs):
+                self._add_columns(np.sort(bound.new_pairs[: self.columns_at_once]))
+            if self._size(rows):
+                self.cuts += self._size(rows)
+                self._add_rows(rows)
+        return best
+
+    @abstractmethod
+    def violated(self, x: Reals, *, exact: bool) -> Rows:
+        """Rows that x violates; with `exact`, none only if no row of the relaxation is violated."""
+
+    def satisfied(self, x: Reals) -> bool:
+        """Whether 0/1 values are an answer: none of the rows of the relaxation is violated."""
+        return not self._size(self.violated(x, exact=False))
+
+    def branchable(self, fractional: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Of the columns with fractional value, those to branch on first: here, all of them."""
+        return fractional
+
+    def least_value(self, units: int) -> float:
+        """The least value of an answer where this bound holds: here, values are integers."""
+        return -(-units // self.unit)
+
+    @abstractmethod
+    def _proven(self, lower: Bits | None, upper: Bits | None) -> Bound: ...
+
+    @abstractmethod
+    def _size(self, rows: Rows) -> int: ...
+
+    @abstractmethod
+    def _add_rows(self, rows: Rows) -> None: ...
+
+    @abstractmethod
+    def _drop_idle_rows(self) -> None: ...
+
+    def _add_columns(self, columns: npt.NDArray[np.int64]) -> None:
+        raise NotImplementedError
+
+    def _keep_certificate(self) -> None:
+        """Called when the duals of the LP prove the best bound without fixed columns."""
+
+    def _extended(self, bits: Bits | None, value: int) -> Bits:
+        known = np.empty(0, np.int8) if bits is None else bits
+        return np.concatenate([known, np.full(len(self.columns) - len(known), value, np.int8)])

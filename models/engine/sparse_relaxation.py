@@ -1,0 +1,152 @@
+"""A relaxation over columns that are all there from the beginning, with sparse rows and bounds proven in integers."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from models.certificate import UNIT, Bound
+from models.engine.highs_lp import HighsLP, Reals
+from models.engine.relaxation import Bits, Relaxation
+
+Units = npt.NDArray[np.int64]
+_PATIENCE = 25
+_USED = 1e-9
+_LARGEST = 2.0**60
+_NONE = np.empty(0, np.int64)
+
+
+class SparseRows(NamedTuple):
+    """Inequalities Σ values·x ≥ rhs in integers.
+
+    Attributes
+    ----------
+    offsets : int64 array, shape (rows + 1,)
+        Row r has the columns ``columns[offsets[r]:offsets[r + 1]]``.
+    columns, values : int64 arrays
+    rhs : int64 array, shape (rows,)
+    """
+
+    offsets: Units
+    columns: Units
+    values: Units
+    rhs: Units
+
+    def chosen(self, rows: npt.NDArray[np.bool_]) -> SparseRows:
+        """The rows that are marked."""
+        sizes = np.diff(self.offsets)
+        entries = np.repeat(rows, sizes)
+        offsets = np.concatenate([[0], np.cumsum(sizes[rows])]).astype(np.int64)
+        return SparseRows(offsets, self.columns[entries], self.values[entries], self.rhs[rows])
+
+
+class RowList:
+    """Collects rows one by one, each kept once."""
+
+    def __init__(self) -> None:
+        self._rows: dict[tuple[bytes, bytes, int], tuple[Units, Units, int]] = {}
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[tuple[Units, Units, int]]:
+        return iter(self._rows.values())
+
+    def add(self, columns: npt.ArrayLike, values: npt.ArrayLike, rhs: int) -> None:
+        """Add Σ values·columns ≥ rhs; one number for `values` stands for all columns."""
+        where = np.asarray(columns, np.int64)
+        factors = np.broadcast_to(np.asarray(values, np.int64), where.shape)
+        self._rows.setdefault((where.tobytes(), factors.tobytes(), rhs), (where, factors, rhs))
+
+    def rows(self) -> SparseRows:
+        """All of them, in the order in which they came."""
+        listed = list(self._rows.values())
+        sizes = [len(columns) for columns, _, _ in listed]
+        return SparseRows(
+            np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+            np.concatenate([_NONE, *(columns for columns, _, _ in listed)]),
+            np.concatenate([_NONE, *(values for _, values, _ in listed)]),
+            np.array([rhs for _, _, rhs in listed], np.int64),
+        )
+
+
+class SparseRelaxation(Relaxation[SparseRows]):
+    """Minimise costs·x over 0/1 columns; the first rows stay, those that :meth:`violated` finds may be dropped again.
+
+    Parameters
+    ----------
+    costs : int64 or float64 array, one a column
+        Not negative. Bounds are proven for the costs rounded down to multiples of 1/unit, which changes no integer.
+    rows : SparseRows
+    constant : float
+        Added to every value.
+    threads : int
+
+    Attributes
+    ----------
+    unit : int
+        A power of 2, at most 2^32 and such that all costs together stay below 2^60 units.
+    """
+
+    def __init__(
+        self, costs: npt.NDArray[np.number], rows: SparseRows, *, constant: float = 0, threads: int = 1
+    ) -> None:
+        super().__init__()
+        total = float(costs.sum()) + abs(constant) + 1
+        self.unit = min(UNIT, 2 ** int(np.floor(np.log2(_LARGEST / total))))
+        self.cost_scale = max(float(costs.mean()), 1e-9) if len(costs) else 1.0
+        self._cost_units = np.floor(costs * float(self.unit)).astype(np.int64)
+        self._constant = int(np.floor(constant * self.unit))
+        self._columns = np.arange(len(costs))
+        self.rows, self._permanent = rows, len(rows.rhs)
+        self.idle = np.zeros(len(rows.rhs), np.int64)
+        self.lp = HighsLP(threads=threads)
+        self.lp.append_columns(costs.astype(np.float64), 0.0, 1.0)
+        self._append(rows)
+
+    @property
+    def columns(self) -> Units:
+        """The numbers of the columns."""
+        return self._columns
+
+    @abstractmethod
+    def violated(self, x: Reals, *, exact: bool) -> SparseRows:
+        """See :class:`Relaxation`."""
+
+    def _proven(self, lower: Bits | None, upper: Bits | None) -> Bound:
+        """Weak duality: Σ duals·rhs + Σ_columns min over x of (cost − cover)·x, in integers."""
+        duals = np.floor(self.lp.row_duals * float(self.unit)).astype(np.int64)
+        self.idle = np.where(self.lp.row_duals > _USED, 0, self.idle + 1)
+        reduced = self._cost_units.copy() if self.lp.feasible else np.zeros_like(self._cost_units)
+        np.subtract.at(reduced, self.rows.columns, np.repeat(duals, np.diff(self.rows.offsets)) * self.rows.values)
+        low, high = (0, 1) if lower is None or upper is None else (lower, upper)
+        total = sum((duals * self.rows.rhs).tolist()) + int(np.where(reduced > 0, reduced * low, reduced * high).sum())
+        return Bound(total + (self._constant if self.lp.feasible else 0), _NONE, reduced)
+
+    def _size(self, rows: SparseRows) -> int:
+        return len(rows.rhs)
+
+    def _add_rows(self, rows: SparseRows) -> None:
+        self._append(rows)
+        old = self.rows
+        self.rows = SparseRows(
+            np.concatenate([old.offsets, rows.offsets[1:] + old.offsets[-1]]),
+            *(np.concatenate([mine, new]) for mine, new in zip(old[1:], rows[1:], strict=True)),
+        )
+        self.idle = np.concatenate([self.idle, np.zeros(len(rows.rhs), np.int64)])
+
+    def _append(self, rows: SparseRows) -> None:
+        self.lp.append_rows(
+            rows.rhs.astype(np.float64), rows.offsets[:-1], rows.columns, rows.values.astype(np.float64)
+        )
+
+    def _drop_idle_rows(self) -> None:
+        drop = self.idle >= _PATIENCE
+        drop[: self._permanent] = False
+        if drop.any():
+            self.lp.delete_rows(np.flatnonzero(drop))
+            self.rows, self.idle = self.rows.chosen(~drop), self.idle[~drop]

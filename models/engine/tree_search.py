@@ -1,0 +1,243 @@
+"""Branch and bound over cutting planes: every node is pruned by a bound proven in integers."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from models.certificate import Bound
+from models.engine.branching import Branching
+from models.engine.progress import Progress
+from models.engine.relaxation import NO_CUTOFF, Bits, Relaxation
+from models.engine.time_budget import TimeBudget
+
+_INTEGRAL = 1e-6
+
+
+class Incumbent(Protocol):
+    """The best answer so far, and the ways to better ones along values of the LP's columns.
+
+    Attributes
+    ----------
+    value : float
+        Infinite without an answer.
+    cutoff : int
+        Whatever has a bound above this, in units of the relaxation, cannot hold a better answer.
+    """
+
+    value: float
+
+    @property
+    def cutoff(self) -> int: ...
+
+    def offer_chosen(self, columns: Any, chosen: npt.NDArray[np.bool_]) -> object:
+        """Keep a choice of columns that is an answer, if it is better."""
+
+    def build_along(self, columns: Any, x: npt.NDArray[np.float64]) -> object:
+        """Build an answer along LP values and offer it."""
+
+    def improve_along(
+        self,
+        columns: Any,
+        x: npt.NDArray[np.float64],
+        deadline: TimeBudget,
+        *,
+        goal: float,
+        steps: int,
+        patience: int,
+    ) -> object:
+        """As :meth:`build_along`, with a local search until the value is `goal` or nothing gets better."""
+
+
+@dataclass(order=True)
+class Node:
+    """A part of the search space: some columns are in, some are out.
+
+    Attributes
+    ----------
+    units : int
+        A proven lower bound, in units of the relaxation.
+    depth : int
+        Minus the number of branchings, so that of equal bounds the deepest comes first.
+    number : int
+        In order of creation.
+    lower, upper : int8 arrays
+        Of the columns that were there when the node was made; all later ones are free.
+    """
+
+    units: int
+    depth: int
+    number: int
+    lower: Bits = field(compare=False)
+    upper: Bits = field(compare=False)
+
+
+class TreeSearch:
+    """Search for an answer better than the incumbent, or prove that there is none.
+
+    Parameters
+    ----------
+    planes : Relaxation
+        Best after its root was tightened.
+    incumbent : Incumbent
+    stop_at_first : bool
+        Stop at the first answer found: only its existence is asked for.
+    progress : Progress
+
+    Attributes
+    ----------
+    nodes : int
+        Solved so far.
+    complete : bool
+        Whether the search has ended, so that the incumbent, if any, is optimal.
+    fixed : int
+        Columns fixed by reduced cost at the root.
+    """
+
+    def __init__(
+        self, planes: Relaxation[Any], incumbent: Incumbent, *, stop_at_first: bool = False, progress: Progress
+    ) -> None:
+        self.planes, self.incumbent, self.progress = planes, incumbent, progress
+        self.branching = Branching(planes.lp, planes.cost_scale)
+        self.nodes = self.fixed = 0
+        self.complete = False
+        self._stop_at_first = stop_at_first
+        self._root: Bound | None = None
+        self._open: list[Node] = []
+        self._current: Node | None = None
+        self._created = 0
+        self._closed = NO_CUTOFF  # the least bound of the nodes that were closed by an answer of their own
+
+    @property
+    def units(self) -> int:
+        """The bound proven so far, in units: the least of all open nodes; with none open, the cutoff."""
+        open_ = [node.units for node in self._open[:1]] + ([self._current.units] if self._current else [])
+        bound = min(open_, default=self.incumbent.cutoff + 1 if self.nodes else self.planes.best_units)
+        return max(self.planes.best_units, min(bound, self._closed, self.incumbent.cutoff + 1))
+
+    def run(self, deadline: TimeBudget, root: Bound | None) -> None:
+        """Search until done or out of time; may be interrupted at any moment.
+
+        Parameters
+        ----------
+        root : Bound or None
+            What tightening the root proved.
+        """
+        self._root = root
+        size = len(self.planes.columns)
+        units = self.planes.best_units if root is None else root.units
+        self._current = Node(units, 0, 0, np.zeros(size, np.int8), np.ones(size, np.int8))
+        while self._current is not None or self._open:
+            if deadline.passed or (self._stop_at_first and np.isfinite(self.incumbent.value)):
+                break
+            if self._current is None:
+                self._current = heapq.heappop(self._open)
+            node = self._current
+            if node.units > self.incumbent.cutoff:
+                self._current = None
+                continue
+            children = self._solve(node, deadline)
+            if children is None:
+                break
+            self.nodes += 1
+            for child in children[1:]:
+                heapq.heappush(self._open, child)
+            self._current = children[0] if children else None
+            self.progress.line(
+                incumbent=self.incumbent.value if np.isfinite(self.incumbent.value) else None,
+                bound=self.units / self.planes.unit,
+                cuts=self.planes.cuts,
+                edges=len(self.planes.columns),
+                nodes=self.nodes,
+                open_nodes=len(self._open),
+            )
+        while self._open and self._open[0].units > self.incumbent.cutoff:
+            heapq.heappop(self._open)
+        if self._current is not None and self._current.units > self.incumbent.cutoff:
+            self._current = None
+        self.complete = self._current is None and not self._open
+
+    def _solve(self, node: Node, deadline: TimeBudget) -> list[Node] | None:
+        """The children of a node, the one to dive into first; None if time ran out."""
+        planes, lp = self.planes, self.planes.lp
+        self._fix_at_root(node)
+        stall = 0.02
+        while True:
+            bound = planes.tighten(
+                deadline,
+                lower=node.lower,
+                upper=node.upper,
+                enough=self.incumbent.cutoff,
+                exact=stall == 0,
+                stall=stall,
+                rounds=100_000 if stall == 0 else 30,
+            )
+            if bound is None:
+                return None
+            node.units = max(node.units, bound.units)
+            if node.units > self.incumbent.cutoff:
+                return []
+            x = lp.x
+            fractional = np.flatnonzero((x > _INTEGRAL) & (x < 1 - _INTEGRAL))
+            if len(fractional):
+                break
+            if planes.satisfied(x):
+                self.incumbent.offer_chosen(planes.columns, x > 0.5)
+                if node.units > self.incumbent.cutoff:
+                    return []
+                if planes.converged:
+                    self._closed = min(self._closed, node.units)
+                    # Bound and value of an integral solution differ by rounding only, or edges are left to price.
+                    return []
+            elif planes.converged or deadline.passed:
+                return None
+            stall = 0.0
+        self._improve(x, deadline)
+        if node.units > self.incumbent.cutoff:
+            return []
+        lower, upper = _extended(node.lower, len(planes.columns), 0), _extended(node.upper, len(planes.columns), 1)
+        _fix_by_reduced_cost(lower, upper, bound, self.incumbent.cutoff)
+        free = planes.branchable(fractional[(lower[fractional] == 0) & (upper[fractional] == 1)])
+        if not len(free):
+            return [self._child(node, lower, upper)]
+        edge = self.branching.choose(free, x, lower, upper, deadline)
+        up, down = lower.copy(), upper.copy()
+        up[edge], down[edge] = 1, 0
+        return [self._child(node, up, upper), self._child(node, lower, down)]
+
+    def _child(self, node: Node, lower: Bits, upper: Bits) -> Node:
+        self._created += 1
+        return Node(node.units, node.depth - 1, self._created, lower, upper)
+
+    def _fix_at_root(self, node: Node) -> None:
+        if self._root is not None and self.incumbent.cutoff < NO_CUTOFF:
+            before = int((node.upper == 0).sum() + (node.lower == 1).sum())
+            _fix_by_reduced_cost(node.lower, node.upper, self._root, self.incumbent.cutoff)
+            if node.number == 0:
+                self.fixed = int((node.upper == 0).sum() + (node.lower == 1).sum()) - before
+
+    def _improve(self, x: npt.NDArray[np.float64], deadline: TimeBudget) -> None:
+        if self.nodes % 50 == 0:
+            goal = self.planes.least_value(self.units)
+            self.incumbent.improve_along(self.planes.columns, x, deadline, goal=goal, steps=2_000, patience=1)
+        else:
+            self.incumbent.build_along(self.planes.columns, x)
+
+
+def _fix_by_reduced_cost(lower: Bits, upper: Bits, bound: Bound, cutoff: int) -> None:
+    """Fix columns whose other value would lift the bound above the cutoff, in place."""
+    if cutoff == NO_CUTOFF:
+        return
+    known = min(len(lower), len(bound.reduced_costs))
+    reduced, low, high = bound.reduced_costs[:known], lower[:known], upper[:known]
+    free = (low == 0) & (high == 1)
+    high[free & (bound.units + reduced > cutoff)] = 0
+    low[free & (bound.units - reduced > cutoff)] = 1
+
+
+def _extended(bits: Bits, size: int, value: int) -> Bits:
+    return np.concatenate([bits, np.full(size - len(bits), value, np.int8)])

@@ -1,0 +1,1 @@
+"""Proven cheapest Steiner trees."""

@@ -1,0 +1,199 @@
+"""Branch-and-cut for Steiner trees: reductions, dual ascent, directed cuts, branch and bound on arcs."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from heuristics.steiner.approximation import Flags, graph_of
+from heuristics.steiner.search import spread
+from instances import Found, Method, Option, Overlay, Problem, Status
+from instances.steiner.instance import SteinerInstance
+from models.engine.progress import PROGRESS, Progress
+from models.engine.time_budget import TimeBudget, interruptible
+from models.engine.tree_search import TreeSearch
+from models.steiner.directed_cuts import DirectedCuts
+from models.steiner.dual_ascent import Ascent, dual_ascent, least_through
+from models.steiner.incumbent import SteinerIncumbent
+from models.steiner.reduction import Reduced, reduce
+
+PRESOLVE = Option("presolve", True, "reduce the instance first, where the reduction is proven")
+_ROOTS = 20
+
+
+def steiner_branch_and_cut(
+    instance: SteinerInstance,
+    problem: Problem[SteinerInstance, Overlay] | None = None,
+    *,
+    seed: int = 0,
+    time_limit: float | None = None,
+    presolve: bool = True,
+    progress: str = "auto",
+) -> Found[Overlay]:
+    """A cheapest tree with proof, or the best one found with a proven bound.
+
+    Parameters
+    ----------
+    instance : SteinerInstance
+    seed : int
+        Changes nothing: no step is random.
+    time_limit : float, optional
+        Seconds.
+    presolve : bool
+        Whether to reduce the instance first.
+    progress : {"auto", "on", "off"}
+        Lines on stderr.
+
+    Returns
+    -------
+    Found
+        Its bound is proven in integers, by dual ascent or from rounded duals, at every node of the tree. Infeasible if
+        the terminals cannot be joined. Counters: nodes, cuts, columns, and what reductions and dual ascent did.
+
+    Notes
+    -----
+    Exponential in the worst case; docs/steiner.md has the proofs and measurements. Ctrl-C ends the search as the time
+    limit does.
+    """
+    with interruptible(time_limit) as budget:
+        reduced = reduce(instance) if presolve else _as_it_is(instance)
+        counters: dict[str, float | str] = {
+            "reduced_nodes": reduced.instance.num_nodes,
+            "reduced_edges": reduced.instance.num_edges,
+        }
+        if reduced.instance.num_terminals == 1:
+            tree = reduced.expand(instance, np.zeros(reduced.instance.num_edges, np.bool_))
+            return Found(tree, reduced.fixed_cost, counters=counters)
+        search = _Search(reduced.instance, budget, progress)
+        search.run()
+        counters |= search.counters
+        bound = float(reduced.fixed_cost + search.bound)
+        if search.incumbent.chosen is None:
+            status = Status.TIME_LIMIT if search.possible else Status.INFEASIBLE
+            return Found(None, bound if search.possible else None, status, counters, search.reason)
+        tree = reduced.expand(instance, search.incumbent.chosen)
+        closed = search.bound >= search.incumbent.value
+        return Found(tree, bound, None if closed else Status.TIME_LIMIT, counters, search.reason)
+
+
+def _as_it_is(instance: SteinerInstance) -> Reduced:
+    return Reduced(instance, (), tuple((e,) for e in range(instance.num_edges)), 0)
+
+
+class _Search:
+    def __init__(self, instance: SteinerInstance, budget: TimeBudget, progress: str) -> None:
+        self.instance, self.budget, self.progress = instance, budget, Progress(progress)
+        self.graph = graph_of(instance.num_nodes, instance.edges)
+        self.incumbent = SteinerIncumbent(instance, self.graph)
+        self.bound = 0
+        self.possible = True
+        self.counters: dict[str, float | str] = {}
+
+    @property
+    def reason(self) -> str:
+        if not self.possible:
+            return "the terminals lie in different components of the graph"
+        return "interrupted" if self.budget.interrupted else ""
+
+    def run(self) -> None:
+        self.incumbent.start(self.budget)
+        if self.incumbent.chosen is None:
+            self.possible = False
+            return
+        root, ascent, useful = self._ascend()
+        self.bound = min(ascent.bound, int(self.incumbent.value))
+        self.counters = {"dual_ascent": ascent.bound, "arcs": int(useful.sum()), "cuts": 0, "nodes": 0}
+        if self.bound < self.incumbent.value and not useful.any():
+            self.bound = int(self.incumbent.value)
+        if self.bound < self.incumbent.value and not self.budget.passed:
+            self._branch(root, ascent, np.flatnonzero(useful))
+
+    def _ascend(self) -> tuple[int, Ascent, Flags]:
+        """The root of best bound, what dual ascent from there says, and the arcs a cheaper tree may use."""
+        costs = np.repeat(self.instance.costs, 2)
+        terminals = self.instance.terminals
+        best, root = None, int(terminals[0])
+        useful = np.ones(len(costs), np.bool_)
+        for terminal in spread(terminals, _ROOTS):
+            if best is not None and self.budget.passed:
+                break
+            ascent = dual_ascent(self.graph, costs, terminals, terminal)
+            if best is None or ascent.bound > best.bound:
+                best, root = ascent, terminal
+            if best.bound >= self.incumbent.value:
+                break
+        assert best is not None
+        limit = int(self.incumbent.value) - best.bound
+        useful = least_through(self.graph, best.reduced, terminals, root) < limit
+        return root, best, useful
+
+    def _branch(self, root: int, ascent: Ascent, arcs: np.ndarray[tuple[int], np.dtype[np.int64]]) -> None:
+        planes = DirectedCuts(self.instance, self.graph, root, arcs, ascent)
+        incumbent = self.incumbent
+        incumbent.arcs, incumbent.unit = arcs, planes.unit
+
+        def closed(_bound: object) -> bool:
+            incumbent.build_along(planes.columns, planes.lp.x)
+            return planes.best_units > incumbent.cutoff
+
+        bound = planes.tighten(self.budget, at_round=closed)
+        tree = TreeSearch(planes, incumbent, progress=self.progress)
+        if bound is not None:
+            tree.run(self.budget, bound)
+        proven = -(-(tree.units if bound is not None else planes.best_units) // planes.unit)
+        # Arcs were left out because no cheaper tree has them: a bound above the incumbent says no more than its value.
+        self.bound = max(self.bound, int(min(proven, incumbent.value)))
+        self.counters |= {
+            "root_bound": round(planes.best_units / planes.unit, 6),
+            "cuts": planes.cuts,
+            "simplex_iterations": planes.lp.iterations,
+            "nodes": tree.nodes,
+        }
+
+
+def _solve(
+    instance: SteinerInstance,
+    problem: Problem[SteinerInstance, Overlay],
+    *,
+    seed: int,
+    time_limit: float | None,
+    **options: Any,
+) -> Found[Overlay]:
+    return steiner_branch_and_cut(instance, problem, seed=seed, time_limit=time_limit, **options)
+
+
+@cache
+def _warm_up() -> None:
+    """Compile the kernels, and load the LP solver."""
+    for presolve in (False, True):
+        steiner_branch_and_cut(_PETERSEN, presolve=presolve, progress="off")
+    incumbent = SteinerIncumbent(_PETERSEN, graph_of(10, _PETERSEN.edges))
+    # So small an instance may be solved before its LP is needed.
+    ascent = dual_ascent(incumbent.graph, np.repeat(_PETERSEN.costs, 2), _PETERSEN.terminals, 0)
+    planes = DirectedCuts(_PETERSEN, incumbent.graph, 0, incumbent.arcs, ascent)
+    x = np.full(len(incumbent.arcs), 0.2)
+    planes.violated(x, exact=True)
+    incumbent.build_along(planes.columns, x)
+
+
+# The Petersen graph: no single path or star joins its outer cycle and one inner node.
+_PETERSEN = SteinerInstance.from_edges(
+    10,
+    [(v, (v + 1) % 5, 3) for v in range(5)]
+    + [(v, v + 5, 2) for v in range(5)]
+    + [(v + 5, (v + 2) % 5 + 5, 1) for v in range(5)],
+    [0, 1, 2, 3, 4, 7],
+)
+
+STEINER_BRANCH_AND_CUT: Method[SteinerInstance, Overlay] = Method(
+    "branch-and-cut",
+    ("steiner",),
+    "Steiner trees by reductions, dual ascent and branch-and-cut on directed cuts",
+    "Wong 1984; Koch, Martin 1998; docs/steiner.md",
+    True,
+    _solve,
+    (PRESOLVE, PROGRESS),
+    _warm_up,
+)

@@ -1,0 +1,160 @@
+"""P4's claims on fixed small versions, with solvers and heuristics broken on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from compare import claims_p4
+from compare.catalogue import METHODS
+from compare.claims.bench import Experiment, grid, rows_here, runs
+from compare.claims.claim import Verdict
+from compare.claims.register import CLAIMS, judge
+from compare.claims.worst_metric import spanning_price, steiner_price, worst_metric
+from compare.papers.figures import FIGURES, TABLES, rows_for
+from compare.papers.figures_p4 import MOST_SAVED
+from compare.papers.grids import GRIDS
+from compare.papers.grids_p4 import CONTENT_METHODS, METRICS
+from compare.reproducing import draw
+from instances import ContentOverlay, Found, Method, Overlay, SteinerInstance
+from tests.compare.claims.test_claims import verdicts
+
+
+@pytest.fixture
+def few_graphs(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, SteinerInstance]]:
+    """Three graphs under a name of SteinLib, for where the files are not."""
+    graphs = [
+        (f"SteinLib {seed}", claims_p4.WORKLOADS["steiner-sparse"].generate(seed=seed, nodes=9, edges=14, terminals=4))
+        for seed in range(3)
+    ]
+    monkeypatch.setattr(claims_p4, "steiner_instances", lambda quick: iter(graphs))
+    monkeypatch.setattr(claims_p4, "_small_graphs", lambda quick: iter(graphs))
+    return graphs
+
+
+def with_answers(name: str, change: Callable[[Any, Any], Any]) -> Mapping[str, Method[Any, Any]]:
+    """The catalogue with a method whose answers are changed, which therefore proves nothing."""
+    method = METHODS[name]
+
+    def solve(instance: Any, problem: Any, **given: Any) -> Found[Any]:
+        found = method.solve(instance, problem, **given)
+        return replace(found, answer=change(instance, found.answer), lower_bound=None, status=None)
+
+    return {**METHODS, name: replace(method, solve=solve)}
+
+
+def without_a_proof(instance: Any, answer: Any) -> Any:
+    return answer
+
+
+def first_broker_for_all(instance: Any, answer: Any) -> Any:
+    return ContentOverlay(np.zeros(instance.num_users, np.int32))
+
+
+def everything(instance: Any, answer: Any) -> Any:
+    """A spanning tree of all nodes by breadth-first search: it joins the terminals, dearly."""
+    tree = nx.bfs_tree(instance.to_networkx(), int(instance.terminals[0]))
+    return Overlay.from_edges(instance.num_nodes, [tuple(sorted(edge)) for edge in tree.edges])
+
+
+def test_steiner_trees_and_overlays_cost_the_same_with_brokers_everywhere_and_not_by_the_letter(few_graphs) -> None:  # type: ignore[no-untyped-def]
+    assert verdicts(judge(CLAIMS["P4.T1"], True)) == {
+        "a broker at every node": Verdict.HOLDS,
+        "by the letter: brokers at Steiner nodes alone": Verdict.REFUTED,
+    }
+    unproven = judge(CLAIMS["P4.T1"], True, with_answers("branch-and-cut", without_a_proof))
+    assert set(verdicts(unproven).values()) == {Verdict.OPEN}
+
+
+def test_relays_make_trees_cheaper_and_no_metric_is_worse_than_the_star() -> None:
+    found = verdicts(judge(CLAIMS["P4.MST"], True))
+    assert {found[subject] for subject in found if "star" in subject and "no metric" in subject} == {Verdict.HOLDS}
+    assert {found[subject] for subject in found if "no metric" not in subject} == {Verdict.REFUTED}
+
+
+def test_a_dear_tree_refutes_the_factor_of_the_mst_approximation(few_graphs) -> None:  # type: ignore[no-untyped-def]
+    (subject,) = verdicts(judge(CLAIMS["P4.2A"], True))
+    assert verdicts(judge(CLAIMS["P4.2A"], True))[subject] is Verdict.HOLDS
+    dear = [
+        ("SteinLib dear", SteinerInstance.from_edges(6, [(0, 1, 1), *((0, v, 50) for v in range(2, 6))], [0, 1])),
+    ]
+    few_graphs[:] = dear
+    assert verdicts(judge(CLAIMS["P4.2A"], True))[subject] is Verdict.HOLDS
+    assert verdicts(judge(CLAIMS["P4.2A"], True, with_answers("mehlhorn", everything)))[subject] is Verdict.REFUTED
+
+
+def test_without_the_files_of_steinlib_the_factor_is_open(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(claims_p4, "STEINLIB", tmp_path)
+    assert set(verdicts(judge(CLAIMS["P4.2A"], True)).values()) == {Verdict.OPEN}
+
+
+def content_grid(figure: str, **shapes: Any) -> Experiment:
+    recipes = tuple(
+        recipe
+        for metric in METRICS
+        for users in (60, 120)
+        for recipe in grid(figure, "content", 2, users=users, brokers=users // 20, intervals=8, metric=metric, **shapes)
+    )
+    return Experiment(recipes, (runs("content-mst", *CONTENT_METHODS),))
+
+
+def test_cost_reduction_ratios_are_judged_by_what_the_heuristics_build() -> None:
+    claim = replace(CLAIMS["P4.F9"], experiment=lambda quick: content_grid("P4.F9"))
+    assert verdicts(judge(claim, True))["clustering > greedy-packing"] is Verdict.REFUTED
+    assert verdicts(judge(claim, True))["steiner-mixing > clustering"] is Verdict.HOLDS
+    unlimited = replace(CLAIMS["P4.F9"], experiment=lambda quick: content_grid("P4.F9", slack=100.0))
+    assert verdicts(judge(unlimited, True))["all > 1"] is Verdict.HOLDS
+    lazy = with_answers("steiner-mixing", first_broker_for_all)
+    broken = verdicts(judge(unlimited, True, lazy))
+    assert broken["steiner-mixing > clustering"] is Verdict.REFUTED
+    assert broken["all > 1"] is Verdict.REFUTED
+
+
+def test_no_heuristic_saves_more_than_the_proven_most() -> None:
+    rows = rows_for("P4.F9", rows_here(content_grid("P4.F9"), METHODS))
+    most = rows[rows["method"] == MOST_SAVED].set_index("instance")["crr"]
+    mine = rows[rows["method"] != MOST_SAVED]
+    assert (mine["crr"].to_numpy() <= most[mine["instance"]].to_numpy() * (1 + 1e-12)).all()
+    assert draw("P4.F9", rows).svg_file == draw("P4.F9", rows).svg_file
+
+
+def test_table_one_is_told_as_shares_of_its_slowest() -> None:
+    ours = TABLES["P4.TI"].means(rows_here(content_grid("P4.TI"), METHODS))
+    assert set(ours) == set(TABLES["P4.TI"].published) == set(CONTENT_METHODS)
+    assert ours["steiner-mixing"] == TABLES["P4.TI"].published["steiner-mixing"] == 1
+
+
+def test_every_figure_and_table_of_the_papers_has_a_grid_and_axes() -> None:
+    assert set(GRIDS) == set(FIGURES) | set(TABLES)
+    on_grids = {claim for claim in CLAIMS if claim.split(".")[1][0] in "FT" and claim[:2] in ("P1", "P2", "P3", "P4")}
+    theorems = {"P2.T1", "P2.T2", "P4.T1"}
+    assert on_grids - theorems <= set(GRIDS)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_cheapest_tree_is_that_of_an_independent_search(seed: int) -> None:
+    """Over all edge sets of a small graph."""
+    rng = np.random.default_rng(seed)
+    _, core, _ = worst_metric(5, 3, steps=10, seed=seed)
+    members = 3 if rng.random() < 0.5 else 2
+    pairs = list(combinations(range(5), 2))
+    cheapest = np.inf
+    for size in range(1, 5):
+        for edges in combinations(pairs, size):
+            graph = nx.Graph(edges)
+            if set(range(members)) <= set(graph) and nx.is_connected(graph):
+                cheapest = min(cheapest, sum(core[edge] for edge in edges))
+    assert steiner_price(core, members) == cheapest
+    assert spanning_price(core, np.arange(members, dtype=np.int32)) >= cheapest
+
+
+def test_local_search_finds_the_star_on_four_brokers() -> None:
+    ratio, core, _ = worst_metric(4, 3, steps=1500, seed=4)
+    assert ratio == pytest.approx(4 / 3)
+    assert spanning_price(core, np.arange(3, dtype=np.int32)) / steiner_price(core, 3) == ratio

@@ -1,0 +1,93 @@
+"""Hunting for worst cases, and the hall of fame."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+from itertools import chain, combinations, combinations_with_replacement, permutations
+
+import pytest
+from click.testing import CliRunner
+
+from compare.claims.hall_of_fame import add_case, worst_cases, wrong_with
+from compare.claims.register import CLAIMS, judge
+from compare.claims.worst import _up_to_names, hunt
+from compare.command_line import cli
+from heuristics import HEURISTICS
+from instances import BadInput
+
+
+def test_every_instance_is_enumerated_once_up_to_names() -> None:
+    def renamed(case, order):  # type: ignore[no-untyped-def]
+        return tuple(sorted(tuple(sorted(order[v] for v in members)) for members in case))
+
+    orders = list(permutations(range(4)))
+    sets = [s for size in (2, 3, 4) for s in combinations(range(4), size)]
+    every = chain.from_iterable(combinations_with_replacement(sets, size) for size in (1, 2, 3))
+    classes = {min(renamed(case, order) for order in orders) for case in every}
+    found = Counter(min(renamed(case, order) for order in orders) for case in _up_to_names(4, 3))
+    assert set(found) == classes
+    assert set(found.values()) == {1}
+
+
+def test_four_nodes_and_four_topics_suffice_to_mislead_greedy_merge_and_three_nodes_do_not() -> None:
+    case = hunt("gm", "min-tco", nodes=4, topics=4, time_limit=60)
+    assert case.exhaustive
+    assert (case.value, case.optimum) == (5, 4)
+    assert wrong_with(case) == ""
+    assert hunt("gm", "min-tco", nodes=3, topics=4, time_limit=60).ratio == 1
+
+
+def test_local_search_goes_on_from_known_cases_and_never_below_them() -> None:
+    known = hunt("gm", "min-tco", nodes=4, topics=4, time_limit=60)
+    found = hunt("gm", "min-tco", nodes=5, topics=5, time_limit=0.3, ties="lowest", known=[known])
+    assert not found.exhaustive
+    assert found.nodes == 5
+    assert wrong_with(found) == ""
+
+
+def test_the_hall_of_fame_is_as_it_says_for_every_heuristic_and_problem() -> None:
+    cases = worst_cases()
+    on_record = {(case.method, case.problem) for case in cases}
+    papers = [method for method in HEURISTICS if method.source.startswith("P")]
+    topics = [(method.name, problem) for method in papers for problem in method.problems]
+    assert sorted(set(topics) - on_record) == []
+    assert [wrong_with(case) for case in cases if wrong_with(case)] == []
+
+
+def test_a_case_that_is_told_wrongly_is_found_out() -> None:
+    case = worst_cases()[0]
+    assert "÷" in wrong_with(replace(case, value=case.value + 1))
+    assert "÷" in wrong_with(replace(case, optimum=case.optimum - 1))
+
+
+def test_only_the_worst_of_a_size_is_kept(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    file, case = tmp_path / "hall.json", worst_cases()[0]
+    assert add_case(case, file)
+    assert not add_case(replace(case, value=case.optimum), file)
+    assert add_case(replace(case, value=case.value + 1), file)
+    assert [one.value for one in worst_cases(file)] == [case.value + 1]
+    file.write_text("[{}]")
+    with pytest.raises(BadInput, match=r"hall\.json: no list of worst cases"):
+        worst_cases(file)
+
+
+def test_the_claim_on_the_hall_of_fame_has_its_verdicts() -> None:
+    verdicts = {finding.subject: str(finding.verdict) for finding in judge(CLAIMS["W.HALL"], quick=True).findings}
+    assert verdicts["on record"] == "holds"
+    assert verdicts["P1 Lemma 6.6 is the worst of its size"] == "refuted"
+
+
+def test_the_command_prints_the_case_and_keeps_it(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    hall = tmp_path / "hall.json"
+    command = ["worst", "--method", "gm", "--problem", "min-tco", "--nodes", "4", "--topics", "4", "--json"]
+    ran = CliRunner().invoke(cli, [*command, "--hall", str(hall)])
+    assert ran.exit_code == 0
+    assert json.loads(ran.stdout)["ratio"] == 1.25
+    assert len(worst_cases(hall)) == 1
+
+
+def test_an_exact_method_is_no_prey() -> None:
+    with pytest.raises(BadInput, match="hunt a heuristic"):
+        hunt("ilp", "min-tco", nodes=4, topics=4, time_limit=1)

@@ -1,0 +1,31 @@
+"""The pictures of constructions: every construction has one, and it is drawn the same twice."""
+
+from __future__ import annotations
+
+import pytest
+
+from compare.figures.construction import PICTURED, construction_drawing
+from compare.figures.relays import PICTURED_CONTENT, relay_drawing
+from instances import BadInput
+from instances.constructions import CONSTRUCTIONS
+from instances.content.constructions import CONTENT_CONSTRUCTIONS
+from instances.set_cover import SET_COVER_CONSTRUCTIONS
+
+
+def test_every_construction_has_a_picture() -> None:
+    assert set(PICTURED) == {workload.name for workload in (*CONSTRUCTIONS, *SET_COVER_CONSTRUCTIONS)}
+    assert set(PICTURED_CONTENT) == {workload.name for workload in CONTENT_CONSTRUCTIONS}
+
+
+def test_a_picture_is_drawn_the_same_twice_and_says_what_is_proven() -> None:
+    first, second = construction_drawing("case-seven"), construction_drawing("case-seven")
+    assert first.svg_file == second.svg_file
+    assert "an overlay of value 8 for 2d-true (optimal)" in first.caption
+    star = relay_drawing("relay-star")
+    assert star.svg_file == relay_drawing("relay-star").svg_file
+    assert "rim = 5" in star.caption
+
+
+def test_no_picture_of_that_name_is_bad_input() -> None:
+    with pytest.raises(BadInput, match="no picture of 'gm'"):
+        construction_drawing("gm")

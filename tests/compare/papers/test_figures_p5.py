@@ -1,0 +1,187 @@
+"""P5's claims and figures on small grids: what each run is measured by, against a recount of its messages."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from compare.catalogue import METHODS
+from compare.claims.bench import Experiment, rows_here, runs
+from compare.claims.claim import Verdict
+from compare.claims.register import CLAIMS, judge
+from compare.papers.figures import FIGURES, TABLES, rows_for
+from compare.papers.grids_p5 import STRATEGIES
+from compare.reproducing import draw
+from compare.studies.recipe import Recipe, freeze
+from instances import WORKLOADS, BrokerNetwork, Method
+from instances.brokers.kind import BROKERS
+from tests.compare.claims.test_claims import verdicts
+
+SIZE = {"brokers": 40, "subscriptions": 400, "publications": 150, "fanout": 9}
+
+
+def small(figure: str, *methods: Any, workloads: tuple[str, ...], **parameters: Any) -> Experiment:
+    recipes = []
+    for name in workloads:
+        shape = WORKLOADS[name].complete({**SIZE, **parameters})
+        recipes += [Recipe(figure, seed, workload=name, parameters=freeze(shape)) for seed in (1, 2)]
+    return Experiment(tuple(recipes), (runs("soft-links", *methods),))
+
+
+BOTH = ("brokers-sparse", "brokers-dense")
+
+
+def low_rate(figure: str) -> Experiment:
+    return small(figure, *STRATEGIES, workloads=BOTH)
+
+
+def timed(figure: str, service: int, workloads: tuple[str, ...] = BOTH, **parameters: Any) -> Experiment:
+    return small(figure, *((s, {"service": service}) for s in STRATEGIES), workloads=workloads, **parameters)
+
+
+def over(experiments: list[Experiment]) -> Experiment:
+    recipes = tuple(recipe for one in experiments for recipe in one.recipes)
+    return Experiment(recipes, experiments[0].runs)
+
+
+SMALL: Mapping[str, Callable[[], Experiment]] = {
+    "P5.T2": lambda: low_rate("P5.T2"),
+    "P5.F8": lambda: low_rate("P5.F8"),
+    "P5.F9": lambda: low_rate("P5.F9"),
+    "P5.F10": lambda: timed("P5.F10", 1000, ("brokers-dense",)),
+    "P5.F11": lambda: timed("P5.F11", 1000, ("brokers-dense",), rate=300),
+    "P5.F12": lambda: over([small("P5.F12", "s2", workloads=("brokers-covering",), fanout=f) for f in (5, 10)]),
+    "P5.F13": lambda: over([timed("P5.F13", 2000, rate=72_000, fanout=f) for f in (5, 9)]),
+    "P5.F14": lambda: over([timed("P5.F14", 500, rate=7200, uplink=cap) for cap in (60, 20)]),
+}
+
+
+@pytest.fixture(scope="module")
+def rows() -> Callable[[str], pd.DataFrame]:
+    kept: dict[str, pd.DataFrame] = {}
+
+    def of(figure: str) -> pd.DataFrame:
+        if figure not in kept:
+            kept[figure] = rows_here(SMALL[figure](), METHODS)
+        return kept[figure]
+
+    return of
+
+
+@pytest.mark.parametrize("figure", sorted(set(SMALL) & set(FIGURES)))
+def test_a_figure_shows_every_line_in_every_panel(figure: str, rows: Callable[[str], pd.DataFrame]) -> None:
+    table = rows_for(figure, rows(figure))
+    lines = table[list(FIGURES[figure].lines)].drop_duplicates()
+    assert len(lines) >= {"P5.F8": 2, "P5.F12": 1}.get(figure, 4)
+    for column, _ in FIGURES[figure].panels:
+        assert table.groupby(list(FIGURES[figure].lines))[column].count().min() > 0
+    text = draw(figure, table).svg_file.decode()
+    assert all(label in text for _, label in FIGURES[figure].panels)
+
+
+@pytest.mark.parametrize("table", sorted(set(SMALL) & set(TABLES)))
+def test_every_published_figure_has_one_of_ours_beside_it(table: str, rows: Callable[[str], pd.DataFrame]) -> None:
+    ours = TABLES[table].means(rows(table))
+    assert set(ours) == set(TABLES[table].published)
+    assert all(np.isfinite(value) for value in ours.values())
+
+
+def test_table_two_is_told_by_deliveries_and_messages(rows: Callable[[str], pd.DataFrame]) -> None:
+    own = rows("P5.T2")
+    of = own[(own["workload"] == "brokers-sparse") & (own["method"] == "s2")]
+    tree = own[(own["workload"] == "brokers-sparse") & (own["method"] == "s0")]
+    assert of["deliveries"].tolist() == tree["deliveries"].tolist()
+    told = TABLES["P5.T2"].means(own)
+    forwarders = (of["value"] - of["deliveries"]).sum()
+    assert told["sparse S2 yield, %"] == pytest.approx(100 * (of["deliveries"] / of["value"]).mean())
+    assert told["sparse S2 pure forwarders a publication"] == pytest.approx(forwarders / (2 * SIZE["publications"]))
+    fall = 1 - forwarders / (tree["value"] - tree["deliveries"]).sum()
+    assert told["sparse S2 fewer than S0, %"] == pytest.approx(100 * fall)
+
+
+def test_path_lengths_are_those_of_following_messages_back_to_the_source(
+    rows: Callable[[str], pd.DataFrame],
+) -> None:
+    run = next(one for one in rows("P5.F9").to_dict("records") if one["method"] == "s2")
+    network: BrokerNetwork = Recipe.from_json(run["recipe"]).make()
+    messages = BROKERS.unpack(np.asarray(run["answer"], dtype=np.int32), network).messages.tolist()
+    sender = {(p, receiver): sender for p, sender, receiver in messages}
+    offsets, brokers = network.destinations
+    lengths: Counter[int] = Counter()
+    for p in range(len(network.publications)):
+        for at in brokers[offsets[p] : offsets[p + 1]].tolist():
+            hops = 0
+            while at != network.publications.sources[p]:
+                at, hops = sender[p, at], hops + 1
+            lengths[hops] += 1
+    table = rows_for("P5.F9", rows("P5.F9"))
+    mine = table[(table["recipe"] == run["recipe"]) & (table["method"] == "s2")].set_index("hops")["share"]
+    for hops, share in mine.items():
+        assert share == pytest.approx(100 * sum(lengths[k] for k in range(int(hops) + 1)) / lengths.total())
+    assert mine.iloc[-1] == pytest.approx(100)
+
+
+def test_traffic_of_all_seconds_is_the_messages_counted(rows: Callable[[str], pd.DataFrame]) -> None:
+    table = rows_for("P5.F11", rows("P5.F11"))
+    shown = table.groupby("method")["messages"].sum() * 10
+    own = rows("P5.F11")
+    counted = own.groupby("method")["counters"].agg(
+        lambda texts: sum(_counter(text, "queued_messages") for text in texts)
+    )
+    assert (shown <= counted).all()
+    assert (shown >= 0.7 * counted).all(), "the last ten seconds are left out where they are not whole"
+    assert shown["s2"] < shown["s1"] < shown["s0"]
+
+
+def _counter(text: str, name: str) -> float:
+    return float(json.loads(text)[name])
+
+
+def test_the_matching_figure_counts_subscriptions_and_brokers(rows: Callable[[str], pd.DataFrame]) -> None:
+    table = rows_for("P5.F8", rows("P5.F8"))
+    recipe = table["recipe"].iloc[0]
+    network: BrokerNetwork = Recipe.from_json(recipe).make()
+    wishes, few = network.subscriptions, 0
+    for point in network.publications.values:
+        matched = ((wishes.lows <= point) & (point <= wishes.highs)).all(axis=1)
+        few += matched.sum() <= 0.06 * len(wishes)
+    own = table[(table["recipe"] == recipe) & (table["percent"] == 6)]
+    assert own["of_subscriptions"].tolist() == [pytest.approx(100 * few / len(network.publications))]
+    assert table[table["percent"] == 100]["of_brokers"].tolist() == [100.0] * 4
+
+
+@pytest.mark.parametrize(
+    ("claim", "subject", "verdict"),
+    [
+        ("P5.T2", "pure forwarders", Verdict.ORDER),
+        ("P5.F9", "S2 < S1 < S0", Verdict.HOLDS),
+        ("P5.F10", "average delay in ms", Verdict.ORDER),
+        ("P5.F11", "messages a second", Verdict.ORDER),
+        ("P5.F12", "fanout 5 to 10", Verdict.ORDER),
+    ],
+)
+def test_claims_are_judged_and_refuted_where_soft_links_are_not_used(
+    claim: str, subject: str, verdict: Verdict
+) -> None:
+    experiment = SMALL[claim]()
+    small_claim = replace(CLAIMS[claim], experiment=lambda quick: experiment)
+    assert verdicts(judge(small_claim, True))[subject] in (verdict, Verdict.HOLDS)
+    idle = {**METHODS, **{s: _tree_only(s) for s in STRATEGIES}}
+    assert verdicts(judge(small_claim, True, idle))[subject] is Verdict.REFUTED
+
+
+def _tree_only(name: str) -> Method[Any, Any]:
+    """A strategy that ends with no soft links, whatever it is asked."""
+    method = METHODS[name]
+
+    def solve(instance: Any, problem: Any, **options: Any) -> Any:
+        return method.solve(instance, problem, **{**options, **({} if name == "s0" else {"rounds": 0})})
+
+    return replace(method, solve=solve)

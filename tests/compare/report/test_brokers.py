@@ -1,0 +1,129 @@
+"""The part of the report on soft links, from runs made here."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from compare.catalogue import METHODS
+from compare.claims.bench import Experiment, rows_here, runs, together
+from compare.report.broker_tables import broker_runs, loss_table, optimum_table, queue_table, strategy_table
+from compare.report.writing import write_report
+from compare.studies.recipe import Recipe, freeze
+from compare.studies.study import read_study
+from instances import WORKLOADS
+from instances.brokers.kind import BROKERS
+
+LEAST = [("least-messages", {"strategy": s}) for s in ("s1", "s2")]
+
+
+def experiment(family: str, seeds: int, *methods: object, **parameters: object) -> Experiment:
+    shape = WORKLOADS["brokers-sparse"].complete({"tree": "random", "subscriptions": 40, "spread": 30, **parameters})
+    recipes = [Recipe(family, s, workload="brokers-sparse", parameters=freeze(shape)) for s in range(seeds)]
+    return Experiment(tuple(recipes), (runs("soft-links", *methods),))  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def rows() -> pd.DataFrame:
+    """Small networks of two sizes with the optimum, larger ones of two fanouts, and one with queues."""
+    small = [
+        experiment("small", 2, "s0", "s1", "s2", "sh", *LEAST, "ilp", brokers=n, publications=8, fanout=4)
+        for n in (6, 8)
+    ]
+    large = [experiment("large", 2, "s0", "s1", "s2", brokers=20, publications=40, fanout=f) for f in (4, 8)]
+    timed = [(s, {"service": 3000}) for s in ("s0", "s2")]
+    queued = experiment("queued", 2, *timed, brokers=20, publications=100, fanout=8, rate=36_000)
+    return rows_here(together([*small, *large, queued]), METHODS)
+
+
+def test_ratios_are_to_the_highest_bound_of_any_run_on_the_instance(rows: pd.DataFrame) -> None:
+    found = broker_runs(rows)
+    for _, own in found[found["family"] == "small"].groupby("instance"):
+        optimum = own[own["method"] == "ilp"]["value"].item()
+        assert own["proven"].all()
+        assert (own["ratio"] == own["value"] / optimum).all()
+    for _, own in found[found["family"] == "large"].groupby("instance"):
+        assert not own["bounded"].any()
+        assert (own["ratio"] == own["value"] / own["deliveries"]).all()
+
+
+def test_saved_is_of_what_the_tree_sends_above_the_bound(rows: pd.DataFrame) -> None:
+    table = optimum_table(broker_runs(rows))
+    assert set(table["variant"]) >= {"s0", "s1", "s2", "sh", "ilp"}
+    exact = table[table["variant"] == "ilp"]
+    assert (exact["reached"] == exact["instances"]).all()
+    assert (exact["mean"] == 1).all()
+    assert (exact["saved"].dropna() == 1).all()
+    assert (table[table["variant"] == "s0"]["saved"].dropna() == 0).all()
+    mine = rows[(rows["family"] == "small") & (rows["brokers"] == 8)].pivot(
+        index="instance", columns="variant", values="value"
+    )
+    saved = ((mine["s0"] - mine["s2"]) / (mine["s0"] - mine["ilp"])).where(mine["s0"] > mine["ilp"]).mean()
+    line = table[(table["brokers"] == 8) & (table["variant"] == "s2")]
+    assert line["saved"].item() == pytest.approx(saved)
+    assert line["worst"].item() == (mine["s2"] / mine["ilp"]).max()
+
+
+def test_what_forwarding_loses_times_what_the_links_lose_is_the_distance_from_the_best(rows: pd.DataFrame) -> None:
+    found = broker_runs(rows)
+    table = loss_table(found).set_index("links of")
+    assert {"s1", "s2"} <= set(table.index)
+    assert (table[["forwarding", "gain"]] >= 1).all(axis=None)
+    small = found[found["family"] == "small"].pivot(index="instance", columns="variant", values="value")
+    ways = small["least-messages"]
+    assert table.loc["s2", "forwarding"] == pytest.approx((small["s2"] / ways).mean())
+    assert table.loc["s2", "gain"] == pytest.approx((ways / small["ilp"]).mean())
+    assert table.loc["s2", "both"] == pytest.approx((small["s2"] / small["ilp"]).mean())
+
+
+def test_ways_over_other_links_are_not_compared(rows: pd.DataFrame) -> None:
+    apart = broker_runs(rows[rows["variant"] != "least-messages strategy=s1"])
+    told = set(loss_table(apart)["links of"])
+    links = {
+        (own["instance"], own["variant"]): tuple(own["answer"][: 1 + 2 * int(own["answer"][0])])
+        for own in apart[apart["bounded"]].to_dict("records")
+    }
+    alike = {v for (i, v), ends in links.items() if v in ("s1", "sh") and links[i, "least-messages"] == ends}
+    assert told == {"s2"} | alike
+
+
+def test_forwarders_are_compared_with_those_of_the_tree(rows: pd.DataFrame) -> None:
+    table = strategy_table(broker_runs(rows)).set_index(["family", "brokers", "fanout", "variant"])
+    mine = rows[(rows["family"] == "large") & (rows["p_fanout"] == 8)].pivot(
+        index="instance", columns="variant", values="pure_forwarders"
+    )
+    assert table.loc[("large", 20, 8.0, "s2"), "fewer forwarders"] == pytest.approx(
+        (1 - mine["s2"] / mine["s0"]).mean()
+    )
+    assert table.loc[("large", 20, 8.0, "s0"), "fewer forwarders"] == 0
+
+
+def test_queues_are_told_by_the_share_that_arrived(rows: pd.DataFrame) -> None:
+    table = queue_table(broker_runs(rows)).set_index("variant")
+    own = rows[rows["variant"] == "s2 service=3000"]
+    arrived = [json.loads(text)["queued_deliveries"] for text in own["counters"]]
+    assert table.loc["s2 service=3000", "delivered"] == pytest.approx((arrived / own["deliveries"]).mean())
+    assert table.loc["s0 service=3000", "delivered"] < table.loc["s2 service=3000", "delivered"] < 1
+    assert set(table["rate"]) == {36_000.0}
+
+
+def test_the_page_shows_the_part_with_its_tables_and_figures(rows: pd.DataFrame, tmp_path: Path) -> None:
+    page = write_report(tmp_path, rows, lambda digest: pytest.fail(digest), title="Soft links", spec="").read_text()
+    assert re.search(r'<h2 id="brokers">Soft links over broker trees</h2>', page)
+    for title in ("How far from the best", "Where the rest is lost", "What each strategy saves", "With queues"):
+        assert f"<h3>{title}</h3>" in page
+    for name in ("runs", "soft-links", "brokers-optima", "brokers-losses", "brokers-strategies", "brokers-queues"):
+        assert (tmp_path / "tables" / f"{name}.csv").stat().st_size > 0
+    for name in ("soft-links-ratio-by-brokers", "soft-links-forwarders-by-fanout"):
+        assert f'id="figure-{name}"' in page
+        assert (tmp_path / "figures" / f"{name}.pdf").stat().st_size > 0
+    assert "content-based overlays" not in page
+
+
+def test_the_study_of_soft_links_is_one() -> None:
+    study = read_study(Path(__file__).parents[3] / "compare" / "soft_link_study.toml")
+    assert {recipe.kind for recipe in study.recipes} == {BROKERS.name}

@@ -1,0 +1,335 @@
+"""The page of a study: it stands alone, its links lead somewhere, its numbers are those of the tables."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import io
+import re
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from compare.figures.all_runs import figures
+from compare.figures.overlay import most_telling, overlay_drawing
+from compare.figures.style import Drawing, method_styles
+from compare.report.cells import Anchors, carried
+from compare.report.tables import judged_runs, method_table, run_columns
+from compare.report.writing import write_report
+from instances import TOPIC_PROBLEMS, TopicInstance
+from tests.compare.report_rows import answered, frame, run
+
+VOID = {"meta", "link", "br", "hr", "img", "input", "col"}
+
+# A path of 5 nodes is the best overlay of the first, a star of the second.
+PATH = TopicInstance.from_subscriptions({f"n{v}": [f"t{t}" for t in (v, v + 1)] for v in range(5)})
+STAR = TopicInstance.from_subscriptions({f"n{v}": ["hub", f"t{v % 2}"] for v in range(6)})
+INSTANCES = {instance.digest: instance for instance in (PATH, STAR)}
+PATH_EDGES = [(v, v + 1) for v in range(4)]
+STAR_EDGES = [(0, v) for v in range(1, 6)] + [(1, 3), (1, 5)]
+TREE_EDGES = [(0, 2), (2, 4), (1, 3), (3, 5), (0, 1)]
+
+
+def study_rows() -> pd.DataFrame:
+    """Two instances, all problems; on one of them Greedy Merge is worse than the optimum."""
+    rows = []
+    for problem in (problem.name for problem in TOPIC_PROBLEMS):
+        rows.append(answered(PATH, PATH_EDGES, problem, "ilp", family="real & <true>", status="optimal"))
+        rows.append(answered(PATH, PATH_EDGES, problem, "gm", family="real & <true>", seconds=0.004))
+        rows.append(answered(STAR, STAR_EDGES, problem, "gm", seconds=0.0))
+        crash = {"status": "failed", "reason": "<script>alert(1)</script>"}
+        rows.append(run(problem, "cp-sat", STAR.digest, nodes=6, topics=3, subscriptions=12, **crash))
+    for problem in ("min-tco", "minmax-tco"):
+        rows.append(answered(STAR, TREE_EDGES, problem, "ilp", status="optimal"))
+    rows.append(answered(STAR, TREE_EDGES, "low-tco", "ilp", status="time-limit", lower_bound=7))
+    return frame(*rows)
+
+
+def write(folder: Path, rows: pd.DataFrame, **given: object) -> str:
+    said = {"title": "A study", "spec": "name = 1", "notes": [], **given}
+    return write_report(folder, rows, INSTANCES.__getitem__, **said).read_text(encoding="utf-8")  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("study")
+    write(place, study_rows())
+    return place
+
+
+@pytest.fixture(scope="module")
+def html(folder: Path) -> str:
+    return (folder / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def drawn() -> dict[str, Drawing]:
+    return {figure.name: figure for figure in figures(judged_runs(study_rows()), INSTANCES.__getitem__)}
+
+
+class Page(HTMLParser):
+    """Identifiers, links, addresses, text, and whether every element that opens is closed."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.attributes: list[tuple[str, str, str]] = []
+        self.open: list[str] = []
+        self.faults: list[str] = []
+        self.scripts = 0
+        self.cells: list[dict[str, list[str]]] = []
+        self.text = ""
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_startendtag(tag, attrs)
+        if tag not in VOID:
+            self.open.append(tag)
+        self.scripts += tag == "script"
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+        self.ids += [value or "" for name, value in attrs if name == "id"]
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            self.faults.append(f"</{tag}> at {self.getpos()}")
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def assert_stands_alone(html: str) -> Page:
+    page = Page(html)
+    assert not page.faults
+    assert not page.open
+    assert len(set(page.ids)) == len(page.ids)
+    for tag, name, value in page.attributes:
+        if name in ("src", "href", "xlink:href", "action", "data", "srcset", "poster"):
+            assert not re.match(r"\s*(https?:)?//", value), (tag, value)
+            if tag not in ("a", "use"):
+                assert value.startswith(("#", "data:")), (tag, value)
+        if name == "href" and value.startswith("#"):
+            assert value[1:] in page.ids, (tag, value)
+    assert "@import" not in html
+    assert all(address.startswith("#") for address in re.findall(r"url\(['\"]?([^)'\"]*)", html))
+    for name in re.findall(r"url\(#([^)]*)\)", html):
+        assert name in page.ids
+    return page
+
+
+def test_the_page_fetches_nothing_and_every_link_leads_somewhere(html: str) -> None:
+    assert_stands_alone(html)
+
+
+def test_the_files_beside_the_page_that_it_names_exist(html: str, folder: Path) -> None:
+    relative = [v for t, n, v in Page(html).attributes if t == "a" and n == "href" and not v.startswith(("#", "data:"))]
+    assert {"figures/ratio.svg", "figures/overlay.pdf"} <= set(relative)
+    for name in relative:
+        assert (folder / name).stat().st_size > 0
+
+
+def test_labels_reasons_notes_and_the_study_are_escaped(tmp_path: Path) -> None:
+    evil = "</pre><script>alert(2)</script>"
+    html = write(tmp_path, study_rows(), title=evil, spec=evil, notes=[evil])
+    page = assert_stands_alone(html)
+    assert page.scripts == 1, "only the page's own script"
+    assert "alert(1)" in page.text
+    assert "real & <true>" in page.text
+    assert page.text.count(evil) >= 3
+
+
+def test_names_that_climb_out_of_a_folder_write_nothing_outside(tmp_path: Path) -> None:
+    rows, up = study_rows(), "../../../climbed/out"
+    for column in ("family", "variant", "method", "reason", "key", "code_version"):
+        changed = rows.assign(**{column: up})
+        write(tmp_path / "a" / "b" / "report", changed, title=up)
+    assert [place.name for place in tmp_path.iterdir()] == ["a"]
+    assert [place.name for place in (tmp_path / "a" / "b").iterdir()] == ["report"]
+    assert not [place for place in tmp_path.rglob("*") if "climbed" in place.name]
+
+
+def test_every_run_is_on_the_page_with_its_key(html: str) -> None:
+    rows = study_rows()
+    for key in rows["key"]:
+        assert f">{key}</td>" in html
+    assert {f"run-{number}" for number in range(1, len(rows) + 1)} <= set(Page(html).ids)
+
+
+def test_every_number_of_the_method_tables_links_to_rows(html: str) -> None:
+    tables = html[html.index('id="tables"') : html.index('id="figures"')]
+    cells = re.findall(r'<td class="n">(.*?)</td>', tables)
+    assert len(cells) > 100
+    for cell in cells:
+        assert cell == "–" or cell.startswith('<a href="#'), cell
+
+
+def test_a_method_table_on_the_page_shows_the_table_s_numbers(html: str) -> None:
+    line = method_table(judged_runs(study_rows()), "min-tco").set_index("method").loc["gm"]
+    block = html[html.index('id="problem-min-tco"') :]
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", block[block.index("<tbody>") : block.index("</tbody>")])
+    texts = [re.sub(r"<[^>]*>", "", cell) for cell in cells[:13]]
+    assert texts[:4] == ["gm", "2", "2", "2"]
+    assert texts[4:6] == [f"{line['mean_ratio']:.3f}", f"{line['worst_ratio']:.3f}"]
+    assert texts[4:6] == ["1.200", "1.400"]
+    assert texts[6:8] == ["2", "1"]
+
+
+def test_csv_files_hold_the_tables_and_stand_within_the_page(html: str, folder: Path) -> None:
+    runs = judged_runs(study_rows())
+    read = pd.read_csv(folder / "tables" / "min-tco.csv")
+    read["worst_run"] = read["worst_run"].fillna("")
+    pd.testing.assert_frame_equal(read, method_table(runs, "min-tco"), check_dtype=False)
+    assert len(pd.read_csv(folder / "tables" / "runs.csv")) == len(runs)
+    assert list(pd.read_csv(folder / "tables" / "runs.csv").columns) == run_columns(runs)
+    inside = dict(re.findall(r'href="data:text/csv;charset=utf-8;base64,([^"]*)" download="([^"]*)"', html))
+    carried_files = {name: base64.b64decode(content) for content, name in inside.items()}
+    assert {"min-tco.csv", "runs.csv", "failures.csv", "methods.csv", "inputs.csv"} <= set(carried_files)
+    for name, content in carried_files.items():
+        assert (folder / "tables" / name).read_bytes() == content
+
+
+def test_a_large_csv_file_is_carried_compressed() -> None:
+    content = b"a,b\n" + b"1,2\n" * 300_000
+    file = carried("runs.csv", content)
+    assert file.name == "runs.csv.gz"
+    assert gzip.decompress(base64.b64decode(file.address.split(",", 1)[1])) == content
+
+
+def test_the_same_rows_give_the_same_bytes_in_any_order(folder: Path, tmp_path: Path) -> None:
+    write(tmp_path, study_rows().sample(frac=1, random_state=1))
+    for file in folder.rglob("*"):
+        if file.is_file():
+            assert (tmp_path / file.relative_to(folder)).read_bytes() == file.read_bytes(), file.name
+
+
+def test_nothing_but_the_report_is_left_in_the_folder(folder: Path) -> None:
+    kinds = {file.suffix for file in folder.rglob("*") if file.is_file()}
+    assert kinds == {".html", ".csv", ".svg", ".pdf"}
+    assert not list(folder.rglob(".*"))
+
+
+def test_contradictions_stand_above_everything_else(tmp_path: Path) -> None:
+    rows = frame(run(method="ilp", value=10, status="optimal"), run(method="cp-sat", value=11, status="optimal"))
+    html = write(tmp_path, rows)
+    page = assert_stands_alone(html)
+    assert "These results contradict each other" in page.text
+    assert html.index('role="alert"') < html.index('id="in-short"')
+    assert (tmp_path / "tables" / "contradictions.csv").is_file()
+
+
+def test_every_contradiction_is_listed_however_many(tmp_path: Path) -> None:
+    pairs = [(f"i{number}", value) for number in range(30) for value in (10, 11)]
+    rows = [run(method=("ilp", "cp-sat")[v - 10], instance=i, value=v, status="optimal") for i, v in pairs]
+    page = assert_stands_alone(write(tmp_path, frame(*rows)))
+    assert page.text.count("proved 10 optimal") == 30
+
+
+def test_every_kind_of_instance_has_its_verdict_its_runs_and_its_contradictions(tmp_path: Path) -> None:
+    shape = {"kind": "content", "users": 5, "brokers": 2, "channels": 3, "nodes": None, "topics": None}
+    shape |= {"subscriptions": None, "family": "P4"}
+    rows = [
+        run("content-mst", "ilp", "c1", value=70.0, status="optimal", **shape),
+        run("content-mst", "clustering", "c1", value=91.0, **shape),
+        run("content-steiner", "cp-sat", "c1", status="failed", reason="out of memory", **shape),
+        run("min-tco", "ilp", value=4, status="optimal"),
+    ]
+    table = pd.DataFrame(rows)
+    page = assert_stands_alone(write(tmp_path / "sound", table))
+    assert "4 runs" in page.text
+    assert "out of memory" in page.text
+    assert "5 users, 2 brokers, 3 channels" in page.text
+    assert "up to 30% above it" in page.text or "within 30% above it" in page.text
+    assert "contradict" not in page.text
+    wrong = pd.DataFrame([*rows, run("content-mst", "cp-sat", "c1", value=60.0, status="optimal", **shape)])
+    assert "ilp proved 70 optimal" in write(tmp_path / "wrong", wrong)
+
+
+def test_no_alarm_without_a_contradiction(html: str) -> None:
+    assert 'role="alert"' not in html
+
+
+def test_runs_of_several_code_versions_are_noted(tmp_path: Path) -> None:
+    rows = frame(run(value=3, code_version="aaa"), run(value=3, seed=2, code_version="bbb"))
+    assert "2 versions of the code: aaa, bbb" in write(tmp_path, rows)
+
+
+DEGENERATE = {
+    "no rows": [],
+    "one row without a bound": [run(value=5)],
+    "one proven row": [run(method="ilp", value=5, status="optimal")],
+    "all failed": [run(), run(method="ilp")],
+    "zero": [run(method="ilp", value=0, status="optimal", edges=0, max_degree=0), run(value=0), run(value=2, seed=2)],
+    "bound zero": [run(method="ilp", value=4, lower_bound=0, status="time-limit")],
+    "a bound and no answer": [run(method="ilp", lower_bound=3, status="time-limit")],
+    "infeasible": [run(method="ilp", status="infeasible")],
+    "no time limit": [run(value=5, time_limit=None, lower_bound=4)],
+    "an unknown problem and method": [run("content", "mst", value=2.5, lower_bound=2.25, variant="mst a=$b$")],
+    "no seconds": [run(value=5, seconds=None, peak_memory=None)],
+}
+
+
+@pytest.mark.parametrize("rows", DEGENERATE.values(), ids=DEGENERATE.keys())
+def test_degenerate_studies_are_reported(tmp_path: Path, rows: list[dict[str, object]]) -> None:
+    page = assert_stands_alone(write(tmp_path, frame(*rows)))
+    assert "nan" not in re.sub(r"[a-z]*nan[a-z]+|[a-z]+nan", "", page.text.lower())
+
+
+def test_every_run_with_a_ratio_is_a_dot_that_links_to_it(drawn: dict[str, Drawing]) -> None:
+    runs = judged_runs(study_rows())
+    assert list(drawn) == ["ratio", "profile", "time", "overlay"]
+    with_ratio = sorted(runs.loc[runs["ratio"].notna(), "anchor"])
+    assert sorted(re.findall(r'<a href="#(run-\d+)">', drawn["ratio"].svg)) == with_ratio
+    finished = sorted(runs.loc[runs["status"] != "failed", "anchor"])
+    assert sorted(re.findall(r'<a href="#(run-\d+)">', drawn["time"].svg)) == finished
+
+
+def test_pictures_are_well_formed_and_their_files_have_no_links_into_a_page(drawn: dict[str, Drawing]) -> None:
+    for figure in drawn.values():
+        assert ET.fromstring(figure.svg).tag == "svg"
+        assert ET.parse(io.BytesIO(figure.svg_file)).getroot().tag.endswith("svg")
+        assert b"#run-" not in figure.svg_file
+        assert figure.pdf_file.startswith(b"%PDF")
+        assert b"CreationDate" not in figure.pdf_file
+
+
+def test_a_method_keeps_its_colour_whatever_else_is_shown() -> None:
+    both = method_styles(judged_runs(frame(run(method="gm", value=1), run(method="ilp", value=1))))
+    alone = method_styles(judged_runs(frame(run(method="gm", value=1))))
+    assert both["gm"] == alone["gm"]
+    assert both["gm"].colour != both["ilp"].colour
+
+
+def test_the_overlay_drawn_is_one_where_greedy_merge_is_worse(drawn: dict[str, Drawing]) -> None:
+    couple = most_telling(judged_runs(study_rows()))
+    assert couple is not None
+    assert couple.worse
+    assert (couple.optimal.method, couple.other.method, couple.optimal.problem) == ("ilp", "gm", "min-tco")
+    assert couple.optimal.instance == STAR.digest
+    assert "ilp: 5 edges (proven optimal)" in drawn["overlay"].svg
+    assert "gm: 7 edges (+2)" in drawn["overlay"].svg
+    assert set(drawn["overlay"].anchors) == {couple.optimal.anchor, couple.other.anchor}
+
+
+def test_without_a_worse_heuristic_a_proven_overlay_is_drawn_and_the_caption_says_so() -> None:
+    rows = study_rows()
+    overlay = overlay_drawing(judged_runs(rows[rows["instance"] == PATH.digest]), INSTANCES.__getitem__)
+    assert overlay is not None
+    assert "no heuristic that can be drawn was worse" in overlay.caption
+
+
+def test_without_a_proven_overlay_none_is_drawn() -> None:
+    rows = study_rows()
+    assert most_telling(judged_runs(rows[rows["status"] != "optimal"])) is None
+
+
+def test_identifiers_are_distinct_even_where_their_words_are_the_same() -> None:
+    anchors = Anchors()
+    names = [anchors.of("rows", "min-tco", label) for label in ("low-oda k=1", "low-oda k 1", "low-oda k=1")]
+    assert names[0] == names[2] != names[1]
+    assert np.all([re.fullmatch(r"[a-z0-9-]+", name) for name in names])

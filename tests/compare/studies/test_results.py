@@ -1,0 +1,228 @@
+"""Results as data: read by other programs, filtered and grouped, judged afresh, done again, and watched."""
+
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+from compare.catalogue import kind_named
+from compare.studies import parts
+from compare.studies.isolation import Solver
+from compare.studies.results import export, grouped, results, write_answers
+from compare.studies.row import OF_THE_MOMENT, SCHEMA, table_of
+from compare.studies.run_log import RunLog
+from compare.studies.spark_session import spark
+from compare.studies.spark_study import run_task
+from compare.studies.store import Made, Plan, Store
+from compare.studies.study import read_study
+from compare.studies.verifying import _faults, rerun, verify
+from compare.studies.watching import status
+from instances import PROBLEMS, BadInput
+from instances.overlay_files import read_overlay
+from instances.topics import TOPICS
+
+SPEC = """
+name = "data"
+seed = 4
+time_limit = 30
+memory_limit = 1500
+[[instances]]
+workload = "zipf"
+nodes = [5, 6]
+topics = 5
+subscriptions = 2
+seeds = 2
+[[runs]]
+problems = ["min-tco"]
+methods = ["gm", { method = "gm", ties = "random" }, "branch-and-cut"]
+"""
+
+
+def made(folder):
+    """A study of 12 runs done without Spark, by what its workers do, and merged."""
+    file = folder / "spec.toml"
+    file.write_text(SPEC)
+    study, store = read_study(file), Store(folder / "out")
+    store.open_for(study.spec)
+    index = {}
+    for recipe in study.recipes:
+        instance = recipe.make()
+        store.add_instance(instance, kind_named(recipe.kind))
+        index[recipe.to_json()] = Made(instance.digest, instance.num_nodes)
+    store.write_index(index)
+    tasks = study.tasks(index)
+    store.write_plan(Plan(study.name, study.notes, study.spec, [task.key for task in tasks]))
+    with Solver() as solver:
+        log = RunLog(store.runs)
+        for task in tasks:
+            log.add(run_task(task, store, solver))
+        log.close()
+    store.merge()
+    return store
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return made(tmp_path_factory.mktemp("results"))
+
+
+@pytest.fixture
+def own(tmp_path):
+    return made(tmp_path)
+
+
+def change(store, number, **fields):
+    """Forge a field of a stored row, checksum and all."""
+    rows = store.table().to_pylist()
+    rows[number] |= fields
+    for part in store.runs.glob("*.parquet"):
+        part.unlink()
+    parts.write_part(table_of(rows), store.runs)
+    return rows[number]["key"]
+
+
+def test_rows_filter_by_columns_and_group_into_counts_and_means(store):
+    rows = results(store.folder)
+    assert len(rows) == 12
+    assert list(rows["key"]) == sorted(rows["key"])
+    some = results(store.folder, {"variant": "gm ties=random", "nodes": "5"})
+    assert set(some["variant"]) == {"gm ties=random"}
+    assert len(some) == 2
+    by = grouped(rows, ["variant"]).set_index("variant")
+    assert by["runs"].tolist() == [4, 4, 4]
+    assert by.loc["branch-and-cut", "optimal"] == 4
+    assert by.loc["gm", "mean_value"] == rows[rows["variant"] == "gm"]["value"].mean()
+    with pytest.raises(BadInput, match="did you mean 'variant'"):
+        results(store.folder, {"varient": "gm"})
+
+
+def test_exports_hold_every_row(store, tmp_path):
+    rows = results(store.folder)
+    export(rows, tmp_path / "rows.csv")
+    export(rows, tmp_path / "rows.parquet")
+    for back in (pd.read_csv(tmp_path / "rows.csv"), pd.read_parquet(tmp_path / "rows.parquet")):
+        assert back["key"].tolist() == rows["key"].tolist()
+        assert back["value"].tolist() == rows["value"].tolist()
+    with pytest.raises(BadInput, match=r"use .csv or .parquet"):
+        export(rows, tmp_path / "rows.xls")
+
+
+def test_duckdb_and_pandas_read_the_folder_as_it_is(store):
+    files = f"{store.runs}/*.parquet"
+    asked = f"SELECT variant, count(*), avg(value), max(sizes['nodes']) FROM '{files}' GROUP BY ALL ORDER BY variant"
+    # In a process of its own: DuckDB complains of leaks when a process that imported it ends.
+    code = "import duckdb, json, sys; print(json.dumps(duckdb.sql(sys.argv[1]).fetchall()))"
+    said = subprocess.run([sys.executable, "-c", code, asked], capture_output=True, text=True, check=True).stdout
+    found = {variant: (runs, mean) for variant, runs, mean, _ in json.loads(said)}
+    frame = pd.read_parquet(store.runs)
+    assert found == {variant: (len(each), each["value"].mean()) for variant, each in frame.groupby("variant")}
+    assert sum(runs for runs, _ in found.values()) == 12
+    assert frame.columns.tolist() == SCHEMA.names
+
+
+def test_answers_come_out_as_overlay_files(store, tmp_path):
+    rows = results(store.folder)
+    assert write_answers(store.folder, rows, tmp_path / "answers") == 12
+    for row in rows.itertuples():
+        instance = store.instance(row.instance, TOPICS)
+        overlay = read_overlay(tmp_path / "answers" / f"{row.key}.json", instance)
+        assert PROBLEMS["min-tco"].violations(instance, overlay) == []
+        assert PROBLEMS["min-tco"].value(instance, overlay) == row.value
+
+
+def test_a_row_knows_where_it_comes_from(store):
+    row = store.table().to_pylist()[0]
+    assert json.loads(row["recipe"])["workload"] == "zipf"
+    assert json.loads(row["machine"]).keys() == {"processor", "cores", "memory", "system", "host"}
+    assert {"python", "numpy", "highspy", "ortools", "pulp", "pyscipopt"} <= json.loads(row["versions"]).keys()
+    assert row["judge"] == "instances.topic_problems.MinTCO"
+    assert re.fullmatch(r"[0-9a-f]{12}", row["code_version"])
+    assert row["cpu_seconds"] > 0
+    assert row["peak_memory"] >= 0
+    assert (row["time_limit"], row["memory_limit"]) == (30.0, 1500)
+
+
+@pytest.mark.parametrize("variant", ["gm ties=random", "branch-and-cut"])
+def test_a_run_done_again_from_its_row_gives_the_same_row(own, variant):
+    key = results(own.folder, {"variant": variant})["key"][0]
+    for file in own.instances.glob("*.parquet"):  # even where the instance is lost
+        file.unlink()
+    again = rerun(own.folder, key[:12])
+    assert again.differences == []
+    assert set(again.before) - set(OF_THE_MOMENT) <= set(again.after)
+
+
+def test_a_run_done_again_shows_what_differs(own):
+    key = change(own, 3, value=99.0)
+    assert rerun(own.folder, key).differences == ["value"]
+    with pytest.raises(BadInput, match="0 runs have a key that begins with 'zz'"):
+        rerun(own.folder, "zz")
+
+
+def test_status_tells_how_a_study_stands(own):
+    assert "data: finished\n12 of 12 runs done, 0 left" in status(own.folder)
+    with own.locked():
+        assert "data: running" in status(own.folder)
+    (part,) = own.runs.glob("*.parquet")
+    table = pq.read_table(part)
+    part.unlink()
+    parts.write_part(table.slice(0, 7), own.runs)
+    assert "data: stopped: the same study command goes on with it\n7 of 12 runs done, 5 left" in status(own.folder)
+
+
+@pytest.mark.spark
+def test_spark_reads_the_folder_and_verify_finds_every_forged_row(own):
+    rows = own.table().to_pylist()
+    exact = [number for number, row in enumerate(rows) if row["exact"]]
+    greedy = [number for number, row in enumerate(rows) if not row["exact"]]
+    forged = {
+        change(own, greedy[0], value=rows[greedy[0]]["value"] + 1): "is worth",
+        change(own, greedy[1], answer=rows[greedy[1]]["answer"][2:]): "components",
+        change(own, greedy[2], answer=[0, 77]): "outside",
+        change(own, exact[0], lower_bound=rows[exact[0]]["lower_bound"] + 5): "lies above an answer's value",
+        change(own, exact[1], lower_bound=1.0): "is said to be optimal",
+    }
+    verdict = verify(own.folder, "local[2]")
+    assert verdict.judged == 12
+    assert {key for key, _ in verdict.wrong} == set(forged)
+    for key, said in forged.items():
+        assert any(said in sentence for other, sentence in verdict.wrong if other == key)
+    with spark("local[1]", own.folder / "spark.log"):
+        frame = SparkSession.builder.getOrCreate().read.parquet(str(own.runs))
+        assert frame.count() == 12
+        assert frame.columns == SCHEMA.names
+
+
+@pytest.mark.parametrize("key", ["../../escaped", "/escaped", "", "k" * 32])
+def test_a_forged_key_writes_nowhere(own, tmp_path, key):
+    change(own, 0, key=key)
+    plan = own.plan()
+    own.write_plan(Plan(plan.name, plan.notes, plan.spec, [key]))
+    with pytest.raises(BadInput, match="is no key of a run: the folder was tampered with"):
+        write_answers(own.folder, results(own.folder), tmp_path / "answers")
+    assert not list(tmp_path.rglob("*escaped*"))
+    assert list((tmp_path / "answers").iterdir()) == []
+
+
+@pytest.mark.parametrize("answer", [[0], [0, 99], [-1, 2], [3, 3], [2**31 - 1] * 2, []])
+def test_a_forged_answer_is_found_wrong_and_not_written(own, tmp_path, answer):
+    key = change(own, 0, answer=answer)
+    row = own.table([key]).to_pylist()[0]
+    assert list(_faults(row, str(own.folder)))
+    if answer:
+        with pytest.raises(BadInput, match="holds no answer to its instance"):
+            write_answers(own.folder, results(own.folder, {"key": key}), tmp_path / "answers")
+
+
+def test_rows_are_exact_through_parquet(store):
+    assert pa.concat_tables([parts.read_part(part) for part in store.runs.glob("*.parquet")]).equals(
+        store.table(), check_metadata=False
+    )
+    assert np.isfinite(store.table()["value"].to_numpy()).all()

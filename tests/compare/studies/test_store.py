@@ -1,0 +1,269 @@
+"""Rows are kept whole, once, and for one study."""
+
+import errno
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compare.studies.row import SCHEMA, from_line, row, to_line
+from compare.studies.run_log import RunLog
+from compare.studies.store import Made, Plan, Store
+from compare.studies.task import Task, options_json
+from heuristics import HEURISTICS
+from instances import PROBLEMS, BadInput, Overlay, TopicInstance
+from instances.topics import TOPICS
+
+PATH = TopicInstance.from_subscriptions({"a": ["x"], "b": ["x", "y"], "c": ["y"]})
+GM = HEURISTICS[0]
+
+
+def task_of(**changes):
+    fields = {
+        "instance": PATH.digest,
+        "recipe": "{}",
+        "family": "path",
+        "problem": "min-tco",
+        "method": GM.name,
+        "options": options_json(GM.complete({}, "min-tco")),
+        "seed": 3,
+        "time_limit": 1.0,
+        "memory_limit": 100,
+        "code_version": "abc",
+    }
+    return Task(**{**fields, **changes})
+
+
+def stored(tmp_path):
+    store = Store(tmp_path / "out")
+    store.open_for("seed = 1")
+    return store
+
+
+def row_of(task, result):
+    return row(task, PATH, TOPICS, result, exact=False, cpu_seconds=1.5, peak=5.0, started="2020")
+
+
+def log(store, *seeds):
+    """A log of finished runs that its worker has closed; returns the keys of the runs."""
+    worker = RunLog(store.runs)
+    tasks = [task_of(seed=seed) for seed in seeds]
+    for task in tasks:
+        worker.add(row_of(task, GM.run(PATH, PROBLEMS["min-tco"])))
+    worker.close()
+    return [task.key for task in tasks]
+
+
+@pytest.mark.parametrize("merged", [False, True])
+def test_a_row_comes_back_as_it_was_put(tmp_path, merged):
+    store, task = stored(tmp_path), task_of()
+    result = GM.run(PATH, PROBLEMS["min-tco"])
+    log(store, task.seed)
+    if merged:
+        store.merge()
+    rows = store.rows()
+    assert set(rows.columns) == {*SCHEMA.names, *TOPICS.sizes, *TOPICS.measures} - {"sizes", "measures"}
+    assert store.done() == {task.key}
+    only = rows.iloc[0]
+    assert (only["value"], only["status"], only["nodes"], only["variant"]) == (2.0, "feasible", 3, "gm")
+    assert np.isnan(only["lower_bound"])
+    assert Overlay(3, np.array(only["answer"], dtype=np.int32).reshape(-1, 2)) == result.answer
+    assert json.loads(only["counters"]) == dict(result.counters)
+
+
+def test_rows_can_be_read_for_some_keys_and_without_any_rows(tmp_path):
+    store = stored(tmp_path)
+    assert len(store.rows()) == 0
+    log(store, 0, 1, 2)
+    keys = [task_of(seed=seed).key for seed in (0, 2, 9)]
+    assert set(store.rows(keys)["seed"]) == {0, 2}
+
+
+@pytest.mark.parametrize(
+    "change", [{"seed": 4}, {"time_limit": 2.0}, {"problem": "low-tco"}, {"code_version": "abd"}, {"instance": "0"}]
+)
+def test_a_key_changes_with_whatever_decides_the_outcome(change):
+    assert task_of(**change).key != task_of().key
+
+
+def test_a_key_does_not_change_with_names():
+    assert task_of(family="other", recipe='{"a": 1}').key == task_of().key
+
+
+def test_instances_are_kept_by_digest_and_checked(tmp_path):
+    store = stored(tmp_path)
+    store.add_instance(PATH, TOPICS)
+    assert store.instance(PATH.digest, TOPICS) == PATH
+    other = TopicInstance.from_subscriptions({"a": ["x"], "b": ["x"]})
+    (store.instances / f"{PATH.digest}.parquet").rename(store.instances / f"{other.digest}.parquet")
+    with pytest.raises(BadInput, match="does not hold the instance"):
+        store.instance(other.digest, TOPICS)
+
+
+def test_the_index_and_plan_come_back(tmp_path):
+    store = stored(tmp_path)
+    assert store.index() == {}
+    store.write_index({"{}": Made("d", 3)})
+    assert store.index() == {"{}": Made("d", 3)}
+    store.write_plan(Plan("n", ["note"], "seed = 1", ["k"]))
+    assert store.plan() == Plan("n", ["note"], "seed = 1", ["k"])
+
+
+def test_a_folder_with_another_study_or_other_files_is_refused(tmp_path):
+    store = stored(tmp_path)
+    store.open_for("seed =   1 # the same")
+    with pytest.raises(BadInput, match="holds another study"):
+        store.open_for("seed = 2")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.tex").write_text("")
+    with pytest.raises(BadInput, match="holds other files"):
+        Store(tmp_path / "full").open_for("seed = 1")
+    with pytest.raises(BadInput, match="holds no results"):
+        Store.existing(tmp_path / "full")
+    assert [p.name for p in (tmp_path / "full").iterdir()] == ["thesis.tex"]
+
+
+def test_a_second_study_in_the_same_folder_is_refused_while_the_first_runs(tmp_path):
+    store = stored(tmp_path)
+    code = (
+        "import sys; from pathlib import Path; from instances import BadInput\n"
+        "from compare.studies.store import Store\n"
+        "try:\n    with Store(Path(sys.argv[1])).locked(): print('in')\n"
+        "except BadInput as error: print(error)"
+    )
+    command = [sys.executable, "-c", code, str(store.folder)]
+    with store.locked():
+        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        assert "another study is running there" in said
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "in\n"
+
+
+def test_merging_keeps_every_row_once_and_leaves_parts_that_name_their_columns_and_version(tmp_path):
+    store = stored(tmp_path)
+    keys = log(store, 1, 2) + log(store, 3)
+    before = store.table()
+    assert store.merge() == []
+    assert store.logs() == []
+    (part,) = store.runs.iterdir()
+    schema = pq.read_schema(part)
+    assert schema.names == SCHEMA.names
+    assert schema.metadata[b"overlaybench"] == b"results/2"
+    assert store.done() == set(keys)
+    assert store.table().equals(before)
+
+
+def test_a_log_that_is_being_written_is_read_and_not_merged(tmp_path):
+    store, worker = stored(tmp_path), RunLog(tmp_path / "out" / "runs")
+    worker.add(row_of(task_of(), GM.run(PATH, PROBLEMS["min-tco"])))
+    code = "import sys, pathlib; from compare.studies.store import Store; Store(pathlib.Path(sys.argv[1])).merge()"
+    subprocess.run([sys.executable, "-c", code, str(store.folder)], check=True)
+    assert len(store.logs()) == 1
+    assert store.done() == {task_of().key}
+    worker.close()
+    store.merge()
+    assert store.logs() == []
+    assert store.done() == {task_of().key}
+
+
+def test_a_merge_that_was_cut_short_doubles_nothing(tmp_path):
+    store = stored(tmp_path)
+    keys = log(store, 1, 2)
+    copies = {file: file.read_bytes() for file in store.logs()}
+    store.merge()
+    for file, content in copies.items():
+        file.write_bytes(content)
+    assert store.table(columns=["key"])["key"].to_pylist() == sorted(keys)
+    store.merge()
+    assert len(list(store.runs.iterdir())) == 1
+    assert store.table(columns=["key"])["key"].to_pylist() == sorted(keys)
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:-7], lambda data: data[:99] + b"\x00" + data[100:]])
+def test_a_damaged_part_is_refused_by_readers_put_aside_by_the_next_study_and_said(tmp_path, damage):
+    store = stored(tmp_path)
+    log(store, 1, 2)
+    store.merge()
+    kept = log(store, 3)
+    (part,) = store.runs.glob("*.parquet")
+    part.write_bytes(damage(part.read_bytes()))
+    with pytest.raises(BadInput, match="is damaged"):
+        store.rows()
+    (remark,) = store.recover()
+    assert part.name in remark
+    assert store.done() == set(kept)
+    assert (store.damaged / part.name).is_file()
+
+
+def test_a_torn_or_changed_line_costs_its_own_run_only(tmp_path):
+    store = stored(tmp_path)
+    keys = log(store, 1, 2, 3)
+    (file,) = store.logs()
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(lines[0] + lines[1].replace(b'"gm"', b'"mg"') + lines[2][:-20])
+    assert store.done() == {keys[0]}
+    (remark,) = store.recover()
+    assert "2 damaged lines" in remark
+    assert store.done() == {keys[0]}
+    assert (store.damaged / file.name).read_bytes() == lines[1].replace(b'"gm"', b'"mg"') + lines[2][:-20]
+
+
+@given(text=st.text(), number=st.floats(allow_nan=False), answer=st.none() | st.lists(st.integers(0, 2**31 - 1)))
+def test_any_row_survives_its_log_line(text, number, answer):
+    filled = dict.fromkeys(SCHEMA.names, None) | {"key": "k", "sizes": [("nodes", 3)], "measures": [(text, number)]}
+    back = from_line(to_line(filled | {"reason": text, "value": number, "answer": answer}))
+    assert (back["reason"], back["value"], back["measures"]) == (text, number, [(text, number)])
+    assert (None if back["answer"] is None else back["answer"].tolist()) == answer
+
+
+def test_results_of_another_version_are_refused_with_a_sentence(tmp_path):
+    store = stored(tmp_path)
+    store.write_plan(Plan("n", [], "seed = 1", []))
+    for other in ('"format": "results/1"', '"format": "results/9"', '"older": 1'):
+        text = (store.folder / "plan.json").read_text()
+        (store.folder / "plan.json").write_text(text.replace('"format": "results/2"', other))
+        for attempt in (lambda: Store.existing(store.folder), lambda: store.open_for("seed = 1")):
+            with pytest.raises(BadInput, match="this version reads 'results/2'"):
+                attempt()
+        (store.folder / "plan.json").write_text(text)
+
+
+@pytest.mark.parametrize("name", ["plan.json", "instances/index.json"])
+@pytest.mark.parametrize("content", ["", "[1]", "{", '{"format": "results/2", "x": 1}', '{"a": {"b": 1}}', "[" * 10**5])
+def test_a_damaged_plan_or_index_is_bad_input(tmp_path, name, content):
+    store = stored(tmp_path)
+    (store.folder / name).write_text(content)
+    with pytest.raises(BadInput):
+        (store.plan if name == "plan.json" else store.index)()
+
+
+@pytest.mark.parametrize("digest", ["../../etc/passwd", "..", "", "a/b", "a" * 8 + "/../x"])
+def test_a_digest_that_leads_out_of_the_folder_is_refused(tmp_path, digest):
+    with pytest.raises(BadInput, match="no digest"):
+        stored(tmp_path).instance(digest, TOPICS)
+
+
+def test_a_full_disk_leaves_whole_lines_only(tmp_path, monkeypatch):
+    store, worker = stored(tmp_path), RunLog(tmp_path / "out" / "runs")
+    result = GM.run(PATH, PROBLEMS["min-tco"])
+    worker.add(row_of(task_of(seed=1), result))
+    write = os.write
+
+    def half(handle, data):
+        if len(data) < 400:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(handle, data[: len(data) // 2])
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", half)
+        with pytest.raises(BadInput, match="No space left on device"):
+            worker.add(row_of(task_of(seed=2), result))
+    worker.add(row_of(task_of(seed=3), result))
+    worker.close()
+    assert store.recover() == []
+    assert store.done() == {task_of(seed=1).key, task_of(seed=3).key}

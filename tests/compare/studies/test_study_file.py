@@ -1,0 +1,188 @@
+"""A study file becomes tasks; what is wrong with it is said in one line."""
+
+import json
+
+import pytest
+
+from compare.studies.recipe import Recipe
+from compare.studies.store import Made
+from compare.studies.study import read_study
+from instances import BadInput
+
+SPEC = """
+name = "trial"
+seed = 5
+time_limit = 3
+
+[[instances]]
+workload = "zipf"
+nodes = [4, 6]
+topics = 5
+subscriptions = 2
+seeds = 3
+
+[[instances]]
+workload = "uniform"
+family = "even"
+nodes = 5
+topics = 5
+subscriptions = 2
+
+[[runs]]
+problems = ["min-tco", "minmax-tco"]
+methods = ["gm", { method = "gm", ties = ["highest", "random"] }]
+
+[[runs]]
+problems = ["2d-star"]
+methods = ["2d-oda"]
+families = ["even"]
+repeats = 2
+time_limit = 9.5
+"""
+
+
+def study_of(tmp_path, text):
+    file = tmp_path / "study.toml"
+    file.write_text(text)
+    return read_study(file)
+
+
+def made_of(study):
+    return {r.to_json(): Made(r.make().digest, r.make().num_nodes) for r in study.recipes}
+
+
+def test_a_study_is_the_product_of_its_lists(tmp_path):
+    study = study_of(tmp_path, SPEC)
+    assert len(study.recipes) == 7
+    tasks = study.tasks(made_of(study))
+    assert len(tasks) == 7 * 2 * 3 + 2
+    assert {task.variant for task in tasks} == {"gm", "gm ties=highest", "gm ties=random", "2d-oda"}
+    assert {task.time_limit for task in tasks if task.problem == "2d-star"} == {9.5}
+    assert {task.time_limit for task in tasks if task.problem != "2d-star"} == {3.0}
+
+
+def test_keys_and_seeds_depend_on_the_task_and_not_on_the_order(tmp_path):
+    study = study_of(tmp_path, SPEC)
+    tables = SPEC.split("\n[[")
+    turned = study_of(tmp_path, "\n[[".join([tables[0], tables[2], tables[1], tables[4], tables[3]]))
+    keyed = {task.key: task for task in study.tasks(made_of(study))}
+    assert {task.key: task for task in turned.tasks(made_of(turned))} == keyed
+    assert len(keyed) == len({(t.instance, t.problem, t.options, t.seed) for t in keyed.values()})
+
+
+def test_another_study_seed_gives_other_instances_and_seeds(tmp_path):
+    one, other = study_of(tmp_path, SPEC), study_of(tmp_path, SPEC.replace("seed = 5", "seed = 6"))
+    assert not {recipe.seed for recipe in one.recipes} & {recipe.seed for recipe in other.recipes}
+    assert not {t.key for t in one.tasks(made_of(one))} & {t.key for t in other.tasks(made_of(other))}
+
+
+def test_a_recipe_makes_the_same_instance_again_from_its_json(tmp_path):
+    for recipe in study_of(tmp_path, SPEC).recipes:
+        again = Recipe.from_json(json.dumps(json.loads(recipe.to_json())))
+        assert again == recipe
+        assert again.make().digest == recipe.make().digest
+
+
+def test_samples_of_a_file_are_seeded_and_relative_to_the_study(tmp_path):
+    (tmp_path / "data").mkdir()
+    rows = "".join(f"u{i},a{i % 7}\nu{i},b{i % 3}\n" for i in range(40))
+    (tmp_path / "data" / "rows.csv").write_text("user,artist\n" + rows)
+    text = """
+    [[instances]]
+    file = "data/rows.csv"
+    node_column = "user"
+    topic_column = "artist"
+    sample = [5, 10, 0]
+    seeds = 2
+    [[runs]]
+    problems = ["min-tco"]
+    methods = ["gm"]
+    """
+    study = study_of(tmp_path, text)
+    assert [recipe.make().num_nodes for recipe in study.recipes] == [5, 5, 10, 10, 40]
+    assert study.recipes[0].make() != study.recipes[1].make()
+    assert study.recipes[0].family == "rows"
+
+
+def test_an_absent_file_is_replaced_by_its_stand_in_and_that_is_noted(tmp_path):
+    text = """
+    [[instances]]
+    file = "absent.csv"
+    family = "listeners"
+    seeds = 2
+    stand_in = { family = "synthetic", workload = "zipf", nodes = [4, 5], topics = 5, subscriptions = 2 }
+    [[runs]]
+    problems = ["min-tco"]
+    methods = ["gm"]
+    """
+    study = study_of(tmp_path, text)
+    assert {recipe.family for recipe in study.recipes} == {"synthetic"}
+    assert len(study.recipes) == 4
+    assert study.notes == ("absent.csv was absent: synthetic instances stand in for it.",)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("time_limit = 3", "time_limt = 3", "unknown key 'time_limt': did you mean 'time_limit'?"),
+        ("time_limit = 3", "time_limit = 0", "time_limit must be above 0"),
+        ("time_limit = 3", 'time_limit = "long"', "time_limit must be a number"),
+        ("seed = 5", "seed = true", "seed must be a whole number"),
+        ("seed = 5", "seed = = 5", "line 3"),
+        ('methods = ["2d-oda"]', 'methods = ["2d-oad"]', "runs[2]: unknown method '2d-oad': did you mean '2d-oda'?"),
+        ('"minmax-tco"]', '"minmax-tc"]', "runs[1]: unknown problem 'minmax-tc': did you mean 'minmax-tco'?"),
+        ('problems = ["2d-star"]', 'problem = ["2d-star"]', "runs[2]: unknown key 'problem'"),
+        ('methods = ["2d-oda"]', 'methods = ["gm"]', "runs[2]: method 'gm' does not answer '2d-star'"),
+        ("ties = [", "tie = [", "unknown option of method 'gm' 'tie': did you mean 'ties'?"),
+        ('"highest", "random"]', '"hihgest"]', "did you mean 'highest'?"),
+        ('families = ["even"]', 'families = ["evn"]', "unknown family 'evn': did you mean 'even'?"),
+        ('workload = "zipf"', 'workload = "zip"', "instances[1]: unknown workload 'zip': did you mean 'zipf'?"),
+        ("nodes = [4, 6]", "node = [4, 6]", "did you mean 'nodes'?"),
+        ("nodes = [4, 6]", 'nodes = ["many"]', "option 'nodes' takes a whole number, not 'many'"),
+        ("seeds = 3", "seeds = 0", "seeds must be at least 1"),
+        ("repeats = 2", "repeats = -1", "repeats must be above 0"),
+        ('workload = "zipf"', 'file = "nowhere.csv"', "instances[1]"),
+        ("[[runs]]", "[[rusn]]", "unknown key 'rusn': did you mean 'runs'?"),
+    ],
+)
+def test_a_slip_in_a_study_file_is_one_line_that_names_the_place_and_the_mend(tmp_path, old, new, said):
+    assert old in SPEC
+    with pytest.raises(BadInput) as error:
+        study_of(tmp_path, SPEC.replace(old, new))
+    message = str(error.value)
+    assert message.startswith(str(tmp_path / "study.toml"))
+    assert said in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("".join(f"k{number} = 1\n" for number in range(1_000_000)), "is larger than 4 MiB"),
+        ("".join(f"k{number} = 1\n" for number in range(100_000)), "unknown key 'k0'"),
+        ("seed = " + "[" * 100_000, "is nested too deeply"),
+        ("a" + ".a" * 100_000 + " = 1", "more than 64 dots"),
+        ('["a' + '" . "' * 100_000 + '"]', "more than 64 dots"),
+        ("a" * 4_000_000, "Expected .=."),
+        (SPEC.replace("seeds = 3", "seeds = 1_000_000_000"), "more than 100,000 instances: divide the study"),
+        (SPEC.replace("nodes = [4, 6]", f"nodes = {list(range(1, 100_002))}"), "more than 100,000 instances"),
+        (SPEC.replace("repeats = 2", "repeats = 1_000_000_000"), "more than 1,000,000 runs"),
+        (SPEC.replace('methods = ["gm",', "methods = [" + '"gm",' * 400_000), "more than 1,000,000 runs"),
+    ],
+    ids=[
+        "million keys",
+        "many keys",
+        "nested",
+        "dotted",
+        "dotted table",
+        "one word",
+        "seeds",
+        "grid",
+        "repeats",
+        "methods",
+    ],
+)
+def test_a_study_that_would_swamp_the_machine_is_refused(tmp_path, text, said):
+    with pytest.raises(BadInput, match=said) as error:
+        study_of(tmp_path, text)
+    assert "\n" not in str(error.value)

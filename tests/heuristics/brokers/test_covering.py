@@ -1,0 +1,54 @@
+"""Covering sets: what is kept matches the same publications, and more links keep more."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+
+from heuristics.brokers.covering import covering_set, matching_effort, predicates_evaluated
+from instances import WORKLOADS, BrokerNetwork
+from instances.brokers.predicates import HIGHEST, LOWEST
+from tests.broker_strategies import broker_networks
+
+
+@settings(max_examples=60, deadline=None)
+@given(network=broker_networks())
+def test_a_covering_set_is_least_and_matches_whatever_all_match(network: BrokerNetwork) -> None:
+    wishes = network.subscriptions
+    order = np.argsort(-(wishes.highs - wishes.lows).sum(axis=1), kind="stable")
+    kept = covering_set(wishes.lows, wishes.highs, order).tolist()
+
+    def covers(i: int, j: int) -> bool:
+        return bool((wishes.lows[i] <= wishes.lows[j]).all() and (wishes.highs[j] <= wishes.highs[i]).all())
+
+    assert all(any(covers(i, j) for i in kept) for j in range(len(wishes)))
+    assert not any(covers(i, j) for i in kept for j in kept if i != j)
+
+
+@settings(max_examples=60, deadline=None)
+@given(network=broker_networks())
+def test_predicates_are_evaluated_until_one_fails_or_a_subscription_matches(network: BrokerNetwork) -> None:
+    lows, highs = network.subscriptions.lows.copy(), network.subscriptions.highs.copy()
+    lows[lows == 0], highs[highs == 4] = LOWEST, HIGHEST
+    kept = np.arange(len(lows))
+    expected = 0
+    for point in network.publications.values.tolist():
+        for s in kept:
+            outcomes = [
+                low <= value <= high
+                for low, high, value in zip(lows[s].tolist(), highs[s].tolist(), point, strict=True)
+                if (low, high) != (LOWEST, HIGHEST)
+            ]
+            expected += outcomes.index(False) + 1 if False in outcomes else len(outcomes)
+            if False not in outcomes:
+                break
+    assert predicates_evaluated(lows, highs, kept, network.publications.values) == expected
+
+
+def test_links_split_the_subscriptions_so_that_less_is_covered() -> None:
+    network = WORKLOADS["brokers-covering"].generate(seed=1, brokers=60, subscriptions=1200, publications=300)
+    brokers = np.arange(60, dtype=np.int32)
+    none = matching_effort(network, np.empty((0, 2), dtype=np.int32), brokers, 100)
+    every = matching_effort(network, network.allowed_links(), brokers, 100)
+    assert none.covering < every.covering < len(network.subscriptions)
+    assert none.evaluations < every.evaluations

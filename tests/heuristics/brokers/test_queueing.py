@@ -1,0 +1,89 @@
+"""Soft links with queues: the compiled simulation against an event for everything, and against no queues."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from heuristics.brokers.forwarding import S2, STRATEGIES
+from heuristics.brokers.link_management import Management, managed_links
+from heuristics.brokers.queueing import Heap, Timing, _pop, _push, simulate
+from heuristics.brokers.soft_links import carried
+from instances import WORKLOADS, BrokerNetwork
+from instances.brokers.problems import SoftLinks
+from tests.broker_strategies import Link, networks_with_links
+from tests.heuristics.queueing_twin import Tie, simulated
+
+
+@pytest.mark.parametrize("strategy", ["s1", "s2", "sh"])
+@settings(max_examples=40, deadline=None)
+@given(
+    given=networks_with_links(max_brokers=10),
+    service=st.sampled_from([0, 313, 200_003]),
+    soft_delay=st.sampled_from([0, 977]),
+    horizon=st.sampled_from([2**60, 1_500_000]),
+)
+def test_one_event_a_message_gives_what_an_event_for_everything_gives(
+    strategy: str, given: tuple[BrokerNetwork, list[Link]], service: int, soft_delay: int, horizon: int
+) -> None:
+    network, links = given
+    try:
+        expected = simulated(network, links, strategy, service, soft_delay, horizon)
+    except Tie:
+        assume(False)
+    timing = Timing(service, soft_delay, 0 if horizon == 2**60 else horizon)
+    found = simulate(network, STRATEGIES.index(strategy), np.array(links).reshape(-1, 2), timing)
+    assert (found.deliveries, found.messages, found.total_delay, found.total_hops) == expected
+    assert found.traffic.sum() == found.messages
+
+
+@pytest.mark.parametrize("strategy", ["s0", "s1", "s2"])
+@settings(max_examples=40, deadline=None)
+@given(given=networks_with_links(max_brokers=12))
+def test_without_a_horizon_queues_lose_nothing_and_change_no_way(
+    strategy: str, given: tuple[BrokerNetwork, list[Link]]
+) -> None:
+    network, links = given
+    if strategy == "s0":
+        links = []
+    rows = np.array(links, dtype=np.int32).reshape(-1, 2)
+    still = carried(network, STRATEGIES.index(strategy), rows)
+    measures = SoftLinks().measures(network, still)
+    queued = simulate(network, STRATEGIES.index(strategy), rows, Timing(service=5000))
+    assert queued.deliveries == network.num_deliveries
+    assert queued.messages == still.num_messages
+    assert queued.average_hops == pytest.approx(measures["average_hops"])
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 20)), max_size=60))
+def test_messages_leave_the_heap_by_time_and_then_in_the_order_sent(steps: list[tuple[bool, int]]) -> None:
+    heap = Heap(np.empty((64, 2), dtype=np.int64), np.empty((64, 4), dtype=np.int32))
+    size, inside = 0, []
+    for number, (push, time) in enumerate(steps):
+        if push:
+            size = _push(heap, size, time, number, number, 1, 2, 3)
+            inside.append((time, number))
+        elif size:
+            first = min(inside)
+            inside.remove(first)
+            assert (heap.keys[0].tolist(), int(heap.messages[0, 0])) == (list(first), first[1])
+            size = _pop(heap, size)
+    assert size == len(inside)
+
+
+def test_more_messages_under_way_than_there_was_room_for_are_all_delivered() -> None:
+    network = WORKLOADS["brokers-dense"].generate(seed=2, brokers=60, publications=9000, rate=10**9, subscriptions=600)
+    found = simulate(network, S2, managed_links(network, S2, Management()), Timing(service=0, soft_delay=10**7))
+    assert found.deliveries == network.num_deliveries > 1 << 16
+
+
+def test_a_slow_broker_delays_and_saturation_leaves_publications_behind() -> None:
+    network = WORKLOADS["brokers-sparse"].generate(seed=2, brokers=40, publications=1200, rate=72_000)
+    links = np.empty((0, 2), dtype=np.int32)
+    fast, slow = (simulate(network, S2, links, Timing(service, horizon=1_000_000)) for service in (100, 20_000))
+    assert slow.deliveries < fast.deliveries
+    assert slow.average_delay > fast.average_delay
+    assert slow.longest_queue.max() > fast.longest_queue.max()

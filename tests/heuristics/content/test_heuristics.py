@@ -1,0 +1,147 @@
+"""The content heuristics against their twins, their own promises, and each other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from heuristics import CONTENT_HEURISTICS
+from heuristics.content.closure_trees import brokers_between, traffic_on_closure_trees
+from heuristics.content.clustering import clustering
+from heuristics.content.greedy_packing import greedy_packing
+from heuristics.content.grown_trees import traffic_on_grown_trees
+from heuristics.content.heuristic import NoRoom
+from heuristics.content.random_assignment import random_assignment
+from heuristics.content.steiner_mixing import steiner_mixing
+from instances import CONTENT_PROBLEMS, WORKLOADS, ContentInstance, ContentOverlay, Status
+from tests.content_brute_force import Network, cost, optimum
+from tests.content_strategies import content_instances
+from tests.heuristics import content_twins as twins
+from tests.heuristics.constructions_of_content import beside_a_far_broker
+
+STEINER, MST, SHARED = CONTENT_PROBLEMS
+METHODS = {method.name: method for method in CONTENT_HEURISTICS}
+
+
+@given(content_instances(max_users=7, max_brokers=4, tight=True))
+@settings(max_examples=80, deadline=None)
+@pytest.mark.parametrize("name", ["greedy_packing", "clustering"])
+def test_the_two_stage_heuristics_agree_with_their_twins(name, instance):
+    method, twin = {"greedy_packing": greedy_packing, "clustering": clustering}[name], getattr(twins, name)
+    try:
+        found = method(instance).tolist()
+    except NoRoom:
+        with pytest.raises(ValueError, match="empty"):
+            twin(instance)
+    else:
+        assert found == twin(instance)
+
+
+@given(content_instances(max_users=7, max_brokers=4))
+@settings(max_examples=80, deadline=None)
+def test_grown_trees_agree_with_their_twin(instance):
+    assert traffic_on_grown_trees(instance).tolist() == twins.traffic_on_grown_trees(instance)
+
+
+@given(st.integers(2, 7), st.integers(1, 4), st.integers(0, 2**32 - 1))
+@settings(max_examples=80, deadline=None)
+def test_closure_trees_use_the_brokers_of_a_minimum_spanning_tree_of_users(users, brokers, seed):
+    random = np.random.default_rng(seed)
+    places, homes = random.random((users, 2)), random.random((brokers, 2))
+    access = np.hypot(*(places[:, None] - homes).T).T + random.random((users, brokers))  # so that no two ways tie
+    core = np.hypot(*(homes[:, None] - homes).T).T
+    used, _ = twins.closure_tree_brokers(access.tolist(), core.tolist())
+    assert set(np.flatnonzero(brokers_between(access, core)).tolist()) == used
+
+
+@given(content_instances(max_users=7, max_brokers=4))
+@settings(max_examples=40, deadline=None)
+@pytest.mark.parametrize("trees", [traffic_on_closure_trees, traffic_on_grown_trees])
+def test_every_message_with_another_subscriber_puts_its_rate_on_each_of_its_users(trees, instance):
+    alone = instance.subscriptions.sum(axis=0) - instance.subscriptions == 0
+    sent = np.where(alone, 0.0, instance.rates)
+    received = np.where(instance.subscriptions, instance.rates.sum(axis=0) - instance.rates, 0.0)
+    assert trees(instance).sum(axis=1).tolist() == (sent + received).sum(axis=1).tolist()
+
+
+@given(content_instances(max_users=6, tight=True), st.integers(0, 3))
+@settings(max_examples=40, deadline=None)
+@pytest.mark.parametrize("problem", CONTENT_PROBLEMS, ids=lambda problem: problem.routing)
+@pytest.mark.parametrize("name", METHODS)
+def test_capacities_hold_or_the_method_says_what_stops_it(name, problem, instance, seed):
+    result = METHODS[name].run(instance, problem, seed=seed)
+    if result.status is Status.FEASIBLE:
+        network = Network(instance.core.tolist())
+        best = cost(instance, network, result.answer.brokers.tolist(), problem.routing)
+        assert result.value >= best if problem is not MST else result.value == best
+    elif result.status is Status.INFEASIBLE:
+        assert instance.capacity_conflict() == result.reason
+    else:
+        assert result.reason.startswith("no broker has room for user ")
+    again = METHODS[name].run(instance, problem, seed=seed)
+    assert (again.status, again.answer, again.counters) == (result.status, result.answer, result.counters)
+
+
+@given(content_instances(max_users=4, tight=True))
+@settings(max_examples=40, deadline=None)
+@pytest.mark.parametrize("problem", CONTENT_PROBLEMS, ids=lambda problem: problem.routing)
+def test_no_heuristic_beats_the_best_of_all_assignments(problem, instance):
+    best = optimum(instance, problem.routing)
+    for method in CONTENT_HEURISTICS:
+        result = method.run(instance, problem)
+        assert result.value is None or result.value >= best
+
+
+@given(content_instances(max_users=6))
+@settings(max_examples=40, deadline=None)
+def test_greedy_packing_has_the_least_access_cost_where_capacities_do_not_bind(instance):
+    access = MST.measures(instance, ContentOverlay(greedy_packing(instance)))["access"]
+    assert access == (instance.demands * instance.access.min(axis=1)).sum()
+
+
+def test_one_user_too_many_is_named_with_the_numbers_and_the_heaviest_first_can_fit():
+    demand, prices = np.array([[1.0], [1.0], [2.0], [2.0]]), np.array([[1.0, 2.0]] * 4)
+    instance = ContentInstance(prices, np.zeros((2, 2)), np.full(2, 3.0), demand, np.zeros((4, 1)))
+    result = METHODS["greedy-packing"].run(instance, MST)
+    assert result.status is Status.FAILED
+    assert result.reason == "no broker has room for user 'u3', who needs 2: the most left is 1, on broker 'b0'"
+    assert METHODS["greedy-packing"].run(instance, MST, order="heaviest").status is Status.FEASIBLE
+
+
+def test_random_assignment_gives_every_broker_its_share():
+    instance = WORKLOADS["content"].generate(users=4000, brokers=4, intervals=2)
+    counts = np.bincount(random_assignment(instance, seed=1), minlength=4)
+    assert abs(counts - 1000).max() < 5 * np.sqrt(750)
+    assert (random_assignment(instance, seed=1) != random_assignment(instance, seed=2)).any()
+
+
+def test_mixing_draws_in_proportion_to_the_traffic():
+    instance = WORKLOADS["content"].generate(users=40, brokers=5, intervals=8, width=0.2, slack=100.0)
+    traffic = traffic_on_closure_trees(instance)
+    user = int(np.argmax((traffic > 0).sum(axis=1)))
+    drawn = np.bincount([steiner_mixing(instance, seed=seed)[user] for seed in range(400)], minlength=5) / 400
+    assert (traffic[user] > 0).sum() > 1
+    assert abs(drawn - traffic[user] / traffic[user].sum()).max() < 0.12
+
+
+def test_grown_trees_have_no_constant_ratio():
+    for users in (4, 8, 16):
+        instance = beside_a_far_broker(users)
+        grown, closure = (
+            (trees(instance) * instance.access).sum() for trees in (traffic_on_grown_trees, traffic_on_closure_trees)
+        )
+        assert grown >= users * 100
+        assert closure <= 100 + 2 * users
+
+
+@given(content_instances(max_users=6, max_brokers=4), st.data())
+@settings(max_examples=30, deadline=None)
+def test_twice_the_rates_change_no_assignment(instance, data):
+    assume(instance.rates.any())
+    busier = ContentInstance(
+        instance.access, instance.core, instance.capacities, 2 * instance.rates, instance.subscriptions
+    )
+    for assign in (greedy_packing, clustering, steiner_mixing):
+        assert assign(busier).tolist() == assign(instance).tolist()

@@ -1,0 +1,226 @@
+"""Broker networks: trees, content, files, workloads, and the judge of disseminations."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from instances import BadInput
+from instances.brokers.dissemination import Dissemination
+from instances.brokers.files import read_brokers, read_dissemination, write_brokers, write_dissemination
+from instances.brokers.network import BrokerNetwork
+from instances.brokers.predicates import Publications, Subscriptions, matching_shares
+from instances.brokers.problems import SoftLinks
+from instances.brokers.tree import BrokerTree
+from instances.brokers.workloads import TREES, broker_workload
+from tests.broker_strategies import broker_networks, broker_trees
+
+PATH = {
+    "format": "brokers/1",
+    "radius": 2,
+    "fanout": 3,
+    "brokers": {"a": {}, "b": {"uplink": 5}, "c": {}},
+    "links": [["a", "b"], ["b", "c", 700]],
+    "attributes": ["x", "y"],
+    "subscriptions": [["c", {"x": [1, 3]}], ["b", {"x": [None, 2], "y": [0, 9]}]],
+    "publications": [[5, "a", [2, 20]], [9, "a", [2, 9]]],
+}
+
+
+def written(folder: Path, **changed: object) -> Path:
+    path = folder / "network.json"
+    path.write_text(json.dumps({**PATH, **changed}))
+    return path
+
+
+@settings(max_examples=60, deadline=None)
+@given(tree=broker_trees())
+def test_distances_hops_and_delays_are_those_of_the_only_paths(tree: BrokerTree) -> None:
+    graph = nx.Graph()
+    graph.add_nodes_from(range(tree.num_brokers))
+    for (u, v), delay in zip(tree.links.tolist(), tree.delays.tolist(), strict=True):
+        graph.add_edge(u, v, delay=delay)
+    for u in graph:
+        for v, path in nx.single_source_shortest_path(graph, u).items():
+            assert tree.distances[u, v] == len(path) - 1
+            assert tree.next_hops[u, v] == (path[1] if u != v else u)
+            assert tree.path_delays[u, v] == nx.path_weight(graph, path, "delay")
+
+
+@settings(max_examples=60, deadline=None)
+@given(network=broker_networks())
+def test_destinations_are_the_brokers_but_the_source_with_a_subscription_around_the_point(
+    network: BrokerNetwork,
+) -> None:
+    wishes, events = network.subscriptions, network.publications
+    offsets, brokers = network.destinations
+    shares = matching_shares(wishes, events)
+    for p in range(len(events)):
+        point = events.values[p]
+        matched = [
+            s for s in range(len(wishes)) if (wishes.lows[s] <= point).all() and (point <= wishes.highs[s]).all()
+        ]
+        assert shares[p] == len(matched) / max(1, len(wishes))
+        at = {int(wishes.brokers[s]) for s in matched} - {int(events.sources[p])}
+        assert brokers[offsets[p] : offsets[p + 1]].tolist() == sorted(at)
+
+
+@settings(max_examples=30, deadline=None)
+@given(network=broker_networks())
+def test_networks_survive_files_and_pickling(tmp_path_factory: pytest.TempPathFactory, network: BrokerNetwork) -> None:
+    path = tmp_path_factory.mktemp("brokers") / "network.json"
+    write_brokers(network, path)
+    assert read_brokers(path) == network == pickle.loads(pickle.dumps(network))
+
+
+def test_a_file_is_read_as_it_says(tmp_path: Path) -> None:
+    network = read_brokers(written(tmp_path))
+    assert network.tree.delays.tolist() == [1000, 700]
+    assert network.tree.uplinks.tolist() == [0, 5, 0]
+    assert network.subscriptions.predicates.tolist() == [2, 1]
+    assert [part.tolist() for part in network.destinations] == [[0, 1, 3], [2, 1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"links": [["a", "b"]]}, "no tree: no path from 'a' to 'c': add a link"),
+        ({"links": [["a", "b"], ["b", "c"], ["c", "a"]]}, "no tree: 3 links on 3 brokers close a cycle: keep 2"),
+        ({"links": [["a", "b"], ["b", "a"]]}, "link 1: 'b'-'a' is a loop or stands twice: remove it"),
+        ({"links": [["a", "b"], ["b", "d"]]}, "link 1: unknown broker 'd': name one of"),
+        ({"links": [["a", "b"], ["b", "c", -1]]}, "delay of link 1 is -1: give a whole number"),
+        ({"fanout": 1}, "the fanout 1 is below the 2 primary links of broker 'b': give at least 2"),
+        ({"radius": 0}, "radius is 0: give a whole number from 1"),
+        ({"brokers": {}}, 'needs "brokers": an object'),
+        ({"brokers": {"a": {}, "b": {"up": 5}, "c": {}}}, "broker 'b': give"),
+        ({"attributes": ["x", "x"]}, '"attributes" has a name twice'),
+        ({"subscriptions": [["c", {"x": [3, 1]}]]}, "subscription 0: predicate on 'x' from 3 to 1: swap its bounds"),
+        ({"subscriptions": [["c", {"z": [1, 3]}]]}, "subscription 0: unknown attribute 'z'"),
+        ({"subscriptions": [["c", {"x": [1.5, 3]}]]}, "subscription 0: a bound on 'x' is 1.5: give a whole number"),
+        ({"publications": [[5, "a", [2]]]}, "publication 0: its values must be a list of 2"),
+        ({"publications": [[5, "a", [2, 0]], [4, "a", [2, 0]]]}, "publication 1 is earlier than the one before it"),
+        ({"publications": [[5, "d", [2, 0]]]}, "publication 0: unknown broker 'd'"),
+    ],
+)
+def test_bad_networks_are_refused_in_one_line_with_place_and_mend(
+    tmp_path: Path, changed: dict[str, object], said: str
+) -> None:
+    path = written(tmp_path, **changed)
+    with pytest.raises(BadInput) as caught:
+        read_brokers(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_swapped_bounds_and_falling_times_are_refused_in_arrays_too() -> None:
+    with pytest.raises(BadInput, match="subscription 0: predicate on attribute 1 from 4 to 3: swap its bounds"):
+        Subscriptions(np.array([0]), np.array([[0, 4]]), np.array([[0, 3]]))
+    with pytest.raises(BadInput, match="sort them"):
+        Publications(np.array([4, 3]), np.array([0, 0]), np.array([[0], [0]]))
+
+
+@pytest.mark.parametrize("tree", TREES)
+def test_workloads_are_the_same_for_the_same_seed_and_trees_of_their_family(tree: str) -> None:
+    shape = {"brokers": 30, "degree": 3, "radius": 4, "fanout": 30, "uplink": 0, "subscriptions": 90}
+    content = {"publications": 50, "rate": 3600, "alpha": 0.8, "spread": 9, "specific": 50, "hosts": 50}
+    network = broker_workload(seed=7, tree=tree, **shape, **content)
+    assert network == broker_workload(seed=7, tree=tree, **shape, **content)
+    assert network != broker_workload(seed=8, tree=tree, **shape, **content)
+    degrees = network.tree.degrees
+    assert degrees.max() == {"balanced": 3, "random": 3, "path": 2, "star": 29}[tree]
+    assert network.tree.distances.max() == {"path": 29, "star": 2}.get(tree, network.tree.distances.max())
+    assert len(set(network.subscriptions.brokers.tolist())) == 15
+    assert set(network.subscriptions.predicates.tolist()) == {1, 2, 3, 4}
+
+
+def two_ways() -> tuple[BrokerNetwork, Dissemination]:
+    """A path of five brokers; 0 publishes for 2, 3 and 4; 0 has a soft link to 3."""
+    tree = BrokerTree.of(5, [(v, v + 1) for v in range(4)])
+    wishes = Subscriptions(np.array([2, 3, 4]), np.zeros((3, 1), dtype=int), np.zeros((3, 1), dtype=int))
+    events = Publications(np.array([0]), np.array([0]), np.array([[0]]))
+    network = BrokerNetwork(tree, wishes, events, 3, 3)
+    return network, Dissemination.of([(0, 3)], [(0, 0, 3), (0, 3, 4), (0, 3, 2)])
+
+
+def test_the_judge_counts_messages_forwarders_and_hops() -> None:
+    network, answer = two_ways()
+    judge = SoftLinks()
+    assert judge.violations(network, answer) == []
+    assert judge.value(network, answer) == 3
+    along = Dissemination.of([], [(0, 0, 1), (0, 1, 2), (0, 2, 3), (0, 3, 4)])
+    assert judge.violations(network, along) == []
+    assert judge.measures(network, along) == {
+        "deliveries": 3,
+        "pure_forwarders": 1,
+        "yield": 0.75,
+        "average_hops": 3,
+        "max_hops": 4,
+        "soft_links": 0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("links", "messages", "said"),
+    [
+        ([(0, 3)], [(0, 0, 3), (0, 3, 4)], "publication 0 never reaches 'b2'"),
+        ([], [(0, 0, 3), (0, 3, 4), (0, 3, 2)], "from 'b0' to 'b3', which no link joins"),
+        ([(3, 0)], [(0, 0, 3), (0, 3, 4), (0, 3, 2)], "from 'b0' to 'b3', which no link joins"),
+        ([(0, 4)], [(0, 0, 4), (0, 4, 3), (0, 3, 2)], "joins brokers 4 primary hops apart, not 2 to 3"),
+        ([(0, 1)], [(0, 0, 1), (0, 1, 2), (0, 2, 3), (0, 3, 4)], "joins brokers 1 primary hops apart"),
+        ([(0, 3)], [(0, 0, 3), (0, 3, 4), (0, 3, 2), (0, 2, 1), (0, 0, 1)], "publication 0 reaches 'b1' twice"),
+        ([(0, 3)], [(0, 0, 3), (0, 3, 4), (0, 3, 2), (0, 2, 1), (0, 1, 0)], "publication 0 reaches 'b0' twice"),
+        ([], [(0, 2, 3), (0, 3, 2), (0, 3, 4)], "is sent by 'b2', which never has it"),
+        ([], [(0, 1, 2), (0, 2, 3), (0, 3, 4)], "is sent by 'b1', which never has it"),
+        ([(0, 7)], [], "there is no broker 7"),
+        ([], [(1, 0, 1)], "there is no publication 1"),
+    ],
+)
+def test_the_judge_names_what_is_wrong(
+    links: list[tuple[int, int]], messages: list[tuple[int, int, int]], said: str
+) -> None:
+    network, _ = two_ways()
+    assert any(said in each for each in SoftLinks().violations(network, Dissemination.of(links, messages)))
+
+
+def test_the_judge_counts_soft_links_in_their_senders_fanout() -> None:
+    network, answer = two_ways()
+    tight = BrokerNetwork(network.tree, network.subscriptions, network.publications, 3, 2)
+    assert SoftLinks().violations(tight, answer) == []
+    more = Dissemination.of([(0, 3), (0, 2)], answer.messages)
+    assert "'b0' has 1 primary and 2 soft links, the fanout is 2" in SoftLinks().violations(tight, more)[0]
+
+
+def test_disseminations_survive_files(tmp_path: Path) -> None:
+    network, answer = two_ways()
+    write_dissemination(answer, network, tmp_path / "answer.json")
+    assert read_dissemination(tmp_path / "answer.json", network) == answer
+    (tmp_path / "bad.json").write_text('{"format": "dissemination/1", "soft_links": [["b0", "b9"]], "messages": []}')
+    with pytest.raises(BadInput, match="unknown broker 'b9'"):
+        read_dissemination(tmp_path / "bad.json", network)
+
+
+@settings(max_examples=40, deadline=None)
+@given(network=broker_networks(min_brokers=2), data=st.data())
+def test_the_judge_finds_every_message_that_is_left_out_or_bent(network: BrokerNetwork, data: st.DataObject) -> None:
+    """Tree routing where each broker sends on is valid, and no longer when one message is missing."""
+    offsets, brokers = network.destinations
+    rows = set()
+    for p in range(len(network.publications)):
+        for x in brokers[offsets[p] : offsets[p + 1]].tolist():
+            at = int(network.publications.sources[p])
+            while at != x:
+                rows.add((p, at, int(network.tree.next_hops[at, x])))
+                at = int(network.tree.next_hops[at, x])
+    judge = SoftLinks()
+    assert judge.violations(network, Dissemination.of([], sorted(rows))) == []
+    if rows:
+        dropped = data.draw(st.sampled_from(sorted(rows)))
+        assert judge.violations(network, Dissemination.of([], sorted(rows - {dropped})))

@@ -1,0 +1,250 @@
+"""Content instances and overlays in files: what is written is read, and what is wrong is named."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from instances import BadInput, ContentInstance, ContentOverlay, RoutingTree
+from instances.content.core_prices import closed
+from instances.content.files import read_content, write_content
+from instances.content.kind import CONTENT
+from instances.content.overlay_files import read_content_overlay, write_content_overlay
+from tests.content_strategies import assignments, content_instances
+
+GOOD = {
+    "format": "content/1",
+    "channels": ["news", "sport"],
+    "brokers": {"b2": {"capacity": None}, "b10": {"capacity": 12.5}},
+    "core": {"b2": {"b10": 3}},
+    "users": {
+        "u1": {"access": {"b2": 1, "b10": 2.5}, "rates": {"sport": 4}, "subscriptions": ["news"]},
+        "u0": {"access": {"b2": 2, "b10": 2}},
+    },
+}
+
+
+def changed(*path, to):
+    data = copy.deepcopy(GOOD)
+    place = data
+    for key in path[:-1]:
+        place = place[key]
+    if to is None:
+        del place[path[-1]]
+    else:
+        place[path[-1]] = to
+    return data
+
+
+def test_labels_are_numbered_in_natural_order(tmp_path):
+    file = tmp_path / "x.json"
+    file.write_text(json.dumps(GOOD))
+    instance = read_content(file)
+    assert (instance.user_labels, instance.broker_labels) == (("u0", "u1"), ("b2", "b10"))
+    assert instance.access.tolist() == [[2, 2], [1, 2.5]]
+    assert instance.core.tolist() == [[0, 3], [3, 0]]
+    assert instance.capacities.tolist() == [np.inf, 12.5]
+    assert instance.rates.tolist() == [[0, 0], [0, 4]]
+    assert instance.subscriptions.tolist() == [[False, False], [True, False]]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (changed("users", "u1", "rates", "sport", to=-4), "user 'u1', \"rates\" of channel 'sport' is -4"),
+        (changed("users", "u1", "rates", "sport", to=float("nan")), "user 'u1', \"rates\" of channel 'sport' is nan"),
+        (changed("users", "u1", "rates", "sport", to=True), "is true: give a number"),
+        (changed("users", "u1", "rates", "chess", to=1), "user 'u1' names the channel 'chess'"),
+        (changed("users", "u1", "access", "b10", to=None), "user 'u1' has no price to broker 'b10'"),
+        (changed("users", "u1", "access", "b10", to=10**400), "is too large"),
+        (changed("users", "u1", "access", to=[1, 2]), '"access" must be an object of broker: number'),
+        (changed("users", "u1", "subscriptions", to="news"), '"subscriptions" must be a list'),
+        (changed("users", "u1", "subscriptions", to=["chess"]), "user 'u1' names the channel 'chess'"),
+        (changed("users", to={}), "has no user"),
+        (changed("users", to=None), 'needs "users"'),
+        (changed("brokers", "b2", "capacity", to=None), "broker 'b2' has no \"capacity\""),
+        (changed("brokers", "b2", "capacity", to=-1), "the capacity of broker 'b2' is -1"),
+        (changed("core", "b10", to={"b2": 4}), "between brokers 'b2' and 'b10' is 3 one way and 4 the other"),
+        (changed("core", "b2", "b10", to=None), "there is no price between brokers 'b2' and 'b10'"),
+        (changed("core", "b2", "b2", to=1), "the price of broker 'b2' to itself is 1"),
+        (changed("core", "b2", "b7", to=1), "\"core\" names the broker 'b7'"),
+        (changed("channels", to=["news", "sport", "news"]), "two channels have one name"),
+        (changed("channels", to="news"), 'needs "channels"'),
+        (changed("close", to="yes"), '"close" must be true or false'),
+        (changed("format", to="topics/1"), 'needs an object with "format": "content/1"'),
+    ],
+)
+def test_bad_files_are_named_with_the_place(tmp_path, data, message):
+    file = tmp_path / "x.json"
+    file.write_text(json.dumps(data))
+    with pytest.raises(BadInput) as error:
+        read_content(file)
+    assert str(error.value).startswith(f"{file}: ")
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_prices_that_are_no_metric_are_named_or_closed(tmp_path):
+    file = tmp_path / "x.json"
+    data = changed("brokers", "b3", to={"capacity": 1})
+    data["core"] = {"b2": {"b10": 9, "b3": 2}, "b3": {"b10": 3}}
+    for user in data["users"].values():
+        user["access"]["b3"] = 1
+    file.write_text(json.dumps(data))
+    with pytest.raises(BadInput, match="'b2' and 'b10', 9, exceeds the way through 'b3', 5"):
+        read_content(file)
+    assert read_content(file, close=True).core.tolist() == [[0, 2, 5], [2, 0, 3], [5, 3, 0]]
+    del data["core"]["b2"]["b10"]
+    file.write_text(json.dumps({**data, "close": True}))
+    assert read_content(file).core.max() == 5
+    data["core"] = {"b2": {"b3": 1}}
+    file.write_text(json.dumps({**data, "close": True}))
+    with pytest.raises(BadInput, match="no way between brokers 'b2' and 'b10'"):
+        read_content(file)
+
+
+@given(content_instances(max_brokers=4, tight=True), st.sampled_from([".json", ".npz"]))
+@settings(max_examples=40, deadline=None)
+def test_what_is_written_is_read(tmp_path_factory, instance, ending):
+    file = tmp_path_factory.mktemp("content") / f"x{ending}"
+    write_content(instance, file)
+    again = read_content(file)
+    assert again == instance
+    assert [again.user_label(u) for u in range(again.num_users)] == [f"u{u}" for u in range(again.num_users)]
+
+
+def test_labels_survive_npz(tmp_path):
+    (tmp_path / "x.json").write_text(json.dumps(GOOD))
+    instance = read_content(tmp_path / "x.json")
+    write_content(instance, tmp_path / "x.npz")
+    again = read_content(tmp_path / "x.npz")
+    assert (again, again.user_labels, again.channel_labels) == (instance, ("u0", "u1"), ("news", "sport"))
+
+
+@pytest.mark.parametrize("broken", ["text", "missing", "objects"])
+def test_broken_npz_files_are_bad_input(tmp_path, broken):
+    file = tmp_path / "x.npz"
+    if broken == "text":
+        file.write_text("content")
+    elif broken == "missing":
+        np.savez(file, access=np.ones((1, 1)))
+    else:
+        names = ("access", "core", "capacities", "rates", "subscriptions")
+        np.savez(file, **dict.fromkeys(names, np.array(["a"])))
+    with pytest.raises(BadInput, match=r"x\.npz: "):
+        read_content(file)
+
+
+def test_unknown_endings_are_bad_input(tmp_path):
+    for act in (read_content, lambda file: write_content(instance_of_one(), file)):
+        with pytest.raises(BadInput, match=r"unknown ending '\.csv'"):
+            act(tmp_path / "x.csv")
+
+
+def instance_of_one(**changes):
+    arrays = {
+        "access": np.ones((1, 2)),
+        "core": np.array([[0.0, 1.0], [1.0, 0.0]]),
+        "capacities": np.full(2, np.inf),
+        "rates": np.ones((1, 2)),
+        "subscriptions": np.ones((1, 2)),
+    }
+    return ContentInstance(**{**arrays, **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"rates": np.array([[1.0, -1.0]])}, "the rate of user 'u0' on channel 'c1' is -1: give 0 or more"),
+        ({"rates": np.array([[np.nan, 1.0]])}, "the rate of user 'u0' on channel 'c0' is nan: give a number"),
+        ({"access": np.array([[np.inf, 1.0]])}, "the price of user 'u0' to broker 'b0' is inf: give a finite number"),
+        ({"capacities": np.array([1.0, np.nan])}, "the capacity of broker 'b1' is nan"),
+        ({"core": np.array([[0.0, 1.0], [2.0, 0.0]])}, "1 one way and 2 the other"),
+        ({"core": np.zeros((2, 3))}, "core has shape (2, 3): give (2, 2)"),
+        ({"subscriptions": np.full((1, 2), 2)}, "subscriptions must be true or false"),
+        ({"subscriptions": np.ones((2, 2))}, "subscriptions has shape (2, 2): give (1, 2)"),
+        ({"rates": np.ones((0, 2))}, "at least one user"),
+        ({"user_labels": ["a", "b"]}, "2 user labels for 1 users"),
+    ],
+)
+def test_bad_arrays_are_bad_input(changes, message):
+    with pytest.raises(BadInput) as error:
+        instance_of_one(**changes)
+    assert message in str(error.value)
+
+
+def test_instances_are_immutable_and_labels_no_part_of_the_digest():
+    instance = instance_of_one()
+    for array in (instance.rates, instance.access, instance.demands, pickle.loads(pickle.dumps(instance)).rates):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 1
+    named = instance_of_one(user_labels=["Ada"])
+    assert named.digest == instance.digest == instance_of_one(rates=np.ones((1, 2), dtype=int)).digest
+    assert instance_of_one(rates=np.array([[1.0, 2.0]])).digest != instance.digest
+
+
+def test_a_sample_keeps_its_users():
+    rates = np.arange(20.0).reshape(10, 2)
+    whole = ContentInstance(np.ones((10, 1)), np.zeros((1, 1)), np.full(1, np.inf), rates, rates > 5)
+    part = whole.sample(4, seed=1)
+    kept = [int(label[1:]) for label in part.user_labels]
+    assert kept == sorted(set(kept))
+    assert part.rates.tolist() == rates[kept].tolist()
+    with pytest.raises(BadInput, match="a sample of 11 users from 10"):
+        whole.sample(11, seed=1)
+
+
+@given(st.integers(1, 5), st.integers(0, 10**6))
+@settings(max_examples=30, deadline=None)
+def test_closed_prices_are_a_metric_below_the_given_ones(count, seed):
+    upper = np.triu(np.random.default_rng(seed).integers(0, 20, (count, count)), 1).astype(float)
+    prices = upper + upper.T
+    core = closed(prices)
+    assert (core <= prices).all()
+    assert (core[:, :, None] <= core[:, None, :] + core[None, :, :]).all()
+    assert closed(core).tolist() == core.tolist()
+
+
+@given(st.data())
+@settings(max_examples=30, deadline=None)
+def test_overlays_survive_files_and_packing(tmp_path_factory, data):
+    instance = data.draw(content_instances(max_brokers=4))
+    last = instance.num_brokers - 1
+    broker, channel = st.integers(0, last), st.none() | st.integers(0, instance.num_channels - 1)
+    links = st.lists(st.tuples(broker, broker), max_size=3)
+    trees = data.draw(st.lists(st.builds(RoutingTree.of, links, channel, st.lists(broker, max_size=2)), max_size=3))
+    overlay = ContentOverlay(data.draw(assignments(instance)), tuple(trees))
+    file = tmp_path_factory.mktemp("overlay") / "a.json"
+    write_content_overlay(overlay, instance, file)
+    assert read_content_overlay(file, instance) == overlay
+    assert CONTENT.unpack(CONTENT.pack(overlay), instance) == overlay
+    assert pickle.loads(pickle.dumps(overlay)) == overlay
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({}, 'needs "assignment"'),
+        ({"assignment": {}}, "user 'u0' has no broker"),
+        ({"assignment": {"u0": "b9"}}, "user 'u0' names the broker 'b9'"),
+        ({"assignment": {"u9": "b0"}}, "the assignment names the user 'u9'"),
+        ({"assignment": {"u0": "b0"}, "trees": {}}, '"trees" must be a list'),
+        ({"assignment": {"u0": "b0"}, "trees": [{"links": [["b0"]]}]}, 'tree 0 needs "links"'),
+        ({"assignment": {"u0": "b0"}, "trees": [{"links": [["b0", "b9"]]}]}, "tree 0 names the broker 'b9'"),
+        ({"assignment": {"u0": "b0"}, "trees": [{"links": [], "channel": "x"}]}, "tree 0 names the channel 'x'"),
+        ({"assignment": {"u0": "b0"}, "trees": [{"links": [], "sources": "b0"}]}, 'tree 0: "sources" must be a list'),
+    ],
+)
+def test_bad_overlay_files_are_named_with_the_place(tmp_path, data, message):
+    file = tmp_path / "a.json"
+    file.write_text(json.dumps({"format": "content-overlay/1", **data}))
+    with pytest.raises(BadInput) as error:
+        read_content_overlay(file, instance_of_one())
+    assert str(error.value).startswith(f"{file}: ")
+    assert message in str(error.value)

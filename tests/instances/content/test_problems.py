@@ -1,0 +1,186 @@
+"""The judges of the content problems against costs summed message by message."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from instances import CONTENT_PROBLEMS, ContentInstance, ContentOverlay, RoutingTree
+from instances.content.problems import broker_traffic
+from tests.content_brute_force import Network, connected, cost, demands
+from tests.content_strategies import assignments, content_instances
+
+STEINER, MST, SHARED = CONTENT_PROBLEMS
+
+
+def star_metric() -> ContentInstance:
+    """Three brokers at distance 2 from each other, a fourth at distance 1 from all three; one message for all."""
+    core = np.array([[0, 2, 2, 1], [2, 0, 2, 1], [2, 2, 0, 1], [1, 1, 1, 0]], dtype=float)
+    rates, wanted = np.array([[1.0], [0.0], [0.0]]), np.array([[False], [True], [True]])
+    return ContentInstance(np.ones((3, 4)), core, np.full(4, np.inf), rates, wanted)
+
+
+def test_a_relaying_broker_saves_a_quarter_in_the_star_metric():
+    instance, brokers = star_metric(), np.array([0, 1, 2])
+    star = [(0, 3), (1, 3), (2, 3)]
+    relayed = ContentOverlay(brokers, (RoutingTree.of(star, 0, [0]),))
+    assert MST.measures(instance, ContentOverlay(brokers))["core"] == 4
+    assert not STEINER.violations(instance, relayed)
+    assert STEINER.measures(instance, relayed)["core"] == 3
+    shared = ContentOverlay(brokers, (RoutingTree.of(star),))
+    assert not SHARED.violations(instance, shared)
+    assert SHARED.measures(instance, shared)["core"] == 3
+
+
+def best_trees(instance, network, brokers, routing):
+    """The trees of an assignment that brute force finds best."""
+    if routing == "mst":
+        return ()
+    traffic = broker_traffic(instance, ContentOverlay(brokers))
+    if routing == "shared-tree":
+        found = [ContentOverlay(brokers, (RoutingTree.of(links),)) for links in network.spanning_trees]
+        return min(found, key=lambda overlay: SHARED.core_cost(instance, overlay, traffic)).trees
+    trees = []
+    for source, channel in np.argwhere(traffic.travels):
+        ends = frozenset({int(source), *np.flatnonzero(traffic.wanted[:, channel]).tolist()})
+        price = network.steiner(ends)
+        links = next(
+            links
+            for mask in range(2**instance.num_brokers)
+            if (members := frozenset(b for b in network.brokers if mask >> b & 1)) >= ends
+            for links in network.trees(members)
+            if network.price(links) == price
+        )
+        trees.append(RoutingTree.of(links, int(channel), [int(source)]))
+    return tuple(trees)
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_the_judges_sum_what_every_message_pays(data):
+    instance = data.draw(content_instances(max_brokers=4))
+    brokers = data.draw(assignments(instance))
+    network = Network(instance.core.tolist())
+    values = {}
+    for problem in CONTENT_PROBLEMS:
+        answer = ContentOverlay(brokers, best_trees(instance, network, brokers, problem.routing))
+        assert not problem.violations(instance, answer)
+        values[problem.routing] = problem.value(instance, answer)
+        assert values[problem.routing] == cost(instance, network, brokers.tolist(), problem.routing)
+        measures = problem.measures(instance, answer)
+        assert measures["access"] + measures["core"] == values[problem.routing]
+    assert values["steiner"] <= min(values["mst"], values["shared-tree"])
+    assert instance.demands.tolist() == demands(instance)
+
+
+@given(st.data())
+@settings(max_examples=40, deadline=None)
+def test_the_order_of_users_brokers_and_channels_does_not_matter(data):
+    instance = data.draw(content_instances())
+    brokers = data.draw(assignments(instance))
+    users, places, channels = (
+        np.array(data.draw(st.permutations(range(count))))
+        for count in (instance.num_users, instance.num_brokers, instance.num_channels)
+    )
+    moved = ContentInstance(
+        instance.access[users][:, places],
+        instance.core[places][:, places],
+        instance.capacities[places],
+        instance.rates[users][:, channels],
+        instance.subscriptions[users][:, channels],
+    )
+    answer = ContentOverlay(np.argsort(places)[brokers[users]])
+    assert MST.value(moved, answer) == MST.value(instance, ContentOverlay(brokers))
+
+
+@given(st.data())
+@settings(max_examples=40, deadline=None)
+def test_twice_the_prices_or_the_rates_cost_twice(data):
+    instance = data.draw(content_instances())
+    answer = ContentOverlay(data.draw(assignments(instance)))
+    value = MST.value(instance, answer)
+    dearer = changed_to(instance, access=2 * instance.access, core=2 * instance.core)
+    busier = changed_to(instance, rates=2 * instance.rates)
+    assert MST.value(dearer, answer) == MST.value(busier, answer) == 2 * value
+
+
+def changed_to(instance, **changed):
+    names = ("access", "core", "capacities", "rates", "subscriptions")
+    return ContentInstance(**{name: changed.get(name, getattr(instance, name)) for name in names})
+
+
+def test_a_broker_above_its_capacity_is_named_with_the_numbers():
+    instance = dataclasses.replace(star_metric(), capacities=np.array([0.5, 9, 9, 9]))
+    assert MST.violations(instance, ContentOverlay(np.array([0, 1, 2]))) == ["broker 'b0' carries 1 of 0.5"]
+
+
+@pytest.mark.parametrize(
+    ("trees", "fault"),
+    [
+        ((), "broker 'b0' has 0 trees for channel 'c0': needs one"),
+        ((RoutingTree.of([(0, 3), (3, 1)], 0, [0]),), "tree 0 of channel 'c0' does not reach broker 'b2'"),
+        (
+            (RoutingTree.of([(0, 1), (1, 2), (0, 2)], 0, [0]),),
+            "tree 0 of channel 'c0' has a circle or a link twice",
+        ),
+        ((RoutingTree.of([(0, 1), (1, 2)], 0, [0]),) * 2, "broker 'b0' has 2 trees for channel 'c0': needs one"),
+        ((RoutingTree.of([(0, 1), (1, 2)]),), "tree 0 must name its channel and its source brokers"),
+        ((RoutingTree.of([(0, 1), (1, 2)], 0, [9]),), "tree 0 has a source that is no broker"),
+        (
+            (RoutingTree.of([(0, 1), (1, 7)], 0, [0]),),
+            "tree 0 of channel 'c0' has the link (1, 7), which is no pair of brokers",
+        ),
+    ],
+)
+def test_trees_that_do_not_carry_the_messages_are_violations(trees, fault):
+    assert fault in STEINER.violations(star_metric(), ContentOverlay(np.array([0, 1, 2]), trees))
+
+
+def test_the_shared_tree_must_span_all_brokers():
+    brokers = np.array([0, 1, 2])
+    for links in ([(0, 1), (1, 2)], [(0, 1), (1, 2), (0, 2), (2, 3)]):
+        assert SHARED.violations(star_metric(), ContentOverlay(brokers, (RoutingTree.of(links),)))
+    assert SHARED.violations(star_metric(), ContentOverlay(brokers))
+
+
+def test_answers_of_the_wrong_size_are_violations():
+    for brokers in ([0, 1], [0, 1, 4]):
+        assert MST.violations(star_metric(), ContentOverlay(np.array(brokers)))
+
+
+@given(content_instances(tight=True))
+@settings(max_examples=60, deadline=None)
+def test_a_capacity_conflict_is_said_only_where_no_assignment_fits(instance):
+    from tests.content_brute_force import assignments as fitting
+
+    if instance.capacity_conflict():
+        assert next(iter(fitting(instance)), None) is None
+
+
+def test_capacity_conflicts_give_the_numbers():
+    def conflict(demand, capacities):
+        size = len(demand)
+        instance = ContentInstance(
+            np.ones((size, len(capacities))),
+            np.zeros((len(capacities),) * 2),
+            np.array(capacities, dtype=float),
+            np.array(demand, dtype=float)[:, None],
+            np.zeros((size, 1)),
+        )
+        return instance.capacity_conflict()
+
+    assert conflict([5, 1], [4, 4]) == "user 'u0' needs 5, the largest capacity is 4, of broker 'b0'"
+    assert conflict([3, 3, 3], [4, 4]) == "the users need 9 together, all brokers' capacities are 8"
+    assert conflict([3, 3, 3], [5, 5]).startswith("3 users need 6 or more any two of them, on 2 brokers")
+    assert conflict([3, 3], [3, 3]) == ""
+
+
+def test_spanning_trees_of_brute_force_are_as_many_as_cayley_says():
+    for count in range(1, 5):
+        network = Network(np.zeros((count, count)).tolist())
+        assert len(network.spanning_trees) == max(1, count ** (count - 2))
+        assert all(connected(frozenset(range(count)), links) for links in network.spanning_trees)

@@ -1,0 +1,135 @@
+"""Steiner instances, their files, and the judge of trees."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from instances import KINDS, PROBLEMS, WORKLOADS, BadInput, Overlay, SteinerInstance
+from instances.steiner.files import read_stp, write_stp
+from tests.steiner_brute_force import small_graph
+
+STEINER = PROBLEMS["steiner"]
+SQUARE = SteinerInstance.from_edges(5, [(1, 0, 3), (1, 2, 4), (2, 3, 5), (3, 0, 6), (0, 1, 9)], [2, 0, 2])
+HEAD = "33D32945 STP File, STP Format Version 1.0\n"
+GRAPH = "SECTION Graph\nNodes 3\nEdges 2\nE 1 2 5\nE 2 3 4\nEND\n"
+TERMINALS = "SECTION Terminals\nTerminals 2\nT 1\nT 3\nEND\nEOF\n"
+
+
+def test_the_cheapest_of_parallel_edges_counts():
+    assert SQUARE.edges.tolist() == [[0, 1], [0, 3], [1, 2], [2, 3]]
+    assert SQUARE.costs.tolist() == [3, 6, 4, 5]
+    assert SQUARE.terminals.tolist() == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("edges", "terminals", "message"),
+    [
+        ([(0, 5, 1)], [0], "edge 0: node 5 is outside 0…2"),
+        ([(0, 1, 1), (1, 1, 2)], [0], "edge 1: a loop at node 1"),
+        ([(0, 1, -2)], [0], "edge 0: the cost -2 is negative"),
+        ([(0, 1, 2**53), (1, 2, 1)], [0], "more than 2\\^53"),
+        ([(0, 1, 1)], [], "at least one"),
+        ([(0, 1, 1)], [3], "terminal 0: node 3 is outside"),
+    ],
+)
+def test_a_wrong_instance_is_bad_input(edges, terminals, message):
+    with pytest.raises(BadInput, match=message):
+        SteinerInstance.from_edges(3, edges, terminals)
+
+
+@given(st.integers(0, 10**6))
+def test_an_instance_comes_back_from_its_file_and_from_pickle(tmp_path_factory, seed):
+    instance = small_graph(seed)
+    path = tmp_path_factory.mktemp("steiner") / "one.stp"
+    write_stp(instance, path)
+    assert read_stp(path).digest == instance.digest == pickle.loads(pickle.dumps(instance)).digest
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "line 1: an STP file begins with"),
+        ("graph\n", "line 1: an STP file begins with"),
+        (HEAD + GRAPH + "EOF\n", "has no section Terminals"),
+        (HEAD + TERMINALS, "has no section Graph"),
+        (HEAD + "Nodes 3\n", "line 2: 'Nodes 3' stands outside a section"),
+        (HEAD + "SECTION Presolve\nEND\n", "line 2: section 'Presolve' is not supported"),
+        (HEAD + GRAPH.replace("END\n", "") + TERMINALS, "line 2: this section does not end"),
+        (HEAD + GRAPH.replace("E 2 3 4", "E 2 3"), "line 6: 'E 2 3' must read 'E NODE NODE COST'"),
+        (HEAD + GRAPH.replace("E 2 3 4", "E 2 3 4.5"), "line 6: '4.5' is no whole number of at least 0: scale"),
+        (HEAD + GRAPH.replace("E 2 3 4", "E 2 3 -4"), "line 6: '-4' is no whole number"),
+        (HEAD + GRAPH.replace("E 2 3 4", "E 2 9 4") + TERMINALS, "line 6: node 9 is outside 1…3"),
+        (HEAD + GRAPH.replace("E 2 3 4", "E 2 2 4"), "line 6: a loop at node 2"),
+        (HEAD + GRAPH.replace("E 2 3 4", "A 2 3 4"), "line 6: 'A' belongs to another problem"),
+        (HEAD + GRAPH.replace("Edges 2", "Edges 7") + TERMINALS, "line 2: section Graph says 7 edges and has 2"),
+        (HEAD + GRAPH.replace("Nodes 3\n", "") + TERMINALS, "has no line 'Nodes N'"),
+        (HEAD + GRAPH + TERMINALS.replace("T 3", "T 4"), "line 11: terminal 4 is outside 1…3"),
+        (HEAD + GRAPH + TERMINALS.replace("T 3\n", ""), "line 8: section Terminals says 2 and has 1"),
+        (HEAD + GRAPH + TERMINALS.replace("T 3", "TP 3 4"), "line 11: 'TP' is unknown in section Terminals"),
+    ],
+)
+def test_a_wrong_file_is_said_in_one_line_with_its_place(tmp_path, text, message):
+    path = tmp_path / "wrong.stp"
+    path.write_text(text)
+    with pytest.raises(BadInput) as caught:
+        read_stp(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_comments_and_coordinates_are_skipped(tmp_path):
+    path = tmp_path / "one.stp"
+    path.write_text(
+        f'{HEAD}\n# a remark\nSECTION Comment\nName "x"\nEND\n{GRAPH}SECTION Coordinates\nDD 1 2 3\nEND\n{TERMINALS}'
+    )
+    assert read_stp(path) == SteinerInstance.from_edges(3, [(0, 1, 5), (1, 2, 4)], [0, 2])
+
+
+@pytest.mark.parametrize(
+    ("edges", "faults"),
+    [
+        ([(0, 1), (1, 2)], []),
+        ([(0, 3), (3, 2)], []),
+        ([(0, 1), (1, 2), (2, 3)], []),
+        ([(0, 2)], ["1–3 is no edge of the graph"]),
+        ([(0, 1)], ["1 of 2 terminals are not joined to the first one"]),
+        ([(0, 1), (1, 2), (2, 3), (3, 0)], ["1 edges too many for a tree: they close cycles"]),
+        ([], ["1 of 2 terminals are not joined to the first one"]),
+    ],
+)
+def test_the_judge_wants_a_tree_of_the_graph_that_holds_all_terminals(edges, faults):
+    assert STEINER.violations(SQUARE, Overlay.from_edges(5, edges)) == faults
+
+
+def test_the_judge_counts_what_hangs_apart():
+    path = SteinerInstance.from_edges(4, [(0, 1, 1), (2, 3, 1)], [0, 1])
+    assert STEINER.violations(path, Overlay.from_edges(4, [(0, 1), (2, 3)])) == [
+        "1 edges hang together with no terminal of the first one's tree"
+    ]
+
+
+def test_a_tree_costs_what_its_edges_cost():
+    tree = Overlay.from_edges(5, [(0, 3), (3, 2)])
+    assert STEINER.value(SQUARE, tree) == 11
+    assert STEINER.measures(SQUARE, tree) == {"edges": 2, "steiner_nodes": 1}
+    assert STEINER.value(SQUARE, Overlay.from_edges(5, [(0, 2)])) == np.inf
+
+
+def test_a_tree_comes_back_by_the_labels_of_stp_files(tmp_path):
+    tree, kind = Overlay.from_edges(5, [(0, 3), (3, 2)]), KINDS["steiner"]
+    kind.write_answer(tree, SQUARE, tmp_path / "tree.json")
+    assert '["1", "4"]' in (tmp_path / "tree.json").read_text()
+    assert kind.read_answer(tmp_path / "tree.json", SQUARE) == tree == kind.unpack(kind.pack(tree), SQUARE)
+
+
+def test_sparse_graphs_have_the_sizes_asked_for_and_are_connected():
+    instance = WORKLOADS["steiner-sparse"].generate(nodes=60, edges=75, terminals=9, seed=3)
+    assert KINDS["steiner"].size(instance) == {"nodes": 60, "edges": 75, "terminals": 9}
+    whole = Overlay.from_edges(60, instance.edges)
+    assert "not joined" not in " ".join(STEINER.violations(instance, whole))
+    with pytest.raises(BadInput, match="choose from 59"):
+        WORKLOADS["steiner-sparse"].generate(nodes=60, edges=7, terminals=9)

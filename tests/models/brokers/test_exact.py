@@ -1,0 +1,92 @@
+"""The optimum of soft links, against brute force over links and ways."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import networkx as nx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from heuristics import BROKER_HEURISTICS
+from heuristics.brokers.soft_links import disseminate
+from instances import PROBLEMS, WORKLOADS, BrokerNetwork, Status
+from models import BROKER_MODELS
+from models.brokers.exact import LEAST_MESSAGES, SOFT_CP_SAT, SOFT_ILP, least_messages
+from tests.broker_strategies import Link, broker_networks
+
+PROBLEM = PROBLEMS["soft-links"]
+EXACT = [method for method in BROKER_MODELS if method.exact]
+
+
+def fewest_over(network: BrokerNetwork, links: set[Link]) -> int:
+    """Messages over given links: for each publication the smallest set of brokers that its source reaches alone."""
+    graph = nx.DiGraph(links | {(int(u), int(v)) for u, v in network.tree.links})
+    graph.add_edges_from((int(v), int(u)) for u, v in network.tree.links)
+    offsets, brokers = network.destinations
+    total = 0
+    for p in range(len(network.publications)):
+        source, ends = int(network.publications.sources[p]), set(brokers[offsets[p] : offsets[p + 1]].tolist())
+        others = sorted(set(range(network.num_brokers)) - ends - {source})
+        total += next(
+            len(ends) + size
+            for size in range(len(others) + 1)
+            for forwarders in combinations(others, size)
+            if not ends or ends <= reachable(graph, source, ends | {source, *forwarders})
+        )
+    return total
+
+
+def reachable(graph: nx.DiGraph, source: int, within: set[int]) -> set[int]:
+    return nx.descendants(graph.subgraph(within), source)
+
+
+def fewest(network: BrokerNetwork) -> int:
+    """Over every choice of soft links that fanout and radius allow."""
+    spare = network.spare_links().tolist()
+    allowed: dict[int, list[Link]] = {u: [] for u in range(network.num_brokers)}
+    for u, v in network.allowed_links().tolist():
+        allowed[u].append((u, v))
+    choices = [list(combinations(own, min(len(own), spare[u]))) for u, own in allowed.items()]
+    return min(fewest_over(network, {link for own in chosen for link in own}) for chosen in product(*choices))
+
+
+@pytest.mark.parametrize("method", EXACT, ids=lambda method: method.name)
+@settings(max_examples=25, deadline=None)
+@given(network=broker_networks(max_brokers=5, max_publications=4))
+def test_exact_methods_find_the_fewest_messages(method: object, network: BrokerNetwork) -> None:
+    result = method.run(network, PROBLEM)  # type: ignore[attr-defined]
+    assert result.status is Status.OPTIMAL, result.reason
+    assert result.value == fewest(network)
+
+
+@settings(max_examples=25, deadline=None)
+@given(network=broker_networks(max_brokers=8), strategy=st.sampled_from(["s0", "s1", "s2"]))
+def test_least_messages_are_the_fewest_over_the_links_given(network: BrokerNetwork, strategy: str) -> None:
+    answer = disseminate(network, strategy)
+    found = least_messages(network, answer)
+    assert PROBLEM.violations(network, found.answer) == []
+    links = {(u, v) for u, v in answer.soft_links.tolist()}
+    assert PROBLEM.value(network, found.answer) == found.counters["least"] == fewest_over(network, links)
+    assert found.counters["open"] == 0
+
+
+def test_the_two_models_agree_and_no_strategy_is_better_at_twelve_brokers() -> None:
+    for seed in (1, 2):
+        network = WORKLOADS["brokers-sparse"].generate(
+            seed=seed, tree="random", brokers=12, publications=25, subscriptions=48, fanout=4, spread=20
+        )
+        ilp, cp_sat = SOFT_ILP.run(network, PROBLEM), SOFT_CP_SAT.run(network, PROBLEM)
+        assert ilp.status is cp_sat.status is Status.OPTIMAL
+        assert ilp.value == cp_sat.value
+        for method in (*BROKER_HEURISTICS, LEAST_MESSAGES):
+            assert method.run(network, PROBLEM).value >= ilp.value
+
+
+def test_a_limit_leaves_the_best_strategy_and_the_deliveries_as_bound() -> None:
+    network = WORKLOADS["brokers-sparse"].generate(seed=1, brokers=20, publications=100, fanout=5)
+    result = SOFT_ILP.run(network, PROBLEM, time_limit=0)
+    assert result.status is Status.TIME_LIMIT
+    assert result.value == min(method.run(network, PROBLEM).value for method in BROKER_HEURISTICS)
+    assert result.lower_bound == network.num_deliveries

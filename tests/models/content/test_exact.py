@@ -1,0 +1,257 @@
+"""Every exact method for content-based overlays against all assignments, against each other, and on known optima."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from heuristics import CONTENT_HEURISTICS
+from instances import CONTENT_PROBLEMS, PROBLEMS, WORKLOADS, ContentInstance, Status
+from instances.content.generating_functions import covered, cut_quadratic_histogram, equal_cells, exact_cells, touched
+from models import CONTENT_MODELS
+from models.content.cuts import ContentCuts
+from models.content.formulations import FORMULATIONS, compact_model
+from models.content.model import ContentModel
+from models.content.starts import best_start
+from models.engine.deadline import Deadline, OutOfTime
+from models.engine.time_budget import TimeBudget
+from tests.content_brute_force import optimum
+from tests.content_strategies import content_instances
+
+METHODS = {method.name: method for method in CONTENT_MODELS}
+VARIANTS = [
+    *(("ilp", {"formulation": formulation}) for formulation in FORMULATIONS),
+    *(("cp-sat", {"formulation": formulation}) for formulation in FORMULATIONS),
+    ("branch-and-cut", {}),
+]
+ROUTINGS = [problem.name for problem in CONTENT_PROBLEMS]
+for method in CONTENT_MODELS:
+    method.warm_up()
+
+
+def named(case):
+    return "-".join(map(str, case.values())) if isinstance(case, dict) else case
+
+
+def check(instance, problem, name, options):
+    result, expected = (
+        METHODS[name].run(instance, PROBLEMS[problem], **options),
+        optimum(instance, PROBLEMS[problem].routing),
+    )
+    if math.isinf(expected):
+        assert result.status is Status.INFEASIBLE
+        assert result.reason
+    else:
+        assert result.status is Status.OPTIMAL, result.reason
+        assert result.value == pytest.approx(expected, rel=1e-6)
+
+
+SMALL = st.one_of(content_instances(), content_instances(tight=True))
+STARTS = st.sampled_from(["best", "none"])
+FUZZ = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@pytest.mark.parametrize("problem", ROUTINGS)
+@pytest.mark.parametrize(("name", "options"), VARIANTS, ids=named)
+@settings(FUZZ, max_examples=4)
+@given(SMALL, STARTS)
+def test_the_optimum_is_that_of_all_assignments(name, options, problem, instance, start):
+    check(instance, problem, name, {**options, "start": start})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("problem", ROUTINGS)
+@pytest.mark.parametrize(("name", "options"), VARIANTS, ids=named)
+@settings(FUZZ, max_examples=150)
+@given(SMALL, STARTS)
+def test_the_optimum_of_many_more_is_that_of_all_assignments(name, options, problem, instance, start):
+    check(instance, problem, name, {**options, "start": start})
+
+
+@pytest.mark.parametrize("problem", ROUTINGS)
+@settings(FUZZ, max_examples=10)
+@given(content_instances(max_users=4, max_brokers=4, max_channels=2))
+def test_relays_and_shared_trees_of_four_brokers_are_those_of_all_trees(problem, instance):
+    check(instance, problem, "branch-and-cut", {})
+
+
+@pytest.mark.parametrize("problem", ROUTINGS)
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
+def test_the_methods_agree_beyond_all_assignments(problem, seed):
+    instance = WORKLOADS["content"].generate(users=6, brokers=4, intervals=2, seed=seed)
+    values = {
+        f"{name} {options}": METHODS[name].run(instance, PROBLEMS[problem], **options).value
+        for name, options in VARIANTS
+    }
+    assert max(values.values()) <= min(values.values()) * (1 + 1e-6), values
+
+
+@pytest.mark.parametrize("problem", ROUTINGS)
+def test_prices_and_rates_that_are_no_whole_numbers_change_nothing_but_the_scale(problem):
+    whole = WORKLOADS["content"].generate(users=6, brokers=3, intervals=3, seed=4)
+    scaled = ContentInstance(
+        whole.access * 0.3, whole.core * 0.3, whole.capacities * 0.7, whole.rates * 0.7, whole.subscriptions
+    )
+    for name in METHODS:
+        before, after = (METHODS[name].run(instance, PROBLEMS[problem]) for instance in (whole, scaled))
+        assert before.status is after.status is Status.OPTIMAL
+        assert after.value == pytest.approx(0.21 * before.value, rel=1e-6)
+
+
+@st.composite
+def intervals_of_users(draw, grain):
+    """Quadratics, subscriptions with their ends on a grid, and all else that `on_cells` makes an instance of."""
+    random = np.random.default_rng(draw(st.integers(0, 10**9)))
+    users, brokers = draw(st.integers(2, 5)), draw(st.integers(2, 3))
+    low, high = np.sort(random.integers(0, grain + 1, (2, users)) / grain, axis=0)
+    coefficients = random.uniform(-1, 1, (users, 3)) @ [[4, -4, 1], [0, 2, -1], [0, 0, 1]]
+    places = random.integers(0, 10, (users + brokers, 2))
+    prices = np.abs(places[:, None] - places).sum(axis=2).astype(float)
+    capacity = draw(st.sampled_from([np.inf, 4000.0]))
+    return coefficients, low, high, prices[:users, users:], prices[users:, users:], np.full(brokers, capacity)
+
+
+def on_cells(given, ends, wanted):
+    coefficients, _, _, access, core, capacities = given
+    return ContentInstance(access, core, capacities, cut_quadratic_histogram(coefficients, ends, 1000), wanted)
+
+
+def least(instance, problem, name, **options):
+    result = METHODS[name].run(instance, PROBLEMS[problem], **options)
+    return math.inf if result.status is Status.INFEASIBLE else result.value
+
+
+@pytest.mark.parametrize("problem", ROUTINGS)
+@settings(FUZZ, max_examples=8)
+@given(intervals_of_users(6))
+def test_content_conserved_by_flows_costs_what_sub_channels_do_where_histograms_are_exact(problem, given):
+    _, low, high, *_ = given
+    ends = exact_cells(low, high)
+    exact = on_cells(given, ends, covered(low, high, ends))
+    channels = on_cells(given, equal_cells(6), covered(low, high, equal_cells(6)))
+    expected = least(channels, problem, "branch-and-cut")
+    assert least(exact, problem, "ilp", formulation="flows") == pytest.approx(expected, rel=1e-6)
+    assert least(exact, problem, "cp-sat", formulation="flows") == pytest.approx(expected, rel=1e-6)
+    assert least(channels, problem, "ilp") == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("problem", ROUTINGS)
+@settings(FUZZ, max_examples=10)
+@given(intervals_of_users(1000))
+def test_a_coarser_histogram_never_costs_less_than_the_content_itself(problem, given):
+    _, low, high, *_ = given
+    ends = exact_cells(low, high)
+    cells = [on_cells(given, ends, covered(low, high, ends))]
+    cells += [on_cells(given, equal_cells(count), touched(low, high, count)) for count in (8, 4, 2)]
+    costs = [least(instance, problem, "branch-and-cut") for instance in cells]
+    for finer, coarser in itertools.pairwise(costs):
+        assert finer <= coarser * (1 + 1e-6)
+
+
+def test_a_relay_saves_a_quarter_where_three_brokers_surround_a_fourth():
+    # Every user can afford its own broker only; messages of one go to the two others (P4 §III.A says 4 is best).
+    core = np.array([[0.0, 2, 2, 1], [2, 0, 2, 1], [2, 2, 0, 1], [1, 1, 1, 0]])
+    access = np.where(np.eye(3, 4) > 0, 0.0, 50.0)
+    rates, wanted = np.array([[1.0], [0], [0]]), np.ones((3, 1), np.bool_)
+    instance = ContentInstance(access, core, np.full(4, np.inf), rates, wanted)
+    for method in METHODS.values():
+        assert method.run(instance, PROBLEMS["content-steiner"]).value == pytest.approx(3)
+        assert method.run(instance, PROBLEMS["content-mst"]).value == pytest.approx(4)
+        assert method.run(instance, PROBLEMS["content-shared-tree"]).value == pytest.approx(3)
+
+
+def test_routings_cost_the_more_the_less_they_leave_to_choose():
+    for seed in range(3):
+        instance = WORKLOADS["content"].generate(users=8, brokers=4, intervals=3, seed=seed)
+        steiner, mst, shared = (
+            METHODS["branch-and-cut"].run(instance, PROBLEMS[f"content-{routing}"]).value
+            for routing in ("steiner", "mst", "shared-tree")
+        )
+        assert steiner <= mst * (1 + 1e-6)
+        assert steiner <= shared * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("problem", ROUTINGS)
+def test_no_heuristic_is_better_than_the_optimum(problem):
+    instance = WORKLOADS["content"].generate(users=8, brokers=3, intervals=3, seed=1)
+    least = METHODS["branch-and-cut"].run(instance, PROBLEMS[problem]).value
+    for heuristic in CONTENT_HEURISTICS:
+        if problem in heuristic.problems:
+            assert heuristic.run(instance, PROBLEMS[problem]).value >= least * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_capacities_without_any_assignment_are_said_with_the_numbers(name):
+    # Four users who each need 2 of 3 on three brokers: 8 of 9 in all, but two of them fit on no broker.
+    rates, wanted = np.full((4, 1), 2.0), np.zeros((4, 1), np.bool_)
+    instance = ContentInstance(np.ones((4, 3)), np.zeros((3, 3)), np.full(3, 3.0), rates, wanted)
+    result = METHODS[name].run(instance, PROBLEMS["content-steiner"])
+    assert result.status is Status.INFEASIBLE
+    assert "4 users" in result.reason
+    # 5, 5, 4, 3, 3 on 7, 7, 7: nothing is plain to see, and only one 3 finds a place, beside the 4.
+    rates = np.array([[5.0], [5], [4], [3], [3]])
+    instance = ContentInstance(np.ones((5, 3)), np.zeros((3, 3)), np.full(3, 7.0), rates, np.zeros((5, 1), np.bool_))
+    assert instance.capacity_conflict() == ""
+    result = METHODS[name].run(instance, PROBLEMS["content-mst"])
+    assert result.status is Status.INFEASIBLE
+    assert "21 together" in result.reason
+
+
+@pytest.mark.parametrize("problem", ROUTINGS)
+def test_an_answer_and_its_columns_say_the_same(problem):
+    instance = WORKLOADS["content"].generate(users=7, brokers=4, intervals=4, seed=2)
+    judge = PROBLEMS[problem]
+    answer = best_start(instance, judge, seed=0, budget=TimeBudget(None))
+    for model in (
+        ContentModel(instance, judge.routing),
+        *(compact_model(instance, judge.routing, f) for f in FORMULATIONS),
+    ):
+        values = model.values(answer)
+        back = model.answer(values.astype(np.float64))
+        assert judge.violations(instance, back) == []
+        assert np.array_equal(back.brokers, answer.brokers)
+        assert judge.value(instance, back) <= judge.value(instance, answer) * (1 + 1e-12)
+    planes = ContentCuts(ContentModel(instance, judge.routing))
+    values = planes.model.values(answer)
+    assert planes.satisfied(values.astype(np.float64))
+    cost = float(np.dot(planes.model.costs, values))
+    assert cost == pytest.approx(judge.value(instance, planes.model.answer(values.astype(np.float64))))
+
+
+@pytest.mark.parametrize("problem", ROUTINGS)
+@pytest.mark.parametrize("name", METHODS)
+def test_a_time_limit_leaves_an_overlay_and_a_bound(name, problem):
+    instance = WORKLOADS["content"].generate(users=30, brokers=6, intervals=8, seed=0)
+    result = METHODS[name].run(instance, PROBLEMS[problem], time_limit=0.5)
+    assert result.status is Status.TIME_LIMIT, result.reason
+    assert 0 < result.lower_bound <= result.value
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_model_that_memory_would_not_hold_leaves_the_heuristics_overlay(name, monkeypatch):
+    instance = WORKLOADS["content"].generate(users=12, brokers=4, intervals=6, seed=0)
+    monkeypatch.setattr("models.content.model._MOST_COLUMNS", 600)
+    result = METHODS[name].run(instance, PROBLEMS["content-steiner"])
+    assert (result.status, result.value) == (Status.FEASIBLE, result.counters["start"])
+    assert result.reason == "the exact model would have 608 columns, above 600"
+    assert result.lower_bound == pytest.approx((instance.demands * instance.access.min(axis=1)).sum())
+    alone = METHODS[name].run(instance, PROBLEMS["content-steiner"], start="none")
+    assert (alone.status, alone.reason) == (Status.FAILED, result.reason)
+
+
+@pytest.mark.parametrize("problem", ROUTINGS)
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_building_a_model_ends_with_the_time(formulation, problem):
+    instance = WORKLOADS["content"].generate(users=12, brokers=4, intervals=6, seed=0)
+    with pytest.raises(OutOfTime):
+        compact_model(instance, PROBLEMS[problem].routing, formulation, Deadline(0.0))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_one_seed_gives_one_overlay(name):
+    instance = WORKLOADS["content"].generate(users=7, brokers=3, intervals=3, seed=5)
+    one, other = (METHODS[name].run(instance, PROBLEMS["content-steiner"], seed=3).answer for _ in range(2))
+    assert one == other

@@ -1,0 +1,152 @@
+"""CBC and HiGHS say the same of the same program, take starts, and are read rightly."""
+
+import math
+
+import pulp
+import pytest
+
+from heuristics.greedy_merge import greedy_merge
+from instances import PROBLEMS, Overlay
+from models.engine import ilp_solvers
+from models.engine.deadline import Deadline, OutOfTime
+from models.engine.ilp_solvers import SOLVERS
+from models.overlay_ilp import build_ilp
+from models.proof import Goal
+from models.requirements import requirements_of
+from tests.models.small_instances import uniform_instance
+
+FOREVER = Deadline(None)
+INSTANCE = uniform_instance(14, 10, 3)
+
+
+def knapsack(most):
+    """Fewest of the numbers 3, 4, 5, 6 that add up to at least 11, at most `most` of them."""
+    program = pulp.LpProblem("numbers")
+    takes = [program.add_variable(f"take{n}", 0, 1, pulp.LpInteger) for n in (3, 4, 5, 6)]
+    program += pulp.lpSum(takes)
+    program += pulp.lpSum(n * take for n, take in zip((3, 4, 5, 6), takes, strict=True)) >= 11
+    program += pulp.lpSum(takes) <= most
+    return program, takes
+
+
+@pytest.mark.parametrize("solve", SOLVERS.values(), ids=SOLVERS)
+class TestBothSolvers:
+    def test_an_optimum_has_its_bound(self, solve):
+        program, takes = knapsack(4)
+        report = solve(program, None, FOREVER, threads=1, seed=0)
+        assert report.found
+        assert not report.stopped
+        assert [round(take.value()) for take in takes] == [0, 0, 1, 1]
+        assert 1 < report.lower_bound <= 2
+
+    def test_no_solution_is_an_infinite_bound(self, solve):
+        program, _ = knapsack(1)
+        report = solve(program, None, FOREVER, threads=1, seed=0)
+        assert not report.found
+        assert report.lower_bound == math.inf
+
+    def test_no_time_is_said(self, solve):
+        program, _ = knapsack(4)
+        with pytest.raises(OutOfTime):
+            solve(program, None, Deadline(0), threads=1, seed=0)
+
+    def test_two_threads_prove_the_same(self, solve):
+        ilp = build_ilp(requirements_of(INSTANCE, FOREVER), Goal("min-tco"), "multi", FOREVER)
+        reports = [solve(ilp.program, None, FOREVER, threads=threads, seed=0) for threads in (1, 2, 1)]
+        assert len({math.ceil(report.lower_bound - 1e-6) for report in reports}) == 1
+
+
+@pytest.mark.parametrize("problem", ["min-tco", "minmax-tco", "2d-star", "2d-true"])
+def test_a_start_is_a_solution_of_the_model(problem):
+    """Fixing the integers to the start leaves something feasible of exactly the start's value."""
+    overlay = _complete(INSTANCE) if problem.startswith("2d-") else greedy_merge(INSTANCE)
+    ilp = build_ilp(requirements_of(INSTANCE, FOREVER), Goal(problem), "multi", FOREVER)
+    for variable, value in ilp.integers_of(overlay).items():
+        variable.lowBound = variable.upBound = value
+    report = SOLVERS["highs"](ilp.program, None, FOREVER, threads=1, seed=0)
+    assert report.found
+    assert pulp.value(ilp.program.objective) == pytest.approx(PROBLEMS[problem].value(INSTANCE, overlay))
+    assert ilp.overlay() == overlay
+
+
+def _complete(instance):
+    return Overlay.from_edges(instance.num_nodes, requirements_of(instance, FOREVER).edges)
+
+
+@pytest.mark.parametrize("problem", ["min-tco", "minmax-tco", "2d-star", "2d-true"])
+def test_cbc_takes_the_start(problem, monkeypatch):
+    logs = []
+    monkeypatch.setattr(ilp_solvers, "_nodes_in", lambda log: logs.append(log) or 0)
+    ilp = build_ilp(requirements_of(INSTANCE, FOREVER), Goal(problem), "multi", FOREVER)
+    overlay = _complete(INSTANCE)
+    SOLVERS["cbc"](ilp.program, ilp.integers_of(overlay), FOREVER, threads=1, seed=0)
+    assert f"MIPStart provided solution with cost {PROBLEMS[problem].value(INSTANCE, overlay):g}" in logs[0]
+
+
+@pytest.mark.parametrize("problem", ["min-tco", "minmax-tco", "2d-star", "2d-true"])
+def test_highs_takes_the_start(problem, monkeypatch, capfd):
+    class Talking(ilp_solvers._Highs):
+        def __init__(self, **options):
+            super().__init__(**{**options, "msg": True})
+
+    monkeypatch.setattr(ilp_solvers, "_Highs", Talking)
+    ilp = build_ilp(requirements_of(INSTANCE, FOREVER), Goal(problem), "multi", FOREVER)
+    overlay = _complete(INSTANCE)
+    SOLVERS["highs"](ilp.program, ilp.integers_of(overlay), FOREVER, threads=1, seed=0)
+    value = PROBLEMS[problem].value(INSTANCE, overlay)
+    assert f"MIP start solution is feasible, objective value is {value:g}" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("log", "bound"),
+    [
+        ("Result - Stopped on time limit\n\nLower bound:                    65.044\nEnumerated nodes: 3\n", 65.044),
+        ("Continuous objective value is 64.1036 - 0.14 seconds\n", 64.1036),
+        (
+            "Continuous objective value is 64.1036 - 0.14 seconds\n"
+            "Cbc0010I After 100 nodes, 9 on tree, 70 best solution, best possible 66.25 (1.21 seconds)\n",
+            66.25,
+        ),
+        (
+            "Cbc0010I After 0 nodes, 1 on tree, 1e+50 best solution, best possible 66.25 (1.21 seconds)\n"
+            "Lower bound:                    66.000\n",
+            66,
+        ),
+        ("Cbc0005I Partial search - best objective 1e+50 (best possible -1e+50), took 0 iterations\n", -math.inf),
+        ("Problem MODEL has 3 rows\n", -math.inf),
+    ],
+)
+def test_the_bound_is_read_from_cbcs_log(log, bound):
+    assert ilp_solvers._bound_in(log) == bound
+
+
+def test_a_claim_of_infeasibility_at_the_limit_proves_nothing():
+    program, _ = knapsack(4)
+    log = "Continuous objective value is 1.8 - 0.00 seconds\n"
+    infeasible = (pulp.LpStatusInfeasible, pulp.LpSolutionInfeasible, {}, log)
+    late = ilp_solvers._report(program, *infeasible, in_time=False)
+    assert (late.found, late.stopped, late.lower_bound) == (False, True, 1.8)
+    assert ilp_solvers._report(program, *infeasible, in_time=True).lower_bound == math.inf
+
+
+def fake_cbc(folder, script):
+    executable = folder / "cbc"
+    executable.write_text(f"#!/bin/sh\n{script}\n")
+    executable.chmod(0o755)
+    return str(executable)
+
+
+def test_a_crash_of_cbc_is_an_error_and_not_an_answer(monkeypatch, tmp_path):
+    monkeypatch.setattr(ilp_solvers, "pulp_cbc_path", fake_cbc(tmp_path, "echo out of memory; exit 3"))
+    program, _ = knapsack(4)
+    with pytest.raises(RuntimeError, match="out of memory"):
+        SOLVERS["cbc"](program, None, FOREVER, threads=1, seed=0)
+
+
+@pytest.mark.parametrize("ending", ["exit 139", "sleep 100"])
+def test_a_crash_or_a_hang_after_the_limit_leaves_the_bound_of_the_log(monkeypatch, tmp_path, ending):
+    script = f"echo 'Continuous objective value is 1.8 - 0.00 seconds'; sleep 0.2; {ending}"
+    monkeypatch.setattr(ilp_solvers, "pulp_cbc_path", fake_cbc(tmp_path, script))
+    program, _ = knapsack(4)
+    report = SOLVERS["cbc"](program, None, Deadline(0.15), threads=1, seed=0)
+    assert (report.found, report.stopped, report.lower_bound) == (False, True, 1.8)

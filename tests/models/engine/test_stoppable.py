@@ -1,0 +1,90 @@
+"""Work that no clock reaches is ended from outside, and what was known before comes back."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import psutil
+import pytest
+
+from instances import PROBLEMS, Status, TopicInstance
+from models.branch_and_cut import BRANCH_AND_CUT
+from models.dual_fitting import dual_fitting_bound, fitted_within
+from models.engine.deadline import Deadline
+from models.engine.stoppable import finished_within
+from models.engine.time_budget import TimeBudget, interruptible
+from models.lp_bound import LP_BOUND
+from models.starts import greedy_merge_or_stars, heuristic_overlays, stars
+
+HOURS = 1e12
+FOREVER = Deadline(None)
+
+
+def large_instance():
+    """Here each heuristic takes minutes: 3,000 nodes, of whose 200 topics each wants a random third."""
+    draw = np.random.default_rng(0)
+    wanted = [np.sort(draw.choice(200, 67, replace=False)).astype(np.int32) for _ in range(3000)]
+    return TopicInstance.from_sorted(np.arange(3001) * 67, np.concatenate(wanted), 200)
+
+
+LARGE = large_instance()
+
+
+def sleep():
+    time.sleep(3600)
+
+
+@pytest.mark.parametrize("steps", [0, HOURS])
+def test_finished_work_brings_its_answer(steps):
+    assert finished_within(FOREVER, lambda: np.arange(100_000).sum(), steps=steps) == 4999950000
+    assert finished_within(Deadline(0), lambda: 1, steps=steps) is None
+
+
+def test_unfinished_work_is_killed():
+    before = psutil.Process().children()
+    assert finished_within(Deadline(0.2), sleep, steps=HOURS) is None
+    assert psutil.Process().children() == before
+
+
+def test_ctrl_c_ends_work_of_an_interruptible_budget():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with interruptible(None) as budget:
+        assert finished_within(budget, sleep, steps=HOURS) is None
+        assert budget.interrupted
+
+
+def test_a_part_that_crashes_is_an_error_and_one_without_memory_brings_nothing():
+    def out_of_memory():
+        raise MemoryError
+
+    assert finished_within(FOREVER, out_of_memory, steps=HOURS) is None
+    with pytest.raises(RuntimeError, match="ended with -9"):
+        finished_within(FOREVER, lambda: os.kill(os.getpid(), signal.SIGKILL), steps=HOURS)
+
+
+def test_starts_and_dual_fitting_end_with_the_clock():
+    clock = TimeBudget(0.5)
+    assert heuristic_overlays(LARGE, PROBLEMS["min-tco"], seed=0, clock=clock) == []
+    assert greedy_merge_or_stars(LARGE, clock) == stars(LARGE)
+    assert fitted_within(clock, LARGE, work=10**18) == dual_fitting_bound(LARGE, work=0)
+
+
+@pytest.mark.parametrize("name", ["min-tco", "minmax-tco", "low-tco"])
+def test_stars_and_a_bound_come_back_where_no_heuristic_ends_in_time(name):
+    for method in (BRANCH_AND_CUT, LP_BOUND):
+        result = method.run(LARGE, PROBLEMS[name], time_limit=0.5)
+        assert result.status is Status.TIME_LIMIT
+        assert 0 < result.lower_bound < result.value
+
+
+@pytest.mark.parametrize("method", [BRANCH_AND_CUT, LP_BOUND], ids=lambda method: method.name)
+def test_ctrl_c_while_heuristics_run_leaves_an_overlay_and_a_bound(method):
+    method.warm_up()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    result = method.run(LARGE, PROBLEMS["min-tco"])
+    assert result.status is Status.TIME_LIMIT
+    assert 0 < result.lower_bound < result.value
