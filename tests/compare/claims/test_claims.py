@@ -249,7 +249,7 @@ def test_what_is_on_record_is_told_by_the_page_in_the_documents() -> None:
     assert told == page_text(outcomes_in(RECORD))
     for name in (*PICTURED, *PICTURED_CONTENT):
         assert f"![{name}](constructions/{name}.svg)" in pictures
-        assert (RECORD.parents[1] / "docs" / "constructions" / f"{name}.svg").is_file()
+        assert (RECORD.parents[2] / "docs" / "constructions" / f"{name}.svg").is_file()
 
 
 def test_every_claim_is_on_record_in_its_quick_version_with_a_verdict() -> None:

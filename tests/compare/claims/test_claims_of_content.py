@@ -11,8 +11,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from compare import claims_p4
 from compare.catalogue import METHODS
+from compare.claims import p4
 from compare.claims.bench import Experiment, grid, rows_here, runs
 from compare.claims.claim import Verdict
 from compare.claims.register import CLAIMS, judge
@@ -30,11 +30,11 @@ from tests.compare.claims.test_claims import verdicts
 def few_graphs(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, SteinerInstance]]:
     """Three graphs under a name of SteinLib, for where the files are not."""
     graphs = [
-        (f"SteinLib {seed}", claims_p4.WORKLOADS["steiner-sparse"].generate(seed=seed, nodes=9, edges=14, terminals=4))
+        (f"SteinLib {seed}", p4.WORKLOADS["steiner-sparse"].generate(seed=seed, nodes=9, edges=14, terminals=4))
         for seed in range(3)
     ]
-    monkeypatch.setattr(claims_p4, "steiner_instances", lambda quick: iter(graphs))
-    monkeypatch.setattr(claims_p4, "_small_graphs", lambda quick: iter(graphs))
+    monkeypatch.setattr(p4, "steiner_instances", lambda quick: iter(graphs))
+    monkeypatch.setattr(p4, "_small_graphs", lambda quick: iter(graphs))
     return graphs
 
 
@@ -90,7 +90,7 @@ def test_a_dear_tree_refutes_the_factor_of_the_mst_approximation(few_graphs) -> 
 
 
 def test_without_the_files_of_steinlib_the_factor_is_open(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(claims_p4, "STEINLIB", tmp_path)
+    monkeypatch.setattr(p4, "STEINLIB", tmp_path)
     assert set(verdicts(judge(CLAIMS["P4.2A"], True)).values()) == {Verdict.OPEN}
 
 

@@ -177,7 +177,7 @@ def test_a_claim_on_a_small_grid_gives_the_verdict_on_record(claim: str) -> None
     ("claim", "broken", "subject"),
     [
         ("P1.F2", {"gm": forgetful_cd_oda}, "rises with |T|"),
-        ("P2.F10", {"2d-oda": forgetful_cd_oda}, "cd-oda-2 ÷ 2D-ODA"),
+        ("P2.F10", {"cd-oda-2": forgetful_cd_oda}, "cd-oda-2 ÷ 2D-ODA"),
         ("P2.F9", {"cd-oda": forgetful_cd_oda}, "cd-oda ÷ 2D-ODA"),
         ("P2.F2", {"gm": forgetful_cd_oda}, "Low-ODA between GM and MinMax-ODA"),
         ("P1.F4a", {"gm": forgetful_cd_oda}, "RingPT ÷ GM"),

@@ -187,7 +187,7 @@ def test_peak_memory_counts_what_the_solver_holds():
 
 def test_a_warm_solver_is_seen_to_take_as_much_memory_as_a_new_one():
     # What the heap keeps of one run the next would use unseen.
-    instance = WORKLOADS["zipf"].generate(seed=0, nodes=16_000, topics=200, subscriptions=10)
+    instance = WORKLOADS["zipf"].generate(seed=0, nodes=60_000, topics=200, subscriptions=10)
     job = Job(METHODS["gm"], instance, PROBLEMS["min-tco"], 0, {}, None, None)
     with Solver() as solver:
         first, second = (solver.run(job).peak for _ in range(2))

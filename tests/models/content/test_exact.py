@@ -224,7 +224,7 @@ def test_an_answer_and_its_columns_say_the_same(problem):
 @pytest.mark.parametrize("problem", ROUTINGS)
 @pytest.mark.parametrize("name", METHODS)
 def test_a_time_limit_leaves_an_overlay_and_a_bound(name, problem):
-    instance = WORKLOADS["content"].generate(users=30, brokers=6, intervals=8, seed=0)
+    instance = WORKLOADS["content"].generate(users=100, brokers=10, intervals=15, seed=0)
     result = METHODS[name].run(instance, PROBLEMS[problem], time_limit=0.5)
     assert result.status is Status.TIME_LIMIT, result.reason
     assert 0 < result.lower_bound <= result.value
