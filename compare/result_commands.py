@@ -42,7 +42,7 @@ def results(
         data.export(rows, output)
         click.echo(f"{output}: {len(rows)} rows", err=True)
     elif answers is None:
-        click.echo((rows if by else data.shown(rows)).to_string(index=False))
+        click.echo((rows if by else data.shown(rows)).to_string(index=False) if len(rows) else "no such runs")
 
 
 @click.command()

@@ -15,7 +15,7 @@ from instances import Status
 SIZES = {"nodes": "nodes", "topics": "topics", "subscriptions": "topics a node"}
 _MEASURES = {"seconds": ("time", "s", 1.0), "peak_memory": ("memory", "MiB", 2.0**20)}
 _LEAST_SECONDS, _LEAST_BYTES = 1e-3, 2.0**20
-_FEWEST = 3
+_FEWEST = 4
 _LABEL = 0.055
 
 
@@ -32,7 +32,7 @@ def growth_drawing(runs: pd.DataFrame, styles: Mapping[str, Style]) -> Drawing |
     Returns
     -------
     Drawing or None
-        None where no method has three sizes that differ in one parameter of one workload alone.
+        None where no method has four sizes that differ in one parameter of one workload alone.
     """
     fitted = growth(runs)
     if fitted.empty:

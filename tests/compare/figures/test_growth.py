@@ -44,7 +44,7 @@ def test_a_power_law_is_fitted_exactly_to_the_medians():
 
 
 def test_each_size_is_fitted_while_the_others_stay():
-    rows = [sized("gm", 2.0, nodes, topics) for nodes in (500, 1000, 2000) for topics in (100, 200, 400)]
+    rows = [sized("gm", 2.0, nodes, topics) for nodes in (500, 1000, 2000, 4000) for topics in (100, 200, 400)]
     fitted = growth(judged_runs(frame(*rows)))
     assert len(fitted[fitted["size"] == "nodes"]) == 2 * 3
     assert fitted[(fitted["size"] == "nodes") & (fitted["measure"] == "seconds")]["exponent"].to_numpy() == (
@@ -54,18 +54,18 @@ def test_each_size_is_fitted_while_the_others_stay():
     assert topics["exponent"].to_numpy() == pytest.approx(1.0)
 
 
-def test_two_sizes_or_stopped_runs_or_times_too_short_are_no_line():
-    few = [sized("gm", 2.0, nodes) for nodes in (500, 1000)]
-    stopped = [sized("gm", 2.0, nodes, status="time-limit") for nodes in (2000, 4000)]
+def test_three_sizes_or_stopped_runs_or_times_too_short_are_no_line():
+    few = [sized("gm", 2.0, nodes) for nodes in (500, 1000, 2000)]
+    stopped = [sized("gm", 2.0, nodes, status="time-limit") for nodes in (4000, 8000)]
     mixed = [sized("gm", 2.0, 4000, topics=300)]
-    short = [sized("2d-oda", 0.5, nodes) for nodes in (500, 1000, 2000)]
+    short = [sized("2d-oda", 0.5, nodes) for nodes in (500, 1000, 2000, 4000)]
     runs = judged_runs(frame(*few, *stopped, *mixed, *short))
     assert growth(runs)["label"].tolist() == ["2d-oda"]  # its memory
     assert growth_drawing(judged_runs(frame(*few)), {}) is None
 
 
 def test_the_figure_names_the_exponents():
-    rows = [sized("gm", 1.75, nodes) for nodes in (500, 1000, 2000)]
+    rows = [sized("gm", 1.75, nodes) for nodes in (500, 1000, 2000, 4000)]
     runs = judged_runs(frame(*rows))
     drawing = growth_drawing(runs, method_styles(runs))
     assert drawing is not None
