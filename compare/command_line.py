@@ -125,7 +125,9 @@ def report(folder: Path) -> None:
 
 @cli.command()
 @click.argument("ids", nargs=-1)
-@click.option("--quick", is_flag=True, help="Thin grids and fewer seeds.")
+@click.option(
+    "--quick", is_flag=True, help="Thin grids and fewer seeds: all claims in some six minutes on two idle cores."
+)
 @click.option("--out", type=_FILE, help="The folder of evidence [default: claims-quick or claims-full].")
 @click.option("--master", default="local[*]", show_default=True, help="Spark master.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON list.")

@@ -26,7 +26,7 @@ _PAPERS = {
 def write_page(outcomes: Sequence[Outcome], page: Path) -> None:
     """Write the page, and the pictures beside it in ``constructions/``."""
     pictures = page.parent / "constructions"
-    pictures.mkdir(exist_ok=True)
+    pictures.mkdir(parents=True, exist_ok=True)
     drawings = [*map(construction_drawing, PICTURED), *map(relay_drawing, PICTURED_CONTENT)]
     for drawn in drawings:
         write_whole(pictures / f"{drawn.name}.svg", partial(_write_bytes, drawn.svg_file))

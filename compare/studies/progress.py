@@ -22,15 +22,13 @@ class Progress:
         The study's runs.
     before : int
         Those that were stored before it started.
-    expected : float
-        The seconds that the others are expected to take together; only its parts' proportions matter.
     quiet : bool
         Show nothing.
     """
 
-    def __init__(self, total: int, before: int, expected: float, *, quiet: bool = False) -> None:
+    def __init__(self, total: int, before: int, *, quiet: bool = False) -> None:
         self._quiet = quiet
-        self._total, self._before, self._expected = total, before, expected
+        self._total, self._before = total, before
         self._start = self._last = time.monotonic()
         console = Console(stderr=True)
         self._live = Live(console=console, refresh_per_second=4) if console.is_terminal and not quiet else None
@@ -51,13 +49,13 @@ class Progress:
         elif self._line:
             self._say(self._line)
 
-    def show(self, done: int, failed: int, running: int, spent: float) -> None:
-        """Say where the study stands: runs done and failed since it started, running now, and the part of
-        `expected` that the done ones made up.
+    def show(self, done: int, failed: int, running: int, share: float) -> None:
+        """Say where the study stands: runs done and failed since it started, running now, and the share of the work
+        that is done.
         """
         left = self._total - self._before - done - running
         seconds = time.monotonic() - self._start
-        to_go = seconds / spent * (self._expected - spent) if spent else 0.0
+        to_go = seconds * (1 - share) / share if share else 0.0
         estimate = f", about {_clock(to_go)} to go" if to_go > 0 and left > 0 else ""
         self._line = (
             f"{self._before + done} of {self._total} runs done ({failed} failed), "

@@ -6,6 +6,7 @@ import gc
 import json
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cache, lru_cache
@@ -129,9 +130,9 @@ def _run_all(context: SparkContext, tasks: list[Task], store: Store, quiet: bool
     """Rounds of the runs that are missing, until none is: a worker that dies takes the run it had taken with it."""
     missing = _missing(tasks, store)
     lost: dict[str, int] = {}
-    expected = sum(expected_seconds(task.exact, task.time_limit) for task in missing)
-    with Progress(len(tasks), len(tasks) - len(missing), expected, quiet=quiet) as progress:
-        tally = Tally(store)
+    expected = Counter(expected_seconds(task.exact, task.time_limit) for task in missing)
+    with Progress(len(tasks), len(tasks) - len(missing), quiet=quiet) as progress:
+        tally = Tally(store, expected)
         while missing:
             error = _run_round(context, missing, store, progress, tally)
             before, missing = missing, _missing(tasks, store)
@@ -170,7 +171,7 @@ def _run_round(
         while thread.is_alive():
             thread.join(_LOOK_EVERY)
             tally.update()
-            progress.show(tally.done, tally.failed, _active(context), tally.spent)
+            progress.show(tally.done, tally.failed, _active(context), tally.share)
             if time.monotonic() > merged + _MERGE_EVERY:
                 store.merge()
                 merged = time.monotonic()

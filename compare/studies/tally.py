@@ -2,28 +2,47 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+
 from compare.studies.row import from_line
 from compare.studies.run_log import lines_from
 from compare.studies.store import Store
 from compare.studies.study import expected_seconds
 
+_LEAST_SECONDS = 0.005  # what a run costs beside solving
+
 
 class Tally:
     """Counts the runs that are logged from now on, at the cost of reading what is new.
+
+    Parameters
+    ----------
+    store : Store
+    planned : mapping
+        How many runs there are to do, by the seconds that are expected of each.
 
     Attributes
     ----------
     done, failed : int
         Runs since the tally was made.
-    spent : float
-        The seconds that were expected of those done.
     """
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, planned: Mapping[float, int]) -> None:
+        self._store, self._planned = store, planned
         self._read = {log.name: log.stat().st_size for log in store.logs()}
         self.done = self.failed = 0
-        self.spent = 0.0
+        self._done: Counter[float] = Counter()
+        self._took: dict[float, float] = defaultdict(float)
+
+    @property
+    def share(self) -> float:
+        """The share of the work that is done: a run to come counts as those like it took, or as is expected of it."""
+        took, left = sum(self._took.values()), 0.0
+        for expected, runs in self._planned.items():
+            done = self._done[expected]
+            left += max(0, runs - done) * (self._took[expected] / done if done else expected)
+        return took / (took + left) if took else 0.0
 
     def update(self) -> None:
         """Count what was logged since the last time."""
@@ -43,4 +62,6 @@ class Tally:
             return
         self.done += 1
         self.failed += row["status"] == "failed"
-        self.spent += expected_seconds(row["exact"], row["time_limit"])
+        expected = expected_seconds(row["exact"], row["time_limit"])
+        self._done[expected] += 1
+        self._took[expected] += max(_LEAST_SECONDS, row["seconds"])  # NaN where it did not come to that
