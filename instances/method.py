@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol
+from typing import Concatenate, Generic
 
 from instances.errors import BadInput
 from instances.option import Option, Value, complete
@@ -30,20 +30,6 @@ class Found(Generic[Answer]):
     reason: str = ""
 
 
-class Solve(Protocol[Instance, Answer]):
-    """The function behind a method. `time_limit` is in seconds; None means none."""
-
-    def __call__(
-        self,
-        instance: Instance,
-        problem: Problem[Instance, Answer],
-        *,
-        seed: int,
-        time_limit: float | None,
-        **options: Any,
-    ) -> Found[Answer]: ...
-
-
 @dataclass(frozen=True)
 class Method(Generic[Instance, Answer]):
     """A named way to answer some problems.
@@ -56,6 +42,9 @@ class Method(Generic[Instance, Answer]):
         The problems it answers.
     exact : bool
         Whether it proves optimality when given time.
+    solve : callable
+        The function behind it: from instance, problem and the keywords `seed`, `time_limit` (seconds; None means none)
+        and all `options` to what it found.
     warm_up : callable, optional
         Compiles the method's kernels, so that compiling is not counted as solving.
     inputs : tuple of str
@@ -70,7 +59,7 @@ class Method(Generic[Instance, Answer]):
     summary: str
     source: str
     exact: bool
-    solve: Solve[Instance, Answer]
+    solve: Callable[Concatenate[Instance, Problem[Instance, Answer], ...], Found[Answer]]
     options: tuple[Option, ...] = ()
     warm_up: Callable[[], None] | None = None
     inputs: tuple[str, ...] = ()

@@ -164,17 +164,6 @@ def _with(keys: Keys, overlay: Overlay) -> Keys:
     return np.union1d(keys, u * overlay.num_nodes + v)
 
 
-def _solve(
-    instance: TopicInstance,
-    problem: Problem[TopicInstance, Overlay],
-    *,
-    seed: int,
-    time_limit: float | None,
-    **options: Any,
-) -> Found[Overlay]:
-    return best(instance, problem, seed=seed, time_limit=time_limit, **options)
-
-
 @cache
 def _warm_up() -> None:
     for method in (*HEURISTICS, *IMPROVERS):
@@ -190,7 +179,7 @@ BEST: Method[TopicInstance, Overlay] = Method(
     "the best of all heuristics, of a greedy along an LP solution, and of local search from there",
     "none; docs/quality.md",
     False,
-    _solve,
+    best,
     (STEPS,),
     _warm_up,
 )

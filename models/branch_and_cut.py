@@ -6,7 +6,6 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -161,17 +160,6 @@ def _front(
     return _found(best, float(front.lower_bound), total), total.certificate
 
 
-def _solve(
-    instance: TopicInstance,
-    problem: Problem[TopicInstance, Overlay],
-    *,
-    seed: int,
-    time_limit: float | None,
-    **options: Any,
-) -> Found[Overlay]:
-    return branch_and_cut(instance, problem, seed=seed, time_limit=time_limit, **options)
-
-
 @cache
 def warm_up() -> None:
     """Compile the kernels, and load the LP solver."""
@@ -190,7 +178,7 @@ BRANCH_AND_CUT: Method[TopicInstance, Overlay] = Method(
     "branch-and-cut on partition inequalities, with bounds proven in integers",
     "P1 §4, P2 §2; docs/exact.md",
     True,
-    _solve,
+    branch_and_cut,
     OPTIONS,
     warm_up,
 )

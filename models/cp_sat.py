@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from functools import cache, partial
-from typing import Any
 
 from instances import Found, Method, Overlay, Problem, TopicInstance
 from models.engine.deadline import Deadline, OutOfTime
@@ -99,24 +98,13 @@ def _warm_up() -> None:
     warm_up_heuristics()
 
 
-def _solve(
-    instance: TopicInstance,
-    problem: Problem[TopicInstance, Overlay],
-    *,
-    seed: int,
-    time_limit: float | None,
-    **options: Any,
-) -> Found[Overlay]:
-    return solve_cp_sat(instance, problem, seed=seed, time_limit=time_limit, **options)
-
-
 CP_SAT = Method(
     "cp-sat",
     EXACTLY_ANSWERED,
     "compact CP-SAT models: an arborescence with levels in each topic, centres and common neighbours for diameter 2",
     "models/overlay_cp.py",
     True,
-    _solve,
+    solve_cp_sat,
     (START, THREADS),
     _warm_up,
 )

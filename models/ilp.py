@@ -19,7 +19,6 @@ in the root LP. On larger instances, or if only the bound counts, "multi" is the
 from __future__ import annotations
 
 from functools import cache, partial
-from typing import Any
 
 from instances import Found, Method, Option, Overlay, Problem, TopicInstance
 from models.engine.deadline import Deadline
@@ -118,24 +117,13 @@ def _warm_up() -> None:
     warm_up_heuristics()
 
 
-def _solve(
-    instance: TopicInstance,
-    problem: Problem[TopicInstance, Overlay],
-    *,
-    seed: int,
-    time_limit: float | None,
-    **options: Any,
-) -> Found[Overlay]:
-    return solve_ilp(instance, problem, seed=seed, time_limit=time_limit, **options)
-
-
 ILP = Method(
     "ilp",
     EXACTLY_ANSWERED,
     "compact integer programs in PuLP: flows for connectivity, centres and common neighbours for diameter 2",
     "models/overlay_ilp.py",
     True,
-    _solve,
+    solve_ilp,
     (
         Option("solver", "highs", "the solver behind PuLP", choices=("highs", "cbc")),
         Option("formulation", "single", "a topic's flows: one, or one for each block", choices=("single", "multi")),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from functools import cache, partial
-from typing import Any
 
 import numpy as np
 
@@ -89,17 +88,6 @@ def _minimise(
     return Proof(incumbent.answer, tree.units / planes.unit, tree.complete, counters)
 
 
-def _solve(
-    instance: ContentInstance,
-    problem: Problem[ContentInstance, ContentOverlay],
-    *,
-    seed: int,
-    time_limit: float | None,
-    **options: Any,
-) -> Found[ContentOverlay]:
-    return content_branch_and_cut(instance, problem, seed=seed, time_limit=time_limit, **options)
-
-
 @cache
 def _warm_up() -> None:
     """Compile the kernels, and load the LP solver."""
@@ -118,7 +106,7 @@ CONTENT_BRANCH_AND_CUT: Method[ContentInstance, ContentOverlay] = Method(
     "content: branch-and-cut on directed cuts of each publisher's arborescence",
     "P4 §IV.A; docs/content_exact.md",
     True,
-    _solve,
+    content_branch_and_cut,
     (START, THREADS, PROGRESS),
     _warm_up,
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from functools import cache, partial
-from typing import Any
 
 import numpy as np
 
@@ -129,24 +128,13 @@ def _warm_up() -> None:
     warm_up_heuristics()
 
 
-def _solve(
-    instance: ContentInstance,
-    problem: Problem[ContentInstance, ContentOverlay],
-    *,
-    seed: int,
-    time_limit: float | None,
-    **options: Any,
-) -> Found[ContentOverlay]:
-    return content_cp_sat(instance, problem, seed=seed, time_limit=time_limit, **options)
-
-
 CONTENT_CP_SAT: Method[ContentInstance, ContentOverlay] = Method(
     "cp-sat",
     tuple(problem.name for problem in CONTENT_PROBLEMS),
     "content: the compact models in whole numbers",
     "P4 §II.B, §IV.A; docs/content_exact.md",
     True,
-    _solve,
+    content_cp_sat,
     (FORMULATION, START, THREADS),
     _warm_up,
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from functools import cache, partial
-from typing import Any
 
 import numpy as np
 
@@ -133,24 +132,13 @@ def _warm_up() -> None:
     warm_up_heuristics()
 
 
-def _solve(
-    instance: ContentInstance,
-    problem: Problem[ContentInstance, ContentOverlay],
-    *,
-    seed: int,
-    time_limit: float | None,
-    **options: Any,
-) -> Found[ContentOverlay]:
-    return content_ilp(instance, problem, seed=seed, time_limit=time_limit, **options)
-
-
 CONTENT_ILP: Method[ContentInstance, ContentOverlay] = Method(
     "ilp",
     tuple(problem.name for problem in CONTENT_PROBLEMS),
     "content: integer programs in PuLP, an arborescence a publisher or broker and channel, or flows",
     "P4 §II.B, §IV.A; docs/content_exact.md",
     True,
-    _solve,
+    content_ilp,
     (Option("solver", "highs", "the solver behind PuLP", choices=("highs", "cbc")), FORMULATION, START, THREADS),
     _warm_up,
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -153,17 +152,6 @@ class _Search:
         }
 
 
-def _solve(
-    instance: SteinerInstance,
-    problem: Problem[SteinerInstance, Overlay],
-    *,
-    seed: int,
-    time_limit: float | None,
-    **options: Any,
-) -> Found[Overlay]:
-    return steiner_branch_and_cut(instance, problem, seed=seed, time_limit=time_limit, **options)
-
-
 @cache
 def _warm_up() -> None:
     """Compile the kernels, and load the LP solver."""
@@ -193,7 +181,7 @@ STEINER_BRANCH_AND_CUT: Method[SteinerInstance, Overlay] = Method(
     "Steiner trees by reductions, dual ascent and branch-and-cut on directed cuts",
     "Wong 1984; Koch, Martin 1998; docs/steiner.md",
     True,
-    _solve,
+    steiner_branch_and_cut,
     (PRESOLVE, PROGRESS),
     _warm_up,
 )
