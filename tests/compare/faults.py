@@ -41,8 +41,11 @@ def _children(process: psutil.Process) -> list[psutil.Process]:
         return []
 
 
-def kill_some(trial: Trial, level: str, times: int = 3) -> None:
-    """Kill processes of a running study, one after some more runs are stored each time."""
+def kill_some(trial: Trial, level: str, times: int) -> None:
+    """Kill processes of a running study, one after some more runs are stored each time.
+
+    While other workers store those, all strikes can hit one run, which fails when struck three times.
+    """
     study = trial.begin(5)
     for _ in range(times):
         if not wait_for(study, lambda: bool(processes(study, level))):
@@ -58,7 +61,7 @@ def kill_some(trial: Trial, level: str, times: int = 3) -> None:
 
 def solver(trial: Trial) -> None:
     """kill -9 of a solver process."""
-    kill_some(trial, "solver")
+    kill_some(trial, "solver", 2)
 
 
 def python_worker(trial: Trial) -> None:

@@ -135,6 +135,7 @@ class Trial:
         rows = table(self.out)
         failed = [row for row in rows if row["status"] == "failed"]
         damage.failed = len(failed)
+        damage.said += [f"{row['method']} {row['variant']} failed: {row['reason']}" for row in failed]
         damage.unexplained = sum(not row["reason"] or may_fail not in str(row["variant"]) for row in failed)
         wanted = {str(row["key"]): row for row in undisturbed if may_fail not in str(row["variant"])}
         found = {str(row["key"]): row for row in rows if may_fail not in str(row["variant"])}
