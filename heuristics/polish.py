@@ -241,8 +241,7 @@ def _solve(
 
 def _warm_up(starts: Starts) -> None:
     for method in starts.values():
-        if method.warm_up is not None:
-            method.warm_up()
+        method.prepare()
     small = trial_instance()
     for first in _RANKS:
         polish(small, ring_per_topic(small), first=first, steps=1000)

@@ -65,6 +65,11 @@ class Method(Generic[Instance, Answer]):
     inputs: tuple[str, ...] = ()
     whole: bool = False
 
+    def prepare(self) -> None:
+        """Warm up, if there is anything to."""
+        if self.warm_up is not None:
+            self.warm_up()
+
     def answering(self, problem: str) -> Method[Instance, Answer]:
         """The method that answers a problem under this name: here, this one."""
         return self
@@ -97,8 +102,7 @@ class Method(Generic[Instance, Answer]):
         """
         chosen = self.complete(options, problem.name)
         inputs = {name: value for name, value in options.items() if name in self.inputs}
-        if self.warm_up is not None:
-            self.warm_up()
+        self.prepare()
         start = time.perf_counter()
         found = self.solve(instance, problem, seed=seed, time_limit=time_limit, **chosen, **inputs)
         return judged(self.name, instance, problem, found, time.perf_counter() - start)

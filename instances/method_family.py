@@ -51,8 +51,7 @@ def family(members: Sequence[Method[Any, Any]]) -> Method[Any, Any]:
 
     def warm_up() -> None:
         for member in members:
-            if member.warm_up is not None:
-                member.warm_up()
+            member.prepare()
 
     made = MethodFamily(
         members[0].name,

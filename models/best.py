@@ -167,8 +167,7 @@ def _with(keys: Keys, overlay: Overlay) -> Keys:
 @cache
 def _warm_up() -> None:
     for method in (*HEURISTICS, *IMPROVERS):
-        if method.warm_up is not None:
-            method.warm_up()
+        method.prepare()
     small = trial_instance()
     _guided(small, greedy_merge(small), TimeBudget(None))
 

@@ -51,10 +51,9 @@ def stars(instance: TopicInstance) -> Overlay:
 
 def warm_up_heuristics() -> None:
     """Compile what :func:`heuristic_overlays` runs."""
-    for name in (*_TOPIC_CONNECTED, *_DIAMETER_TWO):
-        for method in HEURISTICS:
-            if method.name == name and method.warm_up is not None:
-                method.warm_up()
+    for method in HEURISTICS:
+        if method.name in (*_TOPIC_CONNECTED, *_DIAMETER_TWO):
+            method.prepare()
 
 
 def _heuristics_for(problem: str) -> list[Method[TopicInstance, Overlay]]:

@@ -272,8 +272,7 @@ def _solver() -> Solver:
 def _ready(name: str, problem: str) -> Method[Any, Any]:
     """The method, its kernels compiled and its libraries imported in this worker, for its solvers to inherit."""
     method = method_named(name)
-    if (warm_up := method.answering(problem).warm_up) is not None:
-        warm_up()
+    method.answering(problem).prepare()
     # Spark collects garbage after every task, which takes the longer the more is imported: set all that aside.
     gc.freeze()
     return method
