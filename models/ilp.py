@@ -27,6 +27,7 @@ from models.proof import Goal, Proof
 from models.requirements import Requirements, requirements_of
 from models.starts import START, warm_up_heuristics
 
+SOLVER = Option("solver", "highs", "the solver behind PuLP", choices=("highs", "cbc"))
 THREADS = Option("threads", 1, "threads of the solver; with more than one, runs may differ", least=1, most=1024)
 
 
@@ -125,7 +126,7 @@ ILP = Method(
     True,
     solve_ilp,
     (
-        Option("solver", "highs", "the solver behind PuLP", choices=("highs", "cbc")),
+        SOLVER,
         Option("formulation", "single", "a topic's flows: one, or one for each block", choices=("single", "multi")),
         START,
         THREADS,

@@ -10,13 +10,14 @@ import numpy as np
 from instances import ContentInstance, ContentOverlay, Found, Method, Problem
 from instances.content.problems import CONTENT_PROBLEMS, ContentProblem
 from models.content.cuts import ContentCuts
-from models.content.exact import Proof, solve_content
-from models.content.ilp import START, THREADS, warm_up_heuristics
+from models.content.exact import START, Proof, solve_content
 from models.content.incumbent import ContentIncumbent
 from models.content.model import ContentModel
+from models.content.starts import warm_up_heuristics
 from models.engine.progress import PROGRESS, Progress
-from models.engine.time_budget import TimeBudget, interruptible
+from models.engine.time_budget import TimeBudget
 from models.engine.tree_search import TreeSearch
+from models.ilp import THREADS
 
 
 def content_branch_and_cut(
@@ -56,8 +57,7 @@ def content_branch_and_cut(
     """
     assert isinstance(problem, ContentProblem)
     minimise = partial(_minimise, instance, problem, threads=threads, progress=progress)
-    with interruptible(time_limit) as budget:
-        return solve_content(instance, problem, minimise, start=start, seed=seed, budget=budget)
+    return solve_content(instance, problem, minimise, start=start, seed=seed, time_limit=time_limit)
 
 
 def _minimise(

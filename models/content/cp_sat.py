@@ -9,10 +9,11 @@ import numpy as np
 
 from instances import ContentInstance, ContentOverlay, Found, Method, Problem
 from instances.content.problems import CONTENT_PROBLEMS, ContentProblem
-from models.content.exact import Proof, solve_content
-from models.content.formulations import compact_model
-from models.content.ilp import FORMULATION, LOOK_EVERY, START, THREADS, warm_up_heuristics
-from models.engine.time_budget import TimeBudget, interruptible
+from models.content.exact import START, Proof, solve_content
+from models.content.formulations import FORMULATION, compact_model
+from models.content.starts import warm_up_heuristics
+from models.engine.time_budget import TimeBudget
+from models.ilp import THREADS
 
 _LARGEST = 2.0**50
 
@@ -55,8 +56,7 @@ def content_cp_sat(
     """
     assert isinstance(problem, ContentProblem)
     minimise = partial(_minimise, instance, problem, formulation=formulation, threads=threads, seed=seed)
-    with interruptible(time_limit) as budget:
-        return solve_content(instance, problem, minimise, start=start, seed=seed, budget=budget)
+    return solve_content(instance, problem, minimise, start=start, seed=seed, time_limit=time_limit)
 
 
 def _minimise(
@@ -77,9 +77,7 @@ def _minimise(
     columns = [cp.new_int_var(0, int(upper), f"v{number}") for number, upper in enumerate(model.upper)]
     for users in model.x:
         cp.add_exactly_one(columns[k] for k in users.tolist())
-    for number, (numbers, values, rhs) in enumerate(model.rows):
-        if number % LOOK_EVERY == 0:
-            model.check_time()
+    for numbers, values, rhs in model.rows_in_time():
         cp.add(cp_model.LinearExpr.weighted_sum([columns[k] for k in numbers.tolist()], values.tolist()) >= rhs)
     costs = np.array(model.costs)
     unit = _unit(costs)

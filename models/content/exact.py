@@ -6,12 +6,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from instances import ContentInstance, ContentOverlay, Found, Status
+from instances import ContentInstance, ContentOverlay, Found, Option, Status
 from instances.content.problems import ContentProblem
 from models.content.model import ModelTooLarge
 from models.content.starts import best_start
 from models.engine.deadline import OutOfTime
-from models.engine.time_budget import TimeBudget
+from models.engine.time_budget import TimeBudget, interruptible
+
+START = Option("start", "best", "the heuristic answer handed in: the best one, or none", choices=("best", "none"))
 
 
 @dataclass
@@ -31,7 +33,7 @@ def solve_content(
     *,
     start: str,
     seed: int,
-    budget: TimeBudget,
+    time_limit: float | None,
 ) -> Found[ContentOverlay]:
     """Minimise from the best start, and return the incumbent and a valid bound also when stopped.
 
@@ -47,24 +49,25 @@ def solve_content(
     Found
         Infeasible with the numbers, where capacities plainly allow no assignment or the solver proves that none does.
     """
-    if conflict := instance.capacity_conflict():
-        return Found(status=Status.INFEASIBLE, reason=conflict)
-    first = best_start(instance, problem, seed=seed, budget=budget) if start == "best" else None
-    proof, stopped_by = Proof(), ""
-    try:
-        proof = minimise(first, budget) if not budget.passed else proof
-    except OutOfTime:
-        pass
-    except ModelTooLarge as reason:
-        stopped_by = str(reason)
-    if proof.lower_bound == math.inf and first is None:
-        return Found(status=Status.INFEASIBLE, counters=proof.counters, reason=_no_packing(instance))
-    answers = [answer for answer in (first, proof.answer) if answer is not None]
-    best = min(answers, key=lambda answer: problem.value(instance, answer), default=None)
-    counters = proof.counters | ({"start": problem.value(instance, first)} if first is not None else {})
-    bound = max(proof.lower_bound, access_bound(instance))
-    status = None if proof.complete or stopped_by else Status.TIME_LIMIT
-    return Found(best, bound, status, counters, budget.stopped_by or stopped_by)
+    with interruptible(time_limit) as budget:
+        if conflict := instance.capacity_conflict():
+            return Found(status=Status.INFEASIBLE, reason=conflict)
+        first = best_start(instance, problem, seed=seed, budget=budget) if start == "best" else None
+        proof, stopped_by = Proof(), ""
+        try:
+            proof = minimise(first, budget) if not budget.passed else proof
+        except OutOfTime:
+            pass
+        except ModelTooLarge as reason:
+            stopped_by = str(reason)
+        if proof.lower_bound == math.inf and first is None:
+            return Found(status=Status.INFEASIBLE, counters=proof.counters, reason=_no_packing(instance))
+        answers = [answer for answer in (first, proof.answer) if answer is not None]
+        best = min(answers, key=lambda answer: problem.value(instance, answer), default=None)
+        counters = proof.counters | ({"start": problem.value(instance, first)} if first is not None else {})
+        bound = max(proof.lower_bound, access_bound(instance))
+        status = None if proof.complete or stopped_by else Status.TIME_LIMIT
+        return Found(best, bound, status, counters, budget.stopped_by or stopped_by)
 
 
 def access_bound(instance: ContentInstance) -> float:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from instances import ContentInstance
+from instances import ContentInstance, Option
 from models.content.model import Columns, ContentModel
 from models.engine.stoppable import Clock
 
 FORMULATIONS = ("arborescences", "broker-trees", "flows")
+FORMULATION = Option(
+    "formulation", "arborescences", "how messages are held together: docs/content_exact.md", choices=FORMULATIONS
+)
 
 
 def compact_model(

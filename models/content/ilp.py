@@ -7,21 +7,17 @@ from functools import cache, partial
 
 import numpy as np
 
-from instances import ContentInstance, ContentOverlay, Found, Method, Option, Problem
+from instances import ContentInstance, ContentOverlay, Found, Method, Problem
 from instances.content.problems import CONTENT_PROBLEMS, ContentProblem
-from models.content.exact import Proof, solve_content
-from models.content.formulations import FORMULATIONS, compact_model
+from models.content.exact import START, Proof, solve_content
+from models.content.formulations import FORMULATION, compact_model
+from models.content.starts import warm_up_heuristics
 from models.engine.deadline import Deadline, OutOfTime
-from models.engine.time_budget import TimeBudget, interruptible
+from models.engine.time_budget import TimeBudget
+from models.ilp import SOLVER, THREADS
 
-START = Option("start", "best", "the heuristic answer handed in: the best one, or none", choices=("best", "none"))
-THREADS = Option("threads", 1, "threads of the solver; with more than one, runs may differ", least=1, most=1024)
-FORMULATION = Option(
-    "formulation", "arborescences", "how messages are held together: docs/content_exact.md", choices=FORMULATIONS
-)
 # The solvers stop at an absolute gap of just below 1: scaled so, that is half of the judge's tolerance.
 _SCALED_VALUE = 2e6
-LOOK_EVERY = 1000
 
 
 def content_ilp(
@@ -61,8 +57,7 @@ def content_ilp(
     """
     assert isinstance(problem, ContentProblem)
     minimise = partial(_minimise, instance, problem, solver=solver, formulation=formulation, threads=threads, seed=seed)
-    with interruptible(time_limit) as budget:
-        return solve_content(instance, problem, minimise, start=start, seed=seed, budget=budget)
+    return solve_content(instance, problem, minimise, start=start, seed=seed, time_limit=time_limit)
 
 
 def _minimise(
@@ -90,9 +85,7 @@ def _minimise(
     size = problem.value(instance, start) if start is not None else float(np.sum(model.costs))
     scale = _SCALED_VALUE / size if size > 0 else 1.0
     program += pulp.lpSum(scale * cost * columns[number] for number, cost in enumerate(model.costs) if cost)
-    for number, (numbers, values, rhs) in enumerate(model.rows):
-        if number % LOOK_EVERY == 0:
-            model.check_time()
+    for numbers, values, rhs in model.rows_in_time():
         terms = {columns[k]: int(value) for k, value in zip(numbers.tolist(), values.tolist(), strict=True)}
         program += pulp.LpAffineExpression(terms) >= rhs
     counters: dict[str, float | str] = {"variables": len(columns), "constraints": len(model.rows)}
@@ -116,16 +109,6 @@ def _seconds(budget: TimeBudget) -> float | None:
 
 
 @cache
-def warm_up_heuristics() -> None:
-    """Compile what the starts run."""
-    from heuristics import CONTENT_HEURISTICS
-
-    for method in CONTENT_HEURISTICS:
-        if method.warm_up is not None:
-            method.warm_up()
-
-
-@cache
 def _warm_up() -> None:
     from models.engine import ilp_solvers  # noqa: F401
 
@@ -139,6 +122,6 @@ CONTENT_ILP: Method[ContentInstance, ContentOverlay] = Method(
     "P4 §II.B, §IV.A; docs/content_exact.md",
     True,
     content_ilp,
-    (Option("solver", "highs", "the solver behind PuLP", choices=("highs", "cbc")), FORMULATION, START, THREADS),
+    (SOLVER, FORMULATION, START, THREADS),
     _warm_up,
 )

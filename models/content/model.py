@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 from instances import ContentInstance, ContentOverlay, RoutingTree
 from instances.topic_instance import Ids
 from models.engine.deadline import OutOfTime
-from models.engine.sparse_relaxation import RowList
+from models.engine.sparse_relaxation import RowList, Units
 from models.engine.stoppable import Clock
 
 Reals = npt.NDArray[np.float64]
@@ -18,6 +19,7 @@ Columns = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 _FINEST, _EXACT = 2.0**20, 2.0**40
 _MOST_COLUMNS = 20_000_000
+_LOOK_EVERY = 1000
 
 
 class ModelTooLarge(Exception):
@@ -147,6 +149,13 @@ class ContentModel:
             self._only_destinations()
         if routing == "shared-tree":
             self._shared_tree()
+
+    def rows_in_time(self) -> Iterator[tuple[Units, Units, int]]:
+        """The rows; OutOfTime is raised once building has taken too long."""
+        for number, row in enumerate(self.rows):
+            if number % _LOOK_EVERY == 0:
+                self.check_time()
+            yield row
 
     def check_time(self) -> None:
         """Raise OutOfTime once building has taken too long."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from heuristics import CONTENT_HEURISTICS
@@ -27,6 +29,13 @@ def best_start(
     if not found:
         return None
     return improved(instance, problem, min(found, key=lambda answer: problem.value(instance, answer)), budget)
+
+
+@cache
+def warm_up_heuristics() -> None:
+    """Compile what :func:`best_start` runs."""
+    for method in CONTENT_HEURISTICS:
+        method.prepare()
 
 
 def improved(
