@@ -18,7 +18,7 @@ def broker_part(rows: pd.DataFrame, keep: Keep) -> Part | None:
     """The part, or None where the study has no runs on broker networks; parameters as of `content_part`."""
     if rows.empty:
         return None
-    runs = broker_runs(rows.sort_values("key"))
+    runs = broker_runs(rows)
     tables = [
         (title, sentence, _table(own, keep(f"brokers-{name}", own)))
         for name, title, sentence, own in (

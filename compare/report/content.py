@@ -18,13 +18,13 @@ def content_part(rows: pd.DataFrame, keep: Keep) -> Part | None:
     Parameters
     ----------
     rows : DataFrame
-        The rows of the kind ``content``, as the store returns them.
+        The runs of the kind ``content``, from `compare.report.tables.judged_runs`.
     keep : callable
         Remembers a table's CSV file under a name and returns the name.
     """
     if rows.empty:
         return None
-    runs = content_runs(rows.sort_values("key"))
+    runs = content_runs(rows)
     reductions = reduction_table(runs)
     return Part(CONTENT.name, "Content-based overlays", _tables(runs, reductions, keep), content_drawings(reductions))
 

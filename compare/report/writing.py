@@ -18,7 +18,6 @@ from compare.report.bounds import IMPLICATIONS, disagreements, proven
 from compare.report.brokers import broker_part
 from compare.report.content import content_part
 from compare.report.part import Keep, Part
-from compare.report.sizes import sized
 from compare.report.tables import run_columns
 from instances import PROBLEMS, Kind, TopicInstance
 from instances.brokers.kind import BROKERS
@@ -71,11 +70,10 @@ def write_report(
     -----
     Cost O(R log R) for R runs, and about a kilobyte of page a run.
     """
-    rows = sized(rows)
     pairs = proven(rows)
     study = page.Study(rows, pairs, disagreements(rows, pairs))
     topics = study.runs[study.runs["kind"] == TOPICS.name]
-    made = (part(rows[rows["kind"] == kind.name], study.keep) for kind, part in _PARTS)
+    made = (part(study.runs[study.runs["kind"] == kind.name], study.keep) for kind, part in _PARTS)
     parts = [one for one in made if one is not None]
     drawings = figures(topics, load_instance) if len(topics) else []
     content = _content(study, title, spec, notes)
