@@ -30,7 +30,7 @@ from models.starts import heuristic_overlays, stars, warm_up_heuristics
 OPTIONS = (
     Option("sparse", True, "start the LP with few edges and price the others in"),
     Option("presolve", True, "drop topics that others imply (not for diameter 2)"),
-    Option("steps", 5_000, "steps of local search at the root, in a row", least=0, most=10**9),
+    Option("steps", 10_000, "steps of local search at the root", least=0, most=10**9),
     Option("threads", 1, "threads of the LP solver", least=1, most=1024),
     Option("certificate", False, "put a proof of the root's bound into the counters: models.certificate_text"),
     PROGRESS,
@@ -47,7 +47,7 @@ def branch_and_cut(
     time_limit: float | None = None,
     sparse: bool = True,
     presolve: bool = True,
-    steps: int = 5_000,
+    steps: int = 10_000,
     threads: int = 1,
     certificate: bool = False,
     progress: str = "auto",

@@ -12,7 +12,7 @@ from models.engine.time_budget import TimeBudget
 from models.lp_guided import Incumbent
 
 _ROUNDS = 6
-_STEPS = 2_000
+_STEPS = 4_000
 _INTEGRAL = 1e-6
 
 
@@ -53,7 +53,7 @@ def dive(
         if bound is None or not planes.lp.feasible:
             return
         x = np.append(planes.lp.x, np.zeros(len(planes.edges) - len(planes.lp.x)))
-        incumbent.improve_along(planes.edges, x, budget, goal=goal, steps=_STEPS, patience=1)
+        incumbent.improve_along(planes.edges, x, budget, goal=goal, steps=_STEPS)
         if bound.units > int(min(incumbent.value - 1, 2**29)) * UNIT:
             return
         grown = len(planes.edges) - len(lower)

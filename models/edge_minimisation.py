@@ -36,7 +36,7 @@ class Settings:
     threads : int
         Of the LP solver.
     steps : int
-        Of local search at the root, in a row.
+        Of local search at the root, each time.
     progress : str
         See :class:`models.engine.progress.Progress`.
     """
@@ -44,7 +44,7 @@ class Settings:
     seed: int = 0
     sparse: bool = True
     threads: int = 1
-    steps: int = 5_000
+    steps: int = 10_000
     progress: str = "auto"
 
 
@@ -157,9 +157,7 @@ class _Search:
             splitting = split_costs(self.instance, float(self.start.num_edges), budget.share(0.2))
             planes.warm_start(splitting)
             usage = splitting.usage[np.searchsorted(splitting.edges.keys, planes.edges.keys)]
-            incumbent.improve_along(
-                planes.edges, usage, budget.share(0.2), goal=self._goal, steps=settings.steps, patience=1
-            )
+            incumbent.improve_along(planes.edges, usage, budget.share(0.2), goal=self._goal, steps=settings.steps)
         root = planes.tighten(budget, stall=_ROOT_STALL, at_round=self._at_round)
         if root is None:
             return
@@ -168,7 +166,7 @@ class _Search:
             return
         x = planes.lp.x
         goal = self._goal
-        incumbent.improve_along(planes.edges, x, budget, goal=goal, steps=settings.steps, patience=1)
+        incumbent.improve_along(planes.edges, x, budget, goal=goal, steps=settings.steps)
         self._print(force=True)
         if not self.goal.diameter:
             for share in _DIVES:

@@ -184,7 +184,7 @@ def _by_planes(
     planes.tighten(budget, stall=stall, at_round=at_round)
     stopped = budget.passed
     if not of_degree:
-        incumbent.improve_along(planes.edges, planes.lp.x, budget, goal=0, steps=5_000, patience=1)
+        incumbent.improve_along(planes.edges, planes.lp.x, budget, goal=0, steps=10_000)
     counters: dict[str, float | str] = {
         "rounds": rounds,
         "cuts": planes.cuts,
@@ -208,7 +208,7 @@ def _by_splitting(instance: TopicInstance, budget: TimeBudget, progress: Progres
             instance, np.union1d(starting_pairs(instance, start, sparse=True), splitting.edges.keys[used])
         )
         usage = splitting.usage[np.searchsorted(splitting.edges.keys, kept.keys)]
-        incumbent.improve_along(kept, usage, budget, goal=0, steps=5_000, patience=1)
+        incumbent.improve_along(kept, usage, budget, goal=0, steps=10_000)
     except KeyboardInterrupt:
         stopped = True
     rows, duals = certificate_rows(splitting)

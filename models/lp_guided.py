@@ -21,7 +21,8 @@ from models.weighted_greedy import weighted_greedy
 Reals = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 ANY_OVERLAY = 2.0**61  # as a goal: the first overlay within the limits is enough
-_HEAT = 0.15
+_HOT, _COLD = 0.2, 0.05
+_PREFERENCE = 0.1
 
 
 class Incumbent:
@@ -83,33 +84,24 @@ class Incumbent:
         self.offer(overlay)
         return overlay
 
-    def improve_along(
-        self, edges: CandidateEdges, x: Reals, deadline: TimeBudget, *, goal: float, steps: int, patience: int = 3
-    ) -> None:
-        """Build along LP values, then ruin and recreate in rounds of `steps`, until `patience` rounds bring nothing.
+    def improve_along(self, edges: CandidateEdges, x: Reals, deadline: TimeBudget, *, goal: float, steps: int) -> None:
+        """Build along LP values, then ruin and recreate for so many steps, or until the value is `goal`.
 
-        Rounds prefer edges of large LP value, or do not, in turn.
+        Of two edges of equal contribution the one of larger LP value is preferred.
         """
         start = self.build_along(edges, x)
-        if start is None:
+        if start is None or self.value <= goal or deadline.passed:
             return
-        values, best, idle = _padded(x, len(edges)), np.inf, 0
-        while idle < 2 * patience and self.value > goal and not deadline.passed:
-            weights = (np.minimum(values, 1) + 0.3) / 1.3 if self.calls % 2 else np.ones(len(edges))
-            near = candidates(self.instance, edges.keys, weights.astype(np.float32))
-            search = OverlaySearch(self.instance, start, near, self._next())
-            search.drop_redundant()
-            least = np.inf
-            while search.steps < steps and not deadline.passed and self.value > goal:
-                heat = _HEAT * 0.1 ** (search.steps / steps)
-                cost = search.run(Rules(self.cap, self._overload, heat), min(MOST_STEPS, steps - search.steps), least)
-                if cost < least:
-                    least = cost
-                    self.offer(search.overlay)
-            idle = 0 if least < best else idle + 1
-            if least <= best:
-                best, start = least, search.overlay
-            self.calls += 1
+        weights = 1 - _PREFERENCE + _PREFERENCE * np.minimum(_padded(x, len(edges)), 1)
+        near = candidates(self.instance, edges.keys, weights.astype(np.float32))
+        search, least = OverlaySearch(self.instance, start, near, self._next()), np.inf
+        search.drop_redundant()
+        while search.steps < steps and self.value > goal and not deadline.passed:
+            heat = _HOT * (_COLD / _HOT) ** (search.steps / steps)
+            cost = search.run(Rules(self.cap, self._overload, heat), min(MOST_STEPS, steps - search.steps), least)
+            if cost < least:
+                least = cost
+                self.offer(search.overlay)
 
     @property
     def _overload(self) -> float:

@@ -80,7 +80,7 @@ def _minimise(
     counters["root_bound"] = round(planes.best_units / planes.unit, 6)
     if not planes.lp.feasible:
         return Proof(None, math.inf, True, counters)
-    incumbent.improve_along(planes.columns, planes.lp.x, budget, goal=0.0, steps=0, patience=1)
+    incumbent.improve_along(planes.columns, planes.lp.x, budget, goal=0.0, steps=0)
     tree.run(budget, root)
     counters |= {"nodes": tree.nodes, "cuts": planes.cuts, "simplex_iterations": planes.lp.iterations}
     if tree.complete and incumbent.answer is None:

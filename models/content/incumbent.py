@@ -70,9 +70,7 @@ class ContentIncumbent:
         self._offer(built)
         return built
 
-    def improve_along(
-        self, columns: object, x: Reals, deadline: TimeBudget, *, goal: float, steps: int, patience: int
-    ) -> None:
+    def improve_along(self, columns: object, x: Reals, deadline: TimeBudget, *, goal: float, steps: int) -> None:
         """As :meth:`build_along`, then by moves of single users."""
         built = self.build_along(columns, x)
         if built is not None and not self.problem.violations(self.model.instance, built):

@@ -16,6 +16,7 @@ from models.engine.relaxation import NO_CUTOFF, Bits, Relaxation
 from models.engine.time_budget import TimeBudget
 
 _INTEGRAL = 1e-6
+_FIRST_STEPS, _STEPS_AN_ITERATION = 5_000, 6
 
 
 class Incumbent(Protocol):
@@ -48,9 +49,8 @@ class Incumbent(Protocol):
         *,
         goal: float,
         steps: int,
-        patience: int,
     ) -> object:
-        """As :meth:`build_along`, with a local search until the value is `goal` or nothing gets better."""
+        """As :meth:`build_along`, with a local search of about so many steps, or until the value is `goal`."""
 
 
 @dataclass(order=True)
@@ -107,9 +107,11 @@ class TreeSearch:
         self.complete = False
         self._stop_at_first = stop_at_first
         self._root: Bound | None = None
+        self._root_x = np.zeros(0)
         self._open: list[Node] = []
         self._current: Node | None = None
         self._created = 0
+        self._searches = 0
         self._closed = NO_CUTOFF  # the least bound of the nodes that were closed by an answer of their own
 
     @property
@@ -196,6 +198,8 @@ class TreeSearch:
             elif planes.converged or deadline.passed:
                 return None
             stall = 0.0
+        if not node.number:
+            self._root_x = x
         self._improve(x, deadline)
         if node.units > self.incumbent.cutoff:
             return []
@@ -221,11 +225,16 @@ class TreeSearch:
                 self.fixed = int((node.upper == 0).sum() + (node.lower == 1).sum()) - before
 
     def _improve(self, x: npt.NDArray[np.float64], deadline: TimeBudget) -> None:
-        if self.nodes % 50 == 0:
-            goal = self.planes.least_value(self.units)
-            self.incumbent.improve_along(self.planes.columns, x, deadline, goal=goal, steps=2_000, patience=1)
-        else:
+        """A local search, each twice as long as the last, whenever the LP's work has earned it; or just build."""
+        steps = _FIRST_STEPS << self._searches
+        if 2 * steps > _STEPS_AN_ITERATION * self.planes.lp.iterations:
             self.incumbent.build_along(self.planes.columns, x)
+            return
+        # The values at a node lean to its branch, so every other search goes along the root's.
+        along = x if self._searches % 2 else self._root_x
+        self._searches += 1
+        goal = self.planes.least_value(self.units)
+        self.incumbent.improve_along(self.planes.columns, along, deadline, goal=goal, steps=steps)
 
 
 def _fix_by_reduced_cost(lower: Bits, upper: Bits, bound: Bound, cutoff: int) -> None:

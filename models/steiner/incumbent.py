@@ -68,9 +68,7 @@ class SteinerIncumbent:
         self._turn += 1
         self._grow(self._costs * (1.0 - np.minimum(along, 1.0)), int(terminals[self._turn % len(terminals)]), True)
 
-    def improve_along(
-        self, columns: object, x: Reals, deadline: TimeBudget, *, goal: float, steps: int, patience: int
-    ) -> None:
+    def improve_along(self, columns: object, x: Reals, deadline: TimeBudget, *, goal: float, steps: int) -> None:
         """As :meth:`build_along`: its trees are local optima already."""
         self.build_along(columns, x)
 
