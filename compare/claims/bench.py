@@ -64,6 +64,10 @@ def runs(
     return Runs((problem,), named, tuple(families), 2**31, time_limit, _MEMORY, repeats)
 
 
+class RunFailed(Exception):
+    """A run without a value, on which a claim's verdict depends; with its reason."""
+
+
 @dataclass
 class Bench:
     """What a claim's judge works with.
@@ -96,10 +100,16 @@ class Bench:
         return self.methods[method].run(instance, problem_named(problem), seed=seed, **options)
 
     def value(self, method: str, instance: Any, problem: str, **options: Any) -> float:
-        """The value of a run made here and now; a failed run is an error."""
+        """The value of a run made here and now.
+
+        Raises
+        ------
+        RunFailed
+            If it has none.
+        """
         result = self.run(method, instance, problem, **options)
         if result.value is None:
-            raise RuntimeError(f"{method} on {problem}: {result.reason}")
+            raise RunFailed(f"{method} on {problem}: {result.reason}")
         return result.value
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from compare.catalogue import METHODS
-from compare.claims.bench import Bench, Experiment, rows_here, rows_of, together
+from compare.claims.bench import Bench, Experiment, RunFailed, rows_here, rows_of, together
 from compare.claims.claim import Claim, Finding, Verdict
 from compare.claims.p1 import CLAIMS_P1
 from compare.claims.p1_p2_figures import CLAIMS_FIGURES
@@ -22,7 +22,7 @@ from compare.claims.p4_figures import CLAIMS_P4_FIGURES
 from compare.claims.p5 import CLAIMS_P5
 from compare.claims.search import CLAIMS_SEARCH
 from compare.studies.store import Store
-from instances import Method
+from instances import Method, Status
 from instances.errors import unknown
 from instances.files import read_text, write_whole
 
@@ -129,7 +129,7 @@ def judge(claim: Claim, quick: bool, methods: Mapping[str, Method[Any, Any]] = M
     start = time.perf_counter()
     if experiment is not None:
         bench.rows = rows_here(experiment, methods)
-    findings = tuple(claim.judge(bench))
+    findings = _findings(claim, bench)
     return Outcome(claim.id, quick, time.perf_counter() - start, findings)
 
 
@@ -154,10 +154,26 @@ def run_claims(
         if claim.id in experiments:
             bench.rows = rows_of(experiments[claim.id], store)
         on_grid = float(bench.rows["seconds"].sum()) if claim.id in experiments else 0.0
-        findings = tuple(claim.judge(bench))
+        findings = _findings(claim, bench)
         outcome = Outcome(claim.id, quick, time.perf_counter() - start, findings, on_grid)
         keep_outcomes([outcome], folder / "claims.json")
         yield outcome
+
+
+def _findings(claim: Claim, bench: Bench) -> tuple[Finding, ...]:
+    """What a claim's judge finds; where runs that it needs have failed, that, so that other claims go on."""
+    try:
+        return tuple(claim.judge(bench))
+    except RunFailed as failure:
+        return (Finding("its runs", Verdict.OPEN, f"A run failed: {failure}.", bench.done),)
+    except (LookupError, ValueError):  # no value where a judge looks for one
+        rows = bench.rows
+        failed = rows[rows["status"] == Status.FAILED] if len(rows) else rows
+        if failed.empty:
+            raise
+        first = failed.iloc[0]
+        text = f"{len(failed)} of {len(rows)} runs failed, the first of {first['method']}: {first['reason']}."
+        return (Finding("its runs", Verdict.OPEN, text, len(rows)),)
 
 
 def run_grids(experiments: Sequence[Experiment], quick: bool, folder: Path, master: str) -> Store:

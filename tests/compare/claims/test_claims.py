@@ -203,6 +203,11 @@ def test_topics_that_are_not_dropped_change_what_is_true_of_cd_oda() -> None:
     assert verdicts(judge(CLAIMS["P2.L5"], True, forgetful))["CD-ODA"] is Verdict.HOLDS
 
 
+def test_an_algorithm_that_links_every_pair_confirms_what_lemma_6_says_of_cd_oda_2() -> None:
+    broken = with_broken("cd-oda-2", forgetful_cd_oda)
+    assert verdicts(judge(CLAIMS["P2.L6"], True, broken))["CD-ODA-II"] is Verdict.HOLDS
+
+
 @pytest.mark.parametrize(
     ("claim", "subject", "method"),
     [("P3.L11", "DCB-M", "dcb-m"), ("P3.L14", "DCBR-M, topics of bulk nodes outward too", "dcbr-m")],

@@ -22,6 +22,7 @@ from compare.papers.figures_p4 import MOST_SAVED
 from compare.papers.grids import GRIDS
 from compare.papers.grids_p4 import CONTENT_METHODS, METRICS
 from compare.reproducing import draw
+from compare.studies.recipe import freeze
 from instances import ContentOverlay, Found, Method, Overlay, SteinerInstance
 from tests.compare.claims.test_claims import verdicts
 
@@ -114,6 +115,31 @@ def test_cost_reduction_ratios_are_judged_by_what_the_heuristics_build() -> None
     broken = verdicts(judge(unlimited, True, lazy))
     assert broken["steiner-mixing > clustering"] is Verdict.REFUTED
     assert broken["all > 1"] is Verdict.REFUTED
+
+
+def core_prices(**shape: Any) -> Experiment:
+    networks = grid("P4.F10", "content", 2, users=120, brokers=6, intervals=8, **shape)
+    recipes = tuple(
+        replace(network, parameters=freeze({**dict(network.parameters), "access_to_core": ratio}))
+        for ratio in (1.0, 8.0, 32.0)
+        for network in networks
+    )
+    return Experiment(recipes, (runs("content-mst", *CONTENT_METHODS),))
+
+
+def test_what_core_prices_change_is_judged_by_what_the_heuristics_build() -> None:
+    claim = replace(CLAIMS["P4.F10"], experiment=lambda quick: core_prices(slack=100.0))
+    found = verdicts(judge(claim, False))
+    assert found == {"the three converge": Verdict.REFUTED, "mixing hardly moves": Verdict.REFUTED}
+    lazy = with_answers("steiner-mixing", first_broker_for_all)
+    assert verdicts(judge(claim, False, lazy))["mixing hardly moves"] is Verdict.HOLDS
+
+
+def test_a_claim_whose_runs_failed_is_open_and_says_why() -> None:
+    claim = replace(CLAIMS["P4.F10"], experiment=lambda quick: core_prices())
+    (finding,) = judge(claim, True, with_answers("steiner-mixing", first_broker_for_all)).findings
+    assert finding.verdict is Verdict.OPEN
+    assert finding.evidence.startswith("6 of 24 runs failed, the first of steiner-mixing: ")
 
 
 def test_no_heuristic_saves_more_than_the_proven_most() -> None:
