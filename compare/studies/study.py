@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -91,12 +92,13 @@ class Study:
         return sorted(found.values(), key=order)
 
     def _tasks(self, recipe: Recipe, digest: str, runs: Runs) -> Iterator[Task]:
-        problems = [name for name in runs.problems if problem_named(name).kind == recipe.kind]
+        problems, text = [name for name in runs.problems if problem_named(name).kind == recipe.kind], recipe.to_json()
         for problem, (method, options), repeat in itertools.product(problems, runs.methods, range(runs.repeats)):
-            complete = options_json(method_named(method).complete(dict(options), problem))
+            # Ten thousand tasks hold the same few texts, not one each.
+            complete = sys.intern(options_json(method_named(method).complete(dict(options), problem)))
             yield Task(
                 instance=digest,
-                recipe=recipe.to_json(),
+                recipe=text,
                 family=recipe.family,
                 problem=problem,
                 method=method,

@@ -12,7 +12,7 @@ from compare.catalogue import METHODS
 from instances.option import Value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Task:
     """A run, keyed by everything that decides its outcome.
 
