@@ -175,7 +175,7 @@ class _Search:
                     self._print(force=True)
         if not self._done():
             self.tree = TreeSearch(planes, incumbent, stop_at_first=self.stop_at_first, progress=self.progress)
-            self.tree.run(budget, root)
+            self.tree.run(budget, root, x)
             self._print(force=True)
 
     def report(self, outcome: Outcome) -> Outcome:

@@ -81,7 +81,7 @@ def _minimise(
     if not planes.lp.feasible:
         return Proof(None, math.inf, True, counters)
     incumbent.improve_along(planes.columns, planes.lp.x, budget, goal=0.0, steps=0)
-    tree.run(budget, root)
+    tree.run(budget, root, planes.lp.x)
     counters |= {"nodes": tree.nodes, "cuts": planes.cuts, "simplex_iterations": planes.lp.iterations}
     if tree.complete and incumbent.answer is None:
         return Proof(None, math.inf, True, counters)

@@ -16,7 +16,7 @@ from models.engine.relaxation import NO_CUTOFF, Bits, Relaxation
 from models.engine.time_budget import TimeBudget
 
 _INTEGRAL = 1e-6
-_FIRST_STEPS, _STEPS_AN_ITERATION = 5_000, 6
+_FIRST_STEPS, _DOUBLINGS, _STEPS_AN_ITERATION = 5_000, 8, 6
 
 
 class Incumbent(Protocol):
@@ -111,7 +111,7 @@ class TreeSearch:
         self._open: list[Node] = []
         self._current: Node | None = None
         self._created = 0
-        self._searches = 0
+        self._searches = self._steps = 0
         self._closed = NO_CUTOFF  # the least bound of the nodes that were closed by an answer of their own
 
     @property
@@ -121,15 +121,17 @@ class TreeSearch:
         bound = min(open_, default=self.incumbent.cutoff + 1 if self.nodes else self.planes.best_units)
         return max(self.planes.best_units, min(bound, self._closed, self.incumbent.cutoff + 1))
 
-    def run(self, deadline: TimeBudget, root: Bound | None) -> None:
+    def run(self, deadline: TimeBudget, root: Bound | None, root_x: npt.NDArray[np.float64]) -> None:
         """Search until done or out of time; may be interrupted at any moment.
 
         Parameters
         ----------
         root : Bound or None
             What tightening the root proved.
+        root_x : float64 array
+            The LP's values there, one a column.
         """
-        self._root = root
+        self._root, self._root_x = root, root_x
         size = len(self.planes.columns)
         units = self.planes.best_units if root is None else root.units
         self._current = Node(units, 0, 0, np.zeros(size, np.int8), np.ones(size, np.int8))
@@ -198,8 +200,6 @@ class TreeSearch:
             elif planes.converged or deadline.passed:
                 return None
             stall = 0.0
-        if not node.number:
-            self._root_x = x
         self._improve(x, deadline)
         if node.units > self.incumbent.cutoff:
             return []
@@ -225,14 +225,14 @@ class TreeSearch:
                 self.fixed = int((node.upper == 0).sum() + (node.lower == 1).sum()) - before
 
     def _improve(self, x: npt.NDArray[np.float64], deadline: TimeBudget) -> None:
-        """A local search, each twice as long as the last, whenever the LP's work has earned it; or just build."""
-        steps = _FIRST_STEPS << self._searches
-        if 2 * steps > _STEPS_AN_ITERATION * self.planes.lp.iterations:
+        """A local search, longer and longer ones, whenever the LP's work has earned it; or just build."""
+        steps = _FIRST_STEPS << min(self._searches, _DOUBLINGS)
+        if self._steps + steps > _STEPS_AN_ITERATION * self.planes.lp.iterations:
             self.incumbent.build_along(self.planes.columns, x)
             return
         # The values at a node lean to its branch, so every other search goes along the root's.
         along = x if self._searches % 2 else self._root_x
-        self._searches += 1
+        self._searches, self._steps = self._searches + 1, self._steps + steps
         goal = self.planes.least_value(self.units)
         self.incumbent.improve_along(self.planes.columns, along, deadline, goal=goal, steps=steps)
 

@@ -140,7 +140,7 @@ class _Search:
         bound = planes.tighten(self.budget, at_round=closed)
         tree = TreeSearch(planes, incumbent, progress=self.progress)
         if bound is not None:
-            tree.run(self.budget, bound)
+            tree.run(self.budget, bound, planes.lp.x)
         proven = -(-(tree.units if bound is not None else planes.best_units) // planes.unit)
         # Arcs were left out because no cheaper tree has them: a bound above the incumbent says no more than its value.
         self.bound = max(self.bound, int(min(proven, incumbent.value)))
