@@ -152,12 +152,12 @@ class _Search:
         planes = self.planes = CuttingPlanes(
             self.instance, self.goal, self.start, sparse=settings.sparse, threads=settings.threads
         )
-        links = count_links(self.instance)
+        guide, links = None, count_links(self.instance)
         if len(planes.edges) > _FEW_EDGES and settings.sparse and links <= min(ALL_PAIRS, _LISTED * budget.left):
             splitting = split_costs(self.instance, float(self.start.num_edges), budget.share(0.2))
             planes.warm_start(splitting)
-            usage = splitting.usage[np.searchsorted(splitting.edges.keys, planes.edges.keys)]
-            incumbent.improve_along(planes.edges, usage, budget.share(0.2), goal=self._goal, steps=settings.steps)
+            guide = splitting.usage[np.searchsorted(splitting.edges.keys, planes.edges.keys)]
+            incumbent.improve_along(planes.edges, guide, budget.share(0.2), goal=self._goal, steps=settings.steps)
         root = planes.tighten(budget, stall=_ROOT_STALL, at_round=self._at_round)
         if root is None:
             return
@@ -175,7 +175,7 @@ class _Search:
                     self._print(force=True)
         if not self._done():
             self.tree = TreeSearch(planes, incumbent, stop_at_first=self.stop_at_first, progress=self.progress)
-            self.tree.run(budget, root, x)
+            self.tree.run(budget, root, x if guide is None else guide)
             self._print(force=True)
 
     def report(self, outcome: Outcome) -> Outcome:

@@ -28,7 +28,7 @@ from models.starts import greedy_merge_or_stars, heuristic_overlays, stars, warm
 _PROBLEMS = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true")
 _FACTORS = {"minmax-tco": (True,), "low-tco": (False, True)}  # is a value the edges, the degree, or both?
 _USED = 0.02
-_SMOOTHING = 0.005
+_SMOOTHING, _STALL = 0.005, 2e-5
 _BUILD_EVERY = 10
 _LP_LINKS = 30_000
 _SPLIT_LINKS = 60_000_000
@@ -199,7 +199,7 @@ def _by_splitting(instance: TopicInstance, budget: TimeBudget, progress: Progres
     start = greedy_merge_or_stars(instance, budget)
     incumbent = Incumbent(instance, Goal(), start, 0)
     splitting = split_costs(
-        instance, float(start.num_edges), budget.share(0.9), smoothing=_SMOOTHING, progress=progress
+        instance, float(start.num_edges), budget.share(0.9), smoothing=_SMOOTHING, stall=_STALL, progress=progress
     )
     stopped = not splitting.settled
     try:

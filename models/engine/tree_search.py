@@ -107,7 +107,7 @@ class TreeSearch:
         self.complete = False
         self._stop_at_first = stop_at_first
         self._root: Bound | None = None
-        self._root_x = np.zeros(0)
+        self._guide = np.zeros(0)
         self._open: list[Node] = []
         self._current: Node | None = None
         self._created = 0
@@ -121,17 +121,17 @@ class TreeSearch:
         bound = min(open_, default=self.incumbent.cutoff + 1 if self.nodes else self.planes.best_units)
         return max(self.planes.best_units, min(bound, self._closed, self.incumbent.cutoff + 1))
 
-    def run(self, deadline: TimeBudget, root: Bound | None, root_x: npt.NDArray[np.float64]) -> None:
+    def run(self, deadline: TimeBudget, root: Bound | None, guide: npt.NDArray[np.float64]) -> None:
         """Search until done or out of time; may be interrupted at any moment.
 
         Parameters
         ----------
         root : Bound or None
             What tightening the root proved.
-        root_x : float64 array
-            The LP's values there, one a column.
+        guide : float64 array
+            A fractional solution of the root, one value a column, for incumbents to be looked for along.
         """
-        self._root, self._root_x = root, root_x
+        self._root, self._guide = root, guide
         size = len(self.planes.columns)
         units = self.planes.best_units if root is None else root.units
         self._current = Node(units, 0, 0, np.zeros(size, np.int8), np.ones(size, np.int8))
@@ -225,16 +225,17 @@ class TreeSearch:
                 self.fixed = int((node.upper == 0).sum() + (node.lower == 1).sum()) - before
 
     def _improve(self, x: npt.NDArray[np.float64], deadline: TimeBudget) -> None:
-        """A local search, longer and longer ones, whenever the LP's work has earned it; or just build."""
-        steps = _FIRST_STEPS << min(self._searches, _DOUBLINGS)
-        if self._steps + steps > _STEPS_AN_ITERATION * self.planes.lp.iterations:
-            self.incumbent.build_along(self.planes.columns, x)
-            return
-        # The values at a node lean to its branch, so every other search goes along the root's.
-        along = x if self._searches % 2 else self._root_x
-        self._searches, self._steps = self._searches + 1, self._steps + steps
-        goal = self.planes.least_value(self.units)
-        self.incumbent.improve_along(self.planes.columns, along, deadline, goal=goal, steps=steps)
+        """Build, and then local searches, longer and longer ones, as far as the LP's work has earned them."""
+        self.incumbent.build_along(self.planes.columns, x)
+        allowed, goal = _STEPS_AN_ITERATION * self.planes.lp.iterations, self.planes.least_value(self.units)
+        while self.incumbent.value > goal and not deadline.passed:
+            steps = _FIRST_STEPS << min(self._searches, _DOUBLINGS)
+            if self._steps + steps > allowed:
+                return
+            # The values at a node lean to its branch, so every other search goes along the guide.
+            along = x if self._searches % 2 else self._guide
+            self._searches, self._steps = self._searches + 1, self._steps + steps
+            self.incumbent.improve_along(self.planes.columns, along, deadline, goal=goal, steps=steps)
 
 
 def _fix_by_reduced_cost(lower: Bits, upper: Bits, bound: Bound, cutoff: int) -> None:
