@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from heuristics.content.heuristic import Assigned, NoRoom, content_heuristic
+from heuristics.content.heuristic import Assigned, content_heuristic, with_room
 from heuristics.content.prices import Ids
 from instances import ContentInstance, Option
 from instances.errors import unknown
@@ -53,9 +53,7 @@ def greedy_packing(instance: ContentInstance, *, order: str = "given", seed: int
     room, loads = instance.room(), np.zeros(instance.num_brokers)
     brokers = np.empty(instance.num_users, dtype=np.int32)
     for user in _ordered(instance, order, seed).tolist():
-        free = loads + instance.demands[user] <= room
-        if not free.any():
-            raise NoRoom(instance, user, loads)
+        free = with_room(instance, user, loads, room)
         brokers[user] = np.argmin(np.where(free, instance.access[user], np.inf))
         loads[brokers[user]] += instance.demands[user]
     return brokers

@@ -12,6 +12,7 @@ import numpy as np
 from heuristics.content.prices import Ids
 from heuristics.content.routing import routed
 from instances import ContentInstance, ContentOverlay, Found, Method, Option, Problem, Status
+from instances.content.instance import Flags, Floats
 from instances.content.problems import CONTENT_PROBLEMS
 
 ROUTINGS = {problem.name: problem.routing for problem in CONTENT_PROBLEMS}
@@ -27,6 +28,14 @@ class NoRoom(Exception):
             f"no broker has room for user '{instance.user_label(user)}', who needs {instance.demands[user]:g}: "
             f"the most left is {max(0.0, free[widest]):g}, on broker '{instance.broker_label(widest)}'"
         )
+
+
+def with_room(instance: ContentInstance, user: int, loads: Floats, room: Floats) -> Flags:
+    """Which brokers have room for a user beside their loads; :class:`NoRoom` if none has. Cost O(|B|)."""
+    free: Flags = loads + instance.demands[user] <= room
+    if not free.any():
+        raise NoRoom(instance, user, loads)
+    return free
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from heuristics.content.heuristic import Assigned, NoRoom, content_heuristic
+from heuristics.content.heuristic import Assigned, content_heuristic, with_room
 from heuristics.content.prices import Ids
 from instances import ContentInstance
 
@@ -47,9 +47,7 @@ def random_assignment(instance: ContentInstance, *, seed: int = 0) -> Ids:
     room, loads = instance.room(), np.zeros(instance.num_brokers)
     for user, demand in enumerate(instance.demands.tolist()):
         if loads[drawn[user]] + demand > room[drawn[user]]:
-            free = np.flatnonzero(loads + demand <= room)
-            if len(free) == 0:
-                raise NoRoom(instance, user, loads)
+            free = np.flatnonzero(with_room(instance, user, loads, room))
             drawn[user] = free[random.integers(len(free))]
         loads[drawn[user]] += demand
     return drawn

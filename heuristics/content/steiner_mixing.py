@@ -8,7 +8,7 @@ import numpy as np
 
 from heuristics.content.closure_trees import traffic_on_closure_trees
 from heuristics.content.grown_trees import traffic_on_grown_trees
-from heuristics.content.heuristic import Assigned, NoRoom, content_heuristic
+from heuristics.content.heuristic import Assigned, content_heuristic, with_room
 from heuristics.content.prices import Ids
 from instances import ContentInstance, Option
 from instances.errors import unknown
@@ -69,9 +69,7 @@ def steiner_mixing(instance: ContentInstance, *, trees: str = "closure", seed: i
     room, loads = instance.room(), np.zeros(instance.num_brokers)
     brokers = np.empty(instance.num_users, dtype=np.int32)
     for user, demand in enumerate(instance.demands.tolist()):
-        free = loads + demand <= room
-        if not free.any():
-            raise NoRoom(instance, user, loads)
+        free = with_room(instance, user, loads, room)
         sums = np.cumsum(np.where(free, traffic[user], 0.0))
         if sums[-1] > 0:
             brokers[user] = np.searchsorted(sums, marks[user] * sums[-1], side="right")
