@@ -19,6 +19,7 @@ main() {
     rm -f "$stamp"
     say "installing the pinned packages into .venv (some minutes, about 1.6 GB)"
     install_packages || fail "pip could not install what constraints.txt pins: its last lines above say why"
+    mkdir -p .venv/src && ln -sfn ../.. .venv/src/overlaybench # where mypy finds the package by its name
     printf '%s\n' "$(pwd -P)" "$wanted" >"$stamp"
 }
 

@@ -16,8 +16,10 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 
 from benchmarks.heuristics import peak_mib
-from heuristics import CONTENT_HEURISTICS
-from instances import PROBLEMS, WORKLOADS, ContentOverlay
+from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS, methods_of
+from overlaybench.instances.content.overlay import ContentOverlay
+
+CONTENT_HEURISTICS = methods_of("overlaybench.heuristics.content")
 
 METHODS = {method.name: method for method in CONTENT_HEURISTICS}
 HOLD, JUDGE = "hold the instance", "judge the random assignment"

@@ -14,10 +14,12 @@ import statistics
 import time
 from typing import NamedTuple
 
-from instances import CONTENT_PROBLEMS, WORKLOADS, Result
-from instances.content.problems import ContentProblem
-from models import CONTENT_MODELS
-from models.content.formulations import FORMULATIONS
+from overlaybench.instances.catalogue import WORKLOADS, methods_of
+from overlaybench.instances.content.problems import CONTENT_PROBLEMS, ContentProblem
+from overlaybench.instances.result import Result
+from overlaybench.models.content.formulations import FORMULATIONS
+
+CONTENT_MODELS = methods_of("overlaybench.models.content")
 
 METHODS = {method.name: method for method in CONTENT_MODELS}
 COMPACT = ("cp-sat", "ilp")

@@ -16,8 +16,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from instances import PROBLEMS, WORKLOADS, Result, TopicInstance
-from models import MODELS
+from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS, methods_of
+from overlaybench.instances.result import Result
+from overlaybench.instances.topics.instance import TopicInstance
+
+MODELS = methods_of("overlaybench.models.topics")
 
 METHODS = {method.name: method for method in MODELS}
 LASTFM = Path(__file__).resolve().parents[2] / "shared" / "data" / "lastfm" / "user_artists.dat"

@@ -24,9 +24,11 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.link_contributions import greedy_merge_by_link_contributions
-from heuristics import HEURISTICS
-from instances import PROBLEMS, WORKLOADS, TopicInstance
-from instances.topic_files import read_topics
+from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS, methods_of
+from overlaybench.instances.topics.files import read_topics
+from overlaybench.instances.topics.instance import TopicInstance
+
+HEURISTICS = tuple(method for method in methods_of("overlaybench.heuristics.topics") if not method.anytime)
 
 METHODS = {method.name: method for method in HEURISTICS}
 YARDSTICK = "P1, Algorithms 1-3"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from heuristics.compiled import kernel
-from heuristics.topic_components import TopicComponents, singletons, unite
-from instances import TopicInstance
+from overlaybench.heuristics.compiled import kernel
+from overlaybench.heuristics.topics.kernels.topic_components import TopicComponents, singletons, unite
+from overlaybench.instances.topics.instance import TopicInstance
 
 Links = npt.NDArray[np.int32]
 

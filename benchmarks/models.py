@@ -13,12 +13,14 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from instances import PROBLEMS, Result, Status, TopicInstance
-from instances.overlay import Overlay
-from instances.topic_files import read_topics
-from instances.workloads import TOPIC_WORKLOADS
-from models.cp_sat import CP_SAT
-from models.ilp import ILP, relaxation_bound
+from overlaybench.instances.catalogue import PROBLEMS
+from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.result import Result, Status
+from overlaybench.instances.topics.files import read_topics
+from overlaybench.instances.topics.instance import TopicInstance
+from overlaybench.instances.topics.workloads import TOPIC_WORKLOADS
+from overlaybench.models.topics.cp_sat import CP_SAT
+from overlaybench.models.topics.ilp import ILP, relaxation_bound
 
 VARIANTS = {
     "ilp highs multi": (ILP, {"solver": "highs", "formulation": "multi"}),

@@ -16,10 +16,13 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from heuristics import HEURISTICS, IMPROVERS
-from instances import PROBLEMS, WORKLOADS, TopicInstance
-from models.best import BEST
-from models.lp_bound import LP_BOUND
+from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS, methods_of
+from overlaybench.instances.topics.instance import TopicInstance
+from overlaybench.models.topics.best import BEST
+from overlaybench.models.topics.lp_bound import LP_BOUND
+
+HEURISTICS = tuple(method for method in methods_of("overlaybench.heuristics.topics") if not method.anytime)
+IMPROVERS = tuple(method for method in methods_of("overlaybench.heuristics.topics") if method.anytime)
 
 SMALL = (("uniform", 100, 100), ("zipf", 100, 100), ("exponential", 100, 100))
 LARGE = tuple((law, 1000, count) for count in (100, 200) for law in ("uniform", "zipf", "exponential"))

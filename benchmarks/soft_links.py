@@ -20,14 +20,15 @@ import simpy
 from rich.console import Console
 from rich.table import Table
 
-from heuristics.brokers.dissemination import carry, new_load, new_profile, traffic_of
-from heuristics.brokers.forwarding import NOWHERE, S0, S2, STRATEGIES
-from heuristics.brokers.link_management import Management, managed_links
-from heuristics.brokers.queueing import Timing, simulate
-from heuristics.brokers.soft_links import S2_FAR, carried
-from heuristics.brokers.working_map import link, mesh_of, unlink
-from instances import WORKLOADS, BrokerNetwork
-from instances.topic_instance import Ids
+from overlaybench.heuristics.brokers.dissemination import carry, new_load, new_profile, traffic_of
+from overlaybench.heuristics.brokers.forwarding import NOWHERE, S0, S2, STRATEGIES
+from overlaybench.heuristics.brokers.link_management import Management, managed_links
+from overlaybench.heuristics.brokers.queueing import Timing, simulate
+from overlaybench.heuristics.brokers.soft_links import S2_FAR, carried
+from overlaybench.heuristics.brokers.working_map import link, mesh_of, unlink
+from overlaybench.instances.arrays import Ids
+from overlaybench.instances.brokers.network import BrokerNetwork
+from overlaybench.instances.catalogue import WORKLOADS
 
 DATA = ("brokers-sparse", "brokers-dense")
 NO_LINKS = np.empty((0, 2), dtype=np.int32)

@@ -21,10 +21,13 @@ from pathlib import Path
 
 import networkx as nx
 
-from heuristics import STEINER_HEURISTICS
-from instances import PROBLEMS, WORKLOADS, Overlay, SteinerInstance
-from instances.steiner.files import read_stp
-from models import STEINER_MODELS
+from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS, methods_of
+from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.steiner.files import read_stp
+from overlaybench.instances.steiner.instance import SteinerInstance
+
+STEINER_HEURISTICS = methods_of("overlaybench.heuristics.steiner")
+STEINER_MODELS = methods_of("overlaybench.models.steiner")
 
 STEINLIB = Path(__file__).resolve().parents[2] / "shared" / "data" / "steinlib"
 PROBLEM = PROBLEMS["steiner"]

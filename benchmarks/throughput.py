@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from compare.studies.store import Store
+from overlaybench.compare.studies.store import Store
 
 SPEC = """
 name = "throughput"
@@ -65,7 +65,17 @@ def _line(runs: int, exact: str, cores: int, folder: Path) -> str:
     spec, out = folder / "spec.toml", folder / "out"
     method, problem, subscriptions = EXACT[exact]
     spec.write_text(SPEC.format(seeds=runs // 10, method=method, problem=problem, subscriptions=subscriptions))
-    command = [sys.executable, "-m", "compare", "study", str(spec), "--out", str(out), "--master", f"local[{cores}]"]
+    command = [
+        sys.executable,
+        "-m",
+        "overlaybench.compare",
+        "study",
+        str(spec),
+        "--out",
+        str(out),
+        "--master",
+        f"local[{cores}]",
+    ]
     watched = _watched([*command, "--quiet"])
     before = time.monotonic()
     table = Store(out).table().to_pandas()

@@ -1,5 +1,5 @@
 """`python -m compare` is the command overlaybench."""
 
-from compare.command_line import main
+from .command_line import main
 
 main()

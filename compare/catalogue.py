@@ -3,53 +3,36 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from heuristics import BROKER_HEURISTICS, CONTENT_HEURISTICS, HEURISTICS, IMPROVERS, STEINER_HEURISTICS
-from instances import KINDS, PROBLEMS, WORKLOADS, Kind, Method, Problem, Workload
-from instances.errors import unknown
-from instances.method_family import family
-from models import BROKER_MODELS, CONTENT_MODELS, MODELS, STEINER_MODELS
+from ..instances.catalogue import KINDS, PROBLEMS, ROOMS, WORKLOADS, Catalogue, methods_of, registered
+from ..instances.method import Method
+from ..instances.method_family import family
 
-_METHODS: tuple[Method[Any, Any], ...] = (
-    *HEURISTICS,
-    *IMPROVERS,
-    *MODELS,
-    *BROKER_HEURISTICS,
-    *BROKER_MODELS,
-    *CONTENT_HEURISTICS,
-    *STEINER_HEURISTICS,
-    *STEINER_MODELS,
-    *CONTENT_MODELS,
+
+def _families() -> Iterator[Method[Any, Any]]:
+    """Every method; those of one name that answer different kinds of problem as one."""
+    ours = [method for room in ROOMS for floor in ("heuristics", "models") for method in _in_room(floor, room)]
+    named: dict[str, list[Method[Any, Any]]] = {}
+    for method in (*ours, *registered("overlaybench.methods", Method)):
+        named.setdefault(method.name, []).append(method)
+    return map(family, named.values())
+
+
+def _in_room(floor: str, room: str) -> tuple[Method[Any, Any], ...]:
+    return methods_of(f"overlaybench.{floor}.{room}")
+
+
+METHODS: Catalogue[Method[Any, Any]] = Catalogue("method", _families)
+kind_named, problem_named, workload_named, method_named = (
+    KINDS.named,
+    PROBLEMS.named,
+    WORKLOADS.named,
+    METHODS.named,
 )
-METHODS: dict[str, Method[Any, Any]] = {
-    name: family([method for method in _METHODS if method.name == name])
-    for name in dict.fromkeys(method.name for method in _METHODS)
-}
-Named = TypeVar("Named")
-
-
-def kind_named(name: str) -> Kind[Any, Any]:
-    """The kind of instance of that name; an unknown one is bad input that names the nearest."""
-    return _named("kind", name, KINDS)
-
-
-def problem_named(name: str) -> Problem[Any, Any]:
-    """The problem of that name; an unknown one is bad input that names the nearest."""
-    return _named("problem", name, PROBLEMS)
-
-
-def method_named(name: str) -> Method[Any, Any]:
-    """The method of that name; an unknown one is bad input that names the nearest."""
-    return _named("method", name, METHODS)
-
-
-def workload_named(name: str) -> Workload[Any]:
-    """The workload of that name; an unknown one is bad input that names the nearest."""
-    return _named("workload", name, WORKLOADS)
 
 
 @cache
@@ -62,9 +45,3 @@ def code_version() -> str:
             sha.update(f"{file.relative_to(root).as_posix()}\n".encode())
             sha.update(file.read_bytes())
     return sha.hexdigest()[:12]
-
-
-def _named(kind: str, name: str, known: Mapping[str, Named]) -> Named:
-    if name not in known:
-        raise unknown(kind, name, known)
-    return known[name]

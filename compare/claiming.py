@@ -11,16 +11,8 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from compare.claims.page import write_page
-from compare.claims.register import (
-    CLAIMS,
-    Outcome,
-    claims_named,
-    expected_seconds,
-    keep_outcomes,
-    outcomes_in,
-    run_claims,
-)
+from .claims.page import write_page
+from .claims.register import CLAIMS, Outcome, claims_named, expected_seconds, keep_outcomes, outcomes_in, run_claims
 
 
 def claims(

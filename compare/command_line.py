@@ -8,9 +8,9 @@ from typing import NoReturn
 
 import click
 
-from compare import listing, solving
-from compare.result_commands import RESULT_COMMANDS
-from instances import BadInput
+from ..instances.errors import BadInput
+from . import listing, solving
+from .result_commands import RESULT_COMMANDS
 
 _FILE = click.Path(path_type=Path)
 
@@ -109,7 +109,7 @@ def list_command(what: str) -> None:
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def study(spec: Path, out: Path, master: str, archive: Path | None, quiet: bool) -> None:
     """Run the study in SPEC.toml on Spark."""
-    from compare import studying
+    from . import studying
 
     studying.study(spec, out, master, archive=archive, quiet=quiet)
 
@@ -118,7 +118,7 @@ def study(spec: Path, out: Path, master: str, archive: Path | None, quiet: bool)
 @click.argument("folder", type=_FILE)
 def report(folder: Path) -> None:
     """Write the page of a study's results: report.html, tables/ and figures/ in its FOLDER."""
-    from compare import studying
+    from . import studying
 
     click.echo(studying.report(folder))
 
@@ -143,7 +143,7 @@ def claims(
     page: Path | None,
 ) -> None:
     """Run the papers' claims with these IDS (P1 for all of P1; none for all). A refuted claim is no error."""
-    from compare import claiming
+    from . import claiming
 
     folder = out or Path("claims-quick" if quick else "claims-full")
     claiming.claims(ids, quick=quick, out=folder, master=master, as_json=as_json, record=record, page=page)
@@ -156,7 +156,7 @@ def claims(
 @click.option("--master", default="local[*]", show_default=True, help="Spark master.")
 def reproduce(ids: tuple[str, ...], quick: bool, out: Path | None, master: str) -> None:
     """Draw the papers' figures and tables with these IDS (P1.F2, P3.T2; none for all) from runs of their grids."""
-    from compare import reproducing
+    from . import reproducing
 
     folder = out or Path("claims-quick" if quick else "claims-full")
     reproducing.reproduce(ids, quick=quick, out=folder, master=master)
@@ -184,7 +184,7 @@ def worst(
     as_json: bool,
 ) -> None:
     """Search for an instance on which a heuristic is far from the proven optimum."""
-    from compare import hunting
+    from . import hunting
 
     hunting.worst(
         method,

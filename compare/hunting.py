@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from compare.claims.hall_of_fame import HALL, add_case, worst_cases
-from compare.claims.worst import WorstCase, hunt
+from .claims.hall_of_fame import HALL, add_case, worst_cases
+from .claims.worst import WorstCase, hunt
 
 
 def worst(

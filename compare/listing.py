@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from rich.console import Console
 from rich.table import Table
 
-from compare.catalogue import METHODS
-from instances import PROBLEMS, WORKLOADS
-from instances.errors import unknown
-from instances.option import Option
+from ..instances.catalogue import PROBLEMS, WORKLOADS
+from ..instances.errors import unknown
+from ..instances.option import Option
+from .catalogue import METHODS
 
 
 def show(what: str) -> None:
@@ -58,7 +58,7 @@ def _workloads(kind: str | None = None) -> Iterator[Table]:
 
 def _claims() -> Iterator[Table]:
     # Claims bring every solver's imports along, which the other lists should not wait for.
-    from compare.claims.register import CLAIMS, expected_seconds
+    from .claims.register import CLAIMS, expected_seconds
 
     table = _table("Claims", "claim", "what the paper says", "source", "seconds, quick / full")
     for claim in CLAIMS.values():
@@ -83,8 +83,8 @@ def _options(title: str, by_owner: Mapping[str, Iterable[Option]]) -> Table:
 
 
 def _values(option: Option) -> str:
-    if option.choices:
-        return ", ".join(option.choices)
+    if option.allowed:
+        return ", ".join(option.allowed)
     bounds = [f"from {option.least:g}"] if option.least > -math.inf else []
     return " ".join(bounds + ([f"to {option.most:g}"] if option.most < 2**31 - 1 else []))
 

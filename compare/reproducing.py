@@ -13,14 +13,14 @@ from matplotlib.lines import Line2D
 from rich.console import Console
 from rich.table import Table
 
-from compare.claims.bench import Experiment, rows_of, runs, together
-from compare.claims.register import run_grids
-from compare.figures.style import TOPIC_COLOURS, Drawing, drawing, panels, plain_ticks, styled
-from compare.papers.figure import PaperFigure
-from compare.papers.figures import FIGURES, TABLES, name_of_line, rows_for, with_axes
-from compare.papers.grids import GRIDS
-from instances.errors import unknown
-from instances.files import write_whole
+from ..instances.errors import unknown
+from ..instances.files import write_whole
+from .claims.register import run_grids
+from .figures.style import TOPIC_COLOURS, Drawing, drawing, panels, plain_ticks, styled
+from .papers.bench import Experiment, rows_of, runs, together
+from .papers.figure import PaperFigure
+from .papers.figures import FIGURES, TABLES, name_of_line, rows_for, with_axes
+from .papers.grids import GRIDS
 
 matplotlib.use("Agg")
 _MARKERS = "os^vD<>Xph*d"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from compare import solving
+from . import solving
 
 _FILE = click.Path(path_type=Path)
 
@@ -16,7 +16,7 @@ _FILE = click.Path(path_type=Path)
 @click.argument("folder", type=_FILE)
 def status(folder: Path) -> None:
     """Say how the study in FOLDER stands, also while it runs."""
-    from compare.studies import watching
+    from .studies import watching
 
     click.echo(watching.status(folder))
 
@@ -31,7 +31,7 @@ def results(
     folder: Path, where: tuple[str, ...], by: tuple[str, ...], output: Path | None, answers: Path | None
 ) -> None:
     """Show the results of the study in FOLDER as a table; docs/results.md explains its columns."""
-    from compare.studies import results as data
+    from .studies import results as data
 
     rows = data.results(folder, {str(key): str(value) for key, value in solving.options_given(where).items()})
     if answers is not None:
@@ -51,7 +51,7 @@ def results(
 @click.option("--archive", type=_FILE, help="What a cluster's workers import (see `overlaybench archive`).")
 def verify(folder: Path, master: str, archive: Path | None) -> None:
     """Judge every stored answer of the study in FOLDER afresh, on Spark. Exit status 1 if one is wrong."""
-    from compare.studies import verifying
+    from .studies import verifying
 
     verdict = verifying.verify(folder, master, archive)
     for key, sentence in verdict.wrong:
@@ -65,7 +65,7 @@ def verify(folder: Path, master: str, archive: Path | None) -> None:
 @click.argument("key")
 def rerun(folder: Path, key: str) -> None:
     """Do the run with this KEY (or its first digits) again and compare. Exit status 1 if they differ."""
-    from compare.studies import verifying
+    from .studies import verifying
 
     run = verifying.rerun(folder, key)
     for name in ("status", "value", "lower_bound", "seconds"):
@@ -79,7 +79,7 @@ def rerun(folder: Path, key: str) -> None:
 @click.option("--libraries", is_flag=True, help="With every library: workers need only Python and Java then.")
 def archive(output: Path, libraries: bool) -> None:
     """Write the code that a cluster's workers import, as one file."""
-    from compare.studies.code_archive import write_archive
+    from .studies.code_archive import write_archive
 
     click.echo(write_archive(output, libraries=libraries))
 

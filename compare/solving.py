@@ -10,10 +10,12 @@ from typing import Any
 
 import click
 
-from compare.catalogue import METHODS, kind_named, method_named, problem_named, workload_named
-from compare.studies.isolation import run_isolated
-from compare.studies.processes import memory_bounded
-from instances import BadInput, Method, Result, Status
+from ..instances.errors import BadInput
+from ..instances.method import Method
+from ..instances.result import Result, Status
+from .catalogue import METHODS, kind_named, method_named, problem_named, workload_named
+from .studies.isolation import run_isolated
+from .studies.processes import memory_bounded
 
 
 @dataclass(frozen=True)
@@ -164,7 +166,7 @@ def solve(
         if time_limit is not None or memory_limit is not None:
             raise BadInput("--master: no limit reaches the executors: leave out --time-limit and --memory-limit")
         # Spark takes seconds to import.
-        from compare.studies.spark_mapper import run_on_spark
+        from .studies.spark_mapper import run_on_spark
 
         result = run_on_spark(master, solver, instance, judge, seed=seed, **options)
     if output is not None and result.answer is not None:

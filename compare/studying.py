@@ -10,10 +10,10 @@ from typing import NoReturn
 
 import click
 
-from compare.studies.spark_study import run_study
-from compare.studies.store import Store
-from compare.studies.study import read_study
-from instances.topics import TOPICS
+from ..instances.topics.kind import TOPICS
+from .studies.spark_study import run_study
+from .studies.store import Store
+from .studies.study import read_study
 
 
 def study(spec: Path, out: Path, master: str, *, archive: Path | None, quiet: bool) -> None:
@@ -29,7 +29,7 @@ def study(spec: Path, out: Path, master: str, *, archive: Path | None, quiet: bo
 
 def report(folder: Path) -> Path:
     """Write the report of the runs that a folder holds; those still missing are noted."""
-    from compare.report.writing import write_report  # matplotlib takes a second to import, and studies do not need it
+    from .report.writing import write_report  # matplotlib takes a second to import, and studies do not need it
 
     store = Store.existing(folder)
     plan = store.plan()

@@ -1,4 +1,4 @@
-"""Compiling kernels with numba, and keeping what was compiled."""
+"""Kernels: functions of numbers and plain arrays, compiled by numba when first called, with the machine code kept."""
 
 from __future__ import annotations
 
@@ -9,43 +9,80 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import cache, cached_property, update_wrapper
 from pathlib import Path
 from typing import Any, TypeVar, cast
-
-import numba
-from numba.core.event import Event, Listener, register
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _KEPT_SECONDS = 24 * 3600
+_KERNELS: set[Callable[..., Any]] = set()
 
 
 def kernel(function: Function) -> Function:
-    """Compile a function of numbers and plain arrays when first called, and say so; machine code is kept on disk."""
-    # numba notices a change in a kernel's own file only, not in the kernels it calls from other files:
-    # a cache folder named after the sources of all of them never serves outdated code.
-    config: Any = numba.config
-    before, config.CACHE_DIR = config.CACHE_DIR, str(_CACHE)
-    try:
-        _KERNELS.add(function)
-        return cast(Function, numba.njit(cache=True)(function))
-    finally:
-        config.CACHE_DIR = before
+    """Compile a function of numbers and plain arrays when it is first called, and say so once on stderr."""
+    return cast(Function, Kernel(function))
 
 
-class _Notice(Listener):
-    """Tells the user on stderr, once a process, that a kernel is compiled, which takes a while."""
+class Kernel:
+    """A function that numba compiles at its first call, or at that of another kernel which calls it.
 
-    def on_start(self, event: Event) -> None:
-        global _said
-        if not _said and event.data["dispatcher"].py_func in _KERNELS:
-            _said = True
-            print("compiling kernels, once", file=sys.stderr, flush=True)
+    numba itself is imported then, so that a module of kernels is imported in no time.
+    """
 
-    def on_end(self, event: Event) -> None:
-        pass
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.py_func = function
+        update_wrapper(self, function)
+
+    @cached_property
+    def dispatcher(self) -> Any:
+        """What numba makes of the function."""
+        import numba
+
+        # numba notices a change in a kernel's own file only, not in the kernels it calls from other files:
+        # a cache folder named after the sources of all of them never serves outdated code.
+        _announce_compilation()
+        _KERNELS.add(self.py_func)
+        config: Any = numba.config
+        before, config.CACHE_DIR = config.CACHE_DIR, str(_cache_folder())
+        try:
+            return numba.njit(cache=True)(self.py_func)
+        finally:
+            config.CACHE_DIR = before
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.dispatcher(*arguments)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """How numba sees a kernel that another kernel calls."""
+        return self.dispatcher._numba_type_
+
+    def __reduce__(self) -> str:
+        return self.py_func.__qualname__
 
 
+@cache
+def _announce_compilation() -> None:
+    """From now on say on stderr, once a process, that a kernel is compiled, which takes a while."""
+    from numba.core.event import Event, Listener, register
+
+    said = False
+
+    class Notice(Listener):
+        def on_start(self, event: Event) -> None:
+            nonlocal said
+            if not said and event.data["dispatcher"].py_func in _KERNELS:
+                said = True
+                print("compiling kernels, once", file=sys.stderr, flush=True)
+
+        def on_end(self, event: Event) -> None:
+            pass
+
+    register("numba:compile", Notice())  # type: ignore[no-untyped-call]
+
+
+@cache
 def _cache_folder() -> Path:
     sources = hashlib.sha256()
     for file in sorted(Path(__file__).parent.rglob("*.py")):
@@ -73,9 +110,3 @@ def _prune(base: Path, keep: Path) -> None:
                 shutil.rmtree(folder, ignore_errors=True)
         except OSError:  # another process was first
             continue
-
-
-_CACHE = _cache_folder()
-_KERNELS: set[Callable[..., Any]] = set()
-_said = False
-register("numba:compile", _Notice())  # type: ignore[no-untyped-call]

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from instances.errors import BadInput
+from .errors import BadInput
 
 LARGEST_TEXT = 2**29
 """Bytes of JSON or the like: 1,000,000 nodes with 20 topics each take some 200 MB."""

@@ -11,8 +11,8 @@ from typing import Generic
 import numpy as np
 import numpy.typing as npt
 
-from instances.errors import BadInput
-from instances.problem import Answer, Instance
+from .errors import BadInput
+from .problem import Answer, Instance
 
 
 @dataclass(frozen=True)

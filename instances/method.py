@@ -8,17 +8,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Concatenate, Generic
 
-from instances.errors import BadInput
-from instances.option import Option, Value, complete
-from instances.problem import Answer, Instance, Problem
-from instances.result import Result, Status
+from .errors import BadInput
+from .option import Option, Value, complete
+from .problem import Answer, Instance, Problem
+from .result import Result, Status
 
 _ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
-class Found(Generic[Answer]):
-    """What a method itself returns, before anyone has judged it.
+class Proposal(Generic[Answer]):
+    """What a method itself returns, before a problem has judged it.
 
     `status` None means ``feasible``, or ``optimal`` where the lower bound equals the answer's value.
     """
@@ -30,9 +30,9 @@ class Found(Generic[Answer]):
     reason: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Method(Generic[Instance, Answer]):
-    """A named way to answer some problems.
+    """A named way to answer some problems, and all that anything else has to know of it.
 
     Attributes
     ----------
@@ -44,26 +44,43 @@ class Method(Generic[Instance, Answer]):
         Whether it proves optimality when given time.
     solve : callable
         The function behind it: from instance, problem and the keywords `seed`, `time_limit` (seconds; None means none)
-        and all `options` to what it found.
+        and all `options` to a proposal.
     warm_up : callable, optional
-        Compiles the method's kernels, so that compiling is not counted as solving.
+        Compiles the method's kernels and loads its libraries, so that neither is counted as solving.
     inputs : tuple of str
-        What `solve` takes beside the options and no text can give: ``mapper``, which applies a function to parts that
-        can be worked on apart, or ``overlay``, an answer to begin with. Each may be left out.
-    whole : bool
-        Whether it has a whole answer at its end and nothing before, so that neither time limit nor Ctrl-C gets one.
+        What `solve` takes beside the options and no text can give: ``mapper``, which applies a function to independent
+        parts of the work, or ``overlay``, an answer to begin with. Each may be left out.
+    anytime : bool
+        Whether it has an answer when a time limit or Ctrl-C ends it early.
+    random : bool
+        Whether another seed may give another answer under the default options.
+    pace : float
+        How fast it is: about how many nanoseconds a pair of subscribers of one topic takes it (topics), or its rank
+        among the methods of its kind. Lists run from fast to slow.
+    starts : tuple of str
+        The problems whose exact methods take its answer as a first incumbent.
+    promising : tuple of str
+        The problems on which method ``best`` runs it before faster ones.
+    colour, marker : str
+        In figures, as matplotlib names them; "" for the next free one.
     """
 
     name: str
     problems: tuple[str, ...]
     summary: str
     source: str
-    exact: bool
-    solve: Callable[Concatenate[Instance, Problem[Instance, Answer], ...], Found[Answer]]
+    solve: Callable[Concatenate[Instance, Problem[Instance, Answer], ...], Proposal[Answer]]
+    exact: bool = False
     options: tuple[Option, ...] = ()
     warm_up: Callable[[], None] | None = None
     inputs: tuple[str, ...] = ()
-    whole: bool = False
+    anytime: bool = True
+    random: bool = False
+    pace: float = 1000.0
+    starts: tuple[str, ...] = ()
+    promising: tuple[str, ...] = ()
+    colour: str = ""
+    marker: str = ""
 
     def prepare(self) -> None:
         """Warm up, if there is anything to."""
@@ -109,12 +126,19 @@ class Method(Generic[Instance, Answer]):
 
 
 def judged(
-    method: str, instance: Instance, problem: Problem[Instance, Answer], found: Found[Answer], seconds: float
+    method: str, instance: Instance, problem: Problem[Instance, Answer], found: Proposal[Answer], seconds: float
 ) -> Result[Answer]:
     """The result of what a method found, by the problem's own `value` and `violations`."""
 
     def failed(reason: str) -> Result[Answer]:
-        return Result(problem.name, method, Status.FAILED, seconds=seconds, counters=found.counters, reason=reason)
+        return Result(
+            problem=problem.name,
+            method=method,
+            status=Status.FAILED,
+            seconds=seconds,
+            counters=found.counters,
+            reason=reason,
+        )
 
     bound = None if found.lower_bound == -math.inf else found.lower_bound
     if bound is not None and math.isnan(bound):
@@ -126,7 +150,18 @@ def judged(
         if status in (Status.OPTIMAL, Status.FEASIBLE):
             return failed(f"said {status} without an answer")
         reason = found.reason or ("no answer and no reason" if status is Status.FAILED else "")
-        return Result(problem.name, method, status, None, bound, None, seconds, {}, found.counters, reason)
+        return Result(
+            problem=problem.name,
+            method=method,
+            status=status,
+            value=None,
+            lower_bound=bound,
+            answer=None,
+            seconds=seconds,
+            measures={},
+            counters=found.counters,
+            reason=reason,
+        )
     if found.status is Status.FAILED:
         return failed(found.reason or "the method said so")
     violations = problem.violations(instance, found.answer)
@@ -143,14 +178,14 @@ def judged(
         return failed(f"said optimal with value {value:g} and lower bound {bound}")
     status = Status.OPTIMAL if closed else found.status or Status.FEASIBLE
     return Result(
-        problem.name,
-        method,
-        status,
-        value,
-        value if closed else bound,
-        found.answer,
-        seconds,
-        problem.measures(instance, found.answer),
-        found.counters,
-        found.reason,
+        problem=problem.name,
+        method=method,
+        status=status,
+        value=value,
+        lower_bound=value if closed else bound,
+        answer=found.answer,
+        seconds=seconds,
+        measures=problem.measures(instance, found.answer),
+        counters=found.counters,
+        reason=found.reason,
     )

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from instances.method import Found, Method
-from instances.option import Value
-from instances.problem import Problem
+from .method import Method, Proposal
+from .option import Value
+from .problem import Problem
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def family(members: Sequence[Method[Any, Any]]) -> Method[Any, Any]:
     if len(names) != 1 or len(set(problems)) != len(problems):
         raise ValueError(f"methods {sorted(names)} of problems {problems} are no family")
 
-    def solve(instance: Any, problem: Problem[Any, Any], **given: Any) -> Found[Any]:
+    def solve(instance: Any, problem: Problem[Any, Any], **given: Any) -> Proposal[Any]:
         return made.answering(problem.name).solve(instance, problem, **given)
 
     def warm_up() -> None:
@@ -54,14 +54,14 @@ def family(members: Sequence[Method[Any, Any]]) -> Method[Any, Any]:
             member.prepare()
 
     made = MethodFamily(
-        members[0].name,
-        tuple(problems),
-        "; ".join(member.summary for member in members),
-        "; ".join(member.source for member in members),
-        all(member.exact for member in members),
-        solve,
-        tuple(dict.fromkeys(option for member in members for option in member.options)),
-        warm_up,
+        name=members[0].name,
+        problems=tuple(problems),
+        summary="; ".join(member.summary for member in members),
+        source="; ".join(member.source for member in members),
+        exact=all(member.exact for member in members),
+        solve=solve,
+        options=tuple(dict.fromkeys(option for member in members for option in member.options)),
+        warm_up=warm_up,
         members=tuple(members),
     )
     return made

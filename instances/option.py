@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from instances.errors import BadInput, unknown
+from .errors import BadInput, unknown
 
 Value = bool | int | float | str
 
@@ -21,8 +21,8 @@ class Option:
     ----------
     name, default, summary
         As shown by ``overlaybench list``.
-    choices : tuple of str
-        The only values allowed, for a str.
+    choices : tuple of str, or a function without arguments that returns one
+        The only values allowed, for a str; a function is called when they are first asked for.
     least, most : float
         The range allowed, for a number.
     """
@@ -30,9 +30,14 @@ class Option:
     name: str
     default: Value
     summary: str
-    choices: tuple[str, ...] = ()
+    choices: tuple[str, ...] | Callable[[], tuple[str, ...]] = ()
     least: float = -math.inf
     most: float = math.inf
+
+    @property
+    def allowed(self) -> tuple[str, ...]:
+        """The only values allowed, for a str; empty if there are no such limits."""
+        return self.choices() if callable(self.choices) else self.choices
 
     def parse(self, value: object) -> Value:
         """The value in the option's type; anything else is bad input."""
@@ -48,8 +53,8 @@ class Option:
                 parsed = float(str(value)) if expected is float else str(value)
         except (ValueError, KeyError):
             raise BadInput(f"option '{self.name}' takes {_KINDS[expected]}, not '{value}'") from None
-        if self.choices and parsed not in self.choices:
-            raise unknown(f"value of option '{self.name}'", str(parsed), self.choices)
+        if (allowed := self.allowed) and parsed not in allowed:
+            raise unknown(f"value of option '{self.name}'", str(parsed), allowed)
         if not isinstance(parsed, str) and not self.least <= parsed <= self.most:
             raise BadInput(f"option '{self.name}' must {self._range()}, not {parsed}")
         return parsed

@@ -13,8 +13,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from instances.errors import BadInput
-from instances.topic_instance import Ids, TopicInstance, frozen, sorted_distinct
+from .arrays import Ids, frozen, sorted_distinct
+from .errors import BadInput
+from .topics.instance import TopicInstance
 
 _ENDS_AT_ONCE = 5_000_000
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from instances.errors import BadInput
-from instances.files import read_json, write_whole
-from instances.overlay import LabelledNodes, Overlay
+from .errors import BadInput
+from .files import read_json, write_whole
+from .overlay import LabelledNodes, Overlay
 
 FORMAT = "overlay/1"
 

@@ -21,7 +21,7 @@ class Problem(ABC, Generic[Instance, Answer]):
     source : str
         Paper and section.
     kind : str
-        The kind of its instances and answers (see :class:`instances.kind.Kind`).
+        The kind of its instances and answers (see :class:`.Kind`).
     integral : bool
         Whether every value is an integer (then a lower bound may be rounded up).
     """

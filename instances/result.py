@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Generic
 
-from instances.problem import Answer
+from .problem import Answer
 
 
 class Status(StrEnum):
@@ -26,7 +26,7 @@ class Status(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Result(Generic[Answer]):
     """A judged outcome: its answer, if there is one, has no violations, and `value` is the problem's own.
 

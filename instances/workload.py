@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic
 
-from instances.errors import BadInput
-from instances.option import Option, Value, complete
-from instances.problem import Instance
+from .errors import BadInput
+from .option import Option, Value, complete
+from .problem import Instance
 
 
 @dataclass(frozen=True)

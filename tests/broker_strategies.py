@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from instances.brokers.network import BrokerNetwork
-from instances.brokers.predicates import Publications, Subscriptions
-from instances.brokers.tree import BrokerTree
+from overlaybench.instances.brokers.network import BrokerNetwork
+from overlaybench.instances.brokers.predicates import Publications, Subscriptions
+from overlaybench.instances.brokers.tree import BrokerTree
 
 Link = tuple[int, int]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from instances import ContentInstance
-from instances.content.core_prices import closed
+from overlaybench.instances.content.core_prices import closed
+from overlaybench.instances.content.instance import ContentInstance
 
 
 @st.composite

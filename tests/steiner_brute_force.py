@@ -7,7 +7,7 @@ from itertools import combinations
 
 import networkx as nx
 
-from instances.steiner.instance import SteinerInstance
+from overlaybench.instances.steiner.instance import SteinerInstance
 
 
 def least_cost(instance):

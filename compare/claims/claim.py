@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from compare.claims.bench import Bench, Experiment
+    from ..papers.bench import Bench, Experiment
 
 
 class Verdict(StrEnum):

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from compare.catalogue import method_named, problem_named
-from compare.claims.worst import WorstCase, proven_optimum
-from instances import BadInput
-from instances.files import read_text, write_whole
+from ...instances.errors import BadInput
+from ...instances.files import read_text, write_whole
+from ..catalogue import method_named, problem_named
+from .worst import WorstCase, proven_optimum
 
 HALL = Path(__file__).with_name("hall_of_fame.json")
 

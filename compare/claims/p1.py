@@ -9,20 +9,23 @@ import networkx as nx
 import numpy as np
 from scipy.sparse.csgraph import shortest_path
 
-from compare.claims.bench import Bench, Experiment, grid, runs
-from compare.claims.claim import Claim, Finding, Verdict, unless_thin
-from compare.claims.ties import Case, count_finding
-from instances import WORKLOADS, Overlay, Result, Status, TopicInstance
-from instances.constructions import CONSTRUCTIONS, greedy_merge_cuboid
-from instances.set_cover import (
+from ...instances.catalogue import WORKLOADS
+from ...instances.overlay import Overlay
+from ...instances.result import Result, Status
+from ...instances.topics.constructions import CONSTRUCTIONS, greedy_merge_cuboid
+from ...instances.topics.instance import TopicInstance
+from ...instances.topics.set_cover import (
     SET_COVER_CONSTRUCTIONS,
     duplicated_instance,
     random_set_cover,
     repeated_instance,
     single_node_instance,
 )
-from models.set_cover import minimum_set_cover
-from models.single_node_degree import smallest_degree_of
+from ...models.topics.set_cover import minimum_set_cover
+from ...models.topics.single_node_degree import smallest_degree_of
+from ..papers.bench import Bench, Experiment, grid, runs
+from .claim import Claim, Finding, Verdict, unless_thin
+from .ties import Case, count_finding
 
 LAWS = ("uniform", "zipf", "exponential")
 _SOLVED = 70

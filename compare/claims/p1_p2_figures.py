@@ -1,4 +1,4 @@
-"""The figures of P1 and P2 as checks: what is said of their curves, on the grids of :mod:`compare.papers.grids`."""
+"""The figures of P1 and P2 as checks: what is said of their curves, on the grids of :mod:`.grids`."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from compare.claims.bench import Bench
-from compare.claims.claim import Claim, Finding, Verdict, unless_thin
-from compare.papers.grids import GRIDS, LAWS
-from compare.studies.recipe import Recipe
+from ..papers.bench import Bench
+from ..papers.grids import GRIDS, LAWS
+from ..studies.recipe import Recipe
+from .claim import Claim, Finding, Verdict, unless_thin
 
 _ABOUT = 0.1
 

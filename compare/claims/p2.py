@@ -7,17 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from compare.claims.bench import Bench, Experiment, grid, runs
-from compare.claims.claim import Claim, Finding, Verdict, unless_thin
-from compare.claims.p1 import LAWS, judged_wrong, optima, property_finding
-from compare.claims.ties import Case, count_finding
-from instances import PROBLEMS, Overlay, Result, Status, TopicInstance
-from instances.constructions import (
+from ...instances.catalogue import PROBLEMS
+from ...instances.overlay import Overlay
+from ...instances.result import Result, Status
+from ...instances.topics.constructions import (
     case_seven,
     minmax_oda_matchings,
     nested_subscriptions,
     weighted_nested_subscriptions,
 )
+from ...instances.topics.instance import TopicInstance
+from ..papers.bench import Bench, Experiment, grid, runs
+from .claim import Claim, Finding, Verdict, unless_thin
+from .p1 import LAWS, judged_wrong, optima, property_finding
+from .ties import Case, count_finding
 
 K_VALUES = tuple(float(k) for k in range(1, 9))
 _BOUNDED = 60

@@ -1,4 +1,4 @@
-"""The lemmas of P3 as checks (its tables and figures: :mod:`compare.claims.p3_figures`)."""
+"""The lemmas of P3 as checks (its tables and figures: :mod:`.p3_figures`)."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from compare.claims.bench import Bench, Experiment, grid, runs
-from compare.claims.claim import Claim, Finding, Verdict, unless_thin
-from compare.claims.p1 import LAWS, assorted, optima, property_finding
-from heuristics.conquer_and_combine import conquer_and_combine
-from heuristics.division import Division
-from heuristics.minmax_oda import extend_gm_m
-from heuristics.partition import Partition, bulk_threshold, partition_of, random_order
-from heuristics.ties import tie_order
-from instances import Overlay, Result, Status, TopicInstance
-from instances.constructions import binary_tree_of_topics, root_and_leaves
+from ...heuristics.topics.gm_m import extend_gm_m
+from ...heuristics.topics.kernels.ties import tie_order
+from ...heuristics.topics.partitions.conquer_and_combine import conquer_and_combine
+from ...heuristics.topics.partitions.division import Division
+from ...heuristics.topics.partitions.partition import Partition, bulk_threshold, partition_of, random_order
+from ...instances.overlay import Overlay
+from ...instances.result import Result, Status
+from ...instances.topics.constructions import binary_tree_of_topics, root_and_leaves
+from ...instances.topics.instance import TopicInstance
+from ..papers.bench import Bench, Experiment, grid, runs
+from .claim import Claim, Finding, Verdict, unless_thin
+from .p1 import LAWS, assorted, optima, property_finding
 
 _BOUNDED = 60
 

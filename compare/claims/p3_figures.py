@@ -1,4 +1,4 @@
-"""The tables and figures of P3 as checks, on the grids of :mod:`compare.papers.grids`."""
+"""The tables and figures of P3 as checks, on the grids of :mod:`.grids`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from compare.claims.bench import Bench, Experiment, runs
-from compare.claims.claim import Claim, Finding, Verdict, unless_thin
-from compare.claims.p1_p2_figures import gathered, on_grid, verdict_of
-from compare.papers.grids import GRIDS, LAWS, P3_WORKLOADS, p3_default
+from ..papers.bench import Bench, Experiment, runs
+from ..papers.grids import GRIDS, LAWS, P3_WORKLOADS, p3_default
+from .claim import Claim, Finding, Verdict, unless_thin
+from .p1_p2_figures import gathered, on_grid, verdict_of
 
 _CLOSE = 0.1
 _NAMED_RUNS = 50

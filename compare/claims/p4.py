@@ -1,4 +1,4 @@
-"""The theorem and the remarks of P4 on trees as checks (its figures and table: :mod:`compare.claims.p4_figures`)."""
+"""The theorem and the remarks of P4 on trees as checks (its figures and table: :mod:`.p4_figures`)."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ from pathlib import Path
 
 import numpy as np
 
-from compare.claims.bench import Bench
-from compare.claims.claim import Claim, Finding, Verdict
-from compare.claims.p1_p2_figures import verdict_of
-from compare.claims.worst_metric import spanning_price, steiner_price, worst_metric
-from compare.papers.grids_p4 import METRICS
-from instances import WORKLOADS, BadInput, Status, SteinerInstance
-from instances.content.constructions import relay_star, steiner_overlay
-from instances.steiner.files import read_stp
+from ...instances.catalogue import WORKLOADS
+from ...instances.content.constructions import relay_star, steiner_overlay
+from ...instances.errors import BadInput
+from ...instances.result import Status
+from ...instances.steiner.files import read_stp
+from ...instances.steiner.instance import SteinerInstance
+from ..papers.bench import Bench
+from ..papers.grids_p4 import METRICS
+from .claim import Claim, Finding, Verdict
+from .p1_p2_figures import verdict_of
+from .worst_metric import spanning_price, steiner_price, worst_metric
 
 STEINLIB = Path(__file__).parents[3] / "shared" / "data" / "steinlib"
 _EXACT_SECONDS = 60.0

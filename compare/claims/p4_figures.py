@@ -1,4 +1,4 @@
-"""The figures and the table of P4 as checks, on the grids of :mod:`compare.papers.grids`."""
+"""The figures and the table of P4 as checks, on the grids of :mod:`.grids`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from itertools import pairwise
 
 import pandas as pd
 
-from compare.claims.bench import Bench
-from compare.claims.claim import Claim, Finding, Verdict
-from compare.claims.p1_p2_figures import on_grid, verdict_of
-from compare.papers.figures_p4 import TABLES_P4
-from compare.papers.grids import GRIDS
-from compare.papers.grids_p4 import CONTENT_METHODS, METRICS
-from compare.report.content_tables import BASELINE, content_runs
+from ..papers.bench import Bench
+from ..papers.figures_p4 import TABLES_P4
+from ..papers.grids import GRIDS
+from ..papers.grids_p4 import CONTENT_METHODS, METRICS
+from ..report.content_tables import BASELINE, content_runs
+from .claim import Claim, Finding, Verdict
+from .p1_p2_figures import on_grid, verdict_of
 
 _PACKING, _CLUSTERING, _MIXING = CONTENT_METHODS[1:]
 _HARDLY, _FAR = 0.1, 10.0

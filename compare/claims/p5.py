@@ -7,11 +7,11 @@ from itertools import pairwise
 
 import pandas as pd
 
-from compare.claims.bench import Bench
-from compare.claims.claim import Claim, Finding, Verdict
-from compare.claims.p1_p2_figures import verdict_of
-from compare.papers.figures_p5 import NAMES, PUBLISHED_DELAYS, PUBLISHED_TRAFFIC, with_effort, with_queues
-from compare.papers.grids_p5 import CAPS, FANOUTS, GRIDS_P5, SERVICES, STRATEGIES
+from ..papers.bench import Bench
+from ..papers.figures_p5 import NAMES, PUBLISHED_DELAYS, PUBLISHED_TRAFFIC, with_effort, with_queues
+from ..papers.grids_p5 import CAPS, FANOUTS, GRIDS_P5, SERVICES, STRATEGIES
+from .claim import Claim, Finding, Verdict
+from .p1_p2_figures import verdict_of
 
 _PUBLISHED_YIELD = {"sparse": (0.38, 0.50, 0.61, 0.64), "dense": (0.50, 0.60, 0.76, 0.77)}
 _FEWER, _MORE, _COVERING, _EVALUATIONS = 0.70, 1.15, 0.12, 0.34

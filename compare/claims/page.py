@@ -8,11 +8,11 @@ from functools import partial
 from itertools import groupby
 from pathlib import Path
 
-from compare.claims.claim import Verdict
-from compare.claims.register import CLAIMS, Outcome
-from compare.figures.construction import PICTURED, construction_drawing
-from compare.figures.relays import PICTURED_CONTENT, relay_drawing
-from instances.files import write_whole
+from ...instances.files import write_whole
+from ..figures.construction import PICTURED, construction_drawing
+from ..figures.relays import PICTURED_CONTENT, relay_drawing
+from .claim import Verdict
+from .register import CLAIMS, Outcome
 
 _PAPERS = {
     "P1": "Chockler, Melamed, Tock, Vitenberg: Constructing Scalable Overlays for Pub-Sub with Many Topics, PODC 2007",

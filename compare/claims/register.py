@@ -9,22 +9,23 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from compare.catalogue import METHODS
-from compare.claims.bench import Bench, Experiment, RunFailed, rows_here, rows_of, together
-from compare.claims.claim import Claim, Finding, Verdict
-from compare.claims.p1 import CLAIMS_P1
-from compare.claims.p1_p2_figures import CLAIMS_FIGURES
-from compare.claims.p2 import CLAIMS_P2
-from compare.claims.p3 import CLAIMS_P3
-from compare.claims.p3_figures import CLAIMS_P3_FIGURES
-from compare.claims.p4 import CLAIMS_P4
-from compare.claims.p4_figures import CLAIMS_P4_FIGURES
-from compare.claims.p5 import CLAIMS_P5
-from compare.claims.search import CLAIMS_SEARCH
-from compare.studies.store import Store
-from instances import Method, Status
-from instances.errors import unknown
-from instances.files import read_text, write_whole
+from ...instances.errors import unknown
+from ...instances.files import read_text, write_whole
+from ...instances.method import Method
+from ...instances.result import Status
+from ..catalogue import METHODS
+from ..papers.bench import Bench, Experiment, RunFailed, rows_here, rows_of, together
+from ..studies.store import Store
+from .claim import Claim, Finding, Verdict
+from .p1 import CLAIMS_P1
+from .p1_p2_figures import CLAIMS_FIGURES
+from .p2 import CLAIMS_P2
+from .p3 import CLAIMS_P3
+from .p3_figures import CLAIMS_P3_FIGURES
+from .p4 import CLAIMS_P4
+from .p4_figures import CLAIMS_P4_FIGURES
+from .p5 import CLAIMS_P5
+from .search import CLAIMS_SEARCH
 
 CLAIMS: Mapping[str, Claim] = {
     claim.id: claim
@@ -184,7 +185,7 @@ def run_grids(experiments: Sequence[Experiment], quick: bool, folder: Path, mast
         store.open_for(study.spec)
         return store
     # Spark takes a second to import, and claims without a grid do not need it.
-    from compare.studies.spark_study import run_study
+    from ..studies.spark_study import run_study
 
     run_study(study, store, master)
     return store

@@ -6,20 +6,20 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from compare.claims.bench import Bench
-from compare.claims.claim import Claim, Finding, Verdict
-from compare.claims.hall_of_fame import worst_cases, wrong_with
-from compare.claims.worst import instance_of, proven_optimum
-from heuristics.tie_search import SEARCHED
-from heuristics.tie_steps import EDGE_RULES
-from instances import TopicInstance
-from instances.constructions import (
+from ...heuristics.topics.tie_search.extremes import SEARCHED
+from ...heuristics.topics.tie_search.steps import EDGE_RULES
+from ...instances.topics.constructions import (
     case_seven,
     greedy_merge_cuboid,
     minmax_oda_matchings,
     nested_subscriptions,
     weighted_nested_subscriptions,
 )
+from ...instances.topics.instance import TopicInstance
+from ..papers.bench import Bench
+from .claim import Claim, Finding, Verdict
+from .hall_of_fame import worst_cases, wrong_with
+from .worst import instance_of, proven_optimum
 
 _NODES, _TOPICS = 6, 6
 

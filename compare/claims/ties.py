@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from compare.catalogue import problem_named
-from compare.claims.bench import Bench
-from compare.claims.claim import Finding, Verdict
-from instances import TopicInstance
+from ...instances.topics.instance import TopicInstance
+from ..catalogue import problem_named
+from ..papers.bench import Bench
+from .claim import Finding, Verdict
 
 SEEDS = 100
 _SEARCH_SECONDS = 20.0

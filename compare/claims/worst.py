@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from compare.catalogue import method_named, problem_named
-from heuristics.tie_search import SEARCHED
-from instances import BadInput, Status, TopicInstance
-from models.every_overlay import MOST_NODES, smallest_value
+from ...heuristics.topics.tie_search.extremes import SEARCHED
+from ...instances.errors import BadInput
+from ...instances.result import Status
+from ...instances.topics.instance import TopicInstance
+from ...models.topics.every_overlay import MOST_NODES, smallest_value
+from ..catalogue import method_named, problem_named
 
 _ENUMERABLE = 60_000
 _EXACT_SECONDS = 20.0

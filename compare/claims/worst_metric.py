@@ -6,8 +6,8 @@ from itertools import combinations
 
 import numpy as np
 
-from heuristics.content.prices import Floats, Ids, spanning_tree
-from instances.content.core_prices import closed
+from ...heuristics.content.kernels.prices import Floats, Ids, spanning_tree
+from ...instances.content.core_prices import closed
 
 _DEAREST = 10
 _PATIENCE = 200

@@ -9,22 +9,13 @@ import numpy.typing as npt
 import pandas as pd
 from matplotlib.lines import Line2D
 
-from compare.figures.growth import growth_drawing
-from compare.figures.overlay import overlay_drawing
-from compare.figures.scatter import scatter
-from compare.figures.style import (
-    QUIET,
-    Drawing,
-    Style,
-    drawing,
-    method_styles,
-    panels,
-    plain_ticks,
-    ratio_axis,
-    styled,
-)
-from compare.report.bounds import TOLERANCE, problem_order
-from instances import Status, TopicInstance
+from ...instances.result import Status
+from ...instances.topics.instance import TopicInstance
+from ..studies.bounds import TOLERANCE, problem_order
+from .growth import growth_drawing
+from .overlay import overlay_drawing
+from .scatter import scatter
+from .style import QUIET, Drawing, Style, drawing, method_styles, panels, plain_ticks, ratio_axis, styled
 
 _SHORTEST = 1e-5
 
@@ -35,7 +26,7 @@ def figures(runs: pd.DataFrame, load_instance: Callable[[str], TopicInstance]) -
     Parameters
     ----------
     runs : DataFrame
-        From `compare.report.tables.judged_runs`.
+        From `overlaybench.compare.report.tables.judged_runs`.
     load_instance : callable
         From a digest to its instance, for the overlay that is drawn.
 

@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from compare.figures.style import QUIET, Drawing, Style, curve, drawing, method_styles, panels, plain_ticks, styled
+from .style import QUIET, Drawing, Style, curve, drawing, method_styles, panels, plain_ticks, styled
 
 
 def broker_drawings(runs: pd.DataFrame) -> list[Drawing]:
@@ -15,7 +15,7 @@ def broker_drawings(runs: pd.DataFrame) -> list[Drawing]:
     Parameters
     ----------
     runs : DataFrame
-        From `compare.report.broker_tables.broker_runs`.
+        From `overlaybench.compare.report.broker_tables.broker_runs`.
     """
     heuristic = runs[~runs["exact"].astype(bool)].assign(label=lambda own: own["variant"], percent=100 * runs["fewer"])
     drawn = [

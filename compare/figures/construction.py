@@ -9,9 +9,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from compare.catalogue import method_named, problem_named, workload_named
-from compare.figures.style import INK, QUIET, TOPIC_COLOURS, Drawing, drawing, styled
-from instances import BadInput, Overlay, TopicInstance
+from ...instances.errors import BadInput
+from ...instances.overlay import Overlay
+from ...instances.topics.instance import TopicInstance
+from ..catalogue import method_named, problem_named, workload_named
+from .style import INK, QUIET, TOPIC_COLOURS, Drawing, drawing, styled
 
 PICTURED: Mapping[str, tuple[dict[str, Any], str]] = {
     "greedy-merge-cuboid": ({"k": 3, "m": 4}, "min-tco"),

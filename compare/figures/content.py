@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from compare.figures.style import QUIET, Drawing, Style, curve, drawing, method_styles, panels, plain_ticks, styled
+from .style import QUIET, Drawing, Style, curve, drawing, method_styles, panels, plain_ticks, styled
 
 _FIGURES = {
     "users": (
@@ -33,7 +33,7 @@ def content_drawings(reductions: pd.DataFrame) -> list[Drawing]:
     Parameters
     ----------
     reductions : DataFrame
-        From `compare.report.content_tables.reduction_table`.
+        From `overlaybench.compare.report.content_tables.reduction_table`.
     """
     return [one for along in _FIGURES if (one := _along(reductions, along)) is not None]
 

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
 
-from compare.figures.style import Drawing, Style, drawing, panels, plain_ticks, styled
-from instances import Status
+from ...instances.result import Status
+from .style import Drawing, Style, drawing, panels, plain_ticks, styled
 
 SIZES = {"nodes": "nodes", "topics": "topics", "subscriptions": "topics a node"}
 _MEASURES = {"seconds": ("time", "s", 1.0), "peak_memory": ("memory", "MiB", 2.0**20)}
@@ -25,7 +25,7 @@ def growth_drawing(runs: pd.DataFrame, styles: Mapping[str, Style]) -> Drawing |
     Parameters
     ----------
     runs : DataFrame
-        From `compare.report.tables.judged_runs`.
+        From `overlaybench.compare.report.tables.judged_runs`.
     styles : mapping
         Of each label.
 

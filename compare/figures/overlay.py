@@ -15,10 +15,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
-from compare.figures.style import INK, OTHER_TOPICS, TOPIC_COLOURS, Drawing, drawing, styled
-from compare.report.bounds import TOLERANCE, problem_order
-from instances import Overlay, Status, TopicInstance
-from instances.topics import TOPICS
+from ...instances.overlay import Overlay
+from ...instances.result import Status
+from ...instances.topics.instance import TopicInstance
+from ...instances.topics.kind import TOPICS
+from ..studies.bounds import TOLERANCE, problem_order
+from .style import INK, OTHER_TOPICS, TOPIC_COLOURS, Drawing, drawing, styled
 
 _LARGEST = 80
 _LABELLED = 40
@@ -40,7 +42,7 @@ def overlay_drawing(runs: pd.DataFrame, load_instance: Callable[[str], TopicInst
     Parameters
     ----------
     runs : DataFrame
-        From `compare.report.tables.judged_runs`, with the column answer (u0, v0, u1, v1, … or None).
+        From `overlaybench.compare.report.tables.judged_runs`, with the column answer (u0, v0, u1, v1, … or None).
     load_instance : callable
         From a digest to its instance.
     """

@@ -10,9 +10,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from compare.catalogue import method_named, problem_named, workload_named
-from compare.figures.style import INK, QUIET, TOPIC_COLOURS, Drawing, drawing, styled
-from instances import ContentInstance, ContentOverlay
+from ...instances.content.instance import ContentInstance
+from ...instances.content.overlay import ContentOverlay
+from ..catalogue import method_named, problem_named, workload_named
+from .style import INK, QUIET, TOPIC_COLOURS, Drawing, drawing, styled
 
 PICTURED_CONTENT: Mapping[str, dict[str, Any]] = {
     "steiner-overlay": {"nodes": 9, "edges": 12, "terminals": 4, "seed": 12},

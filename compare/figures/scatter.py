@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
 
-from compare.figures.style import Style, plain_ticks
+from .style import Style, plain_ticks
 
 _EVENLY = 10
 _DOTS = 9.0

@@ -8,11 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-from compare.claims.p1_p2_figures import greedy_merge_steps
-from compare.claims.p3_figures import PUBLISHED, table_means
-from compare.papers.figure import PaperFigure, PaperTable
-from compare.papers.figures_p4 import FIGURES_P4, TABLES_P4
-from compare.papers.figures_p5 import FIGURES_P5, TABLES_P5
+from ..claims.p1_p2_figures import greedy_merge_steps
+from ..claims.p3_figures import PUBLISHED, table_means
+from .figure import PaperFigure, PaperTable
+from .figures_p4 import FIGURES_P4, TABLES_P4
+from .figures_p5 import FIGURES_P5, TABLES_P5
 
 NODES, TOPICS, SIZE = ("p_nodes", "number of nodes |V|"), ("p_topics", "number of topics |T|"), "topics a node"
 AVERAGE, LARGEST = ("average_degree", "average degree"), ("max_degree", "maximum degree")

@@ -7,11 +7,11 @@ from typing import Any
 
 import pandas as pd
 
-from compare.papers.figure import PaperFigure, PaperTable
-from compare.papers.grids_p4 import CONTENT_METHODS, METRICS
-from compare.report.content_tables import BASELINE, content_runs
-from compare.studies.recipe import Recipe
-from models.content.exact import access_bound
+from ...models.content.exact import access_bound
+from ..report.content_tables import BASELINE, content_runs
+from ..studies.recipe import Recipe
+from .figure import PaperFigure, PaperTable
+from .grids_p4 import CONTENT_METHODS, METRICS
 
 MOST_SAVED = "proven upper bound"
 _REDUCTION = (("crr", "cost reduction ratio"),)

@@ -11,16 +11,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from compare.papers.figure import PaperFigure, PaperTable
-from compare.papers.grids_p5 import DENSE, SPARSE, STRATEGIES
-from compare.studies.recipe import Recipe
-from heuristics.brokers.covering import matching_effort
-from heuristics.brokers.forwarding import STRATEGIES as NUMBERED
-from heuristics.brokers.queueing import Timing, simulate
-from instances import BrokerNetwork
-from instances.brokers.dissemination import Arrivals, Dissemination
-from instances.brokers.kind import BROKERS
-from instances.brokers.predicates import matching_shares
+from ...heuristics.brokers.covering import matching_effort
+from ...heuristics.brokers.forwarding import STRATEGIES as NUMBERED
+from ...heuristics.brokers.queueing import Timing, simulate
+from ...instances.brokers.dissemination import Arrivals, Dissemination
+from ...instances.brokers.kind import BROKERS
+from ...instances.brokers.network import BrokerNetwork
+from ...instances.brokers.predicates import matching_shares
+from ..studies.recipe import Recipe
+from .figure import PaperFigure, PaperTable
+from .grids_p5 import DENSE, SPARSE, STRATEGIES
 
 NAMES = {SPARSE: "sparse", DENSE: "dense"}
 _BIN = 10

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from compare.claims.bench import Experiment, grid, runs
-from compare.papers.grids_p4 import GRIDS_P4
-from compare.papers.grids_p5 import GRIDS_P5
-from compare.studies.recipe import Recipe
+from ..studies.recipe import Recipe
+from .bench import Experiment, grid, runs
+from .grids_p4 import GRIDS_P4
+from .grids_p5 import GRIDS_P5
 
 LAWS = ("uniform", "zipf", "exponential")
 K_VALUES = tuple(float(k) for k in range(1, 9))

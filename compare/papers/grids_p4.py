@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from compare.claims.bench import Experiment, grid, runs
-from compare.studies.recipe import freeze
+from ..studies.recipe import freeze
+from .bench import Experiment, grid, runs
 
 CONTENT_METHODS = ("random-assignment", "greedy-packing", "clustering", "steiner-mixing")
 METRICS = ("plane", "independent", "cheapest-ways")

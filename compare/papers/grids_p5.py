@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from compare.catalogue import workload_named
-from compare.claims.bench import SEED, Experiment, runs
-from compare.studies.recipe import Recipe, freeze
+from ..catalogue import workload_named
+from ..studies.recipe import Recipe, freeze
+from .bench import SEED, Experiment, runs
 
 SPARSE, DENSE = "brokers-sparse", "brokers-dense"
 STRATEGIES = ("s0", "s1", "s2", "sh")

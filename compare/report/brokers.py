@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 
 import pandas as pd
 
-from compare.figures.brokers import broker_drawings
-from compare.report import cells as cells
-from compare.report.broker_tables import broker_runs, loss_table, optimum_table, queue_table, strategy_table
-from compare.report.cells import Table
-from compare.report.part import Keep, Part, plain_table
-from instances.brokers.kind import BROKERS
+from ...instances.brokers.kind import BROKERS
+from ..figures.brokers import broker_drawings
+from . import cells
+from .broker_tables import broker_runs, loss_table, optimum_table, queue_table, strategy_table
+from .cells import Table
+from .part import Keep, Part, plain_table
 
 
 def broker_part(rows: pd.DataFrame, keep: Keep) -> Part | None:

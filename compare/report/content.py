@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
-from compare.figures.content import content_drawings
-from compare.report import cells as cells
-from compare.report.cells import Cell, Column, Table
-from compare.report.content_tables import content_runs, reduction_table, routing_table
-from compare.report.part import Keep, Part, plain_table
-from instances.content.kind import CONTENT
+from ...instances.content.kind import CONTENT
+from ..figures.content import content_drawings
+from . import cells
+from .cells import Cell, Column, Table
+from .content_tables import content_runs, reduction_table, routing_table
+from .part import Keep, Part, plain_table
 
 
 def content_part(rows: pd.DataFrame, keep: Keep) -> Part | None:
@@ -18,7 +18,7 @@ def content_part(rows: pd.DataFrame, keep: Keep) -> Part | None:
     Parameters
     ----------
     rows : DataFrame
-        The runs of the kind ``content``, from `compare.report.tables.judged_runs`.
+        The runs of the kind ``content``, from `overlaybench.compare.report.tables.judged_runs`.
     keep : callable
         Remembers a table's CSV file under a name and returns the name.
     """

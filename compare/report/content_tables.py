@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
-from instances import PROBLEMS, Status
+from ...instances.catalogue import PROBLEMS
+from ...instances.result import Status
 
 BASELINE = "random-assignment"
 _CONFIDENCE = 0.95

@@ -9,19 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from compare.report import cells as cells
-from compare.report.bounds import problem_order
-from compare.report.cells import Anchors, Cell, Column, Table
-from compare.report.tables import (
-    effort_table,
-    failure_table,
-    family_ratios,
-    family_table,
-    judged_runs,
-    method_table,
-)
-from compare.report.verdict import INSTANCES, Phrase, verdict
-from instances import KINDS, Status
+from ...instances.catalogue import KINDS
+from ...instances.result import Status
+from ..studies.bounds import problem_order
+from . import cells
+from .cells import Anchors, Cell, Column, Table
+from .tables import effort_table, failure_table, family_ratios, family_table, judged_runs, method_table
+from .verdict import INSTANCES, Phrase, verdict
 
 
 @dataclass

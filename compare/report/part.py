@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from compare.figures.style import Drawing
-from compare.report.cells import Cell, Column, Table
+from ..figures.style import Drawing
+from .cells import Cell, Column, Table
 
 Keep = Callable[[str, pd.DataFrame], str]
 """Remembers a table's CSV file under a name and returns the name."""

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from compare.report.bounds import TOLERANCE, problem_order, proven, relative_gaps
-from compare.report.sizes import measures_of, sized, sizes_of
-from instances import KINDS, Status
+from ...instances.catalogue import KINDS
+from ...instances.result import Status
+from ..studies.bounds import TOLERANCE, problem_order, proven, relative_gaps
+from ..studies.sizes import measures_of, sized, sizes_of
 
 _NUMBERS = ("time_limit", "value", "lower_bound", "seconds", "peak_memory")
 
@@ -40,7 +41,7 @@ def judged_runs(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.Dat
         The rows, sorted by problem, method and instance, with: label (the variant, and its time limit where the study
         ran it under several), bound and optimum of the instance (NaN where there is none), ratio = value ÷ bound (1
         where both are 0, NaN without a positive bound), gap = (value − the run's own lower bound) ÷ value, reached
-        (the value is the proven optimum), anchor (its name on the page), and what `compare.report.sizes.sized` adds.
+        (the value is the proven optimum), anchor (its name on the page), and what :func:`.sized` adds.
 
     Notes
     -----

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from compare.report.bounds import TOLERANCE
-from compare.report.tables import method_table
+from ..studies.bounds import TOLERANCE
+from .tables import method_table
 
 
 class Phrase(NamedTuple):
@@ -31,7 +31,7 @@ def verdict(runs: pd.DataFrame, pairs: pd.DataFrame, problem: str) -> list[Phras
     Parameters
     ----------
     runs, pairs : DataFrame
-        From `compare.report.tables.judged_runs` and `compare.report.bounds.proven`.
+        From `overlaybench.compare.report.tables.judged_runs` and `overlaybench.compare.studies.bounds.proven`.
     problem : str
         Its name.
 

@@ -11,19 +11,20 @@ import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from compare.figures.all_runs import figures
-from compare.report import cells as cells
-from compare.report import page as page
-from compare.report.bounds import IMPLICATIONS, disagreements, proven
-from compare.report.brokers import broker_part
-from compare.report.content import content_part
-from compare.report.part import Keep, Part
-from compare.report.tables import run_columns
-from instances import PROBLEMS, Kind, TopicInstance
-from instances.brokers.kind import BROKERS
-from instances.content.kind import CONTENT
-from instances.files import write_whole
-from instances.topics import TOPICS
+from ...instances.brokers.kind import BROKERS
+from ...instances.catalogue import PROBLEMS
+from ...instances.content.kind import CONTENT
+from ...instances.files import write_whole
+from ...instances.kind import Kind
+from ...instances.topics.instance import TopicInstance
+from ...instances.topics.kind import TOPICS
+from ..figures.all_runs import figures
+from ..studies.bounds import IMPLICATIONS, disagreements, proven
+from . import cells, page
+from .brokers import broker_part
+from .content import content_part
+from .part import Keep, Part
+from .tables import run_columns
 
 _PARTS: tuple[tuple[Kind[Any, Any], Callable[[pd.DataFrame, Keep], Part | None]], ...] = (
     (CONTENT, content_part),

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
-from instances import BadInput
+from ...instances.errors import BadInput
 
 ROOM = "overlaybench"
-_PACKAGES = ("instances", "heuristics", "models", "compare")
+_FLOORS = ("instances", "heuristics", "models", "compare")
 _LEFT_OUT = ("__pycache__", "pyspark/jars", "pyspark/examples", "pyspark/data", "pyspark/sbin")
 
 
@@ -42,10 +42,11 @@ def write_archive(file: Path, *, libraries: bool = False) -> Path:
 
 def _code() -> Iterator[tuple[Path, str]]:
     root = Path(__file__).resolve().parents[2]
-    for package in _PACKAGES:
-        for path in sorted((root / package).rglob("*")):
+    yield root / "__init__.py", f"{ROOM}/__init__.py"
+    for floor in _FLOORS:
+        for path in sorted((root / floor).rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
-                yield path, path.relative_to(root).as_posix()
+                yield path, f"{ROOM}/{path.relative_to(root).as_posix()}"
 
 
 def _libraries() -> Iterator[tuple[Path, str]]:

@@ -19,9 +19,12 @@ from multiprocessing.process import BaseProcess
 from types import TracebackType
 from typing import Any
 
-from compare.catalogue import METHODS, method_named, problem_named
-from compare.studies.processes import has_children, private_memory, session_of, virtual_memory
-from instances import PROBLEMS, Method, Problem, Result, Status
+from ...instances.catalogue import PROBLEMS
+from ...instances.method import Method
+from ...instances.problem import Problem
+from ...instances.result import Result, Status
+from ..catalogue import METHODS, method_named, problem_named
+from .processes import has_children, private_memory, session_of, virtual_memory
 
 MIB = 2**20
 _LOOK_EVERY, _LOOK_AT_CHILDREN_EVERY = 0.05, 0.25
@@ -153,7 +156,7 @@ class Solver:
     def interrupted(self, job: Job) -> Outcome | None:
         """What the method has in hand after Ctrl-C has ended its run here, if it is one that can have something."""
         with contextlib.suppress(EOFError, OSError, pickle.UnpicklingError):
-            if self._process and self._process.pid and self._connection and not job.method.whole:
+            if self._process and self._process.pid and self._connection and job.method.anytime:
                 os.kill(self._process.pid, signal.SIGINT)
                 if self._connection.poll(_GRACE_SECONDS):
                     result, cpu_seconds, _ = self._connection.recv()
@@ -221,7 +224,7 @@ class Solver:
             if job.memory_limit is not None and held > job.memory_limit * MIB:
                 return failed(f"memory: {held / MIB:.0f} MiB held, {job.memory_limit} MiB allowed")
             if job.time_limit is not None and now > start + job.time_limit + grace:
-                why = f": half an answer is none, so {job.method.name} hands in none" if job.method.whole else ""
+                why = f": half an answer is none, so {job.method.name} hands in none" if not job.method.anytime else ""
                 return failed(f"time: killed after its limit and grace had passed{why}")
         peak = max(peak, private_memory(pid) - self._at_start)
         try:
@@ -321,4 +324,4 @@ def _kill(process: BaseProcess) -> None:
 
 
 def _failed(job: Job, reason: str) -> Result[Any]:
-    return Result(job.problem.name, job.method.name, Status.FAILED, reason=reason)
+    return Result(problem=job.problem.name, method=job.method.name, status=Status.FAILED, reason=reason)

@@ -1,7 +1,8 @@
 """A real Spark standalone cluster on the loopback interface: a master, and workers that start executors.
 
-``python -m compare.studies.loopback_cluster [--workers N] COMMAND…`` runs a command with ``{master}`` in its words
-replaced by the master's address, and ends every process of the cluster when the command has ended, however it ended.
+``python -m overlaybench.compare.studies.loopback_cluster [--workers N] COMMAND…`` runs a command with
+``{master}`` in its words replaced by the master's address, and ends every process of the cluster when the command has
+ended, however it ended.
 """
 
 from __future__ import annotations

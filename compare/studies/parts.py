@@ -10,8 +10,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from compare.studies.row import SCHEMA
-from instances import BadInput
+from ...instances.errors import BadInput
+from .row import SCHEMA
 
 ENDING = ".parquet"
 _BUFFER = 2**20

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from instances import BadInput
+from ...instances.errors import BadInput
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 

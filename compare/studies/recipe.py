@@ -9,8 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from compare.catalogue import kind_named, workload_named
-from instances.option import Value
+from ...instances.option import Value
+from ..catalogue import kind_named, workload_named
 
 Named = TypeVar("Named", bound=Value)
 

@@ -10,12 +10,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from compare.catalogue import kind_named
-from compare.studies.store import Store
-from compare.studies.task import is_key
-from instances import BadInput
-from instances.errors import unknown
-from instances.files import write_whole
+from ...instances.errors import BadInput, unknown
+from ...instances.files import write_whole
+from ..catalogue import kind_named
+from .store import Store
+from .task import is_key
 
 _SHOWN = ("key", "problem", "variant", "family", "status", "value", "lower_bound", "seconds")
 _GROUPED = ("value", "lower_bound", "seconds", "cpu_seconds", "peak_memory")

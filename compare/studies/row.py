@@ -14,11 +14,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from compare.catalogue import problem_named
-from compare.studies.provenance import library_versions, machine
-from compare.studies.task import Task
-from instances import KINDS, Kind, Result
-from instances.topics import TOPICS
+from ...instances.catalogue import KINDS
+from ...instances.kind import Kind
+from ...instances.result import Result
+from ...instances.topics.kind import TOPICS
+from ..catalogue import problem_named
+from .provenance import library_versions, machine
+from .task import Task
 
 VERSION = 2
 """Of the results folder: raised with every change of `SCHEMA` or of the files; docs/results.md tells each."""

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from compare.studies.row import from_line, to_line
-from instances import BadInput
+from ...instances.errors import BadInput
+from .row import from_line, to_line
 
 ENDING = ".log"
 _ROWS, _BYTES = 1000, 2**24

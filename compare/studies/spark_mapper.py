@@ -9,8 +9,10 @@ from typing import Any, TypeVar
 
 from pyspark import SparkContext
 
-from compare.studies.spark_session import spark
-from instances import Method, Problem, Result
+from ...instances.method import Method
+from ...instances.problem import Problem
+from ...instances.result import Result
+from .spark_session import spark
 
 Part = TypeVar("Part")
 Done = TypeVar("Done")

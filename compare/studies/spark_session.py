@@ -15,8 +15,8 @@ from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from compare.studies.code_archive import ROOM, write_archive
-from instances import BadInput
+from ...instances.errors import BadInput
+from .code_archive import ROOM, write_archive
 
 _FAILURES = 8
 _FAILED = (Py4JError, PySparkException, ConnectionError)

@@ -17,20 +17,22 @@ from typing import Any
 from pyspark import Accumulator, AccumulatorParam, SparkContext
 from pyspark.core.broadcast import Broadcast
 
-from compare.catalogue import code_version, kind_named, method_named, problem_named
-from compare.studies.isolation import Job, Outcome, Solver
-from compare.studies.processes import memory_bounded
-from compare.studies.progress import Progress
-from compare.studies.queue import Queue
-from compare.studies.recipe import Recipe
-from compare.studies.row import row
-from compare.studies.run_log import RunLog
-from compare.studies.spark_session import spark
-from compare.studies.store import Made, Plan, Store
-from compare.studies.study import Study, expected_seconds
-from compare.studies.tally import Tally
-from compare.studies.task import Task
-from instances import BadInput, Method, Result, Status
+from ...instances.errors import BadInput
+from ...instances.method import Method
+from ...instances.result import Result, Status
+from ..catalogue import code_version, kind_named, method_named, problem_named
+from .isolation import Job, Outcome, Solver
+from .processes import memory_bounded
+from .progress import Progress
+from .queue import Queue
+from .recipe import Recipe
+from .row import row
+from .run_log import RunLog
+from .spark_session import spark
+from .store import Made, Plan, Store
+from .study import Study, expected_seconds
+from .tally import Tally
+from .task import Task
 
 _LOOK_EVERY, _MERGE_EVERY = 0.25, 30.0
 _SLICES_A_CORE = 4
@@ -54,7 +56,7 @@ def run_study(
     Parameters
     ----------
     archive : Path, optional
-        The code for a cluster's workers; see :func:`compare.studies.spark_session.spark`.
+        The code for a cluster's workers; see :func:`.spark`.
     quiet : bool
         Show no progress.
     say : callable
@@ -204,7 +206,13 @@ def _give_up(tasks: list[Task], store: Store) -> None:
     log = RunLog(store.runs)
     for task in tasks:
         reason = f"crash: the worker that ran it died, {_LOST_AT_MOST} times"
-        log.add(_row_of(task, store, Outcome(Result(task.problem, task.method, Status.FAILED, reason=reason), 0.0)))
+        log.add(
+            _row_of(
+                task,
+                store,
+                Outcome(Result(problem=task.problem, method=task.method, status=Status.FAILED, reason=reason), 0.0),
+            )
+        )
     log.close()
 
 

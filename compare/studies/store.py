@@ -16,10 +16,11 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from compare.studies import parts, run_log
-from compare.studies.row import SCHEMA, VERSION, spread, table_of
-from instances import BadInput, Kind
-from instances.files import read_text, write_whole
+from ...instances.errors import BadInput
+from ...instances.files import read_text, write_whole
+from ...instances.kind import Kind
+from . import parts, run_log
+from .row import SCHEMA, VERSION, spread, table_of
 
 _FORMAT = f"results/{VERSION}"
 _DIGEST = re.compile(r"[0-9a-f]{8,128}")
@@ -49,7 +50,7 @@ class Store:
 
     ``study.toml`` is the study as given, ``plan.json`` says which runs are the study's, ``instances/`` holds each
     instance by digest and ``index.json``, which says which recipe made it; ``runs/`` holds the rows: a log a worker
-    (:mod:`compare.studies.run_log`), and parts into which logs are merged (:mod:`compare.studies.parts`); ``damaged/``
+    (:mod:`.run_log`), and parts into which logs are merged (:mod:`.parts`); ``damaged/``
     holds what did not have its checksum. A row that stands twice (in a log and its part, if a merge was cut short)
     counts once.
     """

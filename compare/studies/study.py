@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from compare.catalogue import code_version, kind_named, method_named, problem_named, workload_named
-from compare.studies.recipe import Recipe, freeze
-from compare.studies.store import Made
-from compare.studies.task import Task, derived_seed, options_json
-from instances import BadInput
-from instances.errors import unknown
-from instances.files import read_text
-from instances.option import Value
+from ...instances.errors import BadInput, unknown
+from ...instances.files import read_text
+from ...instances.option import Value
+from ..catalogue import code_version, kind_named, method_named, problem_named, workload_named
+from .recipe import Recipe, freeze
+from .store import Made
+from .task import Task, derived_seed, options_json
 
 _TOP = ("name", "seed", "time_limit", "memory_limit", "instances", "runs")
 _SOURCE = ("family", "seeds", "stand_in")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 
-from compare.studies.row import from_line
-from compare.studies.run_log import lines_from
-from compare.studies.store import Store
-from compare.studies.study import expected_seconds
+from .row import from_line
+from .run_log import lines_from
+from .store import Store
+from .study import expected_seconds
 
 _LEAST_SECONDS = 0.005  # what a run costs beside solving
 

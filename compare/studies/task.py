@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from compare.catalogue import METHODS
-from instances.option import Value
+from ...instances.option import Value
+from ..catalogue import METHODS
 
 
 @dataclass(frozen=True, slots=True)

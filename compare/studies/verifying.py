@@ -10,15 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from compare.catalogue import code_version, kind_named, problem_named
-from compare.studies.isolation import Solver
-from compare.studies.recipe import Recipe
-from compare.studies.row import OF_THE_MOMENT
-from compare.studies.spark_session import spark
-from compare.studies.spark_study import run_task
-from compare.studies.store import Store
-from compare.studies.task import Task
-from instances import BadInput, Status
+from ...instances.errors import BadInput
+from ...instances.result import Status
+from ..catalogue import code_version, kind_named, problem_named
+from .isolation import Solver
+from .recipe import Recipe
+from .row import OF_THE_MOMENT
+from .spark_session import spark
+from .spark_study import run_task
+from .store import Store
+from .task import Task
 
 _AT_ONCE = 50
 _READ = ("key", "instance", "kind", "problem", "status", "value", "lower_bound", "answer")

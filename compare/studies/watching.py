@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from compare.studies.store import Store
+from .store import Store
 
 
 def status(folder: Path) -> str:

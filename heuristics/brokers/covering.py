@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from heuristics.brokers.working_map import mesh_of
-from heuristics.compiled import kernel
-from instances.brokers.network import BrokerNetwork
-from instances.brokers.predicates import HIGHEST, LOWEST
-from instances.topic_instance import Ids
+from ...instances.arrays import Ids
+from ...instances.brokers.network import BrokerNetwork
+from ...instances.brokers.predicates import HIGHEST, LOWEST
+from ..compiled import kernel
+from .working_map import mesh_of
 
 
 @dataclass(frozen=True)

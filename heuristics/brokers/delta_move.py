@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from heuristics.brokers.forwarding import NOWHERE, S1, anchors_at, forward_common, forward_far, room_for
-from heuristics.brokers.working_map import Mesh, mesh_of
-from instances.brokers.tree import BrokerTree
-from instances.errors import BadInput
-from instances.topic_instance import Ids
+from ...instances.arrays import Ids
+from ...instances.brokers.tree import BrokerTree
+from ...instances.errors import BadInput
+from .forwarding import NOWHERE, S1, anchors_at, forward_common, forward_far, room_for
+from .working_map import Mesh, mesh_of
 
 Link = tuple[int, int]
 OLD, NEW = 0, 1

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from heuristics.brokers.forwarding import NOWHERE, S1, SH, Room, anchors_at, forward_common, forward_far, room_for
-from heuristics.brokers.working_map import Mesh, has
-from heuristics.compiled import kernel
-from instances.brokers.network import BrokerNetwork
-from instances.topic_instance import Ids, Offsets
+from ...instances.arrays import Ids, Offsets
+from ...instances.brokers.network import BrokerNetwork
+from ..compiled import kernel
+from .forwarding import NOWHERE, S1, SH, Room, anchors_at, forward_common, forward_far, room_for
+from .working_map import Mesh, has
 
 _AT_ONCE = 1 << 22
 INTERVAL = 1_000_000

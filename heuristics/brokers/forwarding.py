@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from heuristics.brokers.working_map import Bits, Mesh, closer, has, put
-from heuristics.compiled import kernel
-from instances.topic_instance import Ids
+from ...instances.arrays import Ids
+from ..compiled import kernel
+from .working_map import Bits, Mesh, closer, has, put
 
 STRATEGIES = ("s0", "s1", "s2", "sh")
 S0, S1, S2, SH = range(4)

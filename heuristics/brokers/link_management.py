@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from heuristics.brokers.dissemination import INTERVAL, Profile, Traffic, carry, new_load, new_profile, traffic_of
-from heuristics.brokers.working_map import FREE, Mesh, has, link, mesh_of, put, unlink
-from heuristics.compiled import kernel
-from instances.brokers.network import BrokerNetwork
-from instances.topic_instance import Ids
+from ...instances.arrays import Ids
+from ...instances.brokers.network import BrokerNetwork
+from ..compiled import kernel
+from .dissemination import INTERVAL, Profile, Traffic, carry, new_load, new_profile, traffic_of
+from .working_map import FREE, Mesh, has, link, mesh_of, put, unlink
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from heuristics.brokers.dissemination import Load, Profile, Traffic, decide, new_load, new_profile, traffic_of
-from heuristics.brokers.forwarding import NOWHERE, Room, room_for
-from heuristics.brokers.working_map import Mesh, mesh_of
-from heuristics.compiled import kernel
-from instances.brokers.network import BrokerNetwork
-from instances.topic_instance import Ids
+from ...instances.arrays import Ids
+from ...instances.brokers.network import BrokerNetwork
+from ..compiled import kernel
+from .dissemination import Load, Profile, Traffic, decide, new_load, new_profile, traffic_of
+from .forwarding import NOWHERE, Room, room_for
+from .working_map import Mesh, mesh_of
 
 _SECOND = 1_000_000
 _ROOM = 1 << 16

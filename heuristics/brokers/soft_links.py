@@ -7,17 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from heuristics.brokers.dissemination import carry, new_load, new_profile, traffic_of
-from heuristics.brokers.forwarding import S0, STRATEGIES
-from heuristics.brokers.link_management import Management, managed_links
-from heuristics.brokers.queueing import Timing, simulate
-from heuristics.brokers.working_map import mesh_of
-from instances import Found, Method, Option, Problem
-from instances.brokers.dissemination import Dissemination
-from instances.brokers.network import BrokerNetwork
-from instances.brokers.predicates import Publications, Subscriptions
-from instances.brokers.tree import BrokerTree
-from instances.topic_instance import Ids
+from ...instances.arrays import Ids
+from ...instances.brokers.dissemination import Dissemination
+from ...instances.brokers.network import BrokerNetwork
+from ...instances.brokers.predicates import Publications, Subscriptions
+from ...instances.brokers.tree import BrokerTree
+from ...instances.method import Method, Proposal
+from ...instances.option import Option
+from ...instances.problem import Problem
+from .dissemination import carry, new_load, new_profile, traffic_of
+from .forwarding import S0, STRATEGIES
+from .link_management import Management, managed_links
+from .queueing import Timing, simulate
+from .working_map import mesh_of
 
 _DEFAULT = Management()
 _NO_LINKS = np.empty((0, 2), dtype=np.int32)
@@ -53,8 +55,8 @@ def disseminate(network: BrokerNetwork, strategy: str, how: Management = _DEFAUL
 
     Notes
     -----
-    P5 §5 and §6, in a network without queues. Cost as for :func:`heuristics.brokers.dissemination.carry` and
-    :func:`heuristics.brokers.link_management.managed_links`.
+    P5 §5 and §6, in a network without queues. Cost as for :func:`.carry` and
+    :func:`.managed_links`.
     """
     number = STRATEGIES.index(strategy)
     links = _NO_LINKS if number == S0 else managed_links(network, number, how)
@@ -76,11 +78,11 @@ def _solve(
     time_limit: float | None,
     strategy: str,
     **options: Any,
-) -> Found[Dissemination]:
+) -> Proposal[Dissemination]:
     service = options.pop("service")
     how = Management(**options)
     answer = disseminate(instance, strategy, how)
-    return Found(answer, counters=_queued(instance, strategy, answer, how, service) if service else {})
+    return Proposal(answer, counters=_queued(instance, strategy, answer, how, service) if service else {})
 
 
 def _queued(
@@ -117,7 +119,15 @@ def two_feeds() -> BrokerNetwork:
 
 def _method(strategy: str, summary: str, source: str, options: tuple[Option, ...]) -> BrokerMethod:
     solve = partial(_solve, strategy=strategy)
-    return Method(strategy, ("soft-links",), summary, source, False, solve, options, _warm_up)
+    return Method(
+        name=strategy,
+        problems=("soft-links",),
+        summary=summary,
+        source=source,
+        solve=solve,
+        options=options,
+        warm_up=_warm_up,
+    )
 
 
 S0_TREE = _method("s0", "S0: along the primary tree, no soft links", "P5 §2, §5", (_QUEUES,))

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from heuristics.compiled import kernel
-from instances.brokers.tree import BrokerTree
+from ...instances.brokers.tree import BrokerTree
+from ..compiled import kernel
 
 Bits = npt.NDArray[np.uint64]
 WORD = 64
@@ -29,7 +29,7 @@ class Mesh(NamedTuple):
     Attributes
     ----------
     next_hops, distances : int32 arrays, shape (n, n)
-        The master maps, as in :class:`instances.brokers.tree.BrokerTree`.
+        The master maps, as in :class:`.BrokerTree`.
     counts : int64 array, shape (n,)
         How many links each broker has, candidates among them.
     ends : int32 array, shape (n, c)

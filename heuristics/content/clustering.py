@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from heuristics.compiled import kernel
-from heuristics.content.heuristic import Assigned, NoRoom, content_heuristic
-from heuristics.content.placement import Users, users_of
-from heuristics.content.prices import Floats, Ids
-from instances import ContentInstance
+from ...instances.content.instance import ContentInstance
+from ..compiled import kernel
+from .heuristic import Assigned, NoRoom, content_heuristic
+from .kernels.placement import Users, users_of
+from .kernels.prices import Floats, Ids
 
 _NOBODY = -1
 
@@ -40,7 +40,7 @@ def clustering(instance: ContentInstance) -> Ids:
     -----
     Zhao, Wu (P4), §III.B, Algorithm 2, whose argmin must be argmax. A way at price 0 has an infinite ratio if there
     is traffic at all, and equal pairs are taken in lexicographic order. The second stage is
-    :func:`heuristics.content.routing.routed`.
+    :func:`.routed`.
 
     The traffic of a pair is at most what both publish, so its ratio is at most the higher of the two users' ratios of
     what they publish to their prices: pairs are looked at in that order, and seldom beyond the first few users. Cost
@@ -151,5 +151,11 @@ def _assign(instance: ContentInstance, **_: Any) -> Assigned:
 
 
 CLUSTERING = content_heuristic(
-    "clustering", _assign, summary="users with much traffic between them to one broker, then trees", source="P4 §III.B"
+    "clustering",
+    _assign,
+    summary="users with much traffic between them to one broker, then trees",
+    source="P4 §III.B",
+    pace=3,
+    colour="#009E73",
+    marker="^",
 )

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from heuristics.content.heuristic import Assigned, content_heuristic, with_room
-from heuristics.content.prices import Ids
-from instances import ContentInstance, Option
-from instances.errors import unknown
+from ...instances.content.instance import ContentInstance
+from ...instances.errors import unknown
+from ...instances.option import Option
+from .heuristic import Assigned, content_heuristic, with_room
+from .kernels.prices import Ids
 
 _ORDERS = ("given", "heaviest", "random")
 ORDER = Option("order", "given", "which users choose first: as numbered, the heaviest, or by seed", choices=_ORDERS)
@@ -40,7 +41,7 @@ def greedy_packing(instance: ContentInstance, *, order: str = "given", seed: int
     Notes
     -----
     Zhao, Wu (P4), §III.A, Algorithm 1, whose first lines swap the names of users and brokers. The second stage is
-    :func:`heuristics.content.routing.routed`. Without limits of capacity no assignment has a lower access cost.
+    :func:`.routed`. Without limits of capacity no assignment has a lower access cost.
     Cost O(|U| |B|).
 
     Examples
@@ -79,4 +80,7 @@ GREEDY_PACKING = content_heuristic(
     summary="the cheapest broker with room for each user, then trees",
     source="P4 §III.A",
     options=(ORDER,),
+    pace=2,
+    colour="#E69F00",
+    marker="s",
 )

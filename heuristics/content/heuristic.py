@@ -9,11 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from heuristics.content.prices import Ids
-from heuristics.content.routing import routed
-from instances import ContentInstance, ContentOverlay, Found, Method, Option, Problem, Status
-from instances.content.instance import Flags, Floats
-from instances.content.problems import CONTENT_PROBLEMS
+from ...instances.content.instance import ContentInstance, Flags, Floats
+from ...instances.content.overlay import ContentOverlay
+from ...instances.content.problems import CONTENT_PROBLEMS
+from ...instances.method import Method, Proposal
+from ...instances.option import Option
+from ...instances.problem import Problem
+from ...instances.result import Status
+from .kernels.prices import Ids
+from .kernels.routing import routed
 
 ROUTINGS = {problem.name: problem.routing for problem in CONTENT_PROBLEMS}
 
@@ -55,15 +59,15 @@ def content_heuristic(
     source: str,
     options: tuple[Option, ...] = (),
     warm_up_with: tuple[Mapping[str, object], ...] = ({},),
-    inputs: tuple[str, ...] = (),
+    **more: Any,
 ) -> Method[ContentInstance, ContentOverlay]:
     """The method that assigns users to brokers in polynomial time and proves nothing but that nothing fits.
 
     `assign` takes the instance and, by name, `routing`, `seed`, `time_limit` and the options. Where its answer has no
-    overlay with trees, :func:`heuristics.content.routing.routed` chooses them. It raises NoRoom where it finds no
+    overlay with trees, :func:`.routed` chooses them. It raises NoRoom where it finds no
     assignment within the capacities; then the method fails with the reason. Where the capacities plainly allow no
     assignment at all, the method says infeasible. `warm_up_with` are options under which, together, it calls all its
-    kernels; `inputs` are those of the method.
+    kernels; `more` are further attributes of :class:`.Method`.
     """
 
     def solve(
@@ -73,16 +77,16 @@ def content_heuristic(
         seed: int,
         time_limit: float | None,
         **options: Any,
-    ) -> Found[ContentOverlay]:
+    ) -> Proposal[ContentOverlay]:
         if conflict := instance.capacity_conflict():
-            return Found(status=Status.INFEASIBLE, reason=conflict)
+            return Proposal(status=Status.INFEASIBLE, reason=conflict)
         routing = ROUTINGS[problem.name]
         try:
             assigned = assign(instance, routing=routing, seed=seed, time_limit=time_limit, **options)
         except NoRoom as reason:
-            return Found(reason=str(reason))
+            return Proposal(reason=str(reason))
         overlay = assigned.overlay or routed(instance, assigned.brokers, routing)
-        return Found(overlay, counters=assigned.counters)
+        return Proposal(overlay, counters=assigned.counters)
 
     @cache
     def warm_up() -> None:
@@ -91,7 +95,17 @@ def content_heuristic(
                 assigned = assign(_square(), routing=routing, seed=0, time_limit=None, **options)
             routed(_square(), assigned.brokers, routing)
 
-    return Method(name, tuple(ROUTINGS), summary, source, False, solve, options, warm_up, inputs)
+    return Method(
+        name=name,
+        problems=tuple(ROUTINGS),
+        summary=summary,
+        source=source,
+        solve=solve,
+        options=options,
+        warm_up=warm_up,
+        starts=tuple(ROUTINGS),
+        **more,
+    )
 
 
 def _square() -> ContentInstance:

@@ -9,18 +9,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from heuristics.compiled import kernel
-from heuristics.content.clustering import clustering
-from heuristics.content.greedy_packing import greedy_packing
-from heuristics.content.heuristic import Assigned, content_heuristic
-from heuristics.content.migration_protocol import Move, simulate_migration
-from heuristics.content.placement import Placement, Users, changes, cost, move, placed, users_of
-from heuristics.content.prices import Flags, Floats, Ids, Network, network_of
-from heuristics.content.random_assignment import random_assignment
-from heuristics.content.routing import routed
-from heuristics.content.steiner_mixing import steiner_mixing
-from instances import BadInput, ContentInstance, ContentOverlay, Option
-from instances.content.problems import CONTENT_PROBLEMS
+from ...instances.content.instance import ContentInstance
+from ...instances.content.overlay import ContentOverlay
+from ...instances.content.problems import CONTENT_PROBLEMS
+from ...instances.errors import BadInput
+from ...instances.option import Option
+from ..compiled import kernel
+from .clustering import clustering
+from .greedy_packing import greedy_packing
+from .heuristic import Assigned, content_heuristic
+from .kernels.placement import Placement, Users, changes, cost, move, placed, users_of
+from .kernels.prices import Flags, Floats, Ids, Network, network_of
+from .kernels.routing import routed
+from .migration_protocol import Move, simulate_migration
+from .random_assignment import random_assignment
+from .steiner_mixing import steiner_mixing
 
 _STARTS = ("greedy-packing", "clustering", "steiner-mixing", "random-assignment")
 _OPTIONS = (
@@ -65,7 +68,7 @@ def migrate(
         Any assignment within the capacities.
     routing : {"mst", "steiner", "shared-tree"}
         For ``steiner`` moves are chosen by the prices of trees with relays
-        (:func:`heuristics.content.prices.prices_from`), which are not always least; for ``shared-tree`` the tree is
+        (:func:`.prices_from`), which are not always least; for ``shared-tree`` the tree is
         chosen anew when no user moves any more, as long as that helps.
     heaviest : int
         How many users a broker tries in a sweep, 0 for all; with 1 this is P4's step to the letter.
@@ -226,4 +229,7 @@ MIGRATION = content_heuristic(
     options=_OPTIONS,
     warm_up_with=tuple({"start": start} for start in _STARTS),
     inputs=("overlay",),
+    pace=5,
+    colour="#D55E00",
+    marker="D",
 )

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from heuristics.content.prices import Ids
-from instances import ContentInstance
+from ...instances.content.instance import ContentInstance
+from .kernels.prices import Ids
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from heuristics.content.heuristic import Assigned, content_heuristic, with_room
-from heuristics.content.prices import Ids
-from instances import ContentInstance
+from ...instances.content.instance import ContentInstance
+from .heuristic import Assigned, content_heuristic, with_room
+from .kernels.prices import Ids
 
 
 def random_assignment(instance: ContentInstance, *, seed: int = 0) -> Ids:
@@ -58,5 +58,12 @@ def _assign(instance: ContentInstance, *, seed: int, **_: Any) -> Assigned:
 
 
 RANDOM_ASSIGNMENT = content_heuristic(
-    "random-assignment", _assign, summary="any broker with room for each user, the baseline", source="P4 §VI.B"
+    "random-assignment",
+    _assign,
+    summary="any broker with room for each user, the baseline",
+    source="P4 §VI.B",
+    pace=1,
+    random=True,
+    colour="#8C8C8C",
+    marker="X",
 )

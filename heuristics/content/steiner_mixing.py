@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from heuristics.content.closure_trees import traffic_on_closure_trees
-from heuristics.content.grown_trees import traffic_on_grown_trees
-from heuristics.content.heuristic import Assigned, content_heuristic, with_room
-from heuristics.content.prices import Ids
-from instances import ContentInstance, Option
-from instances.errors import unknown
+from ...instances.content.instance import ContentInstance
+from ...instances.errors import unknown
+from ...instances.option import Option
+from .heuristic import Assigned, content_heuristic, with_room
+from .kernels.closure_trees import traffic_on_closure_trees
+from .kernels.grown_trees import traffic_on_grown_trees
+from .kernels.prices import Ids
 
 _TREES = {"closure": traffic_on_closure_trees, "grown": traffic_on_grown_trees}
 TREES = Option(
@@ -28,14 +29,14 @@ def steiner_mixing(instance: ContentInstance, *, trees: str = "closure", seed: i
     Phase 1 builds a tree for each publisher and channel. Phase 2 draws for each user, in the order of their numbers,
     one of the brokers that have room, with the traffic on its link to the user as the weight; where none of these
     carries any, the user goes to the cheapest with room. Phase 3, the trees between brokers, is
-    :func:`heuristics.content.routing.routed`.
+    :func:`.routed`.
 
     Parameters
     ----------
     instance : ContentInstance
     trees : {"closure", "grown"}
-        How phase 1 builds them: :func:`heuristics.content.closure_trees.traffic_on_closure_trees` or
-        :func:`heuristics.content.grown_trees.traffic_on_grown_trees`.
+        How phase 1 builds them: :func:`.traffic_on_closure_trees` or
+        :func:`.traffic_on_grown_trees`.
     seed : int
         For the draw.
 
@@ -90,4 +91,8 @@ STEINER_MIXING = content_heuristic(
     source="P4 §IV.B",
     options=(TREES,),
     warm_up_with=({"trees": "closure"}, {"trees": "grown"}),
+    pace=4,
+    random=True,
+    colour="#0072B2",
+    marker="o",
 )

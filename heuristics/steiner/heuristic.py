@@ -6,7 +6,12 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from instances import Found, Method, Option, Overlay, Problem, Status, SteinerInstance
+from ...instances.method import Method, Proposal
+from ...instances.option import Option
+from ...instances.overlay import Overlay
+from ...instances.problem import Problem
+from ...instances.result import Status
+from ...instances.steiner.instance import SteinerInstance
 
 
 def steiner_heuristic(
@@ -29,15 +34,24 @@ def steiner_heuristic(
         seed: int,
         time_limit: float | None,
         **chosen: Any,
-    ) -> Found[Overlay]:
+    ) -> Proposal[Overlay]:
         tree = build(instance, **chosen)
         if tree is None:
-            return Found(status=Status.INFEASIBLE, reason="the terminals lie in different components of the graph")
-        return Found(tree)
+            return Proposal(status=Status.INFEASIBLE, reason="the terminals lie in different components of the graph")
+        return Proposal(tree)
 
     @cache
     def warm_up() -> None:
         star = [(0, 1, 2), (0, 2, 2), (0, 3, 2), (1, 2, 3), (2, 3, 3), (3, 4, 1)]
         build(SteinerInstance.from_edges(5, star, [1, 2, 3]))
 
-    return Method(name, ("steiner",), summary, source, False, solve, options, warm_up)
+    return Method(
+        name=name,
+        problems=("steiner",),
+        summary=summary,
+        source=source,
+        exact=False,
+        solve=solve,
+        options=options,
+        warm_up=warm_up,
+    )

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from instances.brokers.network import BrokerNetwork
-from instances.errors import BadInput
-from instances.topic_instance import Ids, frozen
+from ..arrays import Ids, frozen
+from ..errors import BadInput
+from .network import BrokerNetwork
 
 _LOST = -1
 

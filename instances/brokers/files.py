@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from instances.brokers.dissemination import Dissemination
-from instances.brokers.network import BrokerNetwork
-from instances.brokers.predicates import HIGHEST, LOWEST, Publications, Subscriptions
-from instances.brokers.tree import DELAY, UNCAPPED, BrokerTree
-from instances.errors import BadInput
-from instances.files import read_json, write_whole
-from instances.topic_instance import natural_order
+from ..errors import BadInput
+from ..files import read_json, write_whole
+from ..labels import natural_order
+from .dissemination import Dissemination
+from .network import BrokerNetwork
+from .predicates import HIGHEST, LOWEST, Publications, Subscriptions
+from .tree import DELAY, UNCAPPED, BrokerTree
 
 FORMAT = "brokers/1"
 ANSWER_FORMAT = "dissemination/1"

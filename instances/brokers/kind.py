@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from instances.brokers.dissemination import Dissemination
-from instances.brokers.files import labelled_rows, read_brokers, read_dissemination, write_brokers, write_dissemination
-from instances.brokers.network import BrokerNetwork
-from instances.kind import Kind, Loaded
+from ..kind import Kind, Loaded
+from .dissemination import Dissemination
+from .files import labelled_rows, read_brokers, read_dissemination, write_brokers, write_dissemination
+from .network import BrokerNetwork
 
 
 class Brokers(Kind[BrokerNetwork, Dissemination]):
@@ -23,11 +23,11 @@ class Brokers(Kind[BrokerNetwork, Dissemination]):
     shown = ("soft_links", "messages")
 
     def read(self, path: Path, columns: Mapping[str, str]) -> Loaded[BrokerNetwork]:
-        """See :func:`instances.brokers.files.read_brokers`."""
+        """See :func:`.read_brokers`."""
         return Loaded(read_brokers(path))
 
     def write(self, instance: BrokerNetwork, path: Path) -> None:
-        """See :func:`instances.brokers.files.write_brokers`."""
+        """See :func:`.write_brokers`."""
         write_brokers(instance, path)
 
     def size(self, instance: BrokerNetwork) -> dict[str, int]:
@@ -36,11 +36,11 @@ class Brokers(Kind[BrokerNetwork, Dissemination]):
         return dict(zip(self.sizes, counts, strict=True))
 
     def read_answer(self, path: Path, instance: BrokerNetwork) -> Dissemination:
-        """See :func:`instances.brokers.files.read_dissemination`."""
+        """See :func:`.read_dissemination`."""
         return read_dissemination(path, instance)
 
     def write_answer(self, answer: Dissemination, instance: BrokerNetwork, path: Path) -> None:
-        """See :func:`instances.brokers.files.write_dissemination`."""
+        """See :func:`.write_dissemination`."""
         write_dissemination(answer, instance, path)
 
     def labelled(self, answer: Dissemination, instance: BrokerNetwork) -> dict[str, object]:

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from instances.brokers.predicates import Publications, Subscriptions, matching_brokers
-from instances.brokers.tree import BrokerTree
-from instances.errors import BadInput
-from instances.topic_instance import Ids, Offsets, frozen
+from ..arrays import Ids, Offsets, frozen
+from ..errors import BadInput
+from .predicates import Publications, Subscriptions, matching_brokers
+from .tree import BrokerTree
 
 
 @dataclass(frozen=True, eq=False)

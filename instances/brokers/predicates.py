@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from instances.errors import BadInput
-from instances.topic_instance import Ids, Offsets, frozen
+from ..arrays import Ids, Offsets, frozen
+from ..errors import BadInput
 
 LOWEST, HIGHEST = -(2**31), 2**31 - 1
 _AT_ONCE = 1 << 22

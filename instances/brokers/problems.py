@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from instances.brokers.dissemination import Arrivals, Dissemination
-from instances.brokers.network import BrokerNetwork
-from instances.problem import Problem
+from ..problem import Problem
+from .dissemination import Arrivals, Dissemination
+from .network import BrokerNetwork
 
 _NAMED = 5
 

@@ -12,8 +12,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from instances.errors import BadInput
-from instances.topic_instance import Ids, Offsets, frozen
+from ..arrays import Ids, Offsets, frozen
+from ..errors import BadInput
 
 DELAY = 1000
 UNCAPPED = 0

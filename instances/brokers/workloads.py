@@ -11,13 +11,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from instances.brokers.network import BrokerNetwork
-from instances.brokers.predicates import HIGHEST, LOWEST, Publications, Subscriptions
-from instances.brokers.tree import DELAY, BrokerTree
-from instances.errors import BadInput
-from instances.option import Option, Value
-from instances.popularity import zipf
-from instances.workload import Workload
+from ..errors import BadInput
+from ..option import Option, Value
+from ..popularity import zipf
+from ..workload import Workload
+from .network import BrokerNetwork
+from .predicates import HIGHEST, LOWEST, Publications, Subscriptions
+from .tree import DELAY, BrokerTree
 
 TREES = ("balanced", "random", "path", "star")
 SUBJECTS = 1000

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from instances.content.core_prices import closed
-from instances.content.instance import ContentInstance, Floats
-from instances.errors import BadInput
-from instances.option import Option
-from instances.steiner.instance import SteinerInstance
-from instances.steiner.workloads import STEINER_WORKLOADS
-from instances.workload import Workload
+from ..errors import BadInput
+from ..option import Option
+from ..steiner.instance import SteinerInstance
+from ..steiner.workloads import STEINER_WORKLOADS
+from ..workload import Workload
+from .core_prices import closed
+from .instance import ContentInstance, Floats
 
 _SPARSE = STEINER_WORKLOADS[0]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from instances.errors import BadInput
+from ..errors import BadInput
 
 _ROUNDING = 1e-9
 

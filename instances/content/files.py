@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from instances.content.core_prices import closed
-from instances.content.instance import ContentInstance, Floats
-from instances.errors import BadInput
-from instances.files import read_json, write_whole
-from instances.topic_instance import natural_order
+from ..errors import BadInput
+from ..files import read_json, write_whole
+from ..labels import natural_order
+from .core_prices import closed
+from .instance import ContentInstance, Floats
 
 FORMAT = "content/1"
 _LONGEST = 200

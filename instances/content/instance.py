@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from instances.content.core_prices import check_metric
-from instances.errors import BadInput
-from instances.topic_instance import distinct_labels
+from ..errors import BadInput
+from ..labels import distinct_labels
+from .core_prices import check_metric
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -36,7 +36,7 @@ class ContentInstance:
         Price of a unit of traffic between a user and a broker, either way.
     core : float64 array, shape (|B|, |B|)
         Price of a unit of traffic between two brokers: a metric, but that two brokers may be 0 apart
-        (see :func:`instances.content.core_prices.closed` for prices that are none).
+        (see :func:`.closed` for prices that are none).
     capacities : float64 array, shape (|B|,)
         Most traffic of its own users that a broker takes; infinite for no limit.
     rates : float64 array, shape (|U|, |C|)

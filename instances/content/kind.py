@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from instances.content.files import read_content, write_content
-from instances.content.instance import ContentInstance
-from instances.content.overlay import ContentOverlay, RoutingTree
-from instances.content.overlay_files import labelled_overlay, read_content_overlay, write_content_overlay
-from instances.kind import Kind, Loaded
+from ..kind import Kind, Loaded
+from .files import read_content, write_content
+from .instance import ContentInstance
+from .overlay import ContentOverlay, RoutingTree
+from .overlay_files import labelled_overlay, read_content_overlay, write_content_overlay
 
 
 class Content(Kind[ContentInstance, ContentOverlay]):
@@ -25,11 +25,11 @@ class Content(Kind[ContentInstance, ContentOverlay]):
     shown = ("assignment", "trees")
 
     def read(self, path: Path, columns: Mapping[str, str]) -> Loaded[ContentInstance]:
-        """See :func:`instances.content.files.read_content`; there are no columns."""
+        """See :func:`.read_content`; there are no columns."""
         return Loaded(read_content(path))
 
     def write(self, instance: ContentInstance, path: Path) -> None:
-        """See :func:`instances.content.files.write_content`."""
+        """See :func:`.write_content`."""
         write_content(instance, path)
 
     def size(self, instance: ContentInstance) -> dict[str, int]:
@@ -37,11 +37,11 @@ class Content(Kind[ContentInstance, ContentOverlay]):
         return {"users": instance.num_users, "brokers": instance.num_brokers, "channels": instance.num_channels}
 
     def read_answer(self, path: Path, instance: ContentInstance) -> ContentOverlay:
-        """See :func:`instances.content.overlay_files.read_content_overlay`."""
+        """See :func:`.read_content_overlay`."""
         return read_content_overlay(path, instance)
 
     def write_answer(self, answer: ContentOverlay, instance: ContentInstance, path: Path) -> None:
-        """See :func:`instances.content.overlay_files.write_content_overlay`."""
+        """See :func:`.write_content_overlay`."""
         write_content_overlay(answer, instance, path)
 
     def labelled(self, answer: ContentOverlay, instance: ContentInstance) -> dict[str, object]:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from instances.errors import BadInput
-from instances.topic_instance import Ids, frozen
+from ..arrays import Ids, frozen
+from ..errors import BadInput
 
 Links = tuple[tuple[int, int], ...]
 

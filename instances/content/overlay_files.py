@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from instances.content.instance import ContentInstance
-from instances.content.overlay import ContentOverlay, RoutingTree
-from instances.errors import BadInput
-from instances.files import read_json, write_whole
+from ..errors import BadInput
+from ..files import read_json, write_whole
+from .instance import ContentInstance
+from .overlay import ContentOverlay, RoutingTree
 
 FORMAT = "content-overlay/1"
 

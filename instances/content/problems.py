@@ -10,9 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
-from instances.content.instance import ContentInstance, Flags, Floats
-from instances.content.overlay import ContentOverlay, RoutingTree
-from instances.problem import Problem
+from ..problem import Problem
+from .instance import ContentInstance, Flags, Floats
+from .overlay import ContentOverlay, RoutingTree
 
 _NAMED = 5
 

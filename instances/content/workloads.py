@@ -12,12 +12,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from instances.content.core_prices import closed
-from instances.content.generating_functions import covered, cut_quadratic_histogram, equal_cells, exact_cells, touched
-from instances.content.instance import ContentInstance, Flags, Floats
-from instances.errors import BadInput
-from instances.option import Option
-from instances.workload import Workload
+from ..errors import BadInput
+from ..option import Option
+from ..workload import Workload
+from .core_prices import closed
+from .generating_functions import covered, cut_quadratic_histogram, equal_cells, exact_cells, touched
+from .instance import ContentInstance, Flags, Floats
 
 Intervals = Sequence[tuple[Floats, Floats]]
 _MESSAGES = 10_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from instances.errors import BadInput
-from instances.files import read_text, write_whole
-from instances.steiner.instance import SteinerInstance
+from ..errors import BadInput
+from ..files import read_text, write_whole
+from .instance import SteinerInstance
 
 _MAGIC = "33d32945"
 _READ, _SKIPPED = ("graph", "terminals"), ("comment", "coordinates")

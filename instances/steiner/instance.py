@@ -12,8 +12,8 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
-from instances.errors import BadInput
-from instances.topic_instance import Ids, frozen
+from ..arrays import Ids, frozen
+from ..errors import BadInput
 
 Costs = npt.NDArray[np.int64]
 _LARGEST_SUM = 2**53

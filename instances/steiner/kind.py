@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from instances.kind import Kind, Loaded
-from instances.overlay import Overlay
-from instances.overlay_files import labelled_edges, read_overlay, write_overlay
-from instances.steiner.files import read_stp, write_stp
-from instances.steiner.instance import SteinerInstance
+from ..kind import Kind, Loaded
+from ..overlay import Overlay
+from ..overlay_files import labelled_edges, read_overlay, write_overlay
+from .files import read_stp, write_stp
+from .instance import SteinerInstance
 
 
 class Steiner(Kind[SteinerInstance, Overlay]):
@@ -24,11 +24,11 @@ class Steiner(Kind[SteinerInstance, Overlay]):
     shown = ("edges",)
 
     def read(self, path: Path, columns: Mapping[str, str]) -> Loaded[SteinerInstance]:
-        """See :func:`instances.steiner.files.read_stp`; there are no columns."""
+        """See :func:`.read_stp`; there are no columns."""
         return Loaded(read_stp(path))
 
     def write(self, instance: SteinerInstance, path: Path) -> None:
-        """See :func:`instances.steiner.files.write_stp`."""
+        """See :func:`.write_stp`."""
         write_stp(instance, path)
 
     def size(self, instance: SteinerInstance) -> dict[str, int]:
@@ -36,11 +36,11 @@ class Steiner(Kind[SteinerInstance, Overlay]):
         return {"nodes": instance.num_nodes, "edges": instance.num_edges, "terminals": instance.num_terminals}
 
     def read_answer(self, path: Path, instance: SteinerInstance) -> Overlay:
-        """See :func:`instances.overlay_files.read_overlay`; nodes are labelled as in STP files."""
+        """See :func:`.read_overlay`; nodes are labelled as in STP files."""
         return read_overlay(path, instance)
 
     def write_answer(self, answer: Overlay, instance: SteinerInstance, path: Path) -> None:
-        """See :func:`instances.overlay_files.write_overlay`."""
+        """See :func:`.write_overlay`."""
         write_overlay(answer, instance, path)
 
     def labelled(self, answer: Overlay, instance: SteinerInstance) -> dict[str, object]:

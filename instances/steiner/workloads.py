@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from instances.errors import BadInput
-from instances.option import Option
-from instances.steiner.instance import SteinerInstance
-from instances.workload import Workload
+from ..errors import BadInput
+from ..option import Option
+from ..workload import Workload
+from .instance import SteinerInstance
 
 
 def _sparse(*, nodes: int, edges: int, terminals: int, dearest: int, seed: int) -> SteinerInstance:

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from ortools.sat.python import cp_model
 
-from models.brokers.demands import Arc, Demands, Routes, links_on, pruned
-from models.engine.deadline import Deadline
+from ...instances.clock import Clock
+from .demands import Arc, Demands, Routes, links_on, pruned
 
 
 @dataclass(frozen=True)
 class SoftLinkCP:
-    """The model and its decisions, as in :class:`models.brokers.ilp.SoftLinkILP`."""
+    """The model and its decisions, as in :class:`.SoftLinkILP`."""
 
     demands: Demands
     model: cp_model.CpModel
@@ -37,7 +37,7 @@ class SoftLinkCP:
                 self.model.add_hint(variable, int(arc in routes[number]))
 
 
-def build_cp(demands: Demands, deadline: Deadline) -> SoftLinkCP:
+def build_cp(demands: Demands, clock: Clock) -> SoftLinkCP:
     """Fewest messages over primary links and bought soft links.
 
     For each demand every broker takes exactly one of: a link into it, or, where it is no destination, being left out;
@@ -47,7 +47,7 @@ def build_cp(demands: Demands, deadline: Deadline) -> SoftLinkCP:
     Raises
     ------
     OutOfTime
-        If the deadline passes while building.
+        If the clock passes while building.
 
     Notes
     -----
@@ -59,7 +59,7 @@ def build_cp(demands: Demands, deadline: Deadline) -> SoftLinkCP:
     used: dict[int, dict[Arc, cp_model.IntVar]] = {}
     cost = []
     for number, demand in enumerate(demands.demands):
-        deadline.check()
+        clock.check()
         y = {(u, v): model.new_bool_var(f"y_{number}_{u}_{v}") for u, v in demands.arcs if v != demand.source}
         used[number] = y
         cost += [demand.weight * variable for variable in y.values()]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from instances import BrokerNetwork, Dissemination
+from ...instances.brokers.dissemination import Dissemination
+from ...instances.brokers.network import BrokerNetwork
 
 Arc = tuple[int, int]
 

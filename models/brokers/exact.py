@@ -7,14 +7,19 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from heuristics.brokers.forwarding import STRATEGIES
-from heuristics.brokers.link_management import Management
-from heuristics.brokers.soft_links import MANAGEMENT, disseminate, two_feeds
-from instances import BrokerNetwork, Dissemination, Found, Method, Option, Problem, Status
-from instances.brokers.problems import SoftLinks
-from models.brokers.demands import Arc, Demands, Routes, demands_of, dissemination_along, routes_of
-from models.engine.deadline import Deadline, OutOfTime
-from models.ilp import THREADS
+from ...heuristics.brokers.forwarding import STRATEGIES
+from ...heuristics.brokers.link_management import Management
+from ...heuristics.brokers.soft_links import MANAGEMENT, disseminate, two_feeds
+from ...instances.brokers.dissemination import Dissemination
+from ...instances.brokers.network import BrokerNetwork
+from ...instances.brokers.problems import SoftLinks
+from ...instances.clock import Clock, OutOfTime
+from ...instances.method import Method, Proposal
+from ...instances.option import Option
+from ...instances.problem import Problem
+from ...instances.result import Status
+from ..topics.ilp import THREADS
+from .demands import Arc, Demands, Routes, demands_of, dissemination_along, routes_of
 
 Minimised = tuple[tuple[set[Arc], Routes] | None, float, bool, dict[str, float | str]]
 _MOST_FLOWS = 4_000_000
@@ -22,7 +27,7 @@ _MOST_FLOWS = 4_000_000
 
 def least_soft_links(
     network: BrokerNetwork, minimise: Callable[..., Minimised], *, seed: int, time_limit: float | None, threads: int
-) -> Found[Dissemination]:
+) -> Proposal[Dissemination]:
     """The best soft links with the best way of every publication over them.
 
     Parameters
@@ -37,7 +42,7 @@ def least_soft_links(
 
     Returns
     -------
-    Found
+    Proposal
         The incumbent, at first the best of the strategies over managed links, and a bound, also when stopped: at
         least the deliveries.
 
@@ -45,61 +50,57 @@ def least_soft_links(
     -----
     Exponential in the worst case. Alike publications are one demand.
     """
-    deadline = Deadline(time_limit)
+    clock = Clock(time_limit)
     demands = demands_of(network)
     start = min((disseminate(network, name) for name in STRATEGIES), key=lambda answer: answer.num_messages)
     bound = float(demands.deliveries)
     if start.num_messages == demands.deliveries:
-        return Found(start, bound)
+        return Proposal(start, bound)
     flows = len(demands.arcs) * sum(len(demand.destinations) for demand in demands.demands)
     if flows > _MOST_FLOWS:
-        return Found(start, bound, reason=f"the model could have {flows:,} variables, more than {_MOST_FLOWS:,}")
+        return Proposal(start, bound, reason=f"the model could have {flows:,} variables, more than {_MOST_FLOWS:,}")
     links = {(u, v) for u, v in start.soft_links.tolist()}
     counters: dict[str, float | str] = {"start": start.num_messages, "demands": len(demands.demands)}
     try:
         found, proven, stopped, more = minimise(
-            demands, links, routes_of(demands, start), deadline, threads=threads, seed=seed
+            demands, links, routes_of(demands, start), clock, threads=threads, seed=seed
         )
     except OutOfTime:
-        return Found(start, bound, Status.TIME_LIMIT, counters)
+        return Proposal(start, bound, Status.TIME_LIMIT, counters)
     answer = start if found is None else dissemination_along(demands, *found)
     best = min((answer, start), key=lambda each: each.num_messages)
     if math.isfinite(proven):
         bound = max(bound, math.ceil(proven - 1e-6))
     status = Status.TIME_LIMIT if stopped and bound < best.num_messages else None
-    return Found(best, bound, status, counters | more)
+    return Proposal(best, bound, status, counters | more)
 
 
-def by_ilp(
-    demands: Demands, links: set[Arc], routes: Routes, deadline: Deadline, *, threads: int, seed: int
-) -> Minimised:
-    """:mod:`models.brokers.ilp` by HiGHS."""
-    from models.brokers.ilp import build_ilp
-    from models.engine.ilp_solvers import solve_with_highs
+def by_ilp(demands: Demands, links: set[Arc], routes: Routes, clock: Clock, *, threads: int, seed: int) -> Minimised:
+    """:mod:`.ilp` by HiGHS."""
+    from ..engine.ilp_solvers import solve_with_highs
+    from .ilp import build_ilp
 
-    ilp = build_ilp(demands, deadline)
-    report = solve_with_highs(ilp.program, ilp.start(links, routes), deadline, threads=threads, seed=seed)
+    ilp = build_ilp(demands, clock)
+    report = solve_with_highs(ilp.program, ilp.start(links, routes), clock, threads=threads, seed=seed)
     counters: dict[str, float | str] = {"nodes": report.nodes}
     return ilp.answer() if report.found else None, report.lower_bound, report.stopped, counters
 
 
-def by_cp_sat(
-    demands: Demands, links: set[Arc], routes: Routes, deadline: Deadline, *, threads: int, seed: int
-) -> Minimised:
-    """:mod:`models.brokers.cp` by CP-SAT."""
+def by_cp_sat(demands: Demands, links: set[Arc], routes: Routes, clock: Clock, *, threads: int, seed: int) -> Minimised:
+    """:mod:`.cp` by CP-SAT."""
     from ortools.sat.python import cp_model
 
-    from models.brokers.cp import build_cp
+    from .cp import build_cp
 
-    cp = build_cp(demands, deadline)
+    cp = build_cp(demands, clock)
     cp.hint(links, routes)
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = threads
     solver.parameters.random_seed = seed % 2**31
     solver.parameters.linearization_level = 2
-    if math.isfinite(deadline.left):
-        deadline.check()
-        solver.parameters.max_time_in_seconds = deadline.left
+    if math.isfinite(clock.left):
+        clock.check()
+        solver.parameters.max_time_in_seconds = clock.left
     status = solver.solve(cp.model)
     counters: dict[str, float | str] = {"nodes": float(solver.num_conflicts)}
     found = cp.answer(solver) if status in (cp_model.OPTIMAL, cp_model.FEASIBLE) else None
@@ -108,25 +109,25 @@ def by_cp_sat(
 
 def least_messages(
     network: BrokerNetwork, answer: Dissemination, *, seed: int = 0, time_limit: float | None = None
-) -> Found[Dissemination]:
+) -> Proposal[Dissemination]:
     """The fewest messages over the primary links and the soft links of an answer: a Steiner arborescence in hops each.
 
     Returns
     -------
-    Found
+    Proposal
         An answer with the same soft links. The counter ``least`` is a lower bound on the messages over these links, not
         over any; ``open`` is how many demands, of ``demands``, were not solved to the end in the time limit, and keep
         the way that they had.
 
     Notes
     -----
-    Each demand is the ILP of :mod:`models.brokers.ilp` by itself, with all its links bought; those that pass no pure
+    Each demand is the ILP of :mod:`.ilp` by itself, with all its links bought; those that pass no pure
     forwarder need none.
     """
-    from models.brokers.ilp import build_ilp
-    from models.engine.ilp_solvers import solve_with_highs
+    from ..engine.ilp_solvers import solve_with_highs
+    from .ilp import build_ilp
 
-    deadline = Deadline(time_limit)
+    clock = Clock(time_limit)
     demands, routes = demands_of(network), {}
     links = {(u, v) for u, v in answer.soft_links.tolist()}
     least, unsolved = 0, 0
@@ -136,8 +137,8 @@ def least_messages(
         if len(way) > bound:
             alone = Demands(network.num_brokers, (demand,), (0,), demands.primary, tuple(sorted(links)), demands.spare)
             try:
-                ilp = build_ilp(alone, deadline)
-                report = solve_with_highs(ilp.program, ilp.start(links, {0: way}), deadline, threads=1, seed=seed)
+                ilp = build_ilp(alone, clock)
+                report = solve_with_highs(ilp.program, ilp.start(links, {0: way}), clock, threads=1, seed=seed)
             except OutOfTime:
                 unsolved += 1
             else:
@@ -148,10 +149,10 @@ def least_messages(
                 unsolved += bound < len(routes[number])
         least += demand.weight * int(bound)
     counters: dict[str, float | str] = {"least": least, "open": unsolved, "demands": len(demands.demands)}
-    return Found(dissemination_along(demands, links, routes), counters=counters)
+    return Proposal(dissemination_along(demands, links, routes), counters=counters)
 
 
-def _exact(minimise: Callable[..., Minimised]) -> Callable[..., Found[Dissemination]]:
+def _exact(minimise: Callable[..., Minimised]) -> Callable[..., Proposal[Dissemination]]:
     def solve(
         instance: BrokerNetwork,
         problem: Problem[BrokerNetwork, Dissemination],
@@ -159,7 +160,7 @@ def _exact(minimise: Callable[..., Minimised]) -> Callable[..., Found[Disseminat
         seed: int,
         time_limit: float | None,
         threads: int,
-    ) -> Found[Dissemination]:
+    ) -> Proposal[Dissemination]:
         return least_soft_links(instance, minimise, seed=seed, time_limit=time_limit, threads=threads)
 
     return solve
@@ -172,10 +173,10 @@ def _least_over_managed(
     seed: int,
     time_limit: float | None,
     **options: Any,
-) -> Found[Dissemination]:
-    deadline = Deadline(time_limit)
+) -> Proposal[Dissemination]:
+    clock = Clock(time_limit)
     answer = disseminate(instance, options.pop("strategy"), Management(**options))
-    return least_messages(instance, answer, seed=seed, time_limit=None if time_limit is None else deadline.left)
+    return least_messages(instance, answer, seed=seed, time_limit=None if time_limit is None else clock.left)
 
 
 @cache
@@ -187,32 +188,32 @@ def _warm_up() -> None:
 
 
 SOFT_ILP = Method(
-    "ilp",
-    ("soft-links",),
-    "the best soft links and the best ways over them: multi-commodity flows, by HiGHS",
-    "models/brokers/ilp.py",
-    True,
-    _exact(by_ilp),
-    (THREADS,),
-    _warm_up,
+    name="ilp",
+    problems=("soft-links",),
+    summary="the best soft links and the best ways over them: multi-commodity flows, by HiGHS",
+    source="models/brokers/ilp.py",
+    exact=True,
+    solve=_exact(by_ilp),
+    options=(THREADS,),
+    warm_up=_warm_up,
 )
 SOFT_CP_SAT = Method(
-    "cp-sat",
-    ("soft-links",),
-    "the best soft links and the best ways over them: arborescences with levels, by CP-SAT",
-    "models/brokers/cp.py",
-    True,
-    _exact(by_cp_sat),
-    (THREADS,),
-    _warm_up,
+    name="cp-sat",
+    problems=("soft-links",),
+    summary="the best soft links and the best ways over them: arborescences with levels, by CP-SAT",
+    source="models/brokers/cp.py",
+    exact=True,
+    solve=_exact(by_cp_sat),
+    options=(THREADS,),
+    warm_up=_warm_up,
 )
 LEAST_MESSAGES: Method[BrokerNetwork, Dissemination] = Method(
-    "least-messages",
-    ("soft-links",),
-    "the best way of each publication over the links that a strategy's gains end with",
-    "P5 §6; models/brokers/exact.py",
-    False,
-    _least_over_managed,
-    (Option("strategy", "s2", "the strategy that the links are managed for", choices=STRATEGIES), *MANAGEMENT),
-    _warm_up,
+    name="least-messages",
+    problems=("soft-links",),
+    summary="the best way of each publication over the links that a strategy's gains end with",
+    source="P5 §6; models/brokers/exact.py",
+    exact=False,
+    solve=_least_over_managed,
+    options=(Option("strategy", "s2", "the strategy that the links are managed for", choices=STRATEGIES), *MANAGEMENT),
+    warm_up=_warm_up,
 )

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pulp
 
-from models.brokers.demands import Arc, Demands, Routes, links_on, pruned
-from models.engine.deadline import Deadline
+from ...instances.clock import Clock
+from .demands import Arc, Demands, Routes, links_on, pruned
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class SoftLinkILP:
         return {variable: value for variable, value in values.items() if variable.name in known}
 
 
-def build_ilp(demands: Demands, deadline: Deadline) -> SoftLinkILP:
+def build_ilp(demands: Demands, clock: Clock) -> SoftLinkILP:
     """Fewest messages over primary links and bought soft links.
 
     For each demand y_a says whether link a carries it. Each destination k has one unit of flow from the source, f_ka ≤
@@ -49,7 +49,7 @@ def build_ilp(demands: Demands, deadline: Deadline) -> SoftLinkILP:
     Raises
     ------
     OutOfTime
-        If the deadline passes while building.
+        If the clock passes while building.
 
     Notes
     -----
@@ -60,7 +60,7 @@ def build_ilp(demands: Demands, deadline: Deadline) -> SoftLinkILP:
     used: dict[int, dict[Arc, pulp.LpVariable]] = {}
     cost = []
     for number, demand in enumerate(demands.demands):
-        deadline.check()
+        clock.check()
         arcs = [(u, v) for u, v in demands.arcs if v != demand.source]
         y = {(u, v): program.add_variable(f"y_{number}_{u}_{v}", cat="Binary") for u, v in arcs}
         used[number] = y

@@ -7,17 +7,20 @@ from functools import cache, partial
 
 import numpy as np
 
-from instances import ContentInstance, ContentOverlay, Found, Method, Problem
-from instances.content.problems import CONTENT_PROBLEMS, ContentProblem
-from models.content.cuts import ContentCuts
-from models.content.exact import START, Proof, solve_content
-from models.content.incumbent import ContentIncumbent
-from models.content.model import ContentModel
-from models.content.starts import warm_up_heuristics
-from models.engine.progress import PROGRESS, Progress
-from models.engine.time_budget import TimeBudget
-from models.engine.tree_search import TreeSearch
-from models.ilp import THREADS
+from ...instances.clock import Clock
+from ...instances.content.instance import ContentInstance
+from ...instances.content.overlay import ContentOverlay
+from ...instances.content.problems import CONTENT_PROBLEMS, ContentProblem
+from ...instances.method import Method, Proposal
+from ...instances.problem import Problem
+from ..engine.progress import PROGRESS, Progress
+from ..engine.tree_search import TreeSearch
+from ..topics.ilp import THREADS
+from .cuts import ContentCuts
+from .exact import START, Proof, solve_content
+from .incumbent import ContentIncumbent
+from .model import ContentModel
+from .starts import warm_up_heuristics
 
 
 def content_branch_and_cut(
@@ -29,7 +32,7 @@ def content_branch_and_cut(
     start: str = "best",
     threads: int = 1,
     progress: str = "auto",
-) -> Found[ContentOverlay]:
+) -> Proposal[ContentOverlay]:
     """A cheapest content-based overlay with proof, or the best one found with a proven bound.
 
     Parameters
@@ -47,7 +50,7 @@ def content_branch_and_cut(
 
     Returns
     -------
-    Found
+    Proposal
         Its bound is proven in integers at every node of the tree, up to a relative half of a millionth, at which nodes
         are cut off.
 
@@ -64,15 +67,15 @@ def _minimise(
     instance: ContentInstance,
     problem: ContentProblem,
     start: ContentOverlay | None,
-    budget: TimeBudget,
+    clock: Clock,
     *,
     threads: int,
     progress: str,
 ) -> Proof:
-    model = ContentModel(instance, problem.routing, deadline=budget)
+    model = ContentModel(instance, problem.routing, clock=clock)
     planes = ContentCuts(model, threads=threads)
     incumbent = ContentIncumbent(model, problem, start, planes.unit)
-    root = planes.tighten(budget, stall=1e-4 * planes.cost_scale)
+    root = planes.tighten(clock, stall=1e-4 * planes.cost_scale)
     tree = TreeSearch(planes, incumbent, progress=Progress(progress))
     counters: dict[str, float | str] = {"nodes": 0, "cuts": planes.cuts, "columns": len(model.costs)}
     if root is None:
@@ -80,8 +83,8 @@ def _minimise(
     counters["root_bound"] = round(planes.best_units / planes.unit, 6)
     if not planes.lp.feasible:
         return Proof(None, math.inf, True, counters)
-    incumbent.improve_along(planes.columns, planes.lp.x, budget, goal=0.0, steps=0)
-    tree.run(budget, root, planes.lp.x)
+    incumbent.improve_along(planes.columns, planes.lp.x, clock, goal=0.0, steps=0)
+    tree.run(clock, root, planes.lp.x)
     counters |= {"nodes": tree.nodes, "cuts": planes.cuts, "simplex_iterations": planes.lp.iterations}
     if tree.complete and incumbent.answer is None:
         return Proof(None, math.inf, True, counters)
@@ -101,12 +104,12 @@ def _warm_up() -> None:
 
 
 CONTENT_BRANCH_AND_CUT: Method[ContentInstance, ContentOverlay] = Method(
-    "branch-and-cut",
-    tuple(problem.name for problem in CONTENT_PROBLEMS),
-    "content: branch-and-cut on directed cuts of each publisher's arborescence",
-    "P4 §IV.A; docs/content_exact.md",
-    True,
-    content_branch_and_cut,
-    (START, THREADS, PROGRESS),
-    _warm_up,
+    name="branch-and-cut",
+    problems=tuple(problem.name for problem in CONTENT_PROBLEMS),
+    summary="content: branch-and-cut on directed cuts of each publisher's arborescence",
+    source="P4 §IV.A; docs/content_exact.md",
+    exact=True,
+    solve=content_branch_and_cut,
+    options=(START, THREADS, PROGRESS),
+    warm_up=_warm_up,
 )

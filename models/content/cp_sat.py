@@ -7,13 +7,16 @@ from functools import cache, partial
 
 import numpy as np
 
-from instances import ContentInstance, ContentOverlay, Found, Method, Problem
-from instances.content.problems import CONTENT_PROBLEMS, ContentProblem
-from models.content.exact import START, Proof, solve_content
-from models.content.formulations import FORMULATION, compact_model
-from models.content.starts import warm_up_heuristics
-from models.engine.time_budget import TimeBudget
-from models.ilp import THREADS
+from ...instances.clock import Clock
+from ...instances.content.instance import ContentInstance
+from ...instances.content.overlay import ContentOverlay
+from ...instances.content.problems import CONTENT_PROBLEMS, ContentProblem
+from ...instances.method import Method, Proposal
+from ...instances.problem import Problem
+from ..topics.ilp import THREADS
+from .exact import START, Proof, solve_content
+from .formulations import FORMULATION, compact_model
+from .starts import warm_up_heuristics
 
 _LARGEST = 2.0**50
 
@@ -27,7 +30,7 @@ def content_cp_sat(
     formulation: str = "arborescences",
     start: str = "best",
     threads: int = 1,
-) -> Found[ContentOverlay]:
+) -> Proposal[ContentOverlay]:
     """Solve a content problem by constraint programming.
 
     Parameters
@@ -37,7 +40,7 @@ def content_cp_sat(
     time_limit : float or None
         Seconds of wall-clock time, building the model included.
     formulation : {"arborescences", "broker-trees", "flows"}
-        See :func:`models.content.formulations.compact_model`.
+        See :func:`.compact_model`.
     start : {"best", "none"}
         The best heuristic overlay is a hint.
     threads : int
@@ -45,7 +48,7 @@ def content_cp_sat(
 
     Returns
     -------
-    Found
+    Proposal
         With the incumbent and a proven bound, also when stopped. Counters: nodes (conflicts), variables, constraints,
         start.
 
@@ -63,7 +66,7 @@ def _minimise(
     instance: ContentInstance,
     problem: ContentProblem,
     start: ContentOverlay | None,
-    budget: TimeBudget,
+    clock: Clock,
     *,
     formulation: str,
     threads: int,
@@ -72,7 +75,7 @@ def _minimise(
     # OR-Tools takes half a second to load, which only those who solve should pay.
     from ortools.sat.python import cp_model
 
-    model = compact_model(instance, problem.routing, formulation, budget)
+    model = compact_model(instance, problem.routing, formulation, clock)
     cp = cp_model.CpModel()
     columns = [cp.new_int_var(0, int(upper), f"v{number}") for number, upper in enumerate(model.upper)]
     for users in model.x:
@@ -92,8 +95,8 @@ def _minimise(
     solver.parameters.random_seed = seed % 2**31
     # The whole LP from the beginning: without it the bound of these models is a fraction of what it could be.
     solver.parameters.linearization_level = 2
-    if math.isfinite(budget.left):
-        solver.parameters.max_time_in_seconds = max(0.01, budget.left)
+    if math.isfinite(clock.left):
+        solver.parameters.max_time_in_seconds = max(0.01, clock.left)
     status = solver.solve(cp)
     counters: dict[str, float | str] = {
         "nodes": solver.num_conflicts,
@@ -127,12 +130,12 @@ def _warm_up() -> None:
 
 
 CONTENT_CP_SAT: Method[ContentInstance, ContentOverlay] = Method(
-    "cp-sat",
-    tuple(problem.name for problem in CONTENT_PROBLEMS),
-    "content: the compact models in whole numbers",
-    "P4 §II.B, §IV.A; docs/content_exact.md",
-    True,
-    content_cp_sat,
-    (FORMULATION, START, THREADS),
-    _warm_up,
+    name="cp-sat",
+    problems=tuple(problem.name for problem in CONTENT_PROBLEMS),
+    summary="content: the compact models in whole numbers",
+    source="P4 §II.B, §IV.A; docs/content_exact.md",
+    exact=True,
+    solve=content_cp_sat,
+    options=(FORMULATION, START, THREADS),
+    warm_up=_warm_up,
 )

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from models.content.model import ContentModel
-from models.engine.highs_lp import Reals
-from models.engine.minimum_cuts import minimum_cut, network_of
-from models.engine.sparse_relaxation import RowList, SparseRelaxation, SparseRows
+from ..engine.highs_lp import Reals
+from ..engine.minimum_cuts import minimum_cut, network_of
+from ..engine.sparse_relaxation import RowList, SparseRelaxation, SparseRows
+from .model import ContentModel
 
 _VIOLATION = 1e-4
 _INTEGRAL = 1e-6

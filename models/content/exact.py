@@ -6,12 +6,15 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from instances import ContentInstance, ContentOverlay, Found, Option, Status
-from instances.content.problems import ContentProblem
-from models.content.model import ModelTooLarge
-from models.content.starts import best_start
-from models.engine.deadline import OutOfTime
-from models.engine.time_budget import TimeBudget, interruptible
+from ...instances.clock import Clock, OutOfTime, interruptible
+from ...instances.content.instance import ContentInstance
+from ...instances.content.overlay import ContentOverlay
+from ...instances.content.problems import ContentProblem
+from ...instances.method import Proposal
+from ...instances.option import Option
+from ...instances.result import Status
+from .model import ModelTooLarge
+from .starts import best_start
 
 START = Option("start", "best", "the heuristic answer handed in: the best one, or none", choices=("best", "none"))
 
@@ -29,45 +32,45 @@ class Proof:
 def solve_content(
     instance: ContentInstance,
     problem: ContentProblem,
-    minimise: Callable[[ContentOverlay | None, TimeBudget], Proof],
+    minimise: Callable[[ContentOverlay | None, Clock], Proof],
     *,
     start: str,
     seed: int,
     time_limit: float | None,
-) -> Found[ContentOverlay]:
+) -> Proposal[ContentOverlay]:
     """Minimise from the best start, and return the incumbent and a valid bound also when stopped.
 
     Parameters
     ----------
     minimise : callable
-        From a start, if there is one, and a budget to what a solver proved.
+        From a start, if there is one, and a clock to what a solver proved.
     start : {"best", "none"}
         Whether heuristics run first. Their best overlay is handed to the solver, and is the incumbent from then on.
 
     Returns
     -------
-    Found
+    Proposal
         Infeasible with the numbers, where capacities plainly allow no assignment or the solver proves that none does.
     """
-    with interruptible(time_limit) as budget:
+    with interruptible(time_limit) as clock:
         if conflict := instance.capacity_conflict():
-            return Found(status=Status.INFEASIBLE, reason=conflict)
-        first = best_start(instance, problem, seed=seed, budget=budget) if start == "best" else None
+            return Proposal(status=Status.INFEASIBLE, reason=conflict)
+        first = best_start(instance, problem, seed=seed, clock=clock) if start == "best" else None
         proof, stopped_by = Proof(), ""
         try:
-            proof = minimise(first, budget) if not budget.passed else proof
+            proof = minimise(first, clock) if not clock.passed else proof
         except OutOfTime:
             pass
         except ModelTooLarge as reason:
             stopped_by = str(reason)
         if proof.lower_bound == math.inf and first is None:
-            return Found(status=Status.INFEASIBLE, counters=proof.counters, reason=_no_packing(instance))
+            return Proposal(status=Status.INFEASIBLE, counters=proof.counters, reason=_no_packing(instance))
         answers = [answer for answer in (first, proof.answer) if answer is not None]
         best = min(answers, key=lambda answer: problem.value(instance, answer), default=None)
         counters = proof.counters | ({"start": problem.value(instance, first)} if first is not None else {})
         bound = max(proof.lower_bound, access_bound(instance))
         status = None if proof.complete or stopped_by else Status.TIME_LIMIT
-        return Found(best, bound, status, counters, budget.stopped_by or stopped_by)
+        return Proposal(best, bound, status, counters, clock.stopped_by or stopped_by)
 
 
 def access_bound(instance: ContentInstance) -> float:

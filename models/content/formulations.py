@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from instances import ContentInstance, Option
-from models.content.model import Columns, ContentModel
-from models.engine.stoppable import Clock
+from ...instances.clock import Clock
+from ...instances.content.instance import ContentInstance
+from ...instances.option import Option
+from .model import Columns, ContentModel
 
 FORMULATIONS = ("arborescences", "broker-trees", "flows")
 FORMULATION = Option(
@@ -15,7 +16,7 @@ FORMULATION = Option(
 
 
 def compact_model(
-    instance: ContentInstance, routing: str, formulation: str, deadline: Clock | None = None
+    instance: ContentInstance, routing: str, formulation: str, clock: Clock | None = None
 ) -> ContentModel:
     """An exact model of polynomial size.
 
@@ -27,7 +28,7 @@ def compact_model(
         each publisher, content and destination broker; a link carries the union of the flows, as they share content,
         which is how P4 §II.B is meant: there is nothing that an arborescence would be told beside.
 
-    deadline : Deadline, optional
+    clock : Clock, optional
         How long building may take.
 
     Returns
@@ -44,7 +45,7 @@ def compact_model(
     For n brokers, n² further columns an arborescence, or n³ with ``flows``.
     """
     trees_of = "brokers" if formulation == "broker-trees" else "publishers"
-    model = ContentModel(instance, routing, trees_of=trees_of, deadline=deadline)
+    model = ContentModel(instance, routing, trees_of=trees_of, clock=clock)
     brokers = instance.num_brokers
     if routing == "shared-tree":
         for target in range(1, brokers):

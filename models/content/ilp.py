@@ -7,14 +7,16 @@ from functools import cache, partial
 
 import numpy as np
 
-from instances import ContentInstance, ContentOverlay, Found, Method, Problem
-from instances.content.problems import CONTENT_PROBLEMS, ContentProblem
-from models.content.exact import START, Proof, solve_content
-from models.content.formulations import FORMULATION, compact_model
-from models.content.starts import warm_up_heuristics
-from models.engine.deadline import Deadline, OutOfTime
-from models.engine.time_budget import TimeBudget
-from models.ilp import SOLVER, THREADS
+from ...instances.clock import Clock, OutOfTime
+from ...instances.content.instance import ContentInstance
+from ...instances.content.overlay import ContentOverlay
+from ...instances.content.problems import CONTENT_PROBLEMS, ContentProblem
+from ...instances.method import Method, Proposal
+from ...instances.problem import Problem
+from ..topics.ilp import SOLVER, THREADS
+from .exact import START, Proof, solve_content
+from .formulations import FORMULATION, compact_model
+from .starts import warm_up_heuristics
 
 # The solvers stop at an absolute gap of just below 1: scaled so, that is half of the judge's tolerance.
 _SCALED_VALUE = 2e6
@@ -30,7 +32,7 @@ def content_ilp(
     formulation: str = "arborescences",
     start: str = "best",
     threads: int = 1,
-) -> Found[ContentOverlay]:
+) -> Proposal[ContentOverlay]:
     """Solve a content problem by integer programming.
 
     Parameters
@@ -41,13 +43,13 @@ def content_ilp(
         Seconds of wall-clock time, building the model included.
     solver : {"highs", "cbc"}
     formulation : {"arborescences", "broker-trees", "flows"}
-        See :func:`models.content.formulations.compact_model`.
+        See :func:`.compact_model`.
     start : {"best", "none"}
     threads : int
 
     Returns
     -------
-    Found
+    Proposal
         With the incumbent and a bound, also when stopped. Counters: nodes, variables, constraints, start.
 
     Notes
@@ -64,7 +66,7 @@ def _minimise(
     instance: ContentInstance,
     problem: ContentProblem,
     start: ContentOverlay | None,
-    budget: TimeBudget,
+    clock: Clock,
     *,
     solver: str,
     formulation: str,
@@ -74,9 +76,9 @@ def _minimise(
     # The solvers' libraries take a third of a second to load, which only those who solve should pay.
     import pulp
 
-    from models.engine.ilp_solvers import SOLVERS
+    from ..engine.ilp_solvers import SOLVERS
 
-    model = compact_model(instance, problem.routing, formulation, budget)
+    model = compact_model(instance, problem.routing, formulation, clock)
     program = pulp.LpProblem("content", pulp.LpMinimize)
     columns = [
         program.add_variable(f"v{number}", 0, upper, "Integer" if integral else "Continuous")
@@ -94,7 +96,7 @@ def _minimise(
         chosen = model.values(start).tolist()
         known = {columns[k]: chosen[k] for k, integral in enumerate(model.integral) if integral}
     try:
-        report = SOLVERS[solver](program, known, Deadline(_seconds(budget)), threads=threads, seed=seed)
+        report = SOLVERS[solver](program, known, Clock(_seconds(clock)), threads=threads, seed=seed)
     except OutOfTime:
         return Proof(counters=counters)
     counters["nodes"] = report.nodes
@@ -104,24 +106,24 @@ def _minimise(
     return Proof(answer, report.lower_bound / scale, not report.stopped, counters)
 
 
-def _seconds(budget: TimeBudget) -> float | None:
-    return budget.left if math.isfinite(budget.left) else None
+def _seconds(clock: Clock) -> float | None:
+    return clock.left if math.isfinite(clock.left) else None
 
 
 @cache
 def _warm_up() -> None:
-    from models.engine import ilp_solvers  # noqa: F401
+    from ..engine import ilp_solvers  # noqa: F401
 
     warm_up_heuristics()
 
 
 CONTENT_ILP: Method[ContentInstance, ContentOverlay] = Method(
-    "ilp",
-    tuple(problem.name for problem in CONTENT_PROBLEMS),
-    "content: integer programs in PuLP, an arborescence a publisher or broker and channel, or flows",
-    "P4 §II.B, §IV.A; docs/content_exact.md",
-    True,
-    content_ilp,
-    (SOLVER, FORMULATION, START, THREADS),
-    _warm_up,
+    name="ilp",
+    problems=tuple(problem.name for problem in CONTENT_PROBLEMS),
+    summary="content: integer programs in PuLP, an arborescence a publisher or broker and channel, or flows",
+    source="P4 §II.B, §IV.A; docs/content_exact.md",
+    exact=True,
+    solve=content_ilp,
+    options=(SOLVER, FORMULATION, START, THREADS),
+    warm_up=_warm_up,
 )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from heuristics.content.routing import routed
-from instances import ContentOverlay
-from instances.content.problems import ContentProblem
-from models.content.model import ContentModel, Flags, Reals
-from models.content.starts import improved
-from models.engine.relaxation import NO_CUTOFF
-from models.engine.time_budget import TimeBudget
+from ...heuristics.content.kernels.routing import routed
+from ...instances.clock import Clock
+from ...instances.content.overlay import ContentOverlay
+from ...instances.content.problems import ContentProblem
+from ..engine.relaxation import NO_CUTOFF
+from .model import ContentModel, Flags, Reals
+from .starts import improved
 
 # Half of the relative tolerance within which a bound counts as the value.
 _TOLERANCE = 5e-7
@@ -70,11 +70,11 @@ class ContentIncumbent:
         self._offer(built)
         return built
 
-    def improve_along(self, columns: object, x: Reals, deadline: TimeBudget, *, goal: float, steps: int) -> None:
+    def improve_along(self, columns: object, x: Reals, clock: Clock, *, goal: float, steps: int) -> None:
         """As :meth:`build_along`, then by moves of single users."""
         built = self.build_along(columns, x)
         if built is not None and not self.problem.violations(self.model.instance, built):
-            self._offer(improved(self.model.instance, self.problem, built, deadline.share(0.2, 10.0)))
+            self._offer(improved(self.model.instance, self.problem, built, clock.share(0.2, 10.0)))
 
     def _offer(self, answer: ContentOverlay) -> None:
         value = self.problem.value(self.model.instance, answer)

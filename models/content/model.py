@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from instances import ContentInstance, ContentOverlay, RoutingTree
-from instances.topic_instance import Ids
-from models.engine.deadline import OutOfTime
-from models.engine.sparse_relaxation import RowList, Units
-from models.engine.stoppable import Clock
+from ...instances.arrays import Ids
+from ...instances.clock import Clock, OutOfTime
+from ...instances.content.instance import ContentInstance
+from ...instances.content.overlay import ContentOverlay, RoutingTree
+from ..engine.sparse_relaxation import RowList, Units
 
 Reals = npt.NDArray[np.float64]
 Columns = npt.NDArray[np.int64]
@@ -76,7 +76,7 @@ class ContentModel:
     trees_of : {"publishers", "brokers"}
         An arborescence for each publisher and content; or for each broker and content, whose price every publisher at
         that broker pays in proportion to its traffic.
-    deadline : Deadline, optional
+    clock : Clock, optional
         How long building may take, which is long where users and contents are many.
 
     Attributes
@@ -117,9 +117,9 @@ class ContentModel:
         routing: str,
         *,
         trees_of: str = "publishers",
-        deadline: Clock | None = None,
+        clock: Clock | None = None,
     ) -> None:
-        self.instance, self.routing, self.deadline = instance, routing, deadline
+        self.instance, self.routing, self.clock = instance, routing, clock
         self.costs: list[float] = []
         self.upper: list[float] = []
         self.integral: list[bool] = []
@@ -159,7 +159,7 @@ class ContentModel:
 
     def check_time(self) -> None:
         """Raise OutOfTime once building has taken too long."""
-        if self.deadline is not None and self.deadline.left <= 0:
+        if self.clock is not None and self.clock.left <= 0:
             raise OutOfTime
 
     def add(self, costs: npt.ArrayLike, *, upper: float = 1.0, integral: bool = True) -> Columns:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from models.engine.highs_lp import HighsLP, Reals
-from models.engine.time_budget import TimeBudget
+from ...instances.clock import Clock
+from .highs_lp import HighsLP, Reals
 
 Bits = npt.NDArray[np.int8]
 _TRIED, _RELIABLE, _ITERATIONS = 10, 2, 60
@@ -28,9 +28,7 @@ class Branching:
         self._gain = np.zeros((2, 0))
         self._seen = np.zeros((2, 0), np.int64)
 
-    def choose(
-        self, fractional: npt.NDArray[np.int64], x: Reals, lower: Bits, upper: Bits, deadline: TimeBudget
-    ) -> int:
+    def choose(self, fractional: npt.NDArray[np.int64], x: Reals, lower: Bits, upper: Bits, clock: Clock) -> int:
         """The column of largest product of the two gains; those seen too rarely are tried by a short solve each way.
 
         Parameters
@@ -52,7 +50,7 @@ class Branching:
         value, basis = self._lp.value, self._lp.basis
         tried = False
         for column in order[:_TRIED].tolist():
-            if self._seen[:, column].min() >= _RELIABLE or deadline.passed:
+            if self._seen[:, column].min() >= _RELIABLE or clock.passed:
                 continue
             gains = []
             for direction in (0, 1):

@@ -21,7 +21,7 @@ import numpy as np
 import pulp
 from pulp.apis.coin_api import pulp_cbc_path
 
-from models.engine.deadline import Deadline, OutOfTime
+from ...instances.clock import Clock, OutOfTime
 
 ABSOLUTE_GAP = 0.999
 # CBC looks at its limit between steps of the search, and inside the root LP not at all: it gets a little less than
@@ -55,7 +55,7 @@ class SolverReport:
 def solve_with_highs(
     program: pulp.LpProblem,
     start: Mapping[pulp.LpVariable, int] | None,
-    deadline: Deadline,
+    clock: Clock,
     *,
     threads: int,
     seed: int,
@@ -84,7 +84,7 @@ def solve_with_highs(
         random_seed=seed % 2**31,
         parallel="on" if threads > 1 else "off",
     )
-    solver.start, solver.deadline = start, deadline
+    solver.start, solver.clock = start, clock
     # HiGHS keeps the thread count of its first run in a process until it is told to forget it.
     highspy.Highs.resetGlobalScheduler(True)
     solver.solve(program)
@@ -104,12 +104,12 @@ class _Highs(pulp.HiGHS):  # type: ignore[misc]
     """PuLP's HiGHS, with a start, and a time limit that counts the building of the solver's model too."""
 
     start: Mapping[pulp.LpVariable, int] | None
-    deadline: Deadline
+    clock: Clock
 
     def callSolver(self, lp: pulp.LpProblem) -> None:
-        self.deadline.check()
-        if math.isfinite(self.deadline.left):
-            lp.solverModel.setOptionValue("time_limit", self.deadline.left)
+        self.clock.check()
+        if math.isfinite(self.clock.left):
+            lp.solverModel.setOptionValue("time_limit", self.clock.left)
         if self.start is not None and self.mip:
             index = np.array([variable.index for variable in self.start], dtype=np.int32)
             lp.solverModel.setSolution(len(index), index, np.array(list(self.start.values()), dtype=np.float64))
@@ -128,7 +128,7 @@ class _Highs(pulp.HiGHS):  # type: ignore[misc]
 def solve_with_cbc(
     program: pulp.LpProblem,
     start: Mapping[pulp.LpVariable, int] | None,
-    deadline: Deadline,
+    clock: Clock,
     *,
     threads: int,
     seed: int,
@@ -162,7 +162,7 @@ def solve_with_cbc(
             lines = (f"{i} {variable_names[v.name]} {value} 0" for i, (v, value) in enumerate(start.items()))
             Path(mip_start).write_text("\n".join(["Feasible - objective value 0", *lines, ""]))
             command += ["-mips", mip_start]
-        limit = _SHARE * deadline.left
+        limit = _SHARE * clock.left
         if limit < _LEAST_LIMIT:
             raise OutOfTime
         if math.isfinite(limit):
@@ -172,7 +172,7 @@ def solve_with_cbc(
         command += ["-threads", str(threads)] if threads > 1 else []
         command += ["-solve", "-printingOptions", "all", "-solution", solution]
         begin = time.perf_counter()
-        ended = _run(command, log, deadline.left + _GRACE)
+        ended = _run(command, log, clock.left + _GRACE)
         in_time = time.perf_counter() - begin < limit
         text = Path(log).read_text(errors="replace")
         crashed = ended and not Path(solution).exists()

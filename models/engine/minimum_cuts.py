@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from heuristics.compiled import kernel
-from instances.topic_instance import Ids, Offsets
+from ...heuristics.compiled import kernel
+from ...instances.arrays import Ids, Offsets
 
 Reals = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]

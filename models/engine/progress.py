@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 import time
 
-from instances.option import Option
-from instances.result import relative_gap
+from ...instances.option import Option
+from ...instances.result import relative_gap
 
 PROGRESS = Option(
     "progress", "auto", "lines on stderr: if it is a terminal, always, or never", choices=("auto", "on", "off")

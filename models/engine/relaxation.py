@@ -10,9 +10,9 @@ from typing import Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from models.certificate import UNIT, Bound
-from models.engine.highs_lp import HighsLP, Reals
-from models.engine.time_budget import TimeBudget
+from ...instances.clock import Clock
+from .highs_lp import HighsLP, Reals
+from .integer_bound import UNIT, Bound
 
 Bits = npt.NDArray[np.int8]
 Rows = TypeVar("Rows")
@@ -56,7 +56,7 @@ class Relaxation(ABC, Generic[Rows]):
 
     def tighten(
         self,
-        deadline: TimeBudget,
+        clock: Clock,
         *,
         lower: Bits | None = None,
         upper: Bits | None = None,
@@ -93,12 +93,12 @@ class Relaxation(ABC, Generic[Rows]):
         self.converged = False
         last_raise = 0
         for _ in range(rounds):
-            if deadline.passed:
+            if clock.passed:
                 break
             if not root:
                 lower, upper = self._extended(lower, 0), self._extended(upper, 1)
                 self.lp.bound_columns(lower.astype(np.float64), upper.astype(np.float64))
-            if not self.lp.solve(deadline.left):
+            if not self.lp.solve(clock.left):
                 break
             bound = self._proven(lower, upper)
             if not self.lp.feasible:

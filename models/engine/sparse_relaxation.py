@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from models.certificate import UNIT, Bound
-from models.engine.highs_lp import HighsLP, Reals
-from models.engine.relaxation import Bits, Relaxation
+from .highs_lp import HighsLP, Reals
+from .integer_bound import UNIT, Bound
+from .relaxation import Bits, Relaxation
 
 Units = npt.NDArray[np.int64]
 _PATIENCE = 25

@@ -9,19 +9,13 @@ import signal
 import sys
 from collections.abc import Callable
 from multiprocessing.connection import wait
-from typing import Protocol, TypeVar, cast
+from typing import TypeVar, cast
+
+from ...instances.clock import Clock
 
 Answer = TypeVar("Answer")
 _LOOK_EVERY, _A_MOMENT = 0.05, 2e7
 _PR_SET_PDEATHSIG = 1
-
-
-class Clock(Protocol):
-    """What says how much time is left: a deadline, or a time budget."""
-
-    @property
-    def left(self) -> float:
-        """Seconds, not below 0; infinite without a limit."""
 
 
 def finished_within(clock: Clock, work: Callable[[], Answer], *, steps: float) -> Answer | None:
@@ -30,7 +24,7 @@ def finished_within(clock: Clock, work: Callable[[], Answer], *, steps: float) -
     Parameters
     ----------
     clock : Clock
-        Its `left` is read 20 times a second, so that a Ctrl-C that ends a budget ends the work as well.
+        Its `left` is read 20 times a second, so that a Ctrl-C that ends a clock ends the work as well.
     work : callable
         Returns something that can be pickled. Its kernels should be compiled before.
     steps : float

@@ -9,11 +9,11 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from models.certificate import Bound
-from models.engine.branching import Branching
-from models.engine.progress import Progress
-from models.engine.relaxation import NO_CUTOFF, Bits, Relaxation
-from models.engine.time_budget import TimeBudget
+from ...instances.clock import Clock
+from .branching import Branching
+from .integer_bound import Bound
+from .progress import Progress
+from .relaxation import NO_CUTOFF, Bits, Relaxation
 
 _INTEGRAL = 1e-6
 _FIRST_STEPS, _DOUBLINGS, _STEPS_AN_ITERATION = 5_000, 8, 6
@@ -45,7 +45,7 @@ class Incumbent(Protocol):
         self,
         columns: Any,
         x: npt.NDArray[np.float64],
-        deadline: TimeBudget,
+        clock: Clock,
         *,
         goal: float,
         steps: int,
@@ -121,7 +121,7 @@ class TreeSearch:
         bound = min(open_, default=self.incumbent.cutoff + 1 if self.nodes else self.planes.best_units)
         return max(self.planes.best_units, min(bound, self._closed, self.incumbent.cutoff + 1))
 
-    def run(self, deadline: TimeBudget, root: Bound | None, guide: npt.NDArray[np.float64]) -> None:
+    def run(self, clock: Clock, root: Bound | None, guide: npt.NDArray[np.float64]) -> None:
         """Search until done or out of time; may be interrupted at any moment.
 
         Parameters
@@ -136,7 +136,7 @@ class TreeSearch:
         units = self.planes.best_units if root is None else root.units
         self._current = Node(units, 0, 0, np.zeros(size, np.int8), np.ones(size, np.int8))
         while self._current is not None or self._open:
-            if deadline.passed or (self._stop_at_first and np.isfinite(self.incumbent.value)):
+            if clock.passed or (self._stop_at_first and np.isfinite(self.incumbent.value)):
                 break
             if self._current is None:
                 self._current = heapq.heappop(self._open)
@@ -144,7 +144,7 @@ class TreeSearch:
             if node.units > self.incumbent.cutoff:
                 self._current = None
                 continue
-            children = self._solve(node, deadline)
+            children = self._solve(node, clock)
             if children is None:
                 break
             self.nodes += 1
@@ -165,14 +165,14 @@ class TreeSearch:
             self._current = None
         self.complete = self._current is None and not self._open
 
-    def _solve(self, node: Node, deadline: TimeBudget) -> list[Node] | None:
+    def _solve(self, node: Node, clock: Clock) -> list[Node] | None:
         """The children of a node, the one to dive into first; None if time ran out."""
         planes, lp = self.planes, self.planes.lp
         self._fix_at_root(node)
         stall = 0.02
         while True:
             bound = planes.tighten(
-                deadline,
+                clock,
                 lower=node.lower,
                 upper=node.upper,
                 enough=self.incumbent.cutoff,
@@ -197,10 +197,10 @@ class TreeSearch:
                     self._closed = min(self._closed, node.units)
                     # Bound and value of an integral solution differ by rounding only, or edges are left to price.
                     return []
-            elif planes.converged or deadline.passed:
+            elif planes.converged or clock.passed:
                 return None
             stall = 0.0
-        self._improve(x, deadline)
+        self._improve(x, clock)
         if node.units > self.incumbent.cutoff:
             return []
         lower, upper = _extended(node.lower, len(planes.columns), 0), _extended(node.upper, len(planes.columns), 1)
@@ -208,7 +208,7 @@ class TreeSearch:
         free = planes.branchable(fractional[(lower[fractional] == 0) & (upper[fractional] == 1)])
         if not len(free):
             return [self._child(node, lower, upper)]
-        edge = self.branching.choose(free, x, lower, upper, deadline)
+        edge = self.branching.choose(free, x, lower, upper, clock)
         up, down = lower.copy(), upper.copy()
         up[edge], down[edge] = 1, 0
         return [self._child(node, up, upper), self._child(node, lower, down)]
@@ -224,18 +224,18 @@ class TreeSearch:
             if node.number == 0:
                 self.fixed = int((node.upper == 0).sum() + (node.lower == 1).sum()) - before
 
-    def _improve(self, x: npt.NDArray[np.float64], deadline: TimeBudget) -> None:
+    def _improve(self, x: npt.NDArray[np.float64], clock: Clock) -> None:
         """Build, and then local searches, longer and longer ones, as far as the LP's work has earned them."""
         self.incumbent.build_along(self.planes.columns, x)
         allowed, goal = _STEPS_AN_ITERATION * self.planes.lp.iterations, self.planes.least_value(self.units)
-        while self.incumbent.value > goal and not deadline.passed:
+        while self.incumbent.value > goal and not clock.passed:
             steps = _FIRST_STEPS << min(self._searches, _DOUBLINGS)
             if self._steps + steps > allowed:
                 return
             # The values at a node lean to its branch, so every other search goes along the guide.
             along = x if self._searches % 2 else self._guide
             self._searches, self._steps = self._searches + 1, self._steps + steps
-            self.incumbent.improve_along(self.planes.columns, along, deadline, goal=goal, steps=steps)
+            self.incumbent.improve_along(self.planes.columns, along, clock, goal=goal, steps=steps)
 
 
 def _fix_by_reduced_cost(lower: Bits, upper: Bits, bound: Bound, cutoff: int) -> None:

@@ -6,17 +6,21 @@ from functools import cache
 
 import numpy as np
 
-from heuristics.steiner.approximation import Flags, graph_of
-from heuristics.steiner.search import spread
-from instances import Found, Method, Option, Overlay, Problem, Status
-from instances.steiner.instance import SteinerInstance
-from models.engine.progress import PROGRESS, Progress
-from models.engine.time_budget import TimeBudget, interruptible
-from models.engine.tree_search import TreeSearch
-from models.steiner.directed_cuts import DirectedCuts
-from models.steiner.dual_ascent import Ascent, dual_ascent, least_through
-from models.steiner.incumbent import SteinerIncumbent
-from models.steiner.reduction import Reduced, reduce
+from ...heuristics.steiner.mehlhorn import Flags, graph_of
+from ...heuristics.steiner.shortest_paths import spread
+from ...instances.clock import Clock, interruptible
+from ...instances.method import Method, Proposal
+from ...instances.option import Option
+from ...instances.overlay import Overlay
+from ...instances.problem import Problem
+from ...instances.result import Status
+from ...instances.steiner.instance import SteinerInstance
+from ..engine.progress import PROGRESS, Progress
+from ..engine.tree_search import TreeSearch
+from .directed_cuts import DirectedCuts
+from .dual_ascent import Ascent, dual_ascent, least_through
+from .incumbent import SteinerIncumbent
+from .reduction import Reduced, reduce
 
 PRESOLVE = Option("presolve", True, "reduce the instance first, where the reduction is proven")
 _ROOTS = 20
@@ -30,7 +34,7 @@ def steiner_branch_and_cut(
     time_limit: float | None = None,
     presolve: bool = True,
     progress: str = "auto",
-) -> Found[Overlay]:
+) -> Proposal[Overlay]:
     """A cheapest tree with proof, or the best one found with a proven bound.
 
     Parameters
@@ -47,7 +51,7 @@ def steiner_branch_and_cut(
 
     Returns
     -------
-    Found
+    Proposal
         Its bound is proven in integers, by dual ascent or from rounded duals, at every node of the tree. Infeasible if
         the terminals cannot be joined. Counters: nodes, cuts, columns, and what reductions and dual ascent did.
 
@@ -56,7 +60,7 @@ def steiner_branch_and_cut(
     Exponential in the worst case; docs/steiner.md has the proofs and measurements. Ctrl-C ends the search as the time
     limit does.
     """
-    with interruptible(time_limit) as budget:
+    with interruptible(time_limit) as clock:
         reduced = reduce(instance) if presolve else _as_it_is(instance)
         counters: dict[str, float | str] = {
             "reduced_nodes": reduced.instance.num_nodes,
@@ -64,17 +68,17 @@ def steiner_branch_and_cut(
         }
         if reduced.instance.num_terminals == 1:
             tree = reduced.expand(instance, np.zeros(reduced.instance.num_edges, np.bool_))
-            return Found(tree, reduced.fixed_cost, counters=counters)
-        search = _Search(reduced.instance, budget, progress)
+            return Proposal(tree, reduced.fixed_cost, counters=counters)
+        search = _Search(reduced.instance, clock, progress)
         search.run()
         counters |= search.counters
         bound = float(reduced.fixed_cost + search.bound)
         if search.incumbent.chosen is None:
             status = Status.TIME_LIMIT if search.possible else Status.INFEASIBLE
-            return Found(None, bound if search.possible else None, status, counters, search.reason)
+            return Proposal(None, bound if search.possible else None, status, counters, search.reason)
         tree = reduced.expand(instance, search.incumbent.chosen)
         closed = search.bound >= search.incumbent.value
-        return Found(tree, bound, None if closed else Status.TIME_LIMIT, counters, search.reason)
+        return Proposal(tree, bound, None if closed else Status.TIME_LIMIT, counters, search.reason)
 
 
 def _as_it_is(instance: SteinerInstance) -> Reduced:
@@ -82,8 +86,8 @@ def _as_it_is(instance: SteinerInstance) -> Reduced:
 
 
 class _Search:
-    def __init__(self, instance: SteinerInstance, budget: TimeBudget, progress: str) -> None:
-        self.instance, self.budget, self.progress = instance, budget, Progress(progress)
+    def __init__(self, instance: SteinerInstance, clock: Clock, progress: str) -> None:
+        self.instance, self.clock, self.progress = instance, clock, Progress(progress)
         self.graph = graph_of(instance.num_nodes, instance.edges)
         self.incumbent = SteinerIncumbent(instance, self.graph)
         self.bound = 0
@@ -94,10 +98,10 @@ class _Search:
     def reason(self) -> str:
         if not self.possible:
             return "the terminals lie in different components of the graph"
-        return "interrupted" if self.budget.interrupted else ""
+        return "interrupted" if self.clock.interrupted else ""
 
     def run(self) -> None:
-        self.incumbent.start(self.budget)
+        self.incumbent.start(self.clock)
         if self.incumbent.chosen is None:
             self.possible = False
             return
@@ -106,7 +110,7 @@ class _Search:
         self.counters = {"dual_ascent": ascent.bound, "arcs": int(useful.sum()), "cuts": 0, "nodes": 0}
         if self.bound < self.incumbent.value and not useful.any():
             self.bound = int(self.incumbent.value)
-        if self.bound < self.incumbent.value and not self.budget.passed:
+        if self.bound < self.incumbent.value and not self.clock.passed:
             self._branch(root, ascent, np.flatnonzero(useful))
 
     def _ascend(self) -> tuple[int, Ascent, Flags]:
@@ -116,7 +120,7 @@ class _Search:
         best, root = None, int(terminals[0])
         useful = np.ones(len(costs), np.bool_)
         for terminal in spread(terminals, _ROOTS):
-            if best is not None and self.budget.passed:
+            if best is not None and self.clock.passed:
                 break
             ascent = dual_ascent(self.graph, costs, terminals, terminal)
             if best is None or ascent.bound > best.bound:
@@ -137,10 +141,10 @@ class _Search:
             incumbent.build_along(planes.columns, planes.lp.x)
             return planes.best_units > incumbent.cutoff
 
-        bound = planes.tighten(self.budget, at_round=closed)
+        bound = planes.tighten(self.clock, at_round=closed)
         tree = TreeSearch(planes, incumbent, progress=self.progress)
         if bound is not None:
-            tree.run(self.budget, bound, planes.lp.x)
+            tree.run(self.clock, bound, planes.lp.x)
         proven = -(-(tree.units if bound is not None else planes.best_units) // planes.unit)
         # Arcs were left out because no cheaper tree has them: a bound above the incumbent says no more than its value.
         self.bound = max(self.bound, int(min(proven, incumbent.value)))
@@ -176,12 +180,12 @@ _PETERSEN = SteinerInstance.from_edges(
 )
 
 STEINER_BRANCH_AND_CUT: Method[SteinerInstance, Overlay] = Method(
-    "branch-and-cut",
-    ("steiner",),
-    "Steiner trees by reductions, dual ascent and branch-and-cut on directed cuts",
-    "Wong 1984; Koch, Martin 1998; docs/steiner.md",
-    True,
-    steiner_branch_and_cut,
-    (PRESOLVE, PROGRESS),
-    _warm_up,
+    name="branch-and-cut",
+    problems=("steiner",),
+    summary="Steiner trees by reductions, dual ascent and branch-and-cut on directed cuts",
+    source="Wong 1984; Koch, Martin 1998; docs/steiner.md",
+    exact=True,
+    solve=steiner_branch_and_cut,
+    options=(PRESOLVE, PROGRESS),
+    warm_up=_warm_up,
 )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from heuristics.steiner.approximation import Graph
-from instances.steiner.instance import SteinerInstance
-from instances.topic_instance import Ids
-from models.engine.highs_lp import Reals
-from models.engine.minimum_cuts import minimum_cut, network_of
-from models.engine.sparse_relaxation import RowList, SparseRelaxation, SparseRows
-from models.steiner.dual_ascent import Ascent
+from ...heuristics.steiner.mehlhorn import Graph
+from ...instances.arrays import Ids
+from ...instances.steiner.instance import SteinerInstance
+from ..engine.highs_lp import Reals
+from ..engine.minimum_cuts import minimum_cut, network_of
+from ..engine.sparse_relaxation import RowList, SparseRelaxation, SparseRows
+from .dual_ascent import Ascent
 
 _VIOLATION = 1e-4
 _NESTED = 5

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from heuristics.compiled import kernel
-from heuristics.steiner.approximation import Graph
-from instances.topic_instance import Ids, Offsets
+from ...heuristics.compiled import kernel
+from ...heuristics.steiner.mehlhorn import Graph
+from ...instances.arrays import Ids, Offsets
 
 Units = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]

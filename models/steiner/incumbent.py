@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from heuristics.steiner.approximation import Flags, Graph, spanning_tree
-from heuristics.steiner.search import grown_nodes, improved_tree, spread
-from instances.steiner.instance import SteinerInstance
-from models.engine.highs_lp import Reals
-from models.engine.relaxation import NO_CUTOFF
-from models.engine.time_budget import TimeBudget
+from ...heuristics.steiner.mehlhorn import Flags, Graph, spanning_tree
+from ...heuristics.steiner.shortest_paths import grown_nodes, improved_tree, spread
+from ...instances.clock import Clock
+from ...instances.steiner.instance import SteinerInstance
+from ..engine.highs_lp import Reals
+from ..engine.relaxation import NO_CUTOFF
 
 _STARTS = 20
 
@@ -46,10 +46,10 @@ class SteinerIncumbent:
         """A bound above this, in units, leaves no cheaper tree."""
         return int(self.value - 1) * self.unit if np.isfinite(self.value) else NO_CUTOFF
 
-    def start(self, budget: TimeBudget) -> None:
+    def start(self, clock: Clock) -> None:
         """Grow trees from several terminals, and improve each."""
         for terminal in spread(self.instance.terminals, _STARTS):
-            if not budget.passed or self.chosen is None:
+            if not clock.passed or self.chosen is None:
                 self._grow(self._costs, terminal, improve=True)
 
     def offer_chosen(self, columns: object, chosen: Flags) -> None:
@@ -68,7 +68,7 @@ class SteinerIncumbent:
         self._turn += 1
         self._grow(self._costs * (1.0 - np.minimum(along, 1.0)), int(terminals[self._turn % len(terminals)]), True)
 
-    def improve_along(self, columns: object, x: Reals, deadline: TimeBudget, *, goal: float, steps: int) -> None:
+    def improve_along(self, columns: object, x: Reals, clock: Clock, *, goal: float, steps: int) -> None:
         """As :meth:`build_along`: its trees are local optima already."""
         self.build_along(columns, x)
 

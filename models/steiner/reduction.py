@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from heuristics.steiner.approximation import Flags, graph_of, nearest_terminals
-from instances import Overlay
-from instances.steiner.instance import SteinerInstance
-from instances.topic_instance import Ids
+from ...heuristics.steiner.mehlhorn import Flags, graph_of, nearest_terminals
+from ...instances.arrays import Ids
+from ...instances.overlay import Overlay
+from ...instances.steiner.instance import SteinerInstance
 
 _Neighbours = dict[int, dict[int, tuple[int, tuple[int, ...]]]]
 

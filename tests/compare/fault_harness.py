@@ -12,7 +12,7 @@ import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
-from compare.studies.loopback_cluster import Cluster, loopback_cluster
+from overlaybench.compare.studies.loopback_cluster import Cluster, loopback_cluster
 from tests.compare.faults import ON_A_CLUSTER, ON_ONE_MACHINE
 from tests.compare.trial_study import WELL, WITHOUT_TRIAL, Damage, Trial, table
 

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from instances import PROBLEMS, Overlay, TopicInstance
+from overlaybench.instances.catalogue import PROBLEMS
+from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.topics.instance import TopicInstance
 
 
 def run(problem: str = "min-tco", method: str = "gm", instance: str = "i1", **given: Any) -> dict[str, Any]:

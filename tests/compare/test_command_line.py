@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from compare.command_line import main
-from instances.topic_files import read_topics
+from overlaybench.compare.command_line import main
+from overlaybench.instances.topics.files import read_topics
 
 
 @pytest.fixture
@@ -181,7 +181,7 @@ def test_a_start_or_a_master_that_does_not_fit_is_bad_input(run, triangle, tmp_p
 @pytest.mark.spark
 def test_spark_conquers_the_parts_to_the_same_overlay(tmp_path):
     file = tmp_path / "instance.json"
-    command = [sys.executable, "-m", "compare"]
+    command = [sys.executable, "-m", "overlaybench.compare"]
     sizes = ["--nodes", "60", "--topics", "30", "--subscriptions", "5"]
     subprocess.run([*command, "generate", "zipf", *sizes, "-o", file], check=True, capture_output=True)
     found = []
@@ -198,7 +198,7 @@ def test_spark_conquers_the_parts_to_the_same_overlay(tmp_path):
 def test_solve_does_not_import_spark_or_matplotlib(triangle):
     code = (
         "import sys; sys.argv = ['overlaybench', 'solve', sys.argv[1], '--problem', 'min-tco', '--method', 'gm']\n"
-        "from compare.command_line import main\n"
+        "from overlaybench.compare.command_line import main\n"
         "try: main()\n"
         "finally: print(sorted({'pyspark', 'py4j', 'matplotlib'} & set(sys.modules)))"
     )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from compare.studies.loopback_cluster import loopback_cluster
+from overlaybench.compare.studies.loopback_cluster import loopback_cluster
 from tests.compare.fault_harness import Struck
 from tests.compare.faults import ON_A_CLUSTER, ON_ONE_MACHINE
 

@@ -11,18 +11,19 @@ import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from compare.catalogue import METHODS, PROBLEMS, WORKLOADS
-from compare.studies import parts
-from compare.studies.processes import memory_bounded
-from compare.studies.recipe import Recipe
-from compare.studies.results import results, write_answers
-from compare.studies.row import row
-from compare.studies.run_log import RunLog
-from compare.studies.store import Made, Plan, Store
-from compare.studies.study import read_study
-from compare.studies.task import Task
-from compare.studies.watching import status
-from instances import KINDS, BadInput
+from overlaybench.compare.catalogue import METHODS, PROBLEMS, WORKLOADS
+from overlaybench.compare.studies import parts
+from overlaybench.compare.studies.processes import memory_bounded
+from overlaybench.compare.studies.recipe import Recipe
+from overlaybench.compare.studies.results import results, write_answers
+from overlaybench.compare.studies.row import row
+from overlaybench.compare.studies.run_log import RunLog
+from overlaybench.compare.studies.store import Made, Plan, Store
+from overlaybench.compare.studies.study import read_study
+from overlaybench.compare.studies.task import Task
+from overlaybench.compare.studies.watching import status
+from overlaybench.instances.catalogue import KINDS
+from overlaybench.instances.errors import BadInput
 
 SHAPES = {
     "topics": ("uniform", "min-tco", "gm", {"nodes": 5, "topics": 4, "subscriptions": 2}),

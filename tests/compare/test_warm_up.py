@@ -5,23 +5,24 @@ import sys
 
 import pytest
 
-from compare.catalogue import METHODS
+from overlaybench.compare.catalogue import METHODS
 
 CODE = """
 import pkgutil, sys
 from importlib import import_module
-from numba.core.dispatcher import Dispatcher
-import heuristics, models
-from compare.catalogue import METHODS
-from instances import PROBLEMS, WORKLOADS
+from overlaybench.heuristics.compiled import Kernel
+from overlaybench import heuristics, models
+from overlaybench.compare.catalogue import METHODS
+from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS
 
 def compiled():
     found = {}
     for package in (heuristics, models):
-        for name in (f"{package.__name__}.{module.name}" for module in pkgutil.iter_modules(package.__path__)):
+        for _, name, _ in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
             for kernel in vars(import_module(name)).values():
-                if isinstance(kernel, Dispatcher):
-                    found[f"{kernel.py_func.__module__}.{kernel.py_func.__name__}"] = set(map(str, kernel.signatures))
+                if isinstance(kernel, Kernel):
+                    named = f"{kernel.py_func.__module__}.{kernel.py_func.__name__}"
+                    found[named] = set(map(str, kernel.dispatcher.signatures))
     return found
 
 LIBRARIES = {"ortools", "pulp", "highspy", "pyscipopt", "scipy.optimize"}

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from compare.studies.row import OF_THE_MOMENT, SCHEMA
-from compare.studies.store import Store
+from overlaybench.compare.studies.row import OF_THE_MOMENT, SCHEMA
+from overlaybench.compare.studies.store import Store
 
 HERE = Path(__file__).parent
 PATIENCE = 900
@@ -74,7 +74,17 @@ class Trial:
         self.out = folder / "out"
         self.spec = folder / "spec.toml"
         self.spec.write_text(SPEC.format(slow=slow))
-        command = [sys.executable, "-m", "compare", "study", str(self.spec), "--out", str(self.out), "--master", master]
+        command = [
+            sys.executable,
+            "-m",
+            "overlaybench.compare",
+            "study",
+            str(self.spec),
+            "--out",
+            str(self.out),
+            "--master",
+            master,
+        ]
         self.command = command
         self.damage = Damage()
         self.environment: dict[str, str] = {}

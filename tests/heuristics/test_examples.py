@@ -8,9 +8,9 @@ from importlib import import_module
 
 import pytest
 
-import heuristics
+from overlaybench import heuristics
 
-MODULES = [f"heuristics.{module.name}" for module in pkgutil.iter_modules(heuristics.__path__)]
+MODULES = [module.name for module in pkgutil.walk_packages(heuristics.__path__, "overlaybench.heuristics.")]
 
 
 @pytest.mark.parametrize("module", MODULES)

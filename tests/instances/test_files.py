@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from instances import BadInput
-from instances.files import read_json, read_text, write_whole
+from overlaybench.instances.errors import BadInput
+from overlaybench.instances.files import read_json, read_text, write_whole
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_process_that_dies_while_it_writes_leaves_the_old_file(tmp_path: Path)
     path = tmp_path / "a.json"
     path.write_text("old")
     script = (
-        "import os, sys; from pathlib import Path; from instances.files import write_whole\n"
+        "import os, sys; from pathlib import Path; from overlaybench.instances.files import write_whole\n"
         "write_whole(Path(sys.argv[1]), lambda file: (file.write_text('half'), os._exit(9)))"
     )
     assert subprocess.run([sys.executable, "-c", script, path], check=False).returncode == 9

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from instances import KINDS, PROBLEMS, WORKLOADS, BadInput
-from instances.topics import TOPICS
-from tests.strategies import instances_with_overlays
+from overlaybench.instances.catalogue import KINDS, PROBLEMS, WORKLOADS
+from overlaybench.instances.errors import BadInput
+from overlaybench.instances.topics.kind import TOPICS
+from tests.topic_strategies import instances_with_overlays
 
 
 def test_problems_and_workloads_name_kinds_that_exist():

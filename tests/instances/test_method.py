@@ -10,8 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instances import PROBLEMS, BadInput, Found, Method, Option, Overlay, Problem, Result, Status, TopicInstance
-from instances.result import relative_gap
+from overlaybench.instances.catalogue import PROBLEMS
+from overlaybench.instances.errors import BadInput
+from overlaybench.instances.method import Method, Proposal
+from overlaybench.instances.option import Option
+from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.problem import Problem
+from overlaybench.instances.result import Result, Status, relative_gap
+from overlaybench.instances.topics.instance import TopicInstance
 
 INSTANCE = TopicInstance.from_subscriptions({v: ["x"] for v in "abcd"})
 PATH = Overlay.from_edges(4, [(0, 1), (1, 2), (2, 3)])
@@ -31,17 +37,25 @@ class AverageDegree(Problem[TopicInstance, Overlay]):
         return MIN_TCO.violations(instance, answer)
 
 
-def method(solve: Callable[..., Found[Overlay]], **others: Any) -> Method[TopicInstance, Overlay]:
-    return Method("trial", ("min-tco", "average-degree"), "for tests", "none", exact=False, solve=solve, **others)
+def method(solve: Callable[..., Proposal[Overlay]], **others: Any) -> Method[TopicInstance, Overlay]:
+    return Method(
+        name="trial",
+        problems=("min-tco", "average-degree"),
+        summary="for tests",
+        source="none",
+        exact=False,
+        solve=solve,
+        **others,
+    )
 
 
-def result_of(found: Found[Overlay], problem: Problem[TopicInstance, Overlay] = MIN_TCO) -> Result[Overlay]:
+def result_of(found: Proposal[Overlay], problem: Problem[TopicInstance, Overlay] = MIN_TCO) -> Result[Overlay]:
     return method(lambda *_, **__: found).run(INSTANCE, problem)
 
 
 @pytest.mark.parametrize("said", [None, Status.FEASIBLE, Status.TIME_LIMIT])
 def test_a_valid_answer_without_a_bound_is_kept_as_said(said: Status | None) -> None:
-    result = result_of(Found(PATH, status=said, counters={"merges": 3}, reason="a remark"))
+    result = result_of(Proposal(PATH, status=said, counters={"merges": 3}, reason="a remark"))
     assert result.status is (said or Status.FEASIBLE)
     assert (result.value, result.lower_bound, result.gap, result.answer) == (3, None, None, PATH)
     assert result.measures == {"edges": 3, "max_degree": 2, "average_degree": 1.5}
@@ -53,14 +67,14 @@ def test_a_valid_answer_without_a_bound_is_kept_as_said(said: Status | None) -> 
 @pytest.mark.parametrize("said", [None, Status.FEASIBLE, Status.TIME_LIMIT, Status.OPTIMAL])
 @pytest.mark.parametrize("bound", [3, 3.0, 2.5, 2.0001, 3.0000001, 2.9999999])
 def test_a_bound_that_rounds_up_to_the_value_proves_it_optimal(said: Status | None, bound: float) -> None:
-    result = result_of(Found(PATH, lower_bound=bound, status=said))
+    result = result_of(Proposal(PATH, lower_bound=bound, status=said))
     assert (result.status, result.value, result.lower_bound, result.gap) == (Status.OPTIMAL, 3, 3, 0)
 
 
 @pytest.mark.parametrize("said", [None, Status.FEASIBLE, Status.TIME_LIMIT])
 @pytest.mark.parametrize(("bound", "kept"), [(2, 2), (1.2, 2), (2.0000001, 2), (0, 0), (-5, -5), (-math.inf, None)])
 def test_a_bound_below_the_value_proves_nothing(said: Status | None, bound: float, kept: float | None) -> None:
-    result = result_of(Found(PATH, lower_bound=bound, status=said))
+    result = result_of(Proposal(PATH, lower_bound=bound, status=said))
     assert (result.status, result.value, result.lower_bound) == (said or Status.FEASIBLE, 3, kept)
     assert result.gap == (None if kept is None else pytest.approx((3 - kept) / 3))
 
@@ -68,29 +82,29 @@ def test_a_bound_below_the_value_proves_nothing(said: Status | None, bound: floa
 @pytest.mark.parametrize(
     ("found", "fragment"),
     [
-        (Found(BROKEN), "invalid answer: topic 'x' has 3 components"),
-        (Found(BROKEN, lower_bound=1, status=Status.OPTIMAL), "invalid answer"),
-        (Found(BROKEN, status=Status.TIME_LIMIT), "invalid answer"),
-        (Found(BROKEN, status=Status.INFEASIBLE), "invalid answer"),
-        (Found(Overlay.from_edges(3, [])), "has 3 nodes, the instance 4"),
-        (Found(PATH, lower_bound=3.1), "lower bound 4 lies above the answer's value 3"),
-        (Found(PATH, lower_bound=math.inf), "lower bound inf lies above the answer's value 3"),
-        (Found(PATH, lower_bound=math.nan), "lower bound is not a number"),
-        (Found(PATH, lower_bound=4, status=Status.TIME_LIMIT), "lower bound 4"),
-        (Found(PATH, status=Status.OPTIMAL), "said optimal with value 3 and lower bound None"),
-        (Found(PATH, lower_bound=2, status=Status.OPTIMAL), "said optimal with value 3 and lower bound 2"),
-        (Found(PATH, status=Status.INFEASIBLE), "said infeasible, and returned a valid answer"),
-        (Found(PATH, status=Status.FAILED), "the method said so"),
-        (Found(PATH, status=Status.FAILED, reason="no memory"), "no memory"),
-        (Found(None), "no answer and no reason"),
-        (Found(None, status=Status.FAILED, reason="no memory"), "no memory"),
-        (Found(None, reason="no memory"), "no memory"),
-        (Found(None, status=Status.OPTIMAL, lower_bound=3), "said optimal without an answer"),
-        (Found(None, status=Status.FEASIBLE), "said feasible without an answer"),
-        (Found(None, status=Status.TIME_LIMIT, lower_bound=math.nan), "lower bound is not a number"),
+        (Proposal(BROKEN), "invalid answer: topic 'x' has 3 components"),
+        (Proposal(BROKEN, lower_bound=1, status=Status.OPTIMAL), "invalid answer"),
+        (Proposal(BROKEN, status=Status.TIME_LIMIT), "invalid answer"),
+        (Proposal(BROKEN, status=Status.INFEASIBLE), "invalid answer"),
+        (Proposal(Overlay.from_edges(3, [])), "has 3 nodes, the instance 4"),
+        (Proposal(PATH, lower_bound=3.1), "lower bound 4 lies above the answer's value 3"),
+        (Proposal(PATH, lower_bound=math.inf), "lower bound inf lies above the answer's value 3"),
+        (Proposal(PATH, lower_bound=math.nan), "lower bound is not a number"),
+        (Proposal(PATH, lower_bound=4, status=Status.TIME_LIMIT), "lower bound 4"),
+        (Proposal(PATH, status=Status.OPTIMAL), "said optimal with value 3 and lower bound None"),
+        (Proposal(PATH, lower_bound=2, status=Status.OPTIMAL), "said optimal with value 3 and lower bound 2"),
+        (Proposal(PATH, status=Status.INFEASIBLE), "said infeasible, and returned a valid answer"),
+        (Proposal(PATH, status=Status.FAILED), "the method said so"),
+        (Proposal(PATH, status=Status.FAILED, reason="no memory"), "no memory"),
+        (Proposal(None), "no answer and no reason"),
+        (Proposal(None, status=Status.FAILED, reason="no memory"), "no memory"),
+        (Proposal(None, reason="no memory"), "no memory"),
+        (Proposal(None, status=Status.OPTIMAL, lower_bound=3), "said optimal without an answer"),
+        (Proposal(None, status=Status.FEASIBLE), "said feasible without an answer"),
+        (Proposal(None, status=Status.TIME_LIMIT, lower_bound=math.nan), "lower bound is not a number"),
     ],
 )
-def test_what_the_judge_cannot_confirm_is_a_failure_with_its_reason(found: Found[Overlay], fragment: str) -> None:
+def test_what_the_judge_cannot_confirm_is_a_failure_with_its_reason(found: Proposal[Overlay], fragment: str) -> None:
     result = result_of(found)
     assert result.status is Status.FAILED
     assert fragment in result.reason
@@ -98,12 +112,12 @@ def test_what_the_judge_cannot_confirm_is_a_failure_with_its_reason(found: Found
 
 
 def test_a_failure_keeps_the_counters_of_the_run() -> None:
-    assert result_of(Found(BROKEN, counters={"merges": 1})).counters == {"merges": 1}
+    assert result_of(Proposal(BROKEN, counters={"merges": 1})).counters == {"merges": 1}
 
 
 @pytest.mark.parametrize("said", [Status.INFEASIBLE, Status.TIME_LIMIT])
 def test_a_run_without_an_answer_keeps_its_bound(said: Status) -> None:
-    result = result_of(Found(None, lower_bound=1.5, status=said))
+    result = result_of(Proposal(None, lower_bound=1.5, status=said))
     assert (result.status, result.value, result.lower_bound, result.gap) == (said, None, 2, None)
     assert result.reason == ""
 
@@ -121,13 +135,13 @@ def test_a_run_without_an_answer_keeps_its_bound(said: Status) -> None:
 def test_bounds_of_values_that_are_no_integers_are_not_rounded(
     bound: float, status: Status, kept: float | None
 ) -> None:
-    result = result_of(Found(PATH, lower_bound=bound), AverageDegree())
+    result = result_of(Proposal(PATH, lower_bound=bound), AverageDegree())
     assert (result.status, result.lower_bound) == (status, kept)
 
 
 @given(st.floats(-10, 10), st.sampled_from([None, *Status]), st.sampled_from([None, PATH, BROKEN]))
 def test_optimal_is_never_said_without_equality(bound: float, said: Status | None, answer: Overlay | None) -> None:
-    result = result_of(Found(answer, lower_bound=bound, status=said))
+    result = result_of(Proposal(answer, lower_bound=bound, status=said))
     assert (result.status is Status.OPTIMAL) == (result.value is not None and result.value == result.lower_bound)
     assert result.lower_bound is None or result.value is None or result.lower_bound <= result.value
     assert (result.answer is PATH) == (result.value is not None)
@@ -135,7 +149,7 @@ def test_optimal_is_never_said_without_equality(bound: float, said: Status | Non
 
 
 def test_a_bug_in_a_method_is_not_hidden() -> None:
-    def solve(*_: object, **__: object) -> Found[Overlay]:
+    def solve(*_: object, **__: object) -> Proposal[Overlay]:
         raise ZeroDivisionError("a bug")
 
     with pytest.raises(ZeroDivisionError, match="a bug"):
@@ -145,9 +159,9 @@ def test_a_bug_in_a_method_is_not_hidden() -> None:
 def test_a_method_is_given_its_options_seed_and_limit_after_its_warm_up() -> None:
     calls: list[Any] = []
 
-    def solve(instance: TopicInstance, problem: Any, **given_options: object) -> Found[Overlay]:
+    def solve(instance: TopicInstance, problem: Any, **given_options: object) -> Proposal[Overlay]:
         calls.append((instance, problem, given_options))
-        return Found(PATH)
+        return Proposal(PATH)
 
     tried = method(solve, options=(Option("k", 3, "", least=1),), warm_up=lambda: calls.append("warm"))
     tried.run(INSTANCE, MIN_TCO, seed=7, time_limit=2.5, k="4")
@@ -162,17 +176,17 @@ def test_a_method_is_given_its_options_seed_and_limit_after_its_warm_up() -> Non
 
 def test_a_problem_that_a_method_does_not_answer_is_refused() -> None:
     with pytest.raises(BadInput, match="method 'trial' does not answer '2d-star': it answers min-tco, average-degree"):
-        method(lambda *_, **__: Found(PATH)).run(INSTANCE, PROBLEMS["2d-star"])
+        method(lambda *_, **__: Proposal(PATH)).run(INSTANCE, PROBLEMS["2d-star"])
 
 
 def test_an_unknown_option_is_refused_with_the_nearest_name() -> None:
-    tried = method(lambda *_, **__: Found(PATH), options=(Option("ties", "lowest", "", choices=("lowest",)),))
+    tried = method(lambda *_, **__: Proposal(PATH), options=(Option("ties", "lowest", "", choices=("lowest",)),))
     with pytest.raises(BadInput, match="unknown option of method 'trial' 'tie': did you mean 'ties'"):
         tried.run(INSTANCE, MIN_TCO, tie="lowest")
     with pytest.raises(BadInput, match="unknown option of method 'trial' 'qqq': known: ties"):
         tried.run(INSTANCE, MIN_TCO, qqq=1)
     with pytest.raises(BadInput, match="known: none"):
-        method(lambda *_, **__: Found(PATH)).run(INSTANCE, MIN_TCO, qqq=1)
+        method(lambda *_, **__: Proposal(PATH)).run(INSTANCE, MIN_TCO, qqq=1)
 
 
 @pytest.mark.parametrize(
@@ -234,11 +248,11 @@ def test_an_option_of_another_type_or_range_is_refused(option: Option, given_val
 
 def test_a_result_cannot_claim_more_than_it_has() -> None:
     with pytest.raises(ValueError, match="optimal with value 3 and lower bound 2"):
-        Result("min-tco", "trial", Status.OPTIMAL, value=3, lower_bound=2)
+        Result(problem="min-tco", method="trial", status=Status.OPTIMAL, value=3, lower_bound=2)
     with pytest.raises(ValueError, match="optimal with value None"):
-        Result("min-tco", "trial", Status.OPTIMAL)
+        Result(problem="min-tco", method="trial", status=Status.OPTIMAL)
     with pytest.raises(ValueError, match="needs its reason"):
-        Result("min-tco", "trial", Status.FAILED)
+        Result(problem="min-tco", method="trial", status=Status.FAILED)
 
 
 @pytest.mark.parametrize(

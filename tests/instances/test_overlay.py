@@ -13,9 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from instances import BadInput, Overlay, TopicInstance
-from instances import overlay as overlay_module
-from tests.strategies import instances_with_overlays
+from overlaybench.instances import overlay as overlay_module
+from overlaybench.instances.errors import BadInput
+from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.topics.instance import TopicInstance
+from tests.topic_strategies import instances_with_overlays
 
 INSTANCE = TopicInstance.from_subscriptions({"n2": ["x"], "n10": ["x", "y"], "n1": ["y"]})
 

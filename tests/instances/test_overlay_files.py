@@ -9,10 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from instances import Overlay, TopicInstance
-from instances.overlay_files import labelled_edges, read_overlay, write_overlay
-from tests.instances.test_topic_files import LABELS
-from tests.strategies import overlays
+from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.overlay_files import labelled_edges, read_overlay, write_overlay
+from overlaybench.instances.topics.instance import TopicInstance
+from tests.instances.topics.test_files import LABELS
+from tests.topic_strategies import overlays
 
 
 @given(st.sets(LABELS, min_size=1, max_size=6), st.data())

@@ -8,11 +8,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from instances import BadInput
-from instances.content.files import read_content
-from instances.files import read_text
-from instances.steiner.files import read_stp
-from instances.topic_files import read_topics
+from overlaybench.instances.content.files import read_content
+from overlaybench.instances.errors import BadInput
+from overlaybench.instances.files import read_text
+from overlaybench.instances.steiner.files import read_stp
+from overlaybench.instances.topics.files import read_topics
 
 READERS = {"topics.json": read_topics, "topics.csv": read_topics, "content.json": read_content, "tree.stp": read_stp}
 
@@ -56,7 +56,7 @@ def test_an_endless_pipe_is_refused_at_the_bound(tmp_path):
 
 
 def test_a_small_parquet_file_that_unfolds_to_many_rows_is_refused_by_its_footer(tmp_path, monkeypatch):
-    monkeypatch.setattr("instances.topic_rows._MOST_ROWS", 2**22)
+    monkeypatch.setattr("overlaybench.instances.topics.rows._MOST_ROWS", 2**22)
     file = tmp_path / "bomb.parquet"
     labels = pa.DictionaryArray.from_arrays(pa.array(bytes(2**22 + 1), pa.int8()), ["n"])
     pq.write_table(pa.table({"node": labels, "topic": labels}), file, compression="zstd")

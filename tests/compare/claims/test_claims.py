@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from compare.catalogue import METHODS
-from compare.claims.bench import Bench
-from compare.claims.claim import Verdict, unless_thin
-from compare.claims.p2 import matchings
-from compare.claims.page import page_text
-from compare.claims.register import (
+from overlaybench.compare.catalogue import METHODS
+from overlaybench.compare.claims.claim import Verdict, unless_thin
+from overlaybench.compare.claims.p2 import matchings
+from overlaybench.compare.claims.page import page_text
+from overlaybench.compare.claims.register import (
     CLAIMS,
     RECORD,
     Outcome,
@@ -26,14 +25,19 @@ from compare.claims.register import (
     keep_outcomes,
     outcomes_in,
 )
-from compare.claims.search import tie_spread
-from compare.command_line import cli
-from compare.figures.construction import PICTURED
-from compare.figures.relays import PICTURED_CONTENT
-from heuristics.tie_search import SEARCHED
-from heuristics.tie_steps import EDGE_RULES
-from instances import PROBLEMS, BadInput, Found, Method, Overlay, TopicInstance
-from tests.heuristics import twins
+from overlaybench.compare.claims.search import tie_spread
+from overlaybench.compare.command_line import cli
+from overlaybench.compare.figures.construction import PICTURED
+from overlaybench.compare.figures.relays import PICTURED_CONTENT
+from overlaybench.compare.papers.bench import Bench
+from overlaybench.heuristics.topics.tie_search.extremes import SEARCHED
+from overlaybench.heuristics.topics.tie_search.steps import EDGE_RULES
+from overlaybench.instances.catalogue import PROBLEMS
+from overlaybench.instances.errors import BadInput
+from overlaybench.instances.method import Method, Proposal
+from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.topics.instance import TopicInstance
+from tests.heuristics.topics import twins
 
 Broken = Callable[[TopicInstance, str, int], set[tuple[int, int]]]
 
@@ -43,8 +47,8 @@ def with_broken(name: str, build: Broken) -> Mapping[str, Method[Any, Any]]:
 
     def solve(instance, problem, *, seed, time_limit, ties="lowest", **options):  # type: ignore[no-untyped-def]
         if ties in ("worst", "best"):
-            return Found(reason="not searched")
-        return Found(Overlay.from_edges(instance.num_nodes, sorted(build(instance, ties, seed))))
+            return Proposal(reason="not searched")
+        return Proposal(Overlay.from_edges(instance.num_nodes, sorted(build(instance, ties, seed))))
 
     return {**METHODS, name: replace(METHODS[name], solve=solve, warm_up=None)}
 
@@ -269,7 +273,7 @@ def test_a_full_version_that_is_not_on_record_is_expected_to_take_longer_than_th
 ) -> None:
     known = Outcome("P2.F3", True, 1.0, (), grid_seconds=10.0)
     keep_outcomes([known], tmp_path / "record.json")
-    monkeypatch.setattr("compare.claims.register.RECORD", tmp_path / "record.json")
+    monkeypatch.setattr("overlaybench.compare.claims.register.RECORD", tmp_path / "record.json")
     quick, full = (expected_seconds([CLAIMS["P2.F3"]], quick) for quick in (True, False))
     assert quick == 1 + 10 / 2 + 15
     assert full == 1 + 6 * 10 / 2 + 15

@@ -11,19 +11,22 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from compare.catalogue import METHODS
-from compare.claims import p4
-from compare.claims.bench import Experiment, grid, rows_here, runs
-from compare.claims.claim import Verdict
-from compare.claims.register import CLAIMS, judge
-from compare.claims.worst_metric import spanning_price, steiner_price, worst_metric
-from compare.papers.figures import FIGURES, TABLES, rows_for
-from compare.papers.figures_p4 import MOST_SAVED
-from compare.papers.grids import GRIDS
-from compare.papers.grids_p4 import CONTENT_METHODS, METRICS
-from compare.reproducing import draw
-from compare.studies.recipe import freeze
-from instances import ContentOverlay, Found, Method, Overlay, SteinerInstance
+from overlaybench.compare.catalogue import METHODS
+from overlaybench.compare.claims import p4
+from overlaybench.compare.claims.claim import Verdict
+from overlaybench.compare.claims.register import CLAIMS, judge
+from overlaybench.compare.claims.worst_metric import spanning_price, steiner_price, worst_metric
+from overlaybench.compare.papers.bench import Experiment, grid, rows_here, runs
+from overlaybench.compare.papers.figures import FIGURES, TABLES, rows_for
+from overlaybench.compare.papers.figures_p4 import MOST_SAVED
+from overlaybench.compare.papers.grids import GRIDS
+from overlaybench.compare.papers.grids_p4 import CONTENT_METHODS, METRICS
+from overlaybench.compare.reproducing import draw
+from overlaybench.compare.studies.recipe import freeze
+from overlaybench.instances.content.overlay import ContentOverlay
+from overlaybench.instances.method import Method, Proposal
+from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.steiner.instance import SteinerInstance
 from tests.compare.claims.test_claims import verdicts
 
 
@@ -43,7 +46,7 @@ def with_answers(name: str, change: Callable[[Any, Any], Any]) -> Mapping[str, M
     """The catalogue with a method whose answers are changed, which therefore proves nothing."""
     method = METHODS[name]
 
-    def solve(instance: Any, problem: Any, **given: Any) -> Found[Any]:
+    def solve(instance: Any, problem: Any, **given: Any) -> Proposal[Any]:
         found = method.solve(instance, problem, **given)
         return replace(found, answer=change(instance, found.answer), lower_bound=None, status=None)
 

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compare.catalogue import METHODS
-from compare.claims.bench import Experiment, grid, rows_here, runs, together
-from compare.claims.claim import Verdict
-from compare.claims.p1_p2_figures import greedy_merge_steps
-from compare.claims.p3_figures import PUBLISHED, table_means
-from compare.claims.register import CLAIMS, judge
-from compare.papers.figures import FIGURES, TABLES, rows_for
-from compare.papers.grids import GRIDS, LAWS, p3_default
-from compare.reproducing import draw
+from overlaybench.compare.catalogue import METHODS
+from overlaybench.compare.claims.claim import Verdict
+from overlaybench.compare.claims.p1_p2_figures import greedy_merge_steps
+from overlaybench.compare.claims.p3_figures import PUBLISHED, table_means
+from overlaybench.compare.claims.register import CLAIMS, judge
+from overlaybench.compare.papers.bench import Experiment, grid, rows_here, runs, together
+from overlaybench.compare.papers.figures import FIGURES, TABLES, rows_for
+from overlaybench.compare.papers.grids import GRIDS, LAWS, p3_default
+from overlaybench.compare.reproducing import draw
 from tests.compare.claims.test_claims import Broken, forgetful_cd_oda, second_best_greedy_merge, verdicts, with_broken
-from tests.heuristics import twins
+from tests.heuristics.topics import twins
 
 
 def small_p1(figure: str, *methods: str, sizes: tuple[int, ...] = (100, 200, 400)) -> Experiment:

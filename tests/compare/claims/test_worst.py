@@ -10,12 +10,14 @@ from itertools import chain, combinations, combinations_with_replacement, permut
 import pytest
 from click.testing import CliRunner
 
-from compare.claims.hall_of_fame import add_case, worst_cases, wrong_with
-from compare.claims.register import CLAIMS, judge
-from compare.claims.worst import _up_to_names, hunt
-from compare.command_line import cli
-from heuristics import HEURISTICS
-from instances import BadInput
+from overlaybench.compare.claims.hall_of_fame import add_case, worst_cases, wrong_with
+from overlaybench.compare.claims.register import CLAIMS, judge
+from overlaybench.compare.claims.worst import _up_to_names, hunt
+from overlaybench.compare.command_line import cli
+from overlaybench.instances.catalogue import methods_of
+from overlaybench.instances.errors import BadInput
+
+HEURISTICS = tuple(method for method in methods_of("overlaybench.heuristics.topics") if not method.anytime)
 
 
 def test_every_instance_is_enumerated_once_up_to_names() -> None:

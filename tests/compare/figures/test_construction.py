@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from compare.figures.construction import PICTURED, construction_drawing
-from compare.figures.relays import PICTURED_CONTENT, relay_drawing
-from instances import BadInput
-from instances.constructions import CONSTRUCTIONS
-from instances.content.constructions import CONTENT_CONSTRUCTIONS
-from instances.set_cover import SET_COVER_CONSTRUCTIONS
+from overlaybench.compare.figures.construction import PICTURED, construction_drawing
+from overlaybench.compare.figures.relays import PICTURED_CONTENT, relay_drawing
+from overlaybench.instances.content.constructions import CONTENT_CONSTRUCTIONS
+from overlaybench.instances.errors import BadInput
+from overlaybench.instances.topics.constructions import CONSTRUCTIONS
+from overlaybench.instances.topics.set_cover import SET_COVER_CONSTRUCTIONS
 
 
 def test_every_construction_has_a_picture() -> None:

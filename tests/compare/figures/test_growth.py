@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import pytest
 
-from compare.figures.growth import _spread, growth, growth_drawing
-from compare.figures.style import method_styles
-from compare.report.tables import judged_runs
+from overlaybench.compare.figures.growth import _spread, growth, growth_drawing
+from overlaybench.compare.figures.style import method_styles
+from overlaybench.compare.report.tables import judged_runs
 from tests.compare.report_rows import frame, run
 
 

@@ -12,16 +12,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from compare.catalogue import METHODS
-from compare.claims.bench import Experiment, rows_here, runs
-from compare.claims.claim import Verdict
-from compare.claims.register import CLAIMS, judge
-from compare.papers.figures import FIGURES, TABLES, rows_for
-from compare.papers.grids_p5 import STRATEGIES
-from compare.reproducing import draw
-from compare.studies.recipe import Recipe, freeze
-from instances import WORKLOADS, BrokerNetwork, Method
-from instances.brokers.kind import BROKERS
+from overlaybench.compare.catalogue import METHODS
+from overlaybench.compare.claims.claim import Verdict
+from overlaybench.compare.claims.register import CLAIMS, judge
+from overlaybench.compare.papers.bench import Experiment, rows_here, runs
+from overlaybench.compare.papers.figures import FIGURES, TABLES, rows_for
+from overlaybench.compare.papers.grids_p5 import STRATEGIES
+from overlaybench.compare.reproducing import draw
+from overlaybench.compare.studies.recipe import Recipe, freeze
+from overlaybench.instances.brokers.kind import BROKERS
+from overlaybench.instances.brokers.network import BrokerNetwork
+from overlaybench.instances.catalogue import WORKLOADS
+from overlaybench.instances.method import Method
 from tests.compare.claims.test_claims import verdicts
 
 SIZE = {"brokers": 40, "subscriptions": 400, "publications": 150, "fanout": 9}

@@ -9,14 +9,20 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from compare.catalogue import METHODS
-from compare.claims.bench import Experiment, rows_here, runs, together
-from compare.report.broker_tables import broker_runs, loss_table, optimum_table, queue_table, strategy_table
-from compare.report.writing import write_report
-from compare.studies.recipe import Recipe, freeze
-from compare.studies.study import read_study
-from instances import WORKLOADS
-from instances.brokers.kind import BROKERS
+from overlaybench.compare.catalogue import METHODS
+from overlaybench.compare.papers.bench import Experiment, rows_here, runs, together
+from overlaybench.compare.report.broker_tables import (
+    broker_runs,
+    loss_table,
+    optimum_table,
+    queue_table,
+    strategy_table,
+)
+from overlaybench.compare.report.writing import write_report
+from overlaybench.compare.studies.recipe import Recipe, freeze
+from overlaybench.compare.studies.study import read_study
+from overlaybench.instances.brokers.kind import BROKERS
+from overlaybench.instances.catalogue import WORKLOADS
 
 LEAST = [("least-messages", {"strategy": s}) for s in ("s1", "s2")]
 

@@ -10,14 +10,15 @@ import pandas as pd
 import pytest
 from scipy.stats import ttest_1samp
 
-from compare.catalogue import METHODS
-from compare.report.content_tables import content_runs, reduction_table, routing_table
-from compare.report.writing import write_report
-from compare.studies.recipe import Recipe, freeze
-from compare.studies.row import row, spread, table_of
-from compare.studies.task import Task
-from instances import CONTENT_PROBLEMS, WORKLOADS
-from instances.content.kind import CONTENT
+from overlaybench.compare.catalogue import METHODS
+from overlaybench.compare.report.content_tables import content_runs, reduction_table, routing_table
+from overlaybench.compare.report.writing import write_report
+from overlaybench.compare.studies.recipe import Recipe, freeze
+from overlaybench.compare.studies.row import row, spread, table_of
+from overlaybench.compare.studies.task import Task
+from overlaybench.instances.catalogue import WORKLOADS
+from overlaybench.instances.content.kind import CONTENT
+from overlaybench.instances.content.problems import CONTENT_PROBLEMS
 
 NAMES = ("random-assignment", "greedy-packing", "clustering")
 

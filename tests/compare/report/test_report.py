@@ -14,13 +14,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from compare.figures.all_runs import figures
-from compare.figures.overlay import most_telling, overlay_drawing
-from compare.figures.style import Drawing, method_styles
-from compare.report.cells import Anchors, carried
-from compare.report.tables import judged_runs, method_table, run_columns
-from compare.report.writing import write_report
-from instances import TOPIC_PROBLEMS, TopicInstance
+from overlaybench.compare.figures.all_runs import figures
+from overlaybench.compare.figures.overlay import most_telling, overlay_drawing
+from overlaybench.compare.figures.style import Drawing, method_styles
+from overlaybench.compare.report.cells import Anchors, carried
+from overlaybench.compare.report.tables import judged_runs, method_table, run_columns
+from overlaybench.compare.report.writing import write_report
+from overlaybench.instances.topics.instance import TopicInstance
+from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
 from tests.compare.report_rows import answered, frame, run
 
 VOID = {"meta", "link", "br", "hr", "img", "input", "col"}

@@ -10,11 +10,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from compare.figures.all_runs import common_instances, profile
-from compare.report.bounds import IMPLICATIONS, disagreements, proven
-from compare.report.tables import effort_table, failure_table, family_ratios, family_table, judged_runs, method_table
-from compare.report.verdict import above, percent, verdict
-from instances import CONTENT_PROBLEMS, WORKLOADS, Status
+from overlaybench.compare.figures.all_runs import common_instances, profile
+from overlaybench.compare.report.tables import (
+    effort_table,
+    failure_table,
+    family_ratios,
+    family_table,
+    judged_runs,
+    method_table,
+)
+from overlaybench.compare.report.verdict import above, percent, verdict
+from overlaybench.compare.studies.bounds import IMPLICATIONS, disagreements, proven
+from overlaybench.instances.catalogue import WORKLOADS
+from overlaybench.instances.content.problems import CONTENT_PROBLEMS
+from overlaybench.instances.result import Status
 from tests.compare.report_rows import frame, run
 from tests.content_brute_force import optimum
 

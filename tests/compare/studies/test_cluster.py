@@ -8,10 +8,10 @@ import zipfile
 
 import pytest
 
-from compare.studies.code_archive import write_archive
-from compare.studies.loopback_cluster import loopback_cluster
-from compare.studies.row import OF_THE_MOMENT, SCHEMA
-from compare.studies.store import Store
+from overlaybench.compare.studies.code_archive import write_archive
+from overlaybench.compare.studies.loopback_cluster import loopback_cluster
+from overlaybench.compare.studies.row import OF_THE_MOMENT, SCHEMA
+from overlaybench.compare.studies.store import Store
 
 pytestmark = pytest.mark.spark
 
@@ -41,7 +41,18 @@ methods = ["2d-oda"]
 def study(folder, out, master, *more, **environment):
     spec = folder / "spec.toml"
     spec.write_text(SPEC)
-    command = [sys.executable, "-m", "compare", "study", str(spec), "--out", str(out), "--master", master, *more]
+    command = [
+        sys.executable,
+        "-m",
+        "overlaybench.compare",
+        "study",
+        str(spec),
+        "--out",
+        str(out),
+        "--master",
+        master,
+        *more,
+    ]
     kept = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1"} | environment
     return subprocess.Popen(command, env=kept, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
@@ -91,7 +102,7 @@ def test_the_code_of_a_cluster_is_the_archive(tmp_path, cluster):
     other = tmp_path / "other.zip"
     with zipfile.ZipFile(code) as source, zipfile.ZipFile(other, "w") as changed:
         for entry in source.infolist():
-            more = b"\n# another version\n" if entry.filename == "models/__init__.py" else b""
+            more = b"\nANOTHER_VERSION = 1\n" if entry.filename == "overlaybench/models/__init__.py" else b""
             changed.writestr(entry, source.read(entry) + more)
     process = study(tmp_path, tmp_path / "out", cluster.master, "--archive", str(other), PYSPARK_PYTHON=sys.executable)
     status, said = ended(process)

@@ -9,16 +9,31 @@ import time
 import numpy as np
 import pytest
 
-from compare.catalogue import METHODS
-from compare.studies.isolation import Job, Solver, run_isolated
-from instances import PROBLEMS, WORKLOADS, BadInput, Found, Method, Option, Overlay, Status, TopicInstance
+from overlaybench.compare.catalogue import METHODS
+from overlaybench.compare.studies.isolation import Job, Solver, run_isolated
+from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS
+from overlaybench.instances.errors import BadInput
+from overlaybench.instances.method import Method, Proposal
+from overlaybench.instances.option import Option
+from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.result import Status
+from overlaybench.instances.topics.instance import TopicInstance
 
 PATH = TopicInstance.from_subscriptions({"a": ["x"], "b": ["x", "y"], "c": ["y"]})
 CONNECTED = Overlay.from_edges(3, [(0, 1), (1, 2)])
 
 
 def run(solve, *, time_limit=5.0, memory_limit=512, options=(), whole=False):
-    method = Method("trial", ("min-tco",), "a trial", "tests", False, solve, options, whole=whole)
+    method = Method(
+        name="trial",
+        problems=("min-tco",),
+        summary="a trial",
+        source="tests",
+        exact=False,
+        solve=solve,
+        options=options,
+        anytime=not whole,
+    )
     return run_isolated(
         method,
         PATH,
@@ -31,7 +46,7 @@ def run(solve, *, time_limit=5.0, memory_limit=512, options=(), whole=False):
 
 
 def answering(instance, problem, **_):
-    return Found(CONNECTED)
+    return Proposal(CONNECTED)
 
 
 def test_an_answer_comes_back_judged():
@@ -42,14 +57,14 @@ def test_an_answer_comes_back_judged():
 
 
 def test_an_invalid_overlay_is_failed_and_names_the_topic():
-    result = run(lambda *_, **__: Found(Overlay.from_edges(3, [(0, 1)]))).result
+    result = run(lambda *_, **__: Proposal(Overlay.from_edges(3, [(0, 1)]))).result
     assert result.status is Status.FAILED
     assert "topic 'y' has 2 components" in result.reason
     assert result.answer is None
 
 
 def test_a_bound_above_the_value_is_failed():
-    result = run(lambda *_, **__: Found(CONNECTED, lower_bound=3)).result
+    result = run(lambda *_, **__: Proposal(CONNECTED, lower_bound=3)).result
     assert result.status is Status.FAILED
     assert "lower bound 3" in result.reason
 
@@ -78,7 +93,7 @@ def test_a_solver_that_somebody_kills_is_begun_again_twice(tmp_path, deaths, sta
             begun.write(".")
         if len(note.read_text()) <= deaths:
             os.kill(os.getpid(), signal.SIGKILL)
-        return Found(CONNECTED)
+        return Proposal(CONNECTED)
 
     result = run(killed).result
     assert result.status is status
@@ -97,7 +112,7 @@ def test_an_early_exit_is_failed_with_its_last_words():
 
 
 def test_a_solver_that_ignores_its_limit_is_killed(monkeypatch):
-    monkeypatch.setattr("compare.studies.isolation._GRACE_SECONDS", 0.2)
+    monkeypatch.setattr("overlaybench.compare.studies.isolation._GRACE_SECONDS", 0.2)
     result = run(lambda *_, **__: time.sleep(600), time_limit=0.3).result
     assert result.status is Status.FAILED
     assert result.reason.startswith("time:")
@@ -105,8 +120,8 @@ def test_a_solver_that_ignores_its_limit_is_killed(monkeypatch):
 
 
 def test_of_a_method_that_has_whole_answers_only_the_reason_says_so(monkeypatch):
-    monkeypatch.setattr("compare.studies.isolation._GRACE_SECONDS", 0.2)
-    result = run(lambda *_, **__: time.sleep(60), time_limit=0.1, whole=True).result
+    monkeypatch.setattr("overlaybench.compare.studies.isolation._GRACE_SECONDS", 0.2)
+    result = run(lambda *_, **__: time.sleep(60), time_limit=0.1, anytime=False).result
     assert result.status is Status.FAILED
     assert result.reason.endswith("half an answer is none, so trial hands in none")
 
@@ -120,7 +135,7 @@ def until_interrupted(*_, **__):
     try:
         time.sleep(60)
     except KeyboardInterrupt:
-        return Found(CONNECTED, reason="interrupted")
+        return Proposal(CONNECTED, reason="interrupted")
 
 
 def test_ctrl_c_brings_what_a_method_has_in_hand():
@@ -133,11 +148,11 @@ def test_ctrl_c_brings_what_a_method_has_in_hand():
 def test_ctrl_c_ends_a_method_that_has_nothing_and_says_which(whole):
     interrupted_after(0.5)
     with pytest.raises(KeyboardInterrupt, match="trial had no answer yet"):
-        run(lambda *_, **__: time.sleep(60), time_limit=None, whole=whole)
+        run(lambda *_, **__: time.sleep(60), time_limit=None, anytime=not whole)
 
 
 def test_children_of_a_killed_solver_die_too(monkeypatch, tmp_path):
-    monkeypatch.setattr("compare.studies.isolation._GRACE_SECONDS", 0.2)
+    monkeypatch.setattr("overlaybench.compare.studies.isolation._GRACE_SECONDS", 0.2)
     note = tmp_path / "pid"
 
     def with_child(*_, **__):
@@ -180,7 +195,7 @@ def test_peak_memory_counts_what_the_solver_holds():
     def holding(*_, **__):
         held = np.ones(100 * 2**17)
         time.sleep(0.3)
-        return Found(CONNECTED, counters={"held": float(held.sum())})
+        return Proposal(CONNECTED, counters={"held": float(held.sum())})
 
     assert 90 * 2**20 < run(holding).peak < 200 * 2**20
 
@@ -198,14 +213,22 @@ def test_solver_output_stays_off_the_terminal(capfd):
     def chatty(*_, **__):
         print("hello", flush=True)
         os.write(2, b"there")
-        return Found(CONNECTED)
+        return Proposal(CONNECTED)
 
     assert run(chatty).result.status is Status.FEASIBLE
     assert capfd.readouterr() == ("", "")
 
 
 def test_a_wrong_option_is_bad_input_before_anything_runs():
-    method = Method("trial", ("min-tco",), "", "", False, answering, (Option("k", 1, ""),))
+    method = Method(
+        name="trial",
+        problems=("min-tco",),
+        summary="",
+        source="",
+        exact=False,
+        solve=answering,
+        options=(Option("k", 1, ""),),
+    )
     with pytest.raises(BadInput, match="did you mean 'k'"):
         run_isolated(
             method,

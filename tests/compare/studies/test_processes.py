@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from compare.studies.processes import memory_bounded
-from instances import BadInput
-from instances.topic_files import read_topics
+from overlaybench.compare.studies.processes import memory_bounded
+from overlaybench.instances.errors import BadInput
+from overlaybench.instances.topics.files import read_topics
 
 
 @pytest.fixture

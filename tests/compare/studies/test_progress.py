@@ -2,10 +2,10 @@
 
 import pytest
 
-from compare.studies import progress as module
-from compare.studies.progress import Progress
-from compare.studies.store import Store
-from compare.studies.tally import Tally
+from overlaybench.compare.studies import progress as module
+from overlaybench.compare.studies.progress import Progress
+from overlaybench.compare.studies.store import Store
+from overlaybench.compare.studies.tally import Tally
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_a_quiet_study_shows_nothing(clock, capsys):
 def test_the_share_of_work_goes_by_what_runs_took_and_by_expectation_where_none_is_done(tmp_path, monkeypatch):
     tally = Tally(Store(tmp_path), {60.0: 2, 0.1: 100})
     rows = [{"status": "optimal", "exact": True, "time_limit": 60.0, "seconds": 10.0}]
-    monkeypatch.setattr("compare.studies.tally.from_line", lambda line: rows[0])
+    monkeypatch.setattr("overlaybench.compare.studies.tally.from_line", lambda line: rows[0])
     assert tally.share == 0
     tally._count(b"")
     assert tally.share == pytest.approx(10 / (20 + 10))

@@ -12,21 +12,22 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from compare.catalogue import kind_named
-from compare.studies import parts
-from compare.studies.isolation import Solver
-from compare.studies.results import export, grouped, results, write_answers
-from compare.studies.row import OF_THE_MOMENT, SCHEMA, table_of
-from compare.studies.run_log import RunLog
-from compare.studies.spark_session import spark
-from compare.studies.spark_study import run_task
-from compare.studies.store import Made, Plan, Store
-from compare.studies.study import read_study
-from compare.studies.verifying import _faults, rerun, verify
-from compare.studies.watching import status
-from instances import PROBLEMS, BadInput
-from instances.overlay_files import read_overlay
-from instances.topics import TOPICS
+from overlaybench.compare.catalogue import kind_named
+from overlaybench.compare.studies import parts
+from overlaybench.compare.studies.isolation import Solver
+from overlaybench.compare.studies.results import export, grouped, results, write_answers
+from overlaybench.compare.studies.row import OF_THE_MOMENT, SCHEMA, table_of
+from overlaybench.compare.studies.run_log import RunLog
+from overlaybench.compare.studies.spark_session import spark
+from overlaybench.compare.studies.spark_study import run_task
+from overlaybench.compare.studies.store import Made, Plan, Store
+from overlaybench.compare.studies.study import read_study
+from overlaybench.compare.studies.verifying import _faults, rerun, verify
+from overlaybench.compare.studies.watching import status
+from overlaybench.instances.catalogue import PROBLEMS
+from overlaybench.instances.errors import BadInput
+from overlaybench.instances.overlay_files import read_overlay
+from overlaybench.instances.topics.kind import TOPICS
 
 SPEC = """
 name = "data"
@@ -142,7 +143,7 @@ def test_a_row_knows_where_it_comes_from(store):
     assert json.loads(row["recipe"])["workload"] == "zipf"
     assert json.loads(row["machine"]).keys() == {"processor", "cores", "memory", "system", "host"}
     assert {"python", "numpy", "highspy", "ortools", "pulp", "pyscipopt"} <= json.loads(row["versions"]).keys()
-    assert row["judge"] == "instances.topic_problems.MinTCO"
+    assert row["judge"] == "overlaybench.instances.topics.problems.MinTCO"
     assert re.fullmatch(r"[0-9a-f]{12}", row["code_version"])
     assert row["cpu_seconds"] > 0
     assert row["peak_memory"] >= 0

@@ -9,11 +9,11 @@ import time
 import numpy as np
 import pytest
 
-from compare.catalogue import problem_named
-from compare.studies.store import Store
-from compare.studies.study import read_study
-from instances import Overlay
-from instances.topics import TOPICS
+from overlaybench.compare.catalogue import problem_named
+from overlaybench.compare.studies.store import Store
+from overlaybench.compare.studies.study import read_study
+from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.topics.kind import TOPICS
 
 pytestmark = pytest.mark.spark
 
@@ -42,7 +42,7 @@ COUNTED = ["key", "instance", "problem", "variant", "seed", "status", "value", "
 
 
 def command(spec, out, master):
-    return [sys.executable, "-m", "compare", "study", str(spec), "--out", str(out), "--master", master]
+    return [sys.executable, "-m", "overlaybench.compare", "study", str(spec), "--out", str(out), "--master", master]
 
 
 def finish(spec, out, master="local[2]"):

@@ -12,13 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compare.studies.row import SCHEMA, from_line, row, to_line
-from compare.studies.run_log import RunLog
-from compare.studies.store import Made, Plan, Store
-from compare.studies.task import Task, options_json
-from heuristics import HEURISTICS
-from instances import PROBLEMS, BadInput, Overlay, TopicInstance
-from instances.topics import TOPICS
+from overlaybench.compare.studies.row import SCHEMA, from_line, row, to_line
+from overlaybench.compare.studies.run_log import RunLog
+from overlaybench.compare.studies.store import Made, Plan, Store
+from overlaybench.compare.studies.task import Task, options_json
+from overlaybench.instances.catalogue import PROBLEMS, methods_of
+from overlaybench.instances.errors import BadInput
+from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.topics.instance import TopicInstance
+from overlaybench.instances.topics.kind import TOPICS
+
+HEURISTICS = tuple(method for method in methods_of("overlaybench.heuristics.topics") if not method.anytime)
 
 PATH = TopicInstance.from_subscriptions({"a": ["x"], "b": ["x", "y"], "c": ["y"]})
 GM = HEURISTICS[0]
@@ -132,8 +136,8 @@ def test_a_folder_with_another_study_or_other_files_is_refused(tmp_path):
 def test_a_second_study_in_the_same_folder_is_refused_while_the_first_runs(tmp_path):
     store = stored(tmp_path)
     code = (
-        "import sys; from pathlib import Path; from instances import BadInput\n"
-        "from compare.studies.store import Store\n"
+        "import sys; from pathlib import Path; from overlaybench.instances.errors import BadInput\n"
+        "from overlaybench.compare.studies.store import Store\n"
         "try:\n    with Store(Path(sys.argv[1])).locked(): print('in')\n"
         "except BadInput as error: print(error)"
     )
@@ -161,7 +165,10 @@ def test_merging_keeps_every_row_once_and_leaves_parts_that_name_their_columns_a
 def test_a_log_that_is_being_written_is_read_and_not_merged(tmp_path):
     store, worker = stored(tmp_path), RunLog(tmp_path / "out" / "runs")
     worker.add(row_of(task_of(), GM.run(PATH, PROBLEMS["min-tco"])))
-    code = "import sys, pathlib; from compare.studies.store import Store; Store(pathlib.Path(sys.argv[1])).merge()"
+    code = (
+        "import sys; from pathlib import Path; from overlaybench.compare.studies.store import Store; "
+        "Store(Path(sys.argv[1])).merge()"
+    )
     subprocess.run([sys.executable, "-c", code, str(store.folder)], check=True)
     assert len(store.logs()) == 1
     assert store.done() == {task_of().key}

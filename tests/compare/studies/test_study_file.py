@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from compare.studies.recipe import Recipe
-from compare.studies.store import Made
-from compare.studies.study import read_study
-from instances import BadInput
+from overlaybench.compare.studies.recipe import Recipe
+from overlaybench.compare.studies.store import Made
+from overlaybench.compare.studies.study import read_study
+from overlaybench.instances.errors import BadInput
 
 SPEC = """
 name = "trial"

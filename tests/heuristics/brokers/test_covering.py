@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 
-from heuristics.brokers.covering import covering_set, matching_effort, predicates_evaluated
-from instances import WORKLOADS, BrokerNetwork
-from instances.brokers.predicates import HIGHEST, LOWEST
+from overlaybench.heuristics.brokers.covering import covering_set, matching_effort, predicates_evaluated
+from overlaybench.instances.brokers.network import BrokerNetwork
+from overlaybench.instances.brokers.predicates import HIGHEST, LOWEST
+from overlaybench.instances.catalogue import WORKLOADS
 from tests.broker_strategies import broker_networks
 
 

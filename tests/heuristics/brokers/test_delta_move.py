@@ -9,10 +9,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from heuristics.brokers.delta_move import Coordinator, Move, MovingNetwork
-from heuristics.brokers.forwarding import S1, S2
-from instances import BadInput
-from instances.brokers.tree import BrokerTree
+from overlaybench.heuristics.brokers.delta_move import Coordinator, Move, MovingNetwork
+from overlaybench.heuristics.brokers.forwarding import S1, S2
+from overlaybench.instances.brokers.tree import BrokerTree
+from overlaybench.instances.errors import BadInput
 from tests.broker_strategies import Link, broker_trees
 
 PATH = BrokerTree.of(8, [(v, v + 1) for v in range(7)])

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heuristics.brokers.link_management import Limits, _neighbour_table, gain, review
-from heuristics.brokers.working_map import has, link, mesh_of
-from instances import BrokerNetwork
-from instances.brokers.tree import BrokerTree
+from overlaybench.heuristics.brokers.link_management import Limits, _neighbour_table, gain, review
+from overlaybench.heuristics.brokers.working_map import has, link, mesh_of
+from overlaybench.instances.brokers.network import BrokerNetwork
+from overlaybench.instances.brokers.tree import BrokerTree
 from tests.broker_strategies import Link, networks_with_links
-from tests.heuristics.broker_twins import primary
+from tests.heuristics.brokers.twins import primary
 
 Kept, Tried = set[Link], set[Link]
 

@@ -7,14 +7,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from heuristics.brokers.forwarding import S2, STRATEGIES
-from heuristics.brokers.link_management import Management, managed_links
-from heuristics.brokers.queueing import Heap, Timing, _pop, _push, simulate
-from heuristics.brokers.soft_links import carried
-from instances import WORKLOADS, BrokerNetwork
-from instances.brokers.problems import SoftLinks
+from overlaybench.heuristics.brokers.forwarding import S2, STRATEGIES
+from overlaybench.heuristics.brokers.link_management import Management, managed_links
+from overlaybench.heuristics.brokers.queueing import Heap, Timing, _pop, _push, simulate
+from overlaybench.heuristics.brokers.soft_links import carried
+from overlaybench.instances.brokers.network import BrokerNetwork
+from overlaybench.instances.brokers.problems import SoftLinks
+from overlaybench.instances.catalogue import WORKLOADS
 from tests.broker_strategies import Link, networks_with_links
-from tests.heuristics.queueing_twin import Tie, simulated
+from tests.heuristics.brokers.queueing_twin import Tie, simulated
 
 
 @pytest.mark.parametrize("strategy", ["s1", "s2", "sh"])

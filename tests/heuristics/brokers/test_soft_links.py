@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heuristics.brokers.forwarding import STRATEGIES
-from heuristics.brokers.link_management import Management, managed_links
-from heuristics.brokers.soft_links import S0_TREE, S1_COMMON, S2_FAR, SH_HYBRID, carried, disseminate
-from heuristics.brokers.working_map import Mesh, has, link, mesh_of, unlink
-from instances import Status
-from instances.brokers.network import BrokerNetwork
-from instances.brokers.problems import SoftLinks
-from instances.brokers.tree import BrokerTree
-from instances.brokers.workloads import broker_workload
+from overlaybench.heuristics.brokers.forwarding import STRATEGIES
+from overlaybench.heuristics.brokers.link_management import Management, managed_links
+from overlaybench.heuristics.brokers.soft_links import S0_TREE, S1_COMMON, S2_FAR, SH_HYBRID, carried, disseminate
+from overlaybench.heuristics.brokers.working_map import Mesh, has, link, mesh_of, unlink
+from overlaybench.instances.brokers.network import BrokerNetwork
+from overlaybench.instances.brokers.problems import SoftLinks
+from overlaybench.instances.brokers.tree import BrokerTree
+from overlaybench.instances.brokers.workloads import broker_workload
+from overlaybench.instances.result import Status
 from tests.broker_strategies import Link, broker_networks, networks_with_links
-from tests.heuristics import broker_twins
+from tests.heuristics.brokers import twins as broker_twins
 
 SPARSE = {"tree": "balanced", "brokers": 40, "degree": 3, "radius": 4, "fanout": 9, "uplink": 0}
 CONTENT = {"subscriptions": 400, "publications": 600, "rate": 3600, "alpha": 0.8, "spread": 9}

@@ -7,19 +7,24 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from heuristics import CONTENT_HEURISTICS
-from heuristics.content.closure_trees import brokers_between, traffic_on_closure_trees
-from heuristics.content.clustering import clustering
-from heuristics.content.greedy_packing import greedy_packing
-from heuristics.content.grown_trees import traffic_on_grown_trees
-from heuristics.content.heuristic import NoRoom
-from heuristics.content.random_assignment import random_assignment
-from heuristics.content.steiner_mixing import steiner_mixing
-from instances import CONTENT_PROBLEMS, WORKLOADS, ContentInstance, ContentOverlay, Status
+from overlaybench.heuristics.content.clustering import clustering
+from overlaybench.heuristics.content.greedy_packing import greedy_packing
+from overlaybench.heuristics.content.heuristic import NoRoom
+from overlaybench.heuristics.content.kernels.closure_trees import brokers_between, traffic_on_closure_trees
+from overlaybench.heuristics.content.kernels.grown_trees import traffic_on_grown_trees
+from overlaybench.heuristics.content.random_assignment import random_assignment
+from overlaybench.heuristics.content.steiner_mixing import steiner_mixing
+from overlaybench.instances.catalogue import WORKLOADS, methods_of
+from overlaybench.instances.content.instance import ContentInstance
+from overlaybench.instances.content.overlay import ContentOverlay
+from overlaybench.instances.content.problems import CONTENT_PROBLEMS
+from overlaybench.instances.result import Status
 from tests.content_brute_force import Network, cost, optimum
 from tests.content_strategies import content_instances
-from tests.heuristics import content_twins as twins
-from tests.heuristics.constructions_of_content import beside_a_far_broker
+from tests.heuristics.content import twins
+from tests.heuristics.content.constructions import beside_a_far_broker
+
+CONTENT_HEURISTICS = methods_of("overlaybench.heuristics.content")
 
 STEINER, MST, SHARED = CONTENT_PROBLEMS
 METHODS = {method.name: method for method in CONTENT_HEURISTICS}

@@ -7,13 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heuristics.content.migration import MIGRATION, migrate
-from heuristics.content.migration_protocol import Move, simulate_migration
-from heuristics.content.routing import routed
-from instances import CONTENT_PROBLEMS, WORKLOADS, BadInput, ContentInstance, ContentOverlay
-from models import CONTENT_MODELS
+from overlaybench.heuristics.content.kernels.routing import routed
+from overlaybench.heuristics.content.migration import MIGRATION, migrate
+from overlaybench.heuristics.content.migration_protocol import Move, simulate_migration
+from overlaybench.instances.catalogue import WORKLOADS, methods_of
+from overlaybench.instances.content.instance import ContentInstance
+from overlaybench.instances.content.overlay import ContentOverlay
+from overlaybench.instances.content.problems import CONTENT_PROBLEMS
+from overlaybench.instances.errors import BadInput
 from tests.content_brute_force import Network, cost
 from tests.content_strategies import assignments, content_instances
+
+CONTENT_MODELS = methods_of("overlaybench.models.content")
 
 STEINER, MST, SHARED = CONTENT_PROBLEMS
 (CONTENT_BRANCH_AND_CUT,) = (method for method in CONTENT_MODELS if method.name == "branch-and-cut")

@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heuristics.content.placement import changes, cost, move, placed, users_of
-from heuristics.content.prices import network_of, prices_from
-from heuristics.content.routing import routed
-from instances import CONTENT_PROBLEMS, ContentInstance, ContentOverlay
+from overlaybench.heuristics.content.kernels.placement import changes, cost, move, placed, users_of
+from overlaybench.heuristics.content.kernels.prices import network_of, prices_from
+from overlaybench.heuristics.content.kernels.routing import routed
+from overlaybench.instances.content.instance import ContentInstance
+from overlaybench.instances.content.overlay import ContentOverlay
+from overlaybench.instances.content.problems import CONTENT_PROBLEMS
 from tests.content_brute_force import Network
 from tests.content_strategies import assignments, content_instances
 

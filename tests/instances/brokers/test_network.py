@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from instances import BadInput
-from instances.brokers.dissemination import Dissemination
-from instances.brokers.files import read_brokers, read_dissemination, write_brokers, write_dissemination
-from instances.brokers.network import BrokerNetwork
-from instances.brokers.predicates import Publications, Subscriptions, matching_shares
-from instances.brokers.problems import SoftLinks
-from instances.brokers.tree import BrokerTree
-from instances.brokers.workloads import TREES, broker_workload
+from overlaybench.instances.brokers.dissemination import Dissemination
+from overlaybench.instances.brokers.files import read_brokers, read_dissemination, write_brokers, write_dissemination
+from overlaybench.instances.brokers.network import BrokerNetwork
+from overlaybench.instances.brokers.predicates import Publications, Subscriptions, matching_shares
+from overlaybench.instances.brokers.problems import SoftLinks
+from overlaybench.instances.brokers.tree import BrokerTree
+from overlaybench.instances.brokers.workloads import TREES, broker_workload
+from overlaybench.instances.errors import BadInput
 from tests.broker_strategies import broker_networks, broker_trees
 
 PATH = {

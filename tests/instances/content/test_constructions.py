@@ -7,9 +7,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from instances import WORKLOADS, BadInput, SteinerInstance
-from instances.content.constructions import CONTENT_CONSTRUCTIONS, relay_star, steiner_overlay
-from instances.content.files import read_content, write_content
+from overlaybench.instances.catalogue import WORKLOADS
+from overlaybench.instances.content.constructions import CONTENT_CONSTRUCTIONS, relay_star, steiner_overlay
+from overlaybench.instances.content.files import read_content, write_content
+from overlaybench.instances.errors import BadInput
+from overlaybench.instances.steiner.instance import SteinerInstance
 from tests.content_brute_force import optimum
 from tests.steiner_brute_force import least_cost, small_graph
 

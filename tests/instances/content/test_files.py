@@ -11,11 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from instances import BadInput, ContentInstance, ContentOverlay, RoutingTree
-from instances.content.core_prices import closed
-from instances.content.files import read_content, write_content
-from instances.content.kind import CONTENT
-from instances.content.overlay_files import read_content_overlay, write_content_overlay
+from overlaybench.instances.content.core_prices import closed
+from overlaybench.instances.content.files import read_content, write_content
+from overlaybench.instances.content.instance import ContentInstance
+from overlaybench.instances.content.kind import CONTENT
+from overlaybench.instances.content.overlay import ContentOverlay, RoutingTree
+from overlaybench.instances.content.overlay_files import read_content_overlay, write_content_overlay
+from overlaybench.instances.errors import BadInput
 from tests.content_strategies import assignments, content_instances
 
 GOOD = {

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from instances import CONTENT_PROBLEMS, ContentInstance, ContentOverlay, RoutingTree
-from instances.content.problems import broker_traffic
+from overlaybench.instances.content.instance import ContentInstance
+from overlaybench.instances.content.overlay import ContentOverlay, RoutingTree
+from overlaybench.instances.content.problems import CONTENT_PROBLEMS, broker_traffic
 from tests.content_brute_force import Network, connected, cost, demands
 from tests.content_strategies import assignments, content_instances
 

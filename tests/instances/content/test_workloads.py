@@ -8,8 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from instances import WORKLOADS, BadInput
-from instances.content.generating_functions import (
+from overlaybench.instances.catalogue import WORKLOADS
+from overlaybench.instances.content.generating_functions import (
     covered,
     cut_quadratic_histogram,
     cut_quadratic_integral,
@@ -17,6 +17,7 @@ from instances.content.generating_functions import (
     exact_cells,
     touched,
 )
+from overlaybench.instances.errors import BadInput
 
 CONTENT = WORKLOADS["content"]
 coefficient = st.floats(-3, 3) | st.integers(-2, 2).map(float)

@@ -7,8 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instances import KINDS, PROBLEMS, WORKLOADS, BadInput, Overlay, SteinerInstance
-from instances.steiner.files import read_stp, write_stp
+from overlaybench.instances.catalogue import KINDS, PROBLEMS, WORKLOADS
+from overlaybench.instances.errors import BadInput
+from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.steiner.files import read_stp, write_stp
+from overlaybench.instances.steiner.instance import SteinerInstance
 from tests.steiner_brute_force import small_graph
 
 STEINER = PROBLEMS["steiner"]

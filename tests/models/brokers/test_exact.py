@@ -9,12 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heuristics import BROKER_HEURISTICS
-from heuristics.brokers.soft_links import disseminate
-from instances import PROBLEMS, WORKLOADS, BrokerNetwork, Status
-from models import BROKER_MODELS
-from models.brokers.exact import LEAST_MESSAGES, SOFT_CP_SAT, SOFT_ILP, least_messages
+from overlaybench.heuristics.brokers.soft_links import disseminate
+from overlaybench.instances.brokers.network import BrokerNetwork
+from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS, methods_of
+from overlaybench.instances.result import Status
+from overlaybench.models.brokers.exact import LEAST_MESSAGES, SOFT_CP_SAT, SOFT_ILP, least_messages
 from tests.broker_strategies import Link, broker_networks
+
+BROKER_HEURISTICS = methods_of("overlaybench.heuristics.brokers")
+BROKER_MODELS = methods_of("overlaybench.models.brokers")
 
 PROBLEM = PROBLEMS["soft-links"]
 EXACT = [method for method in BROKER_MODELS if method.exact]
@@ -53,7 +56,7 @@ def fewest(network: BrokerNetwork) -> int:
 
 
 @pytest.mark.parametrize("method", EXACT, ids=lambda method: method.name)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25, clock=None)
 @given(network=broker_networks(max_brokers=5, max_publications=4))
 def test_exact_methods_find_the_fewest_messages(method: object, network: BrokerNetwork) -> None:
     result = method.run(network, PROBLEM)  # type: ignore[attr-defined]
@@ -61,7 +64,7 @@ def test_exact_methods_find_the_fewest_messages(method: object, network: BrokerN
     assert result.value == fewest(network)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25, clock=None)
 @given(network=broker_networks(max_brokers=8), strategy=st.sampled_from(["s0", "s1", "s2"]))
 def test_least_messages_are_the_fewest_over_the_links_given(network: BrokerNetwork, strategy: str) -> None:
     answer = disseminate(network, strategy)

@@ -8,18 +8,27 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from heuristics import CONTENT_HEURISTICS
-from instances import CONTENT_PROBLEMS, PROBLEMS, WORKLOADS, ContentInstance, Status
-from instances.content.generating_functions import covered, cut_quadratic_histogram, equal_cells, exact_cells, touched
-from models import CONTENT_MODELS
-from models.content.cuts import ContentCuts
-from models.content.formulations import FORMULATIONS, compact_model
-from models.content.model import ContentModel
-from models.content.starts import best_start
-from models.engine.deadline import Deadline, OutOfTime
-from models.engine.time_budget import TimeBudget
+from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS, methods_of
+from overlaybench.instances.clock import Clock, OutOfTime
+from overlaybench.instances.content.generating_functions import (
+    covered,
+    cut_quadratic_histogram,
+    equal_cells,
+    exact_cells,
+    touched,
+)
+from overlaybench.instances.content.instance import ContentInstance
+from overlaybench.instances.content.problems import CONTENT_PROBLEMS
+from overlaybench.instances.result import Status
+from overlaybench.models.content.cuts import ContentCuts
+from overlaybench.models.content.formulations import FORMULATIONS, compact_model
+from overlaybench.models.content.model import ContentModel
+from overlaybench.models.content.starts import best_start
 from tests.content_brute_force import optimum
 from tests.content_strategies import content_instances
+
+CONTENT_HEURISTICS = methods_of("overlaybench.heuristics.content")
+CONTENT_MODELS = methods_of("overlaybench.models.content")
 
 METHODS = {method.name: method for method in CONTENT_MODELS}
 VARIANTS = [
@@ -51,7 +60,7 @@ def check(instance, problem, name, options):
 
 SMALL = st.one_of(content_instances(), content_instances(tight=True))
 STARTS = st.sampled_from(["best", "none"])
-FUZZ = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FUZZ = settings(clock=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.mark.parametrize("problem", ROUTINGS)
@@ -204,7 +213,7 @@ def test_capacities_without_any_assignment_are_said_with_the_numbers(name):
 def test_an_answer_and_its_columns_say_the_same(problem):
     instance = WORKLOADS["content"].generate(users=7, brokers=4, intervals=4, seed=2)
     judge = PROBLEMS[problem]
-    answer = best_start(instance, judge, seed=0, budget=TimeBudget(None))
+    answer = best_start(instance, judge, seed=0, clock=Clock(None))
     for model in (
         ContentModel(instance, judge.routing),
         *(compact_model(instance, judge.routing, f) for f in FORMULATIONS),
@@ -233,7 +242,7 @@ def test_a_time_limit_leaves_an_overlay_and_a_bound(name, problem):
 @pytest.mark.parametrize("name", METHODS)
 def test_a_model_that_memory_would_not_hold_leaves_the_heuristics_overlay(name, monkeypatch):
     instance = WORKLOADS["content"].generate(users=12, brokers=4, intervals=6, seed=0)
-    monkeypatch.setattr("models.content.model._MOST_COLUMNS", 600)
+    monkeypatch.setattr("overlaybench.models.content.model._MOST_COLUMNS", 600)
     result = METHODS[name].run(instance, PROBLEMS["content-steiner"])
     assert (result.status, result.value) == (Status.FEASIBLE, result.counters["start"])
     assert result.reason == "the exact model would have 608 columns, above 600"
@@ -247,7 +256,7 @@ def test_a_model_that_memory_would_not_hold_leaves_the_heuristics_overlay(name, 
 def test_building_a_model_ends_with_the_time(formulation, problem):
     instance = WORKLOADS["content"].generate(users=12, brokers=4, intervals=6, seed=0)
     with pytest.raises(OutOfTime):
-        compact_model(instance, PROBLEMS[problem].routing, formulation, Deadline(0.0))
+        compact_model(instance, PROBLEMS[problem].routing, formulation, Clock(0.0))
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -5,17 +5,18 @@ import math
 import pulp
 import pytest
 
-from heuristics.greedy_merge import greedy_merge
-from instances import PROBLEMS, Overlay
-from models.engine import ilp_solvers
-from models.engine.deadline import Deadline, OutOfTime
-from models.engine.ilp_solvers import SOLVERS
-from models.overlay_ilp import build_ilp
-from models.proof import Goal
-from models.requirements import requirements_of
-from tests.models.small_instances import uniform_instance
+from overlaybench.heuristics.topics.greedy_merge import greedy_merge
+from overlaybench.instances.catalogue import PROBLEMS
+from overlaybench.instances.clock import Clock, OutOfTime
+from overlaybench.instances.overlay import Overlay
+from overlaybench.models.engine import ilp_solvers
+from overlaybench.models.engine.ilp_solvers import SOLVERS
+from overlaybench.models.topics.compact.overlay_ilp import build_ilp
+from overlaybench.models.topics.compact.proof import Goal
+from overlaybench.models.topics.compact.requirements import requirements_of
+from tests.models.topics.small_instances import uniform_instance
 
-FOREVER = Deadline(None)
+FOREVER = Clock(None)
 INSTANCE = uniform_instance(14, 10, 3)
 
 
@@ -48,7 +49,7 @@ class TestBothSolvers:
     def test_no_time_is_said(self, solve):
         program, _ = knapsack(4)
         with pytest.raises(OutOfTime):
-            solve(program, None, Deadline(0), threads=1, seed=0)
+            solve(program, None, Clock(0), threads=1, seed=0)
 
     def test_two_threads_prove_the_same(self, solve):
         ilp = build_ilp(requirements_of(INSTANCE, FOREVER), Goal("min-tco"), "multi", FOREVER)
@@ -148,5 +149,5 @@ def test_a_crash_or_a_hang_after_the_limit_leaves_the_bound_of_the_log(monkeypat
     script = f"echo 'Continuous objective value is 1.8 - 0.00 seconds'; sleep 0.2; {ending}"
     monkeypatch.setattr(ilp_solvers, "pulp_cbc_path", fake_cbc(tmp_path, script))
     program, _ = knapsack(4)
-    report = SOLVERS["cbc"](program, None, Deadline(0.15), threads=1, seed=0)
+    report = SOLVERS["cbc"](program, None, Clock(0.15), threads=1, seed=0)
     assert (report.found, report.stopped, report.lower_bound) == (False, True, 1.8)

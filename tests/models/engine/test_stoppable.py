@@ -9,17 +9,18 @@ import numpy as np
 import psutil
 import pytest
 
-from instances import PROBLEMS, Status, TopicInstance
-from models.branch_and_cut import BRANCH_AND_CUT
-from models.dual_fitting import dual_fitting_bound, fitted_within
-from models.engine.deadline import Deadline
-from models.engine.stoppable import finished_within
-from models.engine.time_budget import TimeBudget, interruptible
-from models.lp_bound import LP_BOUND
-from models.starts import greedy_merge_or_stars, heuristic_overlays, stars
+from overlaybench.instances.catalogue import PROBLEMS
+from overlaybench.instances.clock import Clock, interruptible
+from overlaybench.instances.result import Status
+from overlaybench.instances.topics.instance import TopicInstance
+from overlaybench.models.engine.stoppable import finished_within
+from overlaybench.models.topics.bounds.dual_fitting import dual_fitting_bound, fitted_within
+from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
+from overlaybench.models.topics.incumbents.starts import greedy_merge_or_stars, heuristic_overlays, stars
+from overlaybench.models.topics.lp_bound import LP_BOUND
 
 HOURS = 1e12
-FOREVER = Deadline(None)
+FOREVER = Clock(None)
 
 
 def large_instance():
@@ -39,21 +40,21 @@ def sleep():
 @pytest.mark.parametrize("steps", [0, HOURS])
 def test_finished_work_brings_its_answer(steps):
     assert finished_within(FOREVER, lambda: np.arange(100_000).sum(), steps=steps) == 4999950000
-    assert finished_within(Deadline(0), lambda: 1, steps=steps) is None
+    assert finished_within(Clock(0), lambda: 1, steps=steps) is None
 
 
 def test_unfinished_work_is_killed():
     before = psutil.Process().children()
-    assert finished_within(Deadline(0.2), sleep, steps=HOURS) is None
+    assert finished_within(Clock(0.2), sleep, steps=HOURS) is None
     assert psutil.Process().children() == before
 
 
 def test_ctrl_c_ends_work_of_an_interruptible_budget():
     signal.signal(signal.SIGINT, signal.default_int_handler)
     threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-    with interruptible(None) as budget:
-        assert finished_within(budget, sleep, steps=HOURS) is None
-        assert budget.interrupted
+    with interruptible(None) as clock:
+        assert finished_within(clock, sleep, steps=HOURS) is None
+        assert clock.interrupted
 
 
 def test_a_part_that_crashes_is_an_error_and_one_without_memory_brings_nothing():
@@ -66,7 +67,7 @@ def test_a_part_that_crashes_is_an_error_and_one_without_memory_brings_nothing()
 
 
 def test_starts_and_dual_fitting_end_with_the_clock():
-    clock = TimeBudget(0.5)
+    clock = Clock(0.5)
     assert heuristic_overlays(LARGE, PROBLEMS["min-tco"], seed=0, clock=clock) == []
     assert greedy_merge_or_stars(LARGE, clock) == stars(LARGE)
     assert fitted_within(clock, LARGE, work=10**18) == dual_fitting_bound(LARGE, work=0)

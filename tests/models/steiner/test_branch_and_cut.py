@@ -8,17 +8,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heuristics import STEINER_HEURISTICS
-from heuristics.steiner.approximation import graph_of
-from instances import PROBLEMS, WORKLOADS, Overlay, Status, SteinerInstance
-from instances.steiner.files import read_stp
-from models.engine.minimum_cuts import minimum_cut, network_of
-from models.engine.time_budget import TimeBudget
-from models.steiner.branch_and_cut import STEINER_BRANCH_AND_CUT, steiner_branch_and_cut
-from models.steiner.directed_cuts import DirectedCuts
-from models.steiner.dual_ascent import dual_ascent, least_through
-from models.steiner.reduction import reduce
+from overlaybench.heuristics.steiner.mehlhorn import graph_of
+from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS, methods_of
+from overlaybench.instances.clock import Clock
+from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.result import Status
+from overlaybench.instances.steiner.files import read_stp
+from overlaybench.instances.steiner.instance import SteinerInstance
+from overlaybench.models.engine.minimum_cuts import minimum_cut, network_of
+from overlaybench.models.steiner.branch_and_cut import STEINER_BRANCH_AND_CUT, steiner_branch_and_cut
+from overlaybench.models.steiner.directed_cuts import DirectedCuts
+from overlaybench.models.steiner.dual_ascent import dual_ascent, least_through
+from overlaybench.models.steiner.reduction import reduce
 from tests.steiner_brute_force import hypercube, least_cost, small_graph
+
+STEINER_HEURISTICS = methods_of("overlaybench.heuristics.steiner")
 
 STEINER = PROBLEMS["steiner"]
 STEINLIB = Path(__file__).parents[3].parent / "shared" / "data" / "steinlib"
@@ -35,7 +39,7 @@ def test_the_published_optima_of_steinlib_are_proven(name, presolve):
     assert (result.status, result.value) == (Status.OPTIMAL, PUBLISHED[name])
 
 
-@settings(deadline=None, max_examples=200)
+@settings(clock=None, max_examples=200)
 @given(SEEDS, st.booleans())
 def test_the_optimum_is_the_brute_forces(seed, presolve):
     instance = small_graph(seed)
@@ -44,7 +48,7 @@ def test_the_optimum_is_the_brute_forces(seed, presolve):
     assert result.status is (Status.INFEASIBLE if expected is None else Status.OPTIMAL)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(clock=None, max_examples=100)
 @given(SEEDS)
 def test_heuristics_stay_within_their_guarantee(seed):
     instance = small_graph(seed)
@@ -57,7 +61,7 @@ def test_heuristics_stay_within_their_guarantee(seed):
             assert least <= result.value <= 2 * (1 - 1 / instance.num_terminals) * least + 1e-9
 
 
-@settings(deadline=None, max_examples=100)
+@settings(clock=None, max_examples=100)
 @given(SEEDS)
 def test_reductions_keep_the_least_cost(seed):
     instance = small_graph(seed)
@@ -68,7 +72,7 @@ def test_reductions_keep_the_least_cost(seed):
         assert reduced.fixed_cost + smaller == least
 
 
-@settings(deadline=None, max_examples=100)
+@settings(clock=None, max_examples=100)
 @given(SEEDS)
 def test_dual_ascent_is_a_bound_and_its_reduced_costs_tell_what_an_arc_costs(seed):
     instance = small_graph(seed)
@@ -113,7 +117,7 @@ def test_the_directed_cut_bound_holds_at_every_round():
     ascent = dual_ascent(graph, np.repeat(instance.costs, 2), instance.terminals, 0)
     planes = DirectedCuts(instance, graph, 0, np.arange(2 * instance.num_edges), ascent)
     bounds = []
-    planes.tighten(TimeBudget(None), at_round=lambda bound: bounds.append(bound.units) or False)
+    planes.tighten(Clock(None), at_round=lambda bound: bounds.append(bound.units) or False)
     assert planes.converged
     assert max(bounds) <= least_cost(instance) * planes.unit
     # The vertices of the hypercube are alike: 28/3 is the value of the directed cut relaxation with flow balance.
@@ -136,7 +140,7 @@ def test_terminals_apart_are_infeasible_and_a_single_one_needs_nothing():
     assert steiner_branch_and_cut(alone).answer == Overlay.from_edges(3, [])
 
 
-@settings(deadline=None, max_examples=100)
+@settings(clock=None, max_examples=100)
 @given(SEEDS)
 def test_minimum_cuts_are_those_of_networkx(seed):
     draw = np.random.default_rng(seed)

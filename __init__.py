@@ -1,0 +1,1 @@
+"""Exact and approximate optimisation of publish/subscribe overlays."""

@@ -1,0 +1,1 @@
+"""Topic-connected overlays by the algorithms of P1, P2 and P3, a file each, and by local search."""

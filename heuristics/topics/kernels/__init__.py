@@ -1,0 +1,1 @@
+"""What the greedy algorithms compute with: growth, contributions, topic components, ties, last links."""

@@ -1,0 +1,92 @@
+"""The end of a greedy run without degree rule, where no edge contributes more than one topic any more."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ...compiled import kernel
+from .ties import RULES, TieOrder, priority
+from .topic_components import TopicComponents, unite
+
+_LOWEST, _HIGHEST = RULES.index("lowest"), RULES.index("highest")
+
+
+def last_links(components: TopicComponents, order: TieOrder) -> npt.NDArray[np.int64]:
+    """The edges u·|V| + v that Greedy Merge adds once every contribution is at most 1; `components` is updated.
+
+    An edge that contributes one topic leaves the contributions of all other topics as they are. So the topics
+    part, and for each the greedy choice in the order of ties is a minimum spanning tree of its components: for
+    ``lowest`` (``highest``) a star at its lowest (highest) subscriber, for ``random`` Prim's tree. No pair is
+    listed. Cost O(Σ_t |V_t|), for ``random`` O(Σ_t |V_t|²).
+    """
+    if order.rule == _LOWEST or order.rule == _HIGHEST:
+        return _stars(components, order.rule == _HIGHEST)
+    return _spanning_trees(components, order)
+
+
+@kernel
+def _stars(components: TopicComponents, highest: bool) -> npt.NDArray[np.int64]:
+    n, nodes, label = len(components.node_offsets) - 1, components.topic_nodes, components.label
+    edges = np.empty(len(nodes), np.int64)
+    found = 0
+    for topic in range(len(components.topic_offsets) - 1):
+        first, last = components.topic_offsets[topic], components.topic_offsets[topic + 1]
+        hub = last - 1 if highest else first
+        for k in range(1, last - first):
+            place = hub - k if highest else hub + k
+            if label[place] != label[hub]:
+                unite(hub, place, components)
+                edges[found] = np.int64(min(nodes[hub], nodes[place])) * n + max(nodes[hub], nodes[place])
+                found += 1
+    return edges[:found].copy()
+
+
+@kernel
+def _spanning_trees(components: TopicComponents, order: TieOrder) -> npt.NDArray[np.int64]:
+    n = len(components.node_offsets) - 1
+    edges = np.empty(len(components.topic_nodes), np.int64)
+    found = 0
+    for topic in range(len(components.topic_offsets) - 1):
+        first, last = components.topic_offsets[topic], components.topic_offsets[topic + 1]
+        nodes, label = components.topic_nodes[first:last], components.label[first:last]
+        found += _spanning_tree(n, nodes, label, order, edges[found:])
+    return edges[:found].copy()
+
+
+@kernel
+def _spanning_tree(
+    n: int,
+    nodes: npt.NDArray[np.int32],
+    label: npt.NDArray[np.int32],
+    order: TieOrder,
+    edges: npt.NDArray[np.int64],
+) -> int:
+    """Prim's algorithm on one topic: the tree takes in whole components, best edge out of it first."""
+    outside = np.arange(len(nodes))
+    num_outside = len(nodes)
+    best = np.full(len(nodes), 2**63 - 1, np.int64)
+    via = np.zeros(len(nodes), np.int64)
+    entered = np.empty(len(nodes), np.int64)
+    found, entering = 0, 0
+    while True:
+        num_entered, num_left = 0, 0
+        for k in outside[:num_outside]:
+            if label[k] == label[entering]:
+                entered[num_entered] = k
+                num_entered += 1
+            else:
+                outside[num_left] = k
+                num_left += 1
+        num_outside = num_left
+        if num_outside == 0:
+            return found
+        for k in outside[:num_outside]:
+            for inside in entered[:num_entered]:
+                edge = np.int64(min(nodes[k], nodes[inside])) * n + max(nodes[k], nodes[inside])
+                place = priority(edge, order)
+                if place <= best[k]:
+                    best[k], via[k] = place, edge
+        entering = outside[np.argmin(best[outside[:num_outside]])]
+        edges[found] = via[entering]
+        found += 1

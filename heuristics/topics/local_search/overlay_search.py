@@ -1,0 +1,89 @@
+"""Ruin and recreate, held in hand: an overlay that is searched from for a while, and then again under other rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ....instances.overlay import Overlay
+from ....instances.topics.instance import TopicInstance
+from .linked_overlay import edges_of, linked, mark_all_bridges, subscriptions_of
+from .nearest import nearest_pairs
+from .ruin_and_recreate import drop_redundant, ruin_and_recreate
+from .search_workspace import MOST_REMOVED, Keys, Near, Rules, Weights, count_overloads, settle, workspace
+
+MOST_STEPS = 500
+_DROPS = 1000
+
+
+class OverlaySearch:
+    """A topic-connected overlay from which a local search sets out.
+
+    Parameters
+    ----------
+    instance : TopicInstance
+    overlay : Overlay
+        Topic-connected.
+    near : Near
+        The candidate edges; see :func:`candidates`.
+    seed : int
+
+    Attributes
+    ----------
+    overlay : Overlay
+        The overlay kept last, at first the one given.
+    steps : int
+        Taken so far.
+    """
+
+    def __init__(self, instance: TopicInstance, overlay: Overlay, near: Near, seed: int) -> None:
+        self.instance, self.overlay, self.near, self.steps = instance, overlay, near, 0
+        self._subscriptions = subscriptions_of(instance)
+        width = int(np.diff(instance.node_offsets).max())
+        self._links = linked(
+            overlay,
+            self._subscriptions,
+            spare_edges=2 * MOST_REMOVED * width + overlay.num_edges // 4,
+            spare_links=2 * MOST_REMOVED * width**2 + overlay.num_edges,
+        )
+        self._space = workspace(self._subscriptions, near, len(self._links.members), MOST_STEPS, seed)
+        mark_all_bridges(self._subscriptions, self._links, self._space.work)
+
+    def drop_redundant(self, passed: Callable[[], bool] = lambda: False) -> None:
+        """Drop redundant edges in random order until there is none or the time has `passed`. To be called first."""
+        while self._links.counts[2] > 0 and not passed():
+            drop_redundant(_DROPS, len(self._links.degrees), self._subscriptions, self._links, self._space)
+            settle(self._space)
+        self.overlay = self._overlay(edges_of(self._links))
+
+    def run(self, rules: Rules, steps: int = MOST_STEPS, below: float = np.inf) -> float:
+        """Take at most 500 steps from where the last ones ended.
+
+        Returns the least cost met; its overlay is kept if that is `below` a cost.
+        """
+        before = edges_of(self._links)
+        count_overloads(rules.cap, self._links, self._space)
+        cost, logged, taken = ruin_and_recreate(steps, rules, self.near, self._subscriptions, self._links, self._space)
+        self.steps += max(1, taken)
+        if cost < below:
+            changed, times = np.unique(self._space.log[:logged], return_counts=True)
+            self.overlay = self._overlay(np.setxor1d(before, changed[times % 2 == 1], assume_unique=True))
+        return float(cost)
+
+    def _overlay(self, keys: Keys) -> Overlay:
+        return Overlay.from_edges(len(self._links.degrees), np.stack(np.divmod(keys, len(self._links.degrees)), axis=1))
+
+
+def candidates(instance: TopicInstance, keys: Keys | None = None, weights: Weights | None = None) -> Near:
+    """Candidate edges, distinct numbers u·|V| + v, with weights from above 0 to 1; by default the nearest pairs."""
+    if keys is None:
+        keys = nearest_pairs(instance)
+    if weights is None:
+        weights = np.ones(len(keys), np.float32)
+    n = instance.num_nodes
+    u, v = np.divmod(keys, n)
+    ends, others, both = np.concatenate([u, v]), np.concatenate([v, u]), np.concatenate([weights, weights])
+    order = np.lexsort((others, ends))
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=n))]).astype(np.int64)
+    return Near(offsets, others[order].astype(np.int32), both[order].astype(np.float32))

@@ -1,0 +1,1 @@
+"""The phases of divide and conquer: bulk nodes, parts, representatives, conquering and combining (P3)."""

@@ -1,0 +1,152 @@
+"""The topic-connected overlay problems of P1 and P2, and their judges."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..overlay import Overlay
+from ..problem import Problem
+from .instance import TopicInstance
+
+_PAIRS_AT_ONCE = 20_000_000
+_NAMED = 5
+
+
+class TopicProblem(Problem[TopicInstance, Overlay]):
+    """A problem whose answers are overlays on the nodes of a topic instance."""
+
+    kind = "topics"
+
+    def violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
+        """See :class:`Problem`."""
+        if answer.num_nodes != instance.num_nodes:
+            return [f"the overlay has {answer.num_nodes} nodes, the instance {instance.num_nodes}"]
+        found = self._topic_violations(instance, answer)
+        if len(found) > _NAMED:
+            return [*found[:_NAMED], f"and {len(found) - _NAMED} more topics"]
+        return found
+
+    @abstractmethod
+    def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]: ...
+
+    def measures(self, instance: TopicInstance, answer: Overlay) -> dict[str, float]:
+        """Edges, maximum and average degree, whatever the problem."""
+        return {
+            "edges": answer.num_edges,
+            "max_degree": answer.max_degree,
+            "average_degree": answer.average_degree,
+        }
+
+
+class _TopicConnected(TopicProblem):
+    def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
+        components = answer.topic_components(instance)
+        return [
+            f"topic '{instance.topic_label(int(t))}' has {components[t]} components"
+            for t in np.flatnonzero(components > 1)
+        ]
+
+
+class MinTCO(_TopicConnected):
+    """Fewest edges, every topic connected (P1 §4)."""
+
+    name, summary, source = "min-tco", "fewest edges, every topic connected", "P1 §4"
+
+    def value(self, instance: TopicInstance, answer: Overlay) -> float:
+        """|E|."""
+        return answer.num_edges
+
+
+class MinMaxTCO(_TopicConnected):
+    """Smallest maximum degree, every topic connected (P2 §2.1, P3 §III)."""
+
+    name, summary, source = "minmax-tco", "smallest maximum degree, every topic connected", "P2 §2.1"
+
+    def value(self, instance: TopicInstance, answer: Overlay) -> float:
+        """The maximum degree."""
+        return answer.max_degree
+
+
+class LowTCO(_TopicConnected):
+    """Few edges and a low maximum degree together (P2 §1.2).
+
+    The problem has two objectives. Its answers are compared by the product |E| × maximum degree, whose minimum
+    is attained on the Pareto front; both factors are kept as measures, and exact methods return the front.
+    """
+
+    name, summary, source = "low-tco", "edges × maximum degree (two objectives, a Pareto front)", "P2 §1.2"
+
+    def value(self, instance: TopicInstance, answer: Overlay) -> float:
+        """|E| × maximum degree."""
+        return answer.num_edges * answer.max_degree
+
+
+class TwoDiameterStar(TopicProblem):
+    """Fewest edges such that every topic has a centre adjacent to all its other subscribers (P2 §6.3)."""
+
+    name, summary, source = "2d-star", "fewest edges, every topic holds a star on its subscribers", "P2 §6.3"
+
+    def value(self, instance: TopicInstance, answer: Overlay) -> float:
+        """|E|."""
+        return answer.num_edges
+
+    def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
+        missing = np.flatnonzero(~_has_centre(instance, answer))
+        return [f"topic '{instance.topic_label(int(t))}' has no centre" for t in missing]
+
+
+class TwoDiameterTrue(TopicProblem):
+    """Fewest edges such that every G_t has diameter at most 2 (P2 §6)."""
+
+    name, summary, source = "2d-true", "fewest edges, every topic of diameter at most 2", "P2 §6"
+
+    def value(self, instance: TopicInstance, answer: Overlay) -> float:
+        """|E|."""
+        return answer.num_edges
+
+    def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
+        ones = np.ones(answer.num_edges, dtype=np.float32)
+        shape = (answer.num_nodes, answer.num_nodes)
+        upper = sp.csr_array((ones, (answer.edges[:, 0], answer.edges[:, 1])), shape=shape)
+        graph = sp.csr_array(upper + upper.T)
+        far = [
+            int(t)
+            for t in np.flatnonzero(~_has_centre(instance, answer))
+            if not _within_two(graph[instance.subscribers(int(t))][:, instance.subscribers(int(t))])
+        ]
+        return [f"topic '{instance.topic_label(t)}' has two subscribers further than 2 apart" for t in far]
+
+
+def _has_centre(instance: TopicInstance, answer: Overlay) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """For each topic, whether one subscriber is adjacent to all the others."""
+    at_u, at_v = answer.topic_links(instance)
+    degrees = np.bincount(np.concatenate([at_u, at_v]), minlength=instance.num_subscriptions)
+    largest = np.zeros(instance.num_topics, dtype=np.int64)
+    np.maximum.at(largest, instance.node_topics, degrees)
+    found: np.ndarray[tuple[int], np.dtype[np.bool_]] = largest == np.diff(instance.topic_offsets) - 1
+    return found
+
+
+def _within_two(adjacency: sp.csr_array) -> bool:
+    """Whether any two nodes are equal, adjacent, or share a neighbour; rows are taken a few at a time."""
+    size = adjacency.shape[0]
+    step = max(1, _PAIRS_AT_ONCE // size)
+    for start in range(0, size, step):
+        rows = adjacency[start : start + step]
+        near = (rows + rows @ adjacency).toarray() > 0
+        near[np.arange(near.shape[0]), np.arange(start, start + near.shape[0])] = True
+        if not near.all():
+            return False
+    return True
+
+
+TOPIC_PROBLEMS: tuple[TopicProblem, ...] = (
+    MinTCO(),
+    MinMaxTCO(),
+    LowTCO(),
+    TwoDiameterStar(),
+    TwoDiameterTrue(),
+)

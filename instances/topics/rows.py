@@ -1,0 +1,165 @@
+"""Rows of (node, topic) read from separated text and Parquet, and what is wrong with them, to the line."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from ..errors import BadInput
+
+_BLOCK = 1 << 20
+_LONGEST_HEADER = 1 << 20
+_MOST_ROWS, _MOST_BYTES = 200_000_000, 1 << 34
+
+
+def separated_rows(path: Path, columns: Sequence[str]) -> list[pa.Array]:
+    """The labels in the named columns of a CSV or TSV file with a header; a tab in the header makes it TSV.
+
+    Values may be quoted, as RFC 4180 has it, and then hold separators and line breaks. Lines without a character
+    are skipped.
+
+    Raises
+    ------
+    BadInput
+        Naming the line: not UTF-8, ragged, unbalanced quotes, an empty label; or a column is missing or double.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+            head = "\n"
+            while head and not head.strip("\r\n"):
+                head = file.readline(_LONGEST_HEADER + 1)
+    except OSError as error:
+        raise BadInput(f"cannot be read ({error.strerror}): check the path") from None
+    if "\ufffd" in head:
+        _check_utf8(path)
+    if len(head) > _LONGEST_HEADER:
+        raise BadInput(f"its first line has more than {_LONGEST_HEADER:,} characters: give it a header line")
+    if not head:
+        raise BadInput(f"is empty: give it a header line with the columns {' and '.join(columns)}")
+    if path.stat().st_size > _MOST_BYTES:
+        raise BadInput(f"is larger than {_MOST_BYTES >> 30} GiB: give it fewer rows")
+    delimiter = "\t" if "\t" in head else ","
+    _check_columns(columns, next(csv.reader([head], delimiter=delimiter)))
+    try:
+        table = pa.csv.read_csv(
+            path,
+            parse_options=pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            convert_options=pa.csv.ConvertOptions(
+                column_types=dict.fromkeys(columns, pa.string()),
+                include_columns=list(columns),
+                strings_can_be_null=False,
+            ),
+        )
+    except pa.ArrowException as error:
+        _explain(path, delimiter, columns)
+        raise BadInput(f"{_first_line(error)}: mend the file") from None
+    labels = [table[column].combine_chunks() for column in columns]
+    if len(table) == 0 or any(_first_empty(column) is not None for column in labels):
+        _explain(path, delimiter, columns)
+    if _lines(path) > len(table) + 1:
+        _explain(path, delimiter, columns)  # a quote that nobody closes swallows the lines after it
+    return labels
+
+
+def parquet_rows(path: Path, columns: Sequence[str]) -> list[pa.Array]:
+    """The labels in the named columns of a Parquet file; numbers and the like are taken as their text.
+
+    Raises
+    ------
+    BadInput
+        If it is no Parquet file, a column is missing, double or not of labels, or a label is missing (row from 1).
+    """
+    try:
+        with path.open("rb") as file:
+            source = pq.ParquetFile(file)
+            _check_columns(columns, source.schema_arrow.names)
+            _check_size(source.metadata)
+            table = source.read(columns=list(columns))
+            labels = [table[column].cast(pa.string()).combine_chunks() for column in columns]
+    except pa.ArrowException as error:
+        raise BadInput(f"{_first_line(error)}: give a whole Parquet file with columns of labels") from None
+    except OSError as error:
+        reason = error.strerror or _first_line(error)
+        raise BadInput(f"cannot be read ({reason}): check the path, and that the file is whole") from None
+    for column, values in zip(columns, labels, strict=True):
+        if (row := _first_empty(values)) is not None:
+            raise BadInput(f"row {row + 1}: an empty {column}: name it or remove the row")
+    return labels
+
+
+def _check_size(metadata: pq.FileMetaData) -> None:
+    """Refuse what a small file may blow up to, before it does."""
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    if metadata.num_rows > _MOST_ROWS or sum(group.total_byte_size for group in groups) > _MOST_BYTES:
+        raise BadInput(f"holds more than {_MOST_ROWS:,} rows or {_MOST_BYTES >> 30} GiB: give it fewer")
+
+
+def _check_columns(columns: Sequence[str], present: Sequence[str]) -> None:
+    if len(set(columns)) < len(columns):
+        raise BadInput(f"column '{columns[0]}' is asked for twice: name one for the nodes, one for the topics")
+    for column in columns:
+        if column not in present:
+            names = ", ".join(f"'{name}'" for name in present)
+            raise BadInput(f"no column '{column}' among {names}: name the node and topic columns")
+        if list(present).count(column) > 1:
+            raise BadInput(f"column '{column}' stands twice in the header: rename one")
+
+
+def _explain(path: Path, delimiter: str, columns: Sequence[str]) -> None:
+    """Raise for the first line that is wrong; return if none is."""
+    _check_utf8(path)
+    line = 1
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.reader(file, delimiter=delimiter, strict=True)
+        try:
+            header = next(row for row in rows if row)
+            count, line = 0, rows.line_num + 1
+            for row in rows:
+                if row:
+                    _check_row(row, header, columns, line)
+                count, line = count + bool(row), rows.line_num + 1
+        except csv.Error as error:
+            raise BadInput(f"line {line}: {error}: mend its quotes") from None
+    if count == 0:
+        raise BadInput("has no rows under its header: give it one (node, topic) row at least")
+
+
+def _check_utf8(path: Path) -> None:
+    with path.open("rb") as file:
+        for number, text in enumerate(file, start=1):
+            try:
+                text.decode("utf-8")
+            except UnicodeDecodeError:
+                raise BadInput(f"line {number} is not UTF-8: convert the file") from None
+
+
+def _check_row(row: Sequence[str], header: Sequence[str], columns: Sequence[str], line: int) -> None:
+    if len(row) != len(header):
+        raise BadInput(f"line {line}: {len(row)} values under a header of {len(header)}: mend the line")
+    for column in columns:
+        if not row[header.index(column)]:
+            raise BadInput(f"line {line}: an empty {column}: name it or remove the line")
+
+
+def _lines(path: Path) -> int:
+    breaks, last = 0, b"\n"
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            breaks, last = breaks + block.count(b"\n"), block[-1:]
+    return breaks + (last != b"\n")
+
+
+def _first_empty(labels: pa.Array) -> int | None:
+    bare = pc.or_kleene(pc.is_null(labels), pc.equal(labels, ""))
+    row: int = pc.index(bare, True).as_py()
+    return row if row >= 0 else None
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).splitlines()[0]

@@ -1,0 +1,98 @@
+"""Distinct topics for each node, drawn one by one by popularity: the kernel under every random workload."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from ..arrays import Ids
+from ..popularity import Weights
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MIX1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX2 = np.uint64(0x94D049BB133111EB)
+_TRIES = 64
+
+
+def draw_subscriptions(
+    weights: Weights, least: int, most: int, seed: int, first: int, last: int, *, peaked: bool = False
+) -> tuple[npt.NDArray[np.int64], Ids]:
+    """The topics of nodes `first` … `last` − 1.
+
+    Parameters
+    ----------
+    weights : uint64 array, shape (|T|,)
+        Integers proportional to the popularity of each topic, together below 2^62.
+    least, most : int
+        Each node's number of topics is uniform on least … most; `peaked`, it is least and the sum of two uniform
+        numbers up to half of the rest each, so that the middle is likeliest.
+    seed : int
+        Node v uses the stream (seed, v), whatever `first` and `last` are.
+
+    Returns
+    -------
+    sizes : int64 array, shape (last − first,)
+    topics : int32 array, shape (Σ sizes,), sorted within each node
+
+    Notes
+    -----
+    Cost O(Σ sizes · log |T|) while a draw seldom repeats; a node whose topics have so much of the mass that
+    64 draws in a row repeat goes on with the topics it lacks, at O(|T|) a draw, by the same law.
+    """
+    sizes = np.empty(last - first, dtype=np.int64)
+    topics = np.empty((last - first) * most, dtype=np.int32)
+    filled = _draw(np.cumsum(weights), weights, least, most, peaked, np.uint64(seed), first, last, sizes, topics)
+    return sizes, topics[:filled].copy() if filled < len(topics) else topics
+
+
+@njit(cache=True)
+def _draw(cumulative, weights, least, most, peaked, seed, first, last, sizes, topics):  # type: ignore[no-untyped-def]
+    taken_by = np.full(len(weights), -1, dtype=np.int64)
+    half = (most - least) // 2 if peaked else 0
+    filled = 0
+    for node in range(first, last):
+        state = _mixed(seed + _GOLDEN) ^ _mixed(np.uint64(node) * _GOLDEN + np.uint64(1))
+        state += _GOLDEN
+        size = least + np.int64(_mixed(state) % np.uint64(most - least - half + 1))
+        if peaked:
+            state += _GOLDEN
+            size += np.int64(_mixed(state) % np.uint64(half + 1))
+        left = cumulative[-1]
+        for k in range(size):
+            topic = -1
+            for _ in range(_TRIES):
+                state += _GOLDEN
+                drawn = np.searchsorted(cumulative, _mixed(state) % cumulative[-1], side="right")
+                if taken_by[drawn] != node:
+                    topic = drawn
+                    break
+            if topic < 0:
+                state += _GOLDEN
+                topic = _among_free(weights, taken_by, node, _mixed(state) % left)
+            taken_by[topic] = node
+            left -= weights[topic]
+            topics[filled + k] = topic
+        topics[filled : filled + size].sort()
+        sizes[node - first] = size
+        filled += size
+    return filled
+
+
+@njit(cache=True)
+def _mixed(state):  # type: ignore[no-untyped-def]
+    """The output function of splitmix64."""
+    state = (state ^ (state >> np.uint64(30))) * _MIX1
+    state = (state ^ (state >> np.uint64(27))) * _MIX2
+    return state ^ (state >> np.uint64(31))
+
+
+@njit(cache=True)
+def _among_free(weights, taken_by, node, mark):  # type: ignore[no-untyped-def]
+    """The topic not yet taken by the node at which the running sum of free weights passes `mark`."""
+    for topic in range(len(weights)):
+        if taken_by[topic] != node:
+            if mark < weights[topic]:
+                return topic
+            mark -= weights[topic]
+    return -1

@@ -1,0 +1,1 @@
+"""Exact methods and lower bounds for topic-connected overlays, a file a method."""

@@ -1,0 +1,172 @@
+"""Method `best`: the best overlay that a time limit allows, whatever algorithm it comes from."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ...heuristics.topics.greedy_merge import greedy_merge
+from ...heuristics.topics.heuristic import DIAMETER_TWO, trial_instance
+from ...heuristics.topics.local_search.nearest import nearest_pairs
+from ...heuristics.topics.local_search.overlay_search import candidates
+from ...heuristics.topics.local_search.search_workspace import Keys, Near
+from ...heuristics.topics.polish import AIMS, polish
+from ...instances.catalogue import methods_of
+from ...instances.clock import Clock, interruptible
+from ...instances.method import Method, Proposal
+from ...instances.option import Option
+from ...instances.overlay import Overlay
+from ...instances.problem import Problem
+from ...instances.topics.instance import TopicInstance
+from .bounds.cost_splitting import split_costs
+from .incumbents.weighted_greedy import weighted_greedy
+from .rows.candidate_edges import CandidateEdges
+
+STEPS = Option("steps", 200_000, "steps of local search, where no time limit is given", least=0, most=10**12)
+_A_SUBSCRIPTION = 5_000  # nanoseconds beside
+_PATIENCE = 600.0  # seconds a named algorithm may be expected to take where there is no limit
+_ROUNDS = 600
+_MOST_LINKS = 20_000_000
+_MOST_BUILT = 3_000_000_000
+_USED = 0.02
+
+
+def best(
+    instance: TopicInstance,
+    problem: Problem[TopicInstance, Overlay],
+    *,
+    seed: int = 0,
+    time_limit: float | None = None,
+    steps: int = 200_000,
+) -> Proposal[Overlay]:
+    """The best overlay of all named algorithms, of a greedy along an approximate LP solution, and of local search.
+
+    First every heuristic that answers the problem runs with its default options: the fastest, then those that do best
+    on the problem if they can be expected to end in the time left, then the others if in half of it; without a limit,
+    if in ten minutes. For few edges, and for
+    edges × maximum degree, a fifth of the time then goes into cost splitting among each node's 40 nearest, whose
+    averaged trees approximate a solution of the linear relaxation. An overlay is built along it, and the better one
+    of this and the heuristics' is polished by edges that the solution uses. For a low maximum degree the
+    heuristics' best is polished. For diameter 2 the heuristics' best is the answer.
+
+    Parameters
+    ----------
+    instance : TopicInstance
+    problem : Problem
+    seed : int
+        Without a time limit, one seed gives one answer.
+    time_limit : float, optional
+        Seconds, all of which are used but for diameter 2.
+    steps : int
+        Of local search, where there is no time limit.
+
+    Returns
+    -------
+    Proposal
+        Never worse than any named algorithm that ran: counter ``heuristics`` lists these with their values. Counter
+        ``built`` is the number of edges of the overlay built along the LP solution.
+
+    Notes
+    -----
+    No paper's. Ctrl-C ends it as the time limit does. Where the nearest pairs have more than 20,000,000 topics in
+    common there is no cost splitting, and the heuristics' best is polished.
+    """
+    with interruptible(time_limit) as clock:
+        values = {}
+        chosen: Overlay | None = None
+        for method in _in_order(problem):
+            if chosen is not None and not _fits(method, instance, problem, clock):
+                continue
+            options = method.complete({}, problem.name)
+            overlay = method.solve(instance, problem, seed=seed, time_limit=None, **options).answer
+            assert overlay is not None
+            values[method.name] = problem.value(instance, overlay)
+            if chosen is None or values[method.name] < problem.value(instance, chosen):
+                chosen = overlay
+        assert chosen is not None
+        counters: dict[str, float | str] = {"heuristics": _listed(values)}
+        if problem.name not in AIMS or clock.passed or not chosen.num_edges:
+            return Proposal(chosen, counters=counters, reason=clock.stopped_by)
+        overlays, near = [chosen], None
+        if problem.name != "minmax-tco":
+            near, built = _guided(instance, chosen, clock)
+            overlays += built
+            if built:
+                counters["built"] = built[0].num_edges
+        overlays.sort(key=lambda overlay: problem.value(instance, overlay))
+        left = clock.left if time_limit is not None else None
+        if left is None or left > 0:
+            aim = AIMS[problem.name]
+            limits: dict[str, Any] = {"time_limit": left, "steps": steps, "stopped": lambda: clock.interrupted}
+            overlays.append(polish(instance, overlays[0], first=aim, seed=seed, near=near, **limits))
+        chosen = min(overlays, key=lambda overlay: problem.value(instance, overlay))
+        return Proposal(chosen, counters=counters, reason=clock.stopped_by)
+
+
+def _in_order(problem: Problem[TopicInstance, Overlay]) -> list[Method[TopicInstance, Overlay]]:
+    """The heuristics for a problem: the fastest, then those that do best on it, then the others from fast to slow."""
+    fastest, *others = [method for method in _heuristics() if problem.name in method.problems]
+    return [fastest, *sorted(others, key=lambda method: problem.name not in method.promising)]
+
+
+def _heuristics() -> list[Method[TopicInstance, Overlay]]:
+    return [method for method in methods_of("overlaybench.heuristics.topics") if not method.anytime]
+
+
+def _fits(
+    method: Method[TopicInstance, Overlay],
+    instance: TopicInstance,
+    problem: Problem[TopicInstance, Overlay],
+    clock: Clock,
+) -> bool:
+    """Whether a heuristic can be expected to end in the time left, or in half of it if it promises less."""
+    pairs = float((np.diff(instance.topic_offsets).astype(np.float64) ** 2).sum() / 2)
+    expected = 1e-9 * (method.pace * pairs + _A_SUBSCRIPTION * instance.num_subscriptions)
+    share = 1.0 if problem.name in method.promising else 0.5
+    return expected < min(_PATIENCE, share * clock.left)
+
+
+def _listed(values: dict[str, float]) -> str:
+    return ", ".join(f"{name} {value:g}" for name, value in sorted(values.items(), key=lambda item: (item[1], item[0])))
+
+
+def _guided(instance: TopicInstance, start: Overlay, clock: Clock) -> tuple[Near | None, list[Overlay]]:
+    """The edges that an approximate LP solution uses, as candidates, and the overlay built along it, if time allows."""
+    edges = _with(nearest_pairs(instance), start)
+    if CandidateEdges(instance, edges).common.sum() > _MOST_LINKS or clock.passed:
+        return candidates(instance, edges), []
+    splitting = split_costs(instance, float(start.num_edges), clock.share(0.2), rounds=_ROUNDS, among=edges)
+    used = splitting.usage > _USED
+    kept = CandidateEdges(instance, _with(edges[used], start))
+    usage = splitting.usage[np.searchsorted(edges, kept.keys)]
+    overlays = []
+    if len(kept) * start.num_edges < _MOST_BUILT and not clock.passed:
+        overlays.append(weighted_greedy(kept, usage + 0.01, cap=instance.num_nodes, overload=0.0, seed=0))
+    return candidates(instance, kept.keys, (0.9 + 0.1 * np.minimum(usage, 1.0)).astype(np.float32)), overlays
+
+
+def _with(keys: Keys, overlay: Overlay) -> Keys:
+    u, v = overlay.edges.astype(np.int64).T
+    return np.union1d(keys, u * overlay.num_nodes + v)
+
+
+@cache
+def _warm_up() -> None:
+    for method in methods_of("overlaybench.heuristics.topics"):
+        method.prepare()
+    small = trial_instance()
+    _guided(small, greedy_merge(small), Clock(None))
+
+
+BEST: Method[TopicInstance, Overlay] = Method(
+    name="best",
+    problems=DIAMETER_TWO,
+    summary="the best of all heuristics, of a greedy along an LP solution, and of local search from there",
+    source="none; docs/quality.md",
+    random=True,
+    solve=best,
+    options=(STEPS,),
+    warm_up=_warm_up,
+)

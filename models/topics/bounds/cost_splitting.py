@@ -1,0 +1,299 @@
+"""The bound of the partition LP without an LP solver: split each edge's cost among its topics, and span each topic.
+
+If λ(t, e) ≥ 0 and Σ_t λ(t, e) ≤ 1 for each edge e, an overlay costs at least Σ_t (minimum spanning tree of V_t under
+λ(t, ·)): every G_t holds a spanning tree, and an edge pays at most 1 to all its topics. The best split attains the
+bound of all partition inequalities, by duality; projected subgradients find a nearly best one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ....heuristics.compiled import kernel
+from ....instances.arrays import Ids, Offsets
+from ....instances.clock import Clock
+from ....instances.topics.instance import TopicInstance
+from ...engine.integer_bound import UNIT
+from ...engine.progress import Progress
+from ..rows.candidate_edges import CandidateEdges, all_pairs
+from ..rows.topic_rows import TopicRows
+
+Units = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
+_SHORT, _SPAN = 1e-3, 200
+_SHORTER, _TRIES = 0.7, 10
+
+
+@dataclass
+class Splitting:
+    """The best split so far.
+
+    Attributes
+    ----------
+    edges : CandidateEdges
+        All pairs with a topic in common.
+    units : int
+        The bound times `UNIT`: a sum of integer tree weights.
+    shares : int64 array, one a link
+        λ in units, in the order of ``edges.links``.
+    usage : float64 array, one an edge
+        That fractional solution: how often trees used the edge, averaged.
+    limit : float
+        The cost of a fractional solution of the partition LP: no split and no such LP proves more.
+    rounds : int
+    settled : bool
+        Whether the bound stopped rising.
+    """
+
+    edges: CandidateEdges
+    units: int
+    shares: Units
+    usage: Reals
+    limit: float = np.inf
+    rounds: int = 0
+    settled: bool = False
+
+
+def split_costs(
+    instance: TopicInstance,
+    target: float,
+    clock: Clock,
+    *,
+    stall: float = 1e-4,
+    rounds: int = 20_000,
+    smoothing: float = 0.02,
+    progress: Progress | None = None,
+    among: npt.NDArray[np.int64] | None = None,
+) -> Splitting:
+    """Raise the bound by subgradient steps; every round's bound is exact, and the best is kept.
+
+    Parameters
+    ----------
+    instance : TopicInstance
+    target : float
+        The value of an overlay, for the length of the steps.
+    clock : Clock
+    stall : float
+        Stop when the steps have become short and 200 rounds raised the bound by less than this share.
+    rounds : int
+        At most.
+    smoothing : float
+        The weight of a round's trees in their average: less of it brings `limit` nearer to the bound.
+    among : int64 array, optional
+        Candidate edges u·|V| + v that connect every topic, rising. Then the bound is one on the overlays of these
+        edges only, and `usage` tells which of them to prefer.
+
+    Returns
+    -------
+    Splitting
+
+    Notes
+    -----
+    Steps along smoothed subgradients as in the volume algorithm (Barahona, Anbil 2000), with Polyak's length. A round
+    takes O(Σ_t |V_t|²): Prim's algorithm on the complete graph of each topic, and a projection onto the simplex
+    for each edge. Memory 60 bytes for each link, a pair of subscribers of a topic; among given edges, for each of
+    their links.
+    """
+    edges = CandidateEdges(instance, all_pairs(instance) if among is None else among)
+    span = _spanning(edges, complete=among is None)
+    order = np.argsort(edges.links.edge, kind="stable").astype(np.int64)
+    offsets = np.concatenate([[0], np.cumsum(edges.common)]).astype(np.int64)
+    shares = 1.0 / edges.common.astype(np.float64)[edges.links.edge]
+    best = Splitting(edges, 0, np.zeros(len(shares), np.int64), np.zeros(len(edges)))
+    if not len(edges):
+        best.settled = True
+        return best
+    direction, length, since, mark = np.zeros(len(shares)), 1.0, 0, 0
+    centre = shares.copy()
+    for number in range(rounds):
+        if clock.passed:
+            return best
+        units = _rounded_shares(shares, offsets, order)
+        total, in_tree = span(units)
+        direction += (in_tree - direction) * max(1 / (number + 1), smoothing)
+        best.rounds = number + 1
+        if total > best.units:
+            since = 0 if total > best.units + UNIT // 1000 else since + 1
+            best.units, best.shares, centre = int(total), units, shares.copy()
+        else:
+            since += 1
+        usage = _largest(direction, offsets, order)
+        if usage.sum() < best.limit:
+            best.usage, best.limit = usage, float(usage.sum())
+        if progress is not None:
+            progress.line(incumbent=target, bound=best.units / UNIT, edges=len(edges), nodes=number)
+        if since >= _TRIES:
+            length, since = length * _SHORTER, 0
+        if number % _SPAN == _SPAN - 1:
+            if best.units <= mark + stall * best.units and length < _SHORT:
+                best.settled = True
+                return best
+            mark = best.units
+        shares = _step(centre, direction, offsets, order, length * max(1.0, target - total / UNIT))
+    return best
+
+
+def certificate_rows(splitting: Splitting) -> tuple[TopicRows, Reals]:
+    """Partition inequalities and their duals that prove the bound of a split.
+
+    The trees' weights w₁ < w₂ < … of a topic give the partitions left by the tree edges lighter than w_i, with
+    the dual w_i − w_{i−1} (Kruskal). Cost O(Σ_t |V_t|²) and as much memory.
+    """
+    instance, links = splitting.edges.instance, splitting.edges.links
+    _, in_tree = _span(instance.topic_offsets, links.offsets, splitting.shares)
+    topic, rhs, labels, duals = [], [], [], []
+    for t in range(instance.num_topics):
+        chosen = np.flatnonzero(in_tree[links.offsets[t] : links.offsets[t + 1]]) + links.offsets[t]
+        chosen = chosen[np.argsort(splitting.shares[chosen], kind="stable")]
+        label = np.arange(len(instance.subscribers(t)), dtype=np.int32)
+        before = 0
+        for k in chosen:
+            weight = int(splitting.shares[k])
+            if weight > before:
+                blocks, numbered = np.unique(label, return_inverse=True)
+                topic.append(t)
+                rhs.append(len(blocks) - 1)
+                labels.append(numbered.astype(np.int32))
+                duals.append((weight - before) / UNIT)
+                before = weight
+            label[label == label[links.b[k]]] = label[links.a[k]]
+    offsets = np.concatenate([[0], np.cumsum([len(label) for label in labels])]).astype(np.int64)
+    rows = TopicRows(
+        np.array(topic, np.int32),
+        np.zeros(len(topic), np.int32),
+        np.array(rhs, np.int32),
+        offsets,
+        np.concatenate([*labels, np.empty(0, np.int32)]),
+    )
+    return rows, np.array(duals, np.float64)
+
+
+def _spanning(edges: CandidateEdges, *, complete: bool) -> Callable[[Units], tuple[np.int64, npt.NDArray[np.bool_]]]:
+    """What gives the minimum spanning trees of all topics by the links' weights."""
+    topic_offsets, links = edges.instance.topic_offsets, edges.links
+    if complete:
+        return lambda weight: _span(topic_offsets, links.offsets, weight)
+    first = np.repeat(topic_offsets[:-1], np.diff(links.offsets))
+    ends, others = np.concatenate([first + links.a, first + links.b]), np.concatenate([links.b, links.a])
+    order = np.argsort(ends, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=int(topic_offsets[-1])))])
+    others, via = others[order], order % len(links.a)
+    return lambda weight: _span_sparse(topic_offsets, starts, others, via, weight)
+
+
+@kernel
+def _rounded_shares(shares: Reals, offsets: Offsets, order: Offsets) -> Units:
+    """Shares in units, rounded down, at most one unit's worth for each edge."""
+    units = np.empty(len(shares), np.int64)
+    for e in range(len(offsets) - 1):
+        left = np.int64(UNIT)
+        for i in range(offsets[e], offsets[e + 1]):
+            units[order[i]] = min(left, np.int64(max(0.0, shares[order[i]]) * UNIT))
+            left -= units[order[i]]
+    return units
+
+
+@kernel
+def _span(topic_offsets: Offsets, link_offsets: Offsets, weight: Units) -> tuple[np.int64, npt.NDArray[np.bool_]]:
+    """The total weight of minimum spanning trees of all topics, and their links.
+
+    The links of a topic are all pairs (a, b), a < b, of its subscribers in lexicographic order.
+    """
+    total = np.int64(0)
+    in_tree = np.zeros(len(weight), np.bool_)
+    for t in range(len(topic_offsets) - 1):
+        n, first = topic_offsets[t + 1] - topic_offsets[t], link_offsets[t]
+        nearest, via = np.full(n, np.int64(2**62)), np.zeros(n, np.int64)
+        inside = np.zeros(n, np.bool_)
+        v = 0
+        for _ in range(n - 1):
+            inside[v] = True
+            closest = -1
+            for w in range(n):
+                if not inside[w]:
+                    a, b = min(v, w), max(v, w)
+                    k = first + a * (2 * n - a - 1) // 2 + b - a - 1
+                    if weight[k] < nearest[w]:
+                        nearest[w], via[w] = weight[k], k
+                    if closest < 0 or nearest[w] < nearest[closest]:
+                        closest = w
+            total += nearest[closest]
+            in_tree[via[closest]] = True
+            v = closest
+    return total, in_tree
+
+
+@kernel
+def _span_sparse(
+    topic_offsets: Offsets, starts: Offsets, others: Ids, via: Offsets, weight: Units
+) -> tuple[np.int64, npt.NDArray[np.bool_]]:
+    """As :func:`_span`, where the links of the subscriber at place p lead to places `others` from starts[p] on."""
+    total = np.int64(0)
+    in_tree = np.zeros(len(weight), np.bool_)
+    for t in range(len(topic_offsets) - 1):
+        first, n = topic_offsets[t], topic_offsets[t + 1] - topic_offsets[t]
+        nearest, best = np.full(n, np.int64(2**62)), np.zeros(n, np.int64)
+        outside = np.arange(n)
+        v = 0
+        for left in range(n - 1, 0, -1):
+            for i in range(left + 1):
+                if outside[i] == v:
+                    outside[i] = outside[left]
+                    break
+            nearest[v] = -1
+            for k in range(starts[first + v], starts[first + v + 1]):
+                w = others[k]
+                if weight[via[k]] < nearest[w]:
+                    nearest[w], best[w] = weight[via[k]], via[k]
+            v = outside[np.argmin(nearest[outside[:left]])]
+            total += nearest[v]
+            in_tree[best[v]] = True
+    return total, in_tree
+
+
+@kernel
+def _largest(values: Reals, offsets: Offsets, order: Offsets) -> Reals:
+    largest = np.zeros(len(offsets) - 1)
+    for e in range(len(offsets) - 1):
+        for i in range(offsets[e], offsets[e + 1]):
+            largest[e] = max(largest[e], values[order[i]])
+    return largest
+
+
+@kernel
+def _step(shares: Reals, direction: Reals, offsets: Offsets, order: Offsets, gap: float) -> Reals:
+    """Move along the direction's part within each edge's simplex, by the gap over its squared length, and project."""
+    squared = 0.0
+    for e in range(len(offsets) - 1):
+        first, last = offsets[e], offsets[e + 1]
+        mean = 0.0
+        for i in range(first, last):
+            mean += direction[order[i]] / (last - first)
+        for i in range(first, last):
+            squared += (direction[order[i]] - mean) ** 2
+    length = gap / max(squared, 1e-9)
+    moved = shares.copy()
+    buffer = np.empty(0)
+    for e in range(len(offsets) - 1):
+        first, last = offsets[e], offsets[e + 1]
+        if last - first < 2:
+            continue
+        if len(buffer) < last - first:
+            buffer = np.empty(last - first)
+        for i in range(first, last):
+            moved[order[i]] += length * direction[order[i]]
+            buffer[i - first] = moved[order[i]]
+        # The projection onto the simplex subtracts one number from all and cuts at 0 (Held, Wolfe, Crowder 1974).
+        decreasing = np.sort(buffer[: last - first])[::-1]
+        total, shift = 0.0, 0.0
+        for i in range(last - first):
+            total += decreasing[i]
+            if decreasing[i] * (i + 1) > total - 1:
+                shift = (total - 1) / (i + 1)
+        for i in range(first, last):
+            moved[order[i]] = max(0.0, moved[order[i]] - shift)
+    return moved

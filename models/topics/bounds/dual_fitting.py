@@ -1,0 +1,122 @@
+"""A lower bound on the number of edges from a greedy run, without any LP: dual values fitted to the merging."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from ....heuristics.compiled import kernel
+from ....heuristics.topics.kernels.interest import Interest, interest_of
+from ....heuristics.topics.kernels.topic_components import TopicComponents, contribution, join, singletons
+from ....instances.clock import Clock
+from ....instances.topics.instance import TopicInstance
+from ...engine.stoppable import finished_within
+
+_WORK = 200_000_000
+
+
+def dual_fitting_bound(instance: TopicInstance, *, work: int = _WORK) -> Fraction:
+    """A proven lower bound on the edges of every topic-connected overlay.
+
+    At any moment of a greedy run let P_t be the components of topic t, and let no edge contribute more than c. The
+    dual value 1/c on the partition inequality of each P_t covers an edge by its contribution ÷ c ≤ 1, so it is
+    feasible, and Σ_t (|P_t| − 1) ÷ c is a bound. The best over the run is taken; c falls as the run goes on.
+
+    A second bound needs no pair: a node's topics are at most m = max|T_v|, so no edge contributes more than m. And a
+    third: an overlay connects whatever topics connect, so |V| less the components of the subscription graph.
+
+    Parameters
+    ----------
+    instance : TopicInstance
+    work : int
+        If Σ_t |V_t|² · max|T_v| exceeds this, pairs are not looked at and only the last two bounds are used.
+
+    Returns
+    -------
+    Fraction
+
+    Notes
+    -----
+    The argument is the one of the greedy ratio for submodular covers (P1, Lemma 6.5), with the duals kept. Time
+    O(Σ_t |V_t|² · max|T_v|) with pairs, O(Σ|T_v|) without; memory O(Σ|T_v|).
+    """
+    interest = interest_of(instance)
+    merges = instance.num_subscriptions - instance.num_topics
+    sizes = np.diff(instance.topic_offsets)
+    best = Fraction(max(_connecting_edges(interest), int(sizes.max()) - 1))
+    most = int(np.diff(instance.node_offsets).max())
+    best = max(best, Fraction(merges, most))
+    if _pair_steps(instance) <= work and instance.num_nodes > 1:
+        left = _merges_left(interest, singletons(instance), most, merges)
+        best = max(best, *(Fraction(int(left[c]), c) for c in range(1, most + 1)))
+    return best
+
+
+def fitted_within(clock: Clock, instance: TopicInstance, *, work: int = _WORK) -> Fraction:
+    """As :func:`dual_fitting_bound`, but pairs are looked at only as long as there is time."""
+    by_pairs = finished_within(clock, partial(dual_fitting_bound, instance, work=work), steps=_pair_steps(instance))
+    return dual_fitting_bound(instance, work=0) if by_pairs is None else by_pairs
+
+
+def mean_degree_bound(instance: TopicInstance, edges: Fraction) -> Fraction:
+    """A lower bound on the maximum degree from one on the edges.
+
+    The degrees add up to twice the edges; and three subscribers of a topic cannot all have degree 1.
+    """
+    path = 2 if int(np.diff(instance.topic_offsets).max()) > 2 else 0
+    return max(Fraction(path), Fraction(2 * math.ceil(edges), instance.num_nodes))
+
+
+def _pair_steps(instance: TopicInstance) -> int:
+    """Σ_t |V_t|² · max|T_v|."""
+    sizes = np.diff(instance.topic_offsets).astype(np.int64)
+    return int((sizes**2).sum()) * int(np.diff(instance.node_offsets).max())
+
+
+@kernel
+def _merges_left(interest: Interest, components: TopicComponents, most: int, merges: int) -> npt.NDArray[np.int64]:
+    """Σ_t (|P_t| − 1) when no edge contributes more than c, for each c."""
+    n = len(interest.node_offsets) - 1
+    left = np.zeros(most + 1, np.int64)
+    seen = np.full(n, -1, np.int64)
+    for c in range(most, 0, -1):
+        # One pass with threshold c + 1 leaves no edge that contributes more than c: contributions only fall.
+        for u in range(n):
+            for i in range(interest.node_offsets[u], interest.node_offsets[u + 1]):
+                t = interest.node_topics[i]
+                for j in range(interest.topic_offsets[t], interest.topic_offsets[t + 1]):
+                    v = interest.topic_nodes[j]
+                    stamp = np.int64(c) * n + u
+                    if v > u and seen[v] != stamp:
+                        seen[v] = stamp
+                        if c < most and contribution(u, v, components) > c:
+                            merges -= join(u, v, components)
+        left[c] = merges
+    return left
+
+
+@kernel
+def _connecting_edges(interest: Interest) -> int:
+    """|V| less the number of components of the graph in which all subscribers of a topic are adjacent."""
+    n = len(interest.node_offsets) - 1
+    parent = np.arange(n)
+    count = 0
+    for t in range(len(interest.topic_offsets) - 1):
+        first = interest.topic_offsets[t]
+        a = np.int64(interest.topic_nodes[first])
+        while parent[a] != a:
+            parent[a] = parent[parent[a]]
+            a = parent[a]
+        for j in range(first + 1, interest.topic_offsets[t + 1]):
+            b = np.int64(interest.topic_nodes[j])
+            while parent[b] != b:
+                parent[b] = parent[parent[b]]
+                b = parent[b]
+            if a != b:
+                parent[b] = a
+                count += 1
+    return count

@@ -1,0 +1,1 @@
+"""Compact formulations as ILP and CP-SAT models."""

@@ -1,0 +1,126 @@
+"""What a compact model has to require: the distinct topics, the edges worth having, and the edges nobody can avoid."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+from ....instances.clock import Clock
+from ....instances.topics.instance import TopicInstance
+
+Edge = tuple[int, int]
+Subscribers = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """An instance without what cannot matter.
+
+    Attributes
+    ----------
+    num_nodes : int
+    topics : list of tuples of int
+        The distinct V_t of at least two subscribers. What a problem asks of a topic it asks of its V_t alone, so a
+        second topic with the same subscribers, or one with a single subscriber, asks nothing new.
+    edges : list of (u, v), u < v
+        The pairs with a topic in common, in order. Any other edge lies in no G_t: without it an overlay stays
+        valid and becomes no worse.
+    forced : set of edges
+        The topics of two subscribers: such a topic is connected by its one edge only.
+    """
+
+    num_nodes: int
+    topics: list[Subscribers]
+    edges: list[Edge]
+    forced: frozenset[Edge]
+
+    @property
+    def incident(self) -> dict[int, list[Edge]]:
+        """The edges at each node that has any."""
+        edges_at: dict[int, list[Edge]] = defaultdict(list)
+        for edge in self.edges:
+            for node in edge:
+                edges_at[node].append(edge)
+        return dict(edges_at)
+
+
+def requirements_of(instance: TopicInstance, clock: Clock) -> Requirements:
+    """Read an instance. Time and memory O(Σ_t |V_t|²).
+
+    Raises
+    ------
+    OutOfTime
+    """
+    topics = sorted({tuple(instance.subscribers(t).tolist()) for t in range(instance.num_topics)})
+    topics = [subscribers for subscribers in topics if len(subscribers) > 1]
+    edges: set[Edge] = set()
+    for subscribers in topics:
+        clock.check()
+        edges.update(combinations(subscribers, 2))
+    forced = frozenset((topic[0], topic[1]) for topic in topics if len(topic) == 2)
+    return Requirements(instance.num_nodes, topics, sorted(edges), forced)
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """A topic whose subscribers are grouped into the blocks that forced edges already connect.
+
+    Attributes
+    ----------
+    count : int
+        The number of blocks, at least 2; block 0 is a largest one.
+    between : dict
+        The edges between blocks i < j.
+    """
+
+    count: int
+    between: dict[tuple[int, int], list[Edge]]
+
+
+def unconnected_topics(requirements: Requirements, clock: Clock) -> Iterator[Blocks]:
+    """The topics that the forced edges leave unconnected, each distinct partition into blocks once.
+
+    An overlay that holds the forced edges connects a topic if and only if it connects its blocks: inside a block
+    every subscriber reaches every other one already. Time O(Σ_t (|V_t|² + |forced|)).
+
+    Raises
+    ------
+    OutOfTime
+    """
+    seen = set()
+    for subscribers in requirements.topics:
+        clock.check()
+        blocks = tuple(_connected_by(requirements.forced, subscribers))
+        if len(blocks) > 1 and blocks not in seen:
+            seen.add(blocks)
+            between: dict[tuple[int, int], list[Edge]] = {}
+            for i, j in combinations(range(len(blocks)), 2):
+                between[i, j] = [pair(u, v) for u in blocks[i] for v in blocks[j]]
+            yield Blocks(len(blocks), between)
+
+
+def _connected_by(forced: frozenset[Edge], subscribers: Subscribers) -> list[Subscribers]:
+    """The components of the forced edges within V_t, the largest first, then in the order of their nodes."""
+    neighbours: dict[int, list[int]] = {v: [] for v in subscribers}
+    for u, v in forced:
+        if u in neighbours and v in neighbours:
+            neighbours[u].append(v)
+            neighbours[v].append(u)
+    components = []
+    waiting = dict.fromkeys(subscribers)
+    while waiting:
+        reached = [waiting.popitem()[0]]
+        for node in reached:
+            for other in neighbours[node]:
+                if other in waiting:
+                    del waiting[other]
+                    reached.append(other)
+        components.append(tuple(sorted(reached)))
+    return sorted(components, key=lambda block: (-len(block), block))
+
+
+def pair(u: int, v: int) -> Edge:
+    """The edge between two nodes, as it is named."""
+    return (u, v) if u < v else (v, u)

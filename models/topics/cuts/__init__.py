@@ -1,0 +1,1 @@
+"""The partition relaxation, solved by cutting planes and column generation."""

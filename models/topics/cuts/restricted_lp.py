@@ -1,0 +1,119 @@
+"""The linear relaxation over some of the edges and some of the inequalities, solved and re-solved by HiGHS."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ...engine.highs_lp import HighsLP, Reals
+from ..rows.candidate_edges import CandidateEdges, Edges
+from ..rows.topic_rows import TopicRows, crossing, joined, no_rows
+
+
+class RestrictedLP(HighsLP):
+    """Minimise Σ cost·x + degree_cost·D subject to rows of topics and, if asked for, degree(v) ≤ D for each node v.
+
+    Column 0 is D; column 1 + e is candidate edge e, 0 ≤ x ≤ 1. The topic rows follow the |V| degree rows.
+
+    Parameters
+    ----------
+    edges : CandidateEdges
+        Grown by :meth:`add_edges`.
+    edge_cost, degree_cost : int
+        The objective.
+    degrees : bool
+        Whether there are degree rows.
+    threads : int
+        Of HiGHS.
+
+    Attributes
+    ----------
+    rows : TopicRows
+        The topic rows now in the LP.
+    idle : int64 array, shape (rows,)
+        For how many solves in a row each was slack.
+    degree : float
+        The value of D.
+    duals : float64 array, shape (rows,)
+    node_duals : float64 array, shape (|V|,)
+        Not negative; all 0 without degree rows.
+    x, value, feasible, iterations
+        As in :class:`.HighsLP`; x is one an edge.
+    """
+
+    def __init__(
+        self,
+        edges: CandidateEdges,
+        *,
+        edge_cost: int = 1,
+        degree_cost: int = 0,
+        degrees: bool = False,
+        threads: int = 1,
+    ) -> None:
+        super().__init__(threads=threads, first=1)
+        self.edges, self.edge_cost, self.degree_cost = edges, edge_cost, degree_cost
+        self.num_nodes = edges.instance.num_nodes
+        self._degree_rows = self.num_nodes if degrees else 0
+        self.rows = no_rows()
+        self.idle = np.empty(0, np.int64)
+        self.x, self.degree = np.zeros(len(edges)), 0.0
+        self.duals, self.node_duals = np.empty(0), np.zeros(self.num_nodes)
+        self.append_columns(np.array([float(degree_cost)]), 0.0, float(self.num_nodes))
+        if degrees:
+            starts = np.arange(self._degree_rows, dtype=np.int32)
+            zeros = np.zeros(self._degree_rows, dtype=np.int32)
+            ones = np.ones(self._degree_rows)
+            self.append_rows(np.zeros(self._degree_rows), starts, zeros, ones)
+        self._columns = 0
+        self._load_new_edges()
+
+    def add_edges(self, keys: Edges) -> None:
+        """Append candidate edges and their columns."""
+        self.edges.add(keys)
+        self._load_new_edges()
+
+    def _load_new_edges(self) -> None:
+        first, count = self._columns, len(self.edges) - self._columns
+        offsets, crossed = crossing(self.rows, self.edges.links, first)
+        row_of = np.repeat(np.arange(len(self.rows.topic)), np.diff(offsets)) + self._degree_rows
+        edge_of = crossed.astype(np.int64) - first
+        value = np.ones(len(row_of))
+        if self._degree_rows:
+            ends = np.concatenate([self.edges.u[first:], self.edges.v[first:]])
+            row_of = np.concatenate([ends, row_of])
+            edge_of = np.concatenate([np.arange(count), np.arange(count), edge_of])
+            value = np.concatenate([np.full(2 * count, -1.0), value])
+        order = np.argsort(edge_of, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(np.bincount(edge_of, minlength=count))])[:-1]
+        self.append_columns(np.full(count, float(self.edge_cost)), 0.0, 1.0, starts, row_of[order], value[order])
+        self._columns += count
+
+    def add_rows(self, rows: TopicRows) -> None:
+        """Append topic rows."""
+        offsets, crossed = crossing(rows, self.edges.links)
+        self.append_rows(rows.rhs.astype(np.float64), offsets[:-1], crossed + 1, np.ones(len(crossed)))
+        self.rows = joined(self.rows, rows)
+        self.idle = np.concatenate([self.idle, np.zeros(len(rows.topic), np.int64)])
+
+    def drop_rows(self, drop: npt.NDArray[np.bool_]) -> None:
+        """Remove topic rows."""
+        index = np.flatnonzero(drop)
+        if len(index):
+            self.delete_rows(index + self._degree_rows)
+            self.rows, self.idle = self.rows.chosen(~drop), self.idle[~drop]
+
+    def bound_degree(self, lower: float, upper: float) -> None:
+        """Set the bounds of D."""
+        self._highs.changeColsBounds(1, np.zeros(1, np.int32), np.array([lower]), np.array([upper]))
+
+    def _take_values(self, values: Reals) -> None:
+        super()._take_values(values)
+        self.degree = float(values[0])
+
+    def _take_duals(self, duals: Reals) -> None:
+        super()._take_duals(duals)
+        split = self._degree_rows
+        self.node_duals = duals[:split].copy() if split else np.zeros(self.num_nodes)
+        self.duals = duals[split:].copy()
+        if self.feasible:
+            self.idle = np.where(self.duals > 1e-9, 0, self.idle + 1)

@@ -1,0 +1,76 @@
+"""Proven optima of many tiny instances: every overlay on at most six nodes at once."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from ...instances.topics.instance import TopicInstance
+
+MOST_NODES = 6
+_PROBLEMS = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true")
+Flags = npt.NDArray[np.bool_]
+Counts = npt.NDArray[np.int64]
+
+
+def smallest_value(instance: TopicInstance, problem: str) -> int:
+    """The optimum of a topic problem on at most six nodes, by looking at all 2^(n(n−1)/2) overlays.
+
+    What each overlay does for a set of subscribers is kept from call to call, so that one more instance costs O(|T|)
+    passes over an array of at most 32,768 flags.
+    """
+    n = instance.num_nodes
+    if n > MOST_NODES or problem not in _PROBLEMS:
+        raise ValueError(f"every overlay on {n} nodes for {problem}")
+    valid = np.ones(1 << (n * (n - 1) // 2), np.bool_)
+    rule = problem if problem.startswith("2d-") else "connected"
+    for topic in range(instance.num_topics):
+        valid &= _serves(n, tuple(instance.subscribers(topic).tolist()), rule)
+    edges, degree = _sizes(n)
+    value = {"minmax-tco": degree, "low-tco": edges * degree}.get(problem, edges)
+    return int(value[valid].min())
+
+
+@cache
+def _sizes(n: int) -> tuple[Counts, Counts]:
+    """The edges and the maximum degree of every overlay; overlay i has the p-th pair if bit p of i is set."""
+    masks = np.arange(1 << (n * (n - 1) // 2))
+    degrees = np.zeros((n, len(masks)), np.int64)
+    for place, (u, v) in enumerate(combinations(range(n), 2)):
+        degrees[u] += masks >> place & 1
+        degrees[v] += masks >> place & 1
+    return degrees.sum(axis=0) // 2, degrees.max(axis=0)
+
+
+@cache
+def _serves(n: int, members: tuple[int, ...], rule: str) -> Flags:
+    """Whether each overlay connects the members, or gives them a star or diameter 2, by its edges among them."""
+    masks = np.arange(1 << (n * (n - 1) // 2))
+    edge = {pair: (masks >> place & 1).astype(np.bool_) for place, pair in enumerate(combinations(range(n), 2))}
+
+    def linked(u: int, v: int) -> Flags:
+        return np.ones(len(masks), np.bool_) if u == v else edge[min(u, v), max(u, v)]
+
+    if rule == "2d-star":
+        return _any([_all([linked(u, v) for v in members]) for u in members])
+    near = {pair: linked(*pair) for pair in ((u, v) for u in members for v in members)}
+    if rule == "2d-true":
+        return _all([_any([near[u, w] & near[w, v] for w in members]) for u in members for v in members])
+    for w in members:
+        for u in members:
+            for v in members:
+                near[u, v] = near[u, v] | (near[u, w] & near[w, v])
+    return _all([near[members[0], v] for v in members])
+
+
+def _all(flags: list[Flags]) -> Flags:
+    every: Flags = np.all(np.array(flags), axis=0)
+    return every
+
+
+def _any(flags: list[Flags]) -> Flags:
+    some: Flags = np.any(np.array(flags), axis=0)
+    return some

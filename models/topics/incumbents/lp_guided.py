@@ -1,0 +1,125 @@
+"""Incumbents: overlays built along LP values, improved by local search, and kept if they are the best so far."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from ....heuristics.topics.heuristic import trial_instance
+from ....heuristics.topics.local_search.overlay_search import MOST_STEPS, OverlaySearch, candidates
+from ....heuristics.topics.local_search.search_workspace import Rules
+from ....instances.clock import Clock
+from ....instances.overlay import Overlay
+from ....instances.topics.instance import TopicInstance
+from ...engine.integer_bound import UNIT
+from ...engine.relaxation import NO_CUTOFF
+from ..cuts.cutting_planes import Goal
+from ..rows.candidate_edges import CandidateEdges, all_pairs
+from .weighted_greedy import weighted_greedy
+
+Reals = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+ANY_OVERLAY = 2.0**61  # as a goal: the first overlay within the limits is enough
+_HOT, _COLD = 0.2, 0.05
+_PREFERENCE = 0.1
+
+
+class Incumbent:
+    """The best overlay so far, by number of edges; none with a degree above the goal's cap is taken.
+
+    Parameters
+    ----------
+    instance : TopicInstance
+    goal : Goal
+    start : Overlay, optional
+        Valid for the problem; it may break the cap, and then it is only where the search starts.
+    seed : int
+
+    Attributes
+    ----------
+    overlay : Overlay or None
+    value : float
+        Its number of edges, infinite without one.
+    calls : int
+        How many overlays were built.
+    """
+
+    def __init__(self, instance: TopicInstance, goal: Goal, start: Overlay | None, seed: int) -> None:
+        self.instance, self.cap = instance, min(goal.cap, instance.num_nodes)
+        self.seed, self.calls = seed, 0
+        self.overlay: Overlay | None = None
+        self.value = np.inf
+        self._searchable = not goal.diameter
+        if start is not None:
+            self.offer(start)
+
+    @property
+    def cutoff(self) -> int:
+        """A bound above this, times `UNIT`, leaves no better overlay."""
+        return int(self.value - 1) * UNIT if np.isfinite(self.value) else NO_CUTOFF
+
+    def offer(self, overlay: Overlay) -> bool:
+        """Keep a valid overlay if it respects the cap and has fewer edges; say whether."""
+        better = overlay.num_edges < self.value and overlay.max_degree <= self.cap
+        if better:
+            self.overlay, self.value = overlay, overlay.num_edges
+        return better
+
+    def offer_chosen(self, edges: CandidateEdges, chosen: Flags) -> bool:
+        """As :meth:`offer`, for a choice of candidate edges."""
+        ends = np.stack([edges.u[: len(chosen)][chosen], edges.v[: len(chosen)][chosen]], axis=1)
+        return self.offer(Overlay.from_edges(self.instance.num_nodes, ends))
+
+    def build_along(self, edges: CandidateEdges, x: Reals) -> Overlay | None:
+        """Build an overlay along LP values, one a candidate edge, and offer it.
+
+        Edges are chosen by contribution × (LP value + 0.01), and redundant ones dropped.
+        """
+        if not self._searchable or not len(edges):
+            return None
+        self.calls += 1
+        weights = _padded(x, len(edges)) + 0.01
+        overlay = weighted_greedy(edges, weights, cap=self.cap, overload=self._overload, seed=self._next())
+        self.offer(overlay)
+        return overlay
+
+    def improve_along(self, edges: CandidateEdges, x: Reals, clock: Clock, *, goal: float, steps: int) -> None:
+        """Build along LP values, then ruin and recreate for so many steps, or until the value is `goal`.
+
+        Of two edges of equal contribution the one of larger LP value is preferred.
+        """
+        start = self.build_along(edges, x)
+        if start is None or self.value <= goal or clock.passed:
+            return
+        weights = 1 - _PREFERENCE + _PREFERENCE * np.minimum(_padded(x, len(edges)), 1)
+        near = candidates(self.instance, edges.keys, weights.astype(np.float32))
+        search, least = OverlaySearch(self.instance, start, near, self._next()), np.inf
+        search.drop_redundant()
+        while search.steps < steps and self.value > goal and not clock.passed:
+            heat = _HOT * (_COLD / _HOT) ** (search.steps / steps)
+            cost = search.run(Rules(self.cap, self._overload, heat), min(MOST_STEPS, steps - search.steps), least)
+            if cost < least:
+                least = cost
+                self.offer(search.overlay)
+
+    @property
+    def _overload(self) -> float:
+        return 1.5 if self.cap < self.instance.num_nodes else 0.0
+
+    def _next(self) -> int:
+        self.seed = (self.seed * 6364136223846793005 + 1442695040888963407) % 2**62
+        return self.seed
+
+
+@cache
+def warm_up() -> None:
+    """Compile the kernels that building and improving call."""
+    small = trial_instance()
+    edges = CandidateEdges(small, all_pairs(small))
+    Incumbent(small, Goal(), None, 0).improve_along(edges, np.zeros(len(edges)), Clock(None), goal=0, steps=1)
+
+
+def _padded(x: Reals, size: int) -> Reals:
+    return np.concatenate([x, np.zeros(size - len(x))])

@@ -1,0 +1,125 @@
+"""Greedy overlays among candidate edges that have weights, such as the values of an LP solution."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ....heuristics.compiled import kernel
+from ....heuristics.topics.local_search.linked_overlay import (
+    Links,
+    Subscriptions,
+    edges_of,
+    linked,
+    mark_all_bridges,
+    mark_bridges,
+    subscriptions_of,
+    unlink,
+)
+from ....heuristics.topics.local_search.search_workspace import random_number
+from ....instances.arrays import Ids
+from ....instances.overlay import Overlay
+from ..rows.candidate_edges import CandidateEdges
+from .search_space import SearchSpace, search_space
+
+Weights = npt.NDArray[np.float64]
+_NOISE = 5e-4
+
+
+def weighted_greedy(edges: CandidateEdges, weights: Weights, *, cap: int, overload: float, seed: int) -> Overlay:
+    """Choose edges greedily by contribution × weight, then drop the redundant ones, lightest first.
+
+    Parameters
+    ----------
+    edges : CandidateEdges
+        Together they must connect every topic.
+    weights : float64 array, one an edge
+        Positive, for instance LP values plus a little.
+    cap : int
+        The degree from which on a further edge at a node costs `overload` more than its own 1.
+    seed : int
+        Breaks ties.
+
+    Returns
+    -------
+    Overlay
+        Topic-connected, without redundant edges.
+
+    Notes
+    -----
+    Cost O(edges chosen × candidates).
+    """
+    instance, n = edges.instance, edges.instance.num_nodes
+    state = np.array([np.uint64(seed) * np.uint64(2) + np.uint64(1)], np.uint64)
+    chosen = _connect(search_space(edges), weights, cap, overload, n, state)
+    overlay = Overlay.from_edges(n, np.stack([edges.u[chosen], edges.v[chosen]], axis=1))
+    by_key = chosen[np.argsort(edges.keys[chosen])]
+    subscriptions = subscriptions_of(instance)
+    links = linked(overlay, subscriptions, spare_edges=0, spare_links=0)
+    work = np.zeros((5, int(np.diff(instance.topic_offsets).max())), np.int32)
+    mark_all_bridges(subscriptions, links, work)
+    _drop_redundant(np.argsort(weights[by_key], kind="stable"), subscriptions, links, work)
+    return Overlay.from_edges(n, np.stack(np.divmod(edges_of(links), n), axis=1))
+
+
+@kernel
+def _connect(
+    space: SearchSpace, weights: Weights, cap: int, overload: float, num_nodes: int, state: npt.NDArray[np.uint64]
+) -> Ids:
+    """Choose edges of best contribution × weight ÷ cost until the topics are connected."""
+    degree, label = np.zeros(num_nodes, np.int32), np.empty(space.topic_offsets[-1], np.int32)
+    for t in range(len(space.topic_offsets) - 1):
+        for p in range(space.topic_offsets[t], space.topic_offsets[t + 1]):
+            label[p] = p
+    gain = np.zeros(len(space.u), np.int32)
+    for e in space.edge:
+        gain[e] += 1
+    open_edges = np.arange(len(space.u)).astype(np.int32)
+    count, added = len(space.u), 0
+    while count > added:
+        best, best_score, i = -1, 0.0, added
+        while i < count:
+            e = open_edges[i]
+            if gain[e] == 0:
+                count -= 1
+                open_edges[i] = open_edges[count]
+                continue
+            price = 1.0 + overload * ((degree[space.u[e]] >= cap) + (degree[space.v[e]] >= cap))
+            score = gain[e] * weights[e] / price * (1.0 + _NOISE * random_number(state))
+            if score > best_score:
+                best, best_score = i, score
+            i += 1
+        if best < 0:
+            break
+        e = open_edges[best]
+        open_edges[best], open_edges[added] = open_edges[added], e
+        added += 1
+        degree[space.u[e]] += 1
+        degree[space.v[e]] += 1
+        for i in range(space.edge_offsets[e], space.edge_offsets[e + 1]):
+            link = space.edge_links[i]
+            t = space.link_topic[link]
+            first = space.topic_offsets[t]
+            one, other = label[first + space.a[link]], label[first + space.b[link]]
+            if one == other:
+                continue
+            for k in range(space.offsets[t], space.offsets[t + 1]):
+                x, y = label[first + space.a[k]], label[first + space.b[k]]
+                if (x == one and y == other) or (x == other and y == one):
+                    gain[space.edge[k]] -= 1
+            for p in range(first, space.topic_offsets[t + 1]):
+                if label[p] == other:
+                    label[p] = one
+    return open_edges[:added].copy()
+
+
+@kernel
+def _drop_redundant(slots: npt.NDArray[np.int64], subscriptions: Subscriptions, links: Links, work: Ids) -> None:
+    """Drop the edges without a bridge, the first ones first; every mark must be right."""
+    for slot in slots:
+        if links.bridges[slot] == 0:
+            one = links.first[slot]
+            unlink(slot, links)
+            while one >= 0:
+                mark_bridges(links.topic[one], subscriptions, links, work)
+                one = links.following[one]

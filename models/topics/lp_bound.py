@@ -1,0 +1,285 @@
+"""Method `lp-bound`: lower bounds at any size, valid whenever it is stopped, and certified in integers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ...heuristics.topics.heuristic import trial_instance
+from ...instances.clock import Clock, interruptible
+from ...instances.method import Method, Proposal
+from ...instances.option import Option
+from ...instances.overlay import Overlay
+from ...instances.problem import Problem
+from ...instances.result import Status
+from ...instances.topics.instance import TopicInstance
+from ..engine.integer_bound import UNIT, Bound
+from ..engine.progress import PROGRESS, Progress
+from .bounds.certificate import Certificate
+from .bounds.certificate_text import packed
+from .bounds.cost_splitting import certificate_rows, split_costs
+from .bounds.dual_fitting import fitted_within, mean_degree_bound
+from .cuts.cutting_planes import CuttingPlanes, Goal, starting_pairs
+from .incumbents.lp_guided import Incumbent
+from .incumbents.lp_guided import warm_up as warm_up_incumbents
+from .incumbents.starts import greedy_merge_or_stars, heuristic_overlays, stars, warm_up_heuristics
+from .rows import presolve as topic_presolve
+from .rows.candidate_edges import CandidateEdges, count_links
+
+_PROBLEMS = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true")
+_FACTORS = {"minmax-tco": (True,), "low-tco": (False, True)}  # is a value the edges, the degree, or both?
+_USED = 0.02
+_SMOOTHING, _STALL = 0.005, 2e-5
+_BUILD_EVERY = 10
+_LP_LINKS = 30_000
+_SPLIT_LINKS = 60_000_000
+OPTIONS = (
+    Option(
+        "method",
+        "auto",
+        "cutting planes; cost splitting; dual fitting alone; or the first two by size",
+        choices=("auto", "lp", "splitting", "fitting"),
+    ),
+    Option("presolve", True, "drop topics that others imply"),
+    Option("stall", 1e-3, "stop when ten rounds raise the bound by less than this", least=0.0, most=1e9),
+    Option("threads", 1, "threads of the LP solver", least=1, most=1024),
+    Option(
+        "certificate",
+        False,
+        "put a proof of the bound into the counters, as overlaybench.models.topics.bounds.certificate_text reads it",
+    ),
+    PROGRESS,
+)
+
+
+@dataclass(frozen=True)
+class LowerBound:
+    """A proven bound.
+
+    Attributes
+    ----------
+    value : Fraction
+        On the number of edges, or the maximum degree; every overlay's is an integer, so it may be rounded up.
+    certificate : Certificate or None
+        Proves `value`, or a number of edges that such a mean degree follows from; None where dual fitting was better
+        or the LP had no time.
+    overlay : Overlay or None
+        The best overlay met on the way.
+    stopped : bool
+        Whether the time limit or Ctrl-C came before the bound had settled.
+    counters : dict
+    """
+
+    value: Fraction
+    certificate: Certificate | None
+    overlay: Overlay | None
+    stopped: bool
+    counters: dict[str, float | str]
+
+
+def lower_bound(
+    instance: TopicInstance,
+    *,
+    of_degree: bool = False,
+    time_limit: float | None = None,
+    method: str = "auto",
+    presolve: bool = True,
+    stall: float = 1e-3,
+    threads: int = 1,
+    progress: str = "auto",
+) -> LowerBound:
+    """Bound the edges, or the maximum degree, of every topic-connected overlay from below.
+
+    All methods approach the LP over all partition inequalities: ``lp`` by cutting planes and pricing from a sparse
+    start, ``splitting`` by subgradients. Every iterate's duals are rounded and their bound computed in integers
+    over all pairs, so stopping at any moment, by `time_limit` or Ctrl-C, leaves a valid bound, no worse than that of
+    dual fitting. ``auto`` takes ``lp`` up to 30,000 pairs of subscribers of a topic, then ``splitting``, and
+    from 60,000,000 on ``fitting``.
+
+    Parameters
+    ----------
+    instance : TopicInstance
+    of_degree : bool
+        Bound the maximum degree, not the edges. Only ``lp`` weighs the nodes; the others bound the mean degree.
+    time_limit : float, optional
+        Seconds.
+    method, presolve, stall, threads, progress
+        See `OPTIONS`.
+
+    Returns
+    -------
+    LowerBound
+
+    Notes
+    -----
+    Costs: :mod:`.cutting_planes`, :mod:`.cost_splitting`, :mod:`.dual_fitting`. Min-TCO is P1 §4,
+    MinMax-TCO P2 §2.1.
+    """
+    with interruptible(time_limit) as clock:
+        return _bounded(instance, of_degree, clock, method, presolve, stall, threads, progress)
+
+
+def _bounded(
+    instance: TopicInstance,
+    of_degree: bool,
+    clock: Clock,
+    method: str,
+    presolve: bool,
+    stall: float,
+    threads: int,
+    progress: str,
+) -> LowerBound:
+    reduced, topics = instance, np.arange(instance.num_topics, dtype=np.int32)
+    if presolve:
+        reduced, topics = topic_presolve.without_implied(instance, topic_presolve.presolve(instance))
+    bound = _bounded_without_presolve(reduced, of_degree, clock, method, stall, threads, Progress(progress))
+    return replace(bound, certificate=None if bound.certificate is None else bound.certificate.for_topics(topics))
+
+
+def _bounded_without_presolve(
+    instance: TopicInstance,
+    of_degree: bool,
+    clock: Clock,
+    method: str,
+    stall: float,
+    threads: int,
+    progress: Progress,
+) -> LowerBound:
+    if method == "auto":
+        links = count_links(instance)
+        method = "lp" if links <= _LP_LINKS else "splitting" if links <= _SPLIT_LINKS else "fitting"
+    fitted = fitted_within(clock, instance)
+    if method == "lp":
+        bound = _by_planes(instance, of_degree, clock, stall, threads, progress)
+    elif method == "splitting":
+        bound = _by_splitting(instance, clock, progress)
+    else:
+        bound = LowerBound(fitted, None, None, clock.passed, {})
+    if of_degree and method == "lp":
+        simple = mean_degree_bound(instance, fitted)
+        return replace(bound, value=simple, certificate=None) if simple > bound.value else bound
+    if bound.value < fitted:
+        bound = replace(bound, value=fitted, certificate=None)
+    bound.counters.update(fitted=float(fitted), certified=float(bound.value))
+    return replace(bound, value=mean_degree_bound(instance, bound.value)) if of_degree else bound
+
+
+def _by_planes(
+    instance: TopicInstance, of_degree: bool, clock: Clock, stall: float, threads: int, progress: Progress
+) -> LowerBound:
+    start = greedy_merge_or_stars(instance, clock)
+    incumbent = Incumbent(instance, Goal(), start, 0)
+    goal = Goal(edge_cost=0, degree_cost=1) if of_degree else Goal()
+    planes = CuttingPlanes(instance, goal, start, threads=threads)
+    rounds = 0
+
+    def at_round(bound: Bound) -> bool:
+        nonlocal rounds
+        rounds += 1
+        if not of_degree and rounds % _BUILD_EVERY == 0:
+            incumbent.build_along(planes.edges, planes.lp.x)
+        progress.line(
+            incumbent=None if of_degree else incumbent.value,
+            bound=planes.best_units / UNIT,
+            cuts=planes.cuts,
+            edges=len(planes.edges),
+        )
+        return False
+
+    planes.tighten(clock, stall=stall, at_round=at_round)
+    stopped = clock.passed
+    if not of_degree:
+        incumbent.improve_along(planes.edges, planes.lp.x, clock, goal=0, steps=10_000)
+    counters: dict[str, float | str] = {
+        "rounds": rounds,
+        "cuts": planes.cuts,
+        "columns": len(planes.edges),
+        "simplex_iterations": planes.lp.iterations,
+    }
+    value = Fraction(planes.best_units, UNIT)
+    return LowerBound(value, planes.certificate, incumbent.overlay, stopped, counters)
+
+
+def _by_splitting(instance: TopicInstance, clock: Clock, progress: Progress) -> LowerBound:
+    start = greedy_merge_or_stars(instance, clock)
+    incumbent = Incumbent(instance, Goal(), start, 0)
+    splitting = split_costs(
+        instance, float(start.num_edges), clock.share(0.9), smoothing=_SMOOTHING, stall=_STALL, progress=progress
+    )
+    stopped = not splitting.settled
+    try:
+        used = splitting.usage > _USED
+        kept = CandidateEdges(
+            instance, np.union1d(starting_pairs(instance, start, sparse=True), splitting.edges.keys[used])
+        )
+        usage = splitting.usage[np.searchsorted(splitting.edges.keys, kept.keys)]
+        incumbent.improve_along(kept, usage, clock, goal=0, steps=10_000)
+    except KeyboardInterrupt:
+        stopped = True
+    rows, duals = certificate_rows(splitting)
+    certificate = Certificate.of(rows, duals, np.zeros(instance.num_nodes))
+    counters: dict[str, float | str] = {"rounds": splitting.rounds, "columns": len(splitting.edges)}
+    if math.isfinite(splitting.limit):
+        counters["limit_at_most"] = round(splitting.limit, 3)
+    value = Fraction(splitting.units, UNIT)
+    return LowerBound(value, certificate, incumbent.overlay, stopped, counters)
+
+
+def _solve(
+    instance: TopicInstance,
+    problem: Problem[TopicInstance, Overlay],
+    *,
+    seed: int,
+    time_limit: float | None,
+    **options: Any,
+) -> Proposal[Overlay]:
+    with_certificate, certificates = options.pop("certificate"), []
+    with interruptible(time_limit) as clock:
+        overlays, value, stopped = [stars(instance)], 1, False
+        if options["method"] != "fitting":
+            first = clock.share(0.5)
+            overlays += heuristic_overlays(instance, problem, seed=seed, clock=first)
+            stopped = first.passed
+        counters: dict[str, float | str] = {}
+        for of_degree in (False, True):
+            if of_degree in _FACTORS.get(problem.name, (False,)):
+                share = clock.share(0.5) if problem.name == "low-tco" and not of_degree else clock
+                bound = _bounded(instance, of_degree, share, **options)
+                value *= math.ceil(bound.value)
+                stopped |= bound.stopped
+                counters |= bound.counters
+                certificates += [] if bound.certificate is None else [bound.certificate]
+                if bound.overlay is not None and not problem.violations(instance, bound.overlay):
+                    overlays.append(bound.overlay)
+        if with_certificate and certificates:
+            counters["certificate"] = packed(certificates)
+        best = min(overlays, key=lambda overlay: problem.value(instance, overlay))
+        stopped |= clock.interrupted
+    return Proposal(best, float(value), Status.TIME_LIMIT if stopped else None, counters, clock.stopped_by)
+
+
+@cache
+def _warm_up() -> None:
+    warm_up_heuristics()
+    warm_up_incumbents()
+    small = trial_instance()
+    for method in ("lp", "splitting"):
+        for of_degree in (False, True):
+            lower_bound(small, of_degree=of_degree, method=method, progress="off")
+
+
+LP_BOUND: Method[TopicInstance, Overlay] = Method(
+    name="lp-bound",
+    problems=_PROBLEMS,
+    summary="certified lower bound by the LP of partition inequalities, anytime; with the best overlay met",
+    source="P1 §4, P2 §2; docs/exact.md",
+    exact=False,
+    solve=_solve,
+    options=OPTIONS,
+    warm_up=_warm_up,
+)

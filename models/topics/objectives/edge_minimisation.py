@@ -1,0 +1,236 @@
+"""The exact engine: fewest edges under a goal's limits, from a first overlay to a proof."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ....instances.clock import Clock
+from ....instances.overlay import Overlay
+from ....instances.topics.instance import TopicInstance
+from ...engine.integer_bound import UNIT, Bound
+from ...engine.progress import Progress
+from ...engine.tree_search import TreeSearch
+from ..bounds.certificate import Certificate
+from ..bounds.cost_splitting import split_costs
+from ..cuts.cutting_planes import ALL_PAIRS, CuttingPlanes, Goal
+from ..incumbents.diving import dive
+from ..incumbents.lp_guided import ANY_OVERLAY, Incumbent
+from ..rows.candidate_edges import count_links
+
+_ROOT_STALL = 1e-3
+_BUILD_EVERY = 5
+_FEW_EDGES = 500
+_LISTED = 2_000_000  # links a second, on a slow machine
+_DIVES = (0.3, 0.1, 0.05)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the engine works.
+
+    Attributes
+    ----------
+    seed : int
+    sparse : bool
+        Start from few edges and price the others in.
+    threads : int
+        Of the LP solver.
+    steps : int
+        Of local search at the root, each time.
+    progress : str
+        See :class:`.Progress`.
+    """
+
+    seed: int = 0
+    sparse: bool = True
+    threads: int = 1
+    steps: int = 10_000
+    progress: str = "auto"
+
+
+@dataclass
+class Outcome:
+    """What a search came to, whatever ended it.
+
+    Attributes
+    ----------
+    overlay : Overlay or None
+        The best overlay within the goal's limits.
+    units : int
+        A proven bound on the number of edges, times `UNIT`.
+    complete : bool
+        Whether the overlay is proven optimal or, without one, that there is none.
+    stopped_by : str
+        ``interrupted`` after Ctrl-C, ``out of memory``, or nothing, also if it was the time limit.
+    counters : dict
+    certificate : Certificate or None
+        Of the bound at the root.
+    """
+
+    overlay: Overlay | None = None
+    units: int = 0
+    complete: bool = False
+    stopped_by: str = ""
+    counters: dict[str, float | str] = field(default_factory=dict)
+    certificate: Certificate | None = None
+
+    @property
+    def lower_bound(self) -> int:
+        """The proven number of edges that every overlay has."""
+        return max(0, -(-self.units // UNIT))
+
+
+def minimise_edges(
+    instance: TopicInstance,
+    goal: Goal,
+    start: Overlay,
+    clock: Clock,
+    settings: Settings,
+    *,
+    stop_at_first: bool = False,
+) -> Outcome:
+    """Find an overlay with the fewest edges within the goal's limits, and prove it.
+
+    Root LP by cutting planes and pricing; overlays built along LP values and improved by local search; dives; then
+    branch and bound with reduced-cost fixing. Ctrl-C, the end of the clock and of memory leave incumbent and bound.
+
+    Parameters
+    ----------
+    instance : TopicInstance
+    goal : Goal
+        Its objective is the number of edges.
+    start : Overlay
+        Valid but for the goal's cap on degrees.
+    clock : Clock
+    settings : Settings
+    stop_at_first : bool
+        Stop at the first overlay within the limits.
+
+    Returns
+    -------
+    Outcome
+
+    Notes
+    -----
+    Exponential in the worst case. A problem whose local search is not written for its limits (`goal.diameter`)
+    gets its overlays from the LP and the tree alone.
+    """
+    incumbent = Incumbent(instance, goal, start, settings.seed)
+    outcome = Outcome(incumbent.overlay)
+    search = _Search(instance, goal, start, clock, settings, incumbent, stop_at_first)
+    try:
+        search.run()
+        outcome.stopped_by = clock.stopped_by
+    except MemoryError:
+        outcome.stopped_by = "out of memory"
+    return search.report(outcome)
+
+
+class _Search:
+    def __init__(
+        self,
+        instance: TopicInstance,
+        goal: Goal,
+        start: Overlay,
+        clock: Clock,
+        settings: Settings,
+        incumbent: Incumbent,
+        stop_at_first: bool,
+    ) -> None:
+        self.instance, self.goal, self.start, self.clock = instance, goal, start, clock
+        self.settings, self.incumbent, self.stop_at_first = settings, incumbent, stop_at_first
+        self.progress = Progress(settings.progress)
+        self.planes: CuttingPlanes | None = None
+        self.tree: TreeSearch | None = None
+        self.impossible = False
+        self._rounds = 0
+
+    def run(self) -> None:
+        if self._done():
+            return
+        settings, incumbent, clock = self.settings, self.incumbent, self.clock
+        planes = self.planes = CuttingPlanes(
+            self.instance, self.goal, self.start, sparse=settings.sparse, threads=settings.threads
+        )
+        guide, links = None, count_links(self.instance)
+        if len(planes.edges) > _FEW_EDGES and settings.sparse and links <= min(ALL_PAIRS, _LISTED * clock.left):
+            splitting = split_costs(self.instance, float(self.start.num_edges), clock.share(0.2))
+            planes.warm_start(splitting)
+            guide = splitting.usage[np.searchsorted(splitting.edges.keys, planes.edges.keys)]
+            incumbent.improve_along(planes.edges, guide, clock.share(0.2), goal=self._goal, steps=settings.steps)
+        root = planes.tighten(clock, stall=_ROOT_STALL, at_round=self._at_round)
+        if root is None:
+            return
+        if not planes.lp.feasible:
+            self.impossible = True
+            return
+        x = planes.lp.x
+        goal = self._goal
+        incumbent.improve_along(planes.edges, x, clock, goal=goal, steps=settings.steps)
+        self._print(force=True)
+        if not self.goal.diameter:
+            for share in _DIVES:
+                if not self._done():
+                    dive(planes, incumbent, x, clock.share(0.3), goal=goal, share=share)
+                    self._print(force=True)
+        if not self._done():
+            self.tree = TreeSearch(planes, incumbent, stop_at_first=self.stop_at_first, progress=self.progress)
+            self.tree.run(clock, root, x if guide is None else guide)
+            self._print(force=True)
+
+    def report(self, outcome: Outcome) -> Outcome:
+        outcome.overlay = self.incumbent.overlay
+        planes, tree = self.planes, self.tree
+        if planes is not None:
+            outcome.units = planes.best_units if tree is None else tree.units
+            outcome.certificate = planes.certificate
+            outcome.counters = {
+                "root_bound": round(planes.best_units / UNIT, 6),
+                "cuts": planes.cuts,
+                "columns": len(planes.edges),
+                "simplex_iterations": planes.lp.iterations,
+                "nodes": 0 if tree is None else tree.nodes,
+                "fixed_at_root": 0 if tree is None else tree.fixed,
+            }
+        if self.impossible or (tree is not None and tree.complete and not self._stopped_early()):
+            outcome.complete = True
+        if outcome.overlay is not None:
+            outcome.complete |= outcome.lower_bound >= outcome.overlay.num_edges
+            if outcome.complete:
+                outcome.units = outcome.overlay.num_edges * UNIT
+        return outcome
+
+    @property
+    def _goal(self) -> float:
+        """An incumbent of this value ends the search."""
+        units = 0 if self.planes is None else self.planes.best_units
+        return ANY_OVERLAY if self.stop_at_first else max(0, -(-units // UNIT))
+
+    def _done(self) -> bool:
+        return self.clock.passed or (self.incumbent.overlay is not None and self.incumbent.value <= self._goal)
+
+    def _stopped_early(self) -> bool:
+        return self.stop_at_first and self.incumbent.overlay is not None
+
+    def _at_round(self, bound: Bound) -> bool:
+        planes = self.planes
+        assert planes is not None
+        self._rounds += 1
+        if self._rounds % _BUILD_EVERY == 0:
+            self.incumbent.build_along(planes.edges, planes.lp.x)
+        self._print()
+        return self._done()
+
+    def _print(self, force: bool = False) -> None:
+        planes, tree = self.planes, self.tree
+        assert planes is not None
+        self.progress.line(
+            incumbent=None if self.incumbent.overlay is None else self.incumbent.value,
+            bound=(planes.best_units if tree is None else tree.units) / UNIT,
+            cuts=planes.cuts,
+            edges=len(planes.edges),
+            nodes=0 if tree is None else tree.nodes,
+            force=force,
+        )

@@ -1,0 +1,133 @@
+"""The exact Pareto front of edges against maximum degree, by an epsilon-constraint on the degree."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from ....instances.clock import Clock, OutOfTime
+from ....instances.overlay import Overlay
+from ..compact.proof import Goal, Minimise
+from ..compact.requirements import Requirements
+from ..compact.simple_bounds import SimpleBounds
+
+
+@dataclass
+class ParetoFront:
+    """What is known of E(d), the least number of edges of a topic-connected overlay with no degree above d.
+
+    Attributes
+    ----------
+    num_nodes : int
+    simple : SimpleBounds
+    overlays : list of Overlay
+        Topic-connected ones, whether on the front or not.
+    proven : dict
+        Lower bounds on E(d) for some d; infinite where no overlay has so small degrees.
+    nodes : float
+        Of all search trees.
+    """
+
+    num_nodes: int
+    simple: SimpleBounds
+    overlays: list[Overlay]
+    proven: dict[int, float] = field(default_factory=dict)
+    nodes: float = 0
+
+    @property
+    def lower_bound(self) -> float:
+        """A lower bound on edges × maximum degree, whatever was proven so far.
+
+        Proof: an overlay of maximum degree d has at least E(d) edges, so its value is at least d·bound(d); and d is at
+        least the simple bound. As its degrees add up to 2|E| ≤ d|V|, no overlay has a maximum degree d with
+        2·bound(d) > d|V|.
+        """
+        candidates = [degree * self.bound(degree) for degree in self._degrees if self._can_carry(degree)]
+        return min(candidates, default=0)
+
+    @property
+    def points(self) -> list[tuple[int, int]]:
+        """The (edges, maximum degree) proven to lie on the front, by rising degree.
+
+        They are the E(d) and d such that E(d) is known, and E(d − 1) known to be larger.
+        """
+        return [
+            (best.num_edges, degree)
+            for degree in self._degrees
+            if (best := self.best(degree)) is not None and self.bound(degree) >= best.num_edges
+            if degree == self.simple.max_degree or self.bound(degree - 1) > best.num_edges
+        ]
+
+    @property
+    def complete(self) -> bool:
+        """Whether there can be no other points: E(d) is known for every d up to one where a cap costs nothing."""
+        for degree in self._degrees:
+            best = self.best(degree)
+            if self.bound(degree) < (math.inf if best is None else best.num_edges):
+                return False
+            if best is not None and best.num_edges <= self.bound(self.num_nodes - 1):
+                break
+        return True
+
+    def bound(self, degree: int) -> float:
+        """A lower bound on E(degree): E falls as d rises, so a bound for a larger d is one as well."""
+        return max([self.simple.edges, *(bound for cap, bound in self.proven.items() if cap >= degree)])
+
+    def best(self, degree: int) -> Overlay | None:
+        """The known overlay with fewest edges that has no degree above this one."""
+        meeting = [overlay for overlay in self.overlays if overlay.max_degree <= degree]
+        return min(meeting, key=lambda overlay: overlay.num_edges, default=None)
+
+    @property
+    def _degrees(self) -> range:
+        return range(self.simple.max_degree, self.num_nodes)
+
+    def _can_carry(self, degree: int) -> bool:
+        return 2 * self.bound(degree) <= degree * self.num_nodes
+
+    def __str__(self) -> str:
+        return " ".join(f"{edges}x{degree}" for edges, degree in self.points)
+
+
+def pareto_front(
+    requirements: Requirements, simple: SimpleBounds, minimise: Minimise, starts: list[Overlay], clock: Clock
+) -> ParetoFront:
+    """Minimise edges without a cap on the degrees, then under every cap from the least on, until it costs nothing.
+
+    A minimisation gets half of the time left, so that one that does not end leaves something to the caps after it. If
+    one is stopped though this clock sets no limit, so is the sweep.
+
+    Parameters
+    ----------
+    requirements, simple
+        Of the instance.
+    minimise
+        Answers the goal ``min-tco``; under each cap it gets the best overlay known to meet it.
+    starts : list of Overlay
+        Topic-connected.
+
+    Raises
+    ------
+    ModelTooLarge
+        If there is no model to minimise.
+    """
+    front = ParetoFront(requirements.num_nodes, simple, list(starts))
+    most = requirements.num_nodes - 1
+    for cap in (most, *range(simple.max_degree, most)):
+        best, fewest = front.best(cap), front.bound(cap)
+        if best is None or best.num_edges > fewest:
+            goal = Goal("min-tco", int(fewest), None if cap == most else cap)
+            try:
+                proof = minimise(requirements, goal, start=best, clock=clock.share(0.5))
+            except OutOfTime:
+                break
+            front.nodes += float(proof.counters.get("nodes", 0))
+            front.proven[cap] = max(fewest, proof.rounded_bound)
+            if proof.overlay is not None:
+                front.overlays.append(proof.overlay)
+            if proof.stopped and (math.isinf(clock.left) or clock.interrupted):
+                break
+        best = front.best(cap)
+        if cap < most and best is not None and best.num_edges <= front.bound(most):
+            break
+    return front

@@ -1,0 +1,82 @@
+"""Smallest maximum degree: an integer bound on the degree, and a search under an ever smaller cap."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from ....instances.clock import Clock
+from ....instances.overlay import Overlay
+from ....instances.topics.instance import TopicInstance
+from ...engine.integer_bound import UNIT
+from ..bounds.certificate import Certificate
+from ..cuts.cutting_planes import CuttingPlanes, Goal
+from .edge_minimisation import Outcome, Settings, minimise_edges
+
+
+def minimise_degree(
+    instance: TopicInstance, least: int, starts: list[Overlay], clock: Clock, settings: Settings
+) -> tuple[Overlay, int, Outcome]:
+    """Find an overlay of smallest maximum degree, and prove it.
+
+    First the LP that minimises D subject to the partition inequalities and degree(v) ≤ D gives a bound, rounded up.
+    Then the engine looks for any overlay under a cap below the incumbent's degree, until there is none or the cap
+    would fall below the bound.
+
+    Parameters
+    ----------
+    instance : TopicInstance
+    least : int
+        A bound known before.
+    starts : list of Overlay
+        Topic-connected, at least one.
+    clock : Clock
+    settings : Settings
+
+    Returns
+    -------
+    overlay : Overlay
+    bound : int
+        Proven, equal to the overlay's maximum degree if the search ended.
+    outcome : Outcome
+        Counters of all searches, certificate of the LP's bound; `stopped_by` as of the last one.
+
+    Notes
+    -----
+    MinMax-TCO: P2 §2.1. With equal duals on all degree rows the LP's bound is 2·(bound on |E|) ÷ |V|, with the dual
+    of one node's row alone it is that node's fractional cover of its topics by neighbours: it dominates both.
+    """
+    best = min(starts, key=lambda overlay: (overlay.max_degree, overlay.num_edges))
+    total = Outcome()
+    bound = least
+    if not clock.passed:
+        by_lp, total.certificate = degree_bound(instance, best, clock.share(0.3), settings)
+        bound = max(bound, by_lp)
+    while bound < best.max_degree and not clock.passed:
+        cap = best.max_degree - 1
+        outcome = minimise_edges(
+            instance, Goal(cap=cap, least_degree=min(bound, cap)), best, clock, settings, stop_at_first=True
+        )
+        for name, value in outcome.counters.items():
+            if name in ("cuts", "nodes", "simplex_iterations") and not isinstance(value, str):
+                total.counters[name] = float(total.counters.get(name, 0.0)) + value
+        if outcome.overlay is not None:
+            best = outcome.overlay
+        elif outcome.complete:
+            bound = best.max_degree
+        else:
+            total.stopped_by = outcome.stopped_by
+            break
+    total.stopped_by = total.stopped_by or clock.stopped_by
+    total.complete = bound >= best.max_degree
+    total.counters["degree_bound"] = bound
+    return best, min(bound, best.max_degree), total
+
+
+def degree_bound(
+    instance: TopicInstance, start: Overlay, clock: Clock, settings: Settings
+) -> tuple[int, Certificate | None]:
+    """A lower bound on the maximum degree, and its proof."""
+    planes = CuttingPlanes(instance, Goal(edge_cost=0, degree_cost=1), start, sparse=settings.sparse)
+    with suppress(MemoryError):
+        planes.tighten(clock, stall=1e-4)
+    return max(0, -(-planes.best_units // UNIT)), planes.certificate

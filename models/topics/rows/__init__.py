@@ -1,0 +1,1 @@
+"""Edges and inequalities of the topic relaxations: candidate edges, topic rows, presolve."""

@@ -1,0 +1,152 @@
+"""The edges that a model may use: the columns of every relaxation, and where they lie in each topic."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ....heuristics.compiled import kernel
+from ....heuristics.topics.kernels.interest import Interest, interest_of
+from ....instances.arrays import Ids, Offsets
+from ....instances.topics.instance import TopicInstance
+
+Edges = npt.NDArray[np.int64]
+
+
+class Links(NamedTuple):
+    """The (edge, topic) pairs such that both ends want the topic, grouped by topic.
+
+    Attributes
+    ----------
+    offsets : int64 array, shape (|T| + 1,)
+        The links of topic t are those from ``offsets[t]`` to ``offsets[t + 1]``.
+    edge : int32 array
+        The edge of each link, by its number among the candidates.
+    a, b : int32 arrays
+        The places of the edge's two ends in V_t, a < b.
+    """
+
+    offsets: Offsets
+    edge: Ids
+    a: Ids
+    b: Ids
+
+
+class CandidateEdges:
+    """Distinct edges u < v, each with a number from 0 on, to which more can be added.
+
+    Parameters
+    ----------
+    instance : TopicInstance
+    keys : int64 array
+        The edges as numbers u·|V| + v, in the order of their numbers. Every edge should have a topic in common.
+
+    Notes
+    -----
+    Memory O(Σ_edges |T_u ∩ T_v|).
+    """
+
+    def __init__(self, instance: TopicInstance, keys: Edges) -> None:
+        self.instance = instance
+        self.interest = interest_of(instance)
+        self.position = positions(instance)
+        self.keys = np.empty(0, np.int64)
+        self.add(keys)
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def add(self, keys: Edges) -> None:
+        """Append edges; they get the next numbers. Cost O(links)."""
+        n = self.instance.num_nodes
+        self.keys = np.concatenate([self.keys, keys])
+        self.u, self.v = (self.keys // n).astype(np.int32), (self.keys % n).astype(np.int32)
+        self.common = _count_common(self.u, self.v, self.interest)
+        edge, topic, a, b = _list_links(self.u, self.v, self.interest, self.position, self.common)
+        order = np.argsort(topic, kind="stable")
+        offsets = np.zeros(self.instance.num_topics + 1, dtype=np.int64)
+        np.cumsum(np.bincount(topic, minlength=self.instance.num_topics), out=offsets[1:])
+        self.links = Links(offsets, edge[order], a[order], b[order])
+
+
+def positions(instance: TopicInstance) -> Ids:
+    """For each subscription (v, t), at its place in ``node_topics``, the place of v in V_t. Cost O(Σ|T_v|)."""
+    order = np.argsort(instance.node_topics, kind="stable")
+    place = np.empty(instance.num_subscriptions, dtype=np.int32)
+    starts = np.repeat(instance.topic_offsets[:-1], np.diff(instance.topic_offsets))
+    place[order] = np.arange(instance.num_subscriptions) - starts
+    return place
+
+
+def all_pairs(instance: TopicInstance) -> Edges:
+    """Every pair u < v with a topic in common, as u·|V| + v, rising. Cost O(Σ_t |V_t|²) time, 8 bytes a pair."""
+    return _list_pairs(interest_of(instance))
+
+
+def count_links(instance: TopicInstance) -> int:
+    """Σ_t |V_t|·(|V_t| − 1) ÷ 2: how many links all pairs have."""
+    sizes = np.diff(instance.topic_offsets).astype(np.int64)
+    return int((sizes * (sizes - 1) // 2).sum())
+
+
+@kernel
+def _list_pairs(interest: Interest) -> Edges:
+    n = len(interest.node_offsets) - 1
+    found = np.empty(1024, np.int64)
+    size = 0
+    seen = np.full(n, -1, np.int64)
+    later = np.empty(n, np.int64)
+    for u in range(n):
+        count = 0
+        for i in range(interest.node_offsets[u], interest.node_offsets[u + 1]):
+            t = interest.node_topics[i]
+            for j in range(interest.topic_offsets[t], interest.topic_offsets[t + 1]):
+                v = interest.topic_nodes[j]
+                if v > u and seen[v] != u:
+                    seen[v] = u
+                    later[count] = v
+                    count += 1
+        while size + count > len(found):
+            found = np.concatenate((found, np.empty_like(found)))
+        for k, v in enumerate(np.sort(later[:count])):
+            found[size + k] = np.int64(u) * n + v
+        size += count
+    return found[:size].copy()
+
+
+@kernel
+def _count_common(us: Ids, vs: Ids, interest: Interest) -> Ids:
+    """|T_u ∩ T_v| of each edge."""
+    offsets, topics = interest.node_offsets, interest.node_topics
+    counts = np.zeros(len(us), np.int32)
+    for e in range(len(us)):
+        i, end_i = offsets[us[e]], offsets[us[e] + 1]
+        j, end_j = offsets[vs[e]], offsets[vs[e] + 1]
+        while i < end_i and j < end_j:
+            counts[e] += topics[i] == topics[j]
+            step = topics[i] <= topics[j]
+            j += topics[j] <= topics[i]
+            i += step
+    return counts
+
+
+@kernel
+def _list_links(us: Ids, vs: Ids, interest: Interest, position: Ids, counts: Ids) -> tuple[Ids, Ids, Ids, Ids]:
+    offsets, topics = interest.node_offsets, interest.node_topics
+    size = counts.sum()
+    edge, topic = np.empty(size, np.int32), np.empty(size, np.int32)
+    a, b = np.empty(size, np.int32), np.empty(size, np.int32)
+    k = 0
+    for e in range(len(us)):
+        i, end_i = offsets[us[e]], offsets[us[e] + 1]
+        j, end_j = offsets[vs[e]], offsets[vs[e] + 1]
+        while i < end_i and j < end_j:
+            if topics[i] == topics[j]:
+                edge[k], topic[k], a[k], b[k] = e, topics[i], position[i], position[j]
+                k += 1
+            step = topics[i] <= topics[j]
+            j += topics[j] <= topics[i]
+            i += step
+    return edge, topic, a, b

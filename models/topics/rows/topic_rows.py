@@ -1,0 +1,201 @@
+"""Valid inequalities of single topics, x(edges that cross) ≥ rhs, written as labels on the topic's subscribers.
+
+A row of topic t gives every subscriber a label. Of kind `PARTITION`, an edge crosses if its ends have different
+labels: with k labels, at least k − 1 edges cross in every topic-connected overlay. Of kind `DIAMETER`, two
+subscribers u and v have labels 0 and 1, those of a set W have 2 and the others 3; the edges that cross are uv,
+u–W and v–(V_t − W): at least one, if u and v are adjacent or have a common neighbour in V_t, wherever that lies.
+All coefficients are 0 or 1, as an edge crosses a row of one topic once.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ....heuristics.compiled import kernel
+from ....heuristics.topics.kernels.interest import Interest
+from ....instances.arrays import Ids, Offsets
+from .candidate_edges import Links
+
+PARTITION, DIAMETER = 0, 1
+Units = npt.NDArray[np.int64]
+
+
+class TopicRows(NamedTuple):
+    """Some rows.
+
+    Attributes
+    ----------
+    topic, kind, rhs : int32 arrays, shape (rows,)
+    offsets : int64 array, shape (rows + 1,)
+        The labels of row r are ``label[offsets[r]:offsets[r + 1]]``, in the order of V_t.
+    label : int32 array
+    """
+
+    topic: Ids
+    kind: Ids
+    rhs: Ids
+    offsets: Offsets
+    label: Ids
+
+    def chosen(self, rows: npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> TopicRows:
+        """The given rows, in the given order."""
+        index = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
+        sizes = np.diff(self.offsets)[index]
+        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        inside = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - self.offsets[:-1][index], sizes)
+        return TopicRows(self.topic[index], self.kind[index], self.rhs[index], offsets, self.label[inside])
+
+
+def no_rows() -> TopicRows:
+    """No row at all."""
+    empty = np.empty(0, np.int32)
+    return TopicRows(empty, empty, empty, np.zeros(1, np.int64), empty)
+
+
+def joined(first: TopicRows, second: TopicRows) -> TopicRows:
+    """The rows of both, in order."""
+    return TopicRows(
+        np.concatenate([first.topic, second.topic]),
+        np.concatenate([first.kind, second.kind]),
+        np.concatenate([first.rhs, second.rhs]),
+        np.concatenate([first.offsets, second.offsets[1:] + first.offsets[-1]]),
+        np.concatenate([first.label, second.label]),
+    )
+
+
+def singleton_rows(interest: Interest) -> TopicRows:
+    """For each topic, the partition into single subscribers: x(E[V_t]) ≥ |V_t| − 1."""
+    sizes = np.diff(interest.topic_offsets)
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    topic = np.arange(len(sizes), dtype=np.int32)
+    label = (np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)).astype(np.int32)
+    return TopicRows(topic, np.zeros_like(topic), (sizes - 1).astype(np.int32), offsets, label)
+
+
+def crossing(rows: TopicRows, links: Links, first_edge: int = 0) -> tuple[Offsets, Ids]:
+    """The candidate edges, from a number on, that cross each row: CSR over the rows.
+
+    Cost O(Σ_rows links of the row's topic).
+    """
+    counts = _count_crossing(rows, links, first_edge)
+    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return offsets, _list_crossing(rows, links, first_edge, offsets)
+
+
+class Sweep(NamedTuple):
+    """What one pass over all pairs of nodes with a topic in common says of dual values.
+
+    Attributes
+    ----------
+    excess : int
+        Σ over the pairs of max(0, cover − cost): what the pairs' bounds x ≤ 1 take off the dual objective.
+    pairs, covers : int64 arrays
+        Pairs u·|V| + v whose cover exceeds cost + least, and their covers.
+    """
+
+    excess: int
+    pairs: Units
+    covers: Units
+
+
+def sweep(
+    interest: Interest, position: Ids, rows: TopicRows, duals: Units, node_price: Units, cost: int, least: int
+) -> Sweep:
+    """Cover every pair by its rows' duals, less the two nodes' prices, in integers: nothing is rounded.
+
+    Parameters
+    ----------
+    duals : int64 array, shape (rows,)
+        Not negative, in whatever unit `cost` and `node_price` have too; sums must stay below 2^62.
+    node_price : int64 array, shape (|V|,)
+        The dual of the degree row of each node.
+
+    Notes
+    -----
+    Time O(Σ_t |V_t|² R_t) for R_t rows of topic t with a positive dual, memory O(|V|) and the pairs listed.
+    """
+    used = np.flatnonzero(duals > 0)
+    used = used[np.argsort(rows.topic[used], kind="stable")]
+    kept, prices = rows.chosen(used), duals[used]
+    starts = np.searchsorted(kept.topic, np.arange(len(interest.topic_offsets))).astype(np.int64)
+    excess, pairs, covers = _sweep(interest, position, kept, starts, prices, node_price, cost, cost + least)
+    return Sweep(int(excess), pairs, covers)
+
+
+@kernel
+def _count_crossing(rows: TopicRows, links: Links, first_edge: int) -> Offsets:
+    counts = np.zeros(len(rows.topic), np.int64)
+    for r in range(len(rows.topic)):
+        start, t = rows.offsets[r], rows.topic[r]
+        for k in range(links.offsets[t], links.offsets[t + 1]):
+            one, other = rows.label[start + links.a[k]], rows.label[start + links.b[k]]
+            if links.edge[k] >= first_edge and _crosses(rows.kind[r], one, other):
+                counts[r] += 1
+    return counts
+
+
+@kernel
+def _list_crossing(rows: TopicRows, links: Links, first_edge: int, offsets: Offsets) -> Ids:
+    edges = np.empty(offsets[-1], np.int32)
+    for r in range(len(rows.topic)):
+        start, t, free = rows.offsets[r], rows.topic[r], offsets[r]
+        for k in range(links.offsets[t], links.offsets[t + 1]):
+            one, other = rows.label[start + links.a[k]], rows.label[start + links.b[k]]
+            if links.edge[k] >= first_edge and _crosses(rows.kind[r], one, other):
+                edges[free] = links.edge[k]
+                free += 1
+    return edges
+
+
+@kernel
+def _sweep(
+    interest: Interest,
+    position: Ids,
+    rows: TopicRows,
+    starts: Offsets,
+    prices: Units,
+    node_price: Units,
+    cost: int,
+    listed: int,
+) -> tuple[int, Units, Units]:
+    n = len(interest.node_offsets) - 1
+    cover = np.zeros(n, np.int64)
+    pairs, covers = np.empty(1024, np.int64), np.empty(1024, np.int64)
+    size = excess = 0
+    for u in range(n):
+        for i in range(interest.node_offsets[u], interest.node_offsets[u + 1]):
+            t, a = interest.node_topics[i], position[i]
+            first = interest.topic_offsets[t]
+            count = interest.topic_offsets[t + 1] - first
+            for r in range(starts[t], starts[t + 1]):
+                start, kind, price = rows.offsets[r], rows.kind[r], prices[r]
+                label = rows.label[start + a]
+                for b in range(a + 1, count):
+                    if _crosses(kind, label, rows.label[start + b]):
+                        cover[interest.topic_nodes[first + b]] += price
+        for i in range(interest.node_offsets[u], interest.node_offsets[u + 1]):
+            t = interest.node_topics[i]
+            for j in range(interest.topic_offsets[t] + position[i] + 1, interest.topic_offsets[t + 1]):
+                v = interest.topic_nodes[j]
+                covered = cover[v] - node_price[u] - node_price[v]
+                if cover[v] > 0 and covered > cost:
+                    excess += covered - cost
+                    if covered > listed:
+                        if size == len(pairs):
+                            pairs = np.concatenate((pairs, np.empty_like(pairs)))
+                            covers = np.concatenate((covers, np.empty_like(covers)))
+                        pairs[size], covers[size] = np.int64(u) * n + v, covered
+                        size += 1
+                cover[v] = 0
+    return excess, pairs[:size].copy(), covers[:size].copy()
+
+
+@kernel
+def _crosses(kind: int, one: int, other: int) -> bool:
+    if kind == PARTITION:
+        return one != other
+    low, high = min(one, other), max(one, other)
+    return (low == 0 and high <= 2 and high > 0) or (low == 1 and high == 3)

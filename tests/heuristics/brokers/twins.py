@@ -1,0 +1,143 @@
+"""P5's maps, strategies and link management in plain Python, with sets and paths instead of bits and tables."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+import networkx as nx
+
+from overlaybench.instances.brokers.network import BrokerNetwork
+from overlaybench.instances.brokers.tree import BrokerTree
+
+Link = tuple[int, int]
+
+
+def primary(tree: BrokerTree) -> nx.Graph:
+    graph = nx.Graph()
+    graph.add_nodes_from(range(tree.num_brokers))
+    graph.add_edges_from((int(u), int(v)) for u, v in tree.links)
+    return graph
+
+
+@dataclass
+class Map:
+    """One broker's working map: `stands_for[v]` is what v was contracted into."""
+
+    stands_for: dict[int, int]
+    order: list[int]
+    between: dict[int, set[int]]
+    beyond: dict[int, set[int]]
+    behind: dict[int, set[int]]
+
+
+def contracted(tree: BrokerTree, a: int, links: set[int], radius: int | None = None) -> Map:
+    """The three steps of §3 on the whole primary network, or on what `a` knows of it: the brokers within a radius."""
+    graph = nx.ego_graph(primary(tree), a, radius=radius or tree.num_brokers)
+    far = nx.single_source_shortest_path_length(graph, a)
+    path = nx.single_source_shortest_path(graph, a)
+    wom = graph.copy()
+    into: dict[int, int] = {}
+    for v in sorted(graph, key=lambda v: -far[v]):
+        if v == a or v in links:
+            continue
+        closer = next(w for w in wom[v] if far[w] < far[v])
+        into[v] = closer
+        for other in list(wom[v]):
+            if other != closer:
+                wom.add_edge(other, closer)
+        wom.remove_node(v)
+    stands_for = {}
+    for v in graph:
+        at = v
+        while at in into:
+            at = into[at]
+        stands_for[v] = at
+    assert set(wom) == links | {a}
+    order = sorted(links, key=lambda v: (far[v], v))
+    within = nx.single_source_shortest_path(wom, a)
+    between = {v: set(within[v]) - {a} for v in links}
+    assert all(between[v] <= set(path[v]) for v in links)
+    beyond = {v: {w for w in links if v in within[w]} for v in links}
+    behind = {v: {w for w in links if a in nx.shortest_path(wom, v, w)} for v in links}
+    return Map(stands_for, order, between, beyond, behind)
+
+
+def anchor(tree: BrokerTree, subscriber: int, a: int, radius: int) -> int:
+    """The anchor at `a` of a subscription, passed on along the primary path hop by hop (§4).
+
+    Each sender within Δ − 1 of the subscriber keeps it; others put the next broker towards the receiver. The paper has
+    it the other way, towards the subscriber, where there is nobody left when the subscriber is the anchor.
+    """
+    path = nx.shortest_path(primary(tree), subscriber, a)
+    place = 0
+    for hops in range(len(path) - 1):
+        if hops > radius - 1:
+            place += 1
+    return int(path[place])
+
+
+def figure_5(seen: Map, anchors: set[int]) -> list[int]:
+    common: set[int] = set()
+    for n in seen.order:
+        if n in anchors:
+            if not common & seen.between[n]:
+                common |= seen.between[n]
+            else:
+                common &= seen.between[n] | seen.behind[n]
+    forward, left = [], set(anchors)
+    for n in reversed(seen.order):
+        if left & seen.beyond[n] and n in common:
+            forward.append(n)
+            left -= seen.beyond[n]
+    assert not left
+    return forward
+
+
+def figure_6(seen: Map, anchors: set[int]) -> list[int]:
+    forward, left = [], set(anchors)
+    for n in seen.order:
+        if n in left:
+            forward.append(n)
+            left -= seen.beyond[n]
+    return forward
+
+
+def carried(network: BrokerNetwork, links: list[Link], strategy: str, threshold: int) -> set[tuple[int, int, int]]:
+    """Every message, each broker keeping the matching brokers whose path leaves the publication's whole way so far."""
+    tree, graph = network.tree, primary(network.tree)
+    path = dict(nx.all_pairs_shortest_path(graph))
+    ends = {a: set(graph[a]) | {v for u, v in links if u == a} for a in graph}
+    maps = {a: contracted(tree, a, ends[a]) for a in graph}
+    offsets, brokers = network.destinations
+    sent: dict[tuple[int, int], int] = {}
+    messages = []
+    for p in range(len(network.publications)):
+        source, second = int(network.publications.sources[p]), int(network.publications.times[p]) // 1_000_000
+        matching = set(brokers[offsets[p] : offsets[p + 1]].tolist())
+        queue = deque([(source, [source])])
+        while queue:
+            a, way = queue.popleft()
+            downstream = {x for x in matching - {a} if set(path[a][x]) & set(way) == {a}}
+            anchors = {maps[a].stands_for[x] for x in downstream}
+            cap = int(tree.uplinks[a])
+            saving = 100 * sent.get((a, second - 1), 0) > 100 * -(-cap * threshold // 100) > 0
+            common = strategy == "s1" or (strategy == "sh" and saving)
+            for n in (figure_5 if common else figure_6)(maps[a], anchors):
+                messages.append((p, a, n))
+                sent[a, second] = sent.get((a, second), 0) + 1
+                queue.append((n, [*way, *path[a][n][1:]]))
+    assert len(set(messages)) == len(messages)
+    return set(messages)
+
+
+def tree_messages(network: BrokerNetwork) -> set[tuple[int, int, int]]:
+    """What conventional tree routing sends: each link once, away from the source, on a path to a matching broker."""
+    graph = primary(network.tree)
+    offsets, brokers = network.destinations
+    return {
+        (p, u, v)
+        for p in range(len(network.publications))
+        for x in brokers[offsets[p] : offsets[p + 1]].tolist()
+        for u, v in nx.utils.pairwise(nx.shortest_path(graph, int(network.publications.sources[p]), x))
+    }

@@ -1,0 +1,403 @@
+"""P3's divide and conquer: its twins, its special cases, and what the paper says of it."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from overlaybench.heuristics.topics.divide_and_conquer import DCB_M, DCBR_M, NAIVE_DC, dc_gm, dcb_m, dcbr_m, naive_dc
+from overlaybench.heuristics.topics.gm_m import extend_gm_m, gm_m
+from overlaybench.heuristics.topics.greedy_merge import greedy_merge
+from overlaybench.heuristics.topics.kernels.ties import tie_order
+from overlaybench.heuristics.topics.partitions.conquer_and_combine import conquer_and_combine
+from overlaybench.heuristics.topics.partitions.division import AIMS, Division, divide
+from overlaybench.heuristics.topics.partitions.partition import (
+    Partition,
+    bulk_threshold,
+    partition_of,
+    random_order,
+    restricted,
+)
+from overlaybench.heuristics.topics.partitions.representatives import representatives
+from overlaybench.instances.arrays import Ids
+from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS
+from overlaybench.instances.errors import BadInput
+from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.topics.constructions import binary_tree_of_topics
+from overlaybench.instances.topics.instance import TopicInstance
+from tests.heuristics.topics import division_twins, twins
+from tests.heuristics.topics.constructions import CONSTRUCTED
+from tests.heuristics.topics.test_guarantees import middling
+from tests.topic_strategies import topic_instances
+
+TIES = ("lowest", "highest", "random")
+FAMILY: dict[str, Callable[..., Overlay]] = {"naive-dc": naive_dc, "dcb-m": dcb_m, "dcbr-m": dcbr_m, "dc-gm": dc_gm}
+PARAMETERS = {
+    "eta": st.integers(1, 7),
+    "partitions": st.integers(1, 9),
+    "coverage": st.integers(1, 4),
+    "seed": st.integers(-5, 2**40),
+}
+
+
+def overlay_of_twin(
+    name: str, instance: TopicInstance, ties: str, eta: int, partitions: int, coverage: int, seed: int
+) -> set[twins.Edge]:
+    interest, place = twins.interest_of(instance), twins.place_by(ties, seed)
+    eta = 10**6 if name == "naive-dc" else eta
+    parts = division_twins.random_parts(interest, eta, partitions, seed)
+    if name in ("naive-dc", "dcb-m"):
+        return division_twins.dcb_m(interest, place, eta, parts)
+    select = division_twins.minding_nothing if name == "dc-gm" else division_twins.minding_degree
+    return division_twins.dcbr_m(interest, place, eta, parts, coverage, select)
+
+
+def options_of(name: str, eta: int, partitions: int, coverage: int) -> dict[str, int]:
+    if name == "naive-dc":
+        return {"partitions": partitions}
+    bulk = {"eta": eta, "partitions": partitions}
+    return bulk if name == "dcb-m" else bulk | {"coverage": coverage}
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("name", FAMILY)
+@settings(max_examples=150, deadline=None)
+@given(instance=topic_instances(max_nodes=9), **PARAMETERS)
+def test_divide_and_conquer_equals_its_twin(
+    name: str, ties: str, instance: TopicInstance, eta: int, partitions: int, coverage: int, seed: int
+) -> None:
+    built = FAMILY[name](instance, **options_of(name, eta, partitions, coverage), ties=ties, seed=seed)
+    assert edges(built) == overlay_of_twin(name, instance, ties, eta, partitions, coverage, seed)
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("name", FAMILY)
+@pytest.mark.parametrize(("nodes", "topics", "most"), [(14, 5, 3), (12, 12, 7), (18, 9, 5)])
+def test_divide_and_conquer_equals_its_twin_on_larger_instances(
+    nodes: int, topics: int, most: int, name: str, ties: str
+) -> None:
+    for seed, (partitions, coverage) in enumerate([(2, 1), (3, 2), (4, 3)]):
+        instance = middling(seed, nodes, topics, most)
+        eta = bulk_threshold(instance)
+        built = FAMILY[name](instance, **options_of(name, eta, partitions, coverage), ties=ties, seed=seed)
+        assert edges(built) == overlay_of_twin(name, instance, ties, eta, partitions, coverage, seed)
+
+
+@pytest.mark.parametrize("name", ["dcbr-m", "dc-gm"])
+def test_degrees_within_parts_may_exceed_the_number_of_nodes_combined(name: str) -> None:
+    # One representative, the hub of its part, and one bulk node: they share two topics and must be linked.
+    wants = {f"n{v}": ["a", "b"] for v in range(8)} | {"z": ["a", "b", "c"]}
+    instance = TopicInstance.from_subscriptions(wants)
+    built = FAMILY[name](instance, eta=2, partitions=1, coverage=1)
+    assert PROBLEMS["min-tco"].violations(instance, built) == []
+    assert edges(built) == overlay_of_twin(name, instance, "lowest", 2, 1, 1, seed=0)
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("name", FAMILY)
+@pytest.mark.parametrize("construction", CONSTRUCTED)
+def test_divide_and_conquer_equals_its_twin_on_every_construction(construction: str, name: str, ties: str) -> None:
+    instance = CONSTRUCTED[construction]
+    eta = bulk_threshold(instance)
+    built = FAMILY[name](instance, **options_of(name, eta, 2, 2), ties=ties, seed=3)
+    assert edges(built) == overlay_of_twin(name, instance, ties, eta, 2, 2, seed=3)
+
+
+@pytest.mark.parametrize("name", FAMILY)
+@settings(max_examples=150, deadline=None)
+@given(instance=topic_instances(max_nodes=12), chosen=st.booleans(), **PARAMETERS)
+def test_divide_and_conquer_is_topic_connected(
+    name: str, instance: TopicInstance, chosen: bool, eta: int, partitions: int, coverage: int, seed: int
+) -> None:
+    options = {} if chosen else options_of(name, eta, partitions, coverage)
+    assert PROBLEMS["minmax-tco"].violations(instance, FAMILY[name](instance, **options, seed=seed)) == []
+
+
+@pytest.mark.parametrize("name", FAMILY)
+@settings(max_examples=100, deadline=None)
+@given(instance=topic_instances(max_nodes=12), **PARAMETERS)
+def test_the_average_degree_is_bounded_as_in_lemma_4(
+    name: str, instance: TopicInstance, eta: int, partitions: int, coverage: int, seed: int
+) -> None:
+    # The proof asks for no more than that every edge contributes, which holds in either phase.
+    nodes, most = instance.num_nodes, int(np.diff(instance.node_offsets).max())
+    built = FAMILY[name](instance, **options_of(name, eta, partitions, coverage), seed=seed)
+    assert built.average_degree <= 2 * (nodes - 1) / nodes * most
+    assert gm_m(instance).average_degree <= 2 * (nodes - 1) / nodes * most
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    instance=topic_instances(max_nodes=10), ties=st.sampled_from(TIES), seed=st.integers(0, 9), eta=st.integers(1, 7)
+)
+def test_one_part_is_gm_m_among_the_lightweight_nodes(instance: TopicInstance, ties: str, seed: int, eta: int) -> None:
+    light = np.flatnonzero(np.diff(instance.node_offsets) <= eta)
+    for method in (dcb_m, dcbr_m):
+        built = edges(method(instance, eta=eta, partitions=1, ties=ties, seed=seed))
+        inner = {edge for edge in built if set(edge) <= set(light.tolist())}
+        if len(light):
+            alone = gm_m(instance.induced(light), ties=ties, seed=seed)
+            assert inner == {(int(light[u]), int(light[v])) for u, v in alone.edges}
+
+
+@settings(max_examples=100, deadline=None)
+@given(instance=topic_instances(max_nodes=10), ties=st.sampled_from(TIES), seed=st.integers(0, 9))
+def test_one_part_of_all_nodes_is_the_undivided_algorithm(instance: TopicInstance, ties: str, seed: int) -> None:
+    whole = gm_m(instance, ties=ties, seed=seed)
+    assert naive_dc(instance, partitions=1, ties=ties, seed=seed) == whole
+    for method, undivided in ((dcb_m, whole), (dcbr_m, whole), (dc_gm, greedy_merge(instance, ties=ties, seed=seed))):
+        assert method(instance, eta=99, partitions=1, ties=ties, seed=seed) == undivided
+
+
+@settings(max_examples=100, deadline=None)
+@given(instance=topic_instances(max_nodes=10), ties=st.sampled_from(TIES), eta=st.integers(1, 7))
+def test_as_many_parts_as_lightweight_nodes_are_gm_m(instance: TopicInstance, ties: str, eta: int) -> None:
+    whole = gm_m(instance, ties=ties)
+    assert dcb_m(instance, eta=eta, partitions=99, ties=ties) == whole
+    # Who shares no topic with anybody is no representative: the pairs of the others have other random priorities.
+    if ties != "random":
+        assert dcbr_m(instance, eta=eta, partitions=99, ties=ties) == whole
+
+
+@settings(max_examples=200, deadline=None)
+@given(instance=topic_instances(max_nodes=10), ties=st.sampled_from(TIES), **PARAMETERS)
+def test_a_coverage_as_large_as_the_parts_makes_dcbr_m_equal_dcb_m(
+    instance: TopicInstance, ties: str, eta: int, partitions: int, coverage: int, seed: int
+) -> None:
+    result = DCBR_M.run(
+        instance, PROBLEMS["minmax-tco"], eta=eta, partitions=partitions, coverage=99, ties=ties, seed=seed
+    )
+    if ties == "random":
+        assume(result.counters["representatives"] == result.counters["lightweight"])
+    assert result.answer == dcb_m(instance, eta=eta, partitions=partitions, ties=ties, seed=seed)
+
+
+@settings(max_examples=200, deadline=None)
+@given(instance=topic_instances(max_nodes=12), **PARAMETERS)
+def test_representatives_cover_every_outward_topic(
+    instance: TopicInstance, eta: int, partitions: int, coverage: int, seed: int
+) -> None:
+    partition = divided(instance, eta, partitions, coverage, seed).partition
+    chosen = set(representatives(instance, partition, coverage, tie_order("lowest", 0)).tolist())
+    for topic in range(instance.num_topics):
+        wanting = set(instance.subscribers(topic).tolist())
+        for part in partition.parts():
+            inside = wanting & set(part.tolist())
+            if wanting - inside:
+                assert len(inside & chosen) >= min(coverage, len(inside))
+
+
+@pytest.mark.parametrize("ties", TIES)
+@settings(max_examples=150, deadline=None)
+@given(instance=topic_instances(max_nodes=12), **PARAMETERS)
+def test_parts_and_representatives_equal_their_twins(
+    ties: str, instance: TopicInstance, eta: int, partitions: int, coverage: int, seed: int
+) -> None:
+    interest, place = twins.interest_of(instance), twins.place_by(ties, seed)
+    division = divided(instance, eta, partitions, coverage, seed, ties)
+    parts = division_twins.random_parts(interest, eta, partitions, seed)
+    assert [part.tolist() for part in division.partition.parts()] == parts
+    chosen = division_twins.representatives(interest, place, parts, coverage)
+    assert division.representatives.tolist() == sorted(v for part in chosen for v in part)
+
+
+def test_outward_topics_as_printed_leave_a_topic_of_one_part_and_bulk_nodes_unconnected() -> None:
+    # Only n0 is bulk; "shared" is a topic of one part alone, which line 6 of Algorithm 12 does not count as outward.
+    instance = TopicInstance.from_subscriptions(
+        {"n0": ["shared", "b", "c"], "n1": ["shared"], "n2": ["b"], "n3": ["b"]}
+    )
+    interest, place = twins.interest_of(instance), twins.place_by("lowest", 0)
+    parts = division_twins.random_parts(interest, 1, 2, seed=0)
+    printed = division_twins.representatives(interest, place, parts, 3, as_printed=True)
+    assert all(1 not in edge for edge in division_twins.potential_edges([0], printed))
+    assert 1 in divided(instance, 1, 2, 3, seed=0).representatives
+    assert (0, 1) in edges(dcbr_m(instance, eta=1, partitions=2))
+
+
+@settings(max_examples=200, deadline=None)
+@given(topic_instances(max_nodes=12))
+def test_the_default_threshold_is_the_least_that_leaves_a_fifth_bulk(instance: TopicInstance) -> None:
+    assert bulk_threshold(instance) == division_twins.default_eta(twins.interest_of(instance))
+    result = DCB_M.run(instance, PROBLEMS["minmax-tco"])
+    assert result.counters["eta"] == bulk_threshold(instance)
+    assert 5 * float(result.counters["bulk"]) <= instance.num_nodes
+
+
+@settings(max_examples=200, deadline=None)
+@given(instance=topic_instances(max_nodes=12), **PARAMETERS)
+def test_pn_ratio_and_pairs_are_what_a_count_says(
+    instance: TopicInstance, eta: int, partitions: int, coverage: int, seed: int
+) -> None:
+    interest, place = twins.interest_of(instance), twins.place_by("lowest", 0)
+    division = divided(instance, eta, partitions, coverage, seed)
+    bulk, parts = division_twins.bulk_nodes(interest, eta), division_twins.random_parts(interest, eta, partitions, seed)
+    chosen = division_twins.representatives(interest, place, parts, coverage)
+    known = division_twins.potential_neighbours(bulk, parts, chosen)
+    assert division.pn_ratio == max(known) / instance.num_nodes
+    combining = len(division_twins.potential_edges(bulk, chosen))
+    within = [len(part) * (len(part) - 1) // 2 for part in parts] or [0]
+    assert division.pairs == combining + sum(within)
+    assert division.parallel_pairs == combining + max(within)
+
+
+@pytest.mark.parametrize("size", [4, 10])
+def test_pn_ratio_is_that_of_equation_12_where_parts_are_alike(size: int) -> None:
+    # One bulk node with both topics, and three parts in which everybody wants one of them: two nodes represent a part.
+    wants = {"bulk": ["a", "b"]} | {f"n{v}": ["a"] for v in range(3 * size)} | {"z": ["b"]}
+    instance = TopicInstance.from_subscriptions(wants)
+    partition = Partition(np.array([-1, *(v % 3 for v in range(3 * size)), -1], np.int32), 3)
+    division = Division(partition, representatives(instance, partition, 2, tie_order("lowest", 0)))
+    assert division.pn_ratio == pytest.approx(division.pn_ratio_formula)
+    assert division.pn_ratio == pytest.approx((size + 2 + 4) / instance.num_nodes)
+
+
+@pytest.mark.parametrize("aim", AIMS)
+def test_the_number_of_parts_chosen_serves_the_aim_best(aim: str) -> None:
+    instance = WORKLOADS["uniform-varying"].generate(seed=1, nodes=300, topics=40, least=2, most=12)
+    order = tie_order("lowest", 0)
+    result = DCBR_M.run(instance, PROBLEMS["minmax-tco"], aim=aim, seed=5)
+    light = np.flatnonzero(np.diff(instance.node_offsets) <= bulk_threshold(instance)).astype(np.int32)
+    tried = {
+        parts: AIMS[aim](divide(instance, random_order(light, 5), parts, 3, order))
+        for parts in (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192)
+    }
+    assert result.counters["partitions"] == min(tried, key=lambda parts: tried[parts])
+    assert tried[int(result.counters["partitions"])] < min(tried[1], tried[192])
+
+
+def test_more_coverage_costs_knowledge() -> None:
+    instance = WORKLOADS["uniform-varying"].generate(seed=0, nodes=400, topics=60, least=3, most=20)
+    ratios = [
+        DCBR_M.run(instance, PROBLEMS["minmax-tco"], partitions=5, coverage=coverage).counters["pn_ratio"]
+        for coverage in (1, 2, 3, 4)
+    ]
+    assert ratios == sorted(ratios)
+    assert float(ratios[0]) < float(ratios[-1]) < 1
+    assert DCB_M.run(instance, PROBLEMS["minmax-tco"], partitions=5).counters["pn_ratio"] == 1
+
+
+@pytest.mark.parametrize("h", [2, 3])
+def test_a_part_of_the_root_and_the_leaves_of_lemma_8_has_degree_t(h: int) -> None:
+    instance = binary_tree_of_topics(h=h)
+    levels = [
+        [v for v in range(instance.num_nodes) if len(instance.topics_of(v)) == 2 ** (h - i)] for i in range(h + 1)
+    ]
+    assert [len(level) for level in levels] == [2**i for i in range(h + 1)]
+    part_of = np.ones(instance.num_nodes, np.int32)
+    part_of[levels[0] + levels[h]] = 0
+    partition = Partition(part_of, 2)
+    order = tie_order("lowest", 0)
+    division = Division(partition, partition.lightweight)
+    built = conquer_and_combine(instance, division, extend_gm_m, order, map, {})
+    assert PROBLEMS["minmax-tco"].violations(instance, built.overlay) == []
+    assert built.counters["inner_max_degree"] == instance.num_topics == 2**h
+    # Each node linked to the two halves of its topics: the optimum of Figure 1(a).
+    tree = [
+        (v, w)
+        for upper, lower in pairwise(levels)
+        for v in upper
+        for w in lower
+        if set(instance.topics_of(w)) <= set(instance.topics_of(v))
+    ]
+    best = Overlay.from_edges(instance.num_nodes, tree)
+    assert PROBLEMS["minmax-tco"].violations(instance, best) == []
+    assert best.max_degree == 3
+
+
+def test_random_parts_alone_already_exceed_gm_m_on_lemma_8() -> None:
+    instance = binary_tree_of_topics(h=5)
+    degrees = [
+        int(NAIVE_DC.run(instance, PROBLEMS["minmax-tco"], partitions=4, seed=seed).counters["inner_max_degree"])
+        for seed in range(10)
+    ]
+    assert min(degrees) > gm_m(instance).max_degree
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_the_overlay_is_the_same_whatever_the_mapper(name: str) -> None:
+    calls: list[int] = []
+
+    def elsewhere(function: Callable[[Any], Any], parts: Iterable[Any]) -> list[Any]:
+        """Last part first, each as it would arrive in another process."""
+        sent = [pickle.dumps((function, part)) for part in parts]
+        calls.append(len(sent))
+        answers = []
+        for parcel in reversed(sent):
+            run, part = pickle.loads(parcel)
+            answers.append(pickle.loads(pickle.dumps(run(part))))
+        return answers[::-1]
+
+    instance = middling(4)
+    for ties in TIES:
+        here, there = (
+            FAMILY[name](instance, partitions=4, ties=ties, seed=2, mapper=mapper) for mapper in (map, elsewhere)
+        )
+        assert here == there
+    assert calls == [4, 4, 4]
+
+
+def test_a_method_takes_a_mapper_too() -> None:
+    counted: list[int] = []
+
+    def counting(function: Callable[[Any], Any], parts: Iterable[Any]) -> list[Any]:
+        answers = [function(part) for part in parts]
+        counted.append(len(answers))
+        return answers
+
+    options = DCBR_M.complete({"partitions": 3}, "minmax-tco")
+    found = DCBR_M.solve(middling(4), PROBLEMS["minmax-tco"], seed=1, time_limit=None, mapper=counting, **options)
+    assert found.answer == dcbr_m(middling(4), partitions=3, seed=1)
+    assert counted == [3]
+
+
+def test_the_seed_decides_the_parts() -> None:
+    nodes = np.arange(40, dtype=np.int32)
+    partitions = [partition_of(50, random_order(nodes, seed), 3) for seed in range(20)]
+    assert len({partition.part_of.tobytes() for partition in partitions}) == 20
+    for partition in partitions:
+        assert sorted(partition.sizes().tolist()) == [13, 13, 14]
+        assert partition.bulk.tolist() == list(range(40, 50))
+
+
+def test_every_node_falls_into_every_part_equally_often() -> None:
+    nodes, count = np.arange(12, dtype=np.int32), np.zeros((12, 3))
+    for seed in range(3000):
+        count[nodes, partition_of(12, random_order(nodes, seed), 3).part_of] += 1
+    assert ((count > 880) & (count < 1120)).all()
+
+
+@settings(max_examples=100, deadline=None)
+@given(instance=topic_instances(max_nodes=9), data=st.data())
+def test_a_part_knows_the_subscriptions_of_its_nodes(instance: TopicInstance, data: st.DataObject) -> None:
+    nodes = sorted(data.draw(st.sets(st.integers(0, instance.num_nodes - 1), min_size=1)))
+    assert restricted(instance, np.array(nodes, np.int32)) == instance.induced(np.array(nodes))
+
+
+def test_options_out_of_range_are_bad_input() -> None:
+    instance = middling(0)
+    for wrong in ({"eta": -1}, {"partitions": -2}, {"coverage": 0}, {"aim": "speed"}, {"ties": "any"}):
+        for method in (dcbr_m, dc_gm):
+            with pytest.raises(BadInput, match=next(iter(wrong))):
+                method(instance, **wrong)
+    with pytest.raises(BadInput, match="'partitions' must lie from 0"):
+        naive_dc(instance, partitions=-1)
+    with pytest.raises(BadInput, match="'eta' must lie from 0"):
+        dcb_m(instance, eta=-1)
+
+
+def divided(
+    instance: TopicInstance, eta: int, partitions: int, coverage: int, seed: int, ties: str = "lowest"
+) -> Division:
+    light: Ids = np.flatnonzero(np.diff(instance.node_offsets) <= eta).astype(np.int32)
+    return divide(instance, random_order(light, seed), min(partitions, len(light)), coverage, tie_order(ties, seed))
+
+
+def edges(overlay: Overlay) -> set[twins.Edge]:
+    return {(int(u), int(v)) for u, v in overlay.edges}

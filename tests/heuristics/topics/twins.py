@@ -1,0 +1,189 @@
+"""The heuristics again, each as its paper tells it and nothing more: every quantity is computed anew at every step.
+
+Nodes are 0…n-1; `interest` is the list of their topic sets; an overlay is a set of edges (u, v) with u < v.
+`place` gives a candidate's priority among equally good ones, the lowest being taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from itertools import combinations
+
+from overlaybench.instances.topics.instance import TopicInstance
+
+Edge = tuple[int, int]
+Interest = list[set[int]]
+Place = Callable[[int], int]
+
+
+def interest_of(instance: TopicInstance) -> Interest:
+    return [set(instance.topics_of(v).tolist()) for v in range(instance.num_nodes)]
+
+
+def place_by(ties: str, seed: int) -> Place:
+    """The tie rules; ``random`` is the finalizer of splitmix64 on 63 bits, the seed's own scrambling mixed in."""
+    if ties == "lowest":
+        return lambda candidate: candidate
+    if ties == "highest":
+        return lambda candidate: -candidate
+    salt = scramble((seed + 1) * 0x9E3779B97F4A7C15 % 2**63)
+    return lambda candidate: scramble(candidate ^ salt)
+
+
+def scramble(x: int) -> int:
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2**63
+    x = (x ^ x >> 27) * 0x94D049BB133111EB % 2**63
+    return x ^ x >> 31
+
+
+def greedy_merge(interest: Interest, place: Place) -> set[Edge]:
+    return greedy_merge_runs(interest, place, 1)
+
+
+def greedy_merge_runs(interest: Interest, place: Place, runs: int) -> set[Edge]:
+    used: set[Edge] = set()
+    for _ in range(runs):
+        overlay: set[Edge] = set()
+        while True:
+            weights = {edge: weight for edge, weight in contributions(interest, overlay).items() if edge not in used}
+            best = heaviest(weights, interest, place)
+            if best is None or weights[best] == 0:
+                break
+            overlay.add(best)
+        used |= overlay
+    return used
+
+
+def ring_per_topic(interest: Interest) -> set[Edge]:
+    overlay: set[Edge] = set()
+    for topic in set().union(*interest):
+        ring = subscribers(interest, topic)
+        overlay |= {(min(u, v), max(u, v)) for u, v in zip(ring, ring[1:] + ring[:1], strict=True) if u != v}
+    return overlay
+
+
+def minmax_oda(interest: Interest, place: Place) -> set[Edge]:
+    overlay: set[Edge] = set()
+    while any(weights := contributions(interest, overlay).values()):
+        weights = contributions(interest, overlay)
+        best = heaviest(least_raising(weights, overlay), interest, place)
+        assert best is not None
+        overlay.add(best)
+    return overlay
+
+
+def gm_m(interest: Interest, place: Place) -> set[Edge]:
+    overlay: set[Edge] = set()
+    while True:
+        weights = {edge: weight for edge, weight in contributions(interest, overlay).items() if weight > 0}
+        best = heaviest(least_raising(weights, overlay), interest, place)
+        if best is None:
+            return overlay
+        overlay.add(best)
+
+
+def low_oda(interest: Interest, place: Place, k: Fraction) -> set[Edge]:
+    overlay: set[Edge] = set()
+    while True:
+        weights = contributions(interest, overlay)
+        e1 = heaviest(least_raising(weights, overlay), interest, place)
+        e2 = heaviest(weights, interest, place)
+        if e1 is None or e2 is None or weights[e2] == 0:
+            return overlay
+        overlay.add(e1 if weights[e1] >= weights[e2] / k else e2)
+
+
+def cd_oda(interest: Interest, place: Place) -> set[Edge]:
+    return _constant_diameter(interest, place, lambda weighted, neighbours: Fraction(neighbours))
+
+
+def cd_oda_1(interest: Interest, place: Place) -> set[Edge]:
+    return _constant_diameter(interest, place, lambda weighted, neighbours: Fraction(weighted))
+
+
+def cd_oda_2(interest: Interest, place: Place) -> set[Edge]:
+    return _constant_diameter(interest, place, lambda weighted, neighbours: Fraction(weighted, neighbours))
+
+
+def _constant_diameter(interest: Interest, place: Place, score: Callable[[int, int], Fraction]) -> set[Edge]:
+    overlay: set[Edge] = set()
+    left: set[int] = set().union(*interest)
+
+    def neighbours(u: int) -> list[int]:
+        return [v for v in range(len(interest)) if interest[u] & interest[v] & left]
+
+    def weighted(u: int) -> int:
+        return sum(len(subscribers(interest, topic)) for topic in interest[u] & left)
+
+    while left:
+        nodes = [u for u in range(len(interest)) if interest[u] & left]
+        centre = min(nodes, key=lambda u: (-score(weighted(u), len(neighbours(u))), place(u)))
+        overlay |= {(min(centre, v), max(centre, v)) for v in neighbours(centre) if v != centre}
+        left -= interest[centre]
+    return overlay
+
+
+def two_diameter_oda(interest: Interest, place: Place) -> set[Edge]:
+    overlay: set[Edge] = set()
+    left: set[int] = set().union(*interest)
+    num_topics = len(left)
+
+    def density(u: int, topic: int) -> Fraction:
+        reached = sum(len(subscribers(interest, other)) for other in interest[u] & left)
+        missing = [v for v in subscribers(interest, topic) if (min(u, v), max(u, v)) not in overlay]
+        return Fraction(reached, len(missing))
+
+    while left:
+        candidates = [(u, topic) for u in range(len(interest)) for topic in interest[u] & left]
+        centre, topic = min(candidates, key=lambda c: (-density(*c), place(c[0] * num_topics + c[1])))
+        overlay |= {(min(centre, v), max(centre, v)) for v in subscribers(interest, topic) if v != centre}
+        left.remove(topic)
+    return overlay
+
+
+def contributions(interest: Interest, overlay: set[Edge]) -> dict[Edge, int]:
+    """Of every pair that is not an edge yet."""
+    component = {topic: components(interest, overlay, topic) for topic in set().union(*interest)}
+    return {
+        (u, v): sum(component[topic][u] != component[topic][v] for topic in interest[u] & interest[v])
+        for u, v in combinations(range(len(interest)), 2)
+        if (u, v) not in overlay
+    }
+
+
+def components(interest: Interest, overlay: set[Edge], topic: int) -> dict[int, int]:
+    """For each subscriber of the topic the lowest node of its component."""
+    lowest = {v: v for v in subscribers(interest, topic)}
+    for _ in lowest:
+        for u, v in overlay:
+            if u in lowest and v in lowest:
+                lowest[u] = lowest[v] = min(lowest[u], lowest[v])
+    return lowest
+
+
+def subscribers(interest: Interest, topic: int) -> list[int]:
+    return [v for v, topics in enumerate(interest) if topic in topics]
+
+
+def least_raising(weights: dict[Edge, int], overlay: set[Edge]) -> dict[Edge, int]:
+    """The candidates whose addition raises the overlay's maximum degree least."""
+    before = max_degree(overlay)
+    raises = {edge: max_degree(overlay | {edge}) - before for edge in weights}
+    return {edge: weight for edge, weight in weights.items() if raises[edge] == min(raises.values())}
+
+
+def max_degree(overlay: set[Edge]) -> int:
+    ends = list(_ends(overlay))
+    return max((ends.count(v) for v in set(ends)), default=0)
+
+
+def _ends(overlay: set[Edge]) -> Iterator[int]:
+    for u, v in overlay:
+        yield u
+        yield v
+
+
+def heaviest(weights: dict[Edge, int], interest: Interest, place: Place) -> Edge | None:
+    n = len(interest)
+    return min(weights, key=lambda edge: (-weights[edge], place(edge[0] * n + edge[1])), default=None)

@@ -1,0 +1,276 @@
+"""Bad input files: one line each, that starts with the file, names the place and says the mend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from overlaybench.instances.errors import BadInput
+from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.overlay_files import read_overlay, write_overlay
+from overlaybench.instances.topics.files import read_topics, write_topics
+from overlaybench.instances.topics.instance import TopicInstance
+
+INSTANCE = TopicInstance.from_subscriptions({"n0": ["a"], "n1": ["a"], "n2": ["a"]})
+
+
+def message_of(caught: pytest.ExceptionInfo[BadInput], path: Path) -> str:
+    message = str(caught.value)
+    assert len(message.splitlines()) == 1
+    assert message.startswith(f"{path}: ")
+    assert message.count(str(path)) == 1
+    return message.removeprefix(f"{path}: ")
+
+
+def topics_json(subscriptions: str) -> str:
+    return f'{{"format": "topics/1", "subscriptions": {subscriptions}}}'
+
+
+LONG_GOOD_START = "node,topic\n" + "n0,a\n" * 300_000  # more than one of the blocks that a file is read in
+
+SEPARATED: list[tuple[str, str | bytes, str]] = [
+    ("empty", "", "is empty: give it a header line"),
+    ("blank lines only", "\n\r\n\n", "is empty: give it a header line"),
+    ("byte order mark only", "\ufeff", "is empty: give it a header line"),
+    ("header only", "node,topic\n", "has no rows under its header: give it"),
+    ("header without line end", "node,topic", "has no rows under its header: give it"),
+    ("header and blank lines", "node,topic\n\n\n", "has no rows under its header: give it"),
+    ("missing column", "node,subject\nn0,a\n", "no column 'topic' among 'node', 'subject': name the"),
+    ("other case", "Node,Topic\nn0,a\n", "no column 'node' among 'Node', 'Topic': name the"),
+    ("space in the header", "node, topic\nn0,a\n", "no column 'topic' among 'node', ' topic': name the"),
+    ("semicolons", "node;topic\nn0;a\n", "no column 'node' among 'node;topic': name the"),
+    ("no header", "n0,a\nn1,a\n", "no column 'node' among 'n0', 'a': name the"),
+    ("column twice", "node,topic,node\nn0,a,b\n", "column 'node' stands twice in the header: rename one"),
+    ("short row", "node,topic\nn0,a\nn1\n", "line 3: 1 values under a header of 2: mend the line"),
+    ("long row", "node,topic\nn0,a\nn1,a,b\nn2,a\n", "line 3: 3 values under a header of 2: mend the line"),
+    ("long row after blank lines", "\nnode,topic\n\nn0,a\n\n\nn1,a,b\n", "line 7: 3 values"),
+    ("long row after a quoted line break", 'node,topic\n"n\n0",a\nn1,a,b\n', "line 4: 3 values"),
+    ("long row in the first block", "node,topic\nn1,a,b\n" + "n0,a\n" * 300_000, "line 2: 3 values"),
+    ("long row in a later block", LONG_GOOD_START + "n1,a,b\n", "line 300002: 3 values"),
+    ("short row in the middle", LONG_GOOD_START + "n1\n" + "n0,a\n" * 300_000, "line 300002: 1 values"),
+    ("old Mac line ends", "node,topic\rn0,a\rn1,a,b\r", "line 3: 3 values"),
+    ("Windows line ends", "node,topic\r\nn0,a\r\nn1,a,b\r\n", "line 3: 3 values"),
+    ("empty node", "node,topic\nn0,a\n,b\n", "line 3: an empty node: name it or remove the line"),
+    ("empty topic", "node,topic\nn0,\n", "line 2: an empty topic: name it or remove the line"),
+    ("quoted empty topic", 'node,topic\nn0,a\nn1,""\n', "line 3: an empty topic: name it or remove the line"),
+    ("empty topic after blank lines", "node,topic\n\nn0,a\n\nn1,\n", "line 5: an empty topic"),
+    ("empty topic after a quoted line break", 'node,topic\n"n\n0",a\nn1,\n', "line 4: an empty topic"),
+    ("empty topic in a later block", LONG_GOOD_START + "n1,\n", "line 300002: an empty topic"),
+    ("blanks on a line", "node,topic\nn0,a\n  \nn1,a\n", "line 3: 1 values under a header of 2"),
+    ("quote never closed", 'node,topic\nn0,a\nn1,"b\nn2,c\n', "line 3: unexpected end of data: mend its quotes"),
+    ("quote never closed, then a last line", 'node,topic\nn1,"b\nn2,c', "line 2: unexpected end of data: mend"),
+    ("two quotes that swallow a line", 'node,topic\nn0,"b\nn1,"c\nn2,d\n', "line 2: ',' expected after '\"': mend"),
+    ("swallowed in another column", 'node,topic,note\nn0,a,"x\nn1,b,y\nn2,c,z\n', "line 2: unexpected end of data"),
+    ("not UTF-8", b"node,topic\nn0,a\nn1,\xe9t\xe9\n", "line 3 is not UTF-8: convert the file"),
+    ("not UTF-8, in a later block", LONG_GOOD_START.encode() + b"n1,\xff\n", "line 300002 is not UTF-8: convert"),
+    ("UTF-16", "node,topic\nn0,a\n".encode("utf-16"), "line 1 is not UTF-8: convert the file"),
+]
+
+JSON: list[tuple[str, str | bytes, str]] = [
+    ("empty", "", "line 1, column 1: Expecting value: mend"),
+    (
+        "broken",
+        '{"format": "topics/1",\n "subscriptions": {"a": ["b" "c"]}}',
+        "line 2, column 30: Expecting ',' delimiter: mend",
+    ),
+    ("cut off", '{"format": "topics/1",\n\n "subscr', "line 3, column 2: Unterminated string starting at: mend"),
+    ("two values", topics_json('{"a": ["b"]}') + "\n{}", "line 2, column 1: Extra data: mend"),
+    ("not UTF-8", b'{"format": "\xff"}', "byte 12 is not UTF-8: convert the file"),
+    ("list", "[]", 'needs an object with "format": "topics/1" at the top'),
+    ("null", "null", 'needs an object with "format": "topics/1" at the top'),
+    ("NaN", "NaN", 'needs an object with "format": "topics/1" at the top'),
+    ("no format", '{"subscriptions": {"a": ["b"]}}', 'needs an object with "format": "topics/1" at the top'),
+    ("another format", '{"format": "overlay/1", "edges": []}', 'needs an object with "format": "topics/1" at the top'),
+    ("no subscriptions", '{"format": "topics/1"}', 'needs "subscriptions": an object of node: [topics]'),
+    ("subscriptions in a list", topics_json('[["a", ["b"]]]'), 'needs "subscriptions": an object of node: [topics]'),
+    ("no nodes", topics_json("{}"), "an instance needs at least one node with one topic"),
+    ("topics as text", topics_json('{"a": "b"}'), "node 'a': its topics must be a list of strings"),
+    ("topics as numbers", topics_json('{"a": ["b"], "c": [1]}'), "node 'c': its topics must be a list of strings"),
+    ("topic NaN", topics_json('{"a": [NaN]}'), "node 'a': its topics must be a list of strings"),
+    ("topics null", topics_json('{"a": null}'), "node 'a': its topics must be a list of strings"),
+    ("topic nested", topics_json('{"a": [["b"]]}'), "node 'a': its topics must be a list of strings"),
+    ("node without topics", topics_json('{"a": ["b"], "c": []}'), "node 'c' has no topic: give it one or remove it"),
+    ("empty topic", topics_json('{"a": ["b", ""]}'), "node 'a': an empty topic: name it or remove it"),
+    ("empty node", topics_json('{"": ["b"]}'), "node '': an empty node: name it or remove it"),
+    (
+        "node twice",
+        topics_json('{"a": ["b"], "c": ["b"], "a": ["d"]}'),
+        "'a' stands twice in one object: merge the two",
+    ),
+    ("format twice", '{"format": "topics/1", "format": "topics/1"}', "'format' stands twice in one object: merge"),
+    ("deeply nested", "[" * 100_000, "nested too deeply: needs an object"),
+    ("number of 5000 digits", topics_json(f'{{"a": [{"1" * 5000}]}}'), "put labels in quotes"),
+    ("half a character", topics_json('{"a": ["\\ud800"]}'), r"label '\ud800' is not Unicode text: rename it"),
+    ("line break in a label", topics_json('{"a\\nb": []}'), r"node 'a\nb' has no topic: give it one"),
+]
+
+PARQUET: list[tuple[str, pa.Table | bytes, str]] = [
+    ("empty", b"", "give a whole Parquet file"),
+    ("text", b"node,topic\nn0,a\n", "give a whole Parquet file"),
+    ("no rows", pa.table({"node": pa.array([], pa.string()), "topic": pa.array([], pa.string())}), "at least one node"),
+    ("missing column", pa.table({"node": ["a"], "subject": ["b"]}), "no column 'topic' among 'node', 'subject': name"),
+    ("column twice", pa.table([["a"], ["b"], ["c"]], names=["node", "topic", "node"]), "'node' stands twice"),
+    ("null node", pa.table({"node": ["a", None], "topic": ["x", "y"]}), "row 2: an empty node: name it or remove"),
+    ("null number", pa.table({"node": [1, 2], "topic": [None, 3]}), "row 1: an empty topic: name it or remove"),
+    ("empty topic", pa.table({"node": ["a", "b"], "topic": ["x", ""]}), "row 2: an empty topic: name it or remove"),
+    ("lists", pa.table({"node": ["a"], "topic": [["x", "y"]]}), "give a whole Parquet file with columns of labels"),
+    ("bytes", pa.table({"node": ["a"], "topic": [b"\xff"]}), "give a whole Parquet file with columns of labels"),
+]
+
+OVERLAYS: list[tuple[str, str | bytes, str]] = [
+    ("empty", "", "line 1, column 1: Expecting value: mend"),
+    ("broken", '{"format": "overlay/1",\n"edges": [}', "line 2, column 11: Expecting value: mend"),
+    ("another format", topics_json('{"n0": ["a"]}'), 'needs an object with "format": "overlay/1" at the top'),
+    ("list", '[["n0", "n1"]]', 'needs an object with "format": "overlay/1" at the top'),
+    ("no edges", '{"format": "overlay/1"}', 'needs "edges": a list of pairs of node labels'),
+    ("edges object", '{"format": "overlay/1", "edges": {}}', 'needs "edges": a list of pairs of node labels'),
+    ("edges twice", '{"format": "overlay/1", "edges": [], "edges": []}', "'edges' stands twice in one object: merge"),
+    ("deeply nested", '{"format": "overlay/1", "edges": ' + "[" * 100_000, "nested too deeply: needs an object"),
+    ("not UTF-8", b'{"\xff"}', "byte 2 is not UTF-8: convert the file"),
+    *(
+        (name, f'{{"format": "overlay/1", "edges": [["n0", "n1"], {edge}]}}', fragment)
+        for name, edge, fragment in [
+            ("triple", '["n0", "n1", "n2"]', "edge 1 must be a pair of node labels: mend or remove it"),
+            ("single", '["n0"]', "edge 1 must be a pair of node labels: mend or remove it"),
+            ("text", '"n0"', "edge 1 must be a pair of node labels: mend or remove it"),
+            ("numbers", "[0, 1]", "edge 1 must be a pair of node labels: mend or remove it"),
+            ("unknown first end", '["n9", "n1"]', "edge 1: unknown node 'n9': name a node of the instance"),
+            ("unknown second end", '["n1", "n9"]', "edge 1: unknown node 'n9': name a node of the instance"),
+            ("half a character", '["n1", "\\ud800"]', r"edge 1: unknown node '\ud800': name a node"),
+            ("loop", '["n2", "n2"]', "edge 1: a loop at 'n2': remove it"),
+        ]
+    ),
+]
+
+
+def table(cases: Sequence[tuple[str, object, str]]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize(
+        ("content", "fragment"),
+        [(content, fragment) for _, content, fragment in cases],
+        ids=[name.replace(" ", "_") for name, _, _ in cases],
+    )
+
+
+def written(path: Path, content: str | bytes) -> Path:
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+@table(SEPARATED)
+def test_bad_separated_files(tmp_path: Path, content: str | bytes, fragment: str) -> None:
+    path = written(tmp_path / "topics.csv", content)
+    with pytest.raises(BadInput) as caught:
+        read_topics(path)
+    assert fragment in message_of(caught, path)
+
+
+@pytest.mark.parametrize("ending", [".tsv", ".dat", ".txt"])
+@pytest.mark.parametrize(
+    ("content", "fragment"),
+    [
+        ("node\ttopic\nn0\ta\nn1\n", "line 3: 1 values under a header of 2: mend the line"),
+        ("node\ttopic\nn0\ta\nn1\t\n", "line 3: an empty topic: name it or remove the line"),
+        ("node\tsubject\nn0\ta\n", "no column 'topic' among 'node', 'subject'"),
+    ],
+)
+def test_bad_files_separated_by_tabs(tmp_path: Path, ending: str, content: str, fragment: str) -> None:
+    path = written(tmp_path / f"topics{ending}", content)
+    with pytest.raises(BadInput) as caught:
+        read_topics(path)
+    assert fragment in message_of(caught, path)
+
+
+@table(JSON)
+def test_bad_json_files(tmp_path: Path, content: str | bytes, fragment: str) -> None:
+    path = written(tmp_path / "topics.json", content)
+    with pytest.raises(BadInput) as caught:
+        read_topics(path)
+    assert fragment in message_of(caught, path)
+
+
+@table(PARQUET)
+def test_bad_parquet_files(tmp_path: Path, content: pa.Table | bytes, fragment: str) -> None:
+    path = tmp_path / "topics.parquet"
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        pq.write_table(content, path)
+    with pytest.raises(BadInput) as caught:
+        read_topics(path)
+    assert fragment in message_of(caught, path)
+
+
+def test_a_parquet_file_that_is_cut_off_or_overwritten_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "topics.parquet"
+    pq.write_table(pa.table({"node": [f"n{i}" for i in range(5000)], "topic": ["a"] * 5000}), path)
+    whole = path.read_bytes()
+    for damaged in (whole[:-40], whole[:200] + bytes(400) + whole[600:]):
+        path.write_bytes(damaged)
+        with pytest.raises(BadInput) as caught:
+            read_topics(path)
+        assert "whole" in message_of(caught, path)
+
+
+@table(OVERLAYS)
+def test_bad_overlay_files(tmp_path: Path, content: str | bytes, fragment: str) -> None:
+    path = written(tmp_path / "overlay.json", content)
+    with pytest.raises(BadInput) as caught:
+        read_overlay(path, INSTANCE)
+    assert fragment in message_of(caught, path)
+
+
+@pytest.mark.parametrize("ending", [".json", ".csv", ".tsv", ".parquet"])
+def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path, ending: str) -> None:
+    missing, folder = tmp_path / f"missing{ending}", tmp_path / f"folder{ending}"
+    folder.mkdir()
+    for path, fragment in ((missing, "No such file or directory"), (folder, "Is a directory")):
+        for read in (read_topics, lambda path: read_overlay(path, INSTANCE)):
+            with pytest.raises(BadInput) as caught:
+                read(path)
+            assert f"cannot be read ({fragment}): check the path" in message_of(caught, path)
+
+
+@pytest.mark.parametrize("name", ["topics", "topics.xml", "topics.CSV", "u"])
+def test_an_unknown_ending_is_refused_with_the_known_ones(tmp_path: Path, name: str) -> None:
+    path = written(tmp_path / name, "node,topic\nn0,a\n")
+    for act in (lambda: read_topics(path), lambda: write_topics(INSTANCE, path.with_name(f"new-{name}"))):
+        with pytest.raises(BadInput, match=r"unknown ending '.*': use \.json, \.parquet, \.csv, \.tsv"):
+            act()
+    assert [file.name for file in tmp_path.iterdir()] == [name]
+
+
+def test_the_message_names_the_path_whatever_it_is() -> None:
+    for path in (Path("u"), Path("unknown"), Path("a\nb.json")):
+        with pytest.raises(BadInput) as caught:
+            read_topics(path)
+        assert str(caught.value).startswith(str(path).replace("\n", r"\n") + ": ")
+        assert len(str(caught.value).splitlines()) == 1
+
+
+def test_one_column_cannot_be_both_nodes_and_topics(tmp_path: Path) -> None:
+    path = tmp_path / "topics.csv"
+    write_topics(INSTANCE, path)
+    with pytest.raises(BadInput) as caught:
+        read_topics(path, node_column="node", topic_column="node")
+    assert "column 'node' is asked for twice: name one for" in message_of(caught, path)
+
+
+@pytest.mark.parametrize("ending", [".json", ".csv", ".parquet"])
+def test_a_place_that_cannot_be_written_is_refused_and_nothing_is_left(tmp_path: Path, ending: str) -> None:
+    (tmp_path / "file").write_text("kept")
+    taken = tmp_path / f"folder{ending}"
+    taken.mkdir()
+    for path in (tmp_path / "absent" / f"a{ending}", tmp_path / "file" / f"a{ending}", taken):
+        writers: list[Callable[[Path], None]] = [
+            lambda path: write_topics(INSTANCE, path),
+            lambda path: write_overlay(Overlay.from_edges(3, []), INSTANCE, path),
+        ]
+        for write in writers:
+            with pytest.raises(BadInput) as caught:
+                write(path)
+            assert "choose another place" in message_of(caught, path)
+    assert sorted(file.name for file in tmp_path.rglob("*")) == ["file", taken.name]

@@ -1,0 +1,242 @@
+"""Topic instances through files and networkx, and back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from overlaybench.instances.catalogue import WORKLOADS
+from overlaybench.instances.errors import BadInput
+from overlaybench.instances.topics.files import from_bipartite, read_topics, to_bipartite, write_topics
+from overlaybench.instances.topics.instance import TopicInstance
+
+ENDINGS = [".json", ".csv", ".tsv", ".dat", ".txt", ".parquet"]
+AWKWARD = ["a,b", 'say "hi"', '"', "tab\there", "two\nlines", "two\r\nlines", "\r", " space ", "007", "7", "1e5"]
+AWKWARD += [
+    "NaN",
+    "null",
+    "true",
+    "é",
+    "日本",
+    "😀",
+    "\u2028",
+    "\x00",
+    "'",
+    ";",
+    "#",
+    "\\",
+    "\\n",
+    "\ufeff",
+    "=1",
+    "node",
+]
+
+LABELS = st.one_of(st.sampled_from(AWKWARD), st.text(min_size=1, max_size=4))
+SUBSCRIPTIONS = st.dictionaries(LABELS, st.sets(LABELS, min_size=1, max_size=4), min_size=1, max_size=5)
+in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+
+
+def mapping(instance: TopicInstance) -> dict[str, set[str]]:
+    return {
+        instance.node_label(v): {instance.topic_label(int(t)) for t in instance.topics_of(v)}
+        for v in range(instance.num_nodes)
+    }
+
+
+def same(one: TopicInstance, two: TopicInstance) -> bool:
+    return (one.digest, one.node_labels, one.topic_labels) == (two.digest, two.node_labels, two.topic_labels)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@given(subscriptions=SUBSCRIPTIONS)
+@example(subscriptions={label: {label} for label in AWKWARD})
+@example(subscriptions={"n": set(AWKWARD)})
+@in_one_folder
+def test_what_is_written_is_read_back(tmp_path: Path, ending: str, subscriptions: dict[str, set[str]]) -> None:
+    instance = TopicInstance.from_subscriptions(subscriptions)
+    assert mapping(instance) == subscriptions
+    path = tmp_path / f"file{ending}"
+    write_topics(instance, path)
+    back = read_topics(path)
+    assert same(back.instance, instance)
+    assert back.duplicates == 0
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+@given(subscriptions=SUBSCRIPTIONS)
+@example(subscriptions={label: {label} for label in AWKWARD})
+@in_one_folder
+def test_a_bipartite_graph_gives_the_instance_back(subscriptions: dict[str, set[str]]) -> None:
+    instance = TopicInstance.from_subscriptions(subscriptions)
+    graph = to_bipartite(instance)
+    assert nx.is_bipartite(graph)
+    assert graph.number_of_edges() == instance.num_subscriptions
+    assert same(from_bipartite(graph), instance)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_generated_instances_keep_their_digest_through_a_file(tmp_path: Path, ending: str) -> None:
+    instance = WORKLOADS["zipf-varying"].generate(seed=3, nodes=300, topics=150, least=1, most=9)
+    assert instance.topic_labels is not None, "some topic of this draw has no subscriber"
+    write_topics(instance, tmp_path / f"a{ending}")
+    assert read_topics(tmp_path / f"a{ending}").instance.digest == instance.digest
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".parquet"])
+def test_the_order_of_rows_and_further_columns_do_not_matter(tmp_path: Path, ending: str) -> None:
+    instance = WORKLOADS["uniform"].generate(nodes=30, topics=12, subscriptions=3)
+    rows = [(node, topic) for node, topics in mapping(instance).items() for topic in topics]
+    path = tmp_path / f"rows{ending}"
+    for seed in range(3):
+        shuffled = [rows[i] for i in np.random.default_rng(seed).permutation(len(rows))]
+        columns = {"weight": ["1"] * len(rows), "topic": [t for _, t in shuffled], "node": [n for n, _ in shuffled]}
+        if ending == ".parquet":
+            pq.write_table(pa.table(columns), path)
+        else:
+            mark = "," if ending == ".csv" else "\t"
+            lines = [mark.join(columns), *map(mark.join, zip(*columns.values(), strict=True))]
+            path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        assert same(read_topics(path).instance, TopicInstance.from_subscriptions(mapping(instance)))
+
+
+def test_the_order_of_keys_and_topics_in_json_does_not_matter(tmp_path: Path) -> None:
+    (tmp_path / "one.json").write_text('{"subscriptions":{"n10":["b","a"],"n2":["a"]},"format":"topics/1"}')
+    (tmp_path / "two.json").write_text('{"format":"topics/1","subscriptions":{"n2":["a"],"n10":["a","b"]}}')
+    one, two = (read_topics(tmp_path / name).instance for name in ("one.json", "two.json"))
+    assert same(one, two)
+    assert one.node_labels == ("n2", "n10")
+
+
+def test_the_json_written_is_the_format_that_other_tools_speak(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    write_topics(TopicInstance.from_subscriptions({"é": ["b", "a"], "n0": ["a"]}), path)
+    assert json.loads(path.read_bytes()) == {"format": "topics/1", "subscriptions": {"n0": ["a"], "é": ["a", "b"]}}
+    assert "é" in path.read_text(encoding="utf-8")
+
+
+def test_the_csv_written_has_a_header_and_a_row_a_subscription(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    write_topics(TopicInstance.from_subscriptions({"n0": ["a", "b,c"]}), path)
+    assert path.read_bytes() == b'"node","topic"\n"n0","a"\n"n0","b,c"\n'
+
+
+@pytest.mark.parametrize("ending", ["json", "csv", "tsv", "parquet"])
+def test_repeated_rows_count_once_and_are_counted(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"a.{ending}"
+    if ending == "json":
+        path.write_text('{"format":"topics/1","subscriptions":{"n0":["a","a","b","a"],"n1":["a"]}}')
+    elif ending == "parquet":
+        pq.write_table(pa.table({"node": ["n0"] * 4 + ["n1"], "topic": ["a", "a", "b", "a", "a"]}), path)
+    else:
+        text = "node,topic\nn0,a\nn0,a\nn0,b\nn0,a\nn1,a\n"
+        path.write_text(text.replace(",", "\t") if ending == "tsv" else text)
+    read = read_topics(path)
+    assert mapping(read.instance) == {"n0": {"a", "b"}, "n1": {"a"}}
+    assert read.duplicates == 2
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "node,topic\nn0,a\nn1,b\n",
+        "node,topic\nn0,a\nn1,b",
+        "node,topic\r\nn0,a\r\nn1,b\r\n",
+        "node,topic\rn0,a\rn1,b\r",
+        "\ufeffnode,topic\nn0,a\nn1,b\n",
+        "\n\nnode,topic\n\nn0,a\n\n\nn1,b\n\n",
+        '"node","topic"\n"n0","a"\n"n1","b"\n',
+        "node\ttopic\nn0\ta\nn1\tb\n",
+        "\ufeffnode\ttopic\r\nn0\ta\r\nn1\tb\r\n",
+        '"a,b",node,"topic"\nx,n0,a\ny,n1,b\n',
+        'node,topic,note\nn0,a,"two\nlines"\nn1,b,x\n',
+    ],
+)
+def test_the_usual_dialects_are_read(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(content.encode())
+    assert mapping(read_topics(path).instance) == {"n0": {"a"}, "n1": {"b"}}
+
+
+def test_columns_are_found_by_the_names_given(tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_text("userID\tartistID\tnode\n2\t51\tx\n10\t007\ty\n")
+    instance = read_topics(path, node_column="userID", topic_column="artistID").instance
+    assert mapping(instance) == {"2": {"51"}, "10": {"007"}}
+    assert instance.node_labels == ("2", "10")
+
+
+def test_rows_may_span_the_blocks_that_files_are_read_in(tmp_path: Path) -> None:
+    rows = [(f"node\n{i}", "topic, long " * 30) for i in range(5000)]
+    path = tmp_path / "a.csv"
+    write_topics(TopicInstance.from_subscriptions({node: [topic] for node, topic in rows}), path)
+    assert path.stat().st_size > 2**20
+    assert mapping(read_topics(path).instance) == {node: {topic} for node, topic in rows}
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"node": pa.array([2, 10], pa.int64()), "topic": pa.array([7, 7], pa.int32())},
+        {"node": pa.array([2, 10], pa.uint8()), "topic": pa.array(["7", "7"]).dictionary_encode()},
+        {"node": pa.array(["2", "10"], pa.large_string()), "topic": pa.array([b"7", b"7"], pa.binary())},
+    ],
+)
+def test_parquet_columns_of_numbers_and_dictionaries_are_labels(tmp_path: Path, columns: dict[str, pa.Array]) -> None:
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet")
+    instance = read_topics(tmp_path / "a.parquet").instance
+    assert instance.node_labels == ("2", "10")
+    assert instance.topic_labels == ("7",)
+
+
+def test_a_folder_named_like_a_partition_adds_no_column(tmp_path: Path) -> None:
+    folder = tmp_path / "node=3"
+    folder.mkdir()
+    write_topics(TopicInstance.from_subscriptions({"n0": ["a"]}), folder / "a.parquet")
+    assert mapping(read_topics(folder / "a.parquet").instance) == {"n0": {"a"}}
+
+
+def test_a_bipartite_graph_of_plain_names_is_read() -> None:
+    graph = nx.Graph([("n0", 7), ("n1", 7), ("a", "n1")])
+    nx.set_node_attributes(graph, {"n0": 0, "n1": 0, 7: 1, "a": 1}, "bipartite")
+    assert mapping(from_bipartite(graph)) == {"n0": {"7"}, "n1": {"7", "a"}}
+
+
+def test_a_node_and_a_topic_may_share_a_name() -> None:
+    instance = TopicInstance.from_subscriptions({"x": ["x"]})
+    assert mapping(from_bipartite(to_bipartite(instance))) == {"x": {"x"}}
+
+
+def bipartite(sides: dict[object, object], edges: list[tuple[object, object]]) -> nx.Graph[object]:
+    graph: nx.Graph[object] = nx.Graph()
+    for node, side in sides.items():
+        graph.add_node(node, **({} if side is None else {"bipartite": side}))
+    graph.add_edges_from(edges)
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("graph", "fragment"),
+    [
+        (bipartite({}, []), "at least one node"),
+        (bipartite({"a": 0, "x": None}, [("a", "x")]), "graph node 'x' lacks the attribute bipartite"),
+        (bipartite({"a": 0, "x": 2}, [("a", "x")]), "graph node 'x' lacks the attribute bipartite"),
+        (bipartite({"a": 0, "x": 1, "b": 0}, [("a", "x")]), "node 'b' has no topic"),
+        (bipartite({"a": 0, "x": 1, "y": 1}, [("a", "x")]), "topic 'y' has no subscriber"),
+        (bipartite({"a": 0, "b": 0, "x": 1}, [("a", "x"), ("a", "b")]), "lies within one side"),
+        (bipartite({"a": 0, "x": 1}, [("a", "x"), ("a", "a")]), "lies within one side"),
+        (bipartite({1: 0, "1": 0, "x": 1}, [(1, "x"), ("1", "x")]), "two nodes have the label '1'"),
+        (bipartite({"a": 0, 1: 1, "1": 1}, [("a", 1), ("a", "1")]), "two topics have the label '1'"),
+        (bipartite({"a": 0, "": 1}, [("a", "")]), "a topic has an empty label"),
+    ],
+)
+def test_a_graph_that_is_no_subscription_relation_is_refused(graph: nx.Graph[object], fragment: str) -> None:
+    with pytest.raises(BadInput, match=fragment):
+        from_bipartite(graph)

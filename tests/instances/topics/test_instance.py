@@ -1,0 +1,332 @@
+"""TopicInstance: what it promises of its arrays, labels, order and digest."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from overlaybench.instances.errors import BadInput
+from overlaybench.instances.labels import natural_order
+from overlaybench.instances.topics.instance import TopicInstance
+from tests.topic_strategies import topic_instances
+
+SMALL = TopicInstance.from_subscriptions({"n10": ["b"], "n2": ["b", "a"], "n1": ["c", "a"]})
+
+
+def pairs_of(instance: TopicInstance) -> set[tuple[str, str]]:
+    return {
+        (instance.node_label(v), instance.topic_label(int(t)))
+        for v in range(instance.num_nodes)
+        for t in instance.topics_of(v)
+    }
+
+
+def digest_by_hand(rows: list[list[int]], num_topics: int) -> str:
+    """Written from the format alone: counts and offsets as 8 bytes, topics as 4 bytes, little-endian."""
+    sha = hashlib.sha256(b"overlaybench topics/1\n" + struct.pack("<qq", len(rows), num_topics))
+    place = 0
+    sha.update(struct.pack("<q", 0))
+    for row in rows:
+        place += len(row)
+        sha.update(struct.pack("<q", place))
+    for row in rows:
+        sha.update(struct.pack(f"<{len(row)}i", *row))
+    return sha.hexdigest()
+
+
+@given(topic_instances())
+def test_the_two_csr_structures_hold_the_same_subscriptions(instance: TopicInstance) -> None:
+    by_node = {(v, int(t)) for v in range(instance.num_nodes) for t in instance.topics_of(v)}
+    by_topic = {(int(v), t) for t in range(instance.num_topics) for v in instance.subscribers(t)}
+    assert by_node == by_topic
+    assert len(by_node) == instance.num_subscriptions == len(instance.topic_nodes)
+
+
+@given(topic_instances())
+def test_lists_are_sorted_distinct_and_never_empty(instance: TopicInstance) -> None:
+    lists = [instance.topics_of(v) for v in range(instance.num_nodes)]
+    lists += [instance.subscribers(t) for t in range(instance.num_topics)]
+    assert all(len(row) and (np.diff(row) > 0).all() for row in lists)
+
+
+def test_arrays_have_the_types_of_the_memory_budget() -> None:
+    assert [str(array.dtype) for array in arrays(SMALL)] == ["int64", "int32", "int64", "int32"]
+
+
+def test_the_digest_is_the_hash_of_counts_offsets_and_topics() -> None:
+    assert SMALL.node_labels == ("n1", "n2", "n10")
+    assert SMALL.topic_labels == ("a", "b", "c")
+    assert SMALL.digest == digest_by_hand([[0, 2], [0, 1], [1]], 3)
+
+
+@given(topic_instances())
+def test_the_digest_of_any_instance_can_be_computed_by_hand(instance: TopicInstance) -> None:
+    rows = [instance.topics_of(v).tolist() for v in range(instance.num_nodes)]
+    assert instance.digest == digest_by_hand(rows, instance.num_topics)
+
+
+@given(topic_instances(), st.text(min_size=1, max_size=3))
+def test_labels_take_no_part_in_digest_equality_or_hash(instance: TopicInstance, prefix: str) -> None:
+    names = [f"{prefix}{v}" for v in range(instance.num_nodes)]
+    renamed = TopicInstance(instance.node_offsets, instance.node_topics, names)
+    assert renamed.digest == instance.digest
+    assert renamed == instance
+    assert hash(renamed) == hash(instance)
+
+
+@given(st.data())
+def test_the_order_of_rows_does_not_matter(data: st.DataObject) -> None:
+    rows = data.draw(st.lists(st.tuples(st.text("ab01²", min_size=1), st.text("xy10", min_size=1)), min_size=1))
+    shuffled = data.draw(st.permutations(rows))
+    one, repeats = TopicInstance.from_pairs([node for node, _ in rows], [topic for _, topic in rows])
+    two, repeats_again = TopicInstance.from_pairs([node for node, _ in shuffled], [topic for _, topic in shuffled])
+    assert pairs_of(one) == set(rows)
+    assert (one.digest, one.node_labels, one.topic_labels) == (two.digest, two.node_labels, two.topic_labels)
+    assert repeats == repeats_again == len(rows) - len(set(rows))
+
+
+def test_different_subscriptions_have_different_digests_and_are_unequal() -> None:
+    other = TopicInstance.from_subscriptions({"n10": ["a"], "n2": ["b", "a"], "n1": ["c", "a"]})
+    assert other.digest != SMALL.digest
+    assert other != SMALL
+    assert SMALL != "another thing"
+
+
+def test_a_row_split_between_nodes_changes_the_digest() -> None:
+    one = TopicInstance(np.array([0, 1, 3]), np.array([0, 0, 1]))
+    two = TopicInstance(np.array([0, 2, 3]), np.array([0, 1, 0]))
+    assert one.digest != two.digest
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        (["n10", "n2", "n1"], ["n1", "n2", "n10"]),
+        (["1", "01", "001", "2", "02"], ["001", "01", "1", "02", "2"]),
+        (["0", "00", "1"], ["0", "00", "1"]),
+        (["n1b", "n1a10", "n1a9", "n1"], ["n1", "n1a9", "n1a10", "n1b"]),
+        (["a", "1", "B", "é", "b"], ["1", "B", "a", "b", "é"]),
+        (["n²", "n10", "n1"], ["n1", "n10", "n²"]),  # a superscript is no digit to compare by
+        (["٣", "٢", "10"], ["10", "٢", "٣"]),  # nor are Arabic digits
+        (["9" * 5000, "1" + "0" * 5000, "8" * 5000], ["8" * 5000, "9" * 5000, "1" + "0" * 5000]),
+        (["-1", "-2", "1.5", "1.10"], ["1.5", "1.10", "-1", "-2"]),
+        (["b c", "b  c", "b"], ["b", "b  c", "b c"]),
+    ],
+)
+def test_labels_sort_in_natural_order(labels: list[str], expected: list[str]) -> None:
+    ordered, places = natural_order(labels)
+    assert ordered == expected
+    assert [ordered[place] for place in places] == labels
+
+
+@given(st.lists(st.text("a1٣0²", max_size=4)))
+def test_natural_order_is_a_total_order_that_repeats_do_not_disturb(labels: list[str]) -> None:
+    ordered, places = natural_order(labels)
+    assert sorted(set(labels)) == sorted(ordered)
+    assert [ordered[place] for place in places] == labels
+    assert natural_order(sorted(labels, reverse=True))[0] == ordered
+
+
+@given(st.sets(st.integers(0, 10**30)))
+def test_numbers_sort_as_numbers(numbers: set[int]) -> None:
+    assert natural_order([f"n{i}" for i in numbers])[0] == [f"n{i}" for i in sorted(numbers)]
+
+
+def test_repeated_rows_count_once_and_are_counted() -> None:
+    instance, repeats = TopicInstance.from_pairs(["a", "a", "b", "a"], ["x", "x", "x", "x"])
+    assert (instance.num_subscriptions, repeats) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "topics", "fragment"),
+    [
+        ([], [], "at least one node"),
+        (["a", "b"], ["x"], "2 nodes and 1 topics"),
+        (["a"], ["x", "y"], "1 nodes and 2 topics"),
+        (["a", None], ["x", "y"], "row 1 has no label"),
+        (["a", 7], ["x", "y"], "is no text"),
+        (["a", ""], ["x", "y"], "empty label"),
+        (["a", "b"], ["x", ""], "empty label"),
+        (["a", "\ud800"], ["x", "y"], "is not Unicode text"),
+    ],
+)
+def test_rows_that_are_no_subscriptions_are_refused(nodes: list[str], topics: list[str], fragment: str) -> None:
+    with pytest.raises(BadInput, match=fragment) as caught:
+        TopicInstance.from_pairs(nodes, topics)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("subscriptions", "fragment"),
+    [
+        ({}, "at least one node"),
+        ({"a": []}, "node 'a' has no topic"),
+        ({"a": ["x"], "b": []}, "node 'b' has no topic"),
+        ({"a": "xy"}, "give a list of topics"),
+        ({"a\nb": []}, r"node 'a\\nb' has no topic"),
+    ],
+)
+def test_a_mapping_that_is_no_instance_is_refused(subscriptions: dict[str, list[str]], fragment: str) -> None:
+    with pytest.raises(BadInput, match=fragment) as caught:
+        TopicInstance.from_subscriptions(subscriptions)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("offsets", "topics", "fragment"),
+    [
+        ([0], [], "at least one node"),
+        ([0, 0], [], "at least one node"),
+        ([], [], "at least one node"),
+        ([1, 2], [0, 0], "start at 0"),
+        ([0, 1], [0, 0], "end at the number"),
+        ([0, 2, 2], [0, 1], "node 1 has no topic"),
+        ([0, 3, 1, 4], [0, 1, 2, 0], "node 1 has no topic"),
+        ([0, 2], [1, 0], "distinct, sorted"),
+        ([0, 2], [0, 0], "distinct, sorted"),
+        ([0, 1], [-1], "not negative"),
+        ([0, 1, 2], [0, 2], "topic 1 has no subscriber"),
+        ([0, 1], [2**31 - 1], "topic 0 has no subscriber"),  # and no array of 2^31 counters on the way
+        ([0, 3], [0, 1, 9], "topic 2 has no subscriber"),
+        ([0, 1], [2**32], "do not fit int32"),
+        ([0, 1], [0.5], "do not fit int32"),
+        ([[0, 1]], [0], "one dimension"),
+    ],
+)
+def test_arrays_that_are_no_instance_are_refused(offsets: list[int], topics: list[int], fragment: str) -> None:
+    with pytest.raises(BadInput, match=fragment):
+        TopicInstance(np.array(offsets), np.array(topics))
+
+
+@pytest.mark.parametrize(
+    ("nodes", "topics", "fragment"),
+    [
+        (["a"], None, "1 node labels for 2 nodes"),
+        (None, ["x", "y"], "2 topic labels for 1 topics"),
+        (["a", "a"], None, "two nodes have the label 'a'"),
+        (["a", ""], None, "a node has an empty label"),
+        (None, [""], "a topic has an empty label"),
+    ],
+)
+def test_labels_must_name_each_one_apart(nodes: list[str] | None, topics: list[str] | None, fragment: str) -> None:
+    with pytest.raises(BadInput, match=fragment):
+        TopicInstance(np.array([0, 1, 2]), np.array([0, 0]), nodes, topics)
+
+
+def arrays(instance: TopicInstance) -> list[np.ndarray]:
+    return [instance.node_offsets, instance.node_topics, instance.topic_offsets, instance.topic_nodes]
+
+
+@pytest.mark.parametrize(
+    "instance",
+    [
+        SMALL,
+        pickle.loads(pickle.dumps(SMALL)),
+        pickle.loads(pickle.dumps(SMALL, protocol=2)),
+        SMALL.sample(2, seed=1),
+        SMALL.induced(np.array([2, 0])),
+    ],
+    ids=["built", "pickled", "pickled by protocol 2", "sampled", "induced"],
+)
+def test_an_instance_cannot_be_changed(instance: TopicInstance) -> None:
+    for array in [*arrays(instance), instance.topics_of(0), instance.subscribers(0)]:
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    with pytest.raises(AttributeError):
+        instance.node_topics = np.array([0])  # type: ignore[misc]
+    assert isinstance(instance.node_labels, tuple)
+
+
+def test_an_instance_keeps_copies_and_leaves_the_given_arrays_alone() -> None:
+    offsets, topics, labels = np.array([0, 1, 2]), np.array([0, 1], dtype=np.int32), ["a", "b"]
+    instance = TopicInstance(offsets, topics, labels)
+    digest = instance.digest
+    topics[:] = [1, 0]
+    labels[0] = "z"
+    assert instance.topics_of(0).tolist() == [0]
+    assert instance.node_label(0) == "a"
+    assert TopicInstance(instance.node_offsets, instance.node_topics).digest == digest
+
+
+@given(topic_instances())
+def test_pickling_keeps_subscriptions_labels_and_digest(instance: TopicInstance) -> None:
+    digest = instance.digest
+    back = pickle.loads(pickle.dumps(instance))
+    assert (back.digest, back) == (digest, instance)
+    assert pairs_of(back) == pairs_of(instance)
+    assert all(np.array_equal(one, two) for one, two in zip(arrays(back), arrays(instance), strict=True))
+
+
+def test_default_labels_are_n_and_t_with_numbers() -> None:
+    instance = TopicInstance(np.array([0, 2]), np.array([0, 1]))
+    assert (instance.node_label(0), instance.topic_label(1)) == ("n0", "t1")
+    assert repr(instance) == f"TopicInstance(1 nodes, 2 topics, 2 subscriptions, {instance.digest[:12]})"
+
+
+@pytest.mark.parametrize("labels", [None, ["p", "q", "r", "s"]])
+def test_topics_that_are_dropped_take_their_labels_with_them(labels: list[str] | None) -> None:
+    instance = TopicInstance.from_sorted(np.array([0, 1, 3]), np.array([2, 0, 2], np.int32), 4, topic_labels=labels)
+    assert [instance.topic_label(t) for t in range(2)] == (["t0", "t2"] if labels is None else ["p", "r"])
+    assert [instance.topics_of(v).tolist() for v in range(2)] == [[1], [0, 1]]
+
+
+def test_keys_and_rows_build_the_same_instance() -> None:
+    keys = np.array([0 * 4 + 2, 1 * 4 + 0, 1 * 4 + 2])
+    from_keys = TopicInstance.from_keys(keys, 2, 4)
+    assert from_keys == TopicInstance.from_sorted(np.array([0, 1, 3]), np.array([2, 0, 2], np.int32), 4)
+    assert from_keys.topic_labels == ("t0", "t2")
+
+
+@given(topic_instances(), st.data())
+def test_an_induced_instance_has_the_topics_of_its_nodes_in_the_order_given(
+    instance: TopicInstance, data: st.DataObject
+) -> None:
+    nodes = data.draw(st.lists(st.integers(0, instance.num_nodes - 1), min_size=1, unique=True))
+    induced = instance.induced(np.array(nodes))
+    names = [instance.node_label(v) for v in nodes]
+    assert [induced.node_label(v) for v in range(induced.num_nodes)] == names
+    assert pairs_of(induced) == {pair for pair in pairs_of(instance) if pair[0] in names}
+
+
+@given(topic_instances(), st.integers(0, 2**63 - 1), st.data())
+def test_a_sample_is_induced_on_distinct_nodes_and_fixed_by_its_seed(
+    instance: TopicInstance, seed: int, data: st.DataObject
+) -> None:
+    size = data.draw(st.integers(1, instance.num_nodes))
+    sample = instance.sample(size, seed)
+    assert sample.num_nodes == size
+    names = [sample.node_label(v) for v in range(size)]
+    assert names == [label for v in range(instance.num_nodes) if (label := instance.node_label(v)) in names]
+    assert pairs_of(sample) == {pair for pair in pairs_of(instance) if pair[0] in names}
+    assert sample.digest == instance.sample(size, seed).digest
+
+
+def test_a_sample_of_all_nodes_is_the_instance() -> None:
+    assert SMALL.sample(3, seed=9) == SMALL
+
+
+def test_every_node_is_sampled_by_some_seed() -> None:
+    drawn = {SMALL.sample(1, seed).node_label(0) for seed in range(30)}
+    assert drawn == {"n1", "n2", "n10"}
+
+
+@pytest.mark.parametrize(("size", "seed"), [(0, 0), (4, 0), (-1, 0), (1, -1), (1, 2**63)])
+def test_a_sample_out_of_range_is_refused(size: int, seed: int) -> None:
+    with pytest.raises(BadInput):
+        SMALL.sample(size, seed)
+
+
+def test_an_instance_on_no_nodes_is_refused() -> None:
+    with pytest.raises(BadInput, match="at least one node"):
+        SMALL.induced(np.array([], dtype=np.int64))
+
+
+def test_a_node_twice_cannot_be_induced() -> None:
+    with pytest.raises(BadInput, match="two nodes have the label"):
+        SMALL.induced(np.array([0, 0]))

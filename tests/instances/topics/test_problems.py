@@ -1,0 +1,194 @@
+"""The five judges, against a brute force that knows only the definitions and networkx."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from overlaybench.instances.catalogue import PROBLEMS
+from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.topics import problems as topic_problems
+from overlaybench.instances.topics.instance import TopicInstance
+from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
+from tests.instances.test_overlay import random_case, subgraphs
+
+
+def connected(graph: nx.Graph[int]) -> bool:
+    return nx.is_connected(graph)
+
+
+def star(graph: nx.Graph[int]) -> bool:
+    return any(all(w == v or graph.has_edge(v, w) for w in graph) for v in graph)
+
+
+def within_two(graph: nx.Graph[int]) -> bool:
+    return nx.is_connected(graph) and nx.diameter(graph) <= 2
+
+
+def edges(overlay: Overlay) -> int:
+    return overlay.to_networkx().number_of_edges()
+
+
+def max_degree(overlay: Overlay) -> int:
+    return max(degree for _, degree in overlay.to_networkx().degree)
+
+
+HOLDS: dict[str, Callable[[nx.Graph[int]], bool]] = {
+    "min-tco": connected,
+    "minmax-tco": connected,
+    "low-tco": connected,
+    "2d-star": star,
+    "2d-true": within_two,
+}
+VALUE: dict[str, Callable[[Overlay], int]] = {
+    "min-tco": edges,
+    "minmax-tco": max_degree,
+    "low-tco": lambda overlay: edges(overlay) * max_degree(overlay),
+    "2d-star": edges,
+    "2d-true": edges,
+}
+NAMES = list(HOLDS)
+
+
+def named_topics(violations: list[str]) -> list[str]:
+    return [match[1] for line in violations if (match := re.match(r"topic '(.*)' has", line))]
+
+
+def test_the_five_problems_are_there() -> None:
+    assert {problem.name for problem in TOPIC_PROBLEMS} == set(NAMES)
+    assert all(PROBLEMS[name].name == name and PROBLEMS[name].integral for name in NAMES)
+
+
+@pytest.mark.parametrize("pairs_at_once", [1, 7, 20_000_000])
+def test_values_and_violations_are_those_of_the_definitions(
+    pairs_at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(topic_problems, "_PAIRS_AT_ONCE", pairs_at_once)
+    monkeypatch.setattr(topic_problems, "_NAMED", 100)
+    rng = np.random.default_rng(pairs_at_once)
+    seen: dict[str, set[bool]] = {name: set() for name in NAMES}
+    for _ in range(150):
+        instance, overlay = random_case(rng)
+        parts = subgraphs(instance, overlay)
+        for name in NAMES:
+            broken = [instance.topic_label(t) for t, graph in enumerate(parts) if not HOLDS[name](graph)]
+            assert named_topics(PROBLEMS[name].violations(instance, overlay)) == broken
+            assert PROBLEMS[name].value(instance, overlay) == VALUE[name](overlay)
+            seen[name].add(not broken)
+    assert all(outcomes == {True, False} for outcomes in seen.values())
+
+
+def test_topics_of_diameter_two_without_a_centre_tell_the_two_readings_apart() -> None:
+    rng = np.random.default_rng(5)
+    apart = 0
+    for _ in range(400):
+        instance, overlay = random_case(rng, most_nodes=7)
+        star_fails = set(named_topics(PROBLEMS["2d-star"].violations(instance, overlay)))
+        true_fails = set(named_topics(PROBLEMS["2d-true"].violations(instance, overlay)))
+        assert true_fails <= star_fails
+        apart += true_fails != star_fails
+    assert apart > 10
+
+
+@pytest.mark.parametrize(
+    ("graph", "valid"),
+    [
+        (nx.path_graph(1), {"min-tco", "2d-star", "2d-true"}),
+        (nx.path_graph(2), {"min-tco", "2d-star", "2d-true"}),
+        (nx.path_graph(3), {"min-tco", "2d-star", "2d-true"}),
+        (nx.path_graph(4), {"min-tco"}),
+        (nx.cycle_graph(4), {"min-tco", "2d-true"}),
+        (nx.cycle_graph(5), {"min-tco", "2d-true"}),
+        (nx.cycle_graph(6), {"min-tco"}),
+        (nx.petersen_graph(), {"min-tco", "2d-true"}),
+        (nx.complete_bipartite_graph(2, 5), {"min-tco", "2d-true"}),
+        (nx.star_graph(6), {"min-tco", "2d-star", "2d-true"}),
+        (nx.complete_graph(6), {"min-tco", "2d-star", "2d-true"}),
+        (nx.empty_graph(2), set()),
+        (nx.disjoint_union(nx.complete_graph(3), nx.complete_graph(3)), set()),
+    ],
+)
+@pytest.mark.parametrize("pairs_at_once", [1, 20_000_000])
+def test_known_graphs_on_one_topic(
+    graph: nx.Graph[int], valid: set[str], pairs_at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(topic_problems, "_PAIRS_AT_ONCE", pairs_at_once)
+    instance = TopicInstance.from_subscriptions({f"n{v}": ["only"] for v in graph})
+    overlay = Overlay.from_edges(len(graph), list(graph.edges))
+    found = {name for name in ("min-tco", "2d-star", "2d-true") if not PROBLEMS[name].violations(instance, overlay)}
+    assert found == valid
+
+
+def test_an_intermediate_node_must_want_the_topic() -> None:
+    instance = TopicInstance.from_subscriptions({"n0": ["a"], "n1": ["b"], "n2": ["a"]})
+    overlay = Overlay.from_edges(3, [(0, 1), (1, 2)])
+    for name in NAMES:
+        assert named_topics(PROBLEMS[name].violations(instance, overlay)) == ["a"]
+
+
+def test_a_large_topic_is_judged_a_few_rows_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    nodes = 200
+    instance = TopicInstance.from_subscriptions({f"n{v}": ["only"] for v in range(nodes)})
+    two_centres = [(c, v) for c in (0, 1) for v in range(2, nodes)]
+    without_last = [edge for edge in two_centres if edge[1] < nodes - 1] + [(5, nodes - 1)]
+    for pairs_at_once in (1, 30 * nodes, 20_000_000):
+        monkeypatch.setattr(topic_problems, "_PAIRS_AT_ONCE", pairs_at_once)
+        judge = PROBLEMS["2d-true"]
+        assert judge.violations(instance, Overlay.from_edges(nodes, two_centres)) == []
+        assert len(judge.violations(instance, Overlay.from_edges(nodes, without_last))) == 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_overlay_on_other_nodes_is_invalid(name: str) -> None:
+    instance = TopicInstance.from_subscriptions({"a": ["x"], "b": ["x"]})
+    for nodes in (1, 3):
+        assert PROBLEMS[name].violations(instance, Overlay.from_edges(nodes, [])) == [
+            f"the overlay has {nodes} nodes, the instance 2"
+        ]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_only_the_first_violations_are_spelled_out(name: str) -> None:
+    topics = [f"t{t}" for t in range(9)]
+    instance = TopicInstance.from_subscriptions({"a": topics, "b": topics})
+    violations = PROBLEMS[name].violations(instance, Overlay.from_edges(2, []))
+    assert named_topics(violations) == topics[:5]
+    assert violations[5:] == ["and 4 more topics"]
+
+
+def test_measures_are_edges_and_degrees() -> None:
+    instance = TopicInstance.from_subscriptions({v: ["x"] for v in "abcd"})
+    overlay = Overlay.from_edges(4, [(0, 1), (0, 2), (0, 3)])
+    for name in NAMES:
+        measures = PROBLEMS[name].measures(instance, overlay)
+        assert measures == {"edges": 3, "max_degree": 3, "average_degree": 1.5}
+
+
+def test_no_judge_depends_on_the_numbering_of_nodes() -> None:
+    rng = np.random.default_rng(11)
+    for _ in range(60):
+        instance, overlay = random_case(rng)
+        order = rng.permutation(instance.num_nodes)  # place i holds the old node order[i]
+        place = np.argsort(order)
+        moved = Overlay.from_edges(instance.num_nodes, place[overlay.edges])
+        for name in NAMES:
+            problem = PROBLEMS[name]
+            assert problem.value(instance.induced(order), moved) == problem.value(instance, overlay)
+            assert problem.violations(instance.induced(order), moved) == problem.violations(instance, overlay)
+
+
+def test_every_graph_on_four_nodes_is_judged_by_the_definitions() -> None:
+    instance = TopicInstance.from_subscriptions(
+        {"n0": ["a", "b"], "n1": ["a", "b", "c"], "n2": ["b", "c"], "n3": ["a", "c"]}
+    )
+    pairs = list(combinations(range(4), 2))
+    for mask in range(2 ** len(pairs)):
+        overlay = Overlay.from_edges(4, [pair for i, pair in enumerate(pairs) if mask >> i & 1])
+        parts = subgraphs(instance, overlay)
+        for name in NAMES:
+            assert (not PROBLEMS[name].violations(instance, overlay)) == all(map(HOLDS[name], parts))

@@ -1,0 +1,330 @@
+"""The random workloads: the law of each draw, and that seed and node alone decide it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from fractions import Fraction
+from itertools import combinations, pairwise, permutations
+from typing import TypeVar
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+from overlaybench.instances.catalogue import WORKLOADS
+from overlaybench.instances.errors import BadInput
+from overlaybench.instances.popularity import Weights, exponential, uniform, zipf
+from overlaybench.instances.topics.subscription_draw import draw_subscriptions
+from overlaybench.instances.topics.workloads import TOPIC_WORKLOADS
+
+Outcome = TypeVar("Outcome")
+NODES = 40_000
+UNLIKELY = 1e-3  # of every test below, at its fixed seed
+
+
+def weights_of(*weights: int) -> Weights:
+    return np.array(weights, dtype=np.uint64)
+
+
+def successive_sampling(weights: Weights, size: int) -> dict[tuple[int, ...], Fraction]:
+    """The exact probability of each set when topics are drawn one by one, by weight, among those not drawn."""
+    total = sum(weights.tolist())
+    found: dict[tuple[int, ...], Fraction] = {}
+    for chosen in combinations(range(len(weights)), size):
+        found[chosen] = Fraction(0)
+        for order in permutations(chosen):
+            probability, left = Fraction(1), total
+            for topic in order:
+                probability *= Fraction(int(weights[topic]), left)
+                left -= int(weights[topic])
+            found[chosen] += probability
+    return found
+
+
+def drawn_sets(weights: Weights, least: int, most: int, seed: int, nodes: int = NODES) -> list[tuple[int, ...]]:
+    sizes, topics = draw_subscriptions(weights, least, most, seed, 0, nodes)
+    return [tuple(row.tolist()) for row in np.split(topics, np.cumsum(sizes)[:-1])]
+
+
+def assert_follows(observed: Counter[Outcome], expected: dict[Outcome, Fraction]) -> None:
+    """By Pearson's test; outcomes to be seen less than five times are taken together."""
+    assert set(observed) <= set(expected)
+    count = sum(observed.values())
+    common = [key for key, p in expected.items() if p * count >= 5]
+    seen = [observed[key] for key in common]
+    awaited = [float(expected[key] * count) for key in common]
+    seen.append(count - sum(seen))
+    awaited.append(float(sum(p * count for key, p in expected.items() if key not in common)))
+    if awaited[-1] < 1:
+        assert seen.pop() <= 3
+        awaited.pop()
+    share = np.array(awaited) / sum(awaited)
+    assert len(seen) == 1 or chisquare(seen, share * sum(seen)).pvalue > UNLIKELY
+
+
+@pytest.mark.parametrize(
+    ("weights", "size"),
+    [
+        (weights_of(3, 2, 1), 2),
+        (weights_of(5, 1, 1), 2),
+        (weights_of(4, 3, 2, 1), 3),
+        (weights_of(4, 3, 2, 1), 1),
+        (uniform(4), 2),
+        (zipf(4, 0.5), 3),
+        (zipf(5, 2.0), 3),
+        (exponential(11, 0.55), 1),
+        (weights_of(2**40, 5, 3, 2), 2),  # every second draw is made among the free topics
+        (weights_of(2**40, 5, 3, 2), 3),
+        (weights_of(1000, 10, 6, 4), 2),  # some are, after 64 repeats
+        (weights_of(1000, 10, 6, 4), 3),
+        (weights_of(10, 6, 4, 1000), 3),
+    ],
+    ids=str,
+)
+def test_sets_of_topics_have_the_probabilities_of_successive_sampling(weights: Weights, size: int) -> None:
+    expected = successive_sampling(weights, size)
+    assert sum(expected.values()) == 1
+    assert_follows(Counter(drawn_sets(weights, size, size, seed=1)), expected)
+
+
+@pytest.mark.parametrize("weights", [weights_of(3, 2, 1), weights_of(2**40, 2, 1)], ids=str)
+def test_with_varying_sizes_each_size_is_as_likely_and_draws_by_the_same_law(weights: Weights) -> None:
+    sets = drawn_sets(weights, 1, 3, seed=2)
+    assert_follows(Counter(len(some) for some in sets), dict.fromkeys((1, 2, 3), Fraction(1, 3)))
+    for size in (1, 2):
+        assert_follows(Counter(some for some in sets if len(some) == size), successive_sampling(weights, size))
+    assert {some for some in sets if len(some) == 3} == {(0, 1, 2)}
+
+
+def test_sizes_are_uniform_from_the_least_to_the_most() -> None:
+    sizes, _ = draw_subscriptions(uniform(100), 10, 90, 5, 0, NODES)
+    assert_follows(Counter(sizes.tolist()), dict.fromkeys(range(10, 91), Fraction(1, 81)))
+
+
+@pytest.mark.parametrize(("least", "most"), [(10, 90), (3, 8), (4, 4), (1, 2)])
+def test_peaked_sizes_are_sums_of_two_uniform_numbers(least: int, most: int) -> None:
+    sizes, _ = draw_subscriptions(uniform(100), least, most, 5, 0, NODES, peaked=True)
+    half = (most - least) // 2
+    sums = Counter(least + a + b for a in range(half + 1) for b in range(most - least - half + 1))
+    assert_follows(Counter(sizes.tolist()), {size: Fraction(ways, sums.total()) for size, ways in sums.items()})
+
+
+@pytest.mark.parametrize("step", [(0, 1), (0, 2), (0, 1000), (1, 0), (2**32, 0), (1, 1), (1, -1)])
+def test_neighbouring_nodes_and_seeds_draw_independently(step: tuple[int, int]) -> None:
+    """The topics of (seed, node) and (seed + Δ, node + Δ') fill a table as independent draws do."""
+    seed_step, node_step = step
+    weights = weights_of(3, 2, 1)
+    _, here = draw_subscriptions(weights, 1, 1, 3, 1, 1 + NODES)
+    _, there = draw_subscriptions(weights, 1, 1, 3 + seed_step, 1 + node_step, 1 + node_step + NODES)
+    expected = {(a, b): Fraction((3 - a) * (3 - b), 36) for a in range(3) for b in range(3)}
+    assert_follows(Counter(zip(here.tolist(), there.tolist(), strict=True)), expected)
+
+
+def mixed(state: int) -> int:
+    """splitmix64's output function, in Python's integers."""
+    state = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+    state = (state ^ (state >> 27)) * 0x94D049BB133111EB % 2**64
+    return state ^ (state >> 31)
+
+
+def plain_draw(weights: list[int], least: int, most: int, seed: int, node: int, peaked: bool) -> list[int]:
+    """The plain twin of the kernel, for one node."""
+    golden, total = 0x9E3779B97F4A7C15, sum(weights)
+    state = mixed((seed + golden) % 2**64) ^ mixed((node * golden + 1) % 2**64)
+
+    def step() -> int:
+        nonlocal state
+        state = (state + golden) % 2**64
+        return mixed(state)
+
+    def at(mark: int, topics: list[int]) -> int:
+        for topic in topics:
+            if mark < weights[topic]:
+                return topic
+            mark -= weights[topic]
+        raise AssertionError
+
+    everything = list(range(len(weights)))
+    taken: list[int] = []
+    half = (most - least) // 2 if peaked else 0
+    size = least + step() % (most - least - half + 1)
+    size += step() % (half + 1) if peaked else 0
+    for _ in range(size):
+        for _ in range(64):
+            topic = at(step() % total, everything)
+            if topic not in taken:
+                break
+        else:
+            free = [topic for topic in everything if topic not in taken]
+            topic = at(step() % sum(weights[topic] for topic in free), free)
+        taken.append(topic)
+    return sorted(taken)
+
+
+@given(
+    st.lists(st.one_of(st.integers(1, 9), st.integers(1, 2**40)), min_size=1, max_size=7),
+    st.integers(0, 2**63 - 1),
+    st.one_of(st.integers(0, 10), st.integers(0, 2**31 - 10)),
+    st.booleans(),
+    st.data(),
+)
+@settings(deadline=None)
+def test_the_compiled_draw_is_that_of_its_plain_twin(
+    weights: list[int], seed: int, first: int, peaked: bool, data: st.DataObject
+) -> None:
+    most = data.draw(st.integers(1, len(weights)))
+    least = data.draw(st.integers(1, most))
+    sizes, topics = draw_subscriptions(
+        np.array(weights, dtype=np.uint64), least, most, seed, first, first + 3, peaked=peaked
+    )
+    expected = [plain_draw(weights, least, most, seed, node, peaked) for node in range(first, first + 3)]
+    assert [row.tolist() for row in np.split(topics, np.cumsum(sizes)[:-1])] == expected
+
+
+@given(st.lists(st.integers(0, 60), max_size=4), st.integers(0, 2**63 - 1))
+@settings(deadline=None, max_examples=40)
+def test_draws_by_ranges_of_nodes_join_to_the_draw_of_all(cuts: list[int], seed: int) -> None:
+    weights = zipf(30, 2.0)
+    whole_sizes, whole_topics = draw_subscriptions(weights, 2, 9, seed, 0, 60)
+    ends = [0, *sorted(cuts), 60]
+    parts = [draw_subscriptions(weights, 2, 9, seed, a, b) for a, b in pairwise(ends)]
+    assert np.array_equal(np.concatenate([sizes for sizes, _ in parts]), whole_sizes)
+    assert np.array_equal(np.concatenate([topics for _, topics in parts]), whole_topics)
+
+
+def test_more_nodes_leave_the_first_ones_as_they_were() -> None:
+    few = WORKLOADS["uniform"].generate(nodes=50, topics=20, subscriptions=5, seed=8)
+    many = WORKLOADS["uniform"].generate(nodes=80, topics=20, subscriptions=5, seed=8)
+    for v in range(50):
+        assert {few.topic_label(int(t)) for t in few.topics_of(v)} == {
+            many.topic_label(int(t)) for t in many.topics_of(v)
+        }
+
+
+FIXED = ["uniform", "zipf", "exponential"]
+VARYING = ["uniform-varying", "zipf-varying", "exponential-varying"]
+FITTED = ["zipf-fitted", "exponential-fitted"]
+
+
+def test_the_workloads_are_the_six_of_the_papers_and_the_two_fitted_to_p3() -> None:
+    assert [workload.name for workload in TOPIC_WORKLOADS] == FIXED + VARYING + FITTED
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_a_fixed_number_of_topics_is_the_number_of_every_node(name: str) -> None:
+    instance = WORKLOADS[name].generate(nodes=500, topics=40, subscriptions=7, seed=1)
+    assert set(np.diff(instance.node_offsets).tolist()) == {7}
+    assert instance.num_subscriptions == 3500
+
+
+@pytest.mark.parametrize("name", VARYING)
+def test_varying_numbers_of_topics_have_the_mean_of_the_paper(name: str) -> None:
+    sizes = np.diff(WORKLOADS[name].generate(seed=1).node_offsets)
+    assert len(sizes) == 4000
+    assert (sizes.min(), sizes.max()) == (10, 90)
+    assert abs(sizes.mean() - 50) < 4 * sizes.std() / np.sqrt(len(sizes))
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_topics_are_as_popular_as_their_law_says(name: str) -> None:
+    instance = WORKLOADS[name].generate(nodes=NODES, topics=20, subscriptions=1, seed=6)
+    law = {"uniform": uniform(20), "zipf": zipf(20, 0.5), "exponential": exponential(20, 0.55)}[name]
+    expected = {t: Fraction(int(weight), int(law.sum())) for t, weight in enumerate(law)}
+    assert instance.num_topics == 20
+    assert_follows(Counter(instance.node_topics.tolist()), expected)
+
+
+@pytest.mark.parametrize("name", [*FIXED, *VARYING, *FITTED])
+def test_every_topic_is_taken_where_as_many_are_asked_for_as_there_are(name: str) -> None:
+    size = {"subscriptions": 12} if name in FIXED else {"least": 12, "most": 12}
+    steep = {"alpha": 20} if name.startswith("zipf") else {"top_decile": 0.999} if name.startswith("exp") else {}
+    instance = WORKLOADS[name].generate(nodes=50, topics=12, **size, **steep)
+    assert instance.node_topics.tolist() == list(range(12)) * 50
+
+
+def test_topics_that_nobody_drew_are_dropped_and_the_others_keep_their_names() -> None:
+    instance = WORKLOADS["uniform"].generate(nodes=4, topics=100, subscriptions=3, seed=2)
+    _, drawn = draw_subscriptions(uniform(100), 3, 3, 2, 0, 4)
+    assert instance.topic_labels == tuple(f"t{t}" for t in sorted(set(drawn.tolist())))
+    assert [instance.topic_label(t) for t in instance.node_topics.tolist()] == [f"t{t}" for t in drawn.tolist()]
+    assert instance.node_label(3) == "n3"
+
+
+@pytest.mark.parametrize("name", [*FIXED, *VARYING, *FITTED])
+def test_one_seed_is_one_instance_and_seeds_differ(name: str) -> None:
+    size = {"subscriptions": 5} if name in FIXED else {"least": 1, "most": 9}
+    seeds = [0, 1, 2, 2**32, 2**63 - 1]
+    digests = [WORKLOADS[name].generate(seed=seed, nodes=40, topics=30, **size).digest for seed in seeds]
+    assert len(set(digests)) == len(seeds)
+    assert digests == [WORKLOADS[name].generate(seed=seed, nodes=40, topics=30, **size).digest for seed in seeds]
+
+
+GOLDEN = {
+    "uniform": "0bb5c6cc6e935c53e6eefebbe1d5100a7a48fa0b7976660c829bc4ffd5586058",
+    "zipf": "4c22a2be21da9688dfab0828b1cd186bf320f419912b5468323cd196596b46d4",
+    "exponential": "08c5bc6b6881a590c81cbd0c5bc217c96b44da091780a386f566bbb6cfafda98",
+    "uniform-varying": "0263bf0f119933fb96165ea2be6769abc733eb53dbaed0635d068a15e8cec171",
+    "zipf-varying": "55154b5d6ad49df34cabd51c432b383f079c358571155cb932ed6f2e3a2d142f",
+    "exponential-varying": "e9415e2ab5c6d9bd1346fe9d24211d6caf672664c41e89ad0e7ae184f68d1302",
+    "zipf-fitted": "262d40b04d6e8f2114e0c3f170ff51306f31edc25199320183bc1b9e0189f2bf",
+    "exponential-fitted": "1451d109558329e73eb6458a498bd9e80ee6ede0911742f9d16cb09891978487",
+}
+
+
+@pytest.mark.parametrize("name", [*FIXED, *VARYING, *FITTED])
+def test_an_instance_is_the_same_on_every_machine(name: str) -> None:
+    assert WORKLOADS[name].generate(seed=42, nodes=500).digest == GOLDEN[name]
+
+
+def test_another_process_draws_the_same_instance() -> None:
+    script = "from overlaybench.instances.catalogue import WORKLOADS as W\n"
+    script += "print(W['zipf'].generate(seed=42, nodes=500).digest)"
+    other = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    assert other.stdout.strip() == WORKLOADS["zipf"].generate(seed=42, nodes=500).digest
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "fragment"),
+    [
+        ("uniform", {"nodes": 0}, "option 'nodes' must lie from 1 to 2147483647, not 0"),
+        ("uniform", {"nodes": -5}, "option 'nodes' must lie from 1"),
+        ("uniform", {"nodes": 2**31}, "option 'nodes' must lie from 1"),
+        ("uniform", {"nodes": 10.5}, "option 'nodes' takes a whole number, not '10.5'"),
+        ("uniform", {"topics": 0}, "option 'topics' must lie from 1"),
+        ("uniform", {"subscriptions": 0}, "option 'subscriptions' must lie from 1"),
+        ("uniform", {"subscriptions": 101}, "101 subscriptions a node from 100 topics: choose fewer"),
+        ("uniform", {"topics": 9}, "10 subscriptions a node from 9 topics: choose fewer"),
+        ("uniform", {"nodes": 2**31 - 1}, "choose fewer"),
+        ("uniform", {"alpha": 1}, "unknown option of workload 'uniform' 'alpha'"),
+        ("uniform", {"topic": 9}, "did you mean 'topics'?"),
+        ("zipf", {"alpha": -0.1}, "option 'alpha' must lie from 0 to 20, not -0.1"),
+        ("zipf", {"alpha": "nan"}, "option 'alpha' must lie from 0 to 20, not nan"),
+        ("zipf", {"alpha": "steep"}, "option 'alpha' takes a number, not 'steep'"),
+        ("exponential", {"top_decile": 1}, "option 'top_decile' must lie from 0 to 0.999, not 1.0"),
+        ("exponential", {"top_decil": 0.5}, "did you mean 'top_decile'?"),
+        ("uniform-varying", {"least": 91}, "at least 91 and at most 90 subscriptions a node: swap them"),
+        ("uniform-varying", {"most": 201}, "201 subscriptions a node from 200 topics: choose fewer"),
+        ("uniform-varying", {"subscriptions": 10}, "unknown option of workload 'uniform-varying' 'subscriptions'"),
+        ("uniform", {"seed": -1}, "seed -1 must lie from 0 to 2^63 - 1"),
+        ("uniform", {"seed": 2**63}, "must lie from 0 to 2^63 - 1"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(name: str, parameters: dict[str, object], fragment: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        WORKLOADS[name].generate(**parameters)  # type: ignore[arg-type]
+    assert fragment in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_parameters_may_be_given_as_text() -> None:
+    as_text = WORKLOADS["zipf"].generate(nodes="30", topics="20", subscriptions="3", alpha="2e0")
+    assert as_text == WORKLOADS["zipf"].generate(nodes=30, topics=20, subscriptions=3, alpha=2)
+
+
+def test_the_smallest_instance_has_one_node_and_one_topic() -> None:
+    instance = WORKLOADS["exponential"].generate(nodes=1, topics=1, subscriptions=1)
+    assert (instance.num_nodes, instance.num_topics, instance.num_subscriptions) == (1, 1, 1)

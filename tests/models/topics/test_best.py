@@ -1,0 +1,80 @@
+"""The method `best`: no named heuristic beats it, and the LP solution that guides it is a good one."""
+
+import numpy as np
+import pytest
+
+from overlaybench.heuristics.topics.greedy_merge import greedy_merge
+from overlaybench.instances.catalogue import PROBLEMS, methods_of
+from overlaybench.instances.clock import Clock
+from overlaybench.instances.result import Status
+from overlaybench.models.topics.best import BEST, _in_order
+from overlaybench.models.topics.bounds.cost_splitting import split_costs
+from overlaybench.models.topics.lp_bound import lower_bound
+from overlaybench.models.topics.rows.candidate_edges import all_pairs
+from tests.models.topics.small_instances import small_instance, uniform_instance
+from tests.topic_brute_force import optimum
+
+HEURISTICS = tuple(method for method in methods_of("overlaybench.heuristics.topics") if not method.anytime)
+
+TOPIC_PROBLEMS = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true")
+
+
+@pytest.mark.parametrize("problem", TOPIC_PROBLEMS)
+def test_no_heuristic_beats_it(problem):
+    for seed in range(2):
+        instance = uniform_instance(40, 30, 5, seed)
+        result = BEST.run(instance, PROBLEMS[problem], seed=seed, steps=2000)
+        assert result.status is Status.FEASIBLE
+        for method in HEURISTICS:
+            if problem in method.problems:
+                assert result.value <= method.run(instance, PROBLEMS[problem]).value
+                assert f"{method.name} " in result.counters["heuristics"]
+
+
+def test_it_comes_within_two_per_cent_of_the_bound_and_of_the_optimum():
+    instance = uniform_instance(60, 60, 8)
+    result = BEST.run(instance, PROBLEMS["min-tco"], steps=20_000)
+    assert result.value <= 1.02 * lower_bound(instance).value
+    for seed in range(15):
+        small = small_instance(seed)
+        assert BEST.run(small, PROBLEMS["min-tco"], steps=2000).value == optimum(small, "min-tco")
+
+
+@pytest.mark.parametrize("problem", TOPIC_PROBLEMS)
+def test_hardly_any_time_is_enough_for_an_answer(problem):
+    result = BEST.run(uniform_instance(60, 40, 6), PROBLEMS[problem], time_limit=1e-6)
+    assert result.status is Status.FEASIBLE
+
+
+def test_those_that_do_best_on_a_problem_run_before_faster_ones_and_none_is_left_out():
+    first = {
+        problem: [method.name for method in _in_order(PROBLEMS[problem])][1:4]
+        for problem in ("min-tco", "minmax-tco", "low-tco")
+    }
+    assert {problem: set(names) for problem, names in first.items()} == {
+        "min-tco": {"gm", "dc-gm", "low-oda"},
+        "minmax-tco": {"gm-m", "low-oda", "dcbr-m"},
+        "low-tco": {"low-oda", "gm-m", "gm"},
+    }
+    for problem in TOPIC_PROBLEMS:
+        names = [method.name for method in _in_order(PROBLEMS[problem])]
+        assert sorted(names) == sorted(method.name for method in HEURISTICS if problem in method.problems)
+
+
+def test_one_seed_gives_one_answer():
+    instance = uniform_instance(40, 30, 5)
+    one, again = (BEST.run(instance, PROBLEMS["low-tco"], seed=3, steps=3000).answer for _ in range(2))
+    assert one == again
+
+
+def test_splitting_among_all_pairs_given_as_a_list_is_splitting_among_all_pairs():
+    instance = uniform_instance(30, 20, 4)
+    start = float(greedy_merge(instance).num_edges)
+    dense, sparse = (
+        split_costs(instance, start, Clock(None), rounds=400, among=among) for among in (None, all_pairs(instance))
+    )
+    assert np.array_equal(dense.edges.keys, sparse.edges.keys)
+    assert dense.units == pytest.approx(sparse.units, rel=0.01)
+    # Trees of equal weight may differ, so the rounds do; the limit of both is the value of one LP.
+    assert sparse.units <= dense.limit * 2**32 * (1 + 1e-9)
+    assert dense.units <= sparse.limit * 2**32 * (1 + 1e-9)

@@ -1,0 +1,29 @@
+"""The table of all overlays against the exact methods."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+
+from overlaybench.instances.catalogue import PROBLEMS
+from overlaybench.instances.topics.constructions import case_seven
+from overlaybench.instances.topics.instance import TopicInstance
+from overlaybench.models.topics.cp_sat import CP_SAT
+from overlaybench.models.topics.every_overlay import smallest_value
+from tests.topic_strategies import topic_instances
+
+
+@pytest.mark.parametrize("problem", ["min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true"])
+@settings(max_examples=12, clock=None)
+@given(instance=topic_instances(max_nodes=5))
+def test_the_smallest_of_all_overlays_is_the_optimum_of_an_exact_method(problem: str, instance: TopicInstance) -> None:
+    assert smallest_value(instance, problem) == CP_SAT.run(instance, PROBLEMS[problem]).value
+
+
+def test_case_seven_on_six_nodes_needs_six_edges() -> None:
+    assert smallest_value(case_seven(n=6), "2d-true") == smallest_value(case_seven(n=6), "2d-star") == 6
+
+
+def test_more_than_six_nodes_are_refused() -> None:
+    with pytest.raises(ValueError, match="7 nodes"):
+        smallest_value(case_seven(n=7), "2d-true")

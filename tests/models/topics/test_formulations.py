@@ -1,0 +1,151 @@
+"""What the compact models rest on: reductions, valid inequalities, LP bounds, bounds without a solver."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from overlaybench.instances.catalogue import methods_of
+from overlaybench.instances.clock import Clock
+from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.result import Status
+from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
+from overlaybench.models.topics.compact.proof import ModelTooLarge, check_size
+from overlaybench.models.topics.compact.requirements import requirements_of, unconnected_topics
+from overlaybench.models.topics.compact.simple_bounds import simple_bounds
+from overlaybench.models.topics.ilp import relaxation_bound
+from overlaybench.models.topics.incumbents.starts import heuristic_overlays
+from tests.models.topics.small_instances import small_instance, uniform_instance
+from tests.topic_brute_force import all_graphs, optimum
+
+MODELS = methods_of("overlaybench.models.topics")
+
+PROBLEMS = {problem.name: problem for problem in TOPIC_PROBLEMS}
+
+FOREVER = Clock(None)
+
+
+@pytest.mark.parametrize("problem", ["min-tco", "minmax-tco"])
+def test_many_flows_bound_at_least_as_well_as_one_and_better_on_some(problem):
+    better = 0
+    for seed in range(6):
+        instance = uniform_instance(14, 10, 3, seed)
+        one = relaxation_bound(instance, problem, formulation="single")
+        many = relaxation_bound(instance, problem, formulation="multi")
+        assert one <= many + 1e-6
+        better += many > one + 1e-6
+    assert better > 0
+
+
+@pytest.mark.parametrize("formulation", ["single", "multi"])
+@pytest.mark.parametrize("problem", ["min-tco", "minmax-tco"])
+def test_the_relaxations_of_connectivity_are_bounds(problem, formulation):
+    for seed in range(60):
+        instance = small_instance(seed)
+        assert relaxation_bound(instance, problem, formulation=formulation) <= optimum(instance, problem) + 1e-6
+
+
+@pytest.mark.parametrize("problem", ["2d-star", "2d-true"])
+def test_the_relaxations_of_diameter_two_are_bounds(problem):
+    for seed in range(60):
+        instance = small_instance(seed)
+        assert relaxation_bound(instance, problem) <= optimum(instance, problem) + 1e-6
+
+
+@pytest.mark.parametrize("size", [4, 5, 6])
+def test_diameter_two_without_a_centre_takes_two_neighbours_each_and_2n_minus_5_edges(size):
+    graphs = all_graphs(size)
+    members = tuple(range(size))
+    centreless = graphs.brings_within_two(members) & ~graphs.has_star_on(members)
+    assert centreless.any()
+    assert graphs.edges[centreless].min() >= max(size, 2 * size - 5)
+    least_degree = np.min([sum(graphs.has[v, w] for w in members if w != v) for v in members], axis=0)
+    assert least_degree[centreless].min() >= 2
+
+
+def test_diameter_two_on_three_nodes_has_a_centre():
+    graphs = all_graphs(3)
+    assert not (graphs.brings_within_two((0, 1, 2)) & ~graphs.has_star_on((0, 1, 2))).any()
+
+
+def test_an_overlay_with_the_forced_edges_connects_topics_and_their_blocks_alike():
+    for seed in range(150):
+        instance = small_instance(seed)
+        requirements = requirements_of(instance, FOREVER)
+        topics = list(unconnected_topics(requirements, FOREVER))
+        optional = [edge for edge in requirements.edges if edge not in requirements.forced]
+        rng = np.random.default_rng(seed)
+        for _ in range(5):
+            chosen = {edge for edge in optional if rng.random() < 0.5} | requirements.forced
+            overlay = Overlay.from_edges(instance.num_nodes, list(chosen))
+            connected = not PROBLEMS["min-tco"].violations(instance, overlay)
+            assert connected == all(_blocks_are_connected(topic, chosen) for topic in topics)
+
+
+def _blocks_are_connected(topic, chosen):
+    reached, waiting = {0}, [0]
+    while waiting:
+        i = waiting.pop()
+        for ends, edges in topic.between.items():
+            if i in ends and chosen.intersection(edges):
+                j = sum(ends) - i
+                if j not in reached:
+                    reached.add(j)
+                    waiting.append(j)
+    return len(reached) == topic.count
+
+
+def test_the_candidate_edges_are_the_pairs_with_a_topic_in_common():
+    for seed in range(50):
+        instance = small_instance(seed)
+        expected = [
+            (u, v)
+            for u, v in combinations(range(instance.num_nodes), 2)
+            if np.intersect1d(instance.topics_of(u), instance.topics_of(v)).size
+        ]
+        assert requirements_of(instance, FOREVER).edges == expected
+
+
+def test_simple_bounds_are_bounds():
+    tight = 0
+    for seed in range(300):
+        instance = small_instance(seed)
+        bounds = simple_bounds(requirements_of(instance, FOREVER), FOREVER)
+        for problem in PROBLEMS:
+            best = optimum(instance, problem)
+            assert bounds.value(problem) <= best, f"{problem}, seed {seed}"
+            tight += bounds.value(problem) == best
+    assert tight > 300
+
+
+def test_a_model_beyond_memory_is_not_built():
+    requirements = requirements_of(uniform_instance(30, 5, 2), FOREVER)
+    with pytest.raises(ModelTooLarge, match=r"\d variables"):
+        check_size(requirements, 3, 100)
+
+
+@pytest.mark.parametrize("method", [method for method in MODELS if method.name in ("ilp", "cp-sat")])
+def test_a_model_beyond_memory_leaves_the_heuristics_overlay_and_says_why(method, monkeypatch):
+    from overlaybench.models.topics.compact import overlay_cp, overlay_ilp
+
+    monkeypatch.setattr(overlay_ilp, "MOST_VARIABLES", 100)
+    monkeypatch.setattr(overlay_cp, "MOST_VARIABLES", 100)
+    result = method.run(uniform_instance(30, 5, 2), PROBLEMS["min-tco"])
+    assert result.status is Status.FEASIBLE
+    assert "variables" in result.reason
+    assert result.lower_bound is not None
+    assert result.lower_bound <= result.value
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_the_first_heuristic_overlay_is_the_best(problem):
+    instance = uniform_instance(15, 10, 3)
+    overlays = heuristic_overlays(instance, PROBLEMS[problem], seed=0, clock=FOREVER)
+    values = [PROBLEMS[problem].value(instance, overlay) for overlay in overlays]
+    assert values == sorted(values)
+    assert len(values) == 4
+    assert all(not PROBLEMS[problem].violations(instance, overlay) for overlay in overlays)
+
+
+def test_no_heuristic_starts_after_the_deadline():
+    assert heuristic_overlays(uniform_instance(9, 5, 2), PROBLEMS["min-tco"], seed=0, clock=Clock(0)) == []

@@ -1,0 +1,119 @@
+"""The separation against every partition, and the LP it solves against the flow formulation."""
+
+import highspy
+import numpy as np
+import pytest
+
+from overlaybench.instances.clock import Clock
+from overlaybench.instances.overlay import Overlay
+from overlaybench.models.engine.integer_bound import UNIT
+from overlaybench.models.topics.cuts.cutting_planes import CuttingPlanes, Goal
+from overlaybench.models.topics.cuts.partition_inequalities import violated_partitions
+from overlaybench.models.topics.rows.candidate_edges import CandidateEdges, all_pairs
+from tests.models.topics.small_instances import small_instance, uniform_instance
+
+
+def partitions(members):
+    if not members:
+        yield []
+        return
+    first, *rest = members
+    for blocks in partitions(rest):
+        yield [[first], *blocks]
+        for i in range(len(blocks)):
+            yield [*blocks[:i], [first, *blocks[i]], *blocks[i + 1 :]]
+
+
+def largest_violation(members, weights):
+    worst = 0.0
+    for blocks in partitions(list(members)):
+        block_of = {v: i for i, block in enumerate(blocks) for v in block}
+        cross = sum(
+            w for (u, v), w in weights.items() if u in block_of and v in block_of and block_of[u] != block_of[v]
+        )
+        worst = max(worst, len(blocks) - 1 - cross)
+    return worst
+
+
+def drawn(seed):
+    instance = uniform_instance(7, 3, 2, seed)
+    edges = CandidateEdges(instance, all_pairs(instance))
+    random = np.random.default_rng(seed)
+    # Multiples of 1/12 with many ones and zeros, as LP vertices have.
+    x = np.clip(random.integers(-4, 16, len(edges)), 0, 12) / 12 * random.choice([0.3, 0.6, 1.0])
+    return instance, edges, x
+
+
+def test_exact_separation_misses_no_violated_partition():
+    for seed in range(150):
+        instance, edges, x = drawn(seed)
+        rows = violated_partitions(instance.topic_offsets, edges.links, x, tolerance=1e-6, exact=True)
+        found = set(rows.topic.tolist())
+        weights = dict(zip(zip(edges.u.tolist(), edges.v.tolist(), strict=True), x.tolist(), strict=True))
+        for t in range(instance.num_topics):
+            violated = largest_violation(instance.subscribers(t).tolist(), weights) > 1e-5
+            assert (t in found) == violated, f"seed {seed}, topic {t}"
+
+
+def test_every_row_returned_is_a_violated_partition():
+    for seed in range(100):
+        instance, edges, x = drawn(seed)
+        weights = dict(zip(zip(edges.u.tolist(), edges.v.tolist(), strict=True), x.tolist(), strict=True))
+        for exact in (False, True):
+            rows = violated_partitions(instance.topic_offsets, edges.links, x, tolerance=1e-6, exact=exact)
+            for r, t in enumerate(rows.topic):
+                label = rows.label[rows.offsets[r] : rows.offsets[r + 1]].tolist()
+                block = dict(zip(instance.subscribers(int(t)).tolist(), label, strict=True))
+                assert rows.rhs[r] == len(set(label)) - 1
+                cross = sum(w for (u, v), w in weights.items() if u in block and v in block and block[u] != block[v])
+                assert cross < rows.rhs[r]
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_zero_one_weights_violate_nothing_if_and_only_if_topics_are_connected(exact):
+    for seed in range(150):
+        instance = small_instance(seed)
+        edges = CandidateEdges(instance, all_pairs(instance))
+        chosen = np.random.default_rng(seed).random(len(edges)) < 0.6
+        rows = violated_partitions(
+            instance.topic_offsets, edges.links, chosen.astype(float), tolerance=1e-4, exact=exact
+        )
+        overlay = Overlay.from_edges(instance.num_nodes, np.stack([edges.u[chosen], edges.v[chosen]], axis=1))
+        broken = np.flatnonzero(overlay.topic_components(instance) > 1).tolist()
+        assert rows.topic.tolist() == broken
+
+
+def flow_bound(instance):
+    """The multi-commodity flow relaxation: in each topic, a unit of flow from the first subscriber to each other."""
+    highs = highspy.Highs()
+    highs.setOptionValue("output_flag", False)
+    edges = [divmod(int(key), instance.num_nodes) for key in all_pairs(instance)]
+    x = {edge: highs.addVariable(0, 1, 1) for edge in edges}
+    for t in range(instance.num_topics):
+        nodes = instance.subscribers(t).tolist()
+        arcs = [(u, v) for u in nodes for v in nodes if u != v]
+        for sink in nodes[1:]:
+            flow = {arc: highs.addVariable(0, 1, 0) for arc in arcs}
+            for v in nodes:
+                balance = sum(flow[v, w] - flow[w, v] for w in nodes if w != v)
+                highs.addConstr(balance == (1 if v == nodes[0] else -1 if v == sink else 0))
+            # The capacities of one edge's two directions are split once for all sinks: a directed formulation.
+            for u, v in arcs:
+                if u < v:
+                    key = (t, u, v)
+                    if key not in x:
+                        x[key], x[t, v, u] = highs.addVariable(0, 1, 0), highs.addVariable(0, 1, 0)
+                        highs.addConstr(x[key] + x[t, v, u] <= x[u, v])
+                highs.addConstr(flow[u, v] <= x[t, min(u, v), max(u, v)] if u < v else flow[u, v] <= x[t, u, v])
+    highs.run()
+    return highs.getInfo().objective_function_value
+
+
+def test_the_cutting_plane_bound_is_that_of_the_directed_flow_lp():
+    for seed in range(12):
+        instance = uniform_instance(9, 6, 3, seed)
+        start = Overlay.from_edges(instance.num_nodes, [divmod(int(k), 9) for k in all_pairs(instance)])
+        planes = CuttingPlanes(instance, Goal(), start)
+        planes.tighten(Clock(60))
+        assert planes.converged
+        assert planes.best_units / UNIT == pytest.approx(flow_bound(instance), abs=2e-3)

@@ -1,0 +1,44 @@
+"""Exact set cover and SN-TCO against every choice."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from overlaybench.instances.topics.set_cover import random_set_cover, single_node_instance
+from overlaybench.models.topics.set_cover import minimum_set_cover
+from overlaybench.models.topics.single_node_degree import smallest_degree_of
+from tests.topic_strategies import topic_instances
+
+
+@settings(max_examples=30, clock=None)
+@given(st.integers(1, 9), st.integers(1, 7), st.floats(0, 0.8), st.integers(0, 10**6))
+def test_a_minimum_set_cover_covers_and_no_fewer_sets_do(elements: int, sets: int, share: float, seed: int) -> None:
+    cover = random_set_cover(elements, sets, share, seed)
+    found = minimum_set_cover(cover)
+    assert cover.covered_by(found)
+    fewer = combinations(range(sets), len(found) - 1)
+    assert not any(cover.covered_by(chosen) for chosen in fewer)
+
+
+@settings(max_examples=20, clock=None)
+@given(topic_instances(max_nodes=5), st.data())
+def test_the_smallest_degree_of_a_node_is_that_of_some_overlay_and_of_no_sparser_one(instance, data) -> None:  # type: ignore[no-untyped-def]
+    node = data.draw(st.integers(0, instance.num_nodes - 1))
+    degree, overlay = smallest_degree_of(instance, node)
+    assert overlay.degrees[node] == degree
+    others = [v for v in range(instance.num_nodes) if v != node]
+    # A node's neighbours must, for each of its topics that others want, hold a subscriber.
+    wanted = [set(instance.subscribers(t).tolist()) - {node} for t in instance.topics_of(node)]
+    wanted = [subscribers for subscribers in wanted if subscribers]
+    hitting = [
+        n for n in range(len(others) + 1) if any(all(set(c) & w for w in wanted) for c in combinations(others, n))
+    ]
+    assert degree == hitting[0]
+
+
+def test_the_last_node_of_the_single_node_instance_wants_everything() -> None:
+    cover = random_set_cover(5, 4, 0.4, 2)
+    assert smallest_degree_of(single_node_instance(cover), 4)[0] == len(minimum_set_cover(cover))
