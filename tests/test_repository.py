@@ -1,10 +1,13 @@
 """What must stay true of the tree itself."""
 
+from __future__ import annotations
+
 import ast
 import importlib
 import re
 import subprocess
 import tomllib
+from collections.abc import Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
 
@@ -15,6 +18,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 FLOORS = ("instances", "heuristics", "models", "compare")
+ROOMS = ("topics", "content", "brokers", "steiner")
 ONLY_COMPARE_KNOWS = {"pyspark", "click", "rich", "jinja2", "matplotlib"}
 MACHINE_PATH = re.compile(r"(?<![\w.:/~-])/(?:root|home|work|tmp|farm|opt|mnt|srv|Users|var/(?:tmp|lib|cache))/\w")
 INDEX_ADDRESS = re.compile(
@@ -23,13 +27,13 @@ INDEX_ADDRESS = re.compile(
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
-def files_of_the_tree():
+def files_of_the_tree() -> list[Path]:
     listing = ["git", "-c", "safe.directory=*", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
     names = subprocess.run(listing, cwd=ROOT, capture_output=True, check=True, text=True).stdout.split("\0")
     return [ROOT / name for name in names if name and (ROOT / name).is_file()]
 
 
-def lines_matching(pattern):
+def lines_matching(pattern: re.Pattern[str]) -> list[str]:
     return [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
         for path in files_of_the_tree()
@@ -39,11 +43,11 @@ def lines_matching(pattern):
     ]
 
 
-def modules_of(floor):
+def modules_of(floor: str) -> dict[str, Path]:
     return {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in (ROOT / floor).rglob("*.py")}
 
 
-def imports_of(path):
+def imports_of(path: Path) -> Iterator[tuple[str, str | None]]:
     """Every (module, name or None) that a file imports, wherever in the file."""
     for node in ast.walk(ast.parse(path.read_text(), str(path))):
         if isinstance(node, ast.Import):
@@ -52,25 +56,25 @@ def imports_of(path):
             yield from ((_absolute(node, path), alias.name) for alias in node.names)
 
 
-def _absolute(node, path):
+def _absolute(node: ast.ImportFrom, path: Path) -> str:
     """What a from-import names: relative ones without the package's own name, so that floors come first."""
     if not node.level:
-        return node.module.removeprefix("overlaybench.")
+        return (node.module or "").removeprefix("overlaybench.")
     package = path.relative_to(ROOT).parts[: -node.level]
     return ".".join([*package, *([node.module] if node.module else [])])
 
 
-def requirements(*lists):
+def requirements(*lists: Iterable[str]) -> list[Requirement]:
     return [Requirement(line) for each in lists for line in each]
 
 
-def dependencies_of(requirement):
+def dependencies_of(requirement: Requirement) -> list[Requirement]:
     extras = requirement.extras or {""}
     asked = requirements(metadata.requires(requirement.name) or ())
     return [each for each in asked if not each.marker or any(each.marker.evaluate({"extra": e}) for e in extras)]
 
 
-def pins():
+def pins() -> dict[str, str]:
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     return {canonicalize_name(name): version for name, version in (line.split("==") for line in lines)}
 
@@ -81,21 +85,21 @@ RUNTIME_AND_DEV = requirements(
 BUILD = requirements(PROJECT["build-system"]["requires"])
 
 
-def test_no_file_names_a_path_of_one_machine():
+def test_no_file_names_a_path_of_one_machine() -> None:
     assert lines_matching(MACHINE_PATH) == []
 
 
-def test_no_file_names_a_package_index():
+def test_no_file_names_a_package_index() -> None:
     assert lines_matching(INDEX_ADDRESS) == []
 
 
 @pytest.mark.parametrize("floor", FLOORS)
-def test_the_package_under_test_is_the_one_of_this_tree(floor):
-    assert Path(importlib.import_module(f"overlaybench.{floor}").__file__) == ROOT / floor / "__init__.py"
+def test_the_package_under_test_is_the_one_of_this_tree(floor: str) -> None:
+    assert Path(str(importlib.import_module(f"overlaybench.{floor}").__file__)) == ROOT / floor / "__init__.py"
 
 
 @pytest.mark.parametrize("floor", FLOORS)
-def test_a_floor_imports_only_floors_below(floor):
+def test_a_floor_imports_only_floors_below(floor: str) -> None:
     forbidden = {"tests", "benchmarks", *FLOORS[FLOORS.index(floor) + 1 :]}
     if floor != "compare":
         forbidden |= ONLY_COMPARE_KNOWS
@@ -108,27 +112,84 @@ def test_a_floor_imports_only_floors_below(floor):
     assert upwards == []
 
 
-def test_no_modules_import_each_other_in_a_circle():
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    graph = imports_between_modules()
+    assert graph.number_of_edges() > 0
+    assert circles(graph) == []
+
+
+def test_no_packages_import_each_other_in_a_circle() -> None:
+    """A package is a folder's own files: those of a folder inside it are another package."""
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    for importer, imported in imports_between_modules().edges:
+        if package_of(importer) != package_of(imported):
+            graph.add_edge(package_of(importer), package_of(imported))
+    assert graph.number_of_edges() > 0
+    assert circles(graph) == []
+
+
+def test_a_room_imports_its_own_room_and_what_all_share() -> None:
+    sisters = [
+        f"{importer} imports {imported}"
+        for importer, imported in imports_between_modules().edges
+        if (here := room_of(importer)) and (there := room_of(imported)) and here != there
+        if (here, there) != ("content", "steiner")
+    ]
+    assert sisters == []
+
+
+def test_what_all_rooms_share_knows_no_room() -> None:
+    shared = [
+        f"{importer} imports {imported}"
+        for importer, imported in imports_between_modules().edges
+        if importer.split(".")[0] != "compare" and not room_of(importer) and room_of(imported)
+    ]
+    assert shared == []
+
+
+def test_every_package_is_listed_to_be_installed() -> None:
+    folders = {path.parent.relative_to(ROOT) for floor in FLOORS for path in modules_of(floor).values()}
+    packages = {"overlaybench", *(".".join(["overlaybench", *folder.parts]) for folder in folders)}
+    assert set(PROJECT["tool"]["setuptools"]["packages"]) == packages
+    assert [folder for folder in folders if not (ROOT / folder / "__init__.py").is_file()] == []
+
+
+def imports_between_modules() -> nx.DiGraph[str]:
+    """Which module of the package imports which, by dotted name without the package's own."""
     modules = {name.removesuffix(".__init__"): path for floor in FLOORS for name, path in modules_of(floor).items()}
-    graph = nx.DiGraph()
+    graph: nx.DiGraph[str] = nx.DiGraph()
     for importer, path in modules.items():
         for module, name in imports_of(path):
             imported = f"{module}.{name}" if f"{module}.{name}" in modules else module
-            if imported in modules:
+            if imported in modules and imported != importer:
                 graph.add_edge(importer, imported)
-    circles = [sorted(each) for each in nx.strongly_connected_components(graph) if len(each) > 1]
-    assert graph.number_of_edges() > 0
-    assert circles == []
+    return graph
+
+
+def package_of(module: str) -> str:
+    folder = ROOT.joinpath(*module.split("."))
+    return module if folder.is_dir() else module.rpartition(".")[0]
+
+
+def room_of(module: str) -> str:
+    """The room of a module of the lower three floors, or nothing."""
+    floor, _, rest = module.partition(".")
+    room = rest.partition(".")[0]
+    return room if floor != "compare" and room in ROOMS else ""
+
+
+def circles(graph: nx.DiGraph[str]) -> list[list[str]]:
+    return [sorted(each) for each in nx.strongly_connected_components(graph) if len(each) > 1]
 
 
 @pytest.mark.parametrize("floor", FLOORS)
-def test_no_file_of_a_package_is_two_rooms(floor):
+def test_no_file_of_a_package_is_two_rooms(floor: str) -> None:
     lengths = {module: len(path.read_text().splitlines()) for module, path in modules_of(floor).items()}
     assert [f"{module}: {length} lines" for module, length in lengths.items() if length > 400] == []
     assert [module for module in lengths if module.endswith("utils")] == []
 
 
-def test_constraints_pin_what_pyproject_allows():
+def test_constraints_pin_what_pyproject_allows() -> None:
     pinned = pins()
     for requirement in RUNTIME_AND_DEV + BUILD:
         name = canonicalize_name(requirement.name)
@@ -136,7 +197,7 @@ def test_constraints_pin_what_pyproject_allows():
         assert requirement.specifier.contains(pinned[name]), f"{name}=={pinned[name]} is not {requirement.specifier}"
 
 
-def test_constraints_pin_all_that_the_dependencies_depend_on():
+def test_constraints_pin_all_that_the_dependencies_depend_on() -> None:
     found = set()
     waiting = list(RUNTIME_AND_DEV)
     while waiting:
@@ -148,11 +209,11 @@ def test_constraints_pin_all_that_the_dependencies_depend_on():
 
 
 @pytest.mark.parametrize("requirement", RUNTIME_AND_DEV, ids=lambda requirement: requirement.name)
-def test_the_environment_holds_the_pinned_version(requirement):
+def test_the_environment_holds_the_pinned_version(requirement: Requirement) -> None:
     assert metadata.version(requirement.name) == pins()[canonicalize_name(requirement.name)]
 
 
-def test_nothing_unpickles_or_runs_what_a_file_says():
+def test_nothing_unpickles_or_runs_what_a_file_says() -> None:
     """Spark and multiprocessing pickle between processes of one study; what is read from files never is."""
     forbidden = {"eval", "exec", "compile", "__import__", "pickle.load", "pickle.loads", "marshal.loads", "read_pickle"}
     for path in (path for floor in FLOORS for path in modules_of(floor).values()):

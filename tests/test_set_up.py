@@ -1,4 +1,6 @@
-""".ci/set-up.sh: what it does and says, with Python, Java and the package manager played by scripts."""
+""".ci/set-up.sh: what it does and says, with Python, Java and the package manager replaced by scripts."""
+
+from __future__ import annotations
 
 import os
 import select
@@ -19,15 +21,17 @@ esac
 FITTING_JAVA = "echo java.base@17.0.1; echo jdk.incubator.vector@17.0.1"
 
 
-class Outcome(NamedTuple):
+class SetUp(NamedTuple):
+    """How a set-up ended: exit status and standard error."""
+
     status: int
-    said: str
+    stderr: str
 
 
 class Machine:
     """A checkout and the programs that .ci/set-up.sh finds on the PATH."""
 
-    def __init__(self, folder):
+    def __init__(self, folder: Path) -> None:
         self.folder, self.log, self.programs = folder, folder / "log", folder / "programs"
         self.checkout = folder / "a checkout"
         self.programs.mkdir()
@@ -40,31 +44,31 @@ class Machine:
         self.has("sudo", "exit 1")
         self.has("apt-get", 'echo "apt-get $*" >>"$LOG"')
 
-    def has(self, name, script):
+    def has(self, name: str, script: str) -> None:
         program = self.programs / name
         program.write_text(f"#!/bin/sh\n{script}\n")
         program.chmod(0o755)
 
-    def start(self, **environment):
+    def start(self, **environment: str) -> subprocess.Popen[str]:
         own = {"PATH": f"{self.programs}:{os.environ['PATH']}", "LOG": str(self.log)}
         script = self.checkout / ".ci/set-up.sh"
         return subprocess.Popen([script], env=own | environment, stderr=subprocess.PIPE, text=True)
 
-    def set_up(self, **environment):
+    def set_up(self, **environment: str) -> SetUp:
         process = self.start(**environment)
-        _, said = process.communicate()
-        return Outcome(process.returncode, said)
+        _, stderr = process.communicate()
+        return SetUp(process.returncode, stderr)
 
-    def done(self):
+    def done(self) -> list[str]:
         return self.log.read_text().splitlines() if self.log.exists() else []
 
 
 @pytest.fixture
-def machine(tmp_path):
+def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
-def test_a_second_call_does_nothing(machine):
+def test_a_second_call_does_nothing(machine: Machine) -> None:
     assert machine.set_up().status == 0
     assert machine.done() == ["venv", "packages"]
     again = machine.set_up()
@@ -73,7 +77,7 @@ def test_a_second_call_does_nothing(machine):
 
 
 @pytest.mark.parametrize("name", ["pyproject.toml", "constraints.txt", ".ci/set-up.sh"])
-def test_a_changed_file_installs_the_packages_again(machine, name):
+def test_a_changed_file_installs_the_packages_again(machine: Machine, name: str) -> None:
     machine.set_up()
     with (machine.checkout / name).open("a") as file:
         file.write("# changed\n")
@@ -81,7 +85,7 @@ def test_a_changed_file_installs_the_packages_again(machine, name):
     assert machine.done() == ["venv", "packages", "packages"]
 
 
-def test_a_moved_checkout_is_set_up_anew(machine):
+def test_a_moved_checkout_is_set_up_anew(machine: Machine) -> None:
     machine.set_up()
     machine.checkout = machine.checkout.rename(machine.folder / "elsewhere")
     assert machine.set_up().status == 0
@@ -89,7 +93,7 @@ def test_a_moved_checkout_is_set_up_anew(machine):
 
 
 @pytest.mark.parametrize("interrupted_before", ["venv", "update"])
-def test_a_set_up_that_did_not_end_is_done_anew(machine, interrupted_before):
+def test_a_set_up_that_did_not_end_is_done_anew(machine: Machine, interrupted_before: str) -> None:
     if interrupted_before == "update":
         machine.set_up()
         (machine.checkout / "constraints.txt").write_text("changed")
@@ -100,16 +104,16 @@ def test_a_set_up_that_did_not_end_is_done_anew(machine, interrupted_before):
 
 
 @pytest.mark.parametrize("java", ["exit 1", "echo jdk.incubator.vector@16.0.2", "echo java.base@21"])
-def test_a_machine_without_fitting_java_is_told_what_root_must_install(machine, java):
+def test_a_machine_without_fitting_java_is_told_what_root_must_install(machine: Machine, java: str) -> None:
     machine.has("java", java)
     outcome = machine.set_up()
     assert outcome.status == 1
-    assert outcome.said.count("\n") == 1
-    assert "apt-get install default-jre-headless" in outcome.said
+    assert outcome.stderr.count("\n") == 1
+    assert "apt-get install default-jre-headless" in outcome.stderr
     assert machine.done() == []
 
 
-def test_root_gets_what_is_missing_from_debian_and_nothing_else(machine):
+def test_root_gets_what_is_missing_from_debian_and_nothing_else(machine: Machine) -> None:
     machine.has("id", "echo 0")
     machine.has("java", 'grep -q default-jre-headless "$LOG" && ' + FITTING_JAVA.replace(";", " &&"))
     assert machine.set_up().status == 0
@@ -119,23 +123,24 @@ def test_root_gets_what_is_missing_from_debian_and_nothing_else(machine):
     assert "python3-venv" not in installed[0]
 
 
-def test_an_unfit_java_home_is_named(machine):
+def test_an_unfit_java_home_is_named(machine: Machine) -> None:
     outcome = machine.set_up(JAVA_HOME="no/java/here")
     assert outcome.status == 1
-    assert outcome.said.startswith("set-up: JAVA_HOME is no/java/here")
-    assert outcome.said.count("\n") == 1
+    assert outcome.stderr.startswith("set-up: JAVA_HOME is no/java/here")
+    assert outcome.stderr.count("\n") == 1
 
 
-def test_an_old_python_is_named(machine):
+def test_an_old_python_is_named(machine: Machine) -> None:
     machine.has("python3", "exit 1")
     outcome = machine.set_up()
     assert outcome == (1, "set-up: needs Python 3.11 or newer as python3\n")
 
 
-def test_a_second_set_up_waits_for_the_first(machine):
+def test_a_second_set_up_waits_for_the_first(machine: Machine) -> None:
     machine.has("java", f'while [ ! -e "$LOG.go" ]; do sleep 0.02; done; {FITTING_JAVA}')
     both = [machine.start() for _ in range(2)]
-    waiting, _, _ = select.select([each.stderr for each in both], [], [])
+    streams = [each.stderr for each in both if each.stderr is not None]
+    waiting, _, _ = select.select(streams, [], [])
     assert waiting[0].readline() == "set-up: waiting for another set-up\n"
     Path(f"{machine.log}.go").touch()
     for each in both:
