@@ -18,7 +18,7 @@ from ...instances.method import Method, Proposal
 from ...instances.option import Option
 from ...instances.problem import Problem
 from ...instances.result import Status
-from ..topics.ilp import THREADS
+from ..engine.ilp_solvers import THREADS
 from .demands import Arc, Demands, Routes, demands_of, dissemination_along, routes_of
 
 Minimised = tuple[tuple[set[Arc], Routes] | None, float, bool, dict[str, float | str]]

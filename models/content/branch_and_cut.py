@@ -15,7 +15,7 @@ from ...instances.method import Method, Proposal
 from ...instances.problem import Problem
 from ..engine.progress import PROGRESS, Progress
 from ..engine.tree_search import TreeSearch
-from ..topics.ilp import THREADS
+from ..engine.ilp_solvers import THREADS
 from .cuts import ContentCuts
 from .exact import START, Proof, solve_content
 from .incumbent import ContentIncumbent

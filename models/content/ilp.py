@@ -13,7 +13,7 @@ from ...instances.content.overlay import ContentOverlay
 from ...instances.content.problems import CONTENT_PROBLEMS, ContentProblem
 from ...instances.method import Method, Proposal
 from ...instances.problem import Problem
-from ..topics.ilp import SOLVER, THREADS
+from ..engine.ilp_solvers import SOLVER, THREADS
 from .exact import START, Proof, solve_content
 from .formulations import FORMULATION, compact_model
 from .starts import warm_up_heuristics

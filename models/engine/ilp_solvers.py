@@ -1,7 +1,8 @@
 """CBC and HiGHS behind one call: start, limit, threads and seed in; status, values and bound out.
 
 All objectives are integers, so a gap below 1 is closed: both solvers stop at an absolute gap of 0.999, and a bound
-counts from the next integer on, less a millionth for their tolerances. PuLP tells neither solver's bound.
+counts from the next integer on, less a millionth for their tolerances. PuLP reports neither solver's bound. PuLP and
+HiGHS are imported at the first solve, as they take a third of a second to load.
 """
 
 from __future__ import annotations
@@ -15,24 +16,28 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
-import highspy
 import numpy as np
-import pulp
-from pulp.apis.coin_api import pulp_cbc_path
 
 from ...instances.clock import Clock, OutOfTime
+from ...instances.option import Option
 
+if TYPE_CHECKING:
+    import pulp
+
+SOLVER = Option("solver", "highs", "the solver behind PuLP", choices=("highs", "cbc"))
+THREADS = Option("threads", 1, "threads of the solver; with more than one, runs may differ", least=1, most=1024)
 ABSOLUTE_GAP = 0.999
-# CBC looks at its limit between steps of the search, and inside the root LP not at all: it gets a little less than
-# there is, and is killed a little later (seconds).
+# CBC checks its limit between steps of the search, and never inside the root LP: it gets a little less than the time
+# left, and is killed a little later (seconds).
 _SHARE, _GRACE = 0.95, 0.25
 _LEAST_LIMIT = 0.02
 
 
 @dataclass(frozen=True)
 class SolverReport:
-    """What a solver says of a program; a solution, if found, is in the program's variables.
+    """The outcome of a solver; the values of a solution are in the program's variables.
 
     Attributes
     ----------
@@ -66,63 +71,55 @@ def solve_with_highs(
     Parameters
     ----------
     start : mapping
-        Values of all integer variables; HiGHS works out the others.
+        Values of all integer variables; HiGHS completes the others.
     relaxed : bool
         Solve the LP relaxation: then `lower_bound` is its value.
 
     Raises
     ------
     OutOfTime
-        If nothing is left to solve in.
+        If the clock has no time left.
     """
-    solver = _Highs(
-        msg=False,
-        mip=not relaxed,
-        threads=threads,
-        gapRel=0.0,
-        gapAbs=ABSOLUTE_GAP,
-        random_seed=seed % 2**31,
-        parallel="on" if threads > 1 else "off",
-    )
-    solver.start, solver.clock = start, clock
-    # HiGHS keeps the thread count of its first run in a process until it is told to forget it.
+    import highspy
+    import pulp
+
+    solver = pulp.HiGHS(mip=not relaxed, **_highs_options(threads, seed))
+    # HiGHS keeps the thread count of its first run in a process until its scheduler is reset.
     highspy.Highs.resetGlobalScheduler(True)
-    solver.solve(program)
+    solver.createAndConfigureSolver(program)
+    solver.buildSolverModel(program)
     highs = program.solverModel
+    clock.check()
+    if math.isfinite(clock.left):
+        highs.setOptionValue("time_limit", clock.left)
+    if start is not None and not relaxed:
+        index = np.array([variable.index for variable in start], dtype=np.int32)
+        highs.setSolution(len(index), index, np.array(list(start.values()), dtype=np.float64))
+    highs.run()
     status, info = highs.getModelStatus(), highs.getInfo()
+    feasible = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
+    if feasible:
+        values = highs.getSolution().col_value
+        for variable in program.variables():
+            variable.varValue = values[variable.index]
     if status == highspy.HighsModelStatus.kInfeasible:
         return SolverReport(False, math.inf, False, 0)
     finished = status in (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kModelEmpty)
     if relaxed or not program.isMIP():
         bound = info.objective_function_value if finished else -math.inf
         return SolverReport(finished, bound, not finished, 0)
-    found = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
-    return SolverReport(found, info.mip_dual_bound, not finished, max(0, info.mip_node_count))
+    return SolverReport(feasible, info.mip_dual_bound, not finished, max(0, info.mip_node_count))
 
 
-class _Highs(pulp.HiGHS):  # type: ignore[misc]
-    """PuLP's HiGHS, with a start, and a time limit that counts the building of the solver's model too."""
-
-    start: Mapping[pulp.LpVariable, int] | None
-    clock: Clock
-
-    def callSolver(self, lp: pulp.LpProblem) -> None:
-        self.clock.check()
-        if math.isfinite(self.clock.left):
-            lp.solverModel.setOptionValue("time_limit", self.clock.left)
-        if self.start is not None and self.mip:
-            index = np.array([variable.index for variable in self.start], dtype=np.int32)
-            lp.solverModel.setSolution(len(index), index, np.array(list(self.start.values()), dtype=np.float64))
-        lp.solverModel.run()
-
-    def findSolutionValues(self, lp: pulp.LpProblem) -> tuple[int, int]:
-        """Only what is used: the values, where there are any."""
-        if lp.solverModel.getInfo().primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
-            return pulp.LpStatusNotSolved, pulp.LpSolutionNoSolutionFound
-        values = lp.solverModel.getSolution().col_value
-        for variable in lp.variables():
-            variable.varValue = values[variable.index]
-        return pulp.LpStatusOptimal, pulp.LpSolutionIntegerFeasible
+def _highs_options(threads: int, seed: int) -> dict[str, object]:
+    return {
+        "msg": False,
+        "threads": threads,
+        "gapRel": 0.0,
+        "gapAbs": ABSOLUTE_GAP,
+        "random_seed": seed % 2**31,
+        "parallel": "on" if threads > 1 else "off",
+    }
 
 
 def solve_with_cbc(
@@ -135,29 +132,32 @@ def solve_with_cbc(
 ) -> SolverReport:
     """Solve with the CBC in PuLP's wheel, as a child process with its files in a temporary folder.
 
-    The child is killed when the limit has passed and it has not stopped by itself, when this call is interrupted, and,
-    where the system has `setpriv`, when this process dies. Its bound is read from its log. CBC rounds it to three
-    digits behind the point, or to six in all, which never lifts a bound below 100,000 over the next integer. A claim
-    that nothing is feasible counts only if it came before the limit: CBC 2.10 makes it falsely when preprocessing is
-    cut short. Cut short with a start, it sometimes crashes at the end, which then counts as stopped.
+    The child is killed if it runs past the limit, when this call is interrupted, and, where the system has `setpriv`,
+    when this process dies. Its bound is read from its log. CBC rounds it to three decimals, or to six digits in all,
+    which never lifts a bound below 100,000 over the next integer. A report of infeasibility counts only before the
+    limit: CBC 2.10 reports it falsely when the limit interrupts preprocessing. Interrupted with a start, it sometimes
+    crashes at the end, which then counts as stopped.
 
     Parameters
     ----------
     start : mapping
-        Values of all integer variables; CBC works out the others.
+        Values of all integer variables; CBC completes the others.
 
     Raises
     ------
     OutOfTime
-        If nothing is left to solve in.
+        If the clock has no time left.
     RuntimeError
         If CBC crashes before the limit.
     """
+    import pulp
+
+    cbc = _cbc_path()
     with TemporaryDirectory(prefix="overlaybench-") as name:
         folder = Path(name)
         model, mip_start, solution, log = (str(folder / file) for file in ("model.mps", "start", "solution", "log"))
         _, variable_names, constraint_names, _ = program.writeMPS(model, rename=1)
-        command = [*_wrapped(), pulp_cbc_path, model]
+        command = [*_wrapped(), cbc, model]
         if start is not None:
             lines = (f"{i} {variable_names[v.name]} {value} 0" for i, (v, value) in enumerate(start.items()))
             Path(mip_start).write_text("\n".join(["Feasible - objective value 0", *lines, ""]))
@@ -180,14 +180,20 @@ def solve_with_cbc(
             raise RuntimeError(f"CBC ended without a solution file; its log ends: {text[-300:]!r}")
         if crashed or not ended:
             return SolverReport(False, _bound_in(text), True, _nodes_in(text))
-        status, values, _, _, _, kind = pulp.COIN_CMD(path=pulp_cbc_path).readsol_MPS(
+        status, values, _, _, _, kind = pulp.COIN_CMD(path=cbc).readsol_MPS(
             solution, program, program.variables(), variable_names, constraint_names
         )
         return _report(program, status, kind, values, text, in_time)
 
 
+def _cbc_path() -> str:
+    from pulp.apis.coin_api import pulp_cbc_path
+
+    return str(pulp_cbc_path)
+
+
 def _wrapped() -> list[str]:
-    """What lets CBC die with its parent, and write its log line by line for whoever has to kill it."""
+    """The prefix of the command by which CBC dies with its parent and writes its log line by line."""
     setpriv, stdbuf = shutil.which("setpriv"), shutil.which("stdbuf")
     return [
         *([setpriv, "--pdeathsig", "KILL", "--"] if setpriv else []),
@@ -196,7 +202,7 @@ def _wrapped() -> list[str]:
 
 
 def _run(command: list[str], log: str, limit: float) -> bool:
-    """Run with all output in the log; False if it had to be killed."""
+    """Run with all output in the log; False if the process was killed at the limit."""
     with open(log, "wb") as output:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
         try:
@@ -212,6 +218,8 @@ def _run(command: list[str], log: str, limit: float) -> bool:
 def _report(
     program: pulp.LpProblem, status: int, kind: int, values: Mapping[str, float], log: str, in_time: bool
 ) -> SolverReport:
+    import pulp
+
     nodes, bound = _nodes_in(log), _bound_in(log)
     if status == pulp.LpStatusInfeasible:
         return SolverReport(False, math.inf if in_time else bound, not in_time, nodes)
@@ -224,7 +232,7 @@ def _report(
 
 
 def _bound_in(log: str) -> float:
-    """The bound of the final table, or, of a search that was killed, the root LP's and those reported from the tree."""
+    """The bound in the final table or, if the search was killed, the best that the root LP and the tree reported."""
     final = re.findall(r"^Lower bound:\s+(\S+)", log, re.MULTILINE)
     running = re.findall(r"(?:best possible|Continuous objective value is) ([-+.e\d]+)", log)
     bounds = [float(bound) for bound in final or running]

@@ -86,11 +86,8 @@ def test_cbc_takes_the_start(problem, monkeypatch):
 
 @pytest.mark.parametrize("problem", ["min-tco", "minmax-tco", "2d-star", "2d-true"])
 def test_highs_takes_the_start(problem, monkeypatch, capfd):
-    class Talking(ilp_solvers._Highs):
-        def __init__(self, **options):
-            super().__init__(**{**options, "msg": True})
-
-    monkeypatch.setattr(ilp_solvers, "_Highs", Talking)
+    quiet = ilp_solvers._highs_options
+    monkeypatch.setattr(ilp_solvers, "_highs_options", lambda *args: {**quiet(*args), "msg": True})
     ilp = build_ilp(requirements_of(INSTANCE, FOREVER), Goal(problem), "multi", FOREVER)
     overlay = _complete(INSTANCE)
     SOLVERS["highs"](ilp.program, ilp.integers_of(overlay), FOREVER, threads=1, seed=0)
@@ -138,7 +135,7 @@ def fake_cbc(folder, script):
 
 
 def test_a_crash_of_cbc_is_an_error_and_not_an_answer(monkeypatch, tmp_path):
-    monkeypatch.setattr(ilp_solvers, "pulp_cbc_path", fake_cbc(tmp_path, "echo out of memory; exit 3"))
+    monkeypatch.setattr(ilp_solvers, "_cbc_path", lambda: fake_cbc(tmp_path, "echo out of memory; exit 3"))
     program, _ = knapsack(4)
     with pytest.raises(RuntimeError, match="out of memory"):
         SOLVERS["cbc"](program, None, FOREVER, threads=1, seed=0)
@@ -147,7 +144,7 @@ def test_a_crash_of_cbc_is_an_error_and_not_an_answer(monkeypatch, tmp_path):
 @pytest.mark.parametrize("ending", ["exit 139", "sleep 100"])
 def test_a_crash_or_a_hang_after_the_limit_leaves_the_bound_of_the_log(monkeypatch, tmp_path, ending):
     script = f"echo 'Continuous objective value is 1.8 - 0.00 seconds'; sleep 0.2; {ending}"
-    monkeypatch.setattr(ilp_solvers, "pulp_cbc_path", fake_cbc(tmp_path, script))
+    monkeypatch.setattr(ilp_solvers, "_cbc_path", lambda: fake_cbc(tmp_path, script))
     program, _ = knapsack(4)
     report = SOLVERS["cbc"](program, None, Clock(0.15), threads=1, seed=0)
     assert (report.found, report.stopped, report.lower_bound) == (False, True, 1.8)

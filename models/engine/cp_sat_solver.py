@@ -1,0 +1,59 @@
+"""CP-SAT of OR-Tools, called as the ILP solvers are: limit, threads and seed in; status and bound out."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from ...instances.clock import Clock
+from .ilp_solvers import SolverReport
+
+if TYPE_CHECKING:
+    from ortools.sat.python import cp_model
+
+
+def solve_with_cp_sat(
+    model: cp_model.CpModel, clock: Clock, *, threads: int, seed: int, lazy: bool = True
+) -> tuple[SolverReport, cp_model.CpSolver]:
+    """Solve with the complete linear relaxation, without which the bounds of the compact models are far weaker.
+
+    Parameters
+    ----------
+    threads : int
+        CP-SAT's workers.
+    lazy : bool
+        Whether CP-SAT adds the rows of the relaxation as they are violated, its default, or all of them at the root.
+
+    Returns
+    -------
+    report : SolverReport
+        `nodes` counts conflicts.
+    solver : CpSolver
+        It holds the values of the variables if `report.found`.
+
+    Raises
+    ------
+    OutOfTime
+        If the clock has no time left.
+    RuntimeError
+        If the model is invalid.
+    """
+    from ortools.sat.python import cp_model
+
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = threads
+    solver.parameters.random_seed = seed % 2**31
+    solver.parameters.linearization_level = 2
+    solver.parameters.add_lp_constraints_lazily = lazy
+    clock.check()
+    if math.isfinite(clock.left):
+        solver.parameters.max_time_in_seconds = clock.left
+    status = solver.solve(model)
+    nodes = float(solver.num_conflicts)
+    if status == cp_model.MODEL_INVALID:
+        raise RuntimeError(f"CP-SAT refuses the model: {model.validate()[:200]}")
+    if status == cp_model.INFEASIBLE:
+        return SolverReport(False, math.inf, False, nodes), solver
+    # Before it has a bound, CP-SAT reports 0, which is valid as no objective is negative.
+    found, stopped = status in (cp_model.OPTIMAL, cp_model.FEASIBLE), status != cp_model.OPTIMAL
+    return SolverReport(found, solver.best_objective_bound, stopped, nodes), solver

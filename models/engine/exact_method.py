@@ -1,0 +1,111 @@
+"""The frame of every exact method: heuristic starts, one minimisation by a solver, and the proposal that follows.
+
+A method of a room chooses its starts and its simple lower bound, wraps its model and solver in a `minimise` callable
+that returns a :class:`SolverOutcome`, and leaves limits, infeasibility and models beyond memory to
+:func:`solve_exactly`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Generic
+
+from ...instances.clock import Clock, OutOfTime
+from ...instances.method import Proposal
+from ...instances.option import Option
+from ...instances.problem import Answer
+from ...instances.result import Status
+
+START = Option("start", "best", "initial incumbent: the best heuristic answer, or none", choices=("best", "none"))
+
+
+@dataclass(frozen=True)
+class SolverOutcome(Generic[Answer]):
+    """The outcome of one minimisation.
+
+    Attributes
+    ----------
+    answer : Answer or None
+        The best one found.
+    lower_bound : float
+        Proven; −inf if nothing is, inf if the problem is infeasible.
+    stopped : bool
+        Whether the search ended before its proof was complete.
+    counters : mapping
+        As in :class:`.Result`.
+    """
+
+    answer: Answer | None = None
+    lower_bound: float = -math.inf
+    stopped: bool = False
+    counters: Mapping[str, float | str] = field(default_factory=dict)
+
+
+class ModelTooLarge(Exception):
+    """The model would not fit in memory. The message gives its size and becomes the reason in the result."""
+
+
+def check_size(variables: int, most: int) -> None:
+    """Raise :class:`ModelTooLarge` if a model may have more than `most` variables."""
+    if variables > most:
+        raise ModelTooLarge(f"the model could have {variables:,} variables, more than the {most:,} that fit")
+
+
+def solve_exactly(
+    value: Callable[[Answer], float],
+    minimise: Callable[[Answer | None, Clock], SolverOutcome[Answer]],
+    clock: Clock,
+    *,
+    starts: Iterable[Answer] = (),
+    lower_bound: float = -math.inf,
+    counters: Mapping[str, float | str] | None = None,
+    infeasible: str = "",
+    keep_start: bool = True,
+) -> Proposal[Answer]:
+    """Minimise from the best start, and return the incumbent and a valid bound also if the solver was stopped.
+
+    Parameters
+    ----------
+    value : callable
+        The value of an answer, to be minimised.
+    minimise : callable
+        From the best start (None without one) and the clock to a :class:`SolverOutcome`. It may raise
+        :class:`.OutOfTime` or :class:`ModelTooLarge`; then the best start is the answer.
+    clock : Clock
+        If it was interrupted, the reason of the proposal says so.
+    starts : iterable of Answer
+        Valid answers of heuristics.
+    lower_bound : float
+        A bound on the value that is known before.
+    counters : mapping, optional
+        Reported beside those of the outcome and ``start``, the value of the best start.
+    infeasible : str
+        The reason to give if the solver proves infeasibility.
+    keep_start : bool
+        Of a start and a solver's answer of equal value, whether to return the start.
+
+    Returns
+    -------
+    Proposal
+        Status ``time-limit`` if the search was stopped (the judge turns it into ``optimal`` where the bound meets the
+        value), ``infeasible`` if that is proven, and none otherwise.
+    """
+    start = min(starts, key=value, default=None)
+    known = dict(counters or {}) | ({} if start is None else {"start": value(start)})
+    outcome, reason = SolverOutcome[Answer](), ""
+    try:
+        outcome = minimise(start, clock)
+    except OutOfTime:
+        outcome = SolverOutcome(stopped=True)
+    except ModelTooLarge as error:
+        reason = str(error)
+    known |= outcome.counters
+    if outcome.lower_bound == math.inf and start is None:
+        return Proposal(status=Status.INFEASIBLE, counters=known, reason=infeasible)
+    answers = (start, outcome.answer) if keep_start else (outcome.answer, start)
+    best = min((answer for answer in answers if answer is not None), key=value, default=None)
+    bound = max(lower_bound, outcome.lower_bound)
+    status = Status.TIME_LIMIT if outcome.stopped else None
+    return Proposal(best, bound, status, known, clock.stopped_by or reason)
