@@ -16,7 +16,7 @@ LARGEST_TEXT = 2**29
 _BLOCK = 2**24
 
 
-def write_whole(path: Path, write: Callable[[Path], object]) -> None:
+def atomic_write(path: Path, write: Callable[[Path], object]) -> None:
     """Let `write` fill a temporary file beside `path`, then put it in place in one step.
 
     Raises

@@ -16,7 +16,7 @@ from .problem import Answer, Instance
 
 
 @dataclass(frozen=True)
-class Loaded(Generic[Instance]):
+class LoadedInstance(Generic[Instance]):
     """An instance read from a file, and what its reader should be told (duplicate rows), or ""."""
 
     instance: Instance
@@ -56,7 +56,7 @@ class Kind(ABC, Generic[Instance, Answer]):
     shown: tuple[str, ...]
 
     @abstractmethod
-    def read(self, path: Path, columns: Mapping[str, str]) -> Loaded[Instance]:
+    def read(self, path: Path, columns: Mapping[str, str]) -> LoadedInstance[Instance]:
         """An instance from a file; `columns` maps some of :attr:`columns` to their names there."""
 
     @abstractmethod

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from .errors import BadInput
-from .files import read_json, write_whole
+from .files import atomic_write, read_json
 from .overlay import LabelledNodes, Overlay
 
 FORMAT = "overlay/1"
@@ -32,7 +32,7 @@ def read_overlay(path: Path, instance: LabelledNodes) -> Overlay:
 def write_overlay(overlay: Overlay, instance: LabelledNodes, path: Path) -> None:
     """Write an overlay with the labels of its instance; the inverse of :func:`read_overlay`."""
     text = json.dumps({"format": FORMAT, "edges": labelled_edges(overlay, instance)}, ensure_ascii=False)
-    write_whole(path, lambda file: file.write_text(text + "\n", encoding="utf-8"))
+    atomic_write(path, lambda file: file.write_text(text + "\n", encoding="utf-8"))
 
 
 def labelled_edges(overlay: Overlay, instance: LabelledNodes) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ...instances.errors import BadInput
-from ...instances.files import read_text, write_whole
+from ...instances.files import atomic_write, read_text
 from ..catalogue import method_named, problem_named
 from .worst import WorstCase, proven_optimum
 
@@ -40,7 +40,7 @@ def add_case(case: WorstCase, file: Path) -> bool:
         return False
     kept = sorted([one for one in cases if one not in same] + [case], key=_key)
     lines = ",\n".join(json.dumps(asdict(one)) for one in kept)
-    write_whole(file, lambda path: path.write_text(f"[\n{lines}\n]\n", encoding="utf-8"))
+    atomic_write(file, lambda path: path.write_text(f"[\n{lines}\n]\n", encoding="utf-8"))
     return True
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import groupby
 from pathlib import Path
 
-from ...instances.files import write_whole
+from ...instances.files import atomic_write
 from ..figures.construction import PICTURED, construction_drawing
 from ..figures.relays import PICTURED_CONTENT, relay_drawing
 from .claim import Verdict
@@ -29,9 +29,9 @@ def write_page(outcomes: Sequence[Outcome], page: Path) -> None:
     pictures.mkdir(parents=True, exist_ok=True)
     drawings = [*map(construction_drawing, PICTURED), *map(relay_drawing, PICTURED_CONTENT)]
     for drawn in drawings:
-        write_whole(pictures / f"{drawn.name}.svg", partial(_write_bytes, drawn.svg_file))
+        atomic_write(pictures / f"{drawn.name}.svg", partial(_write_bytes, drawn.svg_file))
     text = page_text(outcomes, [(drawn.name, drawn.caption) for drawn in drawings])
-    write_whole(page, lambda file: file.write_text(text, encoding="utf-8"))
+    atomic_write(page, lambda file: file.write_text(text, encoding="utf-8"))
 
 
 def page_text(outcomes: Sequence[Outcome], pictures: Sequence[tuple[str, str]] = ()) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ...instances.errors import unknown
-from ...instances.files import read_text, write_whole
+from ...instances.files import atomic_write, read_text
 from ...instances.method import Method
 from ...instances.result import Status
 from ..catalogue import METHODS
@@ -204,4 +204,4 @@ def keep_outcomes(outcomes: Sequence[Outcome], file: Path) -> None:
     kept = {(one.id, one.quick): one for one in (*outcomes_in(file), *outcomes)}
     told = [kept[id_, quick].to_dict() for id_ in CLAIMS for quick in (True, False) if (id_, quick) in kept]
     text = json.dumps(told, ensure_ascii=False, indent=1)
-    write_whole(file, lambda path: path.write_text(text + "\n", encoding="utf-8"))
+    atomic_write(file, lambda path: path.write_text(text + "\n", encoding="utf-8"))

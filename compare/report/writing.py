@@ -14,7 +14,7 @@ from markupsafe import Markup
 from ...instances.brokers.kind import BROKERS
 from ...instances.catalogue import PROBLEMS
 from ...instances.content.kind import CONTENT
-from ...instances.files import write_whole
+from ...instances.files import atomic_write
 from ...instances.kind import Kind
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.kind import TOPICS
@@ -88,7 +88,7 @@ def write_report(
     for place in ("tables", "figures"):
         (folder / place).mkdir(parents=True, exist_ok=True)
     for name, data in {**files, "report.html": html.encode()}.items():
-        write_whole(folder / name, partial(_fill, data))
+        atomic_write(folder / name, partial(_fill, data))
     return folder / "report.html"
 
 

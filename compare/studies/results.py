@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ...instances.errors import BadInput, unknown
-from ...instances.files import write_whole
+from ...instances.files import atomic_write
 from ..catalogue import kind_named
 from .store import Store
 from .task import is_key
@@ -64,10 +64,10 @@ def export(rows: pd.DataFrame, file: Path) -> None:
     """Write rows as .csv or .parquet, whole or not at all; a CSV has no answers."""
     if file.suffix == ".csv":
         plain = rows.drop(columns="answer", errors="ignore")
-        write_whole(file, lambda path: plain.to_csv(path, index=False))
+        atomic_write(file, lambda path: plain.to_csv(path, index=False))
     elif file.suffix == ".parquet":
         table = pa.Table.from_pandas(rows, preserve_index=False)
-        write_whole(file, lambda path: pq.write_table(table, path, compression="zstd"))
+        atomic_write(file, lambda path: pq.write_table(table, path, compression="zstd"))
     else:
         raise BadInput(f"{file}: unknown ending '{file.suffix}': use .csv or .parquet")
 

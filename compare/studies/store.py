@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ...instances.errors import BadInput
-from ...instances.files import read_text, write_whole
+from ...instances.files import atomic_write, read_text
 from ...instances.kind import Kind
 from . import parts, run_log
 from .row import SCHEMA, VERSION, spread, table_of
@@ -87,7 +87,7 @@ class Store:
         except OSError as error:
             raise BadInput(f"{self.folder}: cannot be made ({error.strerror}): choose another folder") from None
         if not held.is_file():
-            write_whole(held, lambda file: file.write_text(spec, encoding="utf-8"))
+            atomic_write(held, lambda file: file.write_text(spec, encoding="utf-8"))
 
     @classmethod
     def existing(cls, folder: Path) -> Store:
@@ -189,7 +189,7 @@ class Store:
     def write_plan(self, plan: Plan) -> None:
         """Keep what the study's rows are for."""
         text = json.dumps({"format": _FORMAT, **asdict(plan)}, ensure_ascii=False, indent=1)
-        write_whole(self.folder / "plan.json", lambda file: file.write_text(text, encoding="utf-8"))
+        atomic_write(self.folder / "plan.json", lambda file: file.write_text(text, encoding="utf-8"))
 
     def plan(self) -> Plan:
         """What the study's rows are for; BadInput if another version of the program wrote it, or it is damaged."""
@@ -219,7 +219,7 @@ class Store:
     def write_index(self, index: Mapping[str, Made]) -> None:
         """Replace the index of recipes."""
         text = json.dumps({recipe: asdict(made) for recipe, made in index.items()}, ensure_ascii=False, indent=1)
-        write_whole(self.instances / "index.json", lambda file: file.write_text(text, encoding="utf-8"))
+        atomic_write(self.instances / "index.json", lambda file: file.write_text(text, encoding="utf-8"))
 
     def add_instance(self, instance: Any, kind: Kind[Any, Any]) -> None:
         """Keep an instance under its digest."""

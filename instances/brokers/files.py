@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import BadInput
-from ..files import read_json, write_whole
+from ..files import atomic_write, read_json
 from ..labels import natural_order
 from .dissemination import Dissemination
 from .network import BrokerNetwork
@@ -73,7 +73,7 @@ def write_brokers(network: BrokerNetwork, path: Path) -> None:
     for key, rows in sections.items():
         opened, closed = "{}" if key == "brokers" else "[]"
         parts.append(f'"{key}": {opened}' + ",".join(f"\n  {row}" for row in rows) + f"\n {closed}")
-    write_whole(path, lambda file: file.write_text("{" + ",\n ".join(parts) + "}\n", encoding="utf-8"))
+    atomic_write(path, lambda file: file.write_text("{" + ",\n ".join(parts) + "}\n", encoding="utf-8"))
 
 
 def read_dissemination(path: Path, network: BrokerNetwork) -> Dissemination:
@@ -102,7 +102,7 @@ def read_dissemination(path: Path, network: BrokerNetwork) -> Dissemination:
 def write_dissemination(answer: Dissemination, network: BrokerNetwork, path: Path) -> None:
     """Write an answer with the labels of its network; the inverse of :func:`read_dissemination`."""
     text = _text({"format": ANSWER_FORMAT, **labelled_rows(answer, network)})
-    write_whole(path, lambda file: file.write_text(text + "\n", encoding="utf-8"))
+    atomic_write(path, lambda file: file.write_text(text + "\n", encoding="utf-8"))
 
 
 def labelled_rows(answer: Dissemination, network: BrokerNetwork) -> dict[str, object]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ..kind import Kind, Loaded
+from ..kind import Kind, LoadedInstance
 from .dissemination import Dissemination
 from .files import labelled_rows, read_brokers, read_dissemination, write_brokers, write_dissemination
 from .network import BrokerNetwork
@@ -22,9 +22,9 @@ class Brokers(Kind[BrokerNetwork, Dissemination]):
     measures = ("deliveries", "pure_forwarders", "yield", "average_hops", "max_hops", "soft_links")
     shown = ("soft_links", "messages")
 
-    def read(self, path: Path, columns: Mapping[str, str]) -> Loaded[BrokerNetwork]:
+    def read(self, path: Path, columns: Mapping[str, str]) -> LoadedInstance[BrokerNetwork]:
         """See :func:`.read_brokers`."""
-        return Loaded(read_brokers(path))
+        return LoadedInstance(read_brokers(path))
 
     def write(self, instance: BrokerNetwork, path: Path) -> None:
         """See :func:`.write_brokers`."""

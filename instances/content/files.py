@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import BadInput
-from ..files import read_json, write_whole
+from ..files import atomic_write, read_json
 from ..labels import natural_order
 from .core_prices import closed
 from .instance import ContentInstance, Floats
@@ -53,9 +53,9 @@ def read_content(path: Path, *, close: bool = False) -> ContentInstance:
 def write_content(instance: ContentInstance, path: Path) -> None:
     """Write an instance in the format that the name's ending tells; the inverse of :func:`read_content`."""
     if path.suffix == ".json":
-        write_whole(path, lambda file: file.write_text(_to_json(instance), encoding="utf-8"))
+        atomic_write(path, lambda file: file.write_text(_to_json(instance), encoding="utf-8"))
     elif path.suffix == ".npz":
-        write_whole(path, lambda file: _to_arrays(instance, file))
+        atomic_write(path, lambda file: _to_arrays(instance, file))
     else:
         raise _unknown_ending(path)
 

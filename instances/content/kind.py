@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ..kind import Kind, Loaded
+from ..kind import Kind, LoadedInstance
 from .files import read_content, write_content
 from .instance import ContentInstance
 from .overlay import ContentOverlay, RoutingTree
@@ -24,9 +24,9 @@ class Content(Kind[ContentInstance, ContentOverlay]):
     measures = ("access", "core", "brokers_used", "largest_load")
     shown = ("assignment", "trees")
 
-    def read(self, path: Path, columns: Mapping[str, str]) -> Loaded[ContentInstance]:
+    def read(self, path: Path, columns: Mapping[str, str]) -> LoadedInstance[ContentInstance]:
         """See :func:`.read_content`; there are no columns."""
-        return Loaded(read_content(path))
+        return LoadedInstance(read_content(path))
 
     def write(self, instance: ContentInstance, path: Path) -> None:
         """See :func:`.write_content`."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import BadInput
-from ..files import read_json, write_whole
+from ..files import atomic_write, read_json
 from .instance import ContentInstance
 from .overlay import ContentOverlay, RoutingTree
 
@@ -45,7 +45,7 @@ def read_content_overlay(path: Path, instance: ContentInstance) -> ContentOverla
 def write_content_overlay(overlay: ContentOverlay, instance: ContentInstance, path: Path) -> None:
     """Write an overlay with the labels of its instance; the inverse of :func:`read_content_overlay`."""
     text = json.dumps({"format": FORMAT, **labelled_overlay(overlay, instance)}, ensure_ascii=False)
-    write_whole(path, lambda file: file.write_text(text + "\n", encoding="utf-8"))
+    atomic_write(path, lambda file: file.write_text(text + "\n", encoding="utf-8"))
 
 
 def labelled_overlay(overlay: ContentOverlay, instance: ContentInstance) -> dict[str, Any]:

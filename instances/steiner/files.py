@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import BadInput
-from ..files import read_text, write_whole
+from ..files import atomic_write, read_text
 from .instance import SteinerInstance
 
 _MAGIC = "33d32945"
@@ -85,7 +85,7 @@ def write_stp(instance: SteinerInstance, path: Path) -> None:
             "",
         ]
     )
-    write_whole(path, lambda file: file.write_text(text, encoding="utf-8"))
+    atomic_write(path, lambda file: file.write_text(text, encoding="utf-8"))
 
 
 class _Lines(Iterator[tuple[int, list[str]]]):

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ..kind import Kind, Loaded
+from ..kind import Kind, LoadedInstance
 from ..overlay import Overlay
 from ..overlay_files import labelled_edges, read_overlay, write_overlay
 from .files import read_stp, write_stp
@@ -23,9 +23,9 @@ class Steiner(Kind[SteinerInstance, Overlay]):
     sizes, measures = ("nodes", "edges", "terminals"), ("edges", "steiner_nodes")
     shown = ("edges",)
 
-    def read(self, path: Path, columns: Mapping[str, str]) -> Loaded[SteinerInstance]:
+    def read(self, path: Path, columns: Mapping[str, str]) -> LoadedInstance[SteinerInstance]:
         """See :func:`.read_stp`; there are no columns."""
-        return Loaded(read_stp(path))
+        return LoadedInstance(read_stp(path))
 
     def write(self, instance: SteinerInstance, path: Path) -> None:
         """See :func:`.write_stp`."""

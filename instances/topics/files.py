@@ -15,7 +15,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from ..errors import BadInput
-from ..files import read_json, write_whole
+from ..files import atomic_write, read_json
 from .instance import TopicInstance
 from .rows import parquet_rows, separated_rows
 
@@ -61,13 +61,13 @@ def write_topics(instance: TopicInstance, path: Path) -> None:
     """Write an instance in the format that the name's ending tells; the inverse of :func:`read_topics`."""
     if path.suffix == ".json":
         text = json.dumps({"format": FORMAT, "subscriptions": _subscriptions(instance)}, ensure_ascii=False, indent=1)
-        write_whole(path, lambda file: file.write_text(text + "\n", encoding="utf-8"))
+        atomic_write(path, lambda file: file.write_text(text + "\n", encoding="utf-8"))
     elif path.suffix == ".parquet":
-        write_whole(path, lambda file: pq.write_table(_rows(instance), file))
+        atomic_write(path, lambda file: pq.write_table(_rows(instance), file))
     elif path.suffix in _SEPARATED:
         delimiter = "," if path.suffix == ".csv" else "\t"
         options = pa.csv.WriteOptions(delimiter=delimiter)
-        write_whole(path, lambda file: pa.csv.write_csv(_rows(instance), file, options))
+        atomic_write(path, lambda file: pa.csv.write_csv(_rows(instance), file, options))
     else:
         raise _unknown_ending(path)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ..kind import Kind, Loaded
+from ..kind import Kind, LoadedInstance
 from ..overlay import Overlay
 from ..overlay_files import labelled_edges, read_overlay, write_overlay
 from .files import read_topics, write_topics
@@ -23,11 +23,11 @@ class Topics(Kind[TopicInstance, Overlay]):
     sizes, measures = ("nodes", "topics", "subscriptions"), ("edges", "max_degree", "average_degree")
     shown = ("edges",)
 
-    def read(self, path: Path, columns: Mapping[str, str]) -> Loaded[TopicInstance]:
+    def read(self, path: Path, columns: Mapping[str, str]) -> LoadedInstance[TopicInstance]:
         """See :func:`.read_topics`."""
         read = read_topics(path, **{f"{column}_column": name for column, name in columns.items()})
         remark = f"{path}: {read.duplicates} duplicate (node, topic) rows, each counted once" if read.duplicates else ""
-        return Loaded(read.instance, remark)
+        return LoadedInstance(read.instance, remark)
 
     def write(self, instance: TopicInstance, path: Path) -> None:
         """See :func:`.write_topics`."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from overlaybench.instances.errors import BadInput
-from overlaybench.instances.files import read_json, read_text, write_whole
+from overlaybench.instances.files import atomic_write, read_json, read_text
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_a_writer_that_raises_leaves_things_as_they_were(
         raise error
 
     with pytest.raises(type(error)):
-        write_whole(path, write)
+        atomic_write(path, write)
     assert {file.name: file.read_text() for file in tmp_path.iterdir()} == (
         {} if before is None else {"a.json": before}
     )
@@ -44,7 +44,7 @@ def test_a_full_disk_is_bad_input_that_names_the_file_and_leaves_nothing(tmp_pat
         raise error
 
     with pytest.raises(BadInput) as caught:
-        write_whole(path, write)
+        atomic_write(path, write)
     reason = error.strerror or str(error)
     assert str(caught.value) == f"{path}: cannot be written ({reason}): choose another place"
     assert list(tmp_path.iterdir()) == []
@@ -54,8 +54,8 @@ def test_a_process_that_dies_while_it_writes_leaves_the_old_file(tmp_path: Path)
     path = tmp_path / "a.json"
     path.write_text("old")
     script = (
-        "import os, sys; from pathlib import Path; from overlaybench.instances.files import write_whole\n"
-        "write_whole(Path(sys.argv[1]), lambda file: (file.write_text('half'), os._exit(9)))"
+        "import os, sys; from pathlib import Path; from overlaybench.instances.files import atomic_write\n"
+        "atomic_write(Path(sys.argv[1]), lambda file: (file.write_text('half'), os._exit(9)))"
     )
     assert subprocess.run([sys.executable, "-c", script, path], check=False).returncode == 9
     assert path.read_text() == "old"
@@ -65,7 +65,7 @@ def test_a_file_is_replaced_in_one_step_while_a_reader_keeps_the_old_one(tmp_pat
     path = tmp_path / "a.json"
     path.write_text("old")
     with path.open() as reader:
-        write_whole(path, lambda file: file.write_text("new"))
+        atomic_write(path, lambda file: file.write_text("new"))
         assert reader.read() == "old"
     assert path.read_text() == "new"
     assert [file.name for file in tmp_path.iterdir()] == ["a.json"]
@@ -74,7 +74,7 @@ def test_a_file_is_replaced_in_one_step_while_a_reader_keeps_the_old_one(tmp_pat
 def test_the_writer_is_given_another_file_in_the_same_folder(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     given: list[Path] = []
-    write_whole(path, given.append)
+    atomic_write(path, given.append)
     assert given[0] != path
     assert given[0].parent == path.parent
     assert path.read_bytes() == b""
@@ -84,7 +84,7 @@ def test_the_writer_is_given_another_file_in_the_same_folder(tmp_path: Path) -> 
 def test_a_file_has_the_rights_that_the_umask_leaves(tmp_path: Path, mask: int) -> None:
     before = os.umask(mask)
     try:
-        write_whole(tmp_path / "a", lambda file: file.write_text("text"))
+        atomic_write(tmp_path / "a", lambda file: file.write_text("text"))
     finally:
         os.umask(before)
     assert (tmp_path / "a").stat().st_mode & 0o777 == 0o666 & ~mask
@@ -94,20 +94,20 @@ def test_a_device_is_not_replaced_by_a_file(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with pytest.raises(BadInput, match="no regular file: choose another place"):
-        write_whole(pipe, lambda file: file.write_text("text"))
+        atomic_write(pipe, lambda file: file.write_text("text"))
     assert pipe.is_fifo()
 
 
 def test_a_name_too_long_is_bad_input(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="cannot be written"):
-        write_whole(tmp_path / ("x" * 300), lambda file: file.write_text("text"))
+        atomic_write(tmp_path / ("x" * 300), lambda file: file.write_text("text"))
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write in any folder")
 def test_a_folder_without_the_right_to_write_is_bad_input(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with pytest.raises(BadInput, match=r"cannot be written \(Permission denied\): choose another place"):
-        write_whole(tmp_path / "a", lambda file: file.write_text("text"))
+        atomic_write(tmp_path / "a", lambda file: file.write_text("text"))
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read any file")
