@@ -1,0 +1,65 @@
+"""CONTRIBUTING.md tried as written: its examples run, and are found where it says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from overlaybench.compare.catalogue import METHODS
+from overlaybench.compare.claims.claim import Claim, Verdict
+from overlaybench.compare.papers.bench import Bench
+from overlaybench.instances.catalogue import PROBLEMS, registered
+from overlaybench.instances.method import Method
+from overlaybench.instances.result import Status
+from overlaybench.instances.workload import Workload
+
+PAGE = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+METHOD, WORKLOAD, PROBLEM, CLAIM = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+
+
+def defined(code: str) -> Mapping[str, Any]:
+    names: dict[str, Any] = {}
+    exec(code, names)
+    return names
+
+
+def test_the_method_answers_the_workload_and_the_problem_judges_it() -> None:
+    method, workload, problem = (
+        defined(METHOD)["ALL_PAIRS"],
+        defined(WORKLOAD)["TOPIC_RING"],
+        defined(PROBLEM)["LeafyTCO"],
+    )
+    instance = workload.generate(seed=2, nodes=12)
+    for most in (1, 10):
+        result = method.run(instance, PROBLEMS["2d-star"], most=most)
+        assert result.status is Status.FEASIBLE
+        assert not problem().violations(instance, result.answer)
+        assert problem().value(instance, result.answer) == (result.answer.degrees != 1).sum()
+    assert problem().violations(instance, type(result.answer).from_edges(12, []))
+
+
+def test_an_installed_package_adds_its_method_and_workload(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "example_of_a_package.py").write_text(f"{METHOD}\n{WORKLOAD}")
+    information = tmp_path / "example_of_a_package-1.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: example-of-a-package\nVersion: 1\n")
+    (information / "entry_points.txt").write_text(
+        "[overlaybench.methods]\nall-pairs = example_of_a_package:ALL_PAIRS\n"
+        "[overlaybench.workloads]\ntopic-ring = example_of_a_package:TOPIC_RING\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert "all-pairs" in metadata.entry_points(group="overlaybench.methods").names
+    assert [method.name for method in registered("overlaybench.methods", Method)] == ["all-pairs"]
+    assert [workload.name for workload in registered("overlaybench.workloads", Workload)] == ["topic-ring"]
+
+
+def test_the_claim_holds_and_a_broken_algorithm_refutes_it() -> None:
+    claim: Claim = defined(CLAIM)["EXAMPLE"]
+    assert [finding.verdict for finding in claim.judge(Bench(True))] == [Verdict.HOLDS]
+    broken = Bench(True, {**METHODS, "gm": METHODS["ring-per-topic"]})
+    assert [finding.verdict for finding in claim.judge(broken)] == [Verdict.REFUTED]
