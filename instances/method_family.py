@@ -62,6 +62,8 @@ def family(members: Sequence[Method[Any, Any]]) -> Method[Any, Any]:
         solve=solve,
         options=tuple(dict.fromkeys(option for member in members for option in member.options)),
         warm_up=warm_up,
+        colour=members[0].colour,
+        marker=members[0].marker,
         members=tuple(members),
     )
     return made

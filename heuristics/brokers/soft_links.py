@@ -117,22 +117,33 @@ def two_feeds() -> BrokerNetwork:
     return BrokerNetwork(tree, wishes, events, radius=4, fanout=3)
 
 
-def _method(strategy: str, summary: str, source: str, options: tuple[Option, ...]) -> BrokerMethod:
-    solve = partial(_solve, strategy=strategy)
+def _method(
+    strategy: str, summary: str, source: str, options: tuple[Option, ...], look: tuple[str, str]
+) -> BrokerMethod:
     return Method(
         name=strategy,
         problems=("soft-links",),
         summary=summary,
         source=source,
-        solve=solve,
+        solve=partial(_solve, strategy=strategy),
         options=options,
+        colour=look[0],
+        marker=look[1],
         warm_up=_warm_up,
     )
 
 
-S0_TREE = _method("s0", "S0: along the primary tree, no soft links", "P5 §2, §5", (_QUEUES,))
+S0_TREE = _method("s0", "S0: along the primary tree, no soft links", "P5 §2, §5", (_QUEUES,), ("#8C8C8C", "X"))
 S1_COMMON = _method(
-    "s1", "S1: to the farthest broker on all primary paths that way", "P5 §5 Fig. 5", (*MANAGEMENT, _QUEUES)
+    "s1",
+    "S1: to the farthest broker on all primary paths that way",
+    "P5 §5 Fig. 5",
+    (*MANAGEMENT, _QUEUES),
+    ("#E69F00", "s"),
 )
-S2_FAR = _method("s2", "S2: straight to the farthest reachable anchors", "P5 §5 Fig. 6", (*MANAGEMENT, _QUEUES))
-SH_HYBRID = _method("sh", "SH: S1 while the uplink is busy, else S2", "P5 §5", (*MANAGEMENT, _OUTPUT, _QUEUES))
+S2_FAR = _method(
+    "s2", "S2: straight to the farthest reachable anchors", "P5 §5 Fig. 6", (*MANAGEMENT, _QUEUES), ("#0072B2", "o")
+)
+SH_HYBRID = _method(
+    "sh", "SH: S1 while the uplink is busy, else S2", "P5 §5", (*MANAGEMENT, _OUTPUT, _QUEUES), ("#009E73", "^")
+)

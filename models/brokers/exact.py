@@ -189,6 +189,8 @@ def _warm_up() -> None:
 
 SOFT_ILP = Method(
     name="ilp",
+    colour="#000000",
+    marker="P",
     problems=("soft-links",),
     summary="the best soft links and the best ways over them: multi-commodity flows, by HiGHS",
     source="models/brokers/ilp.py",
@@ -199,6 +201,8 @@ SOFT_ILP = Method(
 )
 SOFT_CP_SAT = Method(
     name="cp-sat",
+    colour="#6B5B00",
+    marker="*",
     problems=("soft-links",),
     summary="the best soft links and the best ways over them: arborescences with levels, by CP-SAT",
     source="models/brokers/cp.py",
@@ -209,6 +213,8 @@ SOFT_CP_SAT = Method(
 )
 LEAST_MESSAGES: Method[BrokerNetwork, Dissemination] = Method(
     name="least-messages",
+    colour="#CC79A7",
+    marker="v",
     problems=("soft-links",),
     summary="the best way of each publication over the links that a strategy's gains end with",
     source="P5 §6; models/brokers/exact.py",

@@ -131,6 +131,8 @@ def _warm_up() -> None:
 
 CONTENT_CP_SAT: Method[ContentInstance, ContentOverlay] = Method(
     name="cp-sat",
+    colour="#6B5B00",
+    marker="*",
     problems=tuple(problem.name for problem in CONTENT_PROBLEMS),
     summary="content: the compact models in whole numbers",
     source="P4 §II.B, §IV.A; docs/content_exact.md",

@@ -119,6 +119,8 @@ def _warm_up() -> None:
 
 CONTENT_ILP: Method[ContentInstance, ContentOverlay] = Method(
     name="ilp",
+    colour="#000000",
+    marker="P",
     problems=tuple(problem.name for problem in CONTENT_PROBLEMS),
     summary="content: integer programs in PuLP, an arborescence a publisher or broker and channel, or flows",
     source="P4 §II.B, §IV.A; docs/content_exact.md",

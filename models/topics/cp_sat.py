@@ -103,6 +103,8 @@ def _warm_up() -> None:
 
 CP_SAT = Method(
     name="cp-sat",
+    colour="#6B5B00",
+    marker="*",
     problems=EXACTLY_ANSWERED,
     summary="compact CP-SAT models: an arborescence with levels in each topic, centres for diameter 2",
     source="models/topics/compact/overlay_cp.py",

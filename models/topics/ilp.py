@@ -124,6 +124,8 @@ def _warm_up() -> None:
 
 ILP = Method(
     name="ilp",
+    colour="#000000",
+    marker="P",
     problems=EXACTLY_ANSWERED,
     summary="compact integer programs in PuLP: flows for connectivity, centres and common neighbours for diameter 2",
     source="models/topics/compact/overlay_ilp.py",
