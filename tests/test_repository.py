@@ -225,3 +225,15 @@ def test_nothing_unpickles_or_runs_what_a_file_says() -> None:
                 assert not called.endswith((".read_pickle", ".unsafe_load", "yaml.load", "shelve.open")), place
                 if called in ("np.load", "numpy.load"):
                     assert "allow_pickle=False" in ast.unparse(node), place
+
+
+def test_no_line_of_prose_is_longer_than_a_screen() -> None:
+    """Tables, code and lines that a link makes long are no prose."""
+    long = []
+    for path in (path for path in files_of_the_tree() if path.suffix == ".md"):
+        code = False
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            code ^= line.lstrip().startswith("```")
+            if not code and not line.startswith("|") and len(line) > 120 and " " in line.strip():
+                long.append(f"{path.relative_to(ROOT)}:{number}: {len(line)} characters")
+    assert long == []
