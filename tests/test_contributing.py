@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md tried as written: its examples run, and are found where it says."""
+"""CONTRIBUTING.md and README.md as written: their examples run, and are found where they say."""
 
 from __future__ import annotations
 
@@ -18,8 +18,13 @@ from overlaybench.instances.method import Method
 from overlaybench.instances.result import Status
 from overlaybench.instances.workload import Workload
 
-PAGE = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
-METHOD, WORKLOAD, PROBLEM, CLAIM = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+
+def examples(page: str) -> list[str]:
+    text = (Path(__file__).parents[1] / page).read_text(encoding="utf-8")
+    return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+
+
+METHOD, WORKLOAD, PROBLEM, CLAIM = examples("CONTRIBUTING.md")
 
 
 def defined(code: str) -> Mapping[str, Any]:
@@ -63,3 +68,9 @@ def test_the_claim_holds_and_a_broken_algorithm_refutes_it() -> None:
     assert [finding.verdict for finding in claim.judge(Bench(True))] == [Verdict.HOLDS]
     broken = Bench(True, {**METHODS, "gm": METHODS["ring-per-topic"]})
     assert [finding.verdict for finding in claim.judge(broken)] == [Verdict.REFUTED]
+
+
+def test_the_examples_of_the_readme_run() -> None:
+    assert examples("README.md")
+    for code in examples("README.md"):
+        defined(code)
