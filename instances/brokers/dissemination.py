@@ -18,7 +18,7 @@ _LOST = -1
 
 @dataclass(frozen=True, eq=False)
 class Dissemination:
-    """Which links there are beside the primary ones, and who sends what to whom.
+    """The soft links of a network, and every message between brokers.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Dissemination:
 
     @property
     def num_messages(self) -> int:
-        """M."""
+        """The number of messages."""
         return len(self.messages)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -67,13 +67,13 @@ class Dissemination:
 
 
 class Arrivals:
-    """Where each message of a dissemination stands on its way from the source.
+    """The path length and the receiver's interest of each message of a dissemination.
 
     Attributes
     ----------
     hops : int64 array, shape (m,)
         Links from the source to the receiver of each message, this one included; -1 for a message whose sender
-        never gets the publication.
+        never receives the publication.
     wanted : bool array, shape (m,)
         Whether the receiver has a matching subscription; if not, it is a pure forwarder.
     """
@@ -86,17 +86,17 @@ class Arrivals:
         publication, sender, receiver = self._answer.messages.astype(np.int64).T
         size = self._network.num_brokers
         at = publication * size + receiver
-        place = np.minimum(np.searchsorted(at, publication * size + sender), max(0, len(at) - 1))
-        fed = at[place] == publication * size + sender if len(at) else np.zeros(0, dtype=np.bool_)
+        incoming = np.minimum(np.searchsorted(at, publication * size + sender), max(0, len(at) - 1))
+        receives = at[incoming] == publication * size + sender if len(at) else np.zeros(0, dtype=np.bool_)
         from_source = sender == self._network.publications.sources[publication]
         hops = np.where(from_source, 1, _LOST)
         while True:
-            grown = np.where(~from_source & fed & (hops[place] > 0), hops[place] + 1, hops)
-            # A cycle would go on growing: no path is longer than there are brokers.
-            grown = np.where(grown > size, _LOST, grown)
-            if np.array_equal(grown, hops):
+            longer = np.where(~from_source & receives & (hops[incoming] > 0), hops[incoming] + 1, hops)
+            # Along a cycle the hops would grow for ever, but no path has more links than there are brokers.
+            longer = np.where(longer > size, _LOST, longer)
+            if np.array_equal(longer, hops):
                 return hops
-            hops = grown
+            hops = longer
 
     @cached_property
     def wanted(self) -> npt.NDArray[np.bool_]:

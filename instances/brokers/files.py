@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..errors import BadInput
 from ..files import atomic_write, read_json
@@ -19,7 +20,6 @@ from .tree import DELAY, UNCAPPED, BrokerTree
 
 FORMAT = "brokers/1"
 ANSWER_FORMAT = "dissemination/1"
-_BOUNDS = "a pair of whole numbers, null for no bound"
 
 
 def read_brokers(path: Path) -> BrokerNetwork:
@@ -32,7 +32,7 @@ def read_brokers(path: Path) -> BrokerNetwork:
     Raises
     ------
     BadInput
-        With the file, the place and the mend: no tree, a fanout below the primary degree, Δ below 1, swapped bounds…
+        Naming file and location: no tree, a fanout below the primary degree, Δ below 1, swapped bounds…
     """
     data = read_json(path, FORMAT)
     try:
@@ -43,7 +43,7 @@ def read_brokers(path: Path) -> BrokerNetwork:
 
 def write_brokers(network: BrokerNetwork, path: Path) -> None:
     """Write a network; the inverse of :func:`read_brokers`."""
-    tree, wishes, events = network.tree, network.subscriptions, network.publications
+    tree, subscriptions, publications = network.tree, network.subscriptions, network.publications
     names = [tree.label(v) for v in range(tree.num_brokers)]
 
     def bound(value: int) -> int | None:
@@ -53,54 +53,60 @@ def write_brokers(network: BrokerNetwork, path: Path) -> None:
         pairs = zip(network.attributes, low, high, strict=True)
         return {name: [bound(a), bound(b)] for name, a, b in pairs if (a, b) != (LOWEST, HIGHEST)}
 
-    caps = dict(zip(names, tree.uplinks.tolist(), strict=True))
+    def columns(*arrays: npt.NDArray[Any]) -> Iterator[tuple[Any, ...]]:
+        return zip(*(array.tolist() for array in arrays), strict=True)
+
     sections = {
-        "brokers": [f"{_text(v)}: {_text({'uplink': cap} if cap else {})}" for v, cap in caps.items()],
-        "links": [
-            _text([names[u], names[v], d]) for (u, v), d in zip(tree.links.tolist(), tree.delays.tolist(), strict=True)
+        "brokers": [
+            f"{_text(name)}: {_text({'uplink': cap} if cap else {})}"
+            for name, cap in zip(names, tree.uplinks.tolist(), strict=True)
         ],
+        "links": [_text([names[u], names[v], delay]) for (u, v), delay in columns(tree.links, tree.delays)],
         "subscriptions": [
-            _text([names[b], predicates(low, high)])
-            for b, low, high in zip(wishes.brokers.tolist(), wishes.lows.tolist(), wishes.highs.tolist(), strict=True)
+            _text([names[broker], predicates(low, high)])
+            for broker, low, high in columns(subscriptions.brokers, subscriptions.lows, subscriptions.highs)
         ],
         "publications": [
-            _text([t, names[b], values])
-            for t, b, values in zip(events.times.tolist(), events.sources.tolist(), events.values.tolist(), strict=True)
+            _text([time, names[broker], values])
+            for time, broker, values in columns(publications.times, publications.sources, publications.values)
         ],
     }
     head = [("format", FORMAT), ("radius", network.radius), ("fanout", network.fanout)]
     parts = [f'"{key}": {_text(value)}' for key, value in [*head, ("attributes", list(network.attributes))]]
     for key, rows in sections.items():
-        opened, closed = "{}" if key == "brokers" else "[]"
-        parts.append(f'"{key}": {opened}' + ",".join(f"\n  {row}" for row in rows) + f"\n {closed}")
+        opening, closing = "{}" if key == "brokers" else "[]"
+        parts.append(f'"{key}": {opening}' + ",".join(f"\n  {row}" for row in rows) + f"\n {closing}")
     atomic_write(path, lambda file: file.write_text("{" + ",\n ".join(parts) + "}\n", encoding="utf-8"))
 
 
 def read_dissemination(path: Path, network: BrokerNetwork) -> Dissemination:
     """Read an answer: ``soft_links`` are [sender, receiver], ``messages`` are [publication, sender, receiver].
 
-    Publications are numbered from 0 as they stand in the network's file.
+    Publications are numbered from 0 in the order of the network's file.
 
     Raises
     ------
     BadInput
-        With the file, the place and the mend.
+        Naming file and location.
     """
     data = read_json(path, ANSWER_FORMAT)
     ids = {network.tree.label(v): v for v in range(network.num_brokers)}
+    last = len(network.publications) - 1
+    links, messages = [], []
     try:
-        links = [(_broker(a, ids), _broker(b, ids)) for a, b in _rows(data, "soft_links", 2, "[sender, receiver]")]
-        sent = [
-            (_number(p, 0, len(network.publications) - 1, "publication"), _broker(a, ids), _broker(b, ids))
-            for p, a, b in _rows(data, "messages", 3, "[publication, sender, receiver]")
-        ]
+        for number, row in enumerate(_rows(data, "soft_links", 2, "[sender, receiver]")):
+            links.append([_broker(end, ids, f"soft link {number}") for end in row])
+        for number, (p, *ends) in enumerate(_rows(data, "messages", 3, "[publication, sender, receiver]")):
+            where = f"message {number}"
+            publication = _number(p, 0, last, f"{where}: publication")
+            messages.append([publication, *(_broker(end, ids, where) for end in ends)])
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
-    return Dissemination.of(np.array(links, dtype=np.int64), np.array(sent, dtype=np.int64))
+    return Dissemination.of(np.array(links, dtype=np.int64), np.array(messages, dtype=np.int64))
 
 
 def write_dissemination(answer: Dissemination, network: BrokerNetwork, path: Path) -> None:
-    """Write an answer with the labels of its network; the inverse of :func:`read_dissemination`."""
+    """Write an answer with the broker labels of its network; the inverse of :func:`read_dissemination`."""
     text = _text({"format": ANSWER_FORMAT, **labelled_rows(answer, network)})
     atomic_write(path, lambda file: file.write_text(text + "\n", encoding="utf-8"))
 
@@ -124,13 +130,13 @@ def _network(data: dict[str, Any]) -> BrokerNetwork:
         raise BadInput('needs "attributes": a list of names')
     if len(set(attributes)) < len(attributes):
         raise BadInput('"attributes" has a name twice: rename one')
-    natural_order([*brokers, *attributes])  # refuses what is no Unicode text
+    natural_order([*brokers, *attributes])  # rejects labels that are no Unicode text
     ids = {name: number for number, name in enumerate(brokers)}
-    places = {name: number for number, name in enumerate(attributes)}
+    indices = {name: number for number, name in enumerate(attributes)}
     return BrokerNetwork(
         _tree(brokers, _rows(data, "links", (2, 3), "[broker, broker] or [broker, broker, microseconds]"), ids),
-        _subscriptions(_rows(data, "subscriptions", 2, "[broker, {attribute: [low, high]}]"), ids, places),
-        _publications(_rows(data, "publications", 3, "[microseconds, broker, [values]]"), ids, len(places)),
+        _subscriptions(_rows(data, "subscriptions", 2, "[broker, {attribute: [low, high]}]"), ids, indices),
+        _publications(_rows(data, "publications", 3, "[microseconds, broker, [values]]"), ids, len(indices)),
         _number(data.get("radius"), 1, HIGHEST, "radius"),
         _number(data.get("fanout"), 0, HIGHEST, "fanout"),
         tuple(attributes),
@@ -139,42 +145,42 @@ def _network(data: dict[str, Any]) -> BrokerNetwork:
 
 def _tree(brokers: dict[str, Any], rows: list[list[Any]], ids: dict[str, int]) -> BrokerTree:
     uplinks = []
-    for name, about in brokers.items():
-        if not isinstance(about, dict) or not set(about) <= {"uplink"}:
+    for name, properties in brokers.items():
+        if not isinstance(properties, dict) or not set(properties) <= {"uplink"}:
             raise BadInput(f"broker '{name}': give {{}} or {{\"uplink\": publications a second}}")
-        uplinks.append(_number(about.get("uplink", UNCAPPED), 0, HIGHEST, f"uplink of broker '{name}'"))
+        uplinks.append(_number(properties.get("uplink", UNCAPPED), 0, HIGHEST, f"uplink of broker '{name}'"))
     links, delays, seen = [], [], set()
     for number, row in enumerate(rows):
-        u, v = (_at("link", number, _broker, end, ids) for end in row[:2])
+        u, v = (_broker(end, ids, f"link {number}") for end in row[:2])
         if u == v or (min(u, v), max(u, v)) in seen:
-            raise BadInput(f"link {number}: '{row[0]}'-'{row[1]}' is a loop or stands twice: remove it")
+            raise BadInput(f"link {number}: '{row[0]}'-'{row[1]}' is a loop or a repetition: remove it")
         seen.add((min(u, v), max(u, v)))
         links.append((u, v))
         delays.append(_number(row[2] if len(row) == 3 else DELAY, 0, HIGHEST, f"delay of link {number}"))
     return BrokerTree.of(len(ids), links, delays=delays, uplinks=uplinks, labels=list(ids))
 
 
-def _subscriptions(rows: list[list[Any]], ids: dict[str, int], places: dict[str, int]) -> Subscriptions:
-    lows = np.full((len(rows), len(places)), LOWEST, dtype=np.int64)
-    highs = np.full((len(rows), len(places)), HIGHEST, dtype=np.int64)
+def _subscriptions(rows: list[list[Any]], ids: dict[str, int], indices: dict[str, int]) -> Subscriptions:
+    lows = np.full((len(rows), len(indices)), LOWEST, dtype=np.int64)
+    highs = np.full((len(rows), len(indices)), HIGHEST, dtype=np.int64)
     brokers = np.zeros(len(rows), dtype=np.int64)
     for number, (broker, predicates) in enumerate(rows):
-        brokers[number] = _at("subscription", number, _broker, broker, ids)
+        where = f"subscription {number}"
+        brokers[number] = _broker(broker, ids, where)
         if not isinstance(predicates, dict):
-            raise BadInput(f"subscription {number}: its predicates must be an object of attribute: [low, high]")
+            raise BadInput(f"{where}: its predicates must be an object of attribute: [low, high]")
         for name, bounds in predicates.items():
-            if name not in places:
-                raise BadInput(f"subscription {number}: unknown attribute '{name}': name one of \"attributes\"")
+            if name not in indices:
+                raise BadInput(f"{where}: unknown attribute '{name}': name one of \"attributes\"")
             if not isinstance(bounds, list) or len(bounds) != 2:
-                raise BadInput(f"subscription {number}: predicate on '{name}' must be {_BOUNDS}")
-            low, high = bounds
-            where = f"subscription {number}: a bound on '{name}'"
-            lows[number, places[name]] = low = LOWEST if low is None else _number(low, LOWEST + 1, HIGHEST - 1, where)
-            highs[number, places[name]] = high = (
-                HIGHEST if high is None else _number(high, LOWEST + 1, HIGHEST - 1, where)
+                raise BadInput(f"{where}: predicate on '{name}' must be a pair of whole numbers, null for no bound")
+            low, high = (
+                unbounded if bound is None else _value(bound, f"{where}: a bound on '{name}'")
+                for bound, unbounded in zip(bounds, (LOWEST, HIGHEST), strict=True)
             )
             if low > high:
-                raise BadInput(f"subscription {number}: predicate on '{name}' from {low} to {high}: swap its bounds")
+                raise BadInput(f"{where}: predicate on '{name}' from {low} to {high}: swap its bounds")
+            lows[number, indices[name]], highs[number, indices[name]] = low, high
     order = np.argsort(brokers, kind="stable")
     return Subscriptions(brokers[order].astype(np.int32), lows[order].astype(np.int32), highs[order].astype(np.int32))
 
@@ -183,14 +189,14 @@ def _publications(rows: list[list[Any]], ids: dict[str, int], width: int) -> Pub
     values = np.zeros((len(rows), width), dtype=np.int64)
     times, sources = np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
     for number, (time, broker, point) in enumerate(rows):
-        times[number] = _number(time, 0, 2**62, f"time of publication {number}")
+        where = f"publication {number}"
+        times[number] = _number(time, 0, 2**62, f"time of {where}")
         if number and times[number] < times[number - 1]:
-            raise BadInput(f"publication {number} is earlier than the one before it: sort them by time")
-        sources[number] = _at("publication", number, _broker, broker, ids)
+            raise BadInput(f"{where} is earlier than the one before it: sort them by time")
+        sources[number] = _broker(broker, ids, where)
         if not isinstance(point, list) or len(point) != width:
-            raise BadInput(f"publication {number}: its values must be a list of {width}, one for each attribute")
-        for place, value in enumerate(point):
-            values[number, place] = _number(value, LOWEST + 1, HIGHEST - 1, f"publication {number}: a value")
+            raise BadInput(f"{where}: its values must be a list of {width}, one for each attribute")
+        values[number] = [_value(value, f"{where}: a value") for value in point]
     return Publications(times, sources.astype(np.int32), values.astype(np.int32))
 
 
@@ -201,21 +207,18 @@ def _rows(data: dict[str, Any], key: str, widths: int | tuple[int, ...], shape: 
         raise BadInput(f'needs "{key}": a list of {shape}')
     for number, row in enumerate(rows):
         if not isinstance(row, list) or len(row) not in allowed:
-            raise BadInput(f'"{key}" row {number} must be {shape}: mend or remove it')
+            raise BadInput(f'"{key}" row {number} must be {shape}: correct or remove it')
     return rows
 
 
-def _at(what: str, number: int, read: Callable[..., int], *given: object) -> int:
-    try:
-        return read(*given)
-    except BadInput as error:
-        raise BadInput(f"{what} {number}: {error}") from None
-
-
-def _broker(name: object, ids: dict[str, int]) -> int:
+def _broker(name: object, ids: dict[str, int], where: str) -> int:
     if not isinstance(name, str) or name not in ids:
-        raise BadInput(f"unknown broker '{name}': name one of \"brokers\"")
+        raise BadInput(f"{where}: unknown broker '{name}': name one of \"brokers\"")
     return ids[name]
+
+
+def _value(value: object, what: str) -> int:
+    return _number(value, LOWEST + 1, HIGHEST - 1, what)
 
 
 def _number(value: object, least: int, most: int, what: str) -> int:

@@ -1,4 +1,4 @@
-"""The kind ``brokers``: a broker tree with its traffic, answered by soft links and what is sent over them."""
+"""The kind ``brokers``: a broker tree with its traffic, answered by soft links and the messages sent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .network import BrokerNetwork
 
 
 class Brokers(Kind[BrokerNetwork, Dissemination]):
-    """Publications over a broker tree (P5)."""
+    """Broker networks and their disseminations."""
 
     name, summary = "brokers", "a broker tree with subscriptions and publications; answered by soft links and messages"
     sizes = ("brokers", "subscriptions", "publications")
@@ -31,7 +31,7 @@ class Brokers(Kind[BrokerNetwork, Dissemination]):
         write_brokers(instance, path)
 
     def size(self, instance: BrokerNetwork) -> dict[str, int]:
-        """How many brokers, subscriptions and publications."""
+        """The numbers of brokers, subscriptions and publications."""
         counts = (instance.num_brokers, len(instance.subscriptions), len(instance.publications))
         return dict(zip(self.sizes, counts, strict=True))
 
@@ -48,12 +48,12 @@ class Brokers(Kind[BrokerNetwork, Dissemination]):
         return labelled_rows(answer, instance)
 
     def pack(self, answer: Dissemination) -> npt.NDArray[np.int32]:
-        """The number of soft links, their ends in turn, then the messages row by row."""
+        """The number of soft links, then their rows, then the rows of the messages."""
         count = np.array([len(answer.soft_links)], dtype=np.int32)
         return np.concatenate([count, answer.soft_links.ravel(), answer.messages.ravel()])
 
     def unpack(self, packed: npt.NDArray[np.int32], instance: BrokerNetwork) -> Dissemination:
-        """The dissemination so packed."""
+        """The inverse of :meth:`pack`."""
         links, messages = np.split(packed[1:], [2 * int(packed[0])])
         return Dissemination(links.reshape(-1, 2), messages.reshape(-1, 3))
 

@@ -18,7 +18,7 @@ from .tree import BrokerTree
 
 @dataclass(frozen=True, eq=False)
 class BrokerNetwork:
-    """What soft links are chosen for (P5 §3, §6).
+    """A primary network with its traffic and the limits on soft links (P5 §3, §6).
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class BrokerNetwork:
     radius : int
         Δ ≥ 1: a soft link joins brokers at most Δ primary hops apart.
     fanout : int
-        Most primary and soft links that a broker sends over, at least its primary degree.
+        The most primary and soft links that a broker may send over; at least its primary degree.
     attributes : tuple of str
         Their names.
 
@@ -61,15 +61,15 @@ class BrokerNetwork:
                 f"{len(set(names))} distinct names: give as many of each"
             )
         for what, brokers in (("subscription", self.subscriptions.brokers), ("publication", self.publications.sources)):
-            if (strange := np.flatnonzero((brokers < 0) | (brokers >= self.tree.num_brokers))).size:
+            if (unknown := np.flatnonzero((brokers < 0) | (brokers >= self.tree.num_brokers))).size:
                 raise BadInput(
-                    f"{what} {strange[0]}: no broker {brokers[strange[0]]}: give 0…{self.tree.num_brokers - 1}"
+                    f"{what} {unknown[0]}: no broker {brokers[unknown[0]]}: give 0…{self.tree.num_brokers - 1}"
                 )
         object.__setattr__(self, "attributes", names)
 
     @property
     def num_brokers(self) -> int:
-        """N."""
+        """The number of brokers."""
         return self.tree.num_brokers
 
     @cached_property
@@ -88,26 +88,26 @@ class BrokerNetwork:
 
     @property
     def num_deliveries(self) -> int:
-        """Publications that arrive at brokers with matching subscriptions, however they are sent."""
+        """Publications that arrive at brokers with matching subscriptions: the same in every valid answer."""
         return len(self.destinations[1])
 
     def allowed_links(self) -> Ids:
-        """Every ordered pair (u, v) at primary distance 2 … Δ, the soft links there can be, shape (k, 2)."""
+        """Every possible soft link: the ordered pairs (u, v) at primary distance 2 … Δ, shape (k, 2)."""
         far = self.tree.distances
         return np.argwhere((far >= 2) & (far <= self.radius)).astype(np.int32)
 
     def spare_links(self) -> npt.NDArray[np.int64]:
-        """How many soft links each broker may have: the fanout less its primary links, shape (n,)."""
+        """The most soft links of each broker: the fanout less its primary links, shape (n,)."""
         return self.fanout - self.tree.degrees
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 (hexadecimal) of everything but the names: the same on every machine."""
+        """SHA-256 (hexadecimal) of everything except labels and attribute names: the same on every machine."""
         sha = hashlib.sha256(b"overlaybench brokers/1\n")
         tree, subs, pubs = self.tree, self.subscriptions, self.publications
         head = [self.num_brokers, self.radius, self.fanout, len(self.attributes), len(subs), len(pubs)]
-        whole = (np.array(head), tree.links, tree.delays, tree.uplinks, subs.brokers, subs.lows, subs.highs)
-        for part in (*whole, pubs.times, pubs.sources, pubs.values):
+        arrays = (np.array(head), tree.links, tree.delays, tree.uplinks, subs.brokers, subs.lows, subs.highs)
+        for part in (*arrays, pubs.times, pubs.sources, pubs.values):
             sha.update(np.ascontiguousarray(part, dtype="<i8").tobytes())
         return sha.hexdigest()
 

@@ -1,36 +1,37 @@
-"""Content: publications as points, subscriptions as conjunctions of interval predicates, and which match (P5 §4)."""
+"""Publications as points, subscriptions as conjunctions of interval predicates, and their matching (P5 §4)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from ..arrays import Ids, Offsets, frozen
 from ..errors import BadInput
 
 LOWEST, HIGHEST = -(2**31), 2**31 - 1
-_AT_ONCE = 1 << 22
+_MOST_ENTRIES = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
 class Subscriptions:
-    """Conjunctions of interval predicates over whole-number attributes, each held at a broker.
+    """Conjunctions of interval predicates over integer attributes, each issued at a broker.
 
     Parameters
     ----------
-    brokers : int32 array, shape (S,), not falling
+    brokers : int32 array, shape (S,), in ascending order
     lows, highs : int32 arrays, shape (S, A)
-        Subscription s wants ``lows[s, a] <= value of a <= highs[s, a]`` for every attribute a. A bound of -2^31 or
-        2^31 - 1 is none; an attribute without either bound has no predicate.
+        Subscription s matches a point with ``lows[s, a] <= value of a <= highs[s, a]`` for every attribute a. A bound
+        of -2^31 or 2^31 - 1 means no bound; an attribute with neither bound has no predicate.
 
     Raises
     ------
     BadInput
-        If the shapes differ, the brokers fall, or a predicate has its bounds swapped (naming it).
+        If the shapes differ, the brokers are not sorted, or the bounds of a predicate are swapped.
     """
 
     brokers: Ids
@@ -41,9 +42,9 @@ class Subscriptions:
         for name in ("brokers", "lows", "highs"):
             object.__setattr__(self, name, frozen(getattr(self, name), np.int32))
         if self.lows.ndim != 2 or self.lows.shape != self.highs.shape or self.brokers.shape != self.lows.shape[:1]:
-            raise BadInput("subscriptions need one broker and as many lower as upper bounds each")
+            raise BadInput("each subscription needs one broker and as many lower as upper bounds")
         if (np.diff(self.brokers) < 0).any():
-            raise BadInput("subscriptions must stand by broker, from the lowest to the highest")
+            raise BadInput("the brokers of subscriptions must be in ascending order: sort the subscriptions by broker")
         if (swapped := np.argwhere(self.lows > self.highs)).size:
             s, a = swapped[0].tolist()
             low, high = int(self.lows[s, a]), int(self.highs[s, a])
@@ -54,7 +55,7 @@ class Subscriptions:
 
     @property
     def predicates(self) -> npt.NDArray[np.int64]:
-        """How many attributes each subscription restricts, shape (S,)."""
+        """The number of attributes that each subscription restricts, shape (S,)."""
         return np.asarray(((self.lows > LOWEST) | (self.highs < HIGHEST)).sum(axis=1))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -67,14 +68,14 @@ class Publications:
 
     Parameters
     ----------
-    times : int64 array, shape (P,), microseconds, not negative, not falling
+    times : int64 array, shape (P,), microseconds, not negative, in ascending order
     sources : int32 array, shape (P,)
     values : int32 array, shape (P, A)
 
     Raises
     ------
     BadInput
-        If the shapes differ or the times fall or are negative.
+        If the shapes differ, or the times are negative or not sorted.
     """
 
     times: Offsets
@@ -85,21 +86,13 @@ class Publications:
         object.__setattr__(self, "times", frozen(self.times, np.int64))
         for name in ("sources", "values"):
             object.__setattr__(self, name, frozen(getattr(self, name), np.int32))
-        if (
-            self.values.ndim != 2
-            or self.times.shape != self.sources.shape
-            or self.sources.shape != self.values.shape[:1]
-        ):
-            raise BadInput("publications need one time, one source and as many values as there are attributes each")
+        if self.values.ndim != 2 or not self.times.shape == self.sources.shape == self.values.shape[:1]:
+            raise BadInput("each publication needs one time, one source and one value for each attribute")
         if self.times.size and (self.times[0] < 0 or (np.diff(self.times) < 0).any()):
-            raise BadInput("the times of publications must not be negative nor fall: sort them")
+            raise BadInput("the times of publications must not be negative and must be in ascending order: sort them")
 
     def __len__(self) -> int:
         return len(self.times)
-
-    def window(self, first: int, last: int) -> Publications:
-        """Publications `first` … `last` − 1."""
-        return Publications(self.times[first:last], self.sources[first:last], self.values[first:last])
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Publications, (self.times, self.sources, self.values)
@@ -112,68 +105,69 @@ def matching_brokers(subscriptions: Subscriptions, publications: Publications, n
     -------
     offsets : int64 array, shape (P + 1,)
     brokers : int32 array
-        Those of publication p are ``brokers[offsets[p]:offsets[p + 1]]``, rising; its source is among them if it has
-        a matching subscription itself.
+        Those of publication p are ``brokers[offsets[p]:offsets[p + 1]]``, in ascending order, its source included if it
+        has a matching subscription.
 
     Notes
     -----
-    Cost O(P · S · A) at worst; a broker is done at its first matching subscription, and at once where the point lies
-    outside the box around all of its subscriptions.
+    Cost O(P · S · A) in the worst case. The search in a broker's subscriptions ends at the first that matches, and is
+    skipped if the point lies outside their bounding box.
     """
+    lows, highs = subscriptions.lows, subscriptions.highs
     first = np.searchsorted(subscriptions.brokers, np.arange(num_brokers + 1)).astype(np.int64)
-    least, most = _boxes(first, subscriptions.lows, subscriptions.highs)
-    rows = max(1, _AT_ONCE // num_brokers)
-    sizes, found = [np.zeros(1, dtype=np.int64)], [np.zeros(0, dtype=np.int32)]
-    for start in range(0, len(publications), rows):
-        values = publications.values[start : start + rows]
-        matched = _match(first, least, most, subscriptions.lows, subscriptions.highs, values)
-        sizes.append(matched.sum(axis=1))
-        found.append(np.nonzero(matched)[1].astype(np.int32))
-    return frozen(np.cumsum(np.concatenate(sizes)), np.int64), frozen(np.concatenate(found), np.int32)
+    box_lows = np.full((num_brokers, lows.shape[1]), HIGHEST, dtype=np.int32)
+    box_highs = np.full_like(box_lows, LOWEST)
+    np.minimum.at(box_lows, subscriptions.brokers, lows)
+    np.maximum.at(box_highs, subscriptions.brokers, highs)
+    sizes, brokers = [np.zeros(1, dtype=np.int64)], [np.zeros(0, dtype=np.int32)]
+    for values in _chunks(publications, num_brokers):
+        matches = _compiled()(first, box_lows, box_highs, lows, highs, values)
+        sizes.append(matches.sum(axis=1))
+        brokers.append(np.nonzero(matches)[1].astype(np.int32))
+    return frozen(np.cumsum(np.concatenate(sizes)), np.int64), frozen(np.concatenate(brokers), np.int32)
 
 
 def matching_shares(subscriptions: Subscriptions, publications: Publications) -> npt.NDArray[np.float64]:
     """The share of all subscriptions that each publication matches, shape (P,). Cost O(P · S · A)."""
-    counts: npt.NDArray[np.int64] = _count(subscriptions.lows, subscriptions.highs, publications.values)
-    return counts / max(1, len(subscriptions))
+    lows, highs = subscriptions.lows.T.copy(), subscriptions.highs.T.copy()
+    counts = [np.zeros(0)]
+    for values in _chunks(publications, len(subscriptions)):
+        matches = np.ones((len(values), len(subscriptions)), dtype=np.bool_)
+        for low, high, value in zip(lows, highs, values.T[:, :, None], strict=True):
+            matches &= (low <= value) & (value <= high)
+        counts.append(matches.sum(axis=1))
+    return np.concatenate(counts) / max(1, len(subscriptions))
 
 
-def _boxes(first: Offsets, lows: Ids, highs: Ids) -> tuple[Ids, Ids]:
-    """The least lower and the greatest upper bound of each broker's subscriptions, by attribute; swapped for none."""
-    least = np.full((len(first) - 1, lows.shape[1]), HIGHEST, dtype=np.int32)
-    most = np.full_like(least, LOWEST)
-    at = np.repeat(np.arange(len(first) - 1), np.diff(first))
-    np.minimum.at(least, at, lows)
-    np.maximum.at(most, at, highs)
-    return least, most
+def _chunks(publications: Publications, width: int) -> Iterator[Ids]:
+    """The values of a few publications at a time, so that an array with `width` entries for each stays small."""
+    rows = max(1, _MOST_ENTRIES // max(1, width))
+    return (publications.values[start : start + rows] for start in range(0, len(publications), rows))
 
 
-@njit(cache=True)
-def _match(first, least, most, lows, highs, values):  # type: ignore[no-untyped-def]
-    matched = np.zeros((len(values), len(first) - 1), dtype=np.bool_)
+@cache
+def _compiled() -> Callable[..., npt.NDArray[np.bool_]]:
+    """The kernel :func:`_match`; numba is imported when publications are first matched."""
+    from numba import njit
+
+    return cast(Callable[..., npt.NDArray[np.bool_]], njit(cache=True)(_match))
+
+
+def _match(first: Offsets, box_lows: Ids, box_highs: Ids, lows: Ids, highs: Ids, values: Ids) -> npt.NDArray[np.bool_]:
+    """Whether a broker, whose subscriptions are ``first[broker] … first[broker + 1] - 1``, matches each point."""
+    matches = np.zeros((len(values), len(first) - 1), dtype=np.bool_)
     for p in range(len(values)):
         for broker in range(len(first) - 1):
-            if not _holds(least, most, broker, values[p]):
+            inside = True
+            for a in range(values.shape[1]):
+                inside &= box_lows[broker, a] <= values[p, a] <= box_highs[broker, a]
+            if not inside:
                 continue
             for s in range(first[broker], first[broker + 1]):
-                if _holds(lows, highs, s, values[p]):
-                    matched[p, broker] = True
+                inside = True
+                for a in range(values.shape[1]):
+                    inside &= lows[s, a] <= values[p, a] <= highs[s, a]
+                if inside:
+                    matches[p, broker] = True
                     break
-    return matched
-
-
-@njit(cache=True)
-def _count(lows, highs, values):  # type: ignore[no-untyped-def]
-    count = np.zeros(len(values), dtype=np.int64)
-    for p in range(len(values)):
-        for s in range(len(lows)):
-            count[p] += _holds(lows, highs, s, values[p])
-    return count
-
-
-@njit(cache=True)
-def _holds(lows, highs, s, point):  # type: ignore[no-untyped-def]
-    inside = True
-    for a in range(len(point)):
-        inside &= lows[s, a] <= point[a] <= highs[s, a]
-    return inside
+    return matches

@@ -1,4 +1,4 @@
-"""The soft link problem of P5, and its judge."""
+"""The soft link problem of P5, which judges every answer."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from ..problem import Problem
 from .dissemination import Arrivals, Dissemination
 from .network import BrokerNetwork
 
-_NAMED = 5
+_MOST_NAMED = 5
 
 
 class SoftLinks(Problem[BrokerNetwork, Dissemination]):
     """Fewest messages that carry every publication to every broker with a matching subscription (P5 §6, §7).
 
-    Chosen are the soft links, under fanout and radius, and the way of each publication over primary and soft links.
-    A broker receives a publication at most once, so the messages are the deliveries, which every answer has alike, and
-    the receptions by pure forwarders: fewest messages, fewest pure forwarders and highest yield are one question.
+    An answer chooses soft links, within fanout and radius, and a path of primary and soft links for each delivery.
+    A broker receives a publication at most once. So the messages are the deliveries, whose number is fixed, plus the
+    receptions by pure forwarders: fewest messages, fewest pure forwarders and highest yield are equivalent.
     """
 
     kind = "brokers"
     name, summary, source = "soft-links", "fewest messages over the primary tree and soft links", "P5 §6, §7"
 
     def value(self, instance: BrokerNetwork, answer: Dissemination) -> float:
-        """Messages between brokers."""
+        """The number of messages between brokers."""
         return answer.num_messages
 
     def violations(self, instance: BrokerNetwork, answer: Dissemination) -> list[str]:
@@ -31,10 +31,10 @@ class SoftLinks(Problem[BrokerNetwork, Dissemination]):
         found = _unknown(instance, answer)
         if not found:
             found = [*_bad_links(instance, answer), *_bad_messages(instance, answer)]
-        return found if len(found) <= _NAMED else [*found[:_NAMED], f"and {len(found) - _NAMED} more"]
+        return found if len(found) <= _MOST_NAMED else [*found[:_MOST_NAMED], f"and {len(found) - _MOST_NAMED} more"]
 
     def measures(self, instance: BrokerNetwork, answer: Dissemination) -> dict[str, float]:
-        """What the messages are made of, the hops to a delivery (mean and most), and how many soft links there are."""
+        """Deliveries, pure forwarders, yield, hops of the deliveries (mean and most), and the number of soft links."""
         arrivals = Arrivals(instance, answer)
         hops = arrivals.hops[arrivals.wanted]
         return {
@@ -49,8 +49,8 @@ class SoftLinks(Problem[BrokerNetwork, Dissemination]):
 
 def _unknown(network: BrokerNetwork, answer: Dissemination) -> list[str]:
     ends = np.concatenate([answer.soft_links.ravel(), answer.messages[:, 1:].ravel()])
-    strange = ends[(ends < 0) | (ends >= network.num_brokers)]
-    found = [f"there is no broker {v}" for v in np.unique(strange).tolist()]
+    unknown = ends[(ends < 0) | (ends >= network.num_brokers)]
+    found = [f"there is no broker {v}" for v in np.unique(unknown).tolist()]
     publications = answer.messages[:, 0]
     outside = publications[(publications < 0) | (publications >= len(network.publications))]
     return found + [f"there is no publication {p}" for p in np.unique(outside).tolist()]
@@ -67,7 +67,7 @@ def _bad_links(network: BrokerNetwork, answer: Dissemination) -> list[str]:
         )
     keys = u.astype(np.int64) * network.num_brokers + v
     if len(np.unique(keys)) < len(keys):
-        found.append("a soft link stands twice")
+        found.append("a soft link occurs twice")
     out = np.bincount(u, minlength=network.num_brokers)
     for broker in np.flatnonzero(out > network.fanout - tree.degrees).tolist():
         found.append(
@@ -94,9 +94,9 @@ def _bad_messages(network: BrokerNetwork, answer: Dissemination) -> list[str]:
     for i in np.concatenate([twice, back]).tolist():
         found.append(f"publication {publication[i]} reaches '{tree.label(int(receiver[i]))}' twice")
     if (np.diff(at) < 0).any():
-        return [*found, "messages must stand by publication and receiver"]
+        return [*found, "messages must be sorted by publication and receiver"]
     for i in np.flatnonzero(Arrivals(network, answer).hops < 0).tolist():
-        found.append(f"publication {publication[i]} is sent by '{tree.label(int(sender[i]))}', which never has it")
+        found.append(f"publication {publication[i]} is sent by '{tree.label(int(sender[i]))}', which never receives it")
     offsets, brokers = network.destinations
     wanted = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)) * size + brokers
     for missing in np.setdiff1d(wanted, at).tolist():

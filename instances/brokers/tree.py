@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
-from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from ..arrays import Ids, Offsets, frozen
 from ..errors import BadInput
@@ -28,7 +26,7 @@ class BrokerTree:
     links : int32 array, shape (n - 1, 2)
         The primary links, each u < v, in lexicographic order. Build it from links in any order with :meth:`of`.
     delays : int64 array, shape (n - 1,)
-        Microseconds over each link, the same both ways.
+        Delay of each link in microseconds, the same in both directions.
     uplinks : int64 array, shape (n,)
         Publications a second that a broker can send, over all its links together; 0 means no cap.
     labels : sequence of str, optional
@@ -37,7 +35,7 @@ class BrokerTree:
     Raises
     ------
     BadInput
-        If the links are no tree on the brokers (saying where), or a delay or capacity is negative.
+        If the links are no tree on the brokers, or a delay or capacity is negative.
     """
 
     links: Ids
@@ -51,8 +49,7 @@ class BrokerTree:
         labels = None if self.labels is None else tuple(self.labels)
         if len(uplinks) < 1:
             raise BadInput("a network needs at least one broker")
-        if len(delays) != len(links):
-            raise BadInput(f"{len(delays)} delays for {len(links)} primary links: give one each")
+        _check_delays(len(delays), len(links))
         if (delays < 0).any() or (uplinks < 0).any():
             raise BadInput("a delay or an uplink capacity is negative: give microseconds and publications a second")
         if labels is not None and (len(labels) != len(uplinks) or len(set(labels)) < len(labels) or "" in labels):
@@ -67,11 +64,10 @@ class BrokerTree:
     def _check_tree(self) -> None:
         size = self.num_brokers
         if self.links.size and (self.links.min() < 0 or self.links.max() >= size):
-            raise BadInput(f"a primary link ends outside the brokers 0…{size - 1}")
-        count, part = connected_components(self._adjacency, directed=False)
-        if count > 1:
-            apart = self.label(int(np.flatnonzero(part != part[0])[0]))
-            raise BadInput(f"the primary network is no tree: no path from '{self.label(0)}' to '{apart}': add a link")
+            raise BadInput(f"a primary link has an end outside the brokers 0…{size - 1}")
+        if apart := sorted(set(range(size)) - set(self._parents)):
+            ends = f"'{self.label(0)}' to '{self.label(apart[0])}'"
+            raise BadInput(f"the primary network is no tree: no path from {ends}: add a link")
         if len(self.links) != size - 1:
             raise BadInput(
                 f"the primary network is no tree: {len(self.links)} links on {size} brokers close a cycle: "
@@ -89,27 +85,18 @@ class BrokerTree:
         labels: Sequence[str] | None = None,
     ) -> BrokerTree:
         """Build from links in any order and direction; by default 1 ms each, and no uplink is capped."""
-        pairs = [(min(u, v), max(u, v)) for u, v in links]
-        given = list(delays) if delays is not None else [DELAY] * len(pairs)
-        if len(given) != len(pairs):
-            raise BadInput(f"{len(given)} delays for {len(pairs)} primary links: give one each")
-        for u, v in pairs:
-            if u == v or pairs.count((u, v)) > 1:
-                raise BadInput(f"primary link {u}-{v} is a loop or stands twice: remove it")
-        order = sorted(range(len(pairs)), key=lambda i: pairs[i])
-        caps = list(uplinks) if uplinks is not None else [UNCAPPED] * num_brokers
+        pairs: npt.NDArray[Any] = np.sort(np.array(list(links), dtype=np.int64).reshape(-1, 2), axis=1)
+        each = np.array([DELAY] * len(pairs) if delays is None else list(delays), dtype=np.int64)
+        caps = np.array([UNCAPPED] * num_brokers if uplinks is None else list(uplinks), dtype=np.int64)
+        _check_delays(len(each), len(pairs))
         if len(caps) != num_brokers:
             raise BadInput(f"{len(caps)} uplinks for {num_brokers} brokers: give one each")
-        return cls(
-            np.array([pairs[i] for i in order], dtype=np.int64),
-            np.array([given[i] for i in order], dtype=np.int64),
-            np.array(caps, dtype=np.int64),
-            labels,
-        )
+        order = np.lexsort(pairs.T[::-1])
+        return cls(pairs[order], each[order], caps, labels)
 
     @property
     def num_brokers(self) -> int:
-        """N."""
+        """The number of brokers."""
         return len(self.uplinks)
 
     def label(self, broker: int) -> str:
@@ -123,51 +110,58 @@ class BrokerTree:
 
     @cached_property
     def neighbours(self) -> tuple[Ids, ...]:
-        """The primary neighbours of each broker, rising."""
-        matrix = self._adjacency
-        ends = np.split(matrix.indices, matrix.indptr[1:-1])
-        return tuple(np.sort(each).astype(np.int32) for each in ends)
+        """The primary neighbours of each broker, in ascending order."""
+        start, end = np.concatenate([self.links, self.links[:, ::-1]]).T
+        return tuple(np.split(end[np.lexsort((end, start))], np.cumsum(self.degrees)[:-1]))
 
     @cached_property
     def next_hops(self) -> npt.NDArray[np.int32]:
         """The neighbour of u on the path to v, shape (n, n); u itself at v = u. Cost O(n²)."""
-        hops = np.empty((self.num_brokers, self.num_brokers), dtype=np.int32)
-        for v, (_, before) in enumerate(self._searches):
-            hops[:, v] = before
-            hops[v, v] = v
+        hops = np.diag(np.arange(self.num_brokers, dtype=np.int32))
+        for v, parent, earlier in self._attachments():
+            hops[earlier, v] = hops[earlier, parent]
+            hops[parent, v] = v
+            hops[v, earlier] = parent
         return hops
 
     @cached_property
     def distances(self) -> npt.NDArray[np.int32]:
         """Primary hops between any two brokers, shape (n, n). Cost O(n²)."""
-        far = np.zeros((self.num_brokers, self.num_brokers), dtype=np.int32)
-        for v, (order, before) in enumerate(self._searches):
-            for u in order[1:].tolist():
-                far[u, v] = far[before[u], v] + 1
-        return far
+        return self._path_sums(np.ones(len(self.links), dtype=np.int32))
 
     @cached_property
     def path_delays(self) -> npt.NDArray[np.int64]:
         """Microseconds over the primary path between any two brokers, shape (n, n). Cost O(n²)."""
-        size = self.num_brokers
-        one = np.zeros((size, size), dtype=np.int64)
-        one[self.links[:, 0], self.links[:, 1]] = one[self.links[:, 1], self.links[:, 0]] = self.delays
-        delay = np.zeros((size, size), dtype=np.int64)
-        for v, (order, before) in enumerate(self._searches):
-            for u in order[1:].tolist():
-                delay[u, v] = delay[before[u], v] + one[u, before[u]]
-        return delay
+        return self._path_sums(self.delays)
+
+    def _path_sums(self, weights: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The sum of the weights of the links on the path between any two brokers."""
+        of_link = {(u, v): weight for (u, v), weight in zip(self.links.tolist(), weights.tolist(), strict=True)}
+        sums = np.zeros((self.num_brokers, self.num_brokers), dtype=weights.dtype)
+        for v, parent, earlier in self._attachments():
+            sums[v, earlier] = sums[earlier, v] = sums[parent, earlier] + of_link[min(v, parent), max(v, parent)]
+        return sums
+
+    def _attachments(self) -> Iterator[tuple[int, int, list[int]]]:
+        """Each broker but 0 with its parent and all brokers visited earlier."""
+        order = list(self._parents)
+        return ((v, self._parents[v], order[:index]) for index, v in enumerate(order) if index)
 
     @cached_property
-    def _searches(self) -> list[tuple[Ids, Ids]]:
-        return [breadth_first_order(self._adjacency, v, directed=False) for v in range(self.num_brokers)]
-
-    @cached_property
-    def _adjacency(self) -> sp.csr_array:
-        u, v = self.links.T
-        ones = np.ones(2 * len(u), dtype=np.int8)
-        ends = (np.concatenate([u, v]), np.concatenate([v, u]))
-        return sp.csr_array(sp.coo_array((ones, ends), shape=(self.num_brokers, self.num_brokers)))
+    def _parents(self) -> dict[int, int]:
+        """The parent of each broker that is reachable from broker 0, breadth first; 0 is its own."""
+        parents, queue = {0: 0}, [0]
+        for u in queue:
+            for v in self.neighbours[u].tolist():
+                if v not in parents:
+                    parents[v] = u
+                    queue.append(v)
+        return parents
 
     def __reduce__(self) -> tuple[Any, ...]:
         return BrokerTree, (self.links, self.delays, self.uplinks, self.labels)
+
+
+def _check_delays(delays: int, links: int) -> None:
+    if delays != links:
+        raise BadInput(f"{delays} delays for {links} primary links: give one each")

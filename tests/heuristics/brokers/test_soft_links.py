@@ -14,14 +14,12 @@ from overlaybench.heuristics.brokers.working_map import Mesh, has, link, mesh_of
 from overlaybench.instances.brokers.network import BrokerNetwork
 from overlaybench.instances.brokers.problems import SoftLinks
 from overlaybench.instances.brokers.tree import BrokerTree
-from overlaybench.instances.brokers.workloads import broker_workload
+from overlaybench.instances.catalogue import WORKLOADS
 from overlaybench.instances.result import Status
 from tests.broker_strategies import Link, broker_networks, networks_with_links
 from tests.heuristics.brokers import twins as broker_twins
 
-SPARSE = {"tree": "balanced", "brokers": 40, "degree": 3, "radius": 4, "fanout": 9, "uplink": 0}
-CONTENT = {"subscriptions": 400, "publications": 600, "rate": 3600, "alpha": 0.8, "spread": 9}
-SMALL = {**SPARSE, **CONTENT, "specific": 10, "hosts": 100}
+SMALL = {"brokers": 40, "fanout": 9, "subscriptions": 400, "publications": 600}
 
 
 def seen_by(mesh: Mesh, a: int) -> broker_twins.Map:
@@ -129,7 +127,7 @@ def test_methods_return_valid_disseminations(method: object, network: BrokerNetw
 
 
 def test_managed_links_save_messages_and_more_of_them_save_more() -> None:
-    network = broker_workload(seed=3, **SMALL)
+    network = WORKLOADS["brokers-sparse"].generate(seed=3, **SMALL)
     messages = {name: disseminate(network, name).num_messages for name in STRATEGIES}
     assert messages["s2"] < messages["s1"] < messages["s0"]
     tight = BrokerNetwork(network.tree, network.subscriptions, network.publications, 4, 4)
@@ -137,7 +135,7 @@ def test_managed_links_save_messages_and_more_of_them_save_more() -> None:
 
 
 def test_the_hybrid_strategy_lies_between_the_two_it_is_made_of() -> None:
-    network = broker_workload(seed=3, **{**SMALL, "uplink": 20, "rate": 7200})
+    network = WORKLOADS["brokers-sparse"].generate(seed=3, **SMALL, uplink=20, rate=7200)
     links = managed_links(network, STRATEGIES.index("s2"), Management())
     s1, s2, sh = (carried(network, STRATEGIES.index(name), links).num_messages for name in ("s1", "s2", "sh"))
     assert s2 < sh < s1

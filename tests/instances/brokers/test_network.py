@@ -1,10 +1,11 @@
-"""Broker networks: trees, content, files, workloads, and the judge of disseminations."""
+"""Broker networks: trees, matching, files, workloads, and the judge of disseminations."""
 
 from __future__ import annotations
 
 import json
 import pickle
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -18,7 +19,8 @@ from overlaybench.instances.brokers.network import BrokerNetwork
 from overlaybench.instances.brokers.predicates import Publications, Subscriptions, matching_shares
 from overlaybench.instances.brokers.problems import SoftLinks
 from overlaybench.instances.brokers.tree import BrokerTree
-from overlaybench.instances.brokers.workloads import TREES, broker_workload
+from overlaybench.instances.brokers.workloads import TREES
+from overlaybench.instances.catalogue import WORKLOADS
 from overlaybench.instances.errors import BadInput
 from tests.broker_strategies import broker_networks, broker_trees
 
@@ -80,7 +82,7 @@ def test_networks_survive_files_and_pickling(tmp_path_factory: pytest.TempPathFa
     assert read_brokers(path) == network == pickle.loads(pickle.dumps(network))
 
 
-def test_a_file_is_read_as_it_says(tmp_path: Path) -> None:
+def test_a_file_gives_delays_uplinks_predicates_and_destinations(tmp_path: Path) -> None:
     network = read_brokers(written(tmp_path))
     assert network.tree.delays.tolist() == [1000, 700]
     assert network.tree.uplinks.tolist() == [0, 5, 0]
@@ -93,7 +95,7 @@ def test_a_file_is_read_as_it_says(tmp_path: Path) -> None:
     [
         ({"links": [["a", "b"]]}, "no tree: no path from 'a' to 'c': add a link"),
         ({"links": [["a", "b"], ["b", "c"], ["c", "a"]]}, "no tree: 3 links on 3 brokers close a cycle: keep 2"),
-        ({"links": [["a", "b"], ["b", "a"]]}, "link 1: 'b'-'a' is a loop or stands twice: remove it"),
+        ({"links": [["a", "b"], ["b", "a"]]}, "link 1: 'b'-'a' is a loop or a repetition: remove it"),
         ({"links": [["a", "b"], ["b", "d"]]}, "link 1: unknown broker 'd': name one of"),
         ({"links": [["a", "b"], ["b", "c", -1]]}, "delay of link 1 is -1: give a whole number"),
         ({"fanout": 1}, "the fanout 1 is below the 2 primary links of broker 'b': give at least 2"),
@@ -109,7 +111,7 @@ def test_a_file_is_read_as_it_says(tmp_path: Path) -> None:
         ({"publications": [[5, "d", [2, 0]]]}, "publication 0: unknown broker 'd'"),
     ],
 )
-def test_bad_networks_are_refused_in_one_line_with_place_and_mend(
+def test_bad_networks_are_refused_in_one_line_with_location_and_fix(
     tmp_path: Path, changed: dict[str, object], said: str
 ) -> None:
     path = written(tmp_path, **changed)
@@ -129,11 +131,12 @@ def test_swapped_bounds_and_falling_times_are_refused_in_arrays_too() -> None:
 
 @pytest.mark.parametrize("tree", TREES)
 def test_workloads_are_the_same_for_the_same_seed_and_trees_of_their_family(tree: str) -> None:
-    shape = {"brokers": 30, "degree": 3, "radius": 4, "fanout": 30, "uplink": 0, "subscriptions": 90}
-    content = {"publications": 50, "rate": 3600, "alpha": 0.8, "spread": 9, "specific": 50, "hosts": 50}
-    network = broker_workload(seed=7, tree=tree, **shape, **content)
-    assert network == broker_workload(seed=7, tree=tree, **shape, **content)
-    assert network != broker_workload(seed=8, tree=tree, **shape, **content)
+    workload = WORKLOADS["brokers-sparse"]
+    given: dict[str, Any] = {"tree": tree, "brokers": 30, "fanout": 30, "subscriptions": 90, "publications": 50}
+    given |= {"specific": 50, "hosts": 50}
+    network = workload.generate(seed=7, **given)
+    assert network == workload.generate(seed=7, **given)
+    assert network != workload.generate(seed=8, **given)
     degrees = network.tree.degrees
     assert degrees.max() == {"balanced": 3, "random": 3, "path": 2, "star": 29}[tree]
     assert network.tree.distances.max() == {"path": 29, "star": 2}.get(tree, network.tree.distances.max())
@@ -177,8 +180,8 @@ def test_the_judge_counts_messages_forwarders_and_hops() -> None:
         ([(0, 1)], [(0, 0, 1), (0, 1, 2), (0, 2, 3), (0, 3, 4)], "joins brokers 1 primary hops apart"),
         ([(0, 3)], [(0, 0, 3), (0, 3, 4), (0, 3, 2), (0, 2, 1), (0, 0, 1)], "publication 0 reaches 'b1' twice"),
         ([(0, 3)], [(0, 0, 3), (0, 3, 4), (0, 3, 2), (0, 2, 1), (0, 1, 0)], "publication 0 reaches 'b0' twice"),
-        ([], [(0, 2, 3), (0, 3, 2), (0, 3, 4)], "is sent by 'b2', which never has it"),
-        ([], [(0, 1, 2), (0, 2, 3), (0, 3, 4)], "is sent by 'b1', which never has it"),
+        ([], [(0, 2, 3), (0, 3, 2), (0, 3, 4)], "is sent by 'b2', which never receives it"),
+        ([], [(0, 1, 2), (0, 2, 3), (0, 3, 4)], "is sent by 'b1', which never receives it"),
         ([(0, 7)], [], "there is no broker 7"),
         ([], [(1, 0, 1)], "there is no publication 1"),
     ],
