@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 import importlib
+import os
 import re
+import shutil
 import subprocess
+import sys
 import tomllib
 from collections.abc import Iterable, Iterator
 from importlib import metadata
@@ -237,3 +240,26 @@ def test_no_line_of_prose_is_longer_than_a_screen() -> None:
             if not code and not line.startswith("|") and len(line) > 120 and " " in line.strip():
                 long.append(f"{path.relative_to(ROOT)}:{number}: {len(line)} characters")
     assert long == []
+
+
+@pytest.mark.slow
+def test_types_and_tests_hold_in_a_checkout_of_any_name(tmp_path: Path) -> None:
+    """A hyphen is no part of a module's name, and many clones have one."""
+    checkout = tmp_path / "a-b"
+    for path in files_of_the_tree():
+        copy = checkout / path.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, copy)
+    source = checkout / ".venv" / "src"
+    source.mkdir(parents=True)
+    (source / "overlaybench").symlink_to("../..")
+    environment = os.environ | {"PYTHONPATH": str(source)}
+    tests = [
+        "tests/test_repository.py",
+        "tests/heuristics/test_examples.py",
+        "-k",
+        "package_under_test or greedy_merge",
+    ]
+    for command in (["mypy", "-p", "overlaybench.instances"], ["pytest", "-p", "no:cacheprovider", *tests]):
+        ended = subprocess.run([sys.executable, "-m", *command], cwd=checkout, env=environment, capture_output=True)
+        assert ended.returncode == 0, ended.stdout.decode()
