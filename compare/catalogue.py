@@ -8,25 +8,19 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..instances.catalogue import KINDS, PROBLEMS, ROOMS, WORKLOADS, Catalogue, methods_of, registered
+from ..instances.catalogue import KINDS, PROBLEMS, ROOMS, WORKLOADS, Catalogue, methods_of
 from ..instances.method import Method
-from ..instances.method_family import family
 
 
-def _families() -> Iterator[Method[Any, Any]]:
-    """Every method; those of one name that answer different kinds of problem as one."""
-    ours = [method for room in ROOMS for floor in ("heuristics", "models") for method in _in_room(floor, room)]
-    named: dict[str, list[Method[Any, Any]]] = {}
-    for method in (*ours, *registered("overlaybench.methods", Method)):
-        named.setdefault(method.name, []).append(method)
-    return map(family, named.values())
+def _own_methods() -> Iterator[Method[Any, Any]]:
+    for room in ROOMS:
+        for floor in ("heuristics", "models"):
+            yield from methods_of(f"overlaybench.{floor}.{room}")
 
 
-def _in_room(floor: str, room: str) -> tuple[Method[Any, Any], ...]:
-    return methods_of(f"overlaybench.{floor}.{room}")
-
-
-METHODS: Catalogue[Method[Any, Any]] = Catalogue("method", _families)
+METHODS: Catalogue[Method[Any, Any]] = Catalogue(
+    "method", _own_methods, group="overlaybench.methods", kind=Method, join=Method.joined
+)
 kind_named, problem_named, workload_named, method_named = (
     KINDS.named,
     PROBLEMS.named,

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and read with errors that name them."""
+"""Atomic writes, and reads whose errors name the file."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from typing import Any
 from .errors import BadInput
 
 LARGEST_TEXT = 2**29
-"""Bytes of JSON or the like: 1,000,000 nodes with 20 topics each take some 200 MB."""
+"""The most bytes of a JSON or other text file; 1,000,000 nodes with 20 topics each take about 200 MB."""
 _BLOCK = 2**24
 
 
 def atomic_write(path: Path, write: Callable[[Path], object]) -> None:
-    """Let `write` fill a temporary file beside `path`, then put it in place in one step.
+    """Let `write` fill a temporary file in the folder of `path`, then rename it to `path`.
 
     Raises
     ------
     BadInput
-        If the folder is missing or cannot be written, or the path is taken by something other than a file.
+        If the folder is missing or cannot be written, or `path` exists and is not a regular file.
     """
     try:
         if path.exists() and not path.is_file():
-            raise BadInput(f"{path}: is there already and no regular file: choose another place")
+            raise BadInput(f"{path}: exists and is not a regular file: choose another path")
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     except OSError as error:
         raise _unwritable(path, error) from None
@@ -47,7 +47,7 @@ def atomic_write(path: Path, write: Callable[[Path], object]) -> None:
 
 
 def _unwritable(path: Path, error: OSError) -> BadInput:
-    return BadInput(f"{path}: cannot be written ({error.strerror or error}): choose another place")
+    return BadInput(f"{path}: cannot be written ({error.strerror or error}): choose another path")
 
 
 def read_text(path: Path, at_most: int = LARGEST_TEXT) -> str:
@@ -56,16 +56,16 @@ def read_text(path: Path, at_most: int = LARGEST_TEXT) -> str:
     Raises
     ------
     BadInput
-        If it is missing, unreadable or larger than `at_most` bytes, of which no more are ever held.
+        If it is missing, unreadable, not UTF-8 or larger than `at_most` bytes. No more than that is held in memory.
     """
     try:
         with path.open("rb") as file:
-            # A pipe, say, has no size: it is read bit by bit.
-            known = os.fstat(file.fileno()).st_size
-            data = b"" if known > at_most else file.read(max(known, _BLOCK))
-            while known <= at_most and len(data) <= at_most and (more := file.read(_BLOCK)):
+            # A pipe has size 0: it is read block by block.
+            size = os.fstat(file.fileno()).st_size
+            data = b"" if size > at_most else file.read(max(size, _BLOCK))
+            while size <= at_most and len(data) <= at_most and (more := file.read(_BLOCK)):
                 data += more
-        if max(known, len(data)) > at_most:
+        if max(size, len(data)) > at_most:
             raise BadInput(f"{path}: is larger than {at_most / 2**20:g} MiB: make it smaller, or use Parquet")
         return data.decode("utf-8").removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
@@ -80,31 +80,32 @@ def read_json(path: Path, format_name: str) -> dict[str, Any]:
     Raises
     ------
     BadInput
-        If the file cannot be read, is no JSON, holds another format, or gives a key twice in one object.
+        If the file cannot be read, is not JSON, has another format, or an object has a key twice.
     """
     try:
-        data = json.loads(read_text(path), object_pairs_hook=lambda pairs: _once(path, pairs))
+        data = json.loads(read_text(path), object_pairs_hook=lambda pairs: _distinct_keys(path, pairs))
     except json.JSONDecodeError as error:
-        raise BadInput(f"{path}: line {error.lineno}, column {error.colno}: {error.msg}: mend the JSON there") from None
+        location = f"{path}: line {error.lineno}, column {error.colno}"
+        raise BadInput(f"{location}: {error.msg}: correct the JSON there") from None
     except RecursionError:
-        raise BadInput(f"{path}: nested too deeply: needs {_wanted(format_name)}") from None
+        raise BadInput(f"{path}: nested too deeply: needs {_format_key(format_name)}") from None
     except BadInput:
         raise
     except ValueError as error:  # an integer of thousands of digits
         raise BadInput(f"{path}: {error}: put labels in quotes") from None
     if not isinstance(data, dict) or data.get("format") != format_name:
-        raise BadInput(f"{path}: needs {_wanted(format_name)}")
+        raise BadInput(f"{path}: needs {_format_key(format_name)}")
     return data
 
 
-def _once(path: Path, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _distinct_keys(path: Path, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found:
+        if key in members:
             raise BadInput(f"{path}: '{key}' stands twice in one object: merge the two")
-        found[key] = value
-    return found
+        members[key] = value
+    return members
 
 
-def _wanted(format_name: str) -> str:
+def _format_key(format_name: str) -> str:
     return f'an object with "format": "{format_name}" at the top'

@@ -5,39 +5,61 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from .errors import BadInput
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _LONGEST = 2**63
 
 
 def natural_order(labels: Sequence[str] | pa.Array) -> tuple[list[str], npt.NDArray[np.int64]]:
-    """The distinct labels in natural order (n2 before n10), and each label's place in that order.
+    """The distinct labels in natural order (n2 before n10), and each label's rank in that order.
 
     A label sorts by its runs of ASCII digits, as numbers, and of other characters, by code point; labels that
-    differ in leading zeros only sort by code point. A label that is no Unicode text is bad input.
+    differ only in leading zeros sort by code point.
+
+    Parameters
+    ----------
+    labels : sequence of str, or array of strings without nulls
+        An Arrow array, as tables are read, needs no Python object for each row.
+
+    Raises
+    ------
+    BadInput
+        If a label is not a Unicode text.
     """
-    try:
-        encoded = pa.array(labels, pa.string()).dictionary_encode()
-    except UnicodeEncodeError as error:
-        raise BadInput(f"label '{error.object}' is not Unicode text: rename it") from None
-    except pa.ArrowTypeError as error:
-        raise BadInput(f"a label is no text ({error}): give strings") from None
-    if encoded.null_count:
-        raise BadInput(f"row {encoded.is_null().index(True).as_py()} has no label: give one")
-    distinct: list[str] = encoded.dictionary.to_pylist()
-    order = sorted(range(len(distinct)), key=lambda i: _natural_key(distinct[i]))
+    if hasattr(labels, "dictionary_encode"):
+        encoded = labels.dictionary_encode()
+        distinct, codes = encoded.dictionary.to_pylist(), encoded.indices.to_numpy()
+    else:
+        code_of = {label: code for code, label in enumerate(dict.fromkeys(labels))}
+        distinct, codes = list(code_of), np.fromiter(map(code_of.__getitem__, labels), np.int64, len(labels))
+        _check_text(labels, distinct)
+    order = sorted(range(len(distinct)), key=lambda code: _natural_key(distinct[code]))
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
-    return [distinct[i] for i in order], rank[encoded.indices.to_numpy()]
+    return [distinct[code] for code in order], rank[codes]
+
+
+def _check_text(labels: Sequence[str], distinct: list[str]) -> None:
+    for label in distinct:
+        if not isinstance(label, str):
+            problem = "has no label: give one" if label is None else f"has the label {label!r}: put it in quotes"
+            raise BadInput(f"row {labels.index(label)} {problem}")
+        try:
+            label.encode()
+        except UnicodeEncodeError:
+            raise BadInput(f"label '{label}' is not Unicode text: rename it") from None
 
 
 def _natural_key(label: str) -> tuple[list[tuple[int, str]], str]:
-    """Digits compare as numbers: by length, then by digit. Every other part is longer than any number."""
+    """Digits compare as numbers: by length, then digit by digit. Every other part sorts after all numbers."""
     key = []
     for digits, other in re.findall(r"0*([0-9]+)|([^0-9]+)", label):
         key.append((len(digits), digits) if digits else (_LONGEST, other))

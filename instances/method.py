@@ -1,4 +1,4 @@
-"""How something is solved: one signature for every algorithm and model, and the judging of what they return."""
+"""Methods: one signature for every heuristic and model, and the validation of what they return."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Concatenate, Generic
+from functools import partial
+from typing import Any, Concatenate, Generic
 
 from .errors import BadInput
 from .option import Option, Value, complete
@@ -18,9 +19,9 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class Proposal(Generic[Answer]):
-    """What a method itself returns, before a problem has judged it.
+    """What the function behind a method returns, before the problem validates it.
 
-    `status` None means ``feasible``, or ``optimal`` where the lower bound equals the answer's value.
+    A `status` of None means ``optimal`` if the lower bound equals the answer's value, else ``feasible``.
     """
 
     answer: Answer | None = None
@@ -32,7 +33,7 @@ class Proposal(Generic[Answer]):
 
 @dataclass(frozen=True, kw_only=True)
 class Method(Generic[Instance, Answer]):
-    """A named way to answer some problems, and all that anything else has to know of it.
+    """A named algorithm for some problems, with all its properties.
 
     Attributes
     ----------
@@ -40,29 +41,31 @@ class Method(Generic[Instance, Answer]):
         As listed; `source` names paper and section.
     problems : tuple of str
         The problems it answers.
-    exact : bool
-        Whether it proves optimality when given time.
     solve : callable
-        The function behind it: from instance, problem and the keywords `seed`, `time_limit` (seconds; None means none)
-        and all `options` to a proposal.
+        The function behind it: takes an instance, a problem and the keywords `seed`, `time_limit` (seconds or None)
+        and all `options`, and returns a proposal.
+    exact : bool
+        Whether it proves optimality, given enough time.
     warm_up : callable, optional
-        Compiles the method's kernels and loads its libraries, so that neither is counted as solving.
+        Compiles the method's kernels and loads its libraries, so that neither counts as solving time.
     inputs : tuple of str
-        What `solve` takes beside the options and no text can give: ``mapper``, which applies a function to independent
-        parts of the work, or ``overlay``, an answer to begin with. Each may be left out.
+        Optional keywords of `solve` that are not options because text cannot express them: ``mapper``, which applies
+        a function to independent parts of the work, or ``overlay``, an initial answer.
     anytime : bool
         Whether it has an answer when a time limit or Ctrl-C ends it early.
     random : bool
-        Whether another seed may give another answer under the default options.
+        Whether the answer depends on the seed under the default options.
     pace : float
-        How fast it is: about how many nanoseconds a pair of subscribers of one topic takes it (topics), or its rank
-        among the methods of its kind. Lists run from fast to slow.
+        Its speed, by which lists are sorted: about how many nanoseconds it takes per pair of subscribers of a topic
+        (topics), or its rank among the methods of its kind.
     starts : tuple of str
         The problems whose exact methods take its answer as a first incumbent.
     promising : tuple of str
         The problems on which method ``best`` runs it before faster ones.
     colour, marker : str
         In figures, as matplotlib names them; "" for the next free one.
+    members : tuple of Method
+        The methods of this name that :meth:`joined` combines; empty for a method of its own.
     """
 
     name: str
@@ -81,21 +84,49 @@ class Method(Generic[Instance, Answer]):
     promising: tuple[str, ...] = ()
     colour: str = ""
     marker: str = ""
+    members: tuple[Method[Any, Any], ...] = ()
 
     def prepare(self) -> None:
-        """Warm up, if there is anything to."""
+        """Run `warm_up`, if there is one."""
         if self.warm_up is not None:
             self.warm_up()
 
     def answering(self, problem: str) -> Method[Instance, Answer]:
-        """The method that answers a problem under this name: here, this one."""
-        return self
+        """The member that answers a problem; without such a member, this method."""
+        return next((member for member in self.members if problem in member.problems), self)
+
+    def joined(self, other: Method[Any, Any]) -> Method[Any, Any]:
+        """Combine this method and another one of the same name, which answers other problems.
+
+        Raises
+        ------
+        ValueError
+            If the names differ or both answer a problem.
+        """
+        members = (*(self.members or (self,)), *(other.members or (other,)))
+        if twice := set(self.problems) & set(other.problems):
+            raise ValueError(f"two methods '{self.name}' answer '{min(twice)}'")
+        if self.name != other.name:
+            raise ValueError(f"methods '{self.name}' and '{other.name}' cannot be one")
+        return Method(
+            name=self.name,
+            problems=(*self.problems, *other.problems),
+            summary="; ".join(member.summary for member in members),
+            source="; ".join(member.source for member in members),
+            exact=all(member.exact for member in members),
+            solve=partial(_solve_by_member, members),
+            options=tuple(dict.fromkeys(option for member in members for option in member.options)),
+            warm_up=partial(_prepare_all, members),
+            members=members,
+        )
 
     def complete(self, options: Mapping[str, object], problem: str) -> dict[str, Value]:
         """All options with their values, defaults filled in; an unknown option or problem is bad input.
 
-        `inputs` among the options are left out: they have no text.
+        `inputs` among the options are skipped.
         """
+        if (member := self.answering(problem)) is not self:
+            return member.complete(options, problem)
         if problem not in self.problems:
             raise BadInput(f"method '{self.name}' does not answer '{problem}': it answers {', '.join(self.problems)}")
         given = {name: value for name, value in options.items() if name not in self.inputs}
@@ -110,7 +141,7 @@ class Method(Generic[Instance, Answer]):
         time_limit: float | None = None,
         **options: object,
     ) -> Result[Answer]:
-        """Solve, then judge: an invalid answer or a bound above its value becomes a ``failed`` result.
+        """Solve, then validate: an invalid answer or a bound above its value becomes a ``failed`` result.
 
         Raises
         ------
@@ -121,71 +152,59 @@ class Method(Generic[Instance, Answer]):
         inputs = {name: value for name, value in options.items() if name in self.inputs}
         self.prepare()
         start = time.perf_counter()
-        found = self.solve(instance, problem, seed=seed, time_limit=time_limit, **chosen, **inputs)
-        return judged(self.name, instance, problem, found, time.perf_counter() - start)
+        proposal = self.solve(instance, problem, seed=seed, time_limit=time_limit, **chosen, **inputs)
+        return judged(self.name, instance, problem, proposal, time.perf_counter() - start)
+
+
+def _solve_by_member(
+    members: tuple[Method[Any, Any], ...], instance: Any, problem: Problem[Any, Any], **given: Any
+) -> Proposal[Any]:
+    member = next(member for member in members if problem.name in member.problems)
+    return member.solve(instance, problem, **given)
+
+
+def _prepare_all(members: tuple[Method[Any, Any], ...]) -> None:
+    for member in members:
+        member.prepare()
 
 
 def judged(
-    method: str, instance: Instance, problem: Problem[Instance, Answer], found: Proposal[Answer], seconds: float
+    method: str, instance: Instance, problem: Problem[Instance, Answer], proposal: Proposal[Answer], seconds: float
 ) -> Result[Answer]:
-    """The result of what a method found, by the problem's own `value` and `violations`."""
-
-    def failed(reason: str) -> Result[Answer]:
-        return Result(
-            problem=problem.name,
-            method=method,
-            status=Status.FAILED,
-            seconds=seconds,
-            counters=found.counters,
-            reason=reason,
-        )
-
-    bound = None if found.lower_bound == -math.inf else found.lower_bound
+    """The result of a proposal, by the problem's own `value` and `violations`."""
+    result: partial[Result[Answer]] = partial(
+        Result, problem=problem.name, method=method, seconds=seconds, counters=proposal.counters
+    )
+    failed = partial(result, status=Status.FAILED)
+    bound = None if proposal.lower_bound == -math.inf else proposal.lower_bound
     if bound is not None and math.isnan(bound):
-        return failed("the lower bound is not a number")
+        return failed(reason="the lower bound is not a number")
     if bound is not None and problem.integral and math.isfinite(bound):
         bound = float(math.ceil(bound - _ROUNDING))
-    if found.answer is None:
-        status = found.status or Status.FAILED
+    if proposal.answer is None:
+        status = proposal.status or Status.FAILED
         if status in (Status.OPTIMAL, Status.FEASIBLE):
-            return failed(f"said {status} without an answer")
-        reason = found.reason or ("no answer and no reason" if status is Status.FAILED else "")
-        return Result(
-            problem=problem.name,
-            method=method,
-            status=status,
-            value=None,
-            lower_bound=bound,
-            answer=None,
-            seconds=seconds,
-            measures={},
-            counters=found.counters,
-            reason=reason,
-        )
-    if found.status is Status.FAILED:
-        return failed(found.reason or "the method said so")
-    violations = problem.violations(instance, found.answer)
-    if violations:
-        return failed("invalid answer: " + "; ".join(violations))
-    value = problem.value(instance, found.answer)
+            return failed(reason=f"status {status} without an answer")
+        reason = proposal.reason or ("no answer and no reason" if status is Status.FAILED else "")
+        return result(status=status, lower_bound=bound, reason=reason)
+    if proposal.status is Status.FAILED:
+        return failed(reason=proposal.reason or "the method reported a failure")
+    if violations := problem.violations(instance, proposal.answer):
+        return failed(reason="invalid answer: " + "; ".join(violations))
+    value = problem.value(instance, proposal.answer)
     tolerance = 0.0 if problem.integral else _ROUNDING * max(1.0, abs(value))
     if bound is not None and bound > value + tolerance:
-        return failed(f"lower bound {bound:g} lies above the answer's value {value:g}")
-    if found.status is Status.INFEASIBLE:
-        return failed("said infeasible, and returned a valid answer")
+        return failed(reason=f"lower bound {bound:g} lies above the answer's value {value:g}")
+    if proposal.status is Status.INFEASIBLE:
+        return failed(reason="status infeasible with a valid answer")
     closed = bound is not None and bound >= value - tolerance
-    if found.status is Status.OPTIMAL and not closed:
-        return failed(f"said optimal with value {value:g} and lower bound {bound}")
-    status = Status.OPTIMAL if closed else found.status or Status.FEASIBLE
-    return Result(
-        problem=problem.name,
-        method=method,
-        status=status,
+    if proposal.status is Status.OPTIMAL and not closed:
+        return failed(reason=f"status optimal with value {value:g} and lower bound {bound}")
+    return result(
+        status=Status.OPTIMAL if closed else proposal.status or Status.FEASIBLE,
         value=value,
         lower_bound=value if closed else bound,
-        answer=found.answer,
-        seconds=seconds,
-        measures=problem.measures(instance, found.answer),
-        counters=found.counters,
-        reason=found.reason,
+        answer=proposal.answer,
+        measures=problem.measures(instance, proposal.answer),
+        reason=proposal.reason,
     )

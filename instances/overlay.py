@@ -5,30 +5,49 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import networkx as nx
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
-from .arrays import Ids, frozen, sorted_distinct
+from .arrays import Ids, Offsets, connected_components, frozen, sorted_distinct
 from .errors import BadInput
-from .topics.instance import TopicInstance
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 _ENDS_AT_ONCE = 5_000_000
 
 
 class LabelledNodes(Protocol):
-    """An instance whose nodes have labels, none of them twice."""
+    """An instance whose nodes have distinct labels."""
 
     @property
     def num_nodes(self) -> int:
-        """How many nodes there are."""
+        """|V|."""
 
     def node_label(self, node: int) -> str:
         """The label of a node."""
+
+
+class Subscriptions(Protocol):
+    """The topics of each node as CSR arrays (see :class:`.TopicInstance`)."""
+
+    @property
+    def num_nodes(self) -> int:
+        """|V|."""
+
+    @property
+    def num_topics(self) -> int:
+        """|T|."""
+
+    @property
+    def node_offsets(self) -> Offsets:
+        """Shape (|V| + 1,)."""
+
+    @property
+    def node_topics(self) -> Ids:
+        """Shape (Σ|T_v|,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +82,7 @@ class Overlay:
     def from_edges(cls, num_nodes: int, edges: Iterable[tuple[int, int]] | npt.NDArray[np.integer]) -> Overlay:
         """Build from edges in any order and direction; a repeated edge counts once.
 
-        Cost O(m log m). Raises BadInput for a loop, or an end outside 0…n-1, naming the edge by its place.
+        Cost O(m log m). Raises BadInput for a loop, or an end outside 0…n-1, naming the edge by its index.
         """
         array = frozen(_pairs(edges if isinstance(edges, np.ndarray) else list(edges)), np.int64)
         _check_ends(num_nodes, array)
@@ -92,39 +111,37 @@ class Overlay:
         """2|E| ÷ |V|."""
         return 2 * self.num_edges / self.num_nodes
 
-    def topic_links(self, instance: TopicInstance) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Every (edge, topic both ends want), as two places in ``instance.node_topics``: (u, t) and (v, t).
+    def topic_links(self, instance: Subscriptions) -> tuple[Offsets, Offsets]:
+        """Every (edge, common topic of its ends), as two indices into ``instance.node_topics``: of (u, t) and (v, t).
 
-        Cost O(Σ_edges |T_u| log Σ|T_v|); beside the answer it needs O(Σ|T_v| + |E|) memory and a bounded rest.
+        Cost O(Σ_edges |T_u| log Σ|T_v|). Memory: the result, O(Σ|T_v| + |E|), and a bounded buffer.
         """
         offsets, topics, count = instance.node_offsets, instance.node_topics, instance.num_topics
         keys = np.repeat(np.arange(instance.num_nodes), np.diff(offsets)) * count + topics
-        ends: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]] = []
-        passed = np.cumsum(np.diff(offsets)[self.edges[:, 0]])
-        cuts = np.searchsorted(passed, np.arange(_ENDS_AT_ONCE, passed[-1] if len(passed) else 0, _ENDS_AT_ONCE))
+        links: list[tuple[Offsets, Offsets]] = []
+        ends = np.cumsum(np.diff(offsets)[self.edges[:, 0]])
+        cuts = np.searchsorted(ends, np.arange(_ENDS_AT_ONCE, ends[-1] if len(ends) else 0, _ENDS_AT_ONCE))
         for part in np.split(self.edges, np.unique(cuts)):
             u, v = part.astype(np.int64).T
             sizes = offsets[u + 1] - offsets[u]
             first = np.cumsum(sizes) - sizes
             at_u = np.repeat(offsets[u] - first, sizes) + np.arange(sizes.sum())
-            wanted = np.repeat(v, sizes) * count + topics[at_u]
-            at_v = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-            both = keys[at_v] == wanted
-            ends.append((at_u[both], at_v[both]))
-        return np.concatenate([a for a, _ in ends]), np.concatenate([b for _, b in ends])
+            sought = np.repeat(v, sizes) * count + topics[at_u]
+            at_v = np.minimum(np.searchsorted(keys, sought), len(keys) - 1)
+            common = keys[at_v] == sought
+            links.append((at_u[common], at_v[common]))
+        return np.concatenate([at_u for at_u, _ in links]), np.concatenate([at_v for _, at_v in links])
 
-    def topic_components(self, instance: TopicInstance) -> npt.NDArray[np.int64]:
+    def topic_components(self, instance: Subscriptions) -> npt.NDArray[np.int64]:
         """The number of components of G_t for each topic t, shape (|T|,) (P1 §3)."""
-        at_u, at_v = self.topic_links(instance)
-        size = instance.num_subscriptions
-        graph = sp.coo_array((np.ones(len(at_u), dtype=np.int8), (at_u, at_v)), shape=(size, size))
-        count, labels = connected_components(graph, directed=False)
-        topic_of = np.empty(count, dtype=np.int64)
-        topic_of[labels] = instance.node_topics
-        return np.bincount(topic_of, minlength=instance.num_topics)
+        root = connected_components(len(instance.node_topics), *self.topic_links(instance))
+        is_root = root == np.arange(len(root))
+        return np.bincount(instance.node_topics[is_root], minlength=instance.num_topics)
 
     def to_networkx(self, instance: LabelledNodes | None = None) -> nx.Graph[int | str]:
-        """The graph in networkx; nodes are named by the instance's labels if it is given."""
+        """The graph in networkx; its nodes are the labels of the instance if it is given."""
+        import networkx as nx
+
         name = instance.node_label if instance is not None else int
         graph: nx.Graph[int | str] = nx.Graph()
         graph.add_nodes_from(name(v) for v in range(self.num_nodes))
@@ -133,10 +150,10 @@ class Overlay:
 
     @classmethod
     def from_networkx(cls, graph: nx.Graph[Any], instance: LabelledNodes) -> Overlay:
-        """The overlay of a networkx graph whose nodes are labels of the instance; another node is bad input."""
+        """The overlay of a networkx graph on labels of the instance; any other node is bad input."""
         known = {instance.node_label(v) for v in range(instance.num_nodes)}
-        if strange := [v for v in graph if v not in known]:
-            raise BadInput(f"unknown node '{strange[0]}': remove it from the graph or name a node of the instance")
+        if unknown := [v for v in graph if v not in known]:
+            raise BadInput(f"unknown node '{unknown[0]}': remove it from the graph or name a node of the instance")
         return cls.from_labels(graph.edges(), instance)
 
     @classmethod
@@ -153,7 +170,7 @@ class Overlay:
         return cls.from_edges(instance.num_nodes, pairs)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # A pickled numpy array comes back writable: build anew.
+        # A numpy array is writable again once unpickled: build the overlay from its edges.
         return Overlay, (self.num_nodes, self.edges)
 
     def __eq__(self, other: object) -> bool:
@@ -182,5 +199,5 @@ def _pairs(edges: npt.ArrayLike) -> npt.NDArray[Any]:
 def _check_ends(num_nodes: int, edges: npt.NDArray[np.integer]) -> None:
     if num_nodes < 1:
         raise BadInput("an overlay needs at least one node")
-    if (strange := np.flatnonzero((edges < 0) | (edges >= num_nodes))).size:
-        raise BadInput(f"edge {strange[0] // 2}: its end {edges.flat[strange[0]]} is outside 0…{num_nodes - 1}")
+    if (outside := np.flatnonzero((edges < 0) | (edges >= num_nodes))).size:
+        raise BadInput(f"edge {outside[0] // 2}: its end {edges.flat[outside[0]]} is outside 0…{num_nodes - 1}")

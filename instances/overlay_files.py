@@ -13,16 +13,19 @@ FORMAT = "overlay/1"
 
 
 def read_overlay(path: Path, instance: LabelledNodes) -> Overlay:
-    """Read the overlay of an instance; anything wrong with the file is bad input that names the place.
+    """Read an overlay of an instance. An edge given twice counts once.
 
-    Edges are counted from 0. An edge given twice counts once.
+    Raises
+    ------
+    BadInput
+        If the file cannot be used; the message names the file, the edge (counted from 0) and the fix.
     """
     edges = read_json(path, FORMAT).get("edges")
     if not isinstance(edges, list):
         raise BadInput(f'{path}: needs "edges": a list of pairs of node labels')
     for number, edge in enumerate(edges):
         if not isinstance(edge, list) or len(edge) != 2 or not all(isinstance(end, str) for end in edge):
-            raise BadInput(f"{path}: edge {number} must be a pair of node labels: mend or remove it")
+            raise BadInput(f"{path}: edge {number} must be a pair of node labels: correct or remove it")
     try:
         return Overlay.from_labels(((a, b) for a, b in edges), instance)
     except BadInput as error:

@@ -13,7 +13,7 @@ import pytest
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.claims.claim import Claim, Verdict
 from overlaybench.compare.papers.bench import Bench
-from overlaybench.instances.catalogue import PROBLEMS, registered
+from overlaybench.instances.catalogue import PROBLEMS, Catalogue
 from overlaybench.instances.method import Method
 from overlaybench.instances.result import Status
 from overlaybench.instances.workload import Workload
@@ -59,8 +59,9 @@ def test_an_installed_package_adds_its_method_and_workload(tmp_path: Path, monke
     )
     monkeypatch.syspath_prepend(tmp_path)
     assert "all-pairs" in metadata.entry_points(group="overlaybench.methods").names
-    assert [method.name for method in registered("overlaybench.methods", Method)] == ["all-pairs"]
-    assert [workload.name for workload in registered("overlaybench.workloads", Workload)] == ["topic-ring"]
+    for noun, kind, name in (("method", Method, "all-pairs"), ("workload", Workload, "topic-ring")):
+        added: Catalogue[Any] = Catalogue(noun, tuple, group=f"overlaybench.{noun}s", kind=kind)
+        assert (list(added), added.errors) == ([name], ())
 
 
 def test_the_claim_holds_and_a_broken_algorithm_refutes_it() -> None:

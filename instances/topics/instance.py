@@ -6,24 +6,25 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import scipy.sparse as sp
 
-from ..arrays import Ids, Offsets, frozen, sorted_distinct
+from ..arrays import Ids, Offsets, frozen, sorted_distinct, transposed
 from ..errors import BadInput
 from ..labels import distinct_labels, natural_order
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, eq=False)
 class TopicInstance:
-    """An immutable subscription relation, stored as two CSR structures of its own, copied from what is given.
+    """An immutable subscription relation, stored as two CSR structures: topics by node and nodes by topic.
 
     Every node has at least one topic and every topic at least one subscriber. Nodes and topics are the
-    integers 0…|V|-1 and 0…|T|-1; labels are names for people and files and take no part in the digest.
+    integers 0…|V|-1 and 0…|T|-1; their labels do not enter the digest. The arrays given are copied.
 
     Parameters
     ----------
@@ -38,11 +39,11 @@ class TopicInstance:
     ------
     BadInput
         If a node has no topic, a topic no subscriber, a node's topics are not strictly increasing, or labels are
-        empty, repeated, or not one for each.
+        empty, repeated, or not one for each node or topic.
 
     Notes
     -----
-    Memory: 8 bytes a subscription and 8 bytes a node and topic, labels apart.
+    Memory: 8 bytes for each subscription, node and topic; labels come on top.
     """
 
     node_offsets: Offsets
@@ -57,13 +58,12 @@ class TopicInstance:
         topics = frozen(self.node_topics, np.int32)
         self._check(offsets, topics)
         count = int(topics.max()) + 1
-        matrix = sp.csr_array((np.ones(len(topics), dtype=np.int8), topics, offsets), shape=(len(offsets) - 1, count))
-        transposed = matrix.tocsc()
+        topic_offsets, topic_nodes = transposed(offsets, topics, count)
         for name, value in (
             ("node_offsets", offsets),
             ("node_topics", topics),
-            ("topic_offsets", frozen(transposed.indptr, np.int64)),
-            ("topic_nodes", frozen(transposed.indices, np.int32)),
+            ("topic_offsets", frozen(topic_offsets, np.int64)),
+            ("topic_nodes", frozen(topic_nodes, np.int32)),
             ("node_labels", distinct_labels(self.node_labels, len(offsets) - 1, "node")),
             ("topic_labels", distinct_labels(self.topic_labels, count, "topic")),
         ):
@@ -80,25 +80,25 @@ class TopicInstance:
         sizes = np.diff(offsets)
         if (sizes < 1).any():
             raise BadInput(f"node {np.flatnonzero(sizes < 1)[0]} has no topic: give it one or remove it")
-        rising = np.diff(topics) > 0
-        rising[offsets[1:-1] - 1] = True
-        if not rising.all() or topics.min() < 0:
+        ascending = np.diff(topics) > 0
+        ascending[offsets[1:-1] - 1] = True
+        if not ascending.all() or topics.min() < 0:
             raise BadInput("the topics of each node must be distinct, sorted and not negative")
-        wanted = np.zeros(min(int(topics.max()), len(topics)) + 1, dtype=np.bool_)
-        wanted[topics[topics < len(wanted)]] = True
-        if not wanted.all():
-            raise BadInput(f"topic {np.argmin(wanted)} has no subscriber: remove it or subscribe a node to it")
+        subscribed = np.zeros(min(int(topics.max()), len(topics)) + 1, dtype=np.bool_)
+        subscribed[topics[topics < len(subscribed)]] = True
+        if not subscribed.all():
+            raise BadInput(f"topic {np.argmin(subscribed)} has no subscriber: remove it or subscribe a node to it")
 
     @classmethod
     def from_subscriptions(cls, subscriptions: Mapping[str, Iterable[str]]) -> TopicInstance:
         """Build from ``{node label: topic labels}``; labels are put in natural order (n2 before n10)."""
         nodes: list[str] = []
         topics: list[str] = []
-        for node, wanted in subscriptions.items():
-            if isinstance(wanted, str):
-                raise BadInput(f"node '{node}' has the text '{wanted}' for its topics: give a list of topics")
+        for node, topics_of_node in subscriptions.items():
+            if isinstance(topics_of_node, str):
+                raise BadInput(f"node '{node}' has the text '{topics_of_node}' for its topics: give a list of topics")
             before = len(topics)
-            topics.extend(wanted)
+            topics.extend(topics_of_node)
             if len(topics) == before:
                 raise BadInput(f"node '{node}' has no topic: give it one or remove it")
             nodes.extend([node] * (len(topics) - before))
@@ -108,13 +108,18 @@ class TopicInstance:
     def from_pairs(cls, nodes: Sequence[str] | pa.Array, topics: Sequence[str] | pa.Array) -> tuple[TopicInstance, int]:
         """Build from (node label, topic label) rows in any order.
 
-        Returns the instance and the number of repeated rows, each of which counts once. Labels are put in
-        natural order, so that the order of the rows does not matter. Cost O(P log P) for P rows.
+        Labels are put in natural order, so that the order of the rows does not matter. Cost O(P log P) for P rows.
+
+        Returns
+        -------
+        instance : TopicInstance
+        duplicates : int
+            The number of rows that repeat an earlier one; each is counted once.
 
         Raises
         ------
         BadInput
-            If there is no row, the two columns differ in length, or a label is empty or no text.
+            If there is no row, the two columns differ in length, or a label is empty or not a text.
         """
         if len(nodes) != len(topics):
             raise BadInput(f"{len(nodes)} nodes and {len(topics)} topics: give one of each a row")
@@ -136,10 +141,7 @@ class TopicInstance:
         node_labels: Sequence[str] | None = None,
         topic_labels: Sequence[str] | None = None,
     ) -> TopicInstance:
-        """Build from sorted distinct keys ``node · num_topics + topic``; topics without subscriber are dropped.
-
-        Dropped topics leave their labels too: ``t0, t2`` stay ``t0, t2`` when ``t1`` has no subscriber.
-        """
+        """Build from sorted distinct keys ``node · num_topics + topic``; see :meth:`from_sorted`."""
         offsets = np.zeros(num_nodes + 1, dtype=np.int64)
         np.cumsum(np.bincount(keys // num_topics, minlength=num_nodes), out=offsets[1:])
         return cls.from_sorted(offsets, (keys % num_topics).astype(np.int32), num_topics, node_labels, topic_labels)
@@ -155,13 +157,13 @@ class TopicInstance:
     ) -> TopicInstance:
         """Build from CSR arrays over `num_topics` topics, of which those without subscriber are dropped.
 
-        The topics that stay keep their labels: ``t0, t2`` stay ``t0, t2`` when ``t1`` has no subscriber.
+        The other topics keep their labels: ``t0, t2`` stay ``t0, t2`` when ``t1`` has no subscriber.
         """
-        wanted = np.bincount(node_topics, minlength=num_topics) > 0
-        if not wanted.all():
-            kept = np.flatnonzero(wanted).tolist()
+        subscribed = np.bincount(node_topics, minlength=num_topics) > 0
+        if not subscribed.all():
+            kept = np.flatnonzero(subscribed).tolist()
             topic_labels = [f"t{t}" if topic_labels is None else topic_labels[t] for t in kept]
-            node_topics = (np.cumsum(wanted) - 1).astype(np.int32)[node_topics]
+            node_topics = (np.cumsum(subscribed) - 1).astype(np.int32)[node_topics]
         return cls(node_offsets, node_topics, node_labels, topic_labels)
 
     @property
@@ -171,7 +173,7 @@ class TopicInstance:
 
     @property
     def num_topics(self) -> int:
-        """|T|, topics with a subscriber only."""
+        """|T|."""
         return len(self.topic_offsets) - 1
 
     @property
@@ -188,18 +190,15 @@ class TopicInstance:
         return self.topic_nodes[self.topic_offsets[topic] : self.topic_offsets[topic + 1]]
 
     def node_label(self, node: int) -> str:
-        """The name of a node."""
+        """The label of a node."""
         return self.node_labels[node] if self.node_labels is not None else f"n{node}"
 
     def topic_label(self, topic: int) -> str:
-        """The name of a topic."""
+        """The label of a topic."""
         return self.topic_labels[topic] if self.topic_labels is not None else f"t{topic}"
 
     def sample(self, size: int, seed: int) -> TopicInstance:
-        """The instance on `size` nodes drawn without replacement, with all the topics these nodes have.
-
-        The seed lies from 0 to 2^63 - 1. The nodes keep their order.
-        """
+        """The instance on `size` nodes drawn without replacement, in their order; the seed lies from 0 to 2^63 - 1."""
         if not 0 <= seed < 2**63:
             raise BadInput(f"seed {seed} must lie from 0 to 2^63 - 1")
         if not 1 <= size <= self.num_nodes:
@@ -207,7 +206,7 @@ class TopicInstance:
         return self.induced(np.sort(np.random.default_rng(seed).choice(self.num_nodes, size, replace=False)))
 
     def induced(self, nodes: npt.NDArray[np.integer]) -> TopicInstance:
-        """The instance on the given distinct nodes, in the given order; labels stay."""
+        """The instance on distinct nodes, in the order given, with their labels."""
         if len(nodes) == 0:
             raise BadInput("an instance needs at least one node with one topic")
         lists = [self.topics_of(int(v)).astype(np.int64) for v in nodes]
@@ -222,7 +221,7 @@ class TopicInstance:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the subscriptions (hexadecimal): the same on every machine, whatever the labels."""
+        """SHA-256 of the subscriptions (hexadecimal): the same on every machine, independent of the labels."""
         sha = hashlib.sha256(b"overlaybench topics/1\n")
         sha.update(np.array([self.num_nodes, self.num_topics], dtype="<i8").tobytes())
         sha.update(self.node_offsets.astype("<i8", copy=False).tobytes())
@@ -230,7 +229,7 @@ class TopicInstance:
         return sha.hexdigest()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # A pickled numpy array comes back writable: build anew from half of the arrays instead.
+        # A numpy array is writable again once unpickled: build the instance from half of its arrays.
         return TopicInstance, (self.node_offsets, self.node_topics, self.node_labels, self.topic_labels)
 
     def __eq__(self, other: object) -> bool:

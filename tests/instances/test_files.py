@@ -46,7 +46,7 @@ def test_a_full_disk_is_bad_input_that_names_the_file_and_leaves_nothing(tmp_pat
     with pytest.raises(BadInput) as caught:
         atomic_write(path, write)
     reason = error.strerror or str(error)
-    assert str(caught.value) == f"{path}: cannot be written ({reason}): choose another place"
+    assert str(caught.value) == f"{path}: cannot be written ({reason}): choose another path"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -93,7 +93,7 @@ def test_a_file_has_the_rights_that_the_umask_leaves(tmp_path: Path, mask: int) 
 def test_a_device_is_not_replaced_by_a_file(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with pytest.raises(BadInput, match="no regular file: choose another place"):
+    with pytest.raises(BadInput, match="not a regular file: choose another path"):
         atomic_write(pipe, lambda file: file.write_text("text"))
     assert pipe.is_fifo()
 
@@ -106,7 +106,7 @@ def test_a_name_too_long_is_bad_input(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write in any folder")
 def test_a_folder_without_the_right_to_write_is_bad_input(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    with pytest.raises(BadInput, match=r"cannot be written \(Permission denied\): choose another place"):
+    with pytest.raises(BadInput, match=r"cannot be written \(Permission denied\): choose another path"):
         atomic_write(tmp_path / "a", lambda file: file.write_text("text"))
 
 

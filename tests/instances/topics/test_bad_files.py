@@ -1,4 +1,4 @@
-"""Bad input files: one line each, that starts with the file, names the place and says the mend."""
+"""Bad input files: one line each, that starts with the file and names the location and the fix."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ SEPARATED: list[tuple[str, str | bytes, str]] = [
     ("semicolons", "node;topic\nn0;a\n", "no column 'node' among 'node;topic': name the"),
     ("no header", "n0,a\nn1,a\n", "no column 'node' among 'n0', 'a': name the"),
     ("column twice", "node,topic,node\nn0,a,b\n", "column 'node' stands twice in the header: rename one"),
-    ("short row", "node,topic\nn0,a\nn1\n", "line 3: 1 values under a header of 2: mend the line"),
-    ("long row", "node,topic\nn0,a\nn1,a,b\nn2,a\n", "line 3: 3 values under a header of 2: mend the line"),
+    ("short row", "node,topic\nn0,a\nn1\n", "line 3: 1 values under a header of 2: correct the line"),
+    ("long row", "node,topic\nn0,a\nn1,a,b\nn2,a\n", "line 3: 3 values under a header of 2: correct the line"),
     ("long row after blank lines", "\nnode,topic\n\nn0,a\n\n\nn1,a,b\n", "line 7: 3 values"),
     ("long row after a quoted line break", 'node,topic\n"n\n0",a\nn1,a,b\n', "line 4: 3 values"),
     ("long row in the first block", "node,topic\nn1,a,b\n" + "n0,a\n" * 300_000, "line 2: 3 values"),
@@ -61,9 +61,9 @@ SEPARATED: list[tuple[str, str | bytes, str]] = [
     ("empty topic after a quoted line break", 'node,topic\n"n\n0",a\nn1,\n', "line 4: an empty topic"),
     ("empty topic in a later block", LONG_GOOD_START + "n1,\n", "line 300002: an empty topic"),
     ("blanks on a line", "node,topic\nn0,a\n  \nn1,a\n", "line 3: 1 values under a header of 2"),
-    ("quote never closed", 'node,topic\nn0,a\nn1,"b\nn2,c\n', "line 3: unexpected end of data: mend its quotes"),
-    ("quote never closed, then a last line", 'node,topic\nn1,"b\nn2,c', "line 2: unexpected end of data: mend"),
-    ("two quotes that swallow a line", 'node,topic\nn0,"b\nn1,"c\nn2,d\n', "line 2: ',' expected after '\"': mend"),
+    ("quote never closed", 'node,topic\nn0,a\nn1,"b\nn2,c\n', "line 3: unexpected end of data: correct its quotes"),
+    ("quote never closed, then a last line", 'node,topic\nn1,"b\nn2,c', "line 2: unexpected end of data: correct"),
+    ("two quotes that swallow a line", 'node,topic\nn0,"b\nn1,"c\nn2,d\n', "line 2: ',' expected after '\"': correct"),
     ("swallowed in another column", 'node,topic,note\nn0,a,"x\nn1,b,y\nn2,c,z\n', "line 2: unexpected end of data"),
     ("not UTF-8", b"node,topic\nn0,a\nn1,\xe9t\xe9\n", "line 3 is not UTF-8: convert the file"),
     ("not UTF-8, in a later block", LONG_GOOD_START.encode() + b"n1,\xff\n", "line 300002 is not UTF-8: convert"),
@@ -71,14 +71,14 @@ SEPARATED: list[tuple[str, str | bytes, str]] = [
 ]
 
 JSON: list[tuple[str, str | bytes, str]] = [
-    ("empty", "", "line 1, column 1: Expecting value: mend"),
+    ("empty", "", "line 1, column 1: Expecting value: correct"),
     (
         "broken",
         '{"format": "topics/1",\n "subscriptions": {"a": ["b" "c"]}}',
-        "line 2, column 30: Expecting ',' delimiter: mend",
+        "line 2, column 30: Expecting ',' delimiter: correct",
     ),
-    ("cut off", '{"format": "topics/1",\n\n "subscr', "line 3, column 2: Unterminated string starting at: mend"),
-    ("two values", topics_json('{"a": ["b"]}') + "\n{}", "line 2, column 1: Extra data: mend"),
+    ("cut off", '{"format": "topics/1",\n\n "subscr', "line 3, column 2: Unterminated string starting at: correct"),
+    ("two values", topics_json('{"a": ["b"]}') + "\n{}", "line 2, column 1: Extra data: correct"),
     ("not UTF-8", b'{"format": "\xff"}', "byte 12 is not UTF-8: convert the file"),
     ("list", "[]", 'needs an object with "format": "topics/1" at the top'),
     ("null", "null", 'needs an object with "format": "topics/1" at the top'),
@@ -109,21 +109,21 @@ JSON: list[tuple[str, str | bytes, str]] = [
 ]
 
 PARQUET: list[tuple[str, pa.Table | bytes, str]] = [
-    ("empty", b"", "give a whole Parquet file"),
-    ("text", b"node,topic\nn0,a\n", "give a whole Parquet file"),
+    ("empty", b"", "give a complete Parquet file"),
+    ("text", b"node,topic\nn0,a\n", "give a complete Parquet file"),
     ("no rows", pa.table({"node": pa.array([], pa.string()), "topic": pa.array([], pa.string())}), "at least one node"),
     ("missing column", pa.table({"node": ["a"], "subject": ["b"]}), "no column 'topic' among 'node', 'subject': name"),
     ("column twice", pa.table([["a"], ["b"], ["c"]], names=["node", "topic", "node"]), "'node' stands twice"),
     ("null node", pa.table({"node": ["a", None], "topic": ["x", "y"]}), "row 2: an empty node: name it or remove"),
     ("null number", pa.table({"node": [1, 2], "topic": [None, 3]}), "row 1: an empty topic: name it or remove"),
     ("empty topic", pa.table({"node": ["a", "b"], "topic": ["x", ""]}), "row 2: an empty topic: name it or remove"),
-    ("lists", pa.table({"node": ["a"], "topic": [["x", "y"]]}), "give a whole Parquet file with columns of labels"),
-    ("bytes", pa.table({"node": ["a"], "topic": [b"\xff"]}), "give a whole Parquet file with columns of labels"),
+    ("lists", pa.table({"node": ["a"], "topic": [["x", "y"]]}), "give a complete Parquet file with columns of labels"),
+    ("bytes", pa.table({"node": ["a"], "topic": [b"\xff"]}), "give a complete Parquet file with columns of labels"),
 ]
 
 OVERLAYS: list[tuple[str, str | bytes, str]] = [
-    ("empty", "", "line 1, column 1: Expecting value: mend"),
-    ("broken", '{"format": "overlay/1",\n"edges": [}', "line 2, column 11: Expecting value: mend"),
+    ("empty", "", "line 1, column 1: Expecting value: correct"),
+    ("broken", '{"format": "overlay/1",\n"edges": [}', "line 2, column 11: Expecting value: correct"),
     ("another format", topics_json('{"n0": ["a"]}'), 'needs an object with "format": "overlay/1" at the top'),
     ("list", '[["n0", "n1"]]', 'needs an object with "format": "overlay/1" at the top'),
     ("no edges", '{"format": "overlay/1"}', 'needs "edges": a list of pairs of node labels'),
@@ -134,10 +134,10 @@ OVERLAYS: list[tuple[str, str | bytes, str]] = [
     *(
         (name, f'{{"format": "overlay/1", "edges": [["n0", "n1"], {edge}]}}', fragment)
         for name, edge, fragment in [
-            ("triple", '["n0", "n1", "n2"]', "edge 1 must be a pair of node labels: mend or remove it"),
-            ("single", '["n0"]', "edge 1 must be a pair of node labels: mend or remove it"),
-            ("text", '"n0"', "edge 1 must be a pair of node labels: mend or remove it"),
-            ("numbers", "[0, 1]", "edge 1 must be a pair of node labels: mend or remove it"),
+            ("triple", '["n0", "n1", "n2"]', "edge 1 must be a pair of node labels: correct or remove it"),
+            ("single", '["n0"]', "edge 1 must be a pair of node labels: correct or remove it"),
+            ("text", '"n0"', "edge 1 must be a pair of node labels: correct or remove it"),
+            ("numbers", "[0, 1]", "edge 1 must be a pair of node labels: correct or remove it"),
             ("unknown first end", '["n9", "n1"]', "edge 1: unknown node 'n9': name a node of the instance"),
             ("unknown second end", '["n1", "n9"]', "edge 1: unknown node 'n9': name a node of the instance"),
             ("half a character", '["n1", "\\ud800"]', r"edge 1: unknown node '\ud800': name a node"),
@@ -172,7 +172,7 @@ def test_bad_separated_files(tmp_path: Path, content: str | bytes, fragment: str
 @pytest.mark.parametrize(
     ("content", "fragment"),
     [
-        ("node\ttopic\nn0\ta\nn1\n", "line 3: 1 values under a header of 2: mend the line"),
+        ("node\ttopic\nn0\ta\nn1\n", "line 3: 1 values under a header of 2: correct the line"),
         ("node\ttopic\nn0\ta\nn1\t\n", "line 3: an empty topic: name it or remove the line"),
         ("node\tsubject\nn0\ta\n", "no column 'topic' among 'node', 'subject'"),
     ],
@@ -212,7 +212,7 @@ def test_a_parquet_file_that_is_cut_off_or_overwritten_is_refused(tmp_path: Path
         path.write_bytes(damaged)
         with pytest.raises(BadInput) as caught:
             read_topics(path)
-        assert "whole" in message_of(caught, path)
+        assert "complete" in message_of(caught, path)
 
 
 @table(OVERLAYS)
@@ -256,11 +256,11 @@ def test_one_column_cannot_be_both_nodes_and_topics(tmp_path: Path) -> None:
     write_topics(INSTANCE, path)
     with pytest.raises(BadInput) as caught:
         read_topics(path, node_column="node", topic_column="node")
-    assert "column 'node' is asked for twice: name one for" in message_of(caught, path)
+    assert "column 'node' is named twice: name one for" in message_of(caught, path)
 
 
 @pytest.mark.parametrize("ending", [".json", ".csv", ".parquet"])
-def test_a_place_that_cannot_be_written_is_refused_and_nothing_is_left(tmp_path: Path, ending: str) -> None:
+def test_a_path_that_cannot_be_written_is_refused_and_nothing_is_left(tmp_path: Path, ending: str) -> None:
     (tmp_path / "file").write_text("kept")
     taken = tmp_path / f"folder{ending}"
     taken.mkdir()
@@ -272,5 +272,5 @@ def test_a_place_that_cannot_be_written_is_refused_and_nothing_is_left(tmp_path:
         for write in writers:
             with pytest.raises(BadInput) as caught:
                 write(path)
-            assert "choose another place" in message_of(caught, path)
+            assert "choose another path" in message_of(caught, path)
     assert sorted(file.name for file in tmp_path.rglob("*")) == ["file", taken.name]

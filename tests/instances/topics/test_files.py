@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from overlaybench.instances.catalogue import WORKLOADS
 from overlaybench.instances.errors import BadInput
-from overlaybench.instances.topics.files import from_bipartite, read_topics, to_bipartite, write_topics
+from overlaybench.instances.topics.bipartite import from_bipartite, to_bipartite
+from overlaybench.instances.topics.files import read_topics, write_topics
 from overlaybench.instances.topics.instance import TopicInstance
 
 ENDINGS = [".json", ".csv", ".tsv", ".dat", ".txt", ".parquet"]

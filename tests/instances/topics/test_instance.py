@@ -150,7 +150,7 @@ def test_repeated_rows_count_once_and_are_counted() -> None:
         (["a", "b"], ["x"], "2 nodes and 1 topics"),
         (["a"], ["x", "y"], "1 nodes and 2 topics"),
         (["a", None], ["x", "y"], "row 1 has no label"),
-        (["a", 7], ["x", "y"], "is no text"),
+        (["a", 7], ["x", "y"], "row 1 has the label 7: put it in quotes"),
         (["a", ""], ["x", "y"], "empty label"),
         (["a", "b"], ["x", ""], "empty label"),
         (["a", "\ud800"], ["x", "y"], "is not Unicode text"),

@@ -1,4 +1,4 @@
-"""Rows of (node, topic) read from separated text and Parquet, and what is wrong with them, to the line."""
+"""Tables of (node, topic) rows: separated text, with errors that name the line, and Parquet."""
 
 from __future__ import annotations
 
@@ -6,28 +6,30 @@ import csv
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
 from ..errors import BadInput
+from .instance import TopicInstance
 
 _BLOCK = 1 << 20
 _LONGEST_HEADER = 1 << 20
 _MOST_ROWS, _MOST_BYTES = 200_000_000, 1 << 34
 
 
-def separated_rows(path: Path, columns: Sequence[str]) -> list[pa.Array]:
-    """The labels in the named columns of a CSV or TSV file with a header; a tab in the header makes it TSV.
+def read_separated(path: Path, columns: Sequence[str]) -> list[pa.Array]:
+    """The labels in the named columns of a CSV or TSV file with a header; a header with a tab makes it TSV.
 
-    Values may be quoted, as RFC 4180 has it, and then hold separators and line breaks. Lines without a character
-    are skipped.
+    Values may be quoted as in RFC 4180 and then contain separators and line breaks. Empty lines are skipped.
 
     Raises
     ------
     BadInput
-        Naming the line: not UTF-8, ragged, unbalanced quotes, an empty label; or a column is missing or double.
+        If a line is not UTF-8 or has another number of values than the header, quotes are unbalanced, a label is
+        empty (each with the line), or a column is missing or stands twice in the header.
     """
     try:
         with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
@@ -58,22 +60,23 @@ def separated_rows(path: Path, columns: Sequence[str]) -> list[pa.Array]:
         )
     except pa.ArrowException as error:
         _explain(path, delimiter, columns)
-        raise BadInput(f"{_first_line(error)}: mend the file") from None
+        raise BadInput(f"{_first_line(error)}: correct the file") from None
     labels = [table[column].combine_chunks() for column in columns]
     if len(table) == 0 or any(_first_empty(column) is not None for column in labels):
         _explain(path, delimiter, columns)
     if _lines(path) > len(table) + 1:
-        _explain(path, delimiter, columns)  # a quote that nobody closes swallows the lines after it
+        _explain(path, delimiter, columns)  # a quote that is not closed includes the lines after it
     return labels
 
 
-def parquet_rows(path: Path, columns: Sequence[str]) -> list[pa.Array]:
-    """The labels in the named columns of a Parquet file; numbers and the like are taken as their text.
+def read_parquet(path: Path, columns: Sequence[str]) -> list[pa.Array]:
+    """The labels in the named columns of a Parquet file; other values are converted to text.
 
     Raises
     ------
     BadInput
-        If it is no Parquet file, a column is missing, double or not of labels, or a label is missing (row from 1).
+        If it is not a Parquet file, a column is missing, occurs twice or cannot be converted, or a label is missing
+        (rows are counted from 1).
     """
     try:
         with path.open("rb") as file:
@@ -83,18 +86,35 @@ def parquet_rows(path: Path, columns: Sequence[str]) -> list[pa.Array]:
             table = source.read(columns=list(columns))
             labels = [table[column].cast(pa.string()).combine_chunks() for column in columns]
     except pa.ArrowException as error:
-        raise BadInput(f"{_first_line(error)}: give a whole Parquet file with columns of labels") from None
+        raise BadInput(f"{_first_line(error)}: give a complete Parquet file with columns of labels") from None
     except OSError as error:
         reason = error.strerror or _first_line(error)
-        raise BadInput(f"cannot be read ({reason}): check the path, and that the file is whole") from None
+        raise BadInput(f"cannot be read ({reason}): check the path, and that the file is complete") from None
     for column, values in zip(columns, labels, strict=True):
         if (row := _first_empty(values)) is not None:
             raise BadInput(f"row {row + 1}: an empty {column}: name it or remove the row")
     return labels
 
 
+def write_separated(instance: TopicInstance, path: Path, delimiter: str) -> None:
+    """Write the columns ``node`` and ``topic`` with a header."""
+    pa.csv.write_csv(_table(instance), path, pa.csv.WriteOptions(delimiter=delimiter))
+
+
+def write_parquet(instance: TopicInstance, path: Path) -> None:
+    """Write the columns ``node`` and ``topic``."""
+    pq.write_table(_table(instance), path)
+
+
+def _table(instance: TopicInstance) -> pa.Table:
+    nodes = pa.array([instance.node_label(v) for v in range(instance.num_nodes)], pa.string())
+    topics = pa.array([instance.topic_label(t) for t in range(instance.num_topics)], pa.string())
+    node_ids = np.repeat(np.arange(instance.num_nodes), np.diff(instance.node_offsets))
+    return pa.table({"node": nodes.take(pa.array(node_ids)), "topic": topics.take(pa.array(instance.node_topics))})
+
+
 def _check_size(metadata: pq.FileMetaData) -> None:
-    """Refuse what a small file may blow up to, before it does."""
+    """Refuse a file that would take too much memory once decompressed."""
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     if metadata.num_rows > _MOST_ROWS or sum(group.total_byte_size for group in groups) > _MOST_BYTES:
         raise BadInput(f"holds more than {_MOST_ROWS:,} rows or {_MOST_BYTES >> 30} GiB: give it fewer")
@@ -102,7 +122,7 @@ def _check_size(metadata: pq.FileMetaData) -> None:
 
 def _check_columns(columns: Sequence[str], present: Sequence[str]) -> None:
     if len(set(columns)) < len(columns):
-        raise BadInput(f"column '{columns[0]}' is asked for twice: name one for the nodes, one for the topics")
+        raise BadInput(f"column '{columns[0]}' is named twice: name one for the nodes, one for the topics")
     for column in columns:
         if column not in present:
             names = ", ".join(f"'{name}'" for name in present)
@@ -112,7 +132,7 @@ def _check_columns(columns: Sequence[str], present: Sequence[str]) -> None:
 
 
 def _explain(path: Path, delimiter: str, columns: Sequence[str]) -> None:
-    """Raise for the first line that is wrong; return if none is."""
+    """Raise for the first invalid line, if there is one."""
     _check_utf8(path)
     line = 1
     with path.open(encoding="utf-8-sig", newline="") as file:
@@ -125,9 +145,9 @@ def _explain(path: Path, delimiter: str, columns: Sequence[str]) -> None:
                     _check_row(row, header, columns, line)
                 count, line = count + bool(row), rows.line_num + 1
         except csv.Error as error:
-            raise BadInput(f"line {line}: {error}: mend its quotes") from None
+            raise BadInput(f"line {line}: {error}: correct its quotes") from None
     if count == 0:
-        raise BadInput("has no rows under its header: give it one (node, topic) row at least")
+        raise BadInput("has no rows under its header: give it at least one (node, topic) row")
 
 
 def _check_utf8(path: Path) -> None:
@@ -141,7 +161,7 @@ def _check_utf8(path: Path) -> None:
 
 def _check_row(row: Sequence[str], header: Sequence[str], columns: Sequence[str], line: int) -> None:
     if len(row) != len(header):
-        raise BadInput(f"line {line}: {len(row)} values under a header of {len(header)}: mend the line")
+        raise BadInput(f"line {line}: {len(row)} values under a header of {len(header)}: correct the line")
     for column in columns:
         if not row[header.index(column)]:
             raise BadInput(f"line {line}: an empty {column}: name it or remove the line")
@@ -156,8 +176,8 @@ def _lines(path: Path) -> int:
 
 
 def _first_empty(labels: pa.Array) -> int | None:
-    bare = pc.or_kleene(pc.is_null(labels), pc.equal(labels, ""))
-    row: int = pc.index(bare, True).as_py()
+    empty = pc.or_kleene(pc.is_null(labels), pc.equal(labels, ""))
+    row: int = pc.index(empty, True).as_py()
     return row if row >= 0 else None
 
 
