@@ -117,6 +117,8 @@ class Method(Generic[Instance, Answer]):
             solve=partial(_solve_by_member, members),
             options=tuple(dict.fromkeys(option for member in members for option in member.options)),
             warm_up=partial(_prepare_all, members),
+            colour=self.colour or other.colour,
+            marker=self.marker or other.marker,
             members=members,
         )
 
