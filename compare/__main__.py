@@ -1,4 +1,4 @@
-"""`python -m compare` is the command overlaybench."""
+"""``python -m overlaybench.compare`` is the command ``overlaybench``."""
 
 from .command_line import main
 

@@ -1,10 +1,11 @@
-"""The runs behind claims: grids through the study machinery, small ones at once, every algorithm by name."""
+"""Experiments: the runs behind claims and figures, as studies on Spark or in this process."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -12,10 +13,11 @@ import pandas as pd
 from ...instances.errors import unknown
 from ...instances.method import Method
 from ...instances.result import Result
-from ..catalogue import METHODS, kind_named, problem_named, workload_named
+from ..catalogue import METHODS, problem_named, workload_named
+from ..studies.isolation import IsolatedRun
 from ..studies.recipe import Recipe, freeze
 from ..studies.row import row, spread
-from ..studies.store import Made, Store
+from ..studies.store import Store, StoredInstance
 from ..studies.study import Runs, Study
 from ..studies.task import Task, derived_seed
 
@@ -25,7 +27,7 @@ _MEMORY = 6000
 
 @dataclass(frozen=True)
 class Experiment:
-    """Instances, and what to run on them: `runs` are told by family, so that parts of a grid can differ."""
+    """Instances and the runs on them; runs without families apply to all instances of the experiment."""
 
     recipes: tuple[Recipe, ...]
     runs: tuple[Runs, ...]
@@ -36,18 +38,18 @@ class Experiment:
         object.__setattr__(self, "runs", own)
 
     def study(self, name: str) -> Study:
-        """The same as a study, whose text is its name."""
+        """The experiment as a study; its name is its text."""
         return Study(name, SEED, self.recipes, self.runs, (), f'name = "{name}"\n')
 
 
 def together(experiments: Sequence[Experiment]) -> Experiment:
-    """All experiments as one; each keeps its runs to its own families."""
+    """The union of experiments; the runs of each apply to its own families."""
     recipes = dict.fromkeys(recipe for one in experiments for recipe in one.recipes)
     return Experiment(tuple(recipes), tuple(dict.fromkeys(run for one in experiments for run in one.runs)))
 
 
 def grid(family: str, workload: str, seeds: int, **parameters: Any) -> tuple[Recipe, ...]:
-    """`seeds` instances of a workload; the seed of each depends on what it is for."""
+    """`seeds` instances of a workload, with seeds derived from the workload and its parameters."""
     shape = freeze(workload_named(workload).complete(parameters))
     seed_of = [derived_seed(str(SEED), workload, repr(shape), str(replicate)) for replicate in range(seeds)]
     return tuple(Recipe(family, seed, workload=workload, parameters=shape) for seed in seed_of)
@@ -60,30 +62,30 @@ def runs(
     time_limit: float = 120.0,
     repeats: int = 1,
 ) -> Runs:
-    """Every method (a name, or a name with options) on one problem, on the given families or on all."""
+    """Every method (a name, or a name with options) on one problem, on these families or on all."""
     named = tuple((m, ()) if isinstance(m, str) else (m[0], freeze(m[1])) for m in methods)
     return Runs((problem,), named, tuple(families), 2**31, time_limit, _MEMORY, repeats)
 
 
 class RunFailed(Exception):
-    """A run without a value, on which a claim's verdict depends; with its reason."""
+    """A run that a verdict needs has no value; the message gives the reason."""
 
 
 @dataclass
 class Bench:
-    """What a claim's judge works with.
+    """The runs and the algorithms that a claim's judge uses.
 
     Attributes
     ----------
     quick : bool
-        Whether the thin version was asked for.
+        Whether the quick version runs.
     methods : mapping
-        Algorithms by name. A test hands in broken ones.
+        Algorithms by name; tests replace some by faulty ones.
     rows : DataFrame
-        The claim's own runs through the study machinery: a row each as `compare.studies.store` keeps them, with the
-        recipe's parameters as further columns (``p_nodes``) and ``workload``.
+        The runs of the claim's experiment: the columns of the store, ``workload``, and the parameters of the recipe as
+        further columns (``p_nodes``).
     done : int
-        How many runs were made at once.
+        The number of runs made by `run`.
     """
 
     quick: bool
@@ -94,14 +96,14 @@ class Bench:
     def run(
         self, method: str, instance: Any, problem: str = "min-tco", *, seed: int = 0, **options: Any
     ) -> Result[Any]:
-        """Run an algorithm here and now, judged by the problem."""
+        """Run an algorithm in this process; the problem judges its answer."""
         if method not in self.methods:
             raise unknown("method", method, self.methods)
         self.done += 1
         return self.methods[method].run(instance, problem_named(problem), seed=seed, **options)
 
     def value(self, method: str, instance: Any, problem: str, **options: Any) -> float:
-        """The value of a run made here and now.
+        """The value of a run made by `run`.
 
         Raises
         ------
@@ -115,19 +117,32 @@ class Bench:
 
 
 def rows_here(experiment: Experiment, methods: Mapping[str, Method[Any, Any]]) -> pd.DataFrame:
-    """The rows of an experiment made in this process, with the given algorithms: for small ones and for tests."""
+    """Run an experiment in this process, with the given algorithms, and return its rows."""
     study = experiment.study("here")
     instances = {recipe.to_json(): recipe.make() for recipe in experiment.recipes}
-    made = {line: Made(instance.digest, 0) for line, instance in instances.items()}
+    made = {line: StoredInstance(instance.digest, 0) for line, instance in instances.items()}
     return _with_parameters(spread(pd.DataFrame(list(_rows_here(study.tasks(made), instances, methods)))))
 
 
+def run_grids(experiments: Sequence[Experiment], quick: bool, folder: Path, master: str) -> Store:
+    """Run experiments as one study on Spark, except for the runs that `folder` holds already."""
+    study = together(experiments).study(f"claims, {'quick' if quick else 'full'}")
+    store = Store(folder)
+    if not experiments:
+        store.open_for(study.spec)
+        return store
+    # Spark takes a second to import, and claims without a grid do not need it.
+    from ..studies.spark_study import run_study
+
+    run_study(study, store, master)
+    return store
+
+
 def rows_of(experiment: Experiment, store: Store) -> pd.DataFrame:
-    """The rows of an experiment whose runs are in a store."""
-    tasks = experiment.study("rows").tasks(store.index())
-    rows = store.rows(task.key for task in tasks)
-    own = {task.key: task for task in tasks}
-    # Runs that two claims share are stored once, under the recipe of the first.
+    """The rows of an experiment whose runs a store holds."""
+    own = store.keyed(experiment.study("rows").tasks(store.index()))
+    rows = store.rows(own)
+    # A run that two claims share is stored once, with the first one's recipe.
     rows["recipe"] = [own[key].recipe for key in rows["key"]]
     rows["family"] = [own[key].family for key in rows["key"]]
     return _with_parameters(rows)
@@ -145,8 +160,7 @@ def _rows_here(
             time_limit=task.time_limit if method.exact else None,
             **json.loads(task.options),
         )
-        kind = kind_named(problem_named(task.problem).kind)
-        yield row(task, instance, kind, result, exact=method.exact, peak=0.0)
+        yield row(task, instance, IsolatedRun(result, 0.0))
 
 
 def _with_parameters(rows: pd.DataFrame) -> pd.DataFrame:

@@ -1,1 +1,1 @@
-"""Studies: their files, their runs on Spark, and the folder that keeps what they found."""
+"""Studies: their files, their runs on Spark, and the folder of their results."""

@@ -1,4 +1,4 @@
-"""What a cluster's workers need, in one file: the four packages and, if asked, every library they import."""
+"""The code that a cluster's workers need, in one file: the package and, if asked, the libraries it imports."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from packaging.requirements import Requirement
 
 from ...instances.errors import BadInput
 
-ROOM = "overlaybench"
+PACKAGE = "overlaybench"
 _FLOORS = ("instances", "heuristics", "models", "compare")
-_LEFT_OUT = ("__pycache__", "pyspark/jars", "pyspark/examples", "pyspark/data", "pyspark/sbin")
+_EXCLUDED = ("__pycache__", "pyspark/jars", "pyspark/examples", "pyspark/data", "pyspark/sbin")
 
 
 def write_archive(file: Path, *, libraries: bool = False) -> Path:
-    """Write a zip whose content, on a Python path, is all that a study's workers import.
+    """Write a zip that, unpacked on a Python path, has all that a study's workers import.
 
     Parameters
     ----------
     libraries : bool
-        Put every library in too: the workers then need nothing but the same Python (3.11, say), on the same kind of
-        machine. A zip of a few hundred MB, in about a minute.
+        Include every library: the workers then need only the same version of Python, on the same kind of machine.
+        The zip has a few hundred MB and takes about a minute.
     """
     if file.suffix != ".zip":
-        raise BadInput(f"{file}: an archive is a .zip: name it so")
+        raise BadInput(f"{file}: an archive is a .zip: choose such a name")
     temporary = file.with_name(f".{file.name}")
     try:
         with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
@@ -34,7 +34,7 @@ def write_archive(file: Path, *, libraries: bool = False) -> Path:
                 archive.write(path, name)
         temporary.replace(file)
     except OSError as error:
-        raise BadInput(f"{file}: cannot be written ({error.strerror}): choose another place") from None
+        raise BadInput(f"{file}: cannot be written ({error.strerror}): choose another path") from None
     finally:
         temporary.unlink(missing_ok=True)
     return file
@@ -42,35 +42,35 @@ def write_archive(file: Path, *, libraries: bool = False) -> Path:
 
 def _code() -> Iterator[tuple[Path, str]]:
     root = Path(__file__).resolve().parents[2]
-    yield root / "__init__.py", f"{ROOM}/__init__.py"
+    yield from ((path, f"{PACKAGE}/{path.name}") for path in root.glob("__init__.py*"))
     for floor in _FLOORS:
         for path in sorted((root / floor).rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
-                yield path, f"{ROOM}/{path.relative_to(root).as_posix()}"
+                yield path, f"{PACKAGE}/{path.relative_to(root).as_posix()}"
 
 
 def _libraries() -> Iterator[tuple[Path, str]]:
     for distribution in _needed():
         for entry in distribution.files or ():
             name, path = entry.as_posix(), Path(str(distribution.locate_file(entry)))
-            if not name.startswith("..") and not any(part in name for part in _LEFT_OUT) and path.is_file():
+            if not name.startswith("..") and not any(part in name for part in _EXCLUDED) and path.is_file():
                 yield path, name
 
 
 def _needed() -> Iterator[metadata.Distribution]:
     seen: set[str] = set()
-    waiting = [ROOM]
+    waiting = [PACKAGE]
     while waiting:
         name = waiting.pop()
         try:
             distribution = metadata.distribution(name)
         except metadata.PackageNotFoundError:
-            raise BadInput(f"the library {name} is not installed: set the environment up first") from None
+            raise BadInput(f"the library {name} is not installed: install overlaybench first") from None
         found = distribution.metadata["Name"].lower()
         if found in seen:
             continue
         seen.add(found)
-        if found != ROOM:
+        if found != PACKAGE:
             yield distribution
         for line in distribution.requires or ():
             requirement = Requirement(line)

@@ -1,4 +1,4 @@
-"""Solver runs in a process apart, warm and killable, with limits that hold whatever the solver does."""
+"""Runs in a separate, warm solver process that enforces their limits and can be killed."""
 
 from __future__ import annotations
 
@@ -19,45 +19,24 @@ from multiprocessing.process import BaseProcess
 from types import TracebackType
 from typing import Any
 
-from ...instances.catalogue import PROBLEMS
 from ...instances.method import Method
 from ...instances.problem import Problem
+from ...instances.processes import die_with_parent
 from ...instances.result import Result, Status
-from ..catalogue import METHODS, method_named, problem_named
-from .processes import has_children, private_memory, session_of, virtual_memory
+from ..catalogue import METHODS, PROBLEMS, method_named, problem_named
+from .processes import address_space_bounded, has_children, private_memory, session_members
 
 MIB = 2**20
-_LOOK_EVERY, _LOOK_AT_CHILDREN_EVERY = 0.05, 0.25
-_PR_SET_PDEATHSIG = 1
+_POLL_SECONDS, _POLL_CHILDREN_SECONDS = 0.05, 0.25
 _GRACE_SECONDS, _GRACE_SHARE = 5.0, 0.25
 _KEPT_OUTPUT = 300
-_RUNS_A_PROCESS = 200
-_KILLED_AT_MOST = 3
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """A result, and what its processes took.
-
-    Attributes
-    ----------
-    peak : float
-        The largest private memory (bytes) they were seen to hold beyond what they started with.
-    cpu_seconds : float
-        Of all threads and ended children; nan where the process was killed.
-    killed : bool
-        Whether somebody else killed the process: the system when memory was short, or an administrator.
-    """
-
-    result: Result[Any]
-    peak: float
-    cpu_seconds: float = float("nan")
-    killed: bool = False
+_RUNS_PER_PROCESS = 200
+_MOST_ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
 class Job:
-    """A run to be done: see :func:`run_isolated`."""
+    """A run to be done: seconds and MiB limit it, None means no limit."""
 
     method: Method[Any, Any]
     instance: Any
@@ -67,23 +46,37 @@ class Job:
     time_limit: float | None
     memory_limit: int | None
 
+    def failed(self, reason: str) -> Result[Any]:
+        """The result of a run that failed."""
+        return Result(problem=self.problem.name, method=self.method.name, status=Status.FAILED, reason=reason)
 
-def run_isolated(
-    method: Method[Any, Any],
-    instance: Any,
-    problem: Problem[Any, Any],
-    *,
-    seed: int,
-    options: Mapping[str, object],
-    time_limit: float | None,
-    memory_limit: int | None,
-) -> Outcome:
-    """Run a method in a forked process; whatever becomes of it, a result comes back.
 
-    A method has `time_limit` seconds and then a grace of 5 s or a quarter, whichever is more, to hand in its
-    answer; at Ctrl-C it has 5 s. `memory_limit` MiB bounds the solver process's address space, and the resident memory
-    of it and its children, both above what it starts with. A run that is killed, crashes or raises is ``failed``, with
-    its reason.
+@dataclass(frozen=True)
+class IsolatedRun:
+    """A result and the resources that its processes used.
+
+    Attributes
+    ----------
+    peak : float
+        The largest private memory (bytes) seen beyond what they started with.
+    cpu_seconds : float
+        Of all threads and ended children; nan where the process was killed.
+    killed : bool
+        Whether another process killed the solver: the system when out of memory, or an administrator.
+    """
+
+    result: Result[Any]
+    peak: float
+    cpu_seconds: float = float("nan")
+    killed: bool = False
+
+
+def run_isolated(job: Job) -> IsolatedRun:
+    """Run a method in a forked process and return its result, or a failed one with the reason.
+
+    A method has `time_limit` seconds and then a grace of 5 s or a quarter, whichever is more, to return its
+    answer; after Ctrl-C it has 5 s. `memory_limit` bounds the solver process's address space, and the resident memory
+    of it and its children, both above what it starts with. A run that is killed, crashes or raises is ``failed``.
 
     Raises
     ------
@@ -91,17 +84,16 @@ def run_isolated(
         If the method does not answer the problem, or an option is unknown or out of range.
     """
     with Solver(attended=True) as solver:
-        job = Job(method, instance, problem, seed, options, time_limit, memory_limit)
         try:
             return solver.run(job)
         except KeyboardInterrupt:
-            if (outcome := solver.interrupted(job)) is not None:
-                return outcome
-            raise KeyboardInterrupt(f"stopped; {method.name} had no answer yet") from None
+            if (run := solver.interrupted(job)) is not None:
+                return run
+            raise KeyboardInterrupt(f"stopped; {job.method.name} had no answer yet") from None
 
 
 class Solver:
-    """A process that does one run after another, and is replaced whenever one of them leaves it in doubt.
+    """A process that does one run after another, and is replaced whenever its state is in doubt.
 
     It is forked when first needed, with the imports and compiled kernels of its parent. It is ended, and the next
     run gets a new one, after a run that failed or left a child process behind, when a method needs kernels that were
@@ -113,10 +105,10 @@ class Solver:
         self._attended = attended
         self._process: BaseProcess | None = None
         self._connection: Connection | None = None
-        self._output = self._end = -1
+        self._output = self._pidfd = -1
         self._runs = 0
-        self._held = ""
-        self._at_start = 0.0
+        self._digest = ""
+        self._memory_at_start = 0.0
         self._warm: set[tuple[str, str]] = set()
 
     def __enter__(self) -> Solver:
@@ -127,40 +119,36 @@ class Solver:
     ) -> None:
         self.stop()
 
-    def run(self, job: Job) -> Outcome:
-        """Do a run; see :func:`run_isolated`. One whose process somebody else kills is begun again, twice."""
+    def run(self, job: Job) -> IsolatedRun:
+        """Do a run; see :func:`run_isolated`. One whose process is killed from outside is repeated, at most twice."""
         job.method.complete(job.options, job.problem.name)
-        member = job.method.answering(job.problem.name)
-        if member.warm_up is not None and (job.method.name, job.problem.name) not in self._warm:
-            self.stop()
-            member.warm_up()
-            self._warm.add((job.method.name, job.problem.name))
+        self._warm_up(job)
         start = time.monotonic()
-        for _ in range(_KILLED_AT_MOST):
+        for _ in range(_MOST_ATTEMPTS):
             try:
-                self._hand_over(job)
-                outcome = self._watched(job)
+                self._send(job)
+                run = self._await(job)
             except BaseException as error:
                 if not (self._attended and isinstance(error, KeyboardInterrupt)):
                     self.stop()
                 raise
             self._runs += 1
-            if outcome.result.status is Status.FAILED or self._runs >= _RUNS_A_PROCESS:
+            if run.result.status is Status.FAILED or self._runs >= _RUNS_PER_PROCESS:
                 self.stop()
-            if not outcome.killed:
+            if not run.killed:
                 break
-        if outcome.result.status is Status.FAILED and not outcome.result.seconds:
-            outcome = replace(outcome, result=replace(outcome.result, seconds=time.monotonic() - start))
-        return outcome
+        if run.result.status is Status.FAILED and not run.result.seconds:
+            run = replace(run, result=replace(run.result, seconds=time.monotonic() - start))
+        return run
 
-    def interrupted(self, job: Job) -> Outcome | None:
-        """What the method has in hand after Ctrl-C has ended its run here, if it is one that can have something."""
+    def interrupted(self, job: Job) -> IsolatedRun | None:
+        """The answer of an anytime method whose run Ctrl-C has ended; None if it has none."""
         with contextlib.suppress(EOFError, OSError, pickle.UnpicklingError):
             if self._process and self._process.pid and self._connection and job.method.anytime:
                 os.kill(self._process.pid, signal.SIGINT)
                 if self._connection.poll(_GRACE_SECONDS):
                     result, cpu_seconds, _ = self._connection.recv()
-                    return Outcome(result, private_memory(self._process.pid) - self._at_start, cpu_seconds)
+                    return IsolatedRun(result, private_memory(self._process.pid) - self._memory_at_start, cpu_seconds)
         return None
 
     def stop(self) -> None:
@@ -169,114 +157,114 @@ class Solver:
             _kill(self._process)
         if self._connection is not None:
             self._connection.close()
-        for handle in (self._output, self._end):
+        for handle in (self._output, self._pidfd):
             if handle >= 0:
                 os.close(handle)
-        self._process, self._connection, self._output, self._end = None, None, -1, -1
-        self._runs, self._held = 0, ""
+        self._process, self._connection, self._output, self._pidfd = None, None, -1, -1
+        self._runs, self._digest = 0, ""
 
-    def _hand_over(self, job: Job) -> None:
-        """Send a job to the process if it can be sent by name; otherwise a new process inherits it.
+    def _warm_up(self, job: Job) -> None:
+        member, needed = job.method.answering(job.problem.name), (job.method.name, job.problem.name)
+        if member.warm_up is not None and needed not in self._warm:
+            self.stop()
+            member.warm_up()
+            self._warm.add(needed)
 
-        Memory is counted from here on: a moment later the solver may hold some already.
+    def _send(self, job: Job) -> None:
+        """Send a job to the process if its method and problem have names; otherwise fork one that inherits it.
+
+        Memory is measured before, because the solver may allocate at once.
         """
-        known = METHODS.get(job.method.name) is job.method and PROBLEMS.get(job.problem.name) is job.problem
-        if self._connection is not None and known:
-            self._at_start = private_memory(self._process.pid or 0) if self._process else 0.0
-            instance = None if self._held == job.instance.digest else job.instance
-            self._held = job.instance.digest
-            asked = (job.method.name, job.problem.name, job.seed, dict(job.options), job.time_limit, job.memory_limit)
+        named = METHODS.get(job.method.name) is job.method and PROBLEMS.get(job.problem.name) is job.problem
+        if self._connection is not None and named:
+            self._memory_at_start = private_memory(self._process.pid or 0) if self._process else 0.0
+            instance = None if self._digest == job.instance.digest else job.instance
+            self._digest = job.instance.digest
+            limits = job.seed, dict(job.options), job.time_limit, job.memory_limit
             try:
-                self._connection.send((instance, asked))
+                self._connection.send((job.method.name, instance, job.problem.name, limits))
                 return
-            except OSError:  # it died of itself between two runs
+            except OSError:  # it died between two runs
                 pass
         self.stop()
         context = multiprocessing.get_context("fork")
-        self._connection, theirs = context.Pipe()
+        self._connection, solver_end = context.Pipe()
         self._output = os.memfd_create("solver output")
-        self._at_start = private_memory(os.getpid())
-        self._process = context.Process(target=_serve, args=(job, theirs, self._output), daemon=False)
+        self._memory_at_start = private_memory(os.getpid())
+        self._process = context.Process(target=_serve, args=(job, solver_end, self._output), daemon=False)
         self._process.start()
-        theirs.close()
-        # Not its sentinel, a pipe that the solver closes with all else it inherited.
-        self._end = os.pidfd_open(self._process.pid or 0)
-        self._held = getattr(job.instance, "digest", "")
+        solver_end.close()
+        # The process's own sentinel is a pipe, which the solver closes with all else that it inherited.
+        self._pidfd = os.pidfd_open(self._process.pid or 0)
+        self._digest = getattr(job.instance, "digest", "")
 
-    def _watched(self, job: Job) -> Outcome:
+    def _await(self, job: Job) -> IsolatedRun:
+        """Wait for the result; kill the process where it exceeds a limit."""
         assert self._process is not None
         assert self._process.pid is not None
         assert self._connection is not None
         pid, peak, children = self._process.pid, 0.0, 0.0
-        start, grace = time.monotonic(), 0.0
-        looked = start
-        if job.time_limit is not None:
-            grace = max(_GRACE_SECONDS, _GRACE_SHARE * job.time_limit)
-
-        def failed(reason: str) -> Outcome:
-            return Outcome(_failed(job, reason), peak)
-
-        while not wait([self._connection, self._end], timeout=_LOOK_EVERY):
-            if (now := time.monotonic()) > looked + _LOOK_AT_CHILDREN_EVERY:
-                children, looked = sum(private_memory(member) for member in session_of(pid) if member != pid), now
-            held = private_memory(pid) + children - self._at_start
+        start = children_polled = time.monotonic()
+        while not wait([self._connection, self._pidfd], timeout=_POLL_SECONDS):
+            if (now := time.monotonic()) > children_polled + _POLL_CHILDREN_SECONDS:
+                children, children_polled = sum(map(private_memory, session_members(pid))), now
+            held = private_memory(pid) + children - self._memory_at_start
             peak = max(peak, held)
             if job.memory_limit is not None and held > job.memory_limit * MIB:
-                return failed(f"memory: {held / MIB:.0f} MiB held, {job.memory_limit} MiB allowed")
-            if job.time_limit is not None and now > start + job.time_limit + grace:
-                why = f": half an answer is none, so {job.method.name} hands in none" if not job.method.anytime else ""
-                return failed(f"time: killed after its limit and grace had passed{why}")
-        peak = max(peak, private_memory(pid) - self._at_start)
+                reason = f"memory: {held / MIB:.0f} MiB held, {job.memory_limit} MiB allowed"
+                return IsolatedRun(job.failed(reason), peak)
+            if job.time_limit is not None and now - start > job.time_limit + _grace(job.time_limit):
+                why = "" if job.method.anytime else f" ({job.method.name} has no answer before its end)"
+                return IsolatedRun(job.failed(f"time: killed after its limit and grace{why}"), peak)
+        peak = max(peak, private_memory(pid) - self._memory_at_start)
         try:
             result, cpu_seconds, is_alone = self._connection.recv()
         except (EOFError, OSError, pickle.UnpicklingError):
             self._process.join()
-            killed = self._process.exitcode == -signal.SIGKILL
-            return replace(failed(_how_it_died(self._process.exitcode, self._output)), killed=killed)
+            reason = _cause_of_death(self._process.exitcode, self._output)
+            return IsolatedRun(job.failed(reason), peak, killed=self._process.exitcode == -signal.SIGKILL)
         if not is_alone:
             self.stop()
-        return Outcome(result, peak, cpu_seconds)
+        return IsolatedRun(result, peak, cpu_seconds)
+
+
+def _grace(time_limit: float) -> float:
+    return max(_GRACE_SECONDS, _GRACE_SHARE * time_limit)
 
 
 def _serve(job: Job, connection: Connection, output: int) -> None:
-    """Do the inherited job, then those that are sent, until the parent is gone."""
+    """In the solver process: do the inherited job, then those that are sent, until the parent ends."""
     _become_solver(connection.fileno(), output)
     instance = job.instance
     while True:
-        done = _done(job)
-        _give_back_memory()
-        connection.send(done)
+        outcome = _run(job)
+        with contextlib.suppress(AttributeError):  # not glibc
+            # Memory that the heap kept would not be seen when the next run uses it.
+            ctypes.CDLL(None).malloc_trim(0)
+        connection.send(outcome)
         os.ftruncate(output, 0)
         try:
-            sent, asked = connection.recv()
+            method, sent, problem, limits = connection.recv()
         except (EOFError, OSError):
             os._exit(0)
         instance = instance if sent is None else sent
-        method, problem, seed, options, time_limit, memory_limit = asked
-        job = Job(method_named(method), instance, problem_named(problem), seed, options, time_limit, memory_limit)
+        job = Job(method_named(method), instance, problem_named(problem), *limits)
 
 
-def _done(job: Job) -> tuple[Result[Any], float, bool]:
-    unlimited = resource.getrlimit(resource.RLIMIT_AS)
-    if job.memory_limit is not None:
-        resource.setrlimit(resource.RLIMIT_AS, (virtual_memory(os.getpid()) + job.memory_limit * MIB, unlimited[1]))
+def _run(job: Job) -> tuple[Result[Any], float, bool]:
+    """The result, its processor seconds, and whether no child process is left."""
     before = _cpu_seconds()
-    try:
-        result = job.method.answering(job.problem.name).run(
-            job.instance, job.problem, seed=job.seed, time_limit=job.time_limit, **dict(job.options)
-        )
-    except MemoryError:
-        result = _failed(job, f"memory: more than {job.memory_limit} MiB asked for")
-    except Exception as error:
-        result = _failed(job, f"{type(error).__name__}: {error}".splitlines()[0])
-    resource.setrlimit(resource.RLIMIT_AS, unlimited)
+    bound = contextlib.nullcontext() if job.memory_limit is None else address_space_bounded(job.memory_limit * MIB)
+    with bound:
+        try:
+            result = job.method.answering(job.problem.name).run(
+                job.instance, job.problem, seed=job.seed, time_limit=job.time_limit, **dict(job.options)
+            )
+        except MemoryError:
+            result = job.failed(f"memory: more than {job.memory_limit} MiB asked for")
+        except Exception as error:
+            result = job.failed(f"{type(error).__name__}: {error}".splitlines()[0])
     return result, _cpu_seconds() - before, not has_children()
-
-
-def _give_back_memory() -> None:
-    """Hand freed memory to the system: what the heap keeps, the next run would use without being seen to take it."""
-    with contextlib.suppress(AttributeError):  # not glibc
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _cpu_seconds() -> float:
@@ -285,9 +273,9 @@ def _cpu_seconds() -> float:
 
 
 def _become_solver(connection: int, output: int) -> None:
-    """Lead a process group that dies with its parent, is silent, and holds none of its parent's files."""
+    """Lead a session that dies with its parent, prints nothing, and holds none of its parent's files."""
     os.setsid()
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    die_with_parent()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for stream in (1, 2):
@@ -301,15 +289,16 @@ def _become_solver(connection: int, output: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _how_it_died(exitcode: int | None, output: int) -> str:
+def _cause_of_death(exitcode: int | None, output: int) -> str:
+    """The signal or exit status, with the last line of output."""
     size = os.lseek(output, 0, os.SEEK_END)
     tail = os.pread(output, _KEPT_OUTPUT, max(0, size - _KEPT_OUTPUT)).decode(errors="replace").split("\n")
-    said = next((line.strip() for line in reversed(tail) if line.strip()), "")
+    last_line = next((line.strip() for line in reversed(tail) if line.strip()), "")
     if exitcode is not None and exitcode < 0:
-        how = f"crash: killed by {signal.Signals(-exitcode).name}"
+        cause = f"crash: killed by {signal.Signals(-exitcode).name}"
     else:
-        how = f"crash: exit status {exitcode}"
-    return f"{how} ({said})" if said else how
+        cause = f"crash: exit status {exitcode}"
+    return f"{cause} ({last_line})" if last_line else cause
 
 
 def _kill(process: BaseProcess) -> None:
@@ -321,7 +310,3 @@ def _kill(process: BaseProcess) -> None:
     except (ProcessLookupError, PermissionError):
         process.kill()
     process.join()
-
-
-def _failed(job: Job, reason: str) -> Result[Any]:
-    return Result(problem=job.problem.name, method=job.method.name, status=Status.FAILED, reason=reason)

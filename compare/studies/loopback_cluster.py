@@ -1,13 +1,11 @@
-"""A real Spark standalone cluster on the loopback interface: a master, and workers that start executors.
+"""A Spark standalone cluster on the loopback interface: a master, and workers that start executors.
 
 ``python -m overlaybench.compare.studies.loopback_cluster [--workers N] COMMAND…`` runs a command with
-``{master}`` in its words replaced by the master's address, and ends every process of the cluster when the command has
-ended, however it ended.
+``{master}`` replaced by the master's address, and kills every process of the cluster when the command has ended.
 """
 
 from __future__ import annotations
 
-import ctypes
 import os
 import re
 import signal
@@ -24,9 +22,10 @@ from typing import NoReturn
 import click
 import pyspark
 
+from ...instances.processes import die_with_parent
+
 _HOST = "127.0.0.1"
-_PR_SET_PDEATHSIG = 1
-_PATIENCE = 90.0
+_MOST_SECONDS = 90.0
 
 
 @dataclass
@@ -38,25 +37,25 @@ class Cluster:
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def add_worker(self) -> subprocess.Popen[bytes]:
-        """Start a worker with one core and wait until the master has it."""
+        """Start a worker with one core and wait until it is registered."""
         number = len(self.workers)
-        place = self.folder / f"worker-{number}"
-        place.mkdir()
-        arguments = ["--cores", "1", "--memory", "2g", "--work-dir", str(place), self.master]
-        worker = _start("worker.Worker", arguments, place / "log")
+        folder = self.folder / f"worker-{number}"
+        folder.mkdir()
+        arguments = ["--cores", "1", "--memory", "2g", "--work-dir", str(folder), self.master]
+        worker = _start("worker.Worker", arguments, folder / "log")
         self.workers.append(worker)
-        _awaited(place / "log", r"Successfully registered with master", worker)
+        _awaited(folder / "log", r"Successfully registered with master", worker)
         return worker
 
 
 @contextmanager
 def loopback_cluster(workers: int = 2) -> Iterator[Cluster]:
-    """A cluster with free ports, bound to 127.0.0.1 only, killed at the end whatever happens.
+    """A cluster on free ports of 127.0.0.1 that is killed at the end of the context.
 
     Raises
     ------
     RuntimeError
-        If a master or worker ends, or is silent for 90 s; with the last lines of its log.
+        If a master or worker ends or does not start within 90 s; with the last lines of its log.
     """
     with tempfile.TemporaryDirectory(prefix="overlaybench-cluster-", ignore_cleanup_errors=True) as folder:
         cluster = Cluster(Path(folder))
@@ -84,23 +83,19 @@ def _start(name: str, arguments: list[str], log: Path) -> subprocess.Popen[bytes
             stdout=out,
             stderr=out,
             start_new_session=True,
-            preexec_fn=_die_with_parent,
+            preexec_fn=die_with_parent,
         )
 
 
-def _die_with_parent() -> None:
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
 def _awaited(log: Path, pattern: str, process: subprocess.Popen[bytes]) -> str:
-    """The last group of a pattern, once a log has it."""
-    end = time.monotonic() + _PATIENCE
+    """The last group of a pattern, as soon as it occurs in a log."""
+    end = time.monotonic() + _MOST_SECONDS
     while time.monotonic() < end and process.poll() is None:
         if found := re.search(pattern, log.read_text(encoding="utf-8", errors="replace")):
             return found[found.lastindex or 0]
         time.sleep(0.1)
     tail = log.read_text(encoding="utf-8", errors="replace").splitlines()[-5:]
-    raise RuntimeError(f"{log.name}: no '{pattern}' came: " + " / ".join(tail))
+    raise RuntimeError(f"{log.name}: no '{pattern}' in it: " + " / ".join(tail))
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -113,7 +108,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 @click.option("--workers", default=2, show_default=True, help="Each has one core.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def main(workers: int, command: tuple[str, ...]) -> NoReturn:
-    """Run COMMAND beside a cluster; {master} in it stands for the master's address."""
+    """Run COMMAND beside a cluster; {master} in it is replaced by the master's address."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with loopback_cluster(workers) as cluster:
         words = [word.replace("{master}", cluster.master) for word in command]

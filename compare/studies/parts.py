@@ -18,7 +18,7 @@ _BUFFER = 2**20
 
 
 def write_part(table: pa.Table, folder: Path) -> Path:
-    """Write a table of rows under the checksum of what is written; whole, and on the disk, or not at all."""
+    """Write a table of rows to a file named by its checksum, atomically, and sync it to the disk."""
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd")
     data = sink.getvalue()
@@ -30,16 +30,16 @@ def write_part(table: pa.Table, folder: Path) -> Path:
             part.flush()
             os.fsync(part.fileno())
         temporary.replace(file)
-        sync_folder(folder)
+        _sync_folder(folder)
     except OSError as error:
-        raise BadInput(f"{folder}: cannot be written ({error.strerror}): make room, then go on") from None
+        raise BadInput(f"{folder}: cannot be written ({error.strerror}): free some space and resume") from None
     finally:
         temporary.unlink(missing_ok=True)
     return file
 
 
-def is_whole(file: Path) -> bool:
-    """Whether a part's bytes have the checksum that its name tells."""
+def is_intact(file: Path) -> bool:
+    """Whether a part's bytes have the checksum in its name."""
     return checksum(file) == file.stem
 
 
@@ -54,20 +54,20 @@ def checksum(file: Path) -> str:
 
 def read_part(file: Path, columns: Sequence[str] | None = None) -> pa.Table:
     """The rows of a part; BadInput if its bytes are not those that were written."""
-    if not is_whole(file):
-        raise BadInput(f"{file}: is damaged (its checksum differs): run the study again, which does its runs anew")
+    if not is_intact(file):
+        raise BadInput(f"{file}: is damaged (its checksum differs): run the study again, which repeats its runs")
     try:
         table = pq.read_table(file, columns=None if columns is None else list(columns), partitioning=None)
         table = table.cast(SCHEMA if columns is None else pa.schema([SCHEMA.field(name) for name in columns]))
         table.validate(full=True)
         return table
     except (pa.ArrowException, OSError, ValueError) as error:  # its name was forged, or another program wrote it
-        said = str(error).partition("\n")[0]
-        raise BadInput(f"{file}: holds no results ({said}): remove it and run the study again") from None
+        reason = str(error).partition("\n")[0]
+        raise BadInput(f"{file}: holds no results ({reason}): remove it and run the study again") from None
 
 
-def sync_folder(folder: Path) -> None:
-    """Bring a folder's list of files to the disk."""
+def _sync_folder(folder: Path) -> None:
+    """Sync a folder's list of files to the disk."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,47 +1,55 @@
-"""What the system says of running processes, at the cost of a few small files."""
+"""Memory and session of running processes."""
 
 from __future__ import annotations
 
 import os
 import resource
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, suppress
+
+import psutil
 
 from ...instances.errors import BadInput
 
-_PAGE = os.sysconf("SC_PAGE_SIZE")
-
 
 def private_memory(pid: int) -> float:
-    """Bytes of private memory resident in a process; 0 once it has ended. Costs one small file."""
-    pages = _pages(pid)
-    return float((pages[1] - pages[2]) * _PAGE) if pages else 0.0
-
-
-def virtual_memory(pid: int) -> int:
-    """Bytes of a process's address space; 0 once it has ended."""
-    pages = _pages(pid)
-    return pages[0] * _PAGE if pages else 0
+    """Bytes of private memory resident in a process; 0 once it has ended. Cost: 0.1 ms."""
+    with suppress(psutil.Error):
+        memory = psutil.Process(pid).memory_info()
+        return float(memory.rss - memory.shared)
+    return 0.0
 
 
 @contextmanager
-def memory_bounded(what: str) -> Iterator[None]:
-    """Let this process take half of the machine's memory more for something; beyond that is bad input."""
+def address_space_bounded(more: float) -> Iterator[None]:
+    """Let this process map `more` bytes beyond what it has mapped now."""
     limits = resource.getrlimit(resource.RLIMIT_AS)
-    half = os.sysconf("SC_PHYS_PAGES") * _PAGE // 2
-    resource.setrlimit(resource.RLIMIT_AS, (virtual_memory(os.getpid()) + half, limits[1]))
+    resource.setrlimit(resource.RLIMIT_AS, (psutil.Process().memory_info().vms + int(more), limits[1]))
     try:
         yield
-    except MemoryError:
-        raise BadInput(f"{what} takes more than half of the machine's memory: make it smaller") from None
     finally:
         resource.setrlimit(resource.RLIMIT_AS, limits)
 
 
-def session_of(leader: int) -> list[int]:
-    """The processes of a session; costs a small file for every process of the machine."""
-    return [int(name) for name in os.listdir("/proc") if name.isdigit() and _session(name) == leader]
+@contextmanager
+def memory_bounded(what: str) -> Iterator[None]:
+    """Bound the memory that an input takes by half of the machine's; beyond that it is bad input."""
+    half = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    try:
+        with address_space_bounded(half):
+            yield
+    except MemoryError:
+        raise BadInput(f"{what} takes more than half of the machine's memory: make it smaller") from None
+
+
+def session_members(leader: int) -> list[int]:
+    """The processes of a session, without its leader. Cost: one system call for every process of the machine."""
+    members = []
+    for pid in psutil.pids():
+        with suppress(OSError):  # it has ended
+            if os.getsid(pid) == leader != pid:
+                members.append(pid)
+    return members
 
 
 def has_children() -> bool:
@@ -51,18 +59,3 @@ def has_children() -> bool:
     except ChildProcessError:
         return False
     return True
-
-
-def _session(pid: str) -> int:
-    try:
-        # The name of the program, in parentheses, may hold spaces; state, parent, group and session follow it.
-        return int(Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[3])
-    except (OSError, IndexError):
-        return -1
-
-
-def _pages(pid: int) -> list[int]:
-    try:
-        return [int(word) for word in Path(f"/proc/{pid}/statm").read_text().split()[:3]]
-    except OSError:
-        return []

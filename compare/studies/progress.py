@@ -1,4 +1,4 @@
-"""How a study gets on: a live line in a terminal, a plain line now and then in a log."""
+"""The progress of a study: a live line in a terminal, a plain line every 15 s in a log."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-_PLAIN_EVERY = 15.0
+_PLAIN_SECONDS = 15.0
 
 
 class Progress:
-    """Shows done, failed, running and left runs on stderr, with an estimate of the time that is left.
+    """Shows done, failed, running and remaining runs on stderr, with an estimate of the time to go.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Progress:
         if self._live:
             self._live.start()
         if self._before:
-            self._say(f"{self._before} of {self._total} runs were done before")
+            self._print(f"{self._before} of {self._total} runs were done before")
         return self
 
     def __exit__(
@@ -47,10 +47,10 @@ class Progress:
         if self._live:
             self._live.stop()
         elif self._line:
-            self._say(self._line)
+            self._print(self._line)
 
     def show(self, done: int, failed: int, running: int, share: float) -> None:
-        """Say where the study stands: runs done and failed since it started, running now, and the share of the work
+        """Show the runs done and failed since the start, those running, and the time to go by the share of the work
         that is done.
         """
         left = self._total - self._before - done - running
@@ -63,11 +63,11 @@ class Progress:
         )
         if self._live:
             self._live.update(Text(self._line))
-        elif time.monotonic() - self._last >= _PLAIN_EVERY:
+        elif time.monotonic() - self._last >= _PLAIN_SECONDS:
             self._last = time.monotonic()
-            self._say(self._line)
+            self._print(self._line)
 
-    def _say(self, line: str) -> None:
+    def _print(self, line: str) -> None:
         if self._live:
             self._live.console.print(Text(line))
         elif not self._quiet:

@@ -1,4 +1,4 @@
-"""On what a run was done: the machine, and the versions of what takes part in solving."""
+"""The machine of a run, and the versions of the solvers and libraries."""
 
 from __future__ import annotations
 

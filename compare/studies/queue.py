@@ -1,4 +1,4 @@
-"""The queue of a study's runs: whoever is free takes the next, so no worker waits while there is one."""
+"""The queue of a study's runs, from which idle workers take the next."""
 
 from __future__ import annotations
 
@@ -6,29 +6,30 @@ import fcntl
 import os
 import secrets
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 
+@dataclass(frozen=True)
 class Queue:
     """Numbers 0, 1, …, size − 1, each given once to one of many processes, by a locked file in a shared folder.
 
-    A number that was given to a process that died is not given again: whoever made the queue sees what is missing
-    when it is empty, and makes another.
+    A number that was given to a process that died is not given again: the queue's owner finds what is missing when it
+    is empty, and creates another.
     """
 
-    def __init__(self, file: Path, size: int) -> None:
-        self.file = file
-        self.size = size
+    file: Path
+    size: int
 
     @classmethod
-    def make(cls, folder: Path, size: int) -> Queue:
+    def create(cls, folder: Path, size: int) -> Queue:
         """A queue with a file of its own in a folder."""
         queue = cls(folder / f".queue.{secrets.token_hex(8)}", size)
         queue.file.write_bytes(b"0")
         return queue
 
-    def end(self) -> None:
-        """Give nothing more to anyone."""
+    def close(self) -> None:
+        """Give no more numbers to any process."""
         self.file.unlink(missing_ok=True)
 
     def __iter__(self) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""How an instance came to be: enough to make it again."""
+"""How an instance is generated or read: enough to make it again."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Recipe:
     workload, parameters
         A workload by name, or "" for a file.
     file, file_kind, columns, sample
-        A file, the kind of instance in it, the names of its columns where they are not the usual ones, and how
-        many nodes (users, …) to draw from it (0: all of them).
+        A file, the kind of instance in it, the names of its columns where they are not the default ones, and how
+        many nodes (users, …) to sample from it (0: all of them).
     seed : int
         Of the workload, or of the sample.
     """
@@ -72,7 +72,7 @@ class Recipe:
 
 
 def freeze(parameters: Mapping[str, Named]) -> tuple[tuple[str, Named], ...]:
-    """Parameters in a form that can be compared and hashed."""
+    """Parameters as sorted pairs, which can be compared and hashed."""
     return tuple(sorted(parameters.items()))
 
 

@@ -1,4 +1,4 @@
-"""The results of a study as data: a tidy table, filtered, grouped, exported; answers taken out as files."""
+"""The results of a study as a table: filtered, grouped and exported; its answers as files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def results(folder: Path, where: Mapping[str, str] | None = None) -> pd.DataFram
     Parameters
     ----------
     where : mapping, optional
-        Keep the rows whose columns, as text, are these: ``{"problem": "min-tco", "status": "failed"}``.
+        Only the rows whose columns, as text, have these values: ``{"problem": "min-tco", "status": "failed"}``.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def results(folder: Path, where: Mapping[str, str] | None = None) -> pd.DataFram
 
 
 def grouped(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """One line a group: runs, failed, optimal, and the means of the numbers that runs have in common."""
+    """One row a group: runs, failed, optimal, and the means of value, bound, seconds and memory."""
     for column in by:
         if column not in rows.columns:
             raise unknown("column", column, rows.columns)
@@ -61,7 +61,7 @@ def grouped(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
 
 def export(rows: pd.DataFrame, file: Path) -> None:
-    """Write rows as .csv or .parquet, whole or not at all; a CSV has no answers."""
+    """Write rows as .csv or .parquet, atomically; a CSV has no answers."""
     if file.suffix == ".csv":
         plain = rows.drop(columns="answer", errors="ignore")
         atomic_write(file, lambda path: plain.to_csv(path, index=False))
@@ -73,29 +73,31 @@ def export(rows: pd.DataFrame, file: Path) -> None:
 
 
 def write_answers(folder: Path, rows: pd.DataFrame, out: Path) -> int:
-    """Write each row's answer in the format of its kind, named by its key; returns how many there were."""
+    """Write each row's answer in the format of its kind to a file named by its key; return how many."""
     store, written = Store.existing(folder), 0
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BadInput(f"{out}: cannot be made ({error.strerror}): choose another folder") from None
+        raise BadInput(f"{out}: cannot be created ({error.strerror}): choose another folder") from None
     for key, digest, name, answer in zip(rows["key"], rows["instance"], rows["kind"], rows["answer"], strict=True):
         if answer is not None:
             if not is_key(key):
-                raise BadInput(f"{folder}: '{key}' is no key of a run: the folder was tampered with")
+                raise BadInput(f"{folder}: '{key}' is no key of a run: the folder was modified")
             kind = kind_named(name)
             instance = store.instance(digest, kind)
             try:
                 unpacked = kind.unpack(np.asarray(answer, dtype=np.int32), instance)
             except (ValueError, IndexError):
-                raise BadInput(f"{folder}: run {key} holds no answer to its instance: `overlaybench verify`") from None
+                raise BadInput(
+                    f"{folder}: run {key} has no answer to its instance: see `overlaybench verify`"
+                ) from None
             kind.write_answer(unpacked, instance, out / f"{key}.json")
             written += 1
     return written
 
 
 def shown(rows: pd.DataFrame) -> pd.DataFrame:
-    """The columns that fit a terminal."""
+    """The rows with the columns that fit a terminal."""
     return rows[[name for name in _SHOWN if name in rows.columns]]
 
 

@@ -1,4 +1,4 @@
-"""A row of results: what is kept of a run, its schema, and how it stands in a log line and in a table."""
+"""A row of results: what is stored of a run, its schema, and its forms in a log line and in a table."""
 
 from __future__ import annotations
 
@@ -6,24 +6,22 @@ import base64
 import hashlib
 import itertools
 import json
-import math
 from collections.abc import Iterable
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ...instances.catalogue import KINDS
-from ...instances.kind import Kind
-from ...instances.result import Result
 from ...instances.topics.kind import TOPICS
-from ..catalogue import problem_named
+from ..catalogue import KINDS, kind_named, problem_named
+from .isolation import IsolatedRun
 from .provenance import library_versions, machine
 from .task import Task
 
 VERSION = 2
-"""Of the results folder: raised with every change of `SCHEMA` or of the files; docs/results.md tells each."""
+"""Of the results folder: raised with every change of `SCHEMA` or of the files (docs/results.md, "Versions")."""
 
 SCHEMA = pa.schema(
     [
@@ -59,56 +57,34 @@ SCHEMA = pa.schema(
     ]
 ).with_metadata({"overlaybench": f"results/{VERSION}"})
 
-OF_THE_MOMENT = ("seconds", "cpu_seconds", "peak_memory", "machine", "started")
+MEASURED = ("seconds", "cpu_seconds", "peak_memory", "machine", "started")
 """The columns in which two runs of one task may differ."""
 
+_OF_TASK = ("key", "variant", "exact", *(field.name for field in fields(Task)))
 _CHECKSUM = 32
 
 
-def row(
-    task: Task,
-    instance: Any,
-    kind: Kind[Any, Any],
-    result: Result[Any],
-    *,
-    exact: bool,
-    peak: float,
-    cpu_seconds: float = math.nan,
-    started: str = "",
-) -> dict[str, Any]:
-    """What is kept of a run: the fields of `SCHEMA`, which docs/results.md explains. `peak` is in bytes."""
-    judge = type(problem_named(task.problem))
-    return {
-        "key": task.key,
-        "instance": task.instance,
-        "recipe": task.recipe,
-        "family": task.family,
+def row(task: Task, instance: Any, run: IsolatedRun, started: str = "") -> dict[str, Any]:
+    """What is stored of a run: the fields of `SCHEMA`, which docs/results.md explains."""
+    problem, result = problem_named(task.problem), run.result
+    kind, judge = kind_named(problem.kind), type(problem)
+    values = {
+        **{name: getattr(task, name) for name in _OF_TASK},
         "kind": kind.name,
         "sizes": list(kind.size(instance).items()),
-        "problem": task.problem,
-        "method": task.method,
-        "variant": task.variant,
-        "options": task.options,
-        "exact": exact,
-        "seed": task.seed,
-        "time_limit": task.time_limit,
-        "memory_limit": task.memory_limit,
+        **{name: getattr(result, name) for name in ("reason", "value", "lower_bound", "seconds")},
         "status": str(result.status),
-        "reason": result.reason,
-        "value": result.value,
-        "lower_bound": result.lower_bound,
-        "seconds": result.seconds,
-        "cpu_seconds": cpu_seconds,
+        "cpu_seconds": run.cpu_seconds,
         "measures": list(result.measures.items()),
         "counters": json.dumps(dict(result.counters)),
         "answer": None if result.answer is None else kind.pack(result.answer),
-        "peak_memory": peak,
-        "code_version": task.code_version,
+        "peak_memory": run.peak,
         "judge": f"{judge.__module__}.{judge.__qualname__}",
         "versions": library_versions(),
         "machine": machine(),
         "started": started,
     }
+    return {name: values[name] for name in SCHEMA.names}
 
 
 def to_line(row: dict[str, Any]) -> bytes:
@@ -123,7 +99,7 @@ def from_line(line: bytes) -> dict[str, Any]:
     """The row in a line that :func:`to_line` wrote; ValueError if it is any other."""
     checksum, _, text = line.rstrip(b"\n").partition(b" ")
     if not line.endswith(b"\n") or checksum != _checksum(text):
-        raise ValueError("not a whole row")
+        raise ValueError("not a complete row")
     row: dict[str, Any] = json.loads(text)
     if row["answer"] is not None:
         row["answer"] = np.frombuffer(base64.b64decode(row["answer"]), dtype="<i4")
@@ -138,19 +114,19 @@ def table_of(rows: list[dict[str, Any]]) -> pa.Table:
 
 
 def spread(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows with a column for every size and measure of their kinds in place of the two maps.
+    """Rows with a column for every size and measure of their kinds instead of the two maps.
 
-    Sizes are whole numbers where all rows are of one kind; NaN stands where a row's kind does not have them.
+    Sizes are integers where all rows are of one kind, and NaN where a row's kind does not have them.
     """
     kinds = [kind for kind in KINDS.values() if kind.name in set(rows["kind"])] or [TOPICS]
     names = {"sizes": _distinct(kind.sizes for kind in kinds), "measures": _distinct(kind.measures for kind in kinds)}
     for column, wanted in names.items():
         maps = [dict(pairs) for pairs in rows[column]]
-        whole = column == "sizes" and len(kinds) == 1
-        place = rows.columns.tolist().index(column)
+        dtype = "int64" if column == "sizes" and len(kinds) == 1 else "float64"
+        position = rows.columns.tolist().index(column)
         for offset, name in enumerate(wanted):
             values = [each.get(name) for each in maps]
-            rows.insert(place + offset, name, pd.Series(values, rows.index, "int64" if whole else "float64"))
+            rows.insert(position + offset, name, pd.Series(values, rows.index, dtype))
     return rows.drop(columns=list(names))
 
 

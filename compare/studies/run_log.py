@@ -1,4 +1,4 @@
-"""Finished runs as they come in: a log a worker, appended to a line a run, each line with its checksum."""
+"""Logs of finished runs: one a worker, a line a run, each line with its checksum."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _LONGEST_LINE = 2**30
 class RunLog:
     """Appends rows to a file of its own, and starts another when that one is long.
 
-    A line is in the hands of the system when :meth:`add` returns: a kill of any process loses nothing. It is on the
-    disk a second later at most, so a power cut may cost a worker's last second. While a log is written its file is
-    locked: nobody merges it.
+    The operating system has a line when :meth:`add` returns, so that a kill of any process loses nothing. It is on the
+    disk a second later at most: a power cut may cost a worker's last second. A log that is being written is locked
+    against merging.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -36,20 +36,22 @@ class RunLog:
         self._synced = 0.0
 
     def add(self, row: dict[str, Any]) -> None:
-        """Append a row; BadInput if it cannot be written whole, and then nothing of it is left."""
+        """Append a row; BadInput if it cannot be written completely, and then no part of it is left."""
         line = to_line(row)
         try:
             if self._handle < 0:
                 self._open()
             self._append(line)
         except OSError as error:
-            raise BadInput(f"{self._folder}: cannot be written ({error.strerror}): make room, then go on") from None
+            raise BadInput(
+                f"{self._folder}: cannot be written ({error.strerror}): free some space and resume"
+            ) from None
         self._rows += 1
         if self._rows >= _ROWS or self._size >= _BYTES:
             self.close()
 
     def close(self) -> None:
-        """Bring the rows to the disk and let others merge them; the next row begins another file."""
+        """Sync the rows to the disk and unlock the log; the next row starts another file."""
         if self._handle >= 0:
             handle, self._handle = self._handle, -1
             try:
@@ -79,7 +81,7 @@ class RunLog:
 
 
 def read_log(file: Path, damaged: list[bytes] | None = None) -> Iterator[dict[str, Any]]:
-    """The whole rows of a log. Lines that are not whole go to `damaged`, or are passed over if that is None."""
+    """The complete rows of a log; other lines are added to `damaged`, if given."""
     for line in lines_from(file, 0):
         try:
             yield from_line(line)
@@ -89,7 +91,7 @@ def read_log(file: Path, damaged: list[bytes] | None = None) -> Iterator[dict[st
 
 
 def lines_from(file: Path, offset: int) -> Iterator[bytes]:
-    """The lines of a log from a byte on; the last may lack its end."""
+    """The lines of a log from a byte offset; the last may be incomplete."""
     with file.open("rb") as log:
         log.seek(offset)
         while line := log.readline(_LONGEST_LINE):
@@ -98,7 +100,7 @@ def lines_from(file: Path, offset: int) -> Iterator[bytes]:
 
 @contextlib.contextmanager
 def unwritten(file: Path) -> Iterator[bool]:
-    """Whether no worker is writing a log, which stays so inside."""
+    """Whether no worker is writing a log; if so, none does inside the context."""
     with file.open("rb") as log:
         try:
             fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)

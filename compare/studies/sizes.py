@@ -1,4 +1,4 @@
-"""How large the instances of a study are, whatever their kind: the columns that say so, and one number to sort by."""
+"""The sizes of a study's instances of any kind: their columns, and two numbers to sort by."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def sized(rows: pd.DataFrame) -> pd.DataFrame:
     names = [*sizes_of(rows), *measures_of(rows)]
     rows = rows.reindex(columns=[*rows.columns, *(name for name in names if name not in rows)])
     rows[names] = rows[names].astype("float64")
-    for column, place in (("extent", 0), ("volume", -1)):
+    for column, index in (("extent", 0), ("volume", -1)):
         rows[column] = float("nan")
         for kind in _kinds(rows):
             of_kind = rows["kind"] == kind.name
-            rows.loc[of_kind, column] = rows.loc[of_kind, kind.sizes[place]]
+            rows.loc[of_kind, column] = rows.loc[of_kind, kind.sizes[index]]
     return rows
 
 

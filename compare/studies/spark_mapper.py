@@ -1,4 +1,4 @@
-"""A method whose parts run apart, on Spark executors."""
+"""Running the independent parts of a method on Spark executors."""
 
 from __future__ import annotations
 
@@ -15,26 +15,24 @@ from ...instances.result import Result
 from .spark_session import spark
 
 Part = TypeVar("Part")
-Done = TypeVar("Done")
+Output = TypeVar("Output")
 
 
 def run_on_spark(
     master: str, method: Method[Any, Any], instance: Any, problem: Problem[Any, Any], **given: Any
 ) -> Result[Any]:
-    """Run a method that takes a ``mapper``, each part being one Spark task; the answer is that of one machine.
+    """Run a method that takes a ``mapper``, each part as one Spark task; the answer is the same as on one machine.
 
     Parameters
     ----------
     master : str
         Of Spark, as ``local[2]``.
-    method, instance, problem
-        What is run, in this process but for the parts.
-    given
-        As :meth:`Method.run` takes it.
+    method, instance, problem, given
+        As :meth:`Method.run` takes them. All but the parts runs in this process.
 
     Notes
     -----
-    Starting Spark is not counted in the result's seconds; handing the parts to the executors is.
+    The result's seconds include sending the parts to the executors, but not the start of Spark.
     """
     with (
         tempfile.TemporaryDirectory(prefix="overlaybench-") as folder,
@@ -43,8 +41,8 @@ def run_on_spark(
         return method.run(instance, problem, mapper=_mapper(context), **given)
 
 
-def _mapper(context: SparkContext) -> Callable[[Callable[[Part], Done], Iterable[Part]], list[Done]]:
-    def mapper(function: Callable[[Part], Done], parts: Iterable[Part]) -> list[Done]:
+def _mapper(context: SparkContext) -> Callable[[Callable[[Part], Output], Iterable[Part]], list[Output]]:
+    def mapper(function: Callable[[Part], Output], parts: Iterable[Part]) -> list[Output]:
         given = list(parts)
         return context.parallelize(given, max(1, len(given))).map(function).collect()
 

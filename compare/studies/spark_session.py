@@ -1,4 +1,4 @@
-"""Spark: one machine's cores, or a cluster that gets the code as an archive."""
+"""Starting Spark on one machine's cores, or on a cluster that gets the code as an archive."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from ...instances.errors import BadInput
-from .code_archive import ROOM, write_archive
+from .code_archive import PACKAGE, write_archive
 
 _FAILURES = 8
-_FAILED = (Py4JError, PySparkException, ConnectionError)
-_LONGEST = 300
-_SAID = re.compile(r"^\w*(?:Error|Exception|Interrupt)\b.*", re.MULTILINE)
+_SPARK_ERRORS = (Py4JError, PySparkException, ConnectionError)
+_MOST_CHARACTERS = 300
+_ERROR_LINE = re.compile(r"^\w*(?:Error|Exception|Interrupt)\b.*", re.MULTILINE)
 
 
 @contextmanager
@@ -33,7 +33,7 @@ def spark(master: str, log: Path, archive: Path | None = None) -> Iterator[Spark
     master : str
         ``local[*]``, ``spark://host:port``, …
     archive : Path, optional
-        What the workers of a cluster get (`overlaybench archive`); without one they get the four packages, and need
+        The code for the workers of a cluster (`overlaybench archive`); without one they get this package, and need
         the pinned libraries in their Python.
     """
     local = re.fullmatch(r"local(?:\[([0-9]+|\*)\])?", master)
@@ -53,18 +53,18 @@ def spark(master: str, log: Path, archive: Path | None = None) -> Iterator[Spark
             os.environ["PYSPARK_PYTHON"] = sys.executable
             os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         else:
-            code = archive or write_archive(Path(folder) / f"{ROOM}.zip")
+            code = archive or write_archive(Path(folder) / f"{PACKAGE}.zip")
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable if archive is None else "python3")
             builder = (
-                builder.config("spark.archives", f"{code.resolve()}#{ROOM}")
-                .config("spark.executorEnv.PYTHONPATH", ROOM)
+                builder.config("spark.archives", f"{code.resolve()}#{PACKAGE}")
+                .config("spark.executorEnv.PYTHONPATH", PACKAGE)
                 .config("spark.pyspark.driver.python", sys.executable)
             )
         try:
             with _started(builder, log) as context:
                 yield context
-        except _FAILED as error:
-            raise BadInput(f"Spark failed ({_first_said(str(error))}): see {log}, mend it, then go on") from None
+        except _SPARK_ERRORS as error:
+            raise BadInput(f"Spark failed ({_error_line(str(error))}): see {log}, then run the command again") from None
 
 
 @contextmanager
@@ -81,13 +81,13 @@ def _started(builder: SparkSession.Builder, log: Path) -> Iterator[SparkContext]
         session.sparkContext.setLogLevel("WARN")
         yield session.sparkContext
     finally:
-        with suppress(*_FAILED):  # its process may be dead
+        with suppress(*_SPARK_ERRORS):  # its process may be dead
             session.sparkContext.cancelAllJobs()
-        with suppress(*_FAILED):
+        with suppress(*_SPARK_ERRORS):
             session.stop()
 
 
-def _first_said(trace: str) -> str:
-    """Of a trace through Java and Python, the line that a person can use."""
-    found = _SAID.search(trace)
-    return (found[0] if found else trace.strip().splitlines()[-1])[:_LONGEST]
+def _error_line(trace: str) -> str:
+    """The line of a trace through Java and Python that names the error."""
+    found = _ERROR_LINE.search(trace)
+    return (found[0] if found else trace.strip().splitlines()[-1])[:_MOST_CHARACTERS]

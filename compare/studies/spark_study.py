@@ -1,4 +1,4 @@
-"""A study on Spark: the executors make the instances and run the solvers; what is done is not done again."""
+"""A study on Spark: the executors generate the instances and run the solvers; stored runs are not repeated."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from pathlib import Path
@@ -19,9 +20,8 @@ from pyspark.core.broadcast import Broadcast
 
 from ...instances.errors import BadInput
 from ...instances.method import Method
-from ...instances.result import Result, Status
-from ..catalogue import code_version, kind_named, method_named, problem_named
-from .isolation import Job, Outcome, Solver
+from ..catalogue import code_version, kind_named, method_named, problem_named, source_digest
+from .isolation import IsolatedRun, Job, Solver
 from .processes import memory_bounded
 from .progress import Progress
 from .queue import Queue
@@ -29,16 +29,16 @@ from .recipe import Recipe
 from .row import row
 from .run_log import RunLog
 from .spark_session import spark
-from .store import Made, Plan, Store
+from .store import Plan, Store, StoredInstance
 from .study import Study, expected_seconds
 from .tally import Tally
 from .task import Task
 
-_LOOK_EVERY, _MERGE_EVERY = 0.25, 30.0
+_POLL_SECONDS, _MERGE_SECONDS = 0.25, 30.0
 _SLICES_A_CORE = 4
-_LOST_AT_MOST = 3
+_MOST_DEATHS = 3
 
-Say = Callable[[str], None]
+Notify = Callable[[str], None]
 
 
 def _to_stderr(sentence: str) -> None:
@@ -46,12 +46,19 @@ def _to_stderr(sentence: str) -> None:
 
 
 def run_study(
-    study: Study, store: Store, master: str, *, archive: Path | None = None, quiet: bool = False, say: Say = _to_stderr
-) -> list[Task]:
-    """Make the instances and do the runs that are missing; return all tasks of the study.
+    study: Study,
+    store: Store,
+    master: str,
+    *,
+    archive: Path | None = None,
+    quiet: bool = False,
+    notify: Notify = _to_stderr,
+) -> list[str]:
+    """Generate the instances and do the runs that are missing; return the keys of all runs of the study.
 
-    The worker that finished a run stores it at once, so a study that is stopped, however it is stopped, goes on
-    where it stood. A run whose worker dies three times becomes a failed row.
+    The worker that finished a run stores it at once, so a study that is stopped in any way can be resumed. A run whose
+    worker dies three times becomes a failed row. A run that an equal earlier version of the code has stored keeps its
+    key.
 
     Parameters
     ----------
@@ -59,79 +66,78 @@ def run_study(
         The code for a cluster's workers; see :func:`.spark`.
     quiet : bool
         Show no progress.
-    say : callable
+    notify : callable
         Takes a sentence that the user must see: what was found damaged, which workers died.
 
     Raises
     ------
     BadInput
-        If the store holds another study, cannot be written, or an instance cannot be made.
+        If the store holds another study, cannot be written, or an instance cannot be generated.
     KeyboardInterrupt
         After Spark and the solvers have been stopped.
     """
     store.open_for(study.spec)
     with store.locked():
         for remark in store.recover():
-            say(remark)
-        made = store.index()
-        recipes = [recipe for recipe in study.recipes if not _is_made(recipe, made, store)]
-        tasks = _planned(study, made, store)
+            notify(remark)
+        index = store.index()
+        recipes = [recipe for recipe in study.recipes if not _is_stored(recipe, index, store)]
+        tasks = _planned(study, index, store)
         if recipes or _missing(tasks, store):
             with spark(master, store.folder / "spark.log", archive) as context:
                 if recipes:
-                    made |= _make(context, recipes, store)
-                    store.write_index(made)
-                    tasks = _planned(study, made, store)
-                _run_all(context, tasks, store, quiet, say)
+                    index |= _generate(context, recipes, store)
+                    store.write_index(index)
+                    tasks = _planned(study, index, store)
+                _run_all(context, tasks, store, quiet, notify)
             store.merge()
-        return tasks
+        return list(tasks)
 
 
-def _is_made(recipe: Recipe, made: Mapping[str, Made], store: Store) -> bool:
-    instance = made.get(recipe.to_json())
+def _is_stored(recipe: Recipe, index: Mapping[str, StoredInstance], store: Store) -> bool:
+    instance = index.get(recipe.to_json())
     return instance is not None and store.has_instance(instance.digest, kind_named(recipe.kind))
 
 
-def _planned(study: Study, made: Mapping[str, Made], store: Store) -> list[Task]:
-    tasks = study.tasks(made)
-    store.write_plan(Plan(study.name, study.notes, study.spec, [task.key for task in tasks]))
+def _planned(study: Study, index: Mapping[str, StoredInstance], store: Store) -> dict[str, Task]:
+    tasks = store.keyed(study.tasks(index))
+    store.write_plan(Plan(study.name, study.notes, study.spec, list(tasks)))
     return tasks
 
 
-def _missing(tasks: list[Task], store: Store) -> list[Task]:
+def _missing(tasks: Mapping[str, Task], store: Store) -> list[Task]:
     done = store.done()
-    return [task for task in tasks if task.key not in done]
+    return [task for key, task in tasks.items() if key not in done]
 
 
-def _make(context: SparkContext, recipes: list[Recipe], store: Store) -> dict[str, Made]:
+def _generate(context: SparkContext, recipes: list[Recipe], store: Store) -> dict[str, StoredInstance]:
     folder = str(store.folder.resolve())
     lines = [recipe.to_json() for recipe in recipes]
-    slices = min(len(lines), _SLICES_A_CORE * max(2, context.defaultParallelism))
-    found = context.parallelize(lines, slices).map(lambda line: _make_one(line, folder)).collect()
-    made = {}
-    for line, digest, size, error in found:
-        if error:
+    partitions = _partitions(context, lines)
+    index = {}
+    for line, stored, error in partitions.map(lambda line: _generate_one(line, folder)).collect():
+        if stored is None:
             raise BadInput(f"instance {line}: {error}")
-        made[line] = Made(digest, size)
-    return made
+        index[line] = stored
+    return index
 
 
-def _make_one(line: str, folder: str) -> tuple[str, str, int, str]:
+def _generate_one(line: str, folder: str) -> tuple[str, StoredInstance | None, str]:
     try:
         recipe = Recipe.from_json(line)
         kind = kind_named(recipe.kind)
         with memory_bounded("it"):
             instance = recipe.make()
         Store(Path(folder)).add_instance(instance, kind)
-        return line, instance.digest, kind.size(instance)[kind.sizes[0]], ""
+        return line, StoredInstance(instance.digest, kind.size(instance)[kind.sizes[0]]), ""
     except BadInput as error:
-        return line, "", 0, str(error)
+        return line, None, str(error)
 
 
-def _run_all(context: SparkContext, tasks: list[Task], store: Store, quiet: bool, say: Say) -> None:
-    """Rounds of the runs that are missing, until none is: a worker that dies takes the run it had taken with it."""
+def _run_all(context: SparkContext, tasks: Mapping[str, Task], store: Store, quiet: bool, notify: Notify) -> None:
+    """Rounds of the runs that are missing, until none is: the death of a worker loses the run that it had begun."""
     missing = _missing(tasks, store)
-    lost: dict[str, int] = {}
+    deaths: Counter[str] = Counter()
     expected = Counter(expected_seconds(task.exact, task.time_limit) for task in missing)
     with Progress(len(tasks), len(tasks) - len(missing), quiet=quiet) as progress:
         tally = Tally(store, expected)
@@ -141,28 +147,37 @@ def _run_all(context: SparkContext, tasks: list[Task], store: Store, quiet: bool
             if error is not None and len(missing) == len(before):
                 raise error
             if missing:
-                say(f"{len(missing)} of {len(before)} runs were lost with their workers, and are taken up again")
-            for task in missing if error is None else ():  # otherwise some were never begun
-                lost[task.key] = lost.get(task.key, 0) + 1
-            given_up = [task for task in missing if lost[task.key] >= _LOST_AT_MOST]
-            _give_up(given_up, store)
-            missing = [task for task in missing if lost[task.key] < _LOST_AT_MOST]
+                notify(f"{len(missing)} of {len(before)} runs were lost with their workers and are repeated")
+            if error is None:  # otherwise some were never begun
+                deaths.update(task.key for task in missing)
+            _give_up([task for task in missing if deaths[task.key] >= _MOST_DEATHS], store)
+            missing = [task for task in missing if deaths[task.key] < _MOST_DEATHS]
+
+
+@dataclass(frozen=True)
+class _Round:
+    """What the workers of a round share: the runs to do, where, and the digest of the driver's source files."""
+
+    tasks: list[Task]
+    queue: Queue
+    folder: str
+    source: str
 
 
 def _run_round(
     context: SparkContext, tasks: list[Task], store: Store, progress: Progress, tally: Tally
 ) -> Exception | None:
-    """Have the workers take runs from a queue until it is empty; what ended them before, if anything did."""
-    queue = Queue.make(store.folder.resolve(), len(tasks))
-    shared, unwritable = context.broadcast(tasks), context.accumulator("", _FirstWords())
-    folder = str(store.folder.resolve())
-    slices = min(len(tasks), _SLICES_A_CORE * max(2, context.defaultParallelism))
-    workers = context.parallelize(range(slices), slices)
+    """Have the workers take runs from a queue until it is empty; return the error that ended them before, if any."""
+    folder = store.folder.resolve()
+    queue = Queue.create(folder, len(tasks))
+    shared = context.broadcast(_Round(tasks, queue, str(folder), source_digest()))
+    failure = context.accumulator("", _FirstText())
+    workers = _partitions(context, range(len(tasks)))
     errors: list[Exception] = []
 
     def job() -> None:
         try:
-            workers.foreachPartition(lambda _: _work(shared, queue, folder, unwritable))
+            workers.foreachPartition(lambda _: _work(shared, failure))
         except Exception as error:  # Spark's errors have no common base; raised below
             errors.append(error)
 
@@ -171,22 +186,28 @@ def _run_round(
     merged = time.monotonic()
     try:
         while thread.is_alive():
-            thread.join(_LOOK_EVERY)
+            thread.join(_POLL_SECONDS)
             tally.update()
             progress.show(tally.done, tally.failed, _active(context), tally.share)
-            if time.monotonic() > merged + _MERGE_EVERY:
+            if time.monotonic() > merged + _MERGE_SECONDS:
                 store.merge()
                 merged = time.monotonic()
     finally:
-        queue.end()
+        queue.close()
     shared.unpersist()
-    if unwritable.value:
-        raise BadInput(unwritable.value)
+    if failure.value:
+        raise BadInput(failure.value)
     return errors[0] if errors else None
 
 
-class _FirstWords(AccumulatorParam[str]):
-    """Keeps the first text that anyone adds."""
+def _partitions(context: SparkContext, items: Iterable[Any]) -> Any:
+    """The items on Spark, in at most four partitions a core."""
+    listed = list(items)
+    return context.parallelize(listed, min(len(listed), _SLICES_A_CORE * max(2, context.defaultParallelism)))
+
+
+class _FirstText(AccumulatorParam[str]):
+    """Keeps the first text that is added."""
 
     def zero(self, value: str) -> str:
         return ""
@@ -205,66 +226,54 @@ def _active(context: SparkContext) -> int:
 def _give_up(tasks: list[Task], store: Store) -> None:
     log = RunLog(store.runs)
     for task in tasks:
-        reason = f"crash: the worker that ran it died, {_LOST_AT_MOST} times"
-        log.add(
-            _row_of(
-                task,
-                store,
-                Outcome(Result(problem=task.problem, method=task.method, status=Status.FAILED, reason=reason), 0.0),
-            )
-        )
+        job = _job(task, store)
+        failed = job.failed(f"crash: the worker that ran it died, {_MOST_DEATHS} times")
+        log.add(row(task, job.instance, IsolatedRun(failed, 0.0), _now()))
     log.close()
 
 
-def _work(shared: Broadcast[list[Task]], queue: Queue, folder: str, unwritable: Accumulator[str]) -> None:
-    """Take runs from the queue until it is empty; what stops a worker that cannot store its runs ends the study."""
-    tasks, store = shared.value, Store(Path(folder))
+def _work(shared: Broadcast[_Round], failure: Accumulator[str]) -> None:
+    """Take runs from the queue until it is empty; a worker that cannot store its runs ends the study."""
+    work = shared.value
+    store = Store(Path(work.folder))
     log = RunLog(store.runs)
     try:
-        for number in queue:
-            log.add(run_task(tasks[number], store, _solver()))
+        for number in work.queue:
+            _check_code(work.tasks[number], work.source)
+            log.add(run_task(work.tasks[number], store, _solver()))
         log.close()
     except BadInput as error:
-        queue.end()
-        unwritable.add(str(error))
+        work.queue.close()
+        failure.add(str(error))
+
+
+def _check_code(task: Task, source: str) -> None:
+    """Raise where the code of this worker is not that of the driver."""
+    if source_digest() != source and code_version() != task.code_version:
+        raise BadInput(
+            f"a worker has code of version {code_version()}, the study is for {task.code_version}: "
+            "give its workers the driver's code (`overlaybench archive`)"
+        )
 
 
 def run_task(task: Task, store: Store, solver: Solver) -> dict[str, Any]:
-    """Do a run in a solver; its row.
+    """Do a run in a solver and return its row.
 
     Raises
     ------
     BadInput
-        If the instance cannot be read, or the code here is not the code that the task is for.
+        If the instance cannot be read.
     """
-    if task.code_version != code_version():
-        raise BadInput(f"a worker has code of version {code_version()}, the study is for {task.code_version}: ship it")
-    method = _ready(task.method, task.problem)
-    started = _now()
-    job = Job(
-        method,
-        _instance(str(store.folder), task.instance, problem_named(task.problem).kind),
-        problem_named(task.problem),
-        seed=task.seed,
-        options=json.loads(task.options),
-        time_limit=task.time_limit,
-        memory_limit=task.memory_limit,
-    )
-    return _row_of(task, store, solver.run(job), started)
+    _warmed_up(task.method, task.problem)
+    started, job = _now(), _job(task, store)
+    return row(task, job.instance, solver.run(job), started)
 
 
-def _row_of(task: Task, store: Store, outcome: Outcome, started: str | None = None) -> dict[str, Any]:
+def _job(task: Task, store: Store) -> Job:
     problem = problem_named(task.problem)
-    return row(
-        task,
-        _instance(str(store.folder), task.instance, problem.kind),
-        kind_named(problem.kind),
-        outcome.result,
-        exact=task.exact,
-        cpu_seconds=outcome.cpu_seconds,
-        peak=outcome.peak,
-        started=started or _now(),
-    )
+    instance = _instance(str(store.folder), task.instance, problem.kind)
+    options = json.loads(task.options)
+    return Job(method_named(task.method), instance, problem, task.seed, options, task.time_limit, task.memory_limit)
 
 
 def _now() -> str:
@@ -277,11 +286,11 @@ def _solver() -> Solver:
 
 
 @cache
-def _ready(name: str, problem: str) -> Method[Any, Any]:
+def _warmed_up(name: str, problem: str) -> Method[Any, Any]:
     """The method, its kernels compiled and its libraries imported in this worker, for its solvers to inherit."""
     method = method_named(name)
     method.answering(problem).prepare()
-    # Spark collects garbage after every task, which takes the longer the more is imported: set all that aside.
+    # Spark collects garbage after every task; frozen objects are left out.
     gc.freeze()
     return method
 

@@ -17,7 +17,7 @@ from ...instances.files import read_text
 from ...instances.option import Value
 from ..catalogue import code_version, kind_named, method_named, problem_named, workload_named
 from .recipe import Recipe, freeze
-from .store import Made
+from .store import StoredInstance
 from .task import Task, derived_seed, options_json
 
 _TOP = ("name", "seed", "time_limit", "memory_limit", "instances", "runs")
@@ -26,7 +26,7 @@ _FILE = ("file", "kind", "sample")
 _RUN = ("problems", "methods", "families", "nodes_at_most", "time_limit", "memory_limit", "repeats")
 _TIME_LIMIT, _MEMORY_LIMIT = 60.0, 4096
 _DEEP_KEY = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){64}""")
-_LARGEST, _MOST_INSTANCES, _MOST_RUNS = 2**22, 100_000, 1_000_000
+_MOST_BYTES, _MOST_INSTANCES, _MOST_RUNS = 2**22, 100_000, 1_000_000
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ class Runs:
     memory_limit: int
     repeats: int
 
-    def admits(self, recipe: Recipe, made: Made) -> bool:
-        """Whether these runs are wanted on an instance; `nodes_at_most` bounds the first size of its kind."""
-        return made.size <= self.nodes_at_most and (not self.families or recipe.family in self.families)
+    def admits(self, recipe: Recipe, instance: StoredInstance) -> bool:
+        """Whether to do these runs on an instance; `nodes_at_most` bounds the first size of its kind."""
+        return instance.size <= self.nodes_at_most and (not self.families or recipe.family in self.families)
 
 
 @dataclass(frozen=True)
@@ -53,13 +53,13 @@ class Study:
     Attributes
     ----------
     name, seed
-        Instance and method seeds derive from `seed` and from what they are for, never from an order.
+        Instance and method seeds derive from `seed` and from their instance or run, not from an order.
     recipes : tuple of Recipe
-        The instances to make.
+        The instances.
     runs : tuple of Runs
-        What to run on them.
+        The runs on them.
     notes : tuple of str
-        What a reader of the results must know (a file that was replaced by a stand-in).
+        Remarks for readers of the results (a file that was replaced by a stand-in).
     spec : str
         The file's text.
     """
@@ -71,29 +71,29 @@ class Study:
     notes: tuple[str, ...]
     spec: str
 
-    def tasks(self, made: Mapping[str, Made]) -> list[Task]:
-        """Every run on the instances made (by recipe, as JSON), each once.
+    def tasks(self, index: Mapping[str, StoredInstance]) -> list[Task]:
+        """Every run on the stored instances (by recipe, as JSON), each once.
 
         Those expected to be the longest come first: exact methods by their limit, then the largest instances; runs
-        on one instance stand together.
+        on the same instance are consecutive.
         """
-        found: dict[str, Task] = {}
-        sizes = {instance.digest: instance.size for instance in made.values()}
+        by_key: dict[str, Task] = {}
+        sizes = {instance.digest: instance.size for instance in index.values()}
         for recipe, runs in itertools.product(self.recipes, self.runs):
-            instance = made.get(recipe.to_json())
+            instance = index.get(recipe.to_json())
             if instance is not None and runs.admits(recipe, instance):
                 for task in self._tasks(recipe, instance.digest, runs):
-                    found.setdefault(task.key, task)
+                    by_key.setdefault(task.key, task)
 
         def order(task: Task) -> tuple[float, int, str, str]:
             return -expected_seconds(task.exact, task.time_limit), -sizes[task.instance], task.instance, task.key
 
-        return sorted(found.values(), key=order)
+        return sorted(by_key.values(), key=order)
 
     def _tasks(self, recipe: Recipe, digest: str, runs: Runs) -> Iterator[Task]:
         problems, text = [name for name in runs.problems if problem_named(name).kind == recipe.kind], recipe.to_json()
         for problem, (method, options), repeat in itertools.product(problems, runs.methods, range(runs.repeats)):
-            # Ten thousand tasks hold the same few texts, not one each.
+            # Ten thousand tasks share a few texts.
             complete = sys.intern(options_json(method_named(method).complete(dict(options), problem)))
             yield Task(
                 instance=digest,
@@ -110,7 +110,7 @@ class Study:
 
 
 def expected_seconds(exact: bool, time_limit: float) -> float:
-    """A guess for scheduling: an exact method may take its limit, a heuristic seldom does."""
+    """An estimate for scheduling: an exact method may take its limit, a heuristic seldom does."""
     return time_limit if exact else 0.1
 
 
@@ -120,10 +120,10 @@ def read_study(path: Path) -> Study:
     Raises
     ------
     BadInput
-        With the file, the place and the mend.
+        Names the file, the table and the fix.
     """
-    spec = read_text(path, _LARGEST)
-    with _placed(str(path)):
+    spec = read_text(path, _MOST_BYTES)
+    with _located(str(path)):
         if _DEEP_KEY.search(spec):  # for a key of n parts tomllib takes n² of time and memory
             raise BadInput("has a name with more than 64 dots: see the README for what a study looks like")
         try:
@@ -143,21 +143,21 @@ def _study(data: dict[str, Any], spec: str, path: Path) -> Study:
     recipes: list[Recipe] = []
     runs: list[Runs] = []
     for number, source in enumerate(_tables(data, "instances"), start=1):
-        with _placed(f"instances[{number}]"):
+        with _located(f"instances[{number}]"):
             recipes.extend(itertools.islice(_recipes(source, seed, path.parent, notes), _MOST_INSTANCES + 1))
             if len(recipes) > _MOST_INSTANCES:
                 raise BadInput(f"more than {_MOST_INSTANCES:,} instances: divide the study")
     for number, table in enumerate(_tables(data, "runs"), start=1):
-        with _placed(f"runs[{number}]"):
+        with _located(f"runs[{number}]"):
             runs.append(_runs(table, data, recipes))
     if len(recipes) * sum(len(each.problems) * len(each.methods) * each.repeats for each in runs) > _MOST_RUNS:
-        raise BadInput(f"more than {_MOST_RUNS:,} runs may come of it: divide the study")
+        raise BadInput(f"more than {_MOST_RUNS:,} runs are possible: divide the study")
     return Study(name, seed, tuple(dict.fromkeys(recipes)), tuple(runs), tuple(notes), spec)
 
 
 @contextmanager
-def _placed(where: str) -> Iterator[None]:
-    """Put the place before the message of any bad input found inside."""
+def _located(where: str) -> Iterator[None]:
+    """Put the location before the message of bad input in the context."""
     try:
         yield
     except BadInput as error:
@@ -174,12 +174,12 @@ def _recipes(source: dict[str, Any], seed: int, folder: Path, notes: list[str]) 
         file = (folder / _typed(source, "file", str, "")).resolve()
         if not file.is_file():
             if "stand_in" not in source:
-                raise BadInput(f"{source['file']} is not there: mend the path or give a stand_in")
+                raise BadInput(f"{source['file']} does not exist: correct the path or give a stand_in")
             stand_in = _typed(source, "stand_in", dict, {})
             family = str(stand_in.get("family", source.get("family", "stand-in")))
             notes.append(f"{source['file']} was absent: {family} instances stand in for it.")
-            given = {"family": family, "seeds": source.get("seeds", 1), **stand_in}
-            yield from _recipes(given, seed, folder, notes)
+            stand_in = {"family": family, "seeds": source.get("seeds", 1), **stand_in}
+            yield from _recipes(stand_in, seed, folder, notes)
             return
         family = _typed(source, "family", str, file.stem)
         columns = {key.removesuffix("_column"): _typed(source, key, str, "") for key in renamed if key in source}
@@ -187,9 +187,8 @@ def _recipes(source: dict[str, Any], seed: int, folder: Path, notes: list[str]) 
             if not isinstance(sample, int) or isinstance(sample, bool) or sample < 0:
                 raise BadInput(f"sample must be a number of nodes, not {sample!r}")
             for replicate in _replicates(source):
-                drawn = derived_seed(str(seed), family, str(sample), str(replicate))
-                used = drawn if sample else 0
-                yield Recipe(family, used, file=str(file), file_kind=kind.name, columns=freeze(columns), sample=sample)
+                own = derived_seed(str(seed), family, str(sample), str(replicate)) if sample else 0
+                yield Recipe(family, own, file=str(file), file_kind=kind.name, columns=freeze(columns), sample=sample)
         return
     workload = workload_named(_typed(source, "workload", str, ""))
     family = _typed(source, "family", str, workload.name)
@@ -197,8 +196,8 @@ def _recipes(source: dict[str, Any], seed: int, folder: Path, notes: list[str]) 
     for values in _grid(shape):
         parameters = freeze(workload.complete(values))
         for replicate in _replicates(source):
-            drawn = derived_seed(str(seed), workload.name, repr(parameters), str(replicate))
-            yield Recipe(family, drawn, workload=workload.name, parameters=parameters)
+            own_seed = derived_seed(str(seed), workload.name, repr(parameters), str(replicate))
+            yield Recipe(family, own_seed, workload=workload.name, parameters=parameters)
 
 
 def _replicates(source: dict[str, Any]) -> range:
@@ -216,7 +215,7 @@ def _runs(table: dict[str, Any], data: dict[str, Any], recipes: list[Recipe]) ->
     families = {recipe.family for recipe in recipes}
     for problem in problems:
         if (kind := problem_named(str(problem)).kind) not in {recipe.kind for recipe in recipes}:
-            raise BadInput(f"problem '{problem}' asks for instances of the kind '{kind}', and the study has none")
+            raise BadInput(f"problem '{problem}' needs instances of the kind '{kind}', and the study has none")
     variants = (variant for method in methods for variant in _variants(method))
     chosen = list(itertools.islice(variants, _MOST_RUNS + 1))
     for problem, (method, options) in itertools.product(problems, chosen):

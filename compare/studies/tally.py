@@ -1,4 +1,4 @@
-"""How far a study is, told by its results folder alone: the logs as they grow."""
+"""How far a study is, by the logs in its results folder."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from .run_log import lines_from
 from .store import Store
 from .study import expected_seconds
 
-_LEAST_SECONDS = 0.005  # what a run costs beside solving
+_LEAST_SECONDS = 0.005  # of a run, beside solving
 
 
 class Tally:
-    """Counts the runs that are logged from now on, at the cost of reading what is new.
+    """Counts the runs that are logged from now on; an update costs reading what is new.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class Tally:
     Attributes
     ----------
     done, failed : int
-        Runs since the tally was made.
+        Runs since the tally was created.
     """
 
     def __init__(self, store: Store, planned: Mapping[float, int]) -> None:
@@ -33,19 +33,19 @@ class Tally:
         self._read = {log.name: log.stat().st_size for log in store.logs()}
         self.done = self.failed = 0
         self._done: Counter[float] = Counter()
-        self._took: dict[float, float] = defaultdict(float)
+        self._seconds: dict[float, float] = defaultdict(float)
 
     @property
     def share(self) -> float:
-        """The share of the work that is done: a run to come counts as those like it took, or as is expected of it."""
-        took, left = sum(self._took.values()), 0.0
+        """The share of the work that is done; a remaining run counts with the mean of those like it, or as expected."""
+        spent, left = sum(self._seconds.values()), 0.0
         for expected, runs in self._planned.items():
             done = self._done[expected]
-            left += max(0, runs - done) * (self._took[expected] / done if done else expected)
-        return took / (took + left) if took else 0.0
+            left += max(0, runs - done) * (self._seconds[expected] / done if done else expected)
+        return spent / (spent + left) if spent else 0.0
 
     def update(self) -> None:
-        """Count what was logged since the last time."""
+        """Count what was logged since the last update."""
         for log in self._store.logs():
             try:
                 for line in lines_from(log, self._read.get(log.name, 0)):
@@ -64,4 +64,4 @@ class Tally:
         self.failed += row["status"] == "failed"
         expected = expected_seconds(row["exact"], row["time_limit"])
         self._done[expected] += 1
-        self._took[expected] += max(_LEAST_SECONDS, row["seconds"])  # NaN where it did not come to that
+        self._seconds[expected] += max(_LEAST_SECONDS, row["seconds"])  # may be NaN

@@ -6,22 +6,22 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from ...instances.option import Value
-from ..catalogue import METHODS
+from ..catalogue import EQUAL_VERSIONS, METHODS
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A run, keyed by everything that decides its outcome.
+    """A run, keyed by everything that decides its result.
 
     Attributes
     ----------
     instance : str
         The digest of the instance.
     recipe, family : str
-        How the instance was made (JSON), and the group it belongs to.
+        How the instance is generated (JSON), and the group it belongs to.
     options : str
         All options of the method, defaults included, as JSON with sorted keys.
     time_limit : float
@@ -47,6 +47,11 @@ class Task:
         parts = asdict(self)
         del parts["recipe"], parts["family"]
         return derived(*(str(parts[name]) for name in sorted(parts)))
+
+    @property
+    def earlier_keys(self) -> list[str]:
+        """The keys of the same task under the code versions that give equal answers."""
+        return [replace(self, code_version=version).key for version in EQUAL_VERSIONS]
 
     @property
     def exact(self) -> bool:

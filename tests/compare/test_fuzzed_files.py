@@ -12,16 +12,17 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 from overlaybench.compare.catalogue import METHODS, PROBLEMS, WORKLOADS
+from overlaybench.compare.commands.status import status
 from overlaybench.compare.studies import parts
+from overlaybench.compare.studies.isolation import IsolatedRun
 from overlaybench.compare.studies.processes import memory_bounded
 from overlaybench.compare.studies.recipe import Recipe
 from overlaybench.compare.studies.results import results, write_answers
 from overlaybench.compare.studies.row import row
 from overlaybench.compare.studies.run_log import RunLog
-from overlaybench.compare.studies.store import Made, Plan, Store
+from overlaybench.compare.studies.store import Plan, Store, StoredInstance
 from overlaybench.compare.studies.study import read_study
 from overlaybench.compare.studies.task import Task
-from overlaybench.compare.studies.watching import status
 from overlaybench.instances.catalogue import KINDS
 from overlaybench.instances.errors import BadInput
 
@@ -130,11 +131,11 @@ def store_case(name, folder):
     store.open_for(STUDY)
     store.add_instance(instance, kind)
     recipe = Recipe("u", 1, "uniform", tuple(sorted(SHAPES["topics"][3].items()))).to_json()
-    store.write_index({recipe: Made(instance.digest, 5)})
+    store.write_index({recipe: StoredInstance(instance.digest, 5)})
     task = Task(instance.digest, recipe, "u", "min-tco", "gm", "{}", 1, 2.0, 100, "abc")
     store.write_plan(Plan("n", [], STUDY, [task.key]))
     log = RunLog(store.runs)
-    log.add(row(task, instance, kind, result, exact=False, peak=1.0, cpu_seconds=1.0, started="2026"))
+    log.add(row(task, instance, IsolatedRun(result, 1.0, 1.0), "2026"))
     log.close()
     if name == "part":
         store.merge()

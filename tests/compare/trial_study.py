@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from overlaybench.compare.studies.row import OF_THE_MOMENT, SCHEMA
+from overlaybench.compare.studies.row import MEASURED, SCHEMA
 from overlaybench.compare.studies.store import Store
 
 HERE = Path(__file__).parent
@@ -155,7 +155,7 @@ class Trial:
 
 def table(out: Path) -> list[dict[str, object]]:
     """The final table of a study: its rows but for what belongs to the moment, in the order of their keys."""
-    columns = [name for name in SCHEMA.names if name not in OF_THE_MOMENT]
+    columns = [name for name in SCHEMA.names if name not in MEASURED]
     return Store(out).table(columns=columns).drop_columns("counters").to_pylist()
 
 

@@ -11,13 +11,11 @@ import pytest
 
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.claims.claim import Verdict
-from overlaybench.compare.claims.p1_p2_figures import greedy_merge_steps
-from overlaybench.compare.claims.p3_figures import PUBLISHED, table_means
 from overlaybench.compare.claims.register import CLAIMS, judge
 from overlaybench.compare.papers.bench import Experiment, grid, rows_here, runs, together
-from overlaybench.compare.papers.figures import FIGURES, TABLES, rows_for
+from overlaybench.compare.papers.drawing import draw
+from overlaybench.compare.papers.figures import FIGURES, TABLES, greedy_merge_steps, rows_for
 from overlaybench.compare.papers.grids import GRIDS, LAWS, p3_default
-from overlaybench.compare.reproducing import draw
 from tests.compare.claims.test_claims import Broken, forgetful_cd_oda, second_best_greedy_merge, verdicts, with_broken
 from tests.heuristics.topics import twins
 
@@ -255,8 +253,8 @@ def test_every_figure_of_the_papers_has_a_grid_and_every_grid_of_a_table_its_pub
 
 def test_table_means_compare_times_within_an_instance() -> None:
     rows = rows_here(small_p3("P3.T2", "gm-m", "dcb-m", "dcbr-m"), METHODS)
-    means = table_means(rows)
-    assert set(PUBLISHED["P3.T3"]) <= set(means)
+    means = TABLES["P3.T2"].means(rows)
+    assert set(TABLES["P3.T3"].published) <= set(means)
     assert means["D_GMM"] == rows[rows["method"] == "gm-m"]["max_degree"].mean()
     seconds = rows.pivot_table(index="instance", columns="method", values="seconds")
     assert np.isclose(means["T_DCB/T_GMM"], (seconds["dcb-m"] / seconds["gm-m"]).mean())

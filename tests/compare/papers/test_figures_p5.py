@@ -16,9 +16,9 @@ from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.claims.claim import Verdict
 from overlaybench.compare.claims.register import CLAIMS, judge
 from overlaybench.compare.papers.bench import Experiment, rows_here, runs
+from overlaybench.compare.papers.drawing import draw
 from overlaybench.compare.papers.figures import FIGURES, TABLES, rows_for
 from overlaybench.compare.papers.grids_p5 import STRATEGIES
-from overlaybench.compare.reproducing import draw
 from overlaybench.compare.studies.recipe import Recipe, freeze
 from overlaybench.instances.brokers.kind import BROKERS
 from overlaybench.instances.brokers.network import BrokerNetwork

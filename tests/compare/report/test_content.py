@@ -13,11 +13,11 @@ from scipy.stats import ttest_1samp
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.report.content_tables import content_runs, reduction_table, routing_table
 from overlaybench.compare.report.writing import write_report
+from overlaybench.compare.studies.isolation import IsolatedRun
 from overlaybench.compare.studies.recipe import Recipe, freeze
 from overlaybench.compare.studies.row import row, spread, table_of
 from overlaybench.compare.studies.task import Task
 from overlaybench.instances.catalogue import WORKLOADS
-from overlaybench.instances.content.kind import CONTENT
 from overlaybench.instances.content.problems import CONTENT_PROBLEMS
 
 NAMES = ("random-assignment", "greedy-packing", "clustering")
@@ -39,7 +39,7 @@ def rows() -> pd.DataFrame:
                         json.dumps({"order": "given"}), seed, 9.0, 9, "abc",
                     )  # fmt: skip
                     result = METHODS[name].run(instance, problem, seed=seed)
-                    found.append(row(task, instance, CONTENT, result, exact=False, peak=1.0))
+                    found.append(row(task, instance, IsolatedRun(result, 1.0)))
     return spread(table_of(found).to_pandas())
 
 

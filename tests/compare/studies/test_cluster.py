@@ -10,7 +10,7 @@ import pytest
 
 from overlaybench.compare.studies.code_archive import write_archive
 from overlaybench.compare.studies.loopback_cluster import loopback_cluster
-from overlaybench.compare.studies.row import OF_THE_MOMENT, SCHEMA
+from overlaybench.compare.studies.row import MEASURED, SCHEMA
 from overlaybench.compare.studies.store import Store
 
 pytestmark = pytest.mark.spark
@@ -71,7 +71,7 @@ def finished(process):
 
 
 def rows(out):
-    columns = [name for name in SCHEMA.names if name not in OF_THE_MOMENT]
+    columns = [name for name in SCHEMA.names if name not in MEASURED]
     return Store(out).table(columns=columns).drop_columns("counters").to_pylist()
 
 

@@ -1,16 +1,20 @@
-"""Whatever a solver does, a judged result or a failed one with its reason comes back."""
+"""A run in a separate process returns a checked result or a failed one with its reason, whatever the solver does."""
 
 import os
 import signal
 import subprocess
 import threading
 import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 
 from overlaybench.compare.catalogue import METHODS
-from overlaybench.compare.studies.isolation import Job, Solver, run_isolated
+from overlaybench.compare.studies.isolation import IsolatedRun, Job, Solver, run_isolated
 from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS
 from overlaybench.instances.errors import BadInput
 from overlaybench.instances.method import Method, Proposal
@@ -23,54 +27,46 @@ PATH = TopicInstance.from_subscriptions({"a": ["x"], "b": ["x", "y"], "c": ["y"]
 CONNECTED = Overlay.from_edges(3, [(0, 1), (1, 2)])
 
 
-def run(solve, *, time_limit=5.0, memory_limit=512, options=(), whole=False):
-    method = Method(
-        name="trial",
-        problems=("min-tco",),
-        summary="a trial",
-        source="tests",
-        exact=False,
-        solve=solve,
-        options=options,
-        anytime=not whole,
-    )
-    return run_isolated(
-        method,
-        PATH,
-        PROBLEMS["min-tco"],
-        seed=1,
-        options={},
-        time_limit=time_limit,
-        memory_limit=memory_limit,
-    )
+def run(
+    solve: Callable[..., Proposal[Overlay] | None],
+    *,
+    time_limit: float | None = 5.0,
+    memory_limit: int = 512,
+    anytime: bool = True,
+) -> IsolatedRun:
+    return run_isolated(Job(trial(solve, anytime=anytime), PATH, PROBLEMS["min-tco"], 1, {}, time_limit, memory_limit))
 
 
-def answering(instance, problem, **_):
+def trial(solve: Callable[..., Any], **fields: Any) -> Method[Any, Any]:
+    return Method(name="trial", problems=("min-tco",), summary="a trial", source="tests", solve=solve, **fields)
+
+
+def answering(*_: Any, **__: Any) -> Proposal[Overlay]:
     return Proposal(CONNECTED)
 
 
-def test_an_answer_comes_back_judged():
+def test_an_answer_is_returned_with_its_value() -> None:
     outcome = run(answering)
     assert outcome.result.status is Status.FEASIBLE
     assert outcome.result.value == 2
     assert outcome.result.answer == CONNECTED
 
 
-def test_an_invalid_overlay_is_failed_and_names_the_topic():
+def test_an_invalid_overlay_is_failed_and_names_the_topic() -> None:
     result = run(lambda *_, **__: Proposal(Overlay.from_edges(3, [(0, 1)]))).result
     assert result.status is Status.FAILED
     assert "topic 'y' has 2 components" in result.reason
     assert result.answer is None
 
 
-def test_a_bound_above_the_value_is_failed():
+def test_a_bound_above_the_value_is_failed() -> None:
     result = run(lambda *_, **__: Proposal(CONNECTED, lower_bound=3)).result
     assert result.status is Status.FAILED
     assert "lower bound 3" in result.reason
 
 
-def test_an_exception_is_failed_with_its_message():
-    def raising(*_, **__):
+def test_an_exception_is_failed_with_its_message() -> None:
+    def raising(*_: Any, **__: Any) -> None:
         raise ZeroDivisionError("no such\nthing")
 
     result = run(raising).result
@@ -78,19 +74,21 @@ def test_an_exception_is_failed_with_its_message():
     assert result.reason == "ZeroDivisionError: no such"
 
 
-def test_a_crash_is_failed_and_names_the_signal():
+def test_a_crash_is_failed_and_names_the_signal() -> None:
     result = run(lambda *_, **__: os.kill(os.getpid(), signal.SIGSEGV)).result
     assert result.status is Status.FAILED
     assert "SIGSEGV" in result.reason
 
 
 @pytest.mark.parametrize(("deaths", "status"), [(1, Status.FEASIBLE), (2, Status.FEASIBLE), (9, Status.FAILED)])
-def test_a_solver_that_somebody_kills_is_begun_again_twice(tmp_path, deaths, status):
-    note = tmp_path / "begun"
+def test_a_run_whose_solver_is_killed_from_outside_is_repeated_twice(
+    tmp_path: Path, deaths: int, status: Status
+) -> None:
+    note = tmp_path / "attempts"
 
-    def killed(*_, **__):
-        with note.open("a") as begun:
-            begun.write(".")
+    def killed(*_: Any, **__: Any) -> Proposal[Overlay]:
+        with note.open("a") as attempts:
+            attempts.write(".")
         if len(note.read_text()) <= deaths:
             os.kill(os.getpid(), signal.SIGKILL)
         return Proposal(CONNECTED)
@@ -101,8 +99,8 @@ def test_a_solver_that_somebody_kills_is_begun_again_twice(tmp_path, deaths, sta
     assert (result.reason == "crash: killed by SIGKILL") == (status is Status.FAILED)
 
 
-def test_an_early_exit_is_failed_with_its_last_words():
-    def leaving(*_, **__):
+def test_an_early_exit_is_failed_with_its_last_line_of_output() -> None:
+    def leaving(*_: Any, **__: Any) -> None:
         os.write(2, b"a word\nlicence missing\n")
         os._exit(7)
 
@@ -111,7 +109,7 @@ def test_an_early_exit_is_failed_with_its_last_words():
     assert result.reason == "crash: exit status 7 (licence missing)"
 
 
-def test_a_solver_that_ignores_its_limit_is_killed(monkeypatch):
+def test_a_solver_that_ignores_its_limit_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("overlaybench.compare.studies.isolation._GRACE_SECONDS", 0.2)
     result = run(lambda *_, **__: time.sleep(600), time_limit=0.3).result
     assert result.status is Status.FAILED
@@ -119,43 +117,44 @@ def test_a_solver_that_ignores_its_limit_is_killed(monkeypatch):
     assert result.seconds >= 0.5
 
 
-def test_of_a_method_that_has_whole_answers_only_the_reason_says_so(monkeypatch):
+def test_a_method_that_is_not_anytime_fails_at_its_limit_with_that_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("overlaybench.compare.studies.isolation._GRACE_SECONDS", 0.2)
     result = run(lambda *_, **__: time.sleep(60), time_limit=0.1, anytime=False).result
     assert result.status is Status.FAILED
-    assert result.reason.endswith("half an answer is none, so trial hands in none")
+    assert result.reason.endswith("trial has no answer before its end)")
 
 
-def interrupted_after(seconds):
+def interrupted_after(seconds: float) -> None:
     """Ctrl-C for this process alone, as a terminal sends it: solvers lead sessions of their own."""
     threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)).start()
 
 
-def until_interrupted(*_, **__):
+def until_interrupted(*_: Any, **__: Any) -> Proposal[Overlay] | None:
     try:
         time.sleep(60)
     except KeyboardInterrupt:
         return Proposal(CONNECTED, reason="interrupted")
+    return None
 
 
-def test_ctrl_c_brings_what_a_method_has_in_hand():
+def test_ctrl_c_returns_the_incumbent_of_an_anytime_method() -> None:
     interrupted_after(0.5)
     result = run(until_interrupted, time_limit=None).result
     assert (result.value, result.reason) == (2, "interrupted")
 
 
-@pytest.mark.parametrize("whole", [True, False])
-def test_ctrl_c_ends_a_method_that_has_nothing_and_says_which(whole):
+@pytest.mark.parametrize("anytime", [True, False])
+def test_ctrl_c_ends_a_method_without_an_answer_and_names_it(anytime: bool) -> None:
     interrupted_after(0.5)
     with pytest.raises(KeyboardInterrupt, match="trial had no answer yet"):
-        run(lambda *_, **__: time.sleep(60), time_limit=None, anytime=not whole)
+        run(lambda *_, **__: time.sleep(60), time_limit=None, anytime=anytime)
 
 
-def test_children_of_a_killed_solver_die_too(monkeypatch, tmp_path):
+def test_children_of_a_killed_solver_die_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("overlaybench.compare.studies.isolation._GRACE_SECONDS", 0.2)
     note = tmp_path / "pid"
 
-    def with_child(*_, **__):
+    def with_child(*_: Any, **__: Any) -> None:
         child = subprocess.Popen(["sleep", "600"])
         note.write_text(str(child.pid))
         child.wait()
@@ -169,17 +168,16 @@ def test_children_of_a_killed_solver_die_too(monkeypatch, tmp_path):
     assert not _alive(pid)
 
 
-def _alive(pid):
+def _alive(pid: int) -> bool:
     try:
-        with open(f"/proc/{pid}/stat") as stat:
-            return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
         return False
 
 
 @pytest.mark.parametrize("piece", [8, 2048])
-def test_a_solver_that_eats_memory_is_failed_and_the_next_one_is_unharmed(piece):
-    def eating(*_, **__):
+def test_a_solver_that_exceeds_its_memory_is_failed_and_the_next_one_is_unharmed(piece: int) -> None:
+    def eating(*_: Any, **__: Any) -> None:
         held = []
         while True:
             held.append(np.ones(piece * 2**17))
@@ -191,8 +189,8 @@ def test_a_solver_that_eats_memory_is_failed_and_the_next_one_is_unharmed(piece)
     assert run(answering).result.status is Status.FEASIBLE
 
 
-def test_peak_memory_counts_what_the_solver_holds():
-    def holding(*_, **__):
+def test_peak_memory_counts_what_the_solver_holds() -> None:
+    def holding(*_: Any, **__: Any) -> Proposal[Overlay]:
         held = np.ones(100 * 2**17)
         time.sleep(0.3)
         return Proposal(CONNECTED, counters={"held": float(held.sum())})
@@ -200,8 +198,8 @@ def test_peak_memory_counts_what_the_solver_holds():
     assert 90 * 2**20 < run(holding).peak < 200 * 2**20
 
 
-def test_a_warm_solver_is_seen_to_take_as_much_memory_as_a_new_one():
-    # What the heap keeps of one run the next would use unseen.
+def test_a_warm_solver_shows_as_much_memory_as_a_new_one() -> None:
+    # Memory that the heap keeps of one run would not be seen in the next.
     instance = WORKLOADS["zipf"].generate(seed=0, nodes=60_000, topics=200, subscriptions=10)
     job = Job(METHODS["gm"], instance, PROBLEMS["min-tco"], 0, {}, None, None)
     with Solver() as solver:
@@ -209,8 +207,8 @@ def test_a_warm_solver_is_seen_to_take_as_much_memory_as_a_new_one():
     assert second > 0.5 * first > 5 * 2**20
 
 
-def test_solver_output_stays_off_the_terminal(capfd):
-    def chatty(*_, **__):
+def test_solver_output_stays_off_the_terminal(capfd: pytest.CaptureFixture[str]) -> None:
+    def chatty(*_: Any, **__: Any) -> Proposal[Overlay]:
         print("hello", flush=True)
         os.write(2, b"there")
         return Proposal(CONNECTED)
@@ -219,23 +217,7 @@ def test_solver_output_stays_off_the_terminal(capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_wrong_option_is_bad_input_before_anything_runs():
-    method = Method(
-        name="trial",
-        problems=("min-tco",),
-        summary="",
-        source="",
-        exact=False,
-        solve=answering,
-        options=(Option("k", 1, ""),),
-    )
+def test_a_wrong_option_is_bad_input_before_anything_runs() -> None:
+    method = trial(answering, options=(Option("k", 1, ""),))
     with pytest.raises(BadInput, match="did you mean 'k'"):
-        run_isolated(
-            method,
-            PATH,
-            PROBLEMS["min-tco"],
-            seed=1,
-            options={"kk": 1},
-            time_limit=1,
-            memory_limit=None,
-        )
+        run_isolated(Job(method, PATH, PROBLEMS["min-tco"], 1, {"kk": 1}, 1.0, None))

@@ -13,17 +13,17 @@ import pytest
 from pyspark.sql import SparkSession
 
 from overlaybench.compare.catalogue import kind_named
+from overlaybench.compare.commands.status import status
 from overlaybench.compare.studies import parts
 from overlaybench.compare.studies.isolation import Solver
 from overlaybench.compare.studies.results import export, grouped, results, write_answers
-from overlaybench.compare.studies.row import OF_THE_MOMENT, SCHEMA, table_of
+from overlaybench.compare.studies.row import MEASURED, SCHEMA, table_of
 from overlaybench.compare.studies.run_log import RunLog
 from overlaybench.compare.studies.spark_session import spark
 from overlaybench.compare.studies.spark_study import run_task
-from overlaybench.compare.studies.store import Made, Plan, Store
+from overlaybench.compare.studies.store import Plan, Store, StoredInstance
 from overlaybench.compare.studies.study import read_study
-from overlaybench.compare.studies.verifying import _faults, rerun, verify
-from overlaybench.compare.studies.watching import status
+from overlaybench.compare.studies.verification import _faults, rerun, verify
 from overlaybench.instances.catalogue import PROBLEMS
 from overlaybench.instances.errors import BadInput
 from overlaybench.instances.overlay_files import read_overlay
@@ -56,7 +56,7 @@ def made(folder):
     for recipe in study.recipes:
         instance = recipe.make()
         store.add_instance(instance, kind_named(recipe.kind))
-        index[recipe.to_json()] = Made(instance.digest, instance.num_nodes)
+        index[recipe.to_json()] = StoredInstance(instance.digest, instance.num_nodes)
     store.write_index(index)
     tasks = study.tasks(index)
     store.write_plan(Plan(study.name, study.notes, study.spec, [task.key for task in tasks]))
@@ -157,7 +157,7 @@ def test_a_run_done_again_from_its_row_gives_the_same_row(own, variant):
         file.unlink()
     again = rerun(own.folder, key[:12])
     assert again.differences == []
-    assert set(again.before) - set(OF_THE_MOMENT) <= set(again.after)
+    assert set(again.before) - set(MEASURED) <= set(again.after)
 
 
 def test_a_run_done_again_shows_what_differs(own):

@@ -12,20 +12,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from overlaybench.compare.catalogue import METHODS
+from overlaybench.compare.studies.isolation import IsolatedRun
 from overlaybench.compare.studies.row import SCHEMA, from_line, row, to_line
 from overlaybench.compare.studies.run_log import RunLog
-from overlaybench.compare.studies.store import Made, Plan, Store
+from overlaybench.compare.studies.store import Plan, Store, StoredInstance
 from overlaybench.compare.studies.task import Task, options_json
-from overlaybench.instances.catalogue import PROBLEMS, methods_of
+from overlaybench.instances.catalogue import PROBLEMS
 from overlaybench.instances.errors import BadInput
 from overlaybench.instances.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.kind import TOPICS
 
-HEURISTICS = tuple(method for method in methods_of("overlaybench.heuristics.topics") if not method.anytime)
-
 PATH = TopicInstance.from_subscriptions({"a": ["x"], "b": ["x", "y"], "c": ["y"]})
-GM = HEURISTICS[0]
+GM = METHODS["gm"]
 
 
 def task_of(**changes):
@@ -51,7 +51,7 @@ def stored(tmp_path):
 
 
 def row_of(task, result):
-    return row(task, PATH, TOPICS, result, exact=False, cpu_seconds=1.5, peak=5.0, started="2020")
+    return row(task, PATH, IsolatedRun(result, 5.0, 1.5), "2020")
 
 
 def log(store, *seeds):
@@ -113,8 +113,8 @@ def test_instances_are_kept_by_digest_and_checked(tmp_path):
 def test_the_index_and_plan_come_back(tmp_path):
     store = stored(tmp_path)
     assert store.index() == {}
-    store.write_index({"{}": Made("d", 3)})
-    assert store.index() == {"{}": Made("d", 3)}
+    store.write_index({"{}": StoredInstance("d", 3)})
+    assert store.index() == {"{}": StoredInstance("d", 3)}
     store.write_plan(Plan("n", ["note"], "seed = 1", ["k"]))
     assert store.plan() == Plan("n", ["note"], "seed = 1", ["k"])
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from overlaybench.compare.studies.recipe import Recipe
-from overlaybench.compare.studies.store import Made
+from overlaybench.compare.studies.store import StoredInstance
 from overlaybench.compare.studies.study import read_study
 from overlaybench.instances.errors import BadInput
 
@@ -48,7 +48,7 @@ def study_of(tmp_path, text):
 
 
 def made_of(study):
-    return {r.to_json(): Made(r.make().digest, r.make().num_nodes) for r in study.recipes}
+    return {r.to_json(): StoredInstance(r.make().digest, r.make().num_nodes) for r in study.recipes}
 
 
 def test_a_study_is_the_product_of_its_lists(tmp_path):

@@ -1,33 +1,32 @@
-"""What the command list shows."""
+"""``overlaybench list``."""
 
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 
-from rich.console import Console
+import click
 from rich.table import Table
 
-from ..instances.catalogue import PROBLEMS, WORKLOADS
-from ..instances.errors import unknown
-from ..instances.option import Option
-from .catalogue import METHODS
+from ...instances.errors import unknown
+from ...instances.option import Option
+from ..catalogue import METHODS, PROBLEMS, WORKLOADS
+from .outputs import console
 
 
-def show(what: str) -> None:
-    """Print the tables asked for: problems, methods, workloads, claims, all of them, or what answers one problem."""
+@click.command("list")
+@click.argument("what", default="all")
+def command(what: str) -> None:
+    """List the problems, methods, workloads or claims; or the methods and workloads of one problem."""
     tables = {"problems": _problems, "methods": _methods, "workloads": _workloads, "claims": _claims}
-    # Where no terminal says how wide it is, lines of 80 columns would fold every cell.
-    console = Console() if sys.stdout.isatty() else Console(width=160)
     if what in PROBLEMS:
-        console.print(*_methods(what), *_workloads(PROBLEMS[what].kind))
+        console().print(*_methods(what), *_workloads(PROBLEMS[what].kind))
         return
     if what not in (*tables, "all"):
         raise unknown("list", what, [*tables, "all", *PROBLEMS])
     for name, table in tables.items():
         if what in (name, "all"):
-            console.print(*table())
+            console().print(*table())
 
 
 def _problems() -> Iterator[Table]:
@@ -57,8 +56,7 @@ def _workloads(kind: str | None = None) -> Iterator[Table]:
 
 
 def _claims() -> Iterator[Table]:
-    # Claims bring every solver's imports along, which the other lists should not wait for.
-    from .claims.register import CLAIMS, expected_seconds
+    from ..claims.register import CLAIMS, expected_seconds
 
     table = _table("Claims", "claim", "what the paper says", "source", "seconds, quick / full")
     for claim in CLAIMS.values():

@@ -1,0 +1,77 @@
+"""``overlaybench claims``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from rich.table import Table
+
+from ..claims.page import write_page
+from ..claims.register import (
+    CLAIMS,
+    ClaimOutcome,
+    claims_named,
+    expected_seconds,
+    keep_outcomes,
+    outcomes_in,
+    run_claims,
+)
+from .inputs import FILE, MASTER
+from .outputs import console
+
+
+@click.command("claims")
+@click.argument("ids", nargs=-1)
+@click.option(
+    "--quick", is_flag=True, help="Smaller grids and fewer seeds: all claims in some six minutes on two idle cores."
+)
+@click.option("--out", type=FILE, help="The folder of evidence [default: claims-quick or claims-full].")
+@MASTER
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON list.")
+@click.option("--record", type=FILE, help="Add the outcomes to this file (JSON).")
+@click.option("--page", type=FILE, help="Write all outcomes in the record, or in the folder, as a Markdown page.")
+def command(
+    ids: tuple[str, ...],
+    quick: bool,
+    out: Path | None,
+    master: str,
+    as_json: bool,
+    record: Path | None,
+    page: Path | None,
+) -> None:
+    """Test the papers' claims with these IDS (P1 for all of P1; none for all). A refuted claim is no error."""
+    folder = out or Path("claims-quick" if quick else "claims-full")
+    chosen = claims_named(ids)
+    seconds = expected_seconds(chosen, quick)
+    click.echo(f"overlaybench: {len(chosen)} claims, at most about {_duration(seconds)} on two cores", err=True)
+    outcomes = list(run_claims(chosen, quick, folder, master, lambda line: click.echo(line, err=True)))
+    if as_json:
+        click.echo(json.dumps([outcome.to_dict() for outcome in outcomes], ensure_ascii=False))
+    else:
+        console(200).print(_table(outcomes))
+    if record is not None:
+        keep_outcomes(outcomes, record)
+    if page is not None:
+        write_page(outcomes_in(record or folder / "claims.json"), page)
+
+
+def _table(outcomes: Sequence[ClaimOutcome]) -> Table:
+    """A row a finding."""
+    table = Table("id", "claim", "about", "verdict", "evidence", "runs", "seconds", show_lines=True)
+    for column in table.columns:
+        column.overflow = "fold"
+    for outcome in outcomes:
+        head = outcome.id, CLAIMS[outcome.id].statement
+        seconds = f"{outcome.seconds + outcome.grid_seconds:.1f}"
+        for finding in outcome.findings:
+            cells = finding.subject, str(finding.verdict), finding.evidence, str(finding.runs)
+            table.add_row(*head, *cells, seconds)
+            head, seconds = ("", ""), ""
+    return table
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

@@ -1,0 +1,45 @@
+"""``overlaybench worst``."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..claims.hall_of_fame import HALL, add_case, worst_cases
+from ..claims.worst import WorstCase, search_worst_case
+from .inputs import AS_JSON, FILE
+
+
+@click.command("worst")
+@click.option("--method", required=True, help="A heuristic.")
+@click.option("--problem", required=True, help="A topic problem that it answers.")
+@click.option("--nodes", type=click.IntRange(2, 200), default=6, show_default=True)
+@click.option("--topics", type=click.IntRange(1, 200), default=6, show_default=True)
+@click.option("--time-limit", type=click.FloatRange(0, min_open=True), default=60.0, show_default=True, help="Seconds.")
+@click.option("--seed", default=0, show_default=True, help="Of the local search.")
+@click.option("--ties", default="", help="The rule for ties [default: worst on up to 6 nodes, else lowest].")
+@click.option("--hall", type=FILE, default=Path("hall_of_fame.json"), show_default=True, help="Worst cases so far.")
+@AS_JSON
+def command(method: str, problem: str, hall: Path, as_json: bool, **search: Any) -> None:
+    """Search for an instance on which a heuristic is far from the proven optimum."""
+    kept = (*worst_cases(HALL), *worst_cases(hall))
+    known = [case for case in kept if (case.method, case.problem) == (method, problem)]
+    case = search_worst_case(method, problem, known=known, **search)
+    added = add_case(case, hall)
+    click.echo(json.dumps({**asdict(case), "ratio": case.ratio}) if as_json else _text(case))
+    click.echo(f"overlaybench: {'added to' if added else 'not worse than the cases in'} {hall}", err=True)
+
+
+def _text(case: WorstCase) -> str:
+    rule = f", ties {case.ties}" if case.ties else ""
+    proof = "no instance of this size is worse" if case.exhaustive else "the worst found by local search"
+    lines = [
+        f"{case.method} on {case.problem}{rule}: {case.value:g}, proven optimum {case.optimum:g}: {case.ratio:.4f}",
+        f"{case.nodes} nodes, {len(case.topics)} topics: {proof}",
+        *(f"t{number}: {' '.join(f'n{v}' for v in members)}" for number, members in enumerate(case.topics)),
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,76 @@
+"""Drawing a figure of a paper from our runs of its grid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from ..figures.style import TOPIC_COLOURS, Drawing, drawing, panels, plain_ticks, styled
+from .figure import PaperFigure
+from .figures import FIGURES, name_of_line
+
+_MARKERS = "os^vD<>Xph*d"
+_BOUND_STYLE: Mapping[str, Any] = {"color": "#222222", "linestyle": "--", "linewidth": 1}
+
+
+def draw(name: str, rows: pd.DataFrame, bounds: pd.DataFrame | None = None) -> Drawing:
+    """The figure: the mean of each line at each x, with whiskers from the least to the greatest run.
+
+    Proven lower bounds, if given, are a dashed line in the first panel. Cost O(R) for R rows.
+    """
+    figure = FIGURES[name]
+    lines = sorted({tuple(values) for values in rows[list(figure.lines)].itertuples(index=False)}, key=str)
+    styles: dict[Any, Mapping[str, Any]] = {
+        line: {
+            "color": TOPIC_COLOURS[rank % len(TOPIC_COLOURS)],
+            "marker": _MARKERS[rank % len(_MARKERS)],
+            "markersize": 3,
+            "linewidth": 1,
+        }
+        for rank, line in enumerate(lines)
+    }
+    handles = [Line2D([], [], label=name_of_line(figure, line), **styles[line]) for line in lines]
+    bound = None if bounds is None or bounds.empty else least_bounds(figure, bounds, rows)
+    if bound is not None:
+        handles.append(Line2D([], [], label="proven lower bound", **_BOUND_STYLE))
+    with styled():
+        page, axes = panels(len(figure.panels), handles)
+        for number, (panel, (column, label)) in enumerate(zip(axes, figure.panels, strict=True)):
+            for line in lines:
+                of_line = rows[(rows[list(figure.lines)] == list(line)).all(axis=1) & rows[column].notna()]
+                if not of_line.empty and of_line["method"].iloc[0] in figure.flat:
+                    along = rows[figure.x[0]].dropna()
+                    level, colour = of_line[column].mean(), styles[line]["color"]
+                    panel.hlines(level, along.min(), along.max(), color=colour, linewidth=1)
+                elif not of_line.empty:
+                    _curve(panel, figure, of_line, column, styles[line])
+            if number == 0 and bound is not None:
+                panel.plot(bound.index.to_numpy(float), bound.to_numpy(), **_BOUND_STYLE)
+            panel.set_xlabel(figure.x[1])
+            panel.set_ylabel(label)
+            panel.set_ylim(bottom=0)
+            if figure.x[0] == "p":
+                panel.set_xscale("log")
+                plain_ticks(panel.xaxis, [1, 5, 20, 100, 800])
+        caption = f"{name}: {', '.join(label for _, label in figure.panels)} against {figure.x[1]}."
+        return drawing(page, name.replace(".", "-"), caption)
+
+
+def _curve(panel: Axes, figure: PaperFigure, rows: pd.DataFrame, column: str, style: Mapping[str, Any]) -> None:
+    points = rows.groupby(figure.x[0])[column].agg(["mean", "min", "max"])
+    x, mean = points.index.to_numpy(float), points["mean"].to_numpy(float)
+    whiskers = [mean - points["min"].to_numpy(float), points["max"].to_numpy(float) - mean]
+    panel.errorbar(x, mean, yerr=whiskers, elinewidth=0.5, **style)
+
+
+def least_bounds(figure: PaperFigure, bounds: pd.DataFrame, rows: pd.DataFrame) -> pd.Series:
+    """The least proven bound at each x, on the scale of the first panel; the same at all where x is an option."""
+    lower = bounds["lower_bound"].astype(float)
+    scaled = 2 * lower / bounds["nodes"] if figure.bound == "min-tco" else lower
+    if bounds[figure.x[0]].isna().all():
+        return pd.Series(scaled.min(), index=sorted(rows[figure.x[0]].dropna().unique()))
+    return scaled.groupby(bounds[figure.x[0]]).min()

@@ -1,0 +1,136 @@
+"""Checking stored answers again, and repeating runs from their own rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...instances.errors import BadInput
+from ...instances.result import Status
+from ..catalogue import EQUAL_VERSIONS, code_version, kind_named, problem_named
+from .isolation import Solver
+from .recipe import Recipe
+from .row import MEASURED
+from .spark_session import spark
+from .spark_study import run_task
+from .store import Store
+from .task import Task
+
+_ROWS_PER_SLICE = 50
+_READ = ("key", "instance", "kind", "problem", "status", "value", "lower_bound", "answer")
+_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class Verification:
+    """How many answers :func:`verify` checked, and the faults: pairs of a row's key and a sentence."""
+
+    checked: int
+    faults: tuple[tuple[str, str], ...]
+
+
+def verify(folder: Path, master: str, archive: Path | None = None) -> Verification:
+    """Check every stored answer with its problem's own `value` and `violations`, on Spark.
+
+    Faults are: an answer that violates the problem, has another value than its row, or lies below its row's lower
+    bound; a row with status ``optimal`` whose bound is not its value; a bound above the value of another row of the
+    same instance and problem.
+
+    Raises
+    ------
+    BadInput
+        If there are no results, or they are damaged.
+    """
+    store = Store.existing(folder)
+    rows = store.table(columns=_READ).to_pylist()
+    faults = list(_contradictions(rows))
+    answered = sorted((row for row in rows if row["answer"] is not None), key=lambda row: str(row["instance"]))
+    if answered:
+        absolute = str(store.folder.resolve())
+        with spark(master, store.folder / "spark.log", archive) as context:
+            slices = context.parallelize(answered, max(1, len(answered) // _ROWS_PER_SLICE))
+            faults += slices.flatMap(lambda row: [(row["key"], fault) for fault in _faults(row, absolute)]).collect()
+    return Verification(len(answered), tuple(sorted(faults)))
+
+
+def _faults(row: dict[str, Any], folder: str) -> Iterator[str]:
+    try:
+        problem, kind = problem_named(row["problem"]), kind_named(row["kind"])
+        instance = _instance(folder, row["instance"], kind.name)
+        answer = kind.unpack(np.asarray(row["answer"], dtype=np.int32), instance)
+        violations, value = problem.violations(instance, answer), problem.value(instance, answer)
+    except (BadInput, ValueError, IndexError) as error:
+        yield f"{type(error).__name__}: {error}"
+        return
+    if violations:
+        yield "; ".join(violations)
+    if value != row["value"]:
+        yield f"has value {value:g}, not {row['value']} as in its row"
+
+
+def _contradictions(rows: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    best: dict[tuple[str, str], float] = {}
+    for row in rows:
+        if row["value"] is not None and row["status"] != Status.FAILED:
+            pair = row["instance"], row["problem"]
+            best[pair] = min(best.get(pair, row["value"]), row["value"])
+    for row in rows:
+        value, bound = row["value"], row["lower_bound"]
+        if row["status"] == Status.OPTIMAL and value != bound:
+            yield row["key"], f"has status optimal with value {value} and lower bound {bound}"
+        lowest = best.get((row["instance"], row["problem"]))
+        if bound is not None and lowest is not None and bound > lowest + _TOLERANCE * max(1.0, abs(lowest)):
+            yield row["key"], f"its lower bound {bound:g} lies above the value {lowest:g} of an answer"
+
+
+@lru_cache(maxsize=2)
+def _instance(folder: str, digest: str, kind: str) -> Any:
+    return Store(Path(folder)).instance(digest, kind_named(kind))
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """The row of a run before and after the run was repeated."""
+
+    before: dict[str, Any]
+    after: dict[str, Any]
+
+    @property
+    def differences(self) -> list[str]:
+        """The columns that differ, without times, memory and machine."""
+        return [name for name in self.before if name not in MEASURED and self.before[name] != self.after[name]]
+
+
+def rerun(folder: Path, key: str) -> Rerun:
+    """Repeat a run from its row alone, with the present code; an instance that is missing is generated again.
+
+    Nothing but that instance is stored. Where the code's version is another one, the rows differ in that and may
+    differ in more.
+
+    Raises
+    ------
+    BadInput
+        If there is no such run, or the instance can neither be read nor be generated.
+    """
+    store = Store.existing(folder)
+    matching = [each for each in store.done() if each.startswith(key)]
+    if len(matching) != 1:
+        raise BadInput(f"{folder}: {len(matching)} runs have a key starting with '{key}': see `overlaybench results`")
+    before = store.table(matching).to_pylist()[0]
+    version = before["code_version"] if before["code_version"] in EQUAL_VERSIONS else code_version()
+    task = Task(**{field.name: before[field.name] for field in fields(Task)} | {"code_version": version})
+    kind = kind_named(before["kind"])
+    if not store.has_instance(task.instance, kind):
+        instance = Recipe.from_json(task.recipe).make()
+        if instance.digest != task.instance:
+            raise BadInput(f"the recipe {task.recipe} gives another instance than the run had: its file has changed")
+        store.add_instance(instance, kind)
+    with Solver() as solver:
+        after = run_task(task, store, solver)
+    after["answer"] = None if after["answer"] is None else np.asarray(after["answer"]).tolist()
+    return Rerun(before, after)
