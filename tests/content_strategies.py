@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from overlaybench.instances.content.core_prices import closed
+from overlaybench.instances.content.core_prices import metric_closure
 from overlaybench.instances.content.instance import ContentInstance
 
 
@@ -25,7 +25,7 @@ def content_instances(
     upper = np.triu(numbers(brokers, brokers, 9), 1)
     access, rates = numbers(users, brokers, 9), numbers(users, channels, 5)
     wanted = numbers(users, channels, 1)
-    free = ContentInstance(access, closed(upper + upper.T), np.full(brokers, np.inf), rates, wanted)
+    free = ContentInstance(access, metric_closure(upper + upper.T), np.full(brokers, np.inf), rates, wanted)
     if not tight:
         return free
     capacity = draw(st.integers(0, int(free.demands.sum())))

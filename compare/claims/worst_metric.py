@@ -1,4 +1,4 @@
-"""Hunting for prices between brokers under which a spanning tree without relays is dearest (P4 §III.A)."""
+"""Search for broker prices under which a spanning tree without relays is most expensive (Zhao and Wu, §III.A)."""
 
 from __future__ import annotations
 
@@ -6,34 +6,36 @@ from itertools import combinations
 
 import numpy as np
 
-from ...heuristics.content.kernels.prices import Floats, Ids, spanning_tree
-from ...instances.content.core_prices import closed
+from ...heuristics.content.kernels.prices import spanning_tree
+from ...instances.arrays import Ids
+from ...instances.content.core_prices import metric_closure
+from ...instances.content.instance import Floats
 
-_DEAREST = 10
+_LARGEST_PRICE = 10
 _PATIENCE = 200
 
 
 def worst_metric(brokers: int, members: int, *, steps: int, seed: int = 0) -> tuple[float, Floats, int]:
-    """The largest ratio found of a minimum spanning tree of some brokers to the cheapest tree that joins them.
+    """The largest ratio found between a minimum spanning tree of some brokers and their cheapest Steiner tree.
 
-    Local search: a price changes, the metric closure is taken, and what is no better for the spanning tree stays;
-    without a gain in 200 changes it begins anew.
+    A local search changes a price, takes the metric closure, and accepts the change if the ratio does not fall. It
+    restarts after 200 changes without improvement.
 
     Parameters
     ----------
     brokers : int
         At least `members`.
     members : int
-        How many of them, the first ones, are to be joined; at least 2.
+        The number of brokers to connect, at least 2: the first ones.
     steps : int
-        How many metrics are looked at.
+        The number of metrics evaluated.
     seed : int
 
     Returns
     -------
     ratio : float
     core : float64 array, shape (brokers, brokers)
-        The metric that has it, in whole numbers up to 10.
+        The metric with this ratio, in whole numbers up to 10.
     steps : int
 
     Notes
@@ -45,13 +47,13 @@ def worst_metric(brokers: int, members: int, *, steps: int, seed: int = 0) -> tu
     idle, current, prices = _PATIENCE, 0.0, worst
     for _ in range(steps):
         if idle >= _PATIENCE:
-            upper = np.triu(rng.integers(1, _DEAREST + 1, (brokers, brokers)).astype(np.float64), 1)
+            upper = np.triu(rng.integers(1, _LARGEST_PRICE + 1, (brokers, brokers)).astype(np.float64), 1)
             tried, current, idle = upper + upper.T, 0.0, 0
         else:
             tried = prices.copy()
             a, b = rng.choice(brokers, 2, replace=False)
-            tried[a, b] = tried[b, a] = rng.integers(1, _DEAREST + 1)
-        core = closed(tried)
+            tried[a, b] = tried[b, a] = rng.integers(1, _LARGEST_PRICE + 1)
+        core = metric_closure(tried)
         ratio = spanning_price(core, wanted) / steiner_price(core, members)
         idle = 0 if ratio > current else idle + 1
         if ratio >= current:
@@ -62,12 +64,12 @@ def worst_metric(brokers: int, members: int, *, steps: int, seed: int = 0) -> tu
 
 
 def spanning_price(core: Floats, members: Ids) -> float:
-    """The price of a minimum spanning tree of just these brokers."""
+    """The price of a minimum spanning tree of these brokers."""
     return float(spanning_tree(core, members).links.sum())
 
 
 def steiner_price(core: Floats, members: int) -> float:
-    """The price of the cheapest tree that joins the first `members` brokers: of all sets of relays the best one."""
+    """The price of the cheapest tree that connects the first `members` brokers, over all sets of relays."""
     wanted, others = range(members), range(members, len(core))
     return min(
         spanning_price(core, np.array([*wanted, *relays], dtype=np.int32))

@@ -1,1 +1,1 @@
-"""P4's heuristics: users to brokers, then trees."""
+"""P4's heuristics: assign users to brokers, then choose trees between brokers."""

@@ -1,4 +1,4 @@
-"""Two-stage clustering (P4 §III.B): users with much traffic between them to one broker near both."""
+"""Two-stage clustering (P4 §III.B): users with much traffic between them on one broker near both."""
 
 from __future__ import annotations
 
@@ -6,26 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from ...instances.content.instance import ContentInstance
+from ...instances.arrays import Ids
+from ...instances.content.instance import ContentInstance, Floats
 from ..compiled import kernel
-from .heuristic import Assigned, NoRoom, content_heuristic
+from .heuristic import CapacityExceeded, content_heuristic, then_route
 from .kernels.placement import Users, users_of
-from .kernels.prices import Floats, Ids
 
-_NOBODY = -1
+_NONE = -1
 
 
 def clustering(instance: ContentInstance) -> Ids:
-    """A broker for each user, by bandwidth-to-cost ratio.
+    """Assign pairs of users, then the other users, by bandwidth-to-cost ratio.
 
-    First each broker in turn takes the pair of users, of those left and fitting it, with the highest ratio of the
-    traffic between them to the price of the way from one to the other through this broker. Then each user left goes,
-    of the brokers with room, to the one with the highest ratio of the traffic between him and its users to his price
-    there; of equals to the cheapest, of these to the lowest.
-
-    Parameters
-    ----------
-    instance : ContentInstance
+    First each broker in turn takes one pair of unassigned users whose demands fit its capacity: the pair of highest
+    ratio of the traffic between the two to the price of the path from one to the other through the broker. Then each
+    unassigned user goes to the broker, among those with enough residual capacity, of highest ratio of the traffic
+    between the user and the broker's users to the access price; ties go to the cheapest broker, then to the lowest.
 
     Returns
     -------
@@ -33,18 +29,18 @@ def clustering(instance: ContentInstance) -> Ids:
 
     Raises
     ------
-    NoRoom
-        If no broker has room for a user.
+    CapacityExceeded
+        If no broker has enough residual capacity for a user.
 
     Notes
     -----
-    Zhao, Wu (P4), §III.B, Algorithm 2, whose argmin must be argmax. A way at price 0 has an infinite ratio if there
-    is traffic at all, and equal pairs are taken in lexicographic order. The second stage is
-    :func:`.routed`.
+    Zhao, Wu (P4), §III.B, Algorithm 2, whose argmin must be argmax. Traffic on a path of price 0 has an infinite
+    ratio; pairs of equal ratio are taken in lexicographic order. The second stage is :func:`.route`.
 
-    The traffic of a pair is at most what both publish, so its ratio is at most the higher of the two users' ratios of
-    what they publish to their prices: pairs are looked at in that order, and seldom beyond the first few users. Cost
-    O(|B| |U| log |U|) and O(|C|) a pair looked at, at worst O(|B| |U|² |C|), then O(|U| |B| |C|).
+    The traffic of a pair is at most what the two publish. So its ratio is at most the higher of the two users' ratios
+    of published traffic to access price. The search for the best pair orders users by this bound and seldom goes
+    beyond the first few. Cost O(|B| |U| log |U|) and O(|C|) for each pair examined, at worst O(|B| |U|² |C|), then
+    O(|U| |B| |C|).
 
     Examples
     --------
@@ -55,39 +51,40 @@ def clustering(instance: ContentInstance) -> Ids:
     [0, 0, 0]
     """
     users = users_of(instance)
-    brokers = np.full(instance.num_users, _NOBODY, dtype=np.int32)
+    brokers = np.full(instance.num_users, _NONE, dtype=np.int32)
     loads = np.zeros(instance.num_brokers)
     for broker in range(instance.num_brokers):
-        ratios = _ratios(instance.out_rates, instance.access[:, broker])
-        ordered = np.argsort(-ratios, kind="stable").astype(np.int32)
-        left = ordered[brokers[ordered] == _NOBODY]
-        a, b = _best_pair(users, instance.out_rates, broker, left, ratios)
-        if a != _NOBODY:
+        bounds = _ratios(instance.out_rates, instance.access[:, broker])
+        ordered = np.argsort(-bounds, kind="stable").astype(np.int32)
+        unassigned = ordered[brokers[ordered] == _NONE]
+        a, b = _best_pair(users, instance.out_rates, broker, unassigned, bounds)
+        if a != _NONE:
             brokers[[a, b]] = broker
             loads[broker] += instance.demands[a] + instance.demands[b]
-    stopped = _join(users, brokers, loads)
-    if stopped != _NOBODY:
-        raise NoRoom(instance, stopped, loads)
+    failed = _assign_others(users, brokers, loads)
+    if failed != _NONE:
+        raise CapacityExceeded(instance, failed, loads)
     return brokers
 
 
 def _ratios(traffic: Floats, prices: Floats) -> Floats:
-    found = np.where(traffic > 0, np.inf, 0.0)
-    np.divide(traffic, prices, out=found, where=prices > 0)
-    return found
+    ratios = np.where(traffic > 0, np.inf, 0.0)
+    np.divide(traffic, prices, out=ratios, where=prices > 0)
+    return ratios
 
 
 @kernel
-def _best_pair(users: Users, out_rates: Floats, broker: int, left: Ids, bounds: Floats) -> tuple[int, int]:
-    """The pair of users with the highest ratio that fits the broker, or nobody; `left` comes by falling bound."""
-    best, first, second = -1.0, _NOBODY, _NOBODY
-    for k in range(len(left)):
-        if bounds[left[k]] < best:
+def _best_pair(users: Users, out_rates: Floats, broker: int, unassigned: Ids, bounds: Floats) -> tuple[int, int]:
+    """The pair of highest ratio that fits the broker, or none; `unassigned` is ordered by falling bound."""
+    best, first, second = -1.0, _NONE, _NONE
+    for k in range(len(unassigned)):
+        if bounds[unassigned[k]] < best:
             break
-        for other in left[k + 1 :]:
-            a, b = min(left[k], other), max(left[k], other)
+        for other in unassigned[k + 1 :]:
+            a, b = min(unassigned[k], other), max(unassigned[k], other)
             price = users.access[a, broker] + users.access[b, broker]
-            if out_rates[a] + out_rates[b] < best * price or users.demands[a] + users.demands[b] > users.room[broker]:
+            demand = users.demands[a] + users.demands[b]
+            if out_rates[a] + out_rates[b] < best * price or demand > users.load_limits[broker]:
                 continue
             ratio = _ratio(_traffic(users, a, b), price)
             if ratio > best or (ratio == best and (a, b) < (first, second)):
@@ -104,7 +101,7 @@ def _ratio(traffic: float, price: float) -> float:
 
 @kernel
 def _traffic(users: Users, a: int, b: int) -> float:
-    """What each of two users publishes and the other wants."""
+    """The traffic between two users: what each publishes on the channels of the other."""
     total = 0.0
     for c in range(users.rates.shape[1]):
         if users.subscriptions[b, c]:
@@ -115,20 +112,20 @@ def _traffic(users: Users, a: int, b: int) -> float:
 
 
 @kernel
-def _join(users: Users, brokers: Ids, loads: Floats) -> int:
-    """Every user left joins a broker; a user without room anywhere ends it and is returned."""
+def _assign_others(users: Users, brokers: Ids, loads: Floats) -> int:
+    """Assign the unassigned users; returns the first one that fits no broker, or none."""
     size = (len(loads), users.rates.shape[1])
     subscribers, rates = np.zeros(size), np.zeros(size)
     for u in range(len(brokers)):
-        if brokers[u] != _NOBODY:
+        if brokers[u] != _NONE:
             subscribers[brokers[u]] += users.subscriptions[u]
             rates[brokers[u]] += users.rates[u]
     for u in range(len(brokers)):
-        if brokers[u] != _NOBODY:
+        if brokers[u] != _NONE:
             continue
         best, price = -1.0, np.inf
         for b in range(len(loads)):
-            if loads[b] + users.demands[u] > users.room[b]:
+            if loads[b] + users.demands[u] > users.load_limits[b]:
                 continue
             traffic = 0.0
             for c in range(size[1]):
@@ -138,22 +135,22 @@ def _join(users: Users, brokers: Ids, loads: Floats) -> int:
             ratio = _ratio(traffic, users.access[u, b])
             if ratio > best or (ratio == best and users.access[u, b] < price):
                 best, price, brokers[u] = ratio, users.access[u, b], b
-        if brokers[u] == _NOBODY:
+        if brokers[u] == _NONE:
             return u
         loads[brokers[u]] += users.demands[u]
         subscribers[brokers[u]] += users.subscriptions[u]
         rates[brokers[u]] += users.rates[u]
-    return _NOBODY
+    return _NONE
 
 
-def _assign(instance: ContentInstance, **_: Any) -> Assigned:
-    return Assigned(clustering(instance))
+def _assign(instance: ContentInstance, **_: Any) -> Ids:
+    return clustering(instance)
 
 
 CLUSTERING = content_heuristic(
     "clustering",
-    _assign,
-    summary="users with much traffic between them to one broker, then trees",
+    then_route(_assign),
+    summary="users with much traffic between them on one broker, then trees",
     source="P4 §III.B",
     pace=3,
     colour="#009E73",

@@ -1,29 +1,29 @@
-"""Two-stage greedy packing (P4 §III.A): every user to the cheapest broker that has room."""
+"""Two-stage greedy packing (P4 §III.A): each user on the cheapest broker with enough residual capacity."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from ...instances.arrays import Ids, Offsets
 from ...instances.content.instance import ContentInstance
 from ...instances.errors import unknown
 from ...instances.option import Option
-from .heuristic import Assigned, content_heuristic, with_room
-from .kernels.prices import Ids
+from .heuristic import content_heuristic, feasible_brokers, then_route
 
 _ORDERS = ("given", "heaviest", "random")
-ORDER = Option("order", "given", "which users choose first: as numbered, the heaviest, or by seed", choices=_ORDERS)
+ORDER = Option(
+    "order", _ORDERS[0], "the order of users: by index, by falling demand, or random by seed", choices=_ORDERS
+)
 
 
-def greedy_packing(instance: ContentInstance, *, order: str = "given", seed: int = 0) -> Ids:
-    """A broker for each user: of those with room the one with the lowest price to him, the lowest of equals.
+def greedy_packing(instance: ContentInstance, *, order: str = _ORDERS[0], seed: int = 0) -> Ids:
+    """Assign each user to the broker of least access price with enough residual capacity; ties go to the lowest index.
 
     Parameters
     ----------
     instance : ContentInstance
     order : {"given", "heaviest", "random"}
-        Which users choose first.
+        The order in which users are assigned.
     seed : int
         For the random order.
 
@@ -33,16 +33,15 @@ def greedy_packing(instance: ContentInstance, *, order: str = "given", seed: int
 
     Raises
     ------
-    NoRoom
-        If no broker has room for a user.
+    CapacityExceeded
+        If no broker has enough residual capacity for a user.
     BadInput
-        If there is no such order.
+        If the order is unknown.
 
     Notes
     -----
     Zhao, Wu (P4), §III.A, Algorithm 1, whose first lines swap the names of users and brokers. The second stage is
-    :func:`.routed`. Without limits of capacity no assignment has a lower access cost.
-    Cost O(|U| |B|).
+    :func:`.route`. Without capacity limits the access cost is optimal. Cost O(|U| |B|).
 
     Examples
     --------
@@ -51,16 +50,16 @@ def greedy_packing(instance: ContentInstance, *, order: str = "given", seed: int
     >>> greedy_packing(ContentInstance(prices, distance, np.full(2, np.inf), np.ones((3, 1)), np.ones((3, 1)))).tolist()
     [0, 1, 0]
     """
-    room, loads = instance.room(), np.zeros(instance.num_brokers)
+    limits, loads = instance.load_limits(), np.zeros(instance.num_brokers)
     brokers = np.empty(instance.num_users, dtype=np.int32)
-    for user in _ordered(instance, order, seed).tolist():
-        free = with_room(instance, user, loads, room)
-        brokers[user] = np.argmin(np.where(free, instance.access[user], np.inf))
+    for user in _ordered_users(instance, order, seed).tolist():
+        feasible = feasible_brokers(instance, user, loads, limits)
+        brokers[user] = np.argmin(np.where(feasible, instance.access[user], np.inf))
         loads[brokers[user]] += instance.demands[user]
     return brokers
 
 
-def _ordered(instance: ContentInstance, order: str, seed: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _ordered_users(instance: ContentInstance, order: str, seed: int) -> Offsets:
     if order not in _ORDERS:
         raise unknown("value of option 'order'", order, _ORDERS)
     if order == "random":
@@ -70,14 +69,10 @@ def _ordered(instance: ContentInstance, order: str, seed: int) -> np.ndarray[tup
     return np.arange(instance.num_users)
 
 
-def _assign(instance: ContentInstance, *, seed: int, order: str = "given", **_: Any) -> Assigned:
-    return Assigned(greedy_packing(instance, order=order, seed=seed))
-
-
 GREEDY_PACKING = content_heuristic(
     "greedy-packing",
-    _assign,
-    summary="the cheapest broker with room for each user, then trees",
+    then_route(greedy_packing),
+    summary="the cheapest broker with enough residual capacity for each user, then trees",
     source="P4 §III.A",
     options=(ORDER,),
     pace=2,

@@ -1,119 +1,118 @@
-"""How a heuristic that assigns users to brokers becomes a method for the content problems."""
+"""From a function that assigns users to brokers to a method for the content problems."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+from ...instances.arrays import Ids
 from ...instances.content.instance import ContentInstance, Flags, Floats
 from ...instances.content.overlay import ContentOverlay
 from ...instances.content.problems import CONTENT_PROBLEMS
 from ...instances.method import Method, Proposal
-from ...instances.option import Option
+from ...instances.option import Option, complete
 from ...instances.problem import Problem
 from ...instances.result import Status
-from .kernels.prices import Ids
-from .kernels.routing import routed
+from .kernels.routing import route
 
 ROUTINGS = {problem.name: problem.routing for problem in CONTENT_PROBLEMS}
+Solver = Callable[..., Proposal[ContentOverlay]]
 
 
-class NoRoom(Exception):
-    """An assignment that the capacities stop; the message gives the numbers."""
+class CapacityExceeded(Exception):
+    """No broker has enough residual capacity for a user; the message gives the numbers."""
 
-    def __init__(self, instance: ContentInstance, user: int, loads: Any) -> None:
-        free = instance.capacities - loads
-        widest = int(np.argmax(free))
+    def __init__(self, instance: ContentInstance, user: int, loads: Floats) -> None:
+        residual = instance.capacities - loads
+        largest = int(np.argmax(residual))
         super().__init__(
-            f"no broker has room for user '{instance.user_label(user)}', who needs {instance.demands[user]:g}: "
-            f"the most left is {max(0.0, free[widest]):g}, on broker '{instance.broker_label(widest)}'"
+            f"no broker can take user '{instance.user_label(user)}' with demand {instance.demands[user]:g}: the largest"
+            f" residual capacity is {max(0.0, residual[largest]):g}, of broker '{instance.broker_label(largest)}'"
         )
 
 
-def with_room(instance: ContentInstance, user: int, loads: Floats, room: Floats) -> Flags:
-    """Which brokers have room for a user beside their loads; :class:`NoRoom` if none has. Cost O(|B|)."""
-    free: Flags = loads + instance.demands[user] <= room
-    if not free.any():
-        raise NoRoom(instance, user, loads)
-    return free
+def feasible_brokers(instance: ContentInstance, user: int, loads: Floats, limits: Floats) -> Flags:
+    """The brokers whose load stays within its limit with one more user. Cost O(|B|).
+
+    Raises
+    ------
+    CapacityExceeded
+        If there is none.
+    """
+    feasible: Flags = loads + instance.demands[user] <= limits
+    if not feasible.any():
+        raise CapacityExceeded(instance, user, loads)
+    return feasible
 
 
-@dataclass(frozen=True)
-class Assigned:
-    """The broker of each user (int32 array, shape (|U|,)), and what assigning took."""
+def then_route(assign: Callable[..., Ids]) -> Solver:
+    """A solver for :func:`content_heuristic` that assigns users by `assign` and chooses trees by :func:`.route`.
 
-    brokers: Ids
-    counters: Mapping[str, float | str] = field(default_factory=dict)
-    overlay: ContentOverlay | None = None
+    `assign` takes the instance and, by name, `seed` and the options.
+    """
+
+    def solve(
+        instance: ContentInstance, routing: str, *, time_limit: float | None, **given: Any
+    ) -> Proposal[ContentOverlay]:
+        return Proposal(route(instance, assign(instance, **given), routing))
+
+    return solve
 
 
 def content_heuristic(
     name: str,
-    assign: Callable[..., Assigned],
+    solver: Solver,
     *,
-    summary: str,
-    source: str,
     options: tuple[Option, ...] = (),
     warm_up_with: tuple[Mapping[str, object], ...] = ({},),
-    **more: Any,
+    **attributes: Any,
 ) -> Method[ContentInstance, ContentOverlay]:
-    """The method that assigns users to brokers in polynomial time and proves nothing but that nothing fits.
+    """The method of a polynomial heuristic for all content problems.
 
-    `assign` takes the instance and, by name, `routing`, `seed`, `time_limit` and the options. Where its answer has no
-    overlay with trees, :func:`.routed` chooses them. It raises NoRoom where it finds no
-    assignment within the capacities; then the method fails with the reason. Where the capacities plainly allow no
-    assignment at all, the method says infeasible. `warm_up_with` are options under which, together, it calls all its
-    kernels; `more` are further attributes of :class:`.Method`.
+    Parameters
+    ----------
+    solver : callable
+        From the instance, the routing and, by name, `seed`, `time_limit` and the options to a proposal. If it raises
+        :class:`CapacityExceeded`, the method fails with that reason.
+    warm_up_with : tuple of mappings
+        Options under which, together, `solver` calls all its kernels.
+    **attributes
+        Further attributes of :class:`.Method`.
     """
 
     def solve(
-        instance: ContentInstance,
-        problem: Problem[ContentInstance, ContentOverlay],
-        *,
-        seed: int,
-        time_limit: float | None,
-        **options: Any,
+        instance: ContentInstance, problem: Problem[ContentInstance, ContentOverlay], **given: Any
     ) -> Proposal[ContentOverlay]:
         if conflict := instance.capacity_conflict():
             return Proposal(status=Status.INFEASIBLE, reason=conflict)
-        routing = ROUTINGS[problem.name]
         try:
-            assigned = assign(instance, routing=routing, seed=seed, time_limit=time_limit, **options)
-        except NoRoom as reason:
+            return solver(instance, ROUTINGS[problem.name], **given)
+        except CapacityExceeded as reason:
             return Proposal(reason=str(reason))
-        overlay = assigned.overlay or routed(instance, assigned.brokers, routing)
-        return Proposal(overlay, counters=assigned.counters)
 
     @cache
     def warm_up() -> None:
         for routing in ROUTINGS.values():
-            for options in warm_up_with:
-                assigned = assign(_square(), routing=routing, seed=0, time_limit=None, **options)
-            routed(_square(), assigned.brokers, routing)
+            for given in warm_up_with:
+                chosen = complete(options, given, name)
+                solver(_five_brokers(), routing, seed=0, time_limit=None, **chosen)
 
+    problems = tuple(ROUTINGS)
     return Method(
-        name=name,
-        problems=tuple(ROUTINGS),
-        summary=summary,
-        source=source,
-        solve=solve,
-        options=options,
-        warm_up=warm_up,
-        starts=tuple(ROUTINGS),
-        **more,
+        name=name, problems=problems, solve=solve, options=options, warm_up=warm_up, starts=problems, **attributes
     )
 
 
-def _square() -> ContentInstance:
-    """An instance on which every kernel of every content heuristic is called."""
-    places = np.array([[0, 0], [0, 2], [2, 0], [2, 2], [1, 1]])
-    steps = np.abs(places[:, None] - places).sum(axis=2).astype(np.float64)
+def _five_brokers() -> ContentInstance:
+    """An instance on which every heuristic calls all its kernels."""
+    points = np.array([[0, 0], [0, 2], [2, 0], [2, 2], [1, 1]])
+    distances = np.abs(points[:, None] - points).sum(axis=2).astype(np.float64)
     users, channels = np.arange(10), np.arange(3)
     rates = ((users[:, None] + channels) % 4).astype(np.float64)
-    wanted = (users[:, None] + 2 * channels) % 3 == 0
-    free = ContentInstance(1 + steps[users % 5], steps, np.full(5, np.inf), rates, wanted)
-    return ContentInstance(free.access, steps, np.full(5, free.demands.sum() / 2), rates, wanted)
+    subscriptions = (users[:, None] + 2 * channels) % 3 == 0
+    unlimited = ContentInstance(1 + distances[users % 5], distances, np.full(5, np.inf), rates, subscriptions)
+    capacity = unlimited.demands.sum() / 2
+    return ContentInstance(unlimited.access, distances, np.full(5, capacity), rates, subscriptions)

@@ -1,45 +1,52 @@
-"""User migration (P4 §IV.C): a broker hands its heaviest users to where the whole costs less, while it helps."""
+"""User migration (P4 §IV.C): each broker moves its heaviest users to other brokers while that lowers the total cost."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from ...instances.content.instance import ContentInstance
+from ...instances.arrays import Ids, Offsets
+from ...instances.clock import Clock
+from ...instances.content.instance import ContentInstance, Flags, Floats
 from ...instances.content.overlay import ContentOverlay
 from ...instances.content.problems import CONTENT_PROBLEMS
 from ...instances.errors import BadInput
+from ...instances.method import Proposal
 from ...instances.option import Option
 from ..compiled import kernel
 from .clustering import clustering
 from .greedy_packing import greedy_packing
-from .heuristic import Assigned, content_heuristic
-from .kernels.placement import Placement, Users, changes, cost, move, placed, users_of
-from .kernels.prices import Flags, Floats, Ids, Network, network_of
-from .kernels.routing import routed
+from .heuristic import content_heuristic
+from .kernels.placement import Placement, Users, cost, cost_changes, move, placement_of, users_of
+from .kernels.prices import Network, network_of
+from .kernels.routing import route
 from .migration_protocol import Move, simulate_migration
 from .random_assignment import random_assignment
 from .steiner_mixing import steiner_mixing
 
-_STARTS = ("greedy-packing", "clustering", "steiner-mixing", "random-assignment")
+_STARTS = {
+    "greedy-packing": lambda instance, seed: greedy_packing(instance),
+    "clustering": lambda instance, seed: clustering(instance),
+    "steiner-mixing": lambda instance, seed: steiner_mixing(instance, seed=seed),
+    "random-assignment": lambda instance, seed: random_assignment(instance, seed=seed),
+}
 _OPTIONS = (
-    Option("start", "greedy-packing", "the assignment to improve", choices=_STARTS),
+    Option("start", "greedy-packing", "the heuristic whose assignment is improved", choices=tuple(_STARTS)),
     Option("heaviest", 0, "how many of its heaviest users a broker tries in a sweep; 0: all", least=0),
     Option("decline", 0.0, "share of the users who decline to move", least=0.0, most=1.0),
-    Option("publications", 20, "messages published while users move, to see that none is lost", least=0),
+    Option("publications", 20, "messages published during the moves, to count losses", least=0),
 )
 _PROBLEMS = {problem.routing: problem for problem in CONTENT_PROBLEMS}
-_AT_ONCE = 500
-_GAIN = 1e-12
+_USERS_AT_ONCE = 500
+_RELATIVE_GAIN = 1e-12
 
 
 @dataclass(frozen=True)
-class Migrated:
-    """An overlay, the requests to move that led to it, and how many sweeps over the users they took."""
+class MigrationResult:
+    """An overlay, the requests to move that led to it, and the number of sweeps over the users."""
 
     overlay: ContentOverlay
     requests: Sequence[Move]
@@ -54,69 +61,67 @@ def migrate(
     heaviest: int = 0,
     declines: Flags | None = None,
     time_limit: float | None = None,
-) -> Migrated:
-    """Improve an assignment until no broker gains by handing a single user to another broker.
+) -> MigrationResult:
+    """Improve an assignment until no broker lowers the cost by moving a single user to another broker.
 
-    A sweep takes the users of every broker by falling traffic: in its r-th round each broker in turn asks its r-th
-    user to move to the broker, among those with room, where the whole cost falls most, if it falls anywhere. A user
-    who declines is not asked again. Sweeps end with the first that moves nobody.
+    A sweep takes the users of every broker by falling demand. In round r each broker in turn asks its r-th user to
+    move to the broker, among those with enough residual capacity, where the total cost falls most, if it falls at all.
+    A user who declines is not asked again. The last sweep is one without a move.
 
     Parameters
     ----------
     instance : ContentInstance
     brokers : int32 array, shape (|U|,)
-        Any assignment within the capacities.
+        An assignment within the capacities.
     routing : {"mst", "steiner", "shared-tree"}
-        For ``steiner`` moves are chosen by the prices of trees with relays
-        (:func:`.prices_from`), which are not always least; for ``shared-tree`` the tree is
-        chosen anew when no user moves any more, as long as that helps.
+        For ``steiner`` moves are evaluated with the heuristic trees of :func:`.prices_from`. For ``shared-tree`` the
+        tree is chosen again after the last sweep; if that lowers the cost, sweeps go on.
     heaviest : int
-        How many users a broker tries in a sweep, 0 for all; with 1 this is P4's step to the letter.
+        How many users a broker tries in a sweep, 0 for all; 1 is the step of the paper.
     declines : bool array, shape (|U|,), optional
-        Who declines.
+        The users who decline.
     time_limit : float, optional
-        Seconds, after which the assignment is returned as it is then.
+        Seconds, after which the current assignment is returned.
 
     Returns
     -------
-    Migrated
-        Costing at most what the start costs.
+    MigrationResult
+        Its overlay costs at most as much as that of `brokers`.
 
     Notes
     -----
-    Zhao, Wu (P4), §IV.C. A user costs O(|B| |C|), and a tree for each channel of which he is his broker's last
-    subscriber or would be another's first.
+    Zhao, Wu (P4), §IV.C. A user costs O(|B| |C|), and one tree for each channel of which the user is the broker's last
+    subscriber or would be another broker's first.
     """
-    users = users_of(instance)
-    asked = np.zeros(instance.num_users, dtype=np.bool_)
-    unwilling = asked.copy() if declines is None else declines
-    end = time.perf_counter() + (np.inf if time_limit is None else time_limit)
-    best = routed(instance, brokers, routing)
+    users, clock = users_of(instance), Clock(time_limit)
+    refused = np.zeros(instance.num_users, dtype=np.bool_)
+    unwilling = refused.copy() if declines is None else declines
+    best = route(instance, brokers, routing)
     value = _PROBLEMS[routing].value
     requests: list[Move] = []
     sweeps = rounds = 0
     while True:
         network = network_of(instance.core, routing, best.trees[0].links if routing == "shared-tree" else ())
-        placement = placed(users, network, best.brokers)
-        asking: list[Move] = []
+        placement = placement_of(users, network, best.brokers)
+        new_requests: list[Move] = []
         settled = False
-        while not settled and time.perf_counter() < end:
-            found = _sweep(users, network, placement, heaviest, unwilling, asked, end)
-            asking += [replace(request, round=rounds + request.round) for request in found]
+        while not settled and not clock.passed:
+            in_sweep = _sweep(users, network, placement, heaviest, unwilling, refused, clock)
+            new_requests += [replace(request, round=rounds + request.round) for request in in_sweep]
             sweeps, rounds = sweeps + 1, rounds + instance.num_users
-            settled = not any(request.accepted for request in found)
-        improved = routed(instance, placement.brokers, routing)
+            settled = not any(request.accepted for request in in_sweep)
+        overlay = route(instance, placement.brokers, routing)
         if routing == "shared-tree":
-            kept = ContentOverlay(placement.brokers, best.trees)
-            settled = value(instance, kept) <= value(instance, improved)
-            improved = kept if settled else improved
-        if not any(request.accepted for request in asking):
-            return Migrated(best, requests + asking, sweeps)
-        if value(instance, improved) >= value(instance, best):
-            return Migrated(best, requests, sweeps)
-        best, requests = improved, requests + asking
-        if settled or time.perf_counter() >= end:
-            return Migrated(best, requests, sweeps)
+            same_tree = ContentOverlay(placement.brokers, best.trees)
+            settled = value(instance, same_tree) <= value(instance, overlay)
+            overlay = same_tree if settled else overlay
+        if not any(request.accepted for request in new_requests):
+            return MigrationResult(best, requests + new_requests, sweeps)
+        if value(instance, overlay) >= value(instance, best):
+            return MigrationResult(best, requests, sweeps)
+        best, requests = overlay, requests + new_requests
+        if settled or clock.passed:
+            return MigrationResult(best, requests, sweeps)
 
 
 def _sweep(
@@ -125,105 +130,92 @@ def _sweep(
     placement: Placement,
     heaviest: int,
     unwilling: Flags,
-    asked: Flags,
-    end: float,
+    refused: Flags,
+    clock: Clock,
 ) -> list[Move]:
     """The requests of a sweep."""
-    by_weight = np.lexsort((np.arange(len(asked)), -users.demands, placement.brokers))
+    by_weight = np.lexsort((np.arange(len(refused)), -users.demands, placement.brokers))
     homes = placement.brokers[by_weight]
     rounds = np.arange(len(homes)) - np.searchsorted(homes, homes)
     turns = np.lexsort((homes, rounds))
     if heaviest:
         turns = turns[rounds[turns] < heaviest]
-    tolerance = _GAIN * cost(users, placement)
+    tolerance = _RELATIVE_GAIN * cost(users, placement)
     requests = []
-    for start in range(0, len(turns), _AT_ONCE):
-        if time.perf_counter() > end:
+    for start in range(0, len(turns), _USERS_AT_ONCE):
+        if clock.passed:
             break
-        part = turns[start : start + _AT_ONCE]
-        found = _ask(users, network, placement, by_weight[part], unwilling, asked, tolerance)
-        for place, user, home, foreign in found.tolist():
-            requests.append(Move(user, home, foreign, int(rounds[part[place]]), not unwilling[user]))
+        part = turns[start : start + _USERS_AT_ONCE]
+        rows = _request_moves(users, network, placement, by_weight[part], unwilling, refused, tolerance)
+        for index, user, home, foreign in rows.tolist():
+            requests.append(Move(user, home, foreign, int(rounds[part[index]]), not unwilling[user]))
     return requests
 
 
 @kernel
-def _ask(
+def _request_moves(
     users: Users,
     network: Network,
     placement: Placement,
-    turns: npt.NDArray[np.int64],
+    turns: Offsets,
     unwilling: Flags,
-    asked: Flags,
+    refused: Flags,
     tolerance: float,
 ) -> Ids:
-    """Let users move one after the other; a row a request: place in `turns`, user, home broker, foreign broker."""
+    """Move users one after the other; each request is a row: index in `turns`, user, home broker, foreign broker."""
     requests = np.empty((len(turns), 4), dtype=np.int32)
     count = 0
-    found = np.empty(len(placement.loads))
-    for place in range(len(turns)):
-        user = turns[place]
-        if asked[user]:
+    changes = np.empty(len(placement.loads))
+    for index in range(len(turns)):
+        user = turns[index]
+        if refused[user]:
             continue
-        changes(users, network, placement, user, found)
-        foreign = _best(users, placement, user, found)
-        if found[foreign] < -tolerance:
-            requests[count] = np.array([place, user, placement.brokers[user], foreign])
+        cost_changes(users, network, placement, user, changes)
+        foreign = _best_broker(users, placement, user, changes)
+        if changes[foreign] < -tolerance:
+            requests[count] = np.array([index, user, placement.brokers[user], foreign])
             count += 1
             if unwilling[user]:
-                asked[user] = True
+                refused[user] = True
             else:
                 move(users, network, placement, user, foreign)
     return requests[:count]
 
 
 @kernel
-def _best(users: Users, placement: Placement, user: int, found: Floats) -> int:
-    """The broker with room where the cost falls most, or the user's own."""
+def _best_broker(users: Users, placement: Placement, user: int, changes: Floats) -> int:
+    """The broker with enough residual capacity where the cost falls most, or the user's own."""
     best = placement.brokers[user]
-    for b in range(len(found)):
-        if found[b] < found[best] and placement.loads[b] + users.demands[user] <= users.room[b]:
+    for b in range(len(changes)):
+        if changes[b] < changes[best] and placement.loads[b] + users.demands[user] <= users.load_limits[b]:
             best = b
     return int(best)
 
 
-def _assign(
+def _solve(
     instance: ContentInstance,
-    *,
     routing: str,
+    *,
     seed: int,
     time_limit: float | None,
-    start: str = "greedy-packing",
-    heaviest: int = 0,
-    decline: float = 0.0,
-    publications: int = 20,
     overlay: ContentOverlay | None = None,
-) -> Assigned:
-    before = _started(instance, start, seed) if overlay is None else overlay.brokers
-    judge = _PROBLEMS[routing]
-    if overlay is not None and (violations := judge.violations(instance, overlay)):
-        raise BadInput(f"{violations[0]}: begin with a valid overlay")
-    declines = np.random.default_rng(seed).random(instance.num_users) < decline
-    done = migrate(instance, before, routing, heaviest=heaviest, declines=declines, time_limit=time_limit)
-    if overlay is not None and judge.value(instance, overlay) < judge.value(instance, done.overlay):
-        done = Migrated(overlay, (), done.sweeps)  # its trees were better than those that migration finds
-    journal = simulate_migration(instance, before, done.requests, publications=publications, seed=seed)
-    return Assigned(done.overlay.brokers, {"sweeps": done.sweeps, **journal.counters}, done.overlay)
-
-
-def _started(instance: ContentInstance, start: str, seed: int) -> Ids:
-    if start == "greedy-packing":
-        return greedy_packing(instance)
-    if start == "clustering":
-        return clustering(instance)
-    return (
-        random_assignment(instance, seed=seed) if start == "random-assignment" else steiner_mixing(instance, seed=seed)
-    )
+    **chosen: Any,
+) -> Proposal[ContentOverlay]:
+    problem = _PROBLEMS[routing]
+    if overlay is not None and (violations := problem.violations(instance, overlay)):
+        raise BadInput(f"{violations[0]}: start from a valid overlay")
+    before = _STARTS[chosen["start"]](instance, seed) if overlay is None else overlay.brokers
+    declines = np.random.default_rng(seed).random(instance.num_users) < chosen["decline"]
+    result = migrate(instance, before, routing, heaviest=chosen["heaviest"], declines=declines, time_limit=time_limit)
+    if overlay is not None and problem.value(instance, overlay) < problem.value(instance, result.overlay):
+        result = MigrationResult(overlay, (), result.sweeps)  # the given trees are better than the heuristic ones
+    counts = simulate_migration(instance, before, result.requests, publications=chosen["publications"], seed=seed)
+    return Proposal(result.overlay, counters={"sweeps": result.sweeps, **counts.counters})
 
 
 MIGRATION = content_heuristic(
     "migration",
-    _assign,
+    _solve,
     summary="heaviest users move to the broker that lowers the cost most, from any start",
     source="P4 §IV.C, §V",
     options=_OPTIONS,

@@ -1,26 +1,18 @@
-"""Random assignment (P4 §VI.B): the baseline that every cost is compared with."""
+"""Random assignment (P4 §VI.B): the baseline of cost reduction ratios."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from ...instances.arrays import Ids
 from ...instances.content.instance import ContentInstance
-from .heuristic import Assigned, content_heuristic, with_room
-from .kernels.prices import Ids
+from .heuristic import content_heuristic, feasible_brokers, then_route
 
 
 def random_assignment(instance: ContentInstance, *, seed: int = 0) -> Ids:
-    """A broker for each user, every broker alike.
+    """Draw a broker uniformly for each user, in the order of their indices.
 
-    A user who draws a broker without room for him draws again among those that have it; users come in the order of
-    their numbers.
-
-    Parameters
-    ----------
-    instance : ContentInstance
-    seed : int
+    If the broker lacks the capacity for the user, another one is drawn among those that have it.
 
     Returns
     -------
@@ -28,12 +20,12 @@ def random_assignment(instance: ContentInstance, *, seed: int = 0) -> Ids:
 
     Raises
     ------
-    NoRoom
-        If no broker has room for a user.
+    CapacityExceeded
+        If no broker has enough residual capacity for a user.
 
     Notes
     -----
-    Zhao, Wu (P4), §VI.B. Cost O(|U|), and O(|B|) for a user who draws again.
+    Zhao, Wu (P4), §VI.B. Cost O(|U|), and O(|B|) for each second draw.
 
     Examples
     --------
@@ -43,24 +35,20 @@ def random_assignment(instance: ContentInstance, *, seed: int = 0) -> Ids:
     [0, 0, 0]
     """
     random = np.random.default_rng(seed)
-    drawn = random.integers(instance.num_brokers, size=instance.num_users, dtype=np.int32)
-    room, loads = instance.room(), np.zeros(instance.num_brokers)
+    brokers = random.integers(instance.num_brokers, size=instance.num_users, dtype=np.int32)
+    limits, loads = instance.load_limits(), np.zeros(instance.num_brokers)
     for user, demand in enumerate(instance.demands.tolist()):
-        if loads[drawn[user]] + demand > room[drawn[user]]:
-            free = np.flatnonzero(with_room(instance, user, loads, room))
-            drawn[user] = free[random.integers(len(free))]
-        loads[drawn[user]] += demand
-    return drawn
-
-
-def _assign(instance: ContentInstance, *, seed: int, **_: Any) -> Assigned:
-    return Assigned(random_assignment(instance, seed=seed))
+        if loads[brokers[user]] + demand > limits[brokers[user]]:
+            feasible = np.flatnonzero(feasible_brokers(instance, user, loads, limits))
+            brokers[user] = feasible[random.integers(len(feasible))]
+        loads[brokers[user]] += demand
+    return brokers
 
 
 RANDOM_ASSIGNMENT = content_heuristic(
     "random-assignment",
-    _assign,
-    summary="any broker with room for each user, the baseline",
+    then_route(random_assignment),
+    summary="a random broker within its capacity for each user, the baseline",
     source="P4 §VI.B",
     pace=1,
     random=True,

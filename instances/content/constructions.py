@@ -1,4 +1,4 @@
-"""The content instances that P4 constructs or speaks of: Steiner trees in disguise, and metrics where relays help."""
+"""P4's constructions of content instances: reductions from Steiner trees, and metrics in which relays help."""
 
 from __future__ import annotations
 
@@ -9,60 +9,61 @@ from ..option import Option
 from ..steiner.instance import SteinerInstance
 from ..steiner.workloads import STEINER_WORKLOADS
 from ..workload import Workload
-from .core_prices import closed
+from .core_prices import metric_closure
 from .instance import ContentInstance, Floats
 
 _SPARSE = STEINER_WORKLOADS[0]
 
 
 def steiner_overlay(instance: SteinerInstance, *, brokers_at: str = "all-nodes") -> ContentInstance:
-    """P4, Theorem 1: a content instance that asks for a Steiner tree. One user publishes, all others want it.
+    """P4, Theorem 1: the reduction from the Steiner tree problem. One user publishes, all others subscribe.
 
-    Every terminal is a user, the first of them the publisher of one unit on one channel, and a unit of traffic costs
-    the length of the cheapest way between two brokers and, by the letter, to a user alike.
+    Every terminal is a user; the first one publishes one unit on the only channel. Prices are the lengths of shortest
+    paths.
 
     Parameters
     ----------
     instance : SteinerInstance
         Connected.
     brokers_at : {"all-nodes", "steiner-nodes"}
-        ``steiner-nodes``: a broker at every node that is no terminal, as the proof has it. No tree of the overlay can
-        then branch at a terminal or join two directly. ``all-nodes``: a broker at the terminals too, and a user pays
-        for a way as often as there are terminals; then the least cost for ``content-steiner`` is a Steiner tree's.
+        ``steiner-nodes``: a broker at every node that is no terminal, as in the proof. Then no tree of the overlay
+        branches at a terminal or connects two terminals directly. ``all-nodes``: a broker at every node, and access
+        prices multiplied by the number of terminals. Then the optimum for ``content-steiner`` is that of the Steiner
+        tree problem.
 
     Raises
     ------
     BadInput
-        If the graph is not connected, or if there is no node for a broker.
+        If the graph is not connected, or every node is a terminal and none is left for a broker.
 
     Notes
     -----
-    Why the least costs agree under ``all-nodes``: users at their own nodes pay for a Steiner tree between these alone.
-    Whatever else an overlay does, its tree of brokers with the ways of the users to them joins all terminals, each
-    link paid for at least once. To pay for a way once would do, but leaves linear relaxations weak. Cost O(n³).
+    The optima agree under ``all-nodes``: with each user on the broker at its node the overlay costs as much as a
+    Steiner tree. In any overlay the tree of brokers and the users' paths to them connect all terminals, and each link
+    is paid for at least once. A factor of 1 would do, but weakens linear relaxations. Cost O(n³).
     """
-    known = set(instance.terminals.tolist())
-    homes = np.array([v for v in range(instance.num_nodes) if brokers_at == "all-nodes" or v not in known], np.int32)
-    if not len(homes):
-        raise BadInput("every node is a terminal: none is left for a broker")
+    nodes = np.arange(instance.num_nodes)
+    brokers = nodes if brokers_at == "all-nodes" else np.setdiff1d(nodes, instance.terminals)
+    if not len(brokers):
+        raise BadInput("every node is a terminal, which leaves none for a broker: use brokers_at all-nodes")
     lengths = np.full((instance.num_nodes, instance.num_nodes), np.inf)
     np.fill_diagonal(lengths, 0.0)
     u, v = instance.edges.T
     lengths[u, v] = lengths[v, u] = instance.costs
-    ways = closed(lengths, [instance.node_label(node) for node in range(instance.num_nodes)])
-    price = instance.num_terminals if brokers_at == "all-nodes" else 1
+    paths = metric_closure(lengths, [instance.node_label(node) for node in range(instance.num_nodes)])
+    factor = instance.num_terminals if brokers_at == "all-nodes" else 1
     return _one_publisher(
-        price * ways[np.ix_(instance.terminals, homes)],
-        ways[np.ix_(homes, homes)],
+        factor * paths[np.ix_(instance.terminals, brokers)],
+        paths[np.ix_(brokers, brokers)],
         [f"u{instance.node_label(t)}" for t in instance.terminals.tolist()],
-        [f"b{instance.node_label(b)}" for b in homes.tolist()],
+        [f"b{instance.node_label(b)}" for b in brokers.tolist()],
     )
 
 
 def relay_star(*, rim: int) -> ContentInstance:
-    """P4 §III.A: k brokers with a user each, 2 apart, and a hub, b0, at distance 1 from all of them.
+    """P4 §III.A: `rim` brokers with one user each, at distance 2 from each other, and a hub, b0, at distance 1.
 
-    The tree of the rim brokers alone costs 2(rim − 1), that through the hub costs rim. A user pays 0 to his own broker
+    The tree of the rim brokers costs 2(rim − 1), the tree through the hub costs rim. A user pays 0 to its own broker
     and more than either tree to any other. Cost O(rim²).
     """
     core = np.full((rim + 1, rim + 1), 2.0)
@@ -74,7 +75,7 @@ def relay_star(*, rim: int) -> ContentInstance:
 
 
 def _one_publisher(access: Floats, core: Floats, users: list[str], brokers: list[str]) -> ContentInstance:
-    """The first user publishes one unit on one channel, all others want it; capacities have no limit."""
+    """The first user publishes one unit on one channel, all others subscribe; capacities are infinite."""
     first = np.arange(len(access))[:, None] == 0
     return ContentInstance(
         access, core, np.full(len(core), np.inf), first.astype(np.float64), ~first, users, brokers, ["message"]
@@ -92,7 +93,7 @@ def _generate_relay_star(*, seed: int, rim: int) -> ContentInstance:
 CONTENT_CONSTRUCTIONS: tuple[Workload[ContentInstance], ...] = (
     Workload(
         "steiner-overlay",
-        "one publisher, and one message for all: a random Steiner tree problem as an overlay",
+        "one publisher, all others subscribe: a random Steiner tree problem as an overlay",
         "P4 Theorem 1",
         (
             Option("nodes", 12, "n of the graph", least=1, most=2000),
@@ -102,7 +103,7 @@ CONTENT_CONSTRUCTIONS: tuple[Workload[ContentInstance], ...] = (
             Option(
                 "brokers_at",
                 "all-nodes",
-                "or, by the letter of the proof, at the nodes alone that are no terminals",
+                "brokers at all nodes or, as in the proof, at the nodes that are no terminals",
                 choices=("all-nodes", "steiner-nodes"),
             ),
         ),
@@ -111,9 +112,9 @@ CONTENT_CONSTRUCTIONS: tuple[Workload[ContentInstance], ...] = (
     ),
     Workload(
         "relay-star",
-        "minimum spanning trees cost 2(k − 1), through a relay k suffice (no seed)",
+        "minimum spanning trees cost 2(k − 1), trees through a relay k (no seed)",
         "P4 §III.A",
-        (Option("rim", 3, "k, the brokers with users", least=2, most=2000),),
+        (Option("rim", 3, "k, the number of brokers with users", least=2, most=2000),),
         _generate_relay_star,
         "content",
     ),

@@ -1,4 +1,4 @@
-"""Prices between brokers: whether they are a metric, and the metric under prices that are none (P4 §I)."""
+"""Prices between brokers: the check that they are a metric, and the metric closure (P4 §I)."""
 
 from __future__ import annotations
 
@@ -9,22 +9,27 @@ import numpy.typing as npt
 
 from ..errors import BadInput
 
-_ROUNDING = 1e-9
+_TOLERANCE = 1e-9
 
 
 def check_metric(prices: npt.NDArray[np.float64], labels: Sequence[str]) -> None:
-    """Symmetric, 0 on the diagonal, and no direct link dearer than a way through a third broker, or bad input.
+    """Check that prices are symmetric, 0 on the diagonal, and satisfy the triangle inequality.
 
     Parameters
     ----------
     prices : float64 array, shape (|B|, |B|)
-        Not negative, finite.
+        Finite, not negative.
     labels : sequence of str
         The brokers' names, for the message.
 
+    Raises
+    ------
+    BadInput
+        If they do not, with a relative tolerance of 10⁻⁹ in the triangle inequality.
+
     Notes
     -----
-    Cost O(|B|³); differences of a rounding (10⁻⁹ of a price) pass.
+    Cost O(|B|³).
     """
     own = np.flatnonzero(np.diagonal(prices))
     if len(own):
@@ -36,41 +41,41 @@ def check_metric(prices: npt.NDArray[np.float64], labels: Sequence[str]) -> None
             f"the price between brokers '{labels[a]}' and '{labels[b]}' is {prices[a, b]:g} one way and "
             f"{prices[b, a]:g} the other: make them equal"
         )
-    shrunk = prices * (1 - _ROUNDING)
+    lowered = prices * (1 - _TOLERANCE)
     for via in range(len(prices)):
-        dear = shrunk > prices[:, via, None] + prices[via]
-        if dear.any():
-            a, b = np.argwhere(dear)[0]
+        excessive = lowered > prices[:, via, None] + prices[via]
+        if excessive.any():
+            a, b = np.argwhere(excessive)[0]
             raise BadInput(
-                f"the price between brokers '{labels[a]}' and '{labels[b]}', {prices[a, b]:g}, exceeds the way through "
-                f"'{labels[via]}', {prices[a, via] + prices[via, b]:g}: lower it, or close the prices"
+                f"the price between brokers '{labels[a]}' and '{labels[b]}', {prices[a, b]:g}, exceeds the path "
+                f"through '{labels[via]}', {prices[a, via] + prices[via, b]:g}: lower it, or close the prices"
             )
 
 
-def closed(prices: npt.NDArray[np.float64], labels: Sequence[str] | None = None) -> npt.NDArray[np.float64]:
-    """The metric closure: the price of the cheapest way between any two brokers.
+def metric_closure(prices: npt.NDArray[np.float64], labels: Sequence[str] | None = None) -> npt.NDArray[np.float64]:
+    """The price of the cheapest path between any two brokers.
 
     Parameters
     ----------
     prices : float64 array, shape (|B|, |B|)
-        Symmetric, not negative; infinite where there is no link.
+        Symmetric, not negative; infinite if there is no link.
     labels : sequence of str, optional
         The brokers' names, for the message.
 
     Raises
     ------
     BadInput
-        If two brokers have no way between them.
+        If there is no path between two brokers.
 
     Notes
     -----
     Floyd and Warshall, O(|B|³).
     """
-    found = np.array(prices, dtype=np.float64)
-    for via in range(len(found)):
-        np.minimum(found, found[:, via, None] + found[via], out=found)
-    apart = np.argwhere(np.isinf(found))
-    if len(apart):
-        a, b = (str(i) if labels is None else labels[i] for i in apart[0])
-        raise BadInput(f"there is no way between brokers '{a}' and '{b}': give a price on one")
-    return found
+    closure = np.array(prices, dtype=np.float64)
+    for via in range(len(closure)):
+        np.minimum(closure, closure[:, via, None] + closure[via], out=closure)
+    separate = np.argwhere(np.isinf(closure))
+    if len(separate):
+        a, b = (str(i) if labels is None else labels[i] for i in separate[0])
+        raise BadInput(f"there is no path between brokers '{a}' and '{b}': add a price of one of its links")
+    return closure

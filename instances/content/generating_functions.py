@@ -1,27 +1,26 @@
-"""Generating functions over the content space, and their histograms by exact integration (P4 §II.B, §IV.A, §VI.A)."""
+"""Generating functions over the content space and their exact histograms (P4 §II.B, §IV.A, §VI.A)."""
 
 from __future__ import annotations
 
 import itertools
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
+from .instance import Flags, Floats
+
 _VALUES_AT_ONCE = 1_000_000
 
 
 def equal_cells(intervals: int) -> Floats:
-    """The ends of equally long intervals of the content space [0, 1]. Shape (intervals + 1,)."""
+    """The ends of intervals of equal length of the content space [0, 1]. Shape (intervals + 1,)."""
     return np.arange(intervals + 1) / intervals
 
 
 def exact_cells(low: Floats, high: Floats) -> Floats:
-    """The content space cut wherever a subscription begins or ends: on these cells a histogram loses nothing.
+    """The ends of cells with a boundary wherever a subscription begins or ends.
 
-    Every subscription is made of whole cells, so that no message of a cell is wanted by some users of those who want
-    others of it (P4 §III.A: the content spaces of its uniform subscriber groups do not overlap).
+    Every subscription is a union of cells, so histograms on them are exact: all messages of a cell have the same
+    subscribers (P4 §III.A: the content spaces of uniform subscriber groups do not overlap).
 
     Parameters
     ----------
@@ -37,38 +36,38 @@ def exact_cells(low: Floats, high: Floats) -> Floats:
 
 
 def cut_quadratic_histogram(coefficients: Floats, ends: Floats, scale: float) -> Floats:
-    """What each publisher generates in each cell of the content space, in whole units.
+    """The integer number of units that each publisher generates in each cell of the content space.
 
-    The generating function is a quadratic on [0, 1] with its negative part cut off. A cell's rate is its integral: the
-    mean on the cell, as P4 has it, times the length. Units are cut at the cell's ends from the whole, so that the
-    rates of a coarser histogram are sums of those of a finer one.
+    The generating function is the positive part of a quadratic on [0, 1]. A cell's rate is the integral: the mean on
+    the cell, as in P4, times its length. The integrals from 0 to the cells' ends are rounded, so that the rates of a
+    coarser histogram are sums of those of a finer one.
 
     Parameters
     ----------
     coefficients : float64 array, shape (n, 3)
-        a, b, c of a·x² + b·x + c, one row a publisher.
+        a, b, c of a·x² + b·x + c, one row for each publisher.
     ends : float64 array, shape (k + 1,)
         Of the cells, from 0 to 1 (:func:`equal_cells`, :func:`exact_cells`).
     scale : float
-        Units that an integral of 1 makes.
+        Units per integral of 1.
 
     Returns
     -------
     float64 array, shape (n, k)
-        Whole numbers.
+        Integers.
 
     Notes
     -----
-    Zhao, Wu (P4), §IV.A and §VI.A. Only sums, products, quotients and square roots are taken, which every machine
-    rounds alike. O(n k).
+    Zhao, Wu (P4), §IV.A and §VI.A. Only sums, products, quotients and square roots are used, which all machines round
+    in the same way. O(n k).
     """
-    found = np.empty((len(coefficients), len(ends) - 1))
+    rates = np.empty((len(coefficients), len(ends) - 1))
     step = max(1, _VALUES_AT_ONCE // len(ends))
-    for start in range(0, len(found), step):
+    for start in range(0, len(rates), step):
         rows = slice(start, start + step)
         below = np.maximum.accumulate(cut_quadratic_integral(coefficients[rows], ends), axis=1)
-        found[rows] = np.diff(np.rint(below * scale), axis=1)
-    return found
+        rates[rows] = np.diff(np.rint(below * scale), axis=1)
+    return rates
 
 
 def cut_quadratic_integral(coefficients: Floats, ends: Floats) -> Floats:
@@ -86,8 +85,7 @@ def cut_quadratic_integral(coefficients: Floats, ends: Floats) -> Floats:
 
     Notes
     -----
-    Between two neighbours among 0, the roots and 1 the function keeps its sign, and so does the integral from the
-    first of them on.
+    Between consecutive ones of 0, the roots and 1 the quadratic has one sign, and so has its integral.
     """
     roots = np.sort(np.clip(np.nan_to_num(_roots(coefficients), nan=0.0, posinf=1.0, neginf=0.0), 0.0, 1.0), axis=1)
     breaks = [np.zeros(len(roots)), roots[:, 0], roots[:, 1], np.ones(len(roots))]
@@ -100,7 +98,7 @@ def cut_quadratic_integral(coefficients: Floats, ends: Floats) -> Floats:
 
 
 def _roots(coefficients: Floats) -> Floats:
-    """Both roots, without cancellation; NaN or infinite where there is none. Shape (n, 2)."""
+    """Both roots, without cancellation; NaN or infinite if there is none. Shape (n, 2)."""
     a, b, c = coefficients.T
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         half = -(b + np.copysign(np.sqrt(b * b - 4 * a * c), b)) / 2
@@ -113,8 +111,8 @@ def _primitive(coefficients: Floats, x: Floats) -> Floats:
     return integral
 
 
-def touched(low: Floats, high: Floats, intervals: int) -> Flags:
-    """Which of equally long intervals of [0, 1] a subscription touches: more than it wants, never less.
+def intersected_cells(low: Floats, high: Floats, intervals: int) -> Flags:
+    """The intervals of equal length of [0, 1] that each subscription intersects: false positives, no false negatives.
 
     Parameters
     ----------
@@ -128,17 +126,16 @@ def touched(low: Floats, high: Floats, intervals: int) -> Flags:
 
     Notes
     -----
-    Zhao, Wu (P4), §IV.A. An interval counts if it has a point in common with the subscription, its own upper end
-    apart; the last one has its upper end too.
+    Zhao, Wu (P4), §IV.A. Intervals are half-open at the upper end, except the last one.
     """
     first = np.minimum(np.floor(low * intervals), intervals - 1)
     last = np.minimum(np.floor(high * intervals), intervals - 1)
-    places = np.arange(intervals)
-    return (places >= first[:, None]) & (places <= last[:, None])
+    numbers = np.arange(intervals)
+    return (numbers >= first[:, None]) & (numbers <= last[:, None])
 
 
-def covered(low: Floats, high: Floats, ends: Floats) -> Flags:
-    """Which cells a subscription wants all of. On :func:`exact_cells` it wants nothing of the others.
+def contained_cells(low: Floats, high: Floats, ends: Floats) -> Flags:
+    """The cells within each subscription; on :func:`exact_cells` it does not intersect any other.
 
     Parameters
     ----------

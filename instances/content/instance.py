@@ -1,4 +1,4 @@
-"""Content-based publish/subscribe: who publishes and wants what, and what links to and between brokers cost (P4)."""
+"""Content-based publish/subscribe: users, brokers, channels, traffic rates, prices and capacities (P4)."""
 
 from __future__ import annotations
 
@@ -18,43 +18,44 @@ from .core_prices import check_metric
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 _Array = TypeVar("_Array", Floats, Flags)
-_ROUNDING = 1e-9
+ARRAYS = ("access", "core", "capacities", "rates", "subscriptions")
+_TOLERANCE = 1e-9
 _CELLS_AT_ONCE = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class ContentInstance:
-    """Users, brokers and channels: an immutable copy of the arrays given.
+    """Users, brokers and channels; immutable, with copies of the given arrays.
 
-    Every user is connected to one broker and may publish and subscribe; brokers pass on what users publish. The
-    content space is cut into channels. Numbers are in any unit of traffic and of price a unit of traffic; with whole
-    numbers (below 2^53 in all) every cost is exact.
+    Every user is connected to one broker and may publish and subscribe; brokers forward what users publish. The
+    content space is divided into channels. Units of traffic and of price are free; with integers (below 2^53 in
+    total) every cost is exact.
 
     Parameters
     ----------
     access : float64 array, shape (|U|, |B|)
         Price of a unit of traffic between a user and a broker, either way.
     core : float64 array, shape (|B|, |B|)
-        Price of a unit of traffic between two brokers: a metric, but that two brokers may be 0 apart
-        (see :func:`.closed` for prices that are none).
+        Price of a unit of traffic between two brokers: a metric, except that two brokers may be at distance 0
+        (:func:`.metric_closure` makes one of other prices).
     capacities : float64 array, shape (|B|,)
-        Most traffic of its own users that a broker takes; infinite for no limit.
+        The largest total demand of a broker's users; infinite for no limit.
     rates : float64 array, shape (|U|, |C|)
         Traffic that a user publishes on a channel.
     subscriptions : bool array, shape (|U|, |C|)
-        Whether a user wants a channel.
+        Whether a user subscribes to a channel.
     user_labels, broker_labels, channel_labels : sequences of str, optional
-        Names, no part of the digest; by default ``u0…``, ``b0…`` and ``c0…``.
+        By default ``u0…``, ``b0…`` and ``c0…``. They do not change the digest.
 
     Raises
     ------
     BadInput
-        If there is no user, broker or channel, a shape does not fit, a number is negative, infinite (capacities
-        apart) or none, the core prices are no metric, or labels are empty, repeated, or not one for each.
+        If there is no user, broker or channel, a shape is wrong, a number is negative, NaN or (except for capacities)
+        infinite, the core prices are no metric, or labels are empty, repeated or of the wrong number.
 
     Notes
     -----
-    Zhao, Wu (P4), §II and §IV.A. Memory: 9 bytes a user and channel, 8 bytes a user and broker.
+    Zhao, Wu (P4), §II and §IV.A. Memory: 9 bytes per user and channel, 8 bytes per user and broker.
     """
 
     access: Floats
@@ -94,22 +95,22 @@ class ContentInstance:
         values += 0.0  # no negative zero, which would change the digest
         bad = ~(values >= 0) if infinite else ~((values >= 0) & (values < np.inf))
         if bad.any():
-            place = tuple(int(i) for i in np.argwhere(bad)[0])
-            value = float(values[place])
-            mend = "give a number" if np.isnan(value) else "give 0 or more" if value < 0 else "give a finite number"
-            raise BadInput(f"{self._place(name, place)} is {value:g}: {mend}")
+            index = tuple(int(i) for i in np.argwhere(bad)[0])
+            value = float(values[index])
+            fix = "give a number" if np.isnan(value) else "give 0 or more" if value < 0 else "give a finite number"
+            raise BadInput(f"{self._entry(name, index)} is {value:g}: {fix}")
         values.flags.writeable = False
         return values
 
-    def _place(self, name: str, place: tuple[int, ...]) -> str:
+    def _entry(self, name: str, index: tuple[int, ...]) -> str:
         if name == "capacities":
-            return f"the capacity of broker '{self.broker_label(place[0])}'"
+            return f"the capacity of broker '{self.broker_label(index[0])}'"
         if name == "core":
-            return f"the price between brokers '{self.broker_label(place[0])}' and '{self.broker_label(place[1])}'"
-        user = f"of user '{self.user_label(place[0])}'"
+            return f"the price between brokers '{self.broker_label(index[0])}' and '{self.broker_label(index[1])}'"
+        user = f"of user '{self.user_label(index[0])}'"
         if name == "access":
-            return f"the price {user} to broker '{self.broker_label(place[1])}'"
-        return f"the rate {user} on channel '{self.channel_label(place[1])}'"
+            return f"the price {user} to broker '{self.broker_label(index[1])}'"
+        return f"the rate {user} on channel '{self.channel_label(index[1])}'"
 
     @property
     def num_users(self) -> int:
@@ -128,47 +129,47 @@ class ContentInstance:
 
     @cached_property
     def out_rates(self) -> Floats:
-        """What each user publishes: Σ_c g_uc, wanted or not. Shape (|U|,)."""
+        """What each user publishes, with or without subscribers: Σ_c g_uc. Shape (|U|,)."""
         return _read_only(self.rates.sum(axis=1))
 
     @cached_property
     def in_rates(self) -> Floats:
-        """What each user receives: the rates of all other users on the channels it wants. Shape (|U|,)."""
+        """What each user receives: the rates of all other users on its channels. Shape (|U|,)."""
         totals = self.rates.sum(axis=0)
-        found = np.empty(self.num_users)
+        received = np.empty(self.num_users)
         step = max(1, _CELLS_AT_ONCE // self.num_channels)
         for start in range(0, self.num_users, step):
             rows = slice(start, start + step)
-            found[rows] = np.where(self.subscriptions[rows], totals - self.rates[rows], 0.0).sum(axis=1)
-        return _read_only(found)
+            received[rows] = np.where(self.subscriptions[rows], totals - self.rates[rows], 0.0).sum(axis=1)
+        return _read_only(received)
 
     @cached_property
     def demands(self) -> Floats:
         """The traffic between each user and its broker, published and received. Shape (|U|,)."""
         return _read_only(self.out_rates + self.in_rates)
 
-    def room(self) -> Floats:
-        """The capacities, each with the rounding that a sum of demands is allowed. Shape (|B|,), a fresh copy."""
-        return self.capacities * (1 + _ROUNDING)
+    def load_limits(self) -> Floats:
+        """The capacities with the tolerance for rounding errors in a sum of demands. Shape (|B|,), a new array."""
+        return self.capacities * (1 + _TOLERANCE)
 
     def capacity_conflict(self) -> str:
-        """Why no assignment respects the capacities, with the numbers; empty where that is not plain to see.
+        """Why no assignment respects the capacities, with the numbers; empty if three simple tests find no conflict.
 
-        Either the users together need more than there is, or the k + 1 heaviest users fit no two on one broker and
-        there are k brokers, or one user fits nowhere. An instance without such a conflict can still have no
-        assignment: to tell is NP-hard (bin packing). Cost O(|U| log |U|).
+        The tests: one user exceeds every capacity; all users exceed the total capacity; of the |B| + 1 users of
+        largest demand, any two exceed every capacity. Without such a conflict there can still be no assignment: to
+        decide that is NP-hard (bin packing). Cost O(|U| log |U|).
         """
-        demands, room = np.sort(self.demands)[::-1], self.room()
-        heaviest, widest = int(np.argmax(self.demands)), int(np.argmax(room))
+        demands, limits = np.sort(self.demands)[::-1], self.load_limits()
+        heaviest, widest = int(np.argmax(self.demands)), int(np.argmax(limits))
         largest = f"the largest capacity is {self.capacities[widest]:g}, of broker '{self.broker_label(widest)}'"
-        if demands[0] > room[widest]:
-            return f"user '{self.user_label(heaviest)}' needs {demands[0]:g}, {largest}"
-        if demands.sum() > room.sum():
-            return f"the users need {demands.sum():g} together, all brokers' capacities are {self.capacities.sum():g}"
+        if demands[0] > limits[widest]:
+            return f"user '{self.user_label(heaviest)}' has demand {demands[0]:g}, {largest}"
+        if demands.sum() > limits.sum():
+            return f"the total demand is {demands.sum():g}, the total capacity {self.capacities.sum():g}"
         pair = float(demands[self.num_brokers - 1 : self.num_brokers + 1].sum())
-        if len(demands) > self.num_brokers and pair > room[widest]:
+        if len(demands) > self.num_brokers and pair > limits[widest]:
             count = self.num_brokers + 1
-            return f"{count} users need {pair:g} or more any two of them, on {self.num_brokers} brokers: {largest}"
+            return f"any two of {count} users have demand {pair:g} or more, on {self.num_brokers} brokers: {largest}"
         return ""
 
     def user_label(self, user: int) -> str:
@@ -184,10 +185,7 @@ class ContentInstance:
         return self.channel_labels[channel] if self.channel_labels is not None else f"c{channel}"
 
     def sample(self, size: int, seed: int) -> ContentInstance:
-        """The instance on `size` users drawn without replacement, in their order; all else stays.
-
-        The seed lies from 0 to 2^63 - 1.
-        """
+        """The instance with `size` users drawn without replacement, in their order; the seed is from 0 to 2^63 - 1."""
         if not 0 <= seed < 2**63:
             raise BadInput(f"seed {seed} must lie from 0 to 2^63 - 1")
         if not 1 <= size <= self.num_users:
@@ -215,11 +213,8 @@ class ContentInstance:
         return sha.hexdigest()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # A pickled numpy array comes back writable, and these have been checked.
-        return _checked_before, (
-            {name: getattr(self, name) for name in self.__dataclass_fields__},
-            ("access", "core", "capacities", "rates", "subscriptions"),
-        )
+        # A pickled numpy array is writable after loading; the values need no second check.
+        return _from_pickle, ({name: getattr(self, name) for name in self.__dataclass_fields__},)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ContentInstance) and self.digest == other.digest
@@ -234,10 +229,10 @@ class ContentInstance:
         )
 
 
-def _checked_before(fields: dict[str, Any], arrays: tuple[str, ...]) -> ContentInstance:
+def _from_pickle(fields: dict[str, Any]) -> ContentInstance:
     instance = object.__new__(ContentInstance)
     for name, value in fields.items():
-        object.__setattr__(instance, name, _read_only(value) if name in arrays else value)
+        object.__setattr__(instance, name, _read_only(value) if name in ARRAYS else value)
     return instance
 
 

@@ -1,4 +1,4 @@
-"""The kind ``content``: users, brokers and channels, answered by a broker for each user and trees between brokers."""
+"""The kind ``content``: users, brokers and channels; an answer is a broker for each user and routing trees."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .overlay_files import labelled_overlay, read_content_overlay, write_content
 
 
 class Content(Kind[ContentInstance, ContentOverlay]):
-    """Who publishes and wants what, and what links cost (P4 §II)."""
+    """Users, brokers and channels with rates, subscriptions, prices and capacities (P4 §II)."""
 
-    name, summary = "content", "who publishes and wants what at which prices; answered by a broker for each user"
+    name, summary = "content", "users, brokers and channels with rates and prices; an answer is a broker for each user"
     ending = ".npz"
     sizes = ("users", "brokers", "channels")
     measures = ("access", "core", "brokers_used", "largest_load")
@@ -49,7 +49,7 @@ class Content(Kind[ContentInstance, ContentOverlay]):
         return labelled_overlay(answer, instance)
 
     def pack(self, answer: ContentOverlay) -> npt.NDArray[np.int32]:
-        """The number of users, their brokers, and of each tree its channel, sources and links, each list counted."""
+        """The number of users, their brokers, and each tree's channel, sources and links, lists with their lengths."""
         numbers = [len(answer.brokers), *answer.brokers.tolist()]
         for tree in answer.trees:
             numbers += [-1 if tree.channel is None else tree.channel, len(tree.sources), *tree.sources]
@@ -57,7 +57,7 @@ class Content(Kind[ContentInstance, ContentOverlay]):
         return np.array(numbers, dtype=np.int32)
 
     def unpack(self, packed: npt.NDArray[np.int32], instance: ContentInstance) -> ContentOverlay:
-        """The answer so packed."""
+        """See :meth:`.Kind.unpack`."""
         numbers = iter(np.asarray(packed).tolist())
         brokers = [next(numbers) for _ in range(next(numbers))]
         trees = []

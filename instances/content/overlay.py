@@ -1,4 +1,4 @@
-"""A content-based overlay: one broker for each user, and the trees that messages take between brokers (P4 §II.A)."""
+"""A content-based overlay: one broker for each user, and the routing trees between brokers (P4 §II.A)."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class RoutingTree:
 
     Parameters
     ----------
-    links : pairs of brokers a < b, rising
-        Build them from pairs in any order and direction with :meth:`of`.
+    links : pairs of brokers a < b, in lexicographic order
+        :meth:`of` makes them from pairs in any order and direction.
     channel : int or None
         The channel whose messages it carries; None for all channels.
     sources : tuple of int
-        The brokers whose users' messages it carries, rising; empty for all brokers.
+        The brokers whose users' messages it carries, in increasing order; empty for all brokers.
     """
 
     links: Links
@@ -37,7 +37,7 @@ class RoutingTree:
     def of(
         cls, links: Iterable[tuple[int, int]], channel: int | None = None, sources: Iterable[int] = ()
     ) -> RoutingTree:
-        """The tree with these links; a link given twice counts once."""
+        """The tree with these links; repeated links count once."""
         ordered = sorted({(min(int(a), int(b)), max(int(a), int(b))) for a, b in links})
         return cls(tuple(ordered), channel, tuple(sorted({int(b) for b in sources})))
 
@@ -53,10 +53,10 @@ class ContentOverlay:
     Parameters
     ----------
     brokers : int32 array, shape (|U|,)
-        The broker of each user. A copy is kept.
+        The broker of each user; the array is copied.
     trees : tuple of RoutingTree
-        What the problem's routing leaves to choose: nothing for ``mst``, one spanning tree of all brokers for
-        ``shared-tree``, a tree for each source broker and channel that has somewhere to go for ``steiner``.
+        Depends on the problem's routing: none for ``mst``, one spanning tree of all brokers for ``shared-tree``, a tree
+        for each source broker and channel with another destination for ``steiner``.
     """
 
     brokers: Ids
@@ -65,7 +65,7 @@ class ContentOverlay:
     def __post_init__(self) -> None:
         brokers = frozen(self.brokers, np.int32)
         if brokers.ndim != 1 or (brokers < 0).any():
-            raise BadInput("brokers must be one broker, numbered from 0, for each user")
+            raise BadInput("brokers must be one array with a broker, numbered from 0, for each user")
         object.__setattr__(self, "brokers", brokers)
         object.__setattr__(self, "trees", tuple(self.trees))
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import BadInput
 from ..files import atomic_write, read_json
+from .files import index_of
 from .instance import ContentInstance
 from .overlay import ContentOverlay, RoutingTree
 
@@ -18,10 +19,7 @@ FORMAT = "content-overlay/1"
 
 
 def read_content_overlay(path: Path, instance: ContentInstance) -> ContentOverlay:
-    """Read the overlay of an instance; anything wrong with the file is bad input that names the place.
-
-    Trees are counted from 0.
-    """
+    """Read the overlay of an instance; errors are bad input that names the file and the entry, trees from 0."""
     data = read_json(path, FORMAT)
     users = {instance.user_label(u): u for u in range(instance.num_users)}
     brokers = {instance.broker_label(b): b for b in range(instance.num_brokers)}
@@ -32,12 +30,13 @@ def read_content_overlay(path: Path, instance: ContentInstance) -> ContentOverla
             raise BadInput('needs "assignment": an object of user: broker')
         if not isinstance(trees, list) or not all(isinstance(tree, dict) for tree in trees):
             raise BadInput('"trees" must be a list of objects')
-        found = np.full(instance.num_users, -1, dtype=np.int32)
+        assignment = np.full(instance.num_users, -1, dtype=np.int32)
         for user, broker in assigned.items():
-            found[_place(user, users, "user", "the assignment")] = _place(broker, brokers, "broker", f"user '{user}'")
-        if (found < 0).any():
-            raise BadInput(f"user '{instance.user_label(int(np.argmin(found)))}' has no broker: assign one")
-        return ContentOverlay(found, tuple(_tree(k, tree, brokers, channels) for k, tree in enumerate(trees)))
+            number = index_of(user, users, "the assignment", "user")
+            assignment[number] = index_of(broker, brokers, f"user '{user}'", "broker")
+        if (assignment < 0).any():
+            raise BadInput(f"user '{instance.user_label(int(np.argmin(assignment)))}' has no broker: assign one")
+        return ContentOverlay(assignment, tuple(_tree(k, tree, brokers, channels) for k, tree in enumerate(trees)))
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
 
@@ -70,13 +69,7 @@ def _tree(number: int, fields: dict[str, Any], brokers: Mapping[str, int], chann
         raise BadInput(f'{owner}: "sources" must be a list of brokers')
     channel = fields.get("channel")
     return RoutingTree.of(
-        [(_place(a, brokers, "broker", owner), _place(b, brokers, "broker", owner)) for a, b in links],
-        None if channel is None else _place(channel, channels, "channel", owner),
-        [_place(source, brokers, "broker", owner) for source in sources],
+        [(index_of(a, brokers, owner, "broker"), index_of(b, brokers, owner, "broker")) for a, b in links],
+        None if channel is None else index_of(channel, channels, owner, "channel"),
+        [index_of(source, brokers, owner, "broker") for source in sources],
     )
-
-
-def _place(label: object, places: Mapping[str, int], kind: str, owner: str) -> int:
-    if not isinstance(label, str) or label not in places:
-        raise BadInput(f"{owner} names the {kind} '{label}', which the instance has not: mend the name")
-    return places[label]

@@ -1,4 +1,4 @@
-"""The minimum cost content-based overlay of P4 under three routings between brokers, and their judges."""
+"""The minimum cost content-based overlay of P4 under three routings between brokers."""
 
 from __future__ import annotations
 
@@ -7,61 +7,63 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
-from numba import njit
 
+from ..arrays import Offsets
 from ..problem import Problem
 from .instance import ContentInstance, Flags, Floats
 from .overlay import ContentOverlay, RoutingTree
 
-_NAMED = 5
+_FAULTS_NAMED = 5
+_CELLS_AT_ONCE = 1_000_000
 
 
 @dataclass(frozen=True)
 class BrokerTraffic:
-    """What an assignment makes of the brokers.
+    """The traffic at the brokers under an assignment.
 
     Attributes
     ----------
     rates : float64 array, shape (|B|, |C|)
         What the users of a broker publish on a channel.
-    wanted : bool array, shape (|B|, |C|)
-        Whether a user of the broker wants the channel.
+    subscribed : bool array, shape (|B|, |C|)
+        Whether a user of the broker subscribes to the channel.
     loads : float64 array, shape (|B|,)
         Traffic between a broker and its users.
     """
 
     rates: Floats
-    wanted: Flags
+    subscribed: Flags
     loads: Floats
 
     @property
-    def travels(self) -> Flags:
+    def leaving(self) -> Flags:
         """Whether messages of a broker's users on a channel leave the broker. Shape (|B|, |C|)."""
-        elsewhere: Flags = self.wanted.sum(axis=0) - self.wanted > 0
+        elsewhere: Flags = self.subscribed.sum(axis=0) - self.subscribed > 0
         return (self.rates > 0) & elsewhere
 
 
 def broker_traffic(instance: ContentInstance, answer: ContentOverlay) -> BrokerTraffic:
     """The traffic at each broker. Cost O(|U| |C| + |B| |C|)."""
+    import scipy.sparse as sp
+
     users = np.arange(instance.num_users)
     at = sp.csr_array((np.ones(len(users)), (answer.brokers, users)), shape=(instance.num_brokers, len(users)))
     return BrokerTraffic(at @ instance.rates, (at @ instance.subscriptions) > 0, at @ instance.demands)
 
 
 class ContentProblem(Problem[ContentInstance, ContentOverlay]):
-    """The least cost of access and core together, every user on one broker, no broker above its capacity.
+    """Minimise access plus core cost, with each user on one broker and no broker above its capacity.
 
-    Access: each user's traffic times the price to its broker. Core: for each publisher u and channel c, g_uc times
-    the price of the tree that carries its messages from its broker to every broker with another user who wants c;
-    a message crosses a link once. The routing says which trees there are to choose from.
+    Access: each user's demand times the price to its broker. Core: for each publisher u and channel c, g_uc times the
+    price of the tree that connects u's broker to every broker with another subscriber of c; a message crosses a link
+    once. The routing defines the trees allowed.
     """
 
     kind, integral = "content", False
     routing: str
 
     def value(self, instance: ContentInstance, answer: ContentOverlay) -> float:
-        """The cost of access and core."""
+        """Access plus core cost."""
         return _access(instance, answer) + self.core_cost(instance, answer, broker_traffic(instance, answer))
 
     def violations(self, instance: ContentInstance, answer: ContentOverlay) -> list[str]:
@@ -70,16 +72,17 @@ class ContentProblem(Problem[ContentInstance, ContentOverlay]):
             return [f"the answer has {len(answer.brokers)} users, the instance {instance.num_users}"]
         if (answer.brokers >= instance.num_brokers).any():
             user = int(np.argmax(answer.brokers >= instance.num_brokers))
-            return [f"user '{instance.user_label(user)}' is on broker {answer.brokers[user]}, which there is not"]
+            return [f"user '{instance.user_label(user)}' is on broker {answer.brokers[user]}, which does not exist"]
         traffic = broker_traffic(instance, answer)
-        full = [
+        overloaded = [
             f"broker '{instance.broker_label(b)}' carries {traffic.loads[b]:g} of {instance.capacities[b]:g}"
-            for b in np.flatnonzero(traffic.loads > instance.room()).tolist()
+            for b in np.flatnonzero(traffic.loads > instance.load_limits()).tolist()
         ]
-        return [*_shortened(full, "brokers"), *_shortened(self.misrouted(instance, answer, traffic), "faults of trees")]
+        faults = self.routing_faults(instance, answer, traffic)
+        return [*_shortened(overloaded, "brokers"), *_shortened(faults, "faults of trees")]
 
     def measures(self, instance: ContentInstance, answer: ContentOverlay) -> dict[str, float]:
-        """Access and core cost, how many brokers have users, and the largest share of a capacity in use."""
+        """Access cost, core cost, the number of brokers with users, and the largest load as a share of a capacity."""
         traffic = broker_traffic(instance, answer)
         shares = np.zeros(instance.num_brokers)
         np.divide(traffic.loads, instance.capacities, out=shares, where=instance.capacities > 0)
@@ -92,18 +95,18 @@ class ContentProblem(Problem[ContentInstance, ContentOverlay]):
 
     @abstractmethod
     def core_cost(self, instance: ContentInstance, answer: ContentOverlay, traffic: BrokerTraffic) -> float:
-        """What the messages pay between brokers."""
+        """The cost of messages between brokers."""
 
     @abstractmethod
-    def misrouted(self, instance: ContentInstance, answer: ContentOverlay, traffic: BrokerTraffic) -> list[str]:
-        """What is wrong with the answer's trees, a sentence each."""
+    def routing_faults(self, instance: ContentInstance, answer: ContentOverlay, traffic: BrokerTraffic) -> list[str]:
+        """The violations of the answer's trees, one sentence each."""
 
 
 class SteinerRouting(ContentProblem):
-    """Any tree for each source broker and channel: other brokers may relay. The answer gives the trees."""
+    """Any tree for each source broker and channel, other brokers as relays included; given by the answer."""
 
     name, routing = "content-steiner", "steiner"
-    summary, source = "least cost of access and core, any tree a source broker and channel", "P4 §II, §IV"
+    summary, source = "least access plus core cost, any tree for each source broker and channel", "P4 §II, §IV"
 
     def core_cost(self, instance: ContentInstance, answer: ContentOverlay, traffic: BrokerTraffic) -> float:
         """Σ of each tree's price times what its sources publish on its channel. O(links of all trees)."""
@@ -115,79 +118,85 @@ class SteinerRouting(ContentProblem):
             )
         )
 
-    def misrouted(self, instance: ContentInstance, answer: ContentOverlay, traffic: BrokerTraffic) -> list[str]:
-        """No tree or several for a source, links that are no tree, or a broker not reached."""
+    def routing_faults(self, instance: ContentInstance, answer: ContentOverlay, traffic: BrokerTraffic) -> list[str]:
+        """A source with no tree or several, links that form no tree, or a destination that is not reached."""
         carried = np.zeros((instance.num_brokers, instance.num_channels), dtype=np.int64)
-        found = []
+        faults = []
         for number, tree in enumerate(answer.trees):
             if tree.channel is None or not 0 <= tree.channel < instance.num_channels or not tree.sources:
-                found.append(f"tree {number} must name its channel and its source brokers")
+                faults.append(f"tree {number} must name its channel and its source brokers")
                 continue
             if not 0 <= tree.sources[0] <= tree.sources[-1] < instance.num_brokers:
-                found.append(f"tree {number} has a source that is no broker")
+                faults.append(f"tree {number} has a source that is no broker")
                 continue
             carried[list(tree.sources), tree.channel] += 1
-            wrong = _fault(tree, instance, {*tree.sources, *np.flatnonzero(traffic.wanted[:, tree.channel]).tolist()})
-            if wrong:
-                found.append(f"tree {number} of channel '{instance.channel_label(tree.channel)}' {wrong}")
-        for b, c in np.argwhere((carried > 1) | (traffic.travels & (carried == 0))):
-            found.append(
+            destinations = np.flatnonzero(traffic.subscribed[:, tree.channel]).tolist()
+            fault = _fault(tree, instance, {*tree.sources, *destinations})
+            if fault:
+                faults.append(f"tree {number} of channel '{instance.channel_label(tree.channel)}' {fault}")
+        for b, c in np.argwhere((carried > 1) | (traffic.leaving & (carried == 0))):
+            faults.append(
                 f"broker '{instance.broker_label(b)}' has {carried[b, c]} trees for channel "
                 f"'{instance.channel_label(c)}': needs one"
             )
-        return found
+        return faults
 
 
 class MstRouting(ContentProblem):
-    """A minimum spanning tree of just the source broker and those with subscribers: there is nothing to choose.
+    """A minimum spanning tree of the source broker and the brokers with subscribers; the assignment determines it.
 
-    P4 §III.A holds these trees for optimal under the triangle inequality. They are not: three brokers at distance 2
-    from each other and a fourth at distance 1 from all three need 4, and 3 with the fourth as a relay.
+    P4 §III.A states that these trees are optimal under the triangle inequality. They are not: for three brokers at
+    distance 2 from each other and a fourth at distance 1 from all three they cost 4; with the fourth as a relay, 3.
     """
 
     name, routing = "content-mst", "mst"
-    summary, source = "least cost of access and core, minimum spanning trees of the brokers concerned", "P4 §III.A"
+    summary, source = (
+        "least access plus core cost, minimum spanning trees of source and destination brokers",
+        "P4 §III.A",
+    )
 
     def core_cost(self, instance: ContentInstance, answer: ContentOverlay, traffic: BrokerTraffic) -> float:
-        """Prim's algorithm once a channel, and once for each source broker without a subscriber. O(|C| |B|³)."""
-        return float(_spanning_cost(instance.core, traffic.rates, traffic.wanted, traffic.travels))
+        """One tree for each channel and one for each source broker without a subscriber. O(|C| |B|³)."""
+        return _spanning_cost(instance.core, traffic)
 
-    def misrouted(self, instance: ContentInstance, answer: ContentOverlay, traffic: BrokerTraffic) -> list[str]:
-        """Trees, which follow from the assignment, must not be given."""
-        return ["the routing leaves no tree to choose: give none"] if answer.trees else []
+    def routing_faults(self, instance: ContentInstance, answer: ContentOverlay, traffic: BrokerTraffic) -> list[str]:
+        """Any tree: the assignment determines the trees."""
+        return ["the assignment determines the trees: give none"] if answer.trees else []
 
 
 class SharedTreeRouting(ContentProblem):
-    """Everything on one spanning tree of all brokers, which the answer gives; a message takes the part it needs."""
+    """One spanning tree of all brokers, given by the answer; a message takes the part that it needs."""
 
     name, routing = "content-shared-tree", "shared-tree"
-    summary, source = "least cost of access and core, one spanning tree of the brokers for all", "P4 §IV.A eq. 7, 8"
+    summary, source = (
+        "least access plus core cost, one spanning tree of the brokers for all messages",
+        "P4 §IV.A eq. 7, 8",
+    )
 
     def core_cost(self, instance: ContentInstance, answer: ContentOverlay, traffic: BrokerTraffic) -> float:
-        """For each link, what is published on one side and wanted on the other. O(|B|² |C|)."""
+        """For each link the rates published on one side with subscribers on the other. O(|B|² |C|)."""
         total = 0.0
         for a, b in answer.trees[0].links if answer.trees else ():
             beyond = _side(answer.trees[0].links, (a, b), instance.num_brokers)
             for here, there in ((beyond, ~beyond), (~beyond, beyond)):
-                crossing = traffic.rates[here].sum(axis=0)[traffic.wanted[there].any(axis=0)].sum()
+                crossing = traffic.rates[here].sum(axis=0)[traffic.subscribed[there].any(axis=0)].sum()
                 total += float(instance.core[a, b] * crossing)
         return total
 
-    def misrouted(self, instance: ContentInstance, answer: ContentOverlay, traffic: BrokerTraffic) -> list[str]:
-        """Other than one tree of all brokers."""
+    def routing_faults(self, instance: ContentInstance, answer: ContentOverlay, traffic: BrokerTraffic) -> list[str]:
+        """Anything but one spanning tree of all brokers."""
         if len(answer.trees) != 1 or answer.trees[0].channel is not None or answer.trees[0].sources:
-            return ["the routing needs one tree, for all channels and sources"]
-        wrong = _fault(answer.trees[0], instance, set(range(instance.num_brokers)))
-        return [f"the tree {wrong}"] if wrong else []
+            return ["the answer needs one tree for all channels and sources"]
+        fault = _fault(answer.trees[0], instance, set(range(instance.num_brokers)))
+        return [f"the tree {fault}"] if fault else []
 
 
 def _access(instance: ContentInstance, answer: ContentOverlay) -> float:
-    paid = instance.demands * instance.access[np.arange(instance.num_users), answer.brokers]
-    return float(paid.sum())
+    return float((instance.demands * instance.access[np.arange(instance.num_users), answer.brokers]).sum())
 
 
 def _fault(tree: RoutingTree, instance: ContentInstance, needed: set[int]) -> str:
-    """What keeps the links from being a tree that reaches all the brokers needed; empty if nothing does."""
+    """Why the links are no tree that reaches all needed brokers; empty if they are."""
     neighbours: dict[int, list[int]] = {b: [] for b in needed}
     for a, b in tree.links:
         if not 0 <= a < b < instance.num_brokers:
@@ -197,14 +206,14 @@ def _fault(tree: RoutingTree, instance: ContentInstance, needed: set[int]) -> st
     if not neighbours:
         return ""
     reached = _reached(neighbours, next(iter(neighbours)))
-    apart = sorted(set(neighbours) - reached)
-    if apart:
-        return f"does not reach broker '{instance.broker_label(apart[0])}'"
-    return "has a circle or a link twice" if len(tree.links) >= len(neighbours) else ""
+    missed = sorted(set(neighbours) - reached)
+    if missed:
+        return f"does not reach broker '{instance.broker_label(missed[0])}'"
+    return "has a cycle or a repeated link" if len(tree.links) >= len(neighbours) else ""
 
 
 def _side(links: Sequence[tuple[int, int]], cut: tuple[int, int], num_brokers: int) -> Flags:
-    """The brokers on the first end's side of a link."""
+    """The brokers on the side of the first end of a link."""
     neighbours: dict[int, list[int]] = {b: [] for b in range(num_brokers)}
     for a, b in links:
         if (a, b) != cut:
@@ -216,51 +225,51 @@ def _side(links: Sequence[tuple[int, int]], cut: tuple[int, int], num_brokers: i
 
 
 def _reached(neighbours: dict[int, list[int]], start: int) -> set[int]:
-    reached, ahead = {start}, [start]
-    while ahead:
-        for b in neighbours[ahead.pop()]:
+    reached, stack = {start}, [start]
+    while stack:
+        for b in neighbours[stack.pop()]:
             if b not in reached:
                 reached.add(b)
-                ahead.append(b)
+                stack.append(b)
     return reached
 
 
-@njit(cache=True)
-def _spanning_cost(core, rates, wanted, travels):  # type: ignore[no-untyped-def]
-    total = 0.0
-    for c in range(rates.shape[1]):
-        common = -1.0  # a source with a subscriber of its own adds no broker: such sources share one tree
-        for source in range(len(core)):
-            if not travels[source, c]:
-                continue
-            if not wanted[source, c]:
-                total += rates[source, c] * _spanning_price(core, wanted[:, c], source)
-                continue
-            if common < 0:
-                common = _spanning_price(core, wanted[:, c], source)
-            total += rates[source, c] * common
-    return total
+def _spanning_cost(core: Floats, traffic: BrokerTraffic) -> float:
+    """Σ rate times price of the minimum spanning tree of the source broker and the destinations, channel by channel."""
+    channels, sources = np.nonzero(traffic.leaving.T)
+    inside = traffic.subscribed[sources, channels]
+    # A source with a subscriber adds no broker to the tree: all such sources of a channel share one tree.
+    keys = channels * (len(core) + 1) + np.where(inside, 0, sources + 1)
+    _, first, tree = np.unique(keys, return_index=True, return_inverse=True)
+    prices = np.empty(len(first))
+    step = max(1, _CELLS_AT_ONCE // len(core))
+    for start in range(0, len(first), step):
+        rows = first[start : start + step]
+        members = traffic.subscribed.T[channels[rows]]
+        prices[start : start + step] = _spanning_prices(core, members, sources[rows])
+    return float(np.cumsum(np.append(0.0, traffic.rates[sources, channels] * prices[tree]))[-1])
 
 
-@njit(cache=True)
-def _spanning_price(core, wanted, source):  # type: ignore[no-untyped-def]
-    """The price of a minimum spanning tree of a source and the brokers wanted, by Prim's algorithm."""
-    waiting = np.flatnonzero(wanted)
-    waiting = waiting[waiting != source]
-    nearest = core[source][waiting]
-    total = 0.0
-    for left in range(len(waiting), 0, -1):
-        k = np.argmin(nearest[:left])
-        total += nearest[k]
-        broker = waiting[k]
-        waiting[k], nearest[k] = waiting[left - 1], nearest[left - 1]
-        for i in range(left - 1):
-            nearest[i] = min(nearest[i], core[broker, waiting[i]])
-    return total
+def _spanning_prices(core: Floats, members: Flags, sources: Offsets) -> Floats:
+    """The price of a minimum spanning tree of each row's source and members: Prim's algorithm, all rows at once."""
+    rows = np.arange(len(members))
+    outside = members.copy()
+    outside[rows, sources] = False
+    nearest = np.where(outside, core[sources], np.inf)
+    prices = np.zeros(len(members))
+    for _ in range(int(outside.sum(axis=1).max(initial=0))):
+        added = nearest.argmin(axis=1)
+        links = nearest[rows, added]
+        prices += np.where(np.isinf(links), 0.0, links)
+        outside[rows, added] = False
+        nearest = np.where(outside, np.minimum(nearest, core[added]), np.inf)
+    return prices
 
 
 def _shortened(faults: list[str], kind: str) -> list[str]:
-    return [*faults[:_NAMED], f"and {len(faults) - _NAMED} more {kind}"] if len(faults) > _NAMED else faults
+    if len(faults) <= _FAULTS_NAMED:
+        return faults
+    return [*faults[:_FAULTS_NAMED], f"and {len(faults) - _FAULTS_NAMED} more {kind}"]
 
 
 CONTENT_PROBLEMS: tuple[ContentProblem, ...] = (SteinerRouting(), MstRouting(), SharedTreeRouting())

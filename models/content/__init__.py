@@ -1,1 +1,1 @@
-"""Exact models of content-based overlays (P4)."""
+"""Exact methods for content-based overlays (P4)."""

@@ -1,86 +1,114 @@
-"""From a solver of content models to a method: capacity, starts, limits and what is said of the outcome."""
+"""What the exact methods for content-based overlays share: starts, a simple bound, and infeasible capacities."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from functools import cache, partial
+from typing import Any
 
-from ...instances.clock import Clock, OutOfTime, interruptible
+from ...instances.catalogue import methods_of
+from ...instances.clock import Clock, interruptible
 from ...instances.content.instance import ContentInstance
 from ...instances.content.overlay import ContentOverlay
-from ...instances.content.problems import ContentProblem
-from ...instances.method import Proposal
+from ...instances.content.problems import CONTENT_PROBLEMS, ContentProblem
+from ...instances.method import Method, Proposal
 from ...instances.option import Option
+from ...instances.problem import Problem
 from ...instances.result import Status
-from .model import ModelTooLarge
-from .starts import best_start
+from ..engine.exact_method import SolverOutcome, solve_exactly
+from .moves import improve_by_moves
 
-START = Option("start", "best", "the heuristic answer handed in: the best one, or none", choices=("best", "none"))
-
-
-@dataclass
-class Proof:
-    """What came of a solver: −inf and inf as lower bound mean that nothing, and that infeasibility, is proven."""
-
-    answer: ContentOverlay | None = None
-    lower_bound: float = -math.inf
-    complete: bool = False
-    counters: dict[str, float | str] = field(default_factory=dict)
+Outcome = SolverOutcome[ContentOverlay]
+_HEURISTICS = "overlaybench.heuristics.content"
 
 
-def solve_content(
-    instance: ContentInstance,
-    problem: ContentProblem,
-    minimise: Callable[[ContentOverlay | None, Clock], Proof],
+def exact_method(
+    name: str,
+    minimise: Callable[..., Outcome],
     *,
-    start: str,
-    seed: int,
-    time_limit: float | None,
-) -> Proposal[ContentOverlay]:
-    """Minimise from the best start, and return the incumbent and a valid bound also when stopped.
+    summary: str,
+    options: tuple[Option, ...],
+    load: Callable[[], object],
+) -> Method[ContentInstance, ContentOverlay]:
+    """The method of a model with its solver for all content problems.
 
     Parameters
     ----------
     minimise : callable
-        From a start, if there is one, and a clock to what a solver proved.
-    start : {"best", "none"}
-        Whether heuristics run first. Their best overlay is handed to the solver, and is the incumbent from then on.
-
-    Returns
-    -------
-    Proposal
-        Infeasible with the numbers, where capacities plainly allow no assignment or the solver proves that none does.
+        From the instance, the problem, the best start (None without one), a clock and, by name, `seed` and the options
+        except `start` to the outcome.
+    load : callable
+        Loads the solver and compiles its kernels.
     """
-    with interruptible(time_limit) as clock:
-        if conflict := instance.capacity_conflict():
-            return Proposal(status=Status.INFEASIBLE, reason=conflict)
-        first = best_start(instance, problem, seed=seed, clock=clock) if start == "best" else None
-        proof, stopped_by = Proof(), ""
-        try:
-            proof = minimise(first, clock) if not clock.passed else proof
-        except OutOfTime:
-            pass
-        except ModelTooLarge as reason:
-            stopped_by = str(reason)
-        if proof.lower_bound == math.inf and first is None:
-            return Proposal(status=Status.INFEASIBLE, counters=proof.counters, reason=_no_packing(instance))
-        answers = [answer for answer in (first, proof.answer) if answer is not None]
-        best = min(answers, key=lambda answer: problem.value(instance, answer), default=None)
-        counters = proof.counters | ({"start": problem.value(instance, first)} if first is not None else {})
-        bound = max(proof.lower_bound, access_bound(instance))
-        status = None if proof.complete or stopped_by else Status.TIME_LIMIT
-        return Proposal(best, bound, status, counters, clock.stopped_by or stopped_by)
+
+    def solve(
+        instance: ContentInstance,
+        problem: Problem[ContentInstance, ContentOverlay],
+        *,
+        seed: int,
+        time_limit: float | None,
+        start: str,
+        **chosen: Any,
+    ) -> Proposal[ContentOverlay]:
+        assert isinstance(problem, ContentProblem)
+
+        def minimise_in_time(best: ContentOverlay | None, clock: Clock) -> Outcome:
+            clock.check()
+            return minimise(instance, problem, best, clock, seed=seed, **chosen)
+
+        with interruptible(time_limit) as clock:
+            if conflict := instance.capacity_conflict():
+                return Proposal(status=Status.INFEASIBLE, reason=conflict)
+            best = best_start(instance, problem, seed=seed, clock=clock) if start == "best" else None
+            return solve_exactly(
+                partial(problem.value, instance),
+                minimise_in_time,
+                clock,
+                starts=() if best is None else (best,),
+                lower_bound=access_bound(instance),
+                infeasible=_no_assignment(instance),
+            )
+
+    @cache
+    def warm_up() -> None:
+        for heuristic in methods_of(_HEURISTICS):
+            heuristic.prepare()
+        load()
+
+    return Method(
+        name=name,
+        problems=tuple(problem.name for problem in CONTENT_PROBLEMS),
+        summary=summary,
+        source="P4 §II.B, §IV.A; docs/content.md",
+        exact=True,
+        solve=solve,
+        options=options,
+        warm_up=warm_up,
+    )
+
+
+def best_start(instance: ContentInstance, problem: ContentProblem, *, seed: int, clock: Clock) -> ContentOverlay | None:
+    """The cheapest overlay of the heuristics, improved by moves; None if they find none in time."""
+    answers = []
+    for method in methods_of(_HEURISTICS):
+        if not clock.passed:
+            options = method.complete({}, problem.name)
+            answer = method.solve(instance, problem, seed=seed, time_limit=None, **options).answer
+            if answer is not None and not problem.violations(instance, answer):
+                answers.append(answer)
+    best = min(answers, key=partial(problem.value, instance), default=None)
+    return None if best is None else improve_by_moves(instance, problem, best, clock)
 
 
 def access_bound(instance: ContentInstance) -> float:
-    """What every overlay costs at least: access with each user on its cheapest broker, the core free. O(|U| |B|)."""
+    """A lower bound on every overlay: access cost with each user on its cheapest broker. O(|U| |B|)."""
     return float((instance.demands * instance.access.min(axis=1)).sum())
 
 
-def _no_packing(instance: ContentInstance) -> str:
-    largest, demands = instance.capacities.max(), instance.demands
+def _no_assignment(instance: ContentInstance) -> str:
+    demands, capacities = instance.demands, instance.capacities
     return (
-        f"no assignment fits: {instance.num_users} users need {demands.sum():g} together and up to {demands.max():g} "
-        f"each; {instance.num_brokers} brokers take {instance.capacities.sum():g} together and up to {largest:g} each"
+        f"no assignment respects the capacities: {instance.num_users} users have total demand {demands.sum():g} and "
+        f"largest demand {demands.max():g}; {instance.num_brokers} brokers have total capacity {capacities.sum():g} "
+        f"and largest capacity {capacities.max():g}"
     )

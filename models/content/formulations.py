@@ -1,4 +1,4 @@
-"""Three compact ways to say that messages reach their destinations: rows and flows added to a content model."""
+"""Three compact formulations of the connection between publishers and destinations, added to a content model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .model import Columns, ContentModel
 
 FORMULATIONS = ("arborescences", "broker-trees", "flows")
 FORMULATION = Option(
-    "formulation", "arborescences", "how messages are held together: docs/content_exact.md", choices=FORMULATIONS
+    "formulation", FORMULATIONS[0], "how trees are connected, see docs/content.md", choices=FORMULATIONS
 )
 
 
@@ -23,49 +23,43 @@ def compact_model(
     Parameters
     ----------
     formulation : {"arborescences", "broker-trees", "flows"}
-        ``arborescences``: one for each publisher and content, held together by one flow (P4 §IV.A). ``broker-trees``:
-        the same for each broker and content, whose price the publishers at that broker pay. ``flows``: one flow for
-        each publisher, content and destination broker; a link carries the union of the flows, as they share content,
-        which is how P4 §II.B is meant: there is nothing that an arborescence would be told beside.
-
+        ``arborescences``: one for each publisher and audience, connected by one flow (P4 §IV.A). ``broker-trees``: the
+        same for each broker and audience, paid for by the publishers on that broker. ``flows``: one flow for each
+        publisher, audience and destination broker; a link carries the union of the flows, which share their content
+        (P4 §II.B, corrected).
     clock : Clock, optional
-        How long building may take.
-
-    Returns
-    -------
-    ContentModel
+        Limits the time for building.
 
     Raises
     ------
-    ModelTooLarge
-    OutOfTime
+    ModelTooLarge, OutOfTime
 
     Notes
     -----
-    For n brokers, n² further columns an arborescence, or n³ with ``flows``.
+    For n brokers, n² further columns for each arborescence, or n³ with ``flows``.
     """
     trees_of = "brokers" if formulation == "broker-trees" else "publishers"
     model = ContentModel(instance, routing, trees_of=trees_of, clock=clock)
     brokers = instance.num_brokers
     if routing == "shared-tree":
         for target in range(1, brokers):
-            _send(model, model.t, None, 0, target, None)
+            _add_unit_flow(model, model.t, None, target, None)
     for number, tree in enumerate(model.trees):
-        model.check_time()
-        arcs, wanted = model.y[number], model.d[tree.content]
+        model.clock.check()
+        arcs, destinations = model.y[number], model.d[tree.audience]
         if formulation == "flows":
             for target in range(brokers):
-                _send(model, arcs, tree.source, None, target, int(wanted[target]))
+                _add_unit_flow(model, arcs, tree.source, target, int(destinations[target]))
         else:
-            _arborescence(model, arcs, tree.source, tree.root, wanted)
+            _connect(model, arcs, tree.source, tree.root, destinations)
     return model
 
 
-def _arborescence(model: ContentModel, arcs: Columns, source: Columns, root: int | None, wanted: Columns) -> None:
-    """Destinations are entered, only brokers that are entered are left, and one flow allows no circle.
+def _connect(model: ContentModel, arcs: Columns, source: Columns, root: int | None, destinations: Columns) -> None:
+    """Arcs enter every destination and leave only entered brokers; one flow excludes cycles.
 
-    The source broker needs no arc into it: where it is `root`, or where the publisher is. A tree with a root only
-    counts if its source column says that it is used.
+    The source broker, which is the `root` or the publisher's broker, needs no entering arc. The rows of a tree with a
+    root are binding only if its source column is 1.
     """
     brokers = len(arcs)
     flow = np.full((brokers, brokers), -1)
@@ -79,24 +73,28 @@ def _arborescence(model: ContentModel, arcs: Columns, source: Columns, root: int
         if root == b:
             continue
         if root is None:
-            here, some, rhs = [int(source[b])], [brokers], 0
-            entered = ([*arcs[others, b].tolist(), *here, int(wanted[b])], [1] * len(others) + [1, -1], 0)
+            here, supply, rhs = [int(source[b])], brokers, 0
+            sign = 1
         else:
-            here, some, rhs = [int(source[0])], [-1], -1
-            entered = ([*arcs[others, b].tolist(), *here, int(wanted[b])], [1] * len(others) + [-1, -1], -1)
-        model.rows.add(*entered)
-        # A destination keeps one unit of flow; the source may send as many as there are brokers.
-        model.rows.add([*into, *out, *here, int(wanted[b])], [1] * len(into) + [-1] * len(out) + [*some, -1], rhs)
+            here, supply, rhs = [int(source[0])], -1, -1
+            sign = -1
+        entered = [*arcs[others, b].tolist(), *here, int(destinations[b])]
+        model.rows.add(entered, [1] * len(others) + [sign, -1], rhs)
+        # A destination consumes one unit of flow; the source supplies up to one unit for each broker.
+        flows = [*into, *out, *here, int(destinations[b])]
+        model.rows.add(flows, [1] * len(into) + [-1] * len(out) + [supply, -1], rhs)
         for j in others.tolist():
-            before = [int(arcs[i, b]) for i in others if i != j]
-            at = here if root is None else []
-            model.rows.add([*before, *at, int(arcs[b, j])], [1] * (len(before) + len(at)) + [-1], 0)
+            before = [int(arcs[i, b]) for i in others if i != j] + (here if root is None else [])
+            model.rows.add([*before, int(arcs[b, j])], [1] * len(before) + [-1], 0)
 
 
-def _send(
-    model: ContentModel, arcs: Columns, source: Columns | None, root: int | None, target: int, wanted: int | None
+def _add_unit_flow(
+    model: ContentModel, arcs: Columns, source: Columns | None, target: int, destination: int | None
 ) -> None:
-    """A unit of flow within the arcs, from the source or a root, to a target that wants it or gets it in any case."""
+    """A unit of flow within the arcs to a target, if its `destination` column is 1 or there is none.
+
+    The flow starts at the broker whose `source` column is 1, or at broker 0 if there is no source.
+    """
     brokers = len(arcs)
     flow = np.full((brokers, brokers), -1)
     flow[model.off_diagonal] = model.add(np.zeros(brokers * (brokers - 1)), integral=False)
@@ -109,10 +107,10 @@ def _send(
         if source is not None:
             columns.append(int(source[b]))
             values.append(1)
-        elif b == root:
+        elif b == 0:
             rhs -= 1
-        if b == target and wanted is not None:
-            columns.append(wanted)
+        if b == target and destination is not None:
+            columns.append(destination)
             values.append(-1)
         elif b == target:
             rhs += 1

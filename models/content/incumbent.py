@@ -1,23 +1,24 @@
-"""The best content overlay so far, and assignments rounded from LP values."""
+"""The incumbent of branch-and-cut: the best content overlay so far, and overlays rounded from LP values."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ...heuristics.content.kernels.routing import routed
+from ...heuristics.content.kernels.routing import route
 from ...instances.clock import Clock
+from ...instances.content.instance import Flags, Floats
 from ...instances.content.overlay import ContentOverlay
 from ...instances.content.problems import ContentProblem
 from ..engine.relaxation import NO_CUTOFF
-from .model import ContentModel, Flags, Reals
-from .starts import improved
+from .model import ContentModel
+from .moves import improve_by_moves
 
 # Half of the relative tolerance within which a bound counts as the value.
 _TOLERANCE = 5e-7
 
 
 class ContentIncumbent:
-    """An overlay without violations.
+    """The best overlay without violations.
 
     Parameters
     ----------
@@ -39,42 +40,42 @@ class ContentIncumbent:
         self.model, self.problem, self.unit = model, problem, unit
         self.answer: ContentOverlay | None = None
         self.value = np.inf
-        self._known: set[bytes] = set()
+        self._rounded: set[bytes] = set()
         if start is not None:
             self._offer(start)
 
     @property
     def cutoff(self) -> int:
-        """A bound above this, in units, leaves nothing that is cheaper by more than half a millionth."""
+        """Nodes with a bound above this, in units, hold no overlay that is cheaper by more than the tolerance."""
         return int(self.value * (1 - _TOLERANCE) * self.unit) if np.isfinite(self.value) else NO_CUTOFF
 
     def offer_chosen(self, columns: object, chosen: Flags) -> None:
-        """The overlay that 0/1 values stand for."""
+        """Offer the overlay of 0/1 values."""
         self._offer(self.model.answer(chosen.astype(np.float64)))
 
-    def build_along(self, columns: object, x: Reals) -> ContentOverlay | None:
-        """Each user, from the most decided one on, goes to the broker of largest LP value that has room."""
+    def build_along(self, columns: object, x: Floats) -> ContentOverlay | None:
+        """Assign users by falling largest LP value, each to the feasible broker of largest LP value."""
         instance = self.model.instance
-        shares, room = x[self.model.x], instance.room()
+        shares, residual = x[self.model.x], instance.load_limits()
         brokers = np.zeros(instance.num_users, np.int32)
         for u in np.argsort(-shares.max(axis=1), kind="stable").tolist():
-            fitting = np.flatnonzero(room >= instance.demands[u])
-            if not len(fitting):
+            feasible = np.flatnonzero(residual >= instance.demands[u])
+            if not len(feasible):
                 return None
-            brokers[u] = fitting[np.argmax(shares[u, fitting] - 1e-9 * instance.access[u, fitting])]
-            room[brokers[u]] -= instance.demands[u]
-        if brokers.tobytes() in self._known:
+            brokers[u] = feasible[np.argmax(shares[u, feasible] - 1e-9 * instance.access[u, feasible])]
+            residual[brokers[u]] -= instance.demands[u]
+        if brokers.tobytes() in self._rounded:
             return None
-        self._known.add(brokers.tobytes())
-        built = routed(instance, brokers, self.model.routing)
-        self._offer(built)
-        return built
+        self._rounded.add(brokers.tobytes())
+        overlay = route(instance, brokers, self.model.routing)
+        self._offer(overlay)
+        return overlay
 
-    def improve_along(self, columns: object, x: Reals, clock: Clock, *, goal: float, steps: int) -> None:
-        """As :meth:`build_along`, then by moves of single users."""
-        built = self.build_along(columns, x)
-        if built is not None and not self.problem.violations(self.model.instance, built):
-            self._offer(improved(self.model.instance, self.problem, built, clock.share(0.2, 10.0)))
+    def improve_along(self, columns: object, x: Floats, clock: Clock, *, goal: float, steps: int) -> None:
+        """As :meth:`build_along`, followed by moves of single users."""
+        overlay = self.build_along(columns, x)
+        if overlay is not None and not self.problem.violations(self.model.instance, overlay):
+            self._offer(improve_by_moves(self.model.instance, self.problem, overlay, clock.share(0.2, 10.0)))
 
     def _offer(self, answer: ContentOverlay) -> None:
         value = self.problem.value(self.model.instance, answer)

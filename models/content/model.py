@@ -1,4 +1,4 @@
-"""The columns and rows that every exact model of a content-based overlay shares (P4 §IV.A, put right)."""
+"""The columns and rows that all exact models of a content-based overlay share (P4 §IV.A, corrected)."""
 
 from __future__ import annotations
 
@@ -8,107 +8,110 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ...heuristics.content.kernels.prices import links_of, spanning_tree
 from ...instances.arrays import Ids
-from ...instances.clock import Clock, OutOfTime
-from ...instances.content.instance import ContentInstance
+from ...instances.clock import Clock
+from ...instances.content.instance import ContentInstance, Floats
 from ...instances.content.overlay import ContentOverlay, RoutingTree
+from ..engine.exact_method import check_size
 from ..engine.sparse_relaxation import RowList, Units
 
-Reals = npt.NDArray[np.float64]
 Columns = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 _FINEST, _EXACT = 2.0**20, 2.0**40
 _MOST_COLUMNS = 20_000_000
-_LOOK_EVERY = 1000
-
-
-class ModelTooLarge(Exception):
-    """A model that memory would not hold, with the number of columns; what heuristics find stands."""
+_ROWS_PER_CHECK = 1000
 
 
 @dataclass(frozen=True)
-class Group:
-    """Messages that take one tree: those of a publisher on all channels with the same subscribers.
+class Audience:
+    """Channels with the same subscribers.
 
     Attributes
     ----------
-    publisher : int
-    content : int
-        Which set of subscribers.
+    channels, subscribers : int arrays
+    """
+
+    channels: Columns
+    subscribers: Columns
+
+
+@dataclass(frozen=True)
+class Commodity:
+    """Messages that take one tree: those of a publisher to one audience.
+
+    Attributes
+    ----------
+    publisher, audience : int
     rate : float
-        Traffic, on all these channels together.
+        On all channels of the audience together.
     """
 
     publisher: int
-    content: int
+    audience: int
     rate: float
 
 
 @dataclass(frozen=True)
-class Tree:
-    """An arborescence of the model.
+class Arborescence:
+    """An arborescence of the model: of a commodity, or of a broker and audience.
 
     Attributes
     ----------
-    content : int
+    audience : int
     source : int array
-        Of a publisher's tree: the columns that say on which broker it hangs, shape (|B|,). Of a broker's: the column
-        that says whether it is used, shape (1,).
+        Of a commodity: the columns that place its publisher on a broker, shape (|B|,). Of a broker: the column for
+        whether the arborescence is used, shape (1,).
     root : int or None
-        The broker, of a broker's tree.
+        The broker, of a broker's arborescence.
     rate : float
-        What its links pay a unit of price; 0 for a broker's tree, which payments of their own pay for.
+        The cost of its arcs per unit of price; 0 for a broker's, for which publishers pay in columns of their own.
     """
 
-    content: int
+    audience: int
     source: Columns
     root: int | None
     rate: float
 
 
 class ContentModel:
-    """0/1 columns: users on brokers, brokers that want a content, arcs of each group's arborescence, a shared tree.
+    """0/1 columns: users on brokers, destination brokers of audiences, arcs of arborescences, a shared tree.
 
     Parameters
     ----------
     instance : ContentInstance
     routing : {"steiner", "mst", "shared-tree"}
     trees_of : {"publishers", "brokers"}
-        An arborescence for each publisher and content; or for each broker and content, whose price every publisher at
-        that broker pays in proportion to its traffic.
+        Whether there is an arborescence for each commodity, or for each broker and audience.
     clock : Clock, optional
-        How long building may take, which is long where users and contents are many.
+        Limits the time for building.
 
     Attributes
     ----------
-    channels : list of int arrays
-        The channels of each content: those with the same subscribers, at least two or one who is no sole publisher.
-    subscribers : list of int arrays
-    groups : list of Group
+    audiences : list of Audience
+    commodities : list of Commodity
+    trees : list of Arborescence
     x : int array, shape (|U|, |B|)
-        The columns: user u is on broker b.
-    d : int array, shape (contents, |B|)
-        Broker b has a subscriber.
-    trees : list of Tree
+        Columns: the user is on the broker.
+    d : int array, shape (audiences, |B|)
+        Columns: the broker has a subscriber of the audience.
     y : int array, shape (trees, |B|, |B|)
-        The tree's messages go from broker i to broker j; −1 where i = j.
+        Columns: the arborescence has the arc from broker i to broker j; −1 for i = j.
     t : int array, shape (|B|, |B|)
-        The shared tree has the link; symmetric, −1 where i = j and under the other routings.
+        Columns: the shared tree has the link; symmetric, −1 for i = j and for the other routings.
     costs : list of float
-        Of all columns, in the order of their numbers.
+        Of all columns.
     rows : RowList
-        Assignment, capacity, destinations and what the routing forbids; that arborescences reach their destinations is
-        left to each model.
+        Assignment, capacity, destinations and the restrictions of the routing; each model adds the rows that connect
+        arborescences to their destinations.
 
     Raises
     ------
-    ModelTooLarge
-    OutOfTime
+    ModelTooLarge, OutOfTime
 
     Notes
     -----
-    |U||B| + contents·|B| + groups·|B|² columns. An arborescence hangs on its publisher's broker and has its subscribers
-    as leaves, which is why users need no arcs of their own.
+    |U||B| + audiences·|B| + trees·|B|² columns. An arborescence starts at its publisher's broker, and its subscribers
+    are leaves, so users need no arcs.
     """
 
     def __init__(
@@ -119,51 +122,45 @@ class ContentModel:
         trees_of: str = "publishers",
         clock: Clock | None = None,
     ) -> None:
-        self.instance, self.routing, self.clock = instance, routing, clock
+        self.instance, self.routing, self.clock = instance, routing, clock or Clock(None)
         self.costs: list[float] = []
         self.upper: list[float] = []
         self.integral: list[bool] = []
         self.rows = RowList()
-        self.channels, self.subscribers, self.groups = _groups(instance)
-        users, brokers = instance.num_users, instance.num_brokers
-        trees = len(self.groups) if trees_of == "publishers" else len(self.channels) * brokers
-        if trees * brokers**2 > _MOST_COLUMNS:
-            raise ModelTooLarge(f"the exact model would have {trees * brokers**2:,} columns, above {_MOST_COLUMNS:,}")
+        self.audiences, self.commodities = _commodities(instance)
+        users, brokers, audiences = instance.num_users, instance.num_brokers, len(self.audiences)
+        trees = len(self.commodities) if trees_of == "publishers" else audiences * brokers
+        check_size(trees * brokers**2, _MOST_COLUMNS)
         self.x = self.add((instance.demands[:, None] * instance.access).ravel()).reshape(users, brokers)
-        self.d = self.add(np.zeros(len(self.channels) * brokers)).reshape(-1, brokers)
+        self.d = self.add(np.zeros(audiences * brokers)).reshape(-1, brokers)
         self.off_diagonal = ~np.eye(brokers, dtype=np.bool_)
         if trees_of == "publishers":
-            self.trees = [Tree(group.content, self.x[group.publisher], None, group.rate) for group in self.groups]
+            self.trees = [Arborescence(c.audience, self.x[c.publisher], None, c.rate) for c in self.commodities]
         else:
-            roots = [(content, b) for content in range(len(self.channels)) for b in range(brokers)]
-            self.trees = [Tree(content, self.add([0.0]), b, 0.0) for content, b in roots]
+            roots = [(audience, b) for audience in range(audiences) for b in range(brokers)]
+            self.trees = [Arborescence(audience, self.add([0.0]), b, 0.0) for audience, b in roots]
         self.y = np.full((len(self.trees), brokers, brokers), -1)
         for number, tree in enumerate(self.trees):
             self.y[number][self.off_diagonal] = self.add(tree.rate * instance.core[self.off_diagonal])
         if trees_of == "brokers":
-            self._payments()
+            self._add_payments()
         self.t = np.full((brokers, brokers), -1)
-        self._assign()
-        self._destinations()
+        self._add_assignment()
+        self._add_destinations()
         if routing == "mst":
-            self._only_destinations()
+            self._restrict_to_destinations()
         if routing == "shared-tree":
-            self._shared_tree()
+            self._restrict_to_shared_tree()
 
     def rows_in_time(self) -> Iterator[tuple[Units, Units, int]]:
-        """The rows; OutOfTime is raised once building has taken too long."""
+        """The rows; OutOfTime is raised once no time is left."""
         for number, row in enumerate(self.rows):
-            if number % _LOOK_EVERY == 0:
-                self.check_time()
+            if number % _ROWS_PER_CHECK == 0:
+                self.clock.check()
             yield row
 
-    def check_time(self) -> None:
-        """Raise OutOfTime once building has taken too long."""
-        if self.clock is not None and self.clock.left <= 0:
-            raise OutOfTime
-
     def add(self, costs: npt.ArrayLike, *, upper: float = 1.0, integral: bool = True) -> Columns:
-        """New columns from 0 to a bound, with these costs."""
+        """Add columns from 0 to an upper bound with these costs."""
         new = np.atleast_1d(np.asarray(costs, np.float64))
         first = len(self.costs)
         self.costs.extend(new.tolist())
@@ -171,37 +168,38 @@ class ContentModel:
         self.integral.extend([integral] * len(new))
         return np.arange(first, first + len(new))
 
-    def _assign(self) -> None:
+    def _add_assignment(self) -> None:
         instance, x = self.instance, self.x
         for u in range(instance.num_users):
             self.rows.add(x[u], 1, 1)
             self.rows.add(x[u], -1, -1)
-        demands, room = _whole(instance.demands, instance.room())
+        demands, limits = _integral_demands(instance.demands, instance.load_limits())
         for b in range(instance.num_brokers):
-            if room[b] < demands.sum():
-                self.rows.add(x[:, b], -demands, -int(room[b]))
-                for u in np.flatnonzero(demands > room[b]).tolist():
+            if limits[b] < demands.sum():
+                self.rows.add(x[:, b], -demands, -int(limits[b]))
+                for u in np.flatnonzero(demands > limits[b]).tolist():
                     self.rows.add([x[u, b]], -1, 0)
 
-    def _destinations(self) -> None:
-        for content, users in enumerate(self.subscribers):
-            self.check_time()
+    def _add_destinations(self) -> None:
+        for number, audience in enumerate(self.audiences):
+            self.clock.check()
             for b in range(self.instance.num_brokers):
-                for u in users.tolist():
-                    self.rows.add([self.d[content, b], self.x[u, b]], [1, -1], 0)
+                for u in audience.subscribers.tolist():
+                    self.rows.add([self.d[number, b], self.x[u, b]], [1, -1], 0)
 
-    def _only_destinations(self) -> None:
-        """Arcs enter only brokers with a subscriber, and those are such."""
-        for content, users in enumerate(self.subscribers):
+    def _restrict_to_destinations(self) -> None:
+        """Only brokers with a subscriber are destinations, and arcs enter only these."""
+        for number, audience in enumerate(self.audiences):
+            users = audience.subscribers
             for b in range(self.instance.num_brokers):
-                columns = [*self.x[users, b].tolist(), self.d[content, b]]
+                columns = [*self.x[users, b].tolist(), self.d[number, b]]
                 self.rows.add(columns, [1] * len(users) + [-1], 0)
         for number, tree in enumerate(self.trees):
-            self.check_time()
+            self.clock.check()
             for i, j in np.argwhere(self.off_diagonal):
-                self.rows.add([self.d[tree.content, j], self.y[number, i, j]], [1, -1], 0)
+                self.rows.add([self.d[tree.audience, j], self.y[number, i, j]], [1, -1], 0)
 
-    def _shared_tree(self) -> None:
+    def _restrict_to_shared_tree(self) -> None:
         brokers = self.instance.num_brokers
         upper = np.triu_indices(brokers, 1)
         self.t[upper] = self.add(np.zeros(len(upper[0])))
@@ -210,137 +208,132 @@ class ContentModel:
         self.rows.add(links, 1, brokers - 1)
         self.rows.add(links, -1, 1 - brokers)
         for arcs in self.y:
-            self.check_time()
+            self.clock.check()
             for i, j in zip(*upper, strict=True):
                 self.rows.add([self.t[i, j], arcs[i, j], arcs[j, i]], [1, -1, -1], 0)
 
-    def _payments(self) -> None:
-        """A publisher at a broker makes its tree used, and pays its price."""
-        core = np.floor(self.instance.core * _price_unit(self.instance.core)).astype(np.int64)
-        most = int(core.sum()) // 2  # no tree has a link twice
-        for group in self.groups:
-            self.check_time()
-            pay = int(self.add([group.rate / _price_unit(self.instance.core)], upper=most)[0])
+    def _add_payments(self) -> None:
+        """A publisher on a broker makes the broker's arborescence used and pays for its arcs."""
+        unit = _price_unit(self.instance.core)
+        core = np.floor(self.instance.core * unit).astype(np.int64)
+        most = int(core.sum()) // 2  # a tree has each link at most once
+        for commodity in self.commodities:
+            self.clock.check()
+            payment = int(self.add([commodity.rate / unit], upper=most)[0])
             for number, tree in enumerate(self.trees):
-                if tree.content == group.content and tree.root is not None:
-                    here = int(self.x[group.publisher, tree.root])
+                if tree.audience == commodity.audience and tree.root is not None:
+                    here = int(self.x[commodity.publisher, tree.root])
                     self.rows.add([tree.source[0], here], [1, -1], 0)
                     arcs = self.y[number][self.off_diagonal]
                     prices = -core[self.off_diagonal]
-                    self.rows.add([*arcs, pay, here], [*prices, 1, -most], -most)
+                    self.rows.add([*arcs, payment, here], [*prices, 1, -most], -most)
 
     def values(self, answer: ContentOverlay) -> npt.NDArray[np.int8]:
-        """The columns of a valid answer; columns added by a model after this one's are 0."""
+        """The values of the columns for a valid answer; 0 for columns that were added to this model later."""
         values = np.zeros(len(self.costs), np.int8)
         values[self.x[np.arange(self.instance.num_users), answer.brokers]] = 1
-        for content, users in enumerate(self.subscribers):
-            values[self.d[content, answer.brokers[users]]] = 1
+        for number, audience in enumerate(self.audiences):
+            values[self.d[number, answer.brokers[audience.subscribers]]] = 1
         if self.routing == "shared-tree":
             for a, b in answer.trees[0].links:
                 values[self.t[a, b]] = 1
-        sources = {(group.content, int(answer.brokers[group.publisher])): group.publisher for group in self.groups}
+        sources = {(c.audience, int(answer.brokers[c.publisher])) for c in self.commodities}
         for number, tree in enumerate(self.trees):
             if tree.root is None:
                 source = int(answer.brokers[np.flatnonzero((self.x == tree.source).all(axis=1))[0]])
-            elif (tree.content, tree.root) in sources:
+            elif (tree.audience, tree.root) in sources:
                 source = tree.root
                 values[tree.source] = 1
             else:
                 continue
-            wanted = set(answer.brokers[self.subscribers[tree.content]].tolist())
-            for i, j in _arcs(self._links(answer, tree.content, source, wanted), source, wanted):
+            destinations = set(answer.brokers[self.audiences[tree.audience].subscribers].tolist())
+            for i, j in _arcs(self._links(answer, tree.audience, source, destinations), source, destinations):
                 values[self.y[number, i, j]] = 1
         return values
 
-    def _links(self, answer: ContentOverlay, content: int, source: int, wanted: set[int]) -> list[tuple[int, int]]:
+    def _links(
+        self, answer: ContentOverlay, audience: int, source: int, destinations: set[int]
+    ) -> list[tuple[int, int]]:
         if self.routing == "mst":
-            return _spanning_links(self.instance.core, sorted(wanted | {source}))
-        channels = self.channels[content].tolist()
+            return _spanning_links(self.instance.core, destinations | {source})
+        channels = self.audiences[audience].channels.tolist()
         for tree in answer.trees:
             if tree.channel is None or (source in tree.sources and tree.channel in channels):
                 return list(tree.links)
         return []
 
-    def answer(self, x: Reals) -> ContentOverlay:
-        """The answer that integral values of the columns stand for."""
+    def answer(self, x: Floats) -> ContentOverlay:
+        """The answer of integral values of the columns."""
         brokers: Ids = np.argmax(x[self.x], axis=1).astype(np.int32)
         if self.routing == "mst":
             return ContentOverlay(brokers)
         if self.routing == "shared-tree":
             upper = np.argwhere(np.triu(self.off_diagonal))
             return ContentOverlay(brokers, (RoutingTree.of([(i, j) for i, j in upper if x[self.t[i, j]] > 0.5]),))
-        found: dict[tuple[int, int], RoutingTree] = {}
+        routes: dict[tuple[int, int], RoutingTree] = {}
         for number, tree in enumerate(self.trees):
             source = int(np.argmax(x[tree.source])) if tree.root is None else tree.root
-            wanted = set(brokers[self.subscribers[tree.content]].tolist())
-            if wanted == {source} or (tree.root is not None and x[tree.source[0]] < 0.5):
+            audience = self.audiences[tree.audience]
+            destinations = set(brokers[audience.subscribers].tolist())
+            if destinations == {source} or (tree.root is not None and x[tree.source[0]] < 0.5):
                 continue
             used = {int(b) for i, j in np.argwhere(self.off_diagonal) if x[self.y[number, i, j]] > 0.5 for b in (i, j)}
-            links = _arcs(_spanning_links(self.instance.core, sorted({source, *wanted, *used})), source, wanted)
-            for channel in self.channels[tree.content].tolist():
+            links = _arcs(_spanning_links(self.instance.core, {source, *destinations, *used}), source, destinations)
+            for channel in audience.channels.tolist():
                 route = RoutingTree.of(links, channel, [source])
-                known = found.setdefault((source, channel), route)
-                if route.price(self.instance.core) < known.price(self.instance.core):
-                    found[source, channel] = route
-        return ContentOverlay(brokers, tuple(found.values()))
+                best = routes.setdefault((source, channel), route)
+                if route.price(self.instance.core) < best.price(self.instance.core):
+                    routes[source, channel] = route
+        return ContentOverlay(brokers, tuple(routes.values()))
 
 
-def _groups(instance: ContentInstance) -> tuple[list[Columns], list[Columns], list[Group]]:
-    """Channels by their subscribers, those subscribers, and who publishes to others there."""
+def _commodities(instance: ContentInstance) -> tuple[list[Audience], list[Commodity]]:
+    """The audiences with messages from other users, and their commodities."""
     alike: dict[bytes, list[int]] = {}
     for channel in range(instance.num_channels):
         alike.setdefault(instance.subscriptions[:, channel].tobytes(), []).append(channel)
-    channels: list[Columns] = []
-    subscribers: list[Columns] = []
-    groups: list[Group] = []
-    for together in alike.values():
-        wanting = np.flatnonzero(instance.subscriptions[:, together[0]])
-        rates = instance.rates[:, together].sum(axis=1)
-        publishers = [u for u in np.flatnonzero(rates).tolist() if (wanting != u).any()]
+    audiences: list[Audience] = []
+    commodities: list[Commodity] = []
+    for channels in alike.values():
+        subscribers = np.flatnonzero(instance.subscriptions[:, channels[0]])
+        rates = instance.rates[:, channels].sum(axis=1)
+        publishers = [u for u in np.flatnonzero(rates).tolist() if (subscribers != u).any()]
         if publishers:
-            groups += [Group(u, len(channels), float(rates[u])) for u in publishers]
-            channels.append(np.array(together))
-            subscribers.append(wanting)
-    return channels, subscribers, groups
+            commodities += [Commodity(u, len(audiences), float(rates[u])) for u in publishers]
+            audiences.append(Audience(np.array(channels), subscribers))
+    return audiences, commodities
 
 
-def _whole(demands: Reals, room: Reals) -> tuple[Columns, Reals]:
-    """Demands and room in whole numbers that forbid nothing which fits; exact for whole numbers of moderate size."""
+def _integral_demands(demands: Floats, limits: Floats) -> tuple[Columns, Floats]:
+    """Demands and load limits as integers that cut off no feasible assignment; exact if demands are integers."""
     largest = max(1.0, float(demands.max()))
-    whole = largest < _EXACT and (demands == np.floor(demands)).all()
-    unit = 1.0 if whole else 2.0 ** np.floor(np.log2(_FINEST / largest))
-    return np.floor(demands * unit).astype(np.int64), np.floor(room * unit)
+    exact = largest < _EXACT and (demands == np.floor(demands)).all()
+    unit = 1.0 if exact else 2.0 ** np.floor(np.log2(_FINEST / largest))
+    return np.floor(demands * unit).astype(np.int64), np.floor(limits * unit)
 
 
-def _price_unit(core: Reals) -> float:
-    """By which prices become whole numbers; 1 if they are."""
+def _price_unit(core: Floats) -> float:
+    """The factor by which prices become integers; 1 if they are."""
     return 1.0 if (core == np.floor(core)).all() else 2.0 ** np.floor(np.log2(_FINEST / float(core.max())))
 
 
-def _spanning_links(core: Reals, members: list[int]) -> list[tuple[int, int]]:
-    """A minimum spanning tree of some brokers, by Prim's algorithm."""
-    inside, links = members[:1], []
-    while len(inside) < len(members):
-        outside = [b for b in members if b not in inside]
-        a, b = min(((a, b) for a in inside for b in outside), key=lambda link: (core[link], link))
-        inside.append(b)
-        links.append((a, b))
-    return links
+def _spanning_links(core: Floats, members: set[int]) -> list[tuple[int, int]]:
+    return links_of(spanning_tree(core, np.array(sorted(members), dtype=np.int32)))
 
 
-def _arcs(links: list[tuple[int, int]], source: int, wanted: set[int]) -> list[tuple[int, int]]:
-    """The arcs from a source along a tree to the brokers wanted, and no further."""
+def _arcs(links: list[tuple[int, int]], source: int, destinations: set[int]) -> list[tuple[int, int]]:
+    """The arcs of a tree on the paths from a source to its destinations."""
     parent = {source: source}
-    ahead = [source]
-    for a in ahead:
+    reached = [source]
+    for a in reached:
         for i, j in links:
             b = j if i == a else i if j == a else a
             if b not in parent:
                 parent[b] = a
-                ahead.append(b)
-    found = set()
-    for b in wanted & parent.keys():
+                reached.append(b)
+    arcs = set()
+    for b in destinations & parent.keys():
         while b != source:
-            found.add((parent[b], b))
+            arcs.add((parent[b], b))
             b = parent[b]
-    return sorted(found)
+    return sorted(arcs)

@@ -1,1 +1,1 @@
-"""Prices of trees, placements of users, and trees of messages: what P4's heuristics compute with."""
+"""Compiled kernels of P4's heuristics: prices of trees, placements of users, message trees, routing."""

@@ -1,21 +1,21 @@
-"""Trees of single messages by the classic approximation on the metric closure (P4 §IV.B, phase 1; ref. [17])."""
+"""Message trees by the approximation on the metric closure (P4 §IV.B, phase 1; Kou, Markowsky, Berman 1981)."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ....instances.content.instance import ContentInstance
+from ....instances.arrays import Ids
+from ....instances.content.instance import ContentInstance, Flags, Floats
 from ...compiled import kernel
-from .prices import Flags, Floats, Ids
 
 
 def traffic_on_closure_trees(instance: ContentInstance) -> Floats:
-    """The traffic on each link between a user and a broker when every message takes a tree of its own.
+    """The traffic on each link between a user and a broker if every message has its own tree.
 
-    For each channel a minimum spanning tree joins its subscribers by the prices of the cheapest ways between them.
-    The brokers on these ways are the tree's; each subscriber, a leaf, is joined to the cheapest of them. A publisher
-    who does not subscribe enters at the broker from which the way to the tree is cheapest. So all publishers on a
-    channel share its tree.
+    For each channel a minimum spanning tree connects the subscribers under the prices of cheapest paths. The brokers
+    on these paths are the tree's; each subscriber is a leaf at the cheapest of them. A publisher who does not
+    subscribe enters at the broker from which the path to the tree is cheapest. So all publishers on a channel share
+    its tree.
 
     Returns
     -------
@@ -23,29 +23,29 @@ def traffic_on_closure_trees(instance: ContentInstance) -> Floats:
 
     Notes
     -----
-    Zhao, Wu (P4), §IV.B, phase 1, with the approximation that it names (Kou, Markowsky, Berman 1981) in place of
-    Algorithm 3. Ways are found as by Mehlhorn (1988): from each broker only the nearest subscriber matters. With n
-    subscribers of a channel O(n² + |U| |B|) a channel.
+    Zhao, Wu (P4), §IV.B, phase 1, with the approximation that the paper names in place of Algorithm 3. As in Mehlhorn
+    (1988), from each broker only the path to the nearest subscriber matters. Cost O(n² + |U| |B|) for a channel with n
+    subscribers.
     """
     traffic = np.zeros(instance.access.shape)
     users = np.arange(instance.num_users)
     totals = instance.rates.sum(axis=0)
     for channel in np.flatnonzero(instance.subscriptions.any(axis=0) & (totals > 0)).tolist():
-        wanted, rates = instance.subscriptions[:, channel], instance.rates[:, channel]
-        members = np.flatnonzero(wanted)
+        subscribed, rates = instance.subscriptions[:, channel], instance.rates[:, channel]
+        members = np.flatnonzero(subscribed)
         if len(members) == 1:
-            wanted, rates = wanted.copy(), np.where(wanted, 0.0, rates)  # nobody else to tell
+            rates = np.where(subscribed, 0.0, rates)  # the only subscriber's own messages have no destination
         used = np.flatnonzero(brokers_between(instance.access[members], instance.core))
-        ways = np.where(wanted[:, None], np.inf, instance.access + instance.core[:, used].min(axis=1))
-        ways[np.ix_(members, used)] = instance.access[np.ix_(members, used)]
-        entries = ways.argmin(axis=1)
-        traffic[users, entries] += np.where(wanted, rates.sum(), rates)
+        paths = np.where(subscribed[:, None], np.inf, instance.access + instance.core[:, used].min(axis=1))
+        paths[np.ix_(members, used)] = instance.access[np.ix_(members, used)]
+        entries = paths.argmin(axis=1)
+        traffic[users, entries] += np.where(subscribed, rates.sum(), rates)
     return traffic
 
 
 @kernel
 def brokers_between(access: Floats, core: Floats) -> Flags:
-    """The brokers on the ways of a minimum spanning tree of users, one at least, by the prices of cheapest ways.
+    """The brokers, at least one, on the paths of a minimum spanning tree of users under the prices of cheapest paths.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def brokers_between(access: Floats, core: Floats) -> Flags:
     Returns
     -------
     bool array, shape (|B|,)
-        For a single user his cheapest broker.
+        For a single user the cheapest broker.
     """
     users, brokers = access.shape
     via, near, reach = _nearest(access, core)
@@ -73,14 +73,14 @@ def brokers_between(access: Floats, core: Floats) -> Flags:
             if b >= 0:
                 used[b] = used[via[b]] = True
         keys[user] = np.inf
-        _offer_ways(access, core, near, reach, user, joined, keys, through)
+        _offer_paths(access, core, near, reach, user, joined, keys, through)
         user = int(np.argmin(keys))
     return used
 
 
 @kernel
 def _nearest(access: Floats, core: Floats) -> tuple[Ids, Ids, Floats]:
-    """For each broker, the last broker on its cheapest way to a user, this user, and the price."""
+    """For each broker, the last broker on its cheapest path to a user, this user, and the price."""
     brokers = len(core)
     first, price = np.empty(brokers, dtype=np.int32), np.empty(brokers)
     for b in range(brokers):
@@ -94,10 +94,10 @@ def _nearest(access: Floats, core: Floats) -> tuple[Ids, Ids, Floats]:
 
 
 @kernel
-def _offer_ways(
+def _offer_paths(
     access: Floats, core: Floats, near: Ids, reach: Floats, user: int, joined: Flags, keys: Floats, through: Ids
 ) -> None:
-    """Offer everyone not joined the ways from a user who just was."""
+    """Offer each user outside the tree the paths from the user added last."""
     for b in range(len(core)):
         if not joined[near[b]]:
             _offer(near[b], access[user, b] + reach[b], b, b, keys, through)

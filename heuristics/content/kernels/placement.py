@@ -1,4 +1,4 @@
-"""An assignment of users to brokers that knows what every move would save (P4 §IV.C)."""
+"""An assignment of users to brokers with the cost change of every single move (P4 §IV.C)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....instances.content.instance import ContentInstance
+from ....instances.arrays import Ids
+from ....instances.content.instance import ContentInstance, Flags, Floats
 from ...compiled import kernel
-from .prices import Flags, Floats, Ids, Network, prices_from
+from .prices import Network, prices_from
 
 
 class Users(NamedTuple):
@@ -18,23 +19,23 @@ class Users(NamedTuple):
     rates: Floats
     subscriptions: Flags
     demands: Floats
-    room: Floats
+    load_limits: Floats
 
 
 class Placement(NamedTuple):
-    """An assignment and what its cost is made of; kernels change it in place.
+    """An assignment and the parts of its cost; kernels change it in place.
 
     Attributes
     ----------
     brokers : int32 array, shape (|U|,)
     loads : float64 array, shape (|B|,)
     subscribers : int32 array, shape (|C|, |B|)
-        How many users of a broker want a channel.
+        The number of a broker's users who subscribe to a channel.
     rates : float64 array, shape (|C|, |B|)
         What the users of a broker publish on a channel.
     prices : float64 array, shape (|C|, |B|)
-        The price of the tree that joins the broker and all brokers that want the channel.
-    paid : float64 array, shape (|C|,)
+        The price of the tree that connects the broker and all brokers with a subscriber of the channel.
+    core_costs : float64 array, shape (|C|,)
         The core cost of each channel.
     """
 
@@ -43,17 +44,17 @@ class Placement(NamedTuple):
     subscribers: Ids
     rates: Floats
     prices: Floats
-    paid: Floats
+    core_costs: Floats
 
 
 def users_of(instance: ContentInstance) -> Users:
     """The users of an instance."""
-    return Users(instance.access, instance.rates, instance.subscriptions, instance.demands, instance.room())
+    return Users(instance.access, instance.rates, instance.subscriptions, instance.demands, instance.load_limits())
 
 
 @kernel
-def placed(users: Users, network: Network, brokers: Ids) -> Placement:
-    """The placement of an assignment; it keeps a copy. Cost O(|U| |C|) and a tree a channel."""
+def placement_of(users: Users, network: Network, brokers: Ids) -> Placement:
+    """The placement of an assignment, which is copied. Cost O(|U| |C|) and one tree for each channel."""
     size = (users.rates.shape[1], len(network.core))
     placement = Placement(
         brokers.copy(),
@@ -70,66 +71,68 @@ def placed(users: Users, network: Network, brokers: Ids) -> Placement:
             placement.rates[c, brokers[u]] += users.rates[u, c]
     for c in range(size[0]):
         prices_from(network, placement.subscribers[c] > 0, placement.prices[c])
-        placement.paid[c] = _paid(placement.rates[c], placement.prices[c])
+        placement.core_costs[c] = _weighted_sum(placement.rates[c], placement.prices[c])
     return placement
 
 
 @kernel
 def cost(users: Users, placement: Placement) -> float:
-    """Access and core together."""
-    total = placement.paid.sum()
+    """The sum of access and core cost."""
+    total = placement.core_costs.sum()
     for u in range(len(placement.brokers)):
         total += users.demands[u] * users.access[u, placement.brokers[u]]
     return float(total)
 
 
 @kernel
-def changes(users: Users, network: Network, placement: Placement, user: int, found: Floats) -> None:
-    """Into found[b]: by how much the cost changes when the user moves to broker b.
+def cost_changes(users: Users, network: Network, placement: Placement, user: int, changes: Floats) -> None:
+    """Set changes[b] to the change of cost if the user moves to broker b.
 
-    Cost O(|B| |C|), and a tree for each channel that would leave the user's broker and each broker it would enter.
+    Cost O(|B| |C|), and one tree for each channel that leaves the user's broker and each broker that it enters.
     """
     home, rates = placement.brokers[user], users.rates[user]
-    for b in range(len(found)):
-        found[b] = users.demands[user] * (users.access[user, b] - users.access[user, home])
+    for b in range(len(changes)):
+        changes[b] = users.demands[user] * (users.access[user, b] - users.access[user, home])
     for c in range(len(rates)):
         subscribers = placement.subscribers[c]
         if subscribers.min() > 0 and (subscribers[home] > 1 or not users.subscriptions[user, c]):
-            continue  # every broker wants the channel, and will: its tree is the same for all
+            continue  # every broker has a subscriber before and after the move: one tree serves all brokers
         if users.subscriptions[user, c]:
-            _add_changes_of_subscriber(network, placement, c, home, rates[c], found)
+            _add_changes_of_subscriber(network, placement, c, home, rates[c], changes)
         elif rates[c] > 0:
-            for b in range(len(found)):
-                found[b] += rates[c] * (placement.prices[c, b] - placement.prices[c, home])
-    found[home] = 0.0
+            for b in range(len(changes)):
+                changes[b] += rates[c] * (placement.prices[c, b] - placement.prices[c, home])
+    changes[home] = 0.0
 
 
 @kernel
 def _add_changes_of_subscriber(
-    network: Network, placement: Placement, channel: int, home: int, rate: float, found: Floats
+    network: Network, placement: Placement, channel: int, home: int, rate: float, changes: Floats
 ) -> None:
-    subscribers, rates, paid = placement.subscribers[channel], placement.rates[channel], placement.paid[channel]
-    wanted = subscribers > 0
+    subscribers, rates = placement.subscribers[channel], placement.rates[channel]
+    before = placement.core_costs[channel]
+    destinations = subscribers > 0
     leaves = subscribers[home] == 1
-    wanted[home] = not leaves
-    prices = np.empty(len(wanted))
+    destinations[home] = not leaves
+    prices = np.empty(len(destinations))
     if leaves:
-        prices_from(network, wanted, prices)
-        without = _paid(rates, prices) - rate * prices[home]
-    for b in range(len(wanted)):
+        prices_from(network, destinations, prices)
+        without = _weighted_sum(rates, prices) - rate * prices[home]
+    for b in range(len(destinations)):
         if subscribers[b] == 0:
-            wanted[b] = True
-            prices_there = np.empty(len(wanted))
-            prices_from(network, wanted, prices_there)
-            found[b] += _paid(rates, prices_there) + rate * (prices_there[b] - prices_there[home]) - paid
-            wanted[b] = False
+            destinations[b] = True
+            prices_there = np.empty(len(destinations))
+            prices_from(network, destinations, prices_there)
+            moved = rate * (prices_there[b] - prices_there[home])
+            changes[b] += _weighted_sum(rates, prices_there) + moved - before
+            destinations[b] = False
         elif leaves and b != home:
-            found[b] += without + rate * prices[b] - paid
+            changes[b] += without + rate * prices[b] - before
 
 
 @kernel
 def move(users: Users, network: Network, placement: Placement, user: int, broker: int) -> None:
-    """Move a user to a broker. Cost O(|C|), and a tree for each channel that enters or leaves a broker."""
+    """Move a user to a broker. Cost O(|C|), and one tree for each channel that enters or leaves a broker."""
     home = placement.brokers[user]
     placement.brokers[user] = broker
     placement.loads[home] -= users.demands[user]
@@ -143,11 +146,11 @@ def move(users: Users, network: Network, placement: Placement, user: int, broker
             subscribers[broker] += 1
             if subscribers[home] == 0 or subscribers[broker] == 1:
                 prices_from(network, subscribers > 0, placement.prices[c])
-        placement.paid[c] = _paid(placement.rates[c], placement.prices[c])
+        placement.core_costs[c] = _weighted_sum(placement.rates[c], placement.prices[c])
 
 
 @kernel
-def _paid(rates: Floats, prices: Floats) -> float:
+def _weighted_sum(rates: Floats, prices: Floats) -> float:
     total = 0.0
     for b in range(len(rates)):
         total += rates[b] * prices[b]

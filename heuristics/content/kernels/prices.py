@@ -1,20 +1,19 @@
-"""What it costs to join brokers by a tree under each routing of P4: the kernels behind every content heuristic."""
+"""Prices of trees that connect brokers, under each routing of P4: the kernels of every content heuristic."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from ....instances.arrays import Ids
+from ....instances.content.instance import Flags, Floats
 from ...compiled import kernel
 
-Ids = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
-
 MST, STEINER, SHARED_TREE = range(3)
-_GAIN = 1e-12
+_CODES = {"mst": MST, "steiner": STEINER, "shared-tree": SHARED_TREE}
+_RELATIVE_GAIN = 1e-12
 
 
 class Network(NamedTuple):
@@ -36,15 +35,15 @@ class Network(NamedTuple):
 
 
 class SpanningTree(NamedTuple):
-    """A minimum spanning tree in the order in which Prim's algorithm found its brokers.
+    """A minimum spanning tree, its brokers in the order in which Prim's algorithm added them.
 
     Attributes
     ----------
     brokers : int32 array, shape (k,)
     parents : int32 array, shape (k,)
-        The place in `brokers`, before its own, of each broker's neighbour; -1 for the first.
+        The index in `brokers` of each broker's parent, which comes before it; -1 for the first.
     links : float64 array, shape (k,)
-        The price of that link; 0 for the first.
+        The price of the link to the parent; 0 for the first.
     """
 
     brokers: Ids
@@ -52,17 +51,43 @@ class SpanningTree(NamedTuple):
     links: Floats
 
 
-@kernel
-def prices_from(network: Network, wanted: Flags, prices: Floats) -> None:
-    """Into prices[b]: the price of the tree that joins broker b and all brokers wanted.
+def network_of(core: Floats, routing: str, links: Iterable[tuple[int, int]] = ()) -> Network:
+    """The brokers under a routing by name; `links` are those of the shared tree.
 
-    Exact for MST and SHARED_TREE; for STEINER that of a tree with relays added while one helps. Cost O(|B|²), for
-    STEINER O(|B|²) a relay.
+    Parameters
+    ----------
+    core : float64 array, shape (|B|, |B|)
+    routing : {"mst", "steiner", "shared-tree"}
+    links : pairs of brokers
+    """
+    count = len(core)
+    order, parents = np.arange(count, dtype=np.int32), np.full(count, -1, dtype=np.int32)
+    if routing == "shared-tree":
+        neighbours: list[list[int]] = [[] for _ in range(count)]
+        for a, b in links:
+            neighbours[a].append(b)
+            neighbours[b].append(a)
+        reached = [0]
+        for a in reached:
+            for b in neighbours[a]:
+                if b != parents[a]:
+                    parents[b] = a
+                    reached.append(b)
+        order = np.array(reached, dtype=np.int32)
+    return Network(_CODES[routing], core, order, parents)
+
+
+@kernel
+def prices_from(network: Network, destinations: Flags, prices: Floats) -> None:
+    """Set prices[b] to the price of the tree that connects broker b and all destinations.
+
+    Exact for MST and SHARED_TREE; for STEINER the price of the tree of :func:`with_relays`. Cost O(|B|²), for STEINER
+    O(|B|²) for each relay.
     """
     if network.routing == SHARED_TREE:
-        _tree_prices(network, wanted, prices)
+        _shared_tree_prices(network, destinations, prices)
         return
-    members = np.flatnonzero(wanted).astype(np.int32)
+    members = np.flatnonzero(destinations).astype(np.int32)
     if len(members) == 0:
         prices[:] = 0.0
         return
@@ -70,13 +95,13 @@ def prices_from(network: Network, wanted: Flags, prices: Floats) -> None:
     if network.routing == STEINER:
         tree = with_relays(network.core, tree)
     total = tree.links.sum()
-    for b in range(len(wanted)):
-        prices[b] = total if wanted[b] else insertion_price(network.core, tree, b)
+    for b in range(len(destinations)):
+        prices[b] = total if destinations[b] else insertion_price(network.core, tree, b)
 
 
 @kernel
 def spanning_tree(core: Floats, members: Ids) -> SpanningTree:
-    """A minimum spanning tree of some brokers, at least one, by Prim's algorithm in O(k²)."""
+    """A minimum spanning tree of one or more brokers, by Prim's algorithm in O(k²)."""
     count = len(members)
     brokers, parents, links = members.copy(), np.full(count, -1, dtype=np.int32), np.zeros(count)
     nearest = core[members[0]][members]
@@ -95,38 +120,43 @@ def spanning_tree(core: Floats, members: Ids) -> SpanningTree:
     return SpanningTree(brokers, parents, links)
 
 
+def links_of(tree: SpanningTree) -> list[tuple[int, int]]:
+    """The links of a tree, each with the parent first."""
+    return list(zip(tree.brokers[tree.parents[1:]].tolist(), tree.brokers[1:].tolist(), strict=True))
+
+
 @kernel
 def insertion_price(core: Floats, tree: SpanningTree, broker: int) -> float:
     """The price of a minimum spanning tree of the tree's brokers and one more, in O(k) (Chin, Houck 1978).
 
-    From the last broker to the first: of its own link and the best way of its branch to the new broker the cheaper
-    stays, and the dearer is a way for its parent.
+    From the last broker to the first: of the link to its parent and the best connection of its branch to the new
+    broker, the cheaper one is in the tree, and the other is a connection for its parent.
     """
     total = 0.0
-    ways = core[broker][tree.brokers]
-    for k in range(len(ways) - 1, 0, -1):
-        total += min(ways[k], tree.links[k])
+    connections = core[broker][tree.brokers]
+    for k in range(len(connections) - 1, 0, -1):
+        total += min(connections[k], tree.links[k])
         parent = tree.parents[k]
-        ways[parent] = min(ways[parent], max(ways[k], tree.links[k]))
-    return float(total + ways[0])
+        connections[parent] = min(connections[parent], max(connections[k], tree.links[k]))
+    return float(total + connections[0])
 
 
 @kernel
 def with_relays(core: Floats, tree: SpanningTree) -> SpanningTree:
-    """The tree with other brokers added, each time the one that saves most, while one saves anything.
+    """The tree with further brokers as relays: each time the one that saves most, until none saves anything.
 
-    The iterated 1-Steiner heuristic of Kahng and Robins (1992) over all brokers. O(|B|²) a relay.
+    The iterated 1-Steiner heuristic of Kahng and Robins (1992) over all brokers. O(|B|²) for each relay.
     """
     inside = np.zeros(len(core), dtype=np.bool_)
     inside[tree.brokers] = True
     price = tree.links.sum()
     while True:
-        best, relay = price - _GAIN * price, -1
+        best, relay = price - _RELATIVE_GAIN * price, -1
         for b in range(len(core)):
             if not inside[b]:
-                found = insertion_price(core, tree, b)
-                if found < best:
-                    best, relay = found, b
+                inserted = insertion_price(core, tree, b)
+                if inserted < best:
+                    best, relay = inserted, b
         if relay < 0:
             return tree
         inside[relay] = True
@@ -135,18 +165,18 @@ def with_relays(core: Floats, tree: SpanningTree) -> SpanningTree:
 
 
 @kernel
-def _tree_prices(network: Network, wanted: Flags, prices: Floats) -> None:
-    """The links of the shared tree between brokers wanted, and from each broker the way to them."""
+def _shared_tree_prices(network: Network, destinations: Flags, prices: Floats) -> None:
+    """The price of the tree's links between destinations, plus that of the path from each broker to them."""
     order, parents, core = network.order, network.parents, network.core
-    below = wanted.astype(np.int64)
+    below = destinations.astype(np.int64)
     for b in order[:0:-1]:
         below[parents[b]] += below[b]
-    count, total = wanted.sum(), 0.0
+    count, total = destinations.sum(), 0.0
     prices[:] = 0.0
     if count == 0:
         return
-    for b in range(len(wanted)):
-        if not wanted[b]:
+    for b in range(len(destinations)):
+        if not destinations[b]:
             prices[b] = np.inf
     for b in order[1:]:
         if 0 < below[b] < count:
@@ -157,29 +187,3 @@ def _tree_prices(network: Network, wanted: Flags, prices: Floats) -> None:
     for b in order[1:]:
         prices[b] = min(prices[b], prices[parents[b]] + core[b, parents[b]])
     prices += total
-
-
-def network_of(core: Floats, routing: str, links: Any = ()) -> Network:
-    """The brokers under a routing by name; `links` are those of the shared tree.
-
-    Parameters
-    ----------
-    core : float64 array, shape (|B|, |B|)
-    routing : {"mst", "steiner", "shared-tree"}
-    links : sequence of pairs of brokers
-    """
-    count = len(core)
-    order, parents = np.arange(count, dtype=np.int32), np.full(count, -1, dtype=np.int32)
-    if routing == "shared-tree":
-        neighbours: list[list[int]] = [[] for _ in range(count)]
-        for a, b in links:
-            neighbours[a].append(b)
-            neighbours[b].append(a)
-        found = [0]
-        for a in found:
-            for b in neighbours[a]:
-                if b != parents[a]:
-                    parents[b] = a
-                    found.append(b)
-        order = np.array(found, dtype=np.int32)
-    return Network({"mst": MST, "steiner": STEINER, "shared-tree": SHARED_TREE}[routing], core, order, parents)

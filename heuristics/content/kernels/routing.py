@@ -1,18 +1,19 @@
-"""From an assignment of users to an answer: the trees that the routing leaves to choose (P4 §IV.B, phase 3)."""
+"""From an assignment of users to an overlay: the trees between brokers (P4 §IV.B, phase 3)."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ....instances.content.instance import ContentInstance
+from ....instances.arrays import Ids
+from ....instances.content.instance import ContentInstance, Flags, Floats
 from ....instances.content.overlay import ContentOverlay, RoutingTree
 from ....instances.content.problems import BrokerTraffic, broker_traffic
 from ...compiled import kernel
-from .prices import Flags, Floats, Ids, Network, SpanningTree, network_of, prices_from, spanning_tree, with_relays
+from .prices import Network, links_of, network_of, prices_from, spanning_tree, with_relays
 
 
-def routed(instance: ContentInstance, brokers: Ids, routing: str) -> ContentOverlay:
-    """The assignment with good trees between brokers.
+def route(instance: ContentInstance, brokers: Ids, routing: str) -> ContentOverlay:
+    """The overlay of an assignment with heuristic trees between brokers.
 
     Parameters
     ----------
@@ -20,18 +21,14 @@ def routed(instance: ContentInstance, brokers: Ids, routing: str) -> ContentOver
     brokers : int32 array, shape (|U|,)
         The broker of each user.
     routing : {"mst", "steiner", "shared-tree"}
-        ``mst`` has no trees to choose. ``steiner``: a minimum spanning tree of each channel's brokers with relays added
-        while one saves anything, once for all sources with a subscriber and once for each other source.
-        ``shared-tree``: of a minimum spanning tree of all brokers and the stars the one that costs least.
-
-    Returns
-    -------
-    ContentOverlay
+        ``mst`` leaves no tree to choose. ``steiner``: the tree of :func:`.with_relays` for each channel, one for all
+        source brokers with a subscriber and one for each other source broker. ``shared-tree``: the cheapest of a
+        minimum spanning tree of all brokers and the stars.
 
     Notes
     -----
-    Zhao, Wu (P4), §IV.B, phase 3; relays as in :func:`.with_relays`. Cost for ``steiner``
-    O(|B|²) a tree and relay, for ``shared-tree`` O(|B|² |C|).
+    Zhao, Wu (P4), §IV.B, phase 3. Cost for ``steiner`` O(|B|²) for each tree and relay, for ``shared-tree``
+    O(|B|² |C|).
     """
     overlay = ContentOverlay(brokers)
     if routing == "mst":
@@ -41,20 +38,15 @@ def routed(instance: ContentInstance, brokers: Ids, routing: str) -> ContentOver
     return ContentOverlay(brokers, trees(instance, traffic))
 
 
-def shared_tree_cost(network: Network, traffic: BrokerTraffic) -> float:
-    """The core cost of a shared tree. Cost O(|B| |C|)."""
-    return float(_shared_tree_cost(network, traffic.rates, traffic.wanted))
-
-
 def _steiner_trees(instance: ContentInstance, traffic: BrokerTraffic) -> tuple[RoutingTree, ...]:
     trees = []
-    for channel in np.flatnonzero(traffic.travels.any(axis=0)).tolist():
-        wanted = traffic.wanted[:, channel]
-        sources = np.flatnonzero(traffic.travels[:, channel])
-        inside, outside = sources[wanted[sources]], sources[~wanted[sources]]
+    for channel in np.flatnonzero(traffic.leaving.any(axis=0)).tolist():
+        destinations = traffic.subscribed[:, channel]
+        sources = np.flatnonzero(traffic.leaving[:, channel])
+        inside, outside = sources[destinations[sources]], sources[~destinations[sources]]
         groups = [[source] for source in outside.tolist()]
         for group in [inside.tolist(), *groups] if len(inside) else groups:
-            members = wanted.copy()
+            members = destinations.copy()
             members[group] = True
             links = _relayed_links(instance.core, members)
             trees.append(RoutingTree.of(links.tolist(), channel, group))
@@ -63,7 +55,7 @@ def _steiner_trees(instance: ContentInstance, traffic: BrokerTraffic) -> tuple[R
 
 @kernel
 def _relayed_links(core: Floats, members: Flags) -> Ids:
-    """The links of a tree with relays; a relay at the end of a branch leaves it. Shape (k, 2)."""
+    """The links of a tree with relays, without relays that are leaves. Shape (k, 2)."""
     tree = with_relays(core, spanning_tree(core, np.flatnonzero(members).astype(np.int32)))
     needed = members[tree.brokers]
     links = np.empty((len(needed), 2), dtype=np.int32)
@@ -79,23 +71,20 @@ def _relayed_links(core: Floats, members: Flags) -> Ids:
 
 def _shared_tree(instance: ContentInstance, traffic: BrokerTraffic) -> tuple[RoutingTree, ...]:
     count = instance.num_brokers
-    spanning = spanning_tree(instance.core, np.arange(count, dtype=np.int32))
-    candidates = [_links(spanning), *([(centre, b) for b in range(count) if b != centre] for centre in range(count))]
-    costs = [shared_tree_cost(network_of(instance.core, "shared-tree", links), traffic) for links in candidates]
+    spanning = links_of(spanning_tree(instance.core, np.arange(count, dtype=np.int32)))
+    candidates = [spanning, *([(centre, b) for b in range(count) if b != centre] for centre in range(count))]
+    networks = [network_of(instance.core, "shared-tree", links) for links in candidates]
+    costs = [_shared_tree_cost(network, traffic.rates, traffic.subscribed) for network in networks]
     return (RoutingTree.of(candidates[int(np.argmin(costs))]),)
 
 
-def _links(tree: SpanningTree) -> list[tuple[int, int]]:
-    ends = zip(tree.brokers[tree.parents[1:]].tolist(), tree.brokers[1:].tolist(), strict=True)
-    return list(ends)
-
-
 @kernel
-def _shared_tree_cost(network: Network, rates: Floats, wanted: Flags) -> float:
+def _shared_tree_cost(network: Network, rates: Floats, subscribed: Flags) -> float:
+    """The core cost of a shared tree. Cost O(|B| |C|)."""
     total = 0.0
-    prices = np.empty(len(wanted))
-    for c in range(wanted.shape[1]):
-        prices_from(network, wanted[:, c], prices)
+    prices = np.empty(len(subscribed))
+    for c in range(subscribed.shape[1]):
+        prices_from(network, subscribed[:, c], prices)
         for b in range(len(prices)):
             total += rates[b, c] * prices[b]
     return total

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from overlaybench.heuristics.content.clustering import clustering
 from overlaybench.heuristics.content.greedy_packing import greedy_packing
-from overlaybench.heuristics.content.heuristic import NoRoom
+from overlaybench.heuristics.content.heuristic import CapacityExceeded
 from overlaybench.heuristics.content.kernels.closure_trees import brokers_between, traffic_on_closure_trees
 from overlaybench.heuristics.content.kernels.grown_trees import traffic_on_grown_trees
 from overlaybench.heuristics.content.random_assignment import random_assignment
@@ -37,7 +37,7 @@ def test_the_two_stage_heuristics_agree_with_their_twins(name, instance):
     method, twin = {"greedy_packing": greedy_packing, "clustering": clustering}[name], getattr(twins, name)
     try:
         found = method(instance).tolist()
-    except NoRoom:
+    except CapacityExceeded:
         with pytest.raises(ValueError, match="empty"):
             twin(instance)
     else:
@@ -84,7 +84,7 @@ def test_capacities_hold_or_the_method_says_what_stops_it(name, problem, instanc
     elif result.status is Status.INFEASIBLE:
         assert instance.capacity_conflict() == result.reason
     else:
-        assert result.reason.startswith("no broker has room for user ")
+        assert result.reason.startswith("no broker can take user ")
     again = METHODS[name].run(instance, problem, seed=seed)
     assert (again.status, again.answer, again.counters) == (result.status, result.answer, result.counters)
 
@@ -111,7 +111,9 @@ def test_one_user_too_many_is_named_with_the_numbers_and_the_heaviest_first_can_
     instance = ContentInstance(prices, np.zeros((2, 2)), np.full(2, 3.0), demand, np.zeros((4, 1)))
     result = METHODS["greedy-packing"].run(instance, MST)
     assert result.status is Status.FAILED
-    assert result.reason == "no broker has room for user 'u3', who needs 2: the most left is 1, on broker 'b0'"
+    assert result.reason == (
+        "no broker can take user 'u3' with demand 2: the largest residual capacity is 1, of broker 'b0'"
+    )
     assert METHODS["greedy-packing"].run(instance, MST, order="heaviest").status is Status.FEASIBLE
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlaybench.heuristics.content.kernels.routing import routed
+from overlaybench.heuristics.content.kernels.routing import route
 from overlaybench.heuristics.content.migration import MIGRATION, migrate
 from overlaybench.heuristics.content.migration_protocol import Move, simulate_migration
 from overlaybench.instances.catalogue import WORKLOADS, methods_of
@@ -32,7 +32,7 @@ def test_migration_never_costs_more_than_its_start(problem, data):
     brokers = data.draw(assignments(instance))
     migrated = migrate(instance, brokers, problem.routing)
     assert not problem.violations(instance, migrated.overlay)
-    start = problem.value(instance, routed(instance, brokers, problem.routing))
+    start = problem.value(instance, route(instance, brokers, problem.routing))
     assert problem.value(instance, migrated.overlay) <= start
     after = brokers.copy()
     for request in migrated.requests:
@@ -63,7 +63,7 @@ def test_after_migration_no_single_user_gains_by_moving(data):
 @pytest.mark.parametrize("problem", CONTENT_PROBLEMS, ids=lambda problem: problem.routing)
 def test_migration_improves_any_overlay_and_keeps_the_best_possible(problem, data):
     instance = data.draw(content_instances(max_users=5))
-    given_trees = routed(instance, data.draw(assignments(instance)), problem.routing)
+    given_trees = route(instance, data.draw(assignments(instance)), problem.routing)
     result = MIGRATION.run(instance, problem, overlay=given_trees)
     assert result.value <= problem.value(instance, given_trees)
     best = CONTENT_BRANCH_AND_CUT.run(instance, problem).answer
@@ -72,7 +72,7 @@ def test_migration_improves_any_overlay_and_keeps_the_best_possible(problem, dat
 
 def test_an_overlay_to_begin_with_must_be_valid():
     instance = WORKLOADS["content"].generate(users=20, brokers=4, intervals=4)
-    with pytest.raises(BadInput, match=r"broker 'b2' carries .*: begin with a valid overlay"):
+    with pytest.raises(BadInput, match=r"broker 'b2' carries .*: start from a valid overlay"):
         MIGRATION.run(instance, MST, overlay=ContentOverlay(np.full(20, 2)))
 
 

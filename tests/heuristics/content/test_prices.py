@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlaybench.heuristics.content.kernels.placement import changes, cost, move, placed, users_of
+from overlaybench.heuristics.content.kernels.placement import cost, cost_changes, move, placement_of, users_of
 from overlaybench.heuristics.content.kernels.prices import network_of, prices_from
-from overlaybench.heuristics.content.kernels.routing import routed
+from overlaybench.heuristics.content.kernels.routing import route
 from overlaybench.instances.content.instance import ContentInstance
 from overlaybench.instances.content.overlay import ContentOverlay
 from overlaybench.instances.content.problems import CONTENT_PROBLEMS
@@ -52,13 +52,13 @@ def test_a_move_changes_the_cost_by_what_was_foretold(routing, data):
     brokers, user = data.draw(assignments(instance)), data.draw(st.integers(0, instance.num_users - 1))
     tree = tree_of(data, Network(instance.core.tolist())) if routing == "shared-tree" else ()
     users, network = users_of(instance), network_of(instance.core, routing, tree)
-    placement, found = placed(users, network, brokers), np.empty(instance.num_brokers)
-    changes(users, network, placement, user, found)
+    placement, found = placement_of(users, network, brokers), np.empty(instance.num_brokers)
+    cost_changes(users, network, placement, user, found)
     for broker in range(instance.num_brokers):
-        moved, anew = placed(users, network, brokers), brokers.copy()
+        moved, anew = placement_of(users, network, brokers), brokers.copy()
         move(users, network, moved, user, broker)
         anew[user] = broker
-        expected = placed(users, network, anew)
+        expected = placement_of(users, network, anew)
         assert cost(users, moved) - cost(users, placement) == found[broker]
         assert [values.tolist() for values in moved] == [values.tolist() for values in expected]
 
@@ -69,11 +69,11 @@ def test_a_move_changes_the_cost_by_what_was_foretold(routing, data):
 def test_a_placement_costs_what_the_judge_says(routing, data):
     instance = data.draw(content_instances(max_users=6, max_brokers=4))
     brokers = data.draw(assignments(instance))
-    overlay = routed(instance, brokers, routing)
+    overlay = route(instance, brokers, routing)
     assert not PROBLEMS[routing].violations(instance, overlay)
     value = PROBLEMS[routing].value(instance, overlay)
     links = overlay.trees[0].links if routing == "shared-tree" else ()
-    placement = placed(users_of(instance), network_of(instance.core, routing, links), brokers)
+    placement = placement_of(users_of(instance), network_of(instance.core, routing, links), brokers)
     assert cost(users_of(instance), placement) == value or (routing == "steiner")
     if routing == "steiner":
         assert value <= PROBLEMS["mst"].value(instance, ContentOverlay(brokers))
@@ -85,7 +85,7 @@ def test_the_relaying_broker_of_a_star_metric_is_found():
     instance = ContentInstance(np.ones((3, 4)), core, np.full(4, np.inf), rates, wanted)
     brokers = np.arange(3, dtype=np.int32)
     cores = {
-        routing: problem.measures(instance, routed(instance, brokers, routing))["core"]
+        routing: problem.measures(instance, route(instance, brokers, routing))["core"]
         for routing, problem in PROBLEMS.items()
     }
     assert cores == {"steiner": 3, "mst": 4, "shared-tree": 3}

@@ -34,7 +34,7 @@ def clustering(instance):
         pairs = [
             pair
             for pair in combinations([u for u in users if found[u] is None], 2)
-            if loads[broker] + float(instance.demands[list(pair)].sum()) <= instance.room()[broker]
+            if loads[broker] + float(instance.demands[list(pair)].sum()) <= instance.load_limits()[broker]
         ]
         if pairs:
             best = max(
@@ -68,7 +68,7 @@ def ratio(traffic, price):
 
 
 def fits(instance, loads, user, broker):
-    return loads[broker] + float(instance.demands[user]) <= instance.room()[broker]
+    return loads[broker] + float(instance.demands[user]) <= instance.load_limits()[broker]
 
 
 def traffic_on_grown_trees(instance):

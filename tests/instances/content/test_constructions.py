@@ -24,7 +24,7 @@ def test_with_brokers_at_all_nodes_an_overlay_costs_as_much_as_a_steiner_tree(se
     if nx.is_connected(graph.to_networkx()):
         assert optimum(steiner_overlay(graph), "steiner") == least_cost(graph)
     else:
-        with pytest.raises(BadInput, match="no way between"):
+        with pytest.raises(BadInput, match="no path between"):
             steiner_overlay(graph)
 
 

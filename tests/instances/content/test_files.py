@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlaybench.instances.content.core_prices import closed
+from overlaybench.instances.content.core_prices import metric_closure
 from overlaybench.instances.content.files import read_content, write_content
 from overlaybench.instances.content.instance import ContentInstance
 from overlaybench.instances.content.kind import CONTENT
@@ -99,7 +99,7 @@ def test_prices_that_are_no_metric_are_named_or_closed(tmp_path):
     for user in data["users"].values():
         user["access"]["b3"] = 1
     file.write_text(json.dumps(data))
-    with pytest.raises(BadInput, match="'b2' and 'b10', 9, exceeds the way through 'b3', 5"):
+    with pytest.raises(BadInput, match="'b2' and 'b10', 9, exceeds the path through 'b3', 5"):
         read_content(file)
     assert read_content(file, close=True).core.tolist() == [[0, 2, 5], [2, 0, 3], [5, 3, 0]]
     del data["core"]["b2"]["b10"]
@@ -107,7 +107,7 @@ def test_prices_that_are_no_metric_are_named_or_closed(tmp_path):
     assert read_content(file).core.max() == 5
     data["core"] = {"b2": {"b3": 1}}
     file.write_text(json.dumps({**data, "close": True}))
-    with pytest.raises(BadInput, match="no way between brokers 'b2' and 'b10'"):
+    with pytest.raises(BadInput, match="no path between brokers 'b2' and 'b10'"):
         read_content(file)
 
 
@@ -207,10 +207,10 @@ def test_a_sample_keeps_its_users():
 def test_closed_prices_are_a_metric_below_the_given_ones(count, seed):
     upper = np.triu(np.random.default_rng(seed).integers(0, 20, (count, count)), 1).astype(float)
     prices = upper + upper.T
-    core = closed(prices)
+    core = metric_closure(prices)
     assert (core <= prices).all()
     assert (core[:, :, None] <= core[:, None, :] + core[None, :, :]).all()
-    assert closed(core).tolist() == core.tolist()
+    assert metric_closure(core).tolist() == core.tolist()
 
 
 @given(st.data())

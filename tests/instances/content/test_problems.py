@@ -46,8 +46,8 @@ def best_trees(instance, network, brokers, routing):
         found = [ContentOverlay(brokers, (RoutingTree.of(links),)) for links in network.spanning_trees]
         return min(found, key=lambda overlay: SHARED.core_cost(instance, overlay, traffic)).trees
     trees = []
-    for source, channel in np.argwhere(traffic.travels):
-        ends = frozenset({int(source), *np.flatnonzero(traffic.wanted[:, channel]).tolist()})
+    for source, channel in np.argwhere(traffic.leaving):
+        ends = frozenset({int(source), *np.flatnonzero(traffic.subscribed[:, channel]).tolist()})
         price = network.steiner(ends)
         links = next(
             links
@@ -126,7 +126,7 @@ def test_a_broker_above_its_capacity_is_named_with_the_numbers():
         ((RoutingTree.of([(0, 3), (3, 1)], 0, [0]),), "tree 0 of channel 'c0' does not reach broker 'b2'"),
         (
             (RoutingTree.of([(0, 1), (1, 2), (0, 2)], 0, [0]),),
-            "tree 0 of channel 'c0' has a circle or a link twice",
+            "tree 0 of channel 'c0' has a cycle or a repeated link",
         ),
         ((RoutingTree.of([(0, 1), (1, 2)], 0, [0]),) * 2, "broker 'b0' has 2 trees for channel 'c0': needs one"),
         ((RoutingTree.of([(0, 1), (1, 2)]),), "tree 0 must name its channel and its source brokers"),
@@ -174,9 +174,9 @@ def test_capacity_conflicts_give_the_numbers():
         )
         return instance.capacity_conflict()
 
-    assert conflict([5, 1], [4, 4]) == "user 'u0' needs 5, the largest capacity is 4, of broker 'b0'"
-    assert conflict([3, 3, 3], [4, 4]) == "the users need 9 together, all brokers' capacities are 8"
-    assert conflict([3, 3, 3], [5, 5]).startswith("3 users need 6 or more any two of them, on 2 brokers")
+    assert conflict([5, 1], [4, 4]) == "user 'u0' has demand 5, the largest capacity is 4, of broker 'b0'"
+    assert conflict([3, 3, 3], [4, 4]) == "the total demand is 9, the total capacity 8"
+    assert conflict([3, 3, 3], [5, 5]).startswith("any two of 3 users have demand 6 or more, on 2 brokers")
     assert conflict([3, 3], [3, 3]) == ""
 
 

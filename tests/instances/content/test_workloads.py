@@ -10,12 +10,12 @@ from scipy.integrate import quad
 
 from overlaybench.instances.catalogue import WORKLOADS
 from overlaybench.instances.content.generating_functions import (
-    covered,
+    contained_cells,
     cut_quadratic_histogram,
     cut_quadratic_integral,
     equal_cells,
     exact_cells,
-    touched,
+    intersected_cells,
 )
 from overlaybench.instances.errors import BadInput
 
@@ -52,7 +52,7 @@ def test_a_coarse_histogram_is_the_sum_of_a_fine_one(intervals, times, seed):
 @settings(max_examples=100, deadline=None)
 def test_a_subscription_touches_every_interval_that_it_wants_something_of(one, other, intervals):
     low, high = min(one, other), max(one, other)
-    found = touched(np.array([low]), np.array([high]), intervals)[0]
+    found = intersected_cells(np.array([low]), np.array([high]), intervals)[0]
     for x in (low, high, (low + high) / 2):
         assert found[min(int(x * intervals), intervals - 1)]
     places = np.flatnonzero(found)
@@ -67,7 +67,7 @@ def test_exact_cells_make_up_every_subscription(seed, users, grain):
     low, high = np.sort(np.random.default_rng(seed).integers(0, grain + 1, (2, users)) / grain, axis=0)
     ends = exact_cells(low, high)
     assert (np.diff(ends) > 0).all()
-    inside = covered(low, high, ends)
+    inside = contained_cells(low, high, ends)
     assert np.allclose(inside @ np.diff(ends), high - low)
     middles = (ends[:-1] + ends[1:]) / 2
     assert inside.tolist() == ((low[:, None] < middles) & (middles < high[:, None])).tolist()

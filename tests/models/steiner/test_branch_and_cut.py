@@ -39,7 +39,7 @@ def test_the_published_optima_of_steinlib_are_proven(name, presolve):
     assert (result.status, result.value) == (Status.OPTIMAL, PUBLISHED[name])
 
 
-@settings(clock=None, max_examples=200)
+@settings(deadline=None, max_examples=200)
 @given(SEEDS, st.booleans())
 def test_the_optimum_is_the_brute_forces(seed, presolve):
     instance = small_graph(seed)
@@ -48,7 +48,7 @@ def test_the_optimum_is_the_brute_forces(seed, presolve):
     assert result.status is (Status.INFEASIBLE if expected is None else Status.OPTIMAL)
 
 
-@settings(clock=None, max_examples=100)
+@settings(deadline=None, max_examples=100)
 @given(SEEDS)
 def test_heuristics_stay_within_their_guarantee(seed):
     instance = small_graph(seed)
@@ -61,7 +61,7 @@ def test_heuristics_stay_within_their_guarantee(seed):
             assert least <= result.value <= 2 * (1 - 1 / instance.num_terminals) * least + 1e-9
 
 
-@settings(clock=None, max_examples=100)
+@settings(deadline=None, max_examples=100)
 @given(SEEDS)
 def test_reductions_keep_the_least_cost(seed):
     instance = small_graph(seed)
@@ -72,7 +72,7 @@ def test_reductions_keep_the_least_cost(seed):
         assert reduced.fixed_cost + smaller == least
 
 
-@settings(clock=None, max_examples=100)
+@settings(deadline=None, max_examples=100)
 @given(SEEDS)
 def test_dual_ascent_is_a_bound_and_its_reduced_costs_tell_what_an_arc_costs(seed):
     instance = small_graph(seed)
@@ -140,7 +140,7 @@ def test_terminals_apart_are_infeasible_and_a_single_one_needs_nothing():
     assert steiner_branch_and_cut(alone).answer == Overlay.from_edges(3, [])
 
 
-@settings(clock=None, max_examples=100)
+@settings(deadline=None, max_examples=100)
 @given(SEEDS)
 def test_minimum_cuts_are_those_of_networkx(seed):
     draw = np.random.default_rng(seed)
