@@ -1,4 +1,4 @@
-"""Which fractional column to branch on: pseudo-costs, made reliable by strong branching."""
+"""Reliability branching: pseudo-costs initialised by strong branching (Achterberg, Koch and Martin 2005)."""
 
 from __future__ import annotations
 
@@ -9,27 +9,31 @@ from ...instances.clock import Clock
 from .highs_lp import HighsLP, Reals
 
 Bits = npt.NDArray[np.int8]
-_TRIED, _RELIABLE, _ITERATIONS = 10, 2, 60
+_PROBED, _RELIABLE, _ITERATIONS = 10, 2, 60
 _LEAST = 1e-6
 
 
 class Branching:
-    """Objective gain per unit of change, for each column and direction, as seen so far (Achterberg, Koch, Martin 2005).
+    """Pseudo-costs: the mean objective gain per unit of change of each column in each direction.
 
     Parameters
     ----------
     lp : HighsLP
     scale : float
-        The size of a typical cost: gains are measured by it.
+        A typical cost, by which gains are divided.
+
+    References
+    ----------
+    Achterberg, Koch, Martin: Branching rules revisited, 2005, https://doi.org/10.1016/j.orl.2004.04.002
     """
 
     def __init__(self, lp: HighsLP, scale: float = 1.0) -> None:
         self._lp, self._scale = lp, scale
         self._gain = np.zeros((2, 0))
-        self._seen = np.zeros((2, 0), np.int64)
+        self._count = np.zeros((2, 0), np.int64)
 
     def choose(self, fractional: npt.NDArray[np.int64], x: Reals, lower: Bits, upper: Bits, clock: Clock) -> int:
-        """The column of largest product of the two gains; those seen too rarely are tried by a short solve each way.
+        """The column with the largest product of its two gains; unreliable columns are probed in both directions.
 
         Parameters
         ----------
@@ -37,31 +41,31 @@ class Branching:
             Free columns with fractional value.
         x : float64 array, one a column
         lower, upper : int8 arrays, one a column
-            The node's bounds, in force in the LP.
+            The node's bounds, which the LP has.
         """
         self._grow(len(x))
-        seen, gain = self._seen.sum(axis=1), self._gain.sum(axis=1)
-        mean = gain / np.maximum(seen, 1)
-        rate = np.where(self._seen > 0, self._gain / np.maximum(self._seen, 1), np.maximum(mean, 0.05)[:, None])
+        count, gain = self._count.sum(axis=1), self._gain.sum(axis=1)
+        mean = gain / np.maximum(count, 1)
+        rate = np.where(self._count > 0, self._gain / np.maximum(self._count, 1), np.maximum(mean, 0.05)[:, None])
         down, up = rate[0, fractional] * x[fractional], rate[1, fractional] * (1 - x[fractional])
         score = np.maximum(down, _LEAST) * np.maximum(up, _LEAST)
         order = fractional[np.lexsort((fractional, -np.minimum(x[fractional], 1 - x[fractional]), -score))]
         best, best_score = int(order[0]), float(score.max())
         value, basis = self._lp.value, self._lp.basis
-        tried = False
-        for column in order[:_TRIED].tolist():
-            if self._seen[:, column].min() >= _RELIABLE or clock.passed:
+        probed = False
+        for column in order[:_PROBED].tolist():
+            if self._count[:, column].min() >= _RELIABLE or clock.passed:
                 continue
             gains = []
             for direction in (0, 1):
-                tried = True
+                probed = True
                 gained = max(0.0, self._lp.probe(column, direction, basis, _ITERATIONS) - value) / self._scale
                 change = x[column] if direction == 0 else 1 - x[column]
                 self._gain[direction, column] += min(gained, 2.0) / change
-                self._seen[direction, column] += 1
+                self._count[direction, column] += 1
                 gains.append(max(gained, _LEAST))
             self._lp.release(column, int(lower[column]), int(upper[column]), basis)
-            if gains[0] * gains[1] > best_score or not tried:
+            if gains[0] * gains[1] > best_score or not probed:
                 best, best_score = column, gains[0] * gains[1]
         return best
 
@@ -69,4 +73,4 @@ class Branching:
         missing = size - self._gain.shape[1]
         if missing > 0:
             self._gain = np.pad(self._gain, ((0, 0), (0, missing)))
-            self._seen = np.pad(self._seen, ((0, 0), (0, missing)))
+            self._count = np.pad(self._count, ((0, 0), (0, missing)))

@@ -1,13 +1,16 @@
-"""An LP that is solved again and again by HiGHS' dual simplex while rows and columns come and go."""
+"""An LP that HiGHS re-solves by dual simplex after rows and columns are added or removed."""
 
 from __future__ import annotations
 
-import highspy
+from typing import TYPE_CHECKING
+
 import numpy as np
 import numpy.typing as npt
 
+if TYPE_CHECKING:
+    import highspy
+
 Reals = npt.NDArray[np.float64]
-_OPTIMAL, _INFEASIBLE = highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kInfeasible
 
 
 class HighsLP:
@@ -18,15 +21,15 @@ class HighsLP:
     threads : int
         Of HiGHS.
     first : int
-        How many columns, the first ones, are no decisions.
+        The number of leading columns that are not decisions.
 
     Attributes
     ----------
     x : float64 array, one a decision
     value : float
-        The objective, by floating point.
+        The objective, in floating point.
     row_duals : float64 array, one a row
-        Not negative.
+        Nonnegative.
     feasible : bool
         False if the LP has no solution; then the duals are a Farkas ray, scaled to a largest entry of 1.
     iterations : int
@@ -34,10 +37,13 @@ class HighsLP:
     """
 
     def __init__(self, *, threads: int = 1, first: int = 0) -> None:
+        import highspy
+
         self._first = first
         self.x, self.row_duals, self.value, self.feasible = np.empty(0), np.empty(0), 0.0, True
         self.iterations = 0
-        self._highs = highspy.Highs()
+        self._highs, self._status = highspy.Highs(), highspy.HighsModelStatus
+        self._infinity, self._no_limit = highspy.kHighsInf, highspy.kHighsIInf
         for name, value in (
             ("output_flag", False),
             ("threads", threads),
@@ -57,7 +63,7 @@ class HighsLP:
         rows: npt.NDArray[np.integer] | None = None,
         values: Reals | None = None,
     ) -> None:
-        """Append columns, with their entries in the rows that are there (column-wise, `starts` one a column)."""
+        """Append columns, with their entries in the present rows (column-wise, one of `starts` a column)."""
         count = len(costs)
         self._highs.addCols(
             count,
@@ -73,11 +79,11 @@ class HighsLP:
     def append_rows(
         self, lower: Reals, starts: npt.NDArray[np.integer], columns: npt.NDArray[np.integer], values: Reals
     ) -> None:
-        """Append rows Σ values·columns ≥ lower, row-wise, `starts` one a row."""
+        """Append rows Σ values·columns ≥ lower (row-wise, one of `starts` a row)."""
         self._highs.addRows(
             len(lower),
             lower,
-            np.full(len(lower), highspy.kHighsInf),
+            np.full(len(lower), self._infinity),
             len(columns),
             starts.astype(np.int32),
             columns.astype(np.int32),
@@ -85,7 +91,7 @@ class HighsLP:
         )
 
     def delete_rows(self, index: npt.NDArray[np.integer]) -> None:
-        """Remove rows by number."""
+        """Remove rows by index."""
         self._highs.deleteRows(len(index), index.astype(np.int32))
 
     def bound_columns(self, lower: Reals, upper: Reals) -> None:
@@ -95,26 +101,22 @@ class HighsLP:
 
     @property
     def basis(self) -> highspy.HighsBasis:
-        """The basis, as long as rows and columns stay the same."""
+        """The basis; valid until rows or columns change."""
         return self._highs.getBasis()
 
-    def start_from(self, basis: highspy.HighsBasis) -> None:
-        """Start the next solve from a basis."""
-        self._highs.setBasis(basis)
-
     def probe(self, decision: int, value: int, basis: highspy.HighsBasis, iterations: int) -> float:
-        """The objective a few dual simplex iterations after a decision is fixed; :meth:`release` it afterwards."""
+        """The objective after a few dual simplex iterations with a decision fixed; call :meth:`release` afterwards."""
         self._highs.setBasis(basis)
         self._bound(decision, value, value)
         self._highs.setOptionValue("simplex_iteration_limit", iterations)
         self._highs.run()
-        self._highs.setOptionValue("simplex_iteration_limit", highspy.kHighsIInf)
-        if self._highs.getModelStatus() == _INFEASIBLE:
+        self._highs.setOptionValue("simplex_iteration_limit", self._no_limit)
+        if self._highs.getModelStatus() == self._status.kInfeasible:
             return float("inf")
         return float(self._highs.getInfo().objective_function_value)
 
     def release(self, decision: int, lower: int, upper: int, basis: highspy.HighsBasis) -> None:
-        """Take back what :meth:`probe` changed."""
+        """Restore the bounds and the basis after :meth:`probe`."""
         self._bound(decision, lower, upper)
         self._highs.setBasis(basis)
 
@@ -123,19 +125,19 @@ class HighsLP:
         self._highs.changeColsBounds(1, column, np.array([float(lower)]), np.array([float(upper)]))
 
     def solve(self, time_limit: float) -> bool:
-        """Solve; False if the time limit (seconds) or numerical trouble left no solution."""
+        """Solve; False if there is no solution because of the time limit (seconds) or of numerical errors."""
         self._highs.setOptionValue("time_limit", self._highs.getRunTime() + max(time_limit, 0.01))
         self._highs.run()
         status = self._highs.getModelStatus()
         info = self._highs.getInfo()
         self.iterations += max(0, info.simplex_iteration_count)
-        if status == _OPTIMAL:
+        if status == self._status.kOptimal:
             solution = self._highs.getSolution()
             self._take_values(np.array(solution.col_value))
             self.value, self.feasible = float(info.objective_function_value), True
             self._take_duals(np.maximum(np.array(solution.row_dual), 0.0))
             return True
-        if status == _INFEASIBLE:
+        if status == self._status.kInfeasible:
             _, known, ray = self._highs.getDualRay()
             if known and (largest := float(np.abs(ray).max())) > 0:
                 self.feasible, self.value = False, np.inf

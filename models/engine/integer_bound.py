@@ -9,28 +9,22 @@ import numpy.typing as npt
 
 UNIT = 2**32
 Units = npt.NDArray[np.int64]
-Edges = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Bound:
-    """What dual values prove, and where they could be better.
+    """A lower bound proven by dual values, with the reduced costs.
 
     Attributes
     ----------
     units : int
         The bound times `UNIT`.
-    new_pairs : int64 array
-        Pairs u·|V| + v that are no candidates yet and have negative reduced cost, most negative first.
-    reduced_costs : int64 array, one a candidate edge
+    new_columns : int64 array
+        Columns of negative reduced cost that are not in the LP yet, most negative first.
+    reduced_costs : int64 array, one a column of the LP
         In units.
     """
 
     units: int
-    new_pairs: Edges
+    new_columns: npt.NDArray[np.int64]
     reduced_costs: Units
-
-    @property
-    def rounded_up(self) -> int:
-        """The least integer that is not below the bound."""
-        return -(-self.units // UNIT)

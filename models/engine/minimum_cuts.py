@@ -21,18 +21,18 @@ class Network(NamedTuple):
     Attributes
     ----------
     offsets : int64 array, shape (n + 1,)
-        The places of node v are ``offsets[v]:offsets[v + 1]``.
+        The arcs that leave node v are ``offsets[v]:offsets[v + 1]``.
     head : int32 array, shape (2a,)
-    twin : int64 array, shape (2a,)
-        The place of the reverse.
-    place : int64 array, shape (a,)
-        Where each arc stands.
+    reverse : int64 array, shape (2a,)
+        The index of the reverse arc.
+    given : int64 array, shape (a,)
+        The index of each arc given.
     """
 
     offsets: Offsets
     head: Ids
-    twin: Offsets
-    place: Offsets
+    reverse: Offsets
+    given: Offsets
 
 
 def network_of(num_nodes: int, tails: npt.NDArray[np.integer], heads: npt.NDArray[np.integer]) -> Network:
@@ -40,11 +40,11 @@ def network_of(num_nodes: int, tails: npt.NDArray[np.integer], heads: npt.NDArra
     count = len(tails)
     tail, head = np.concatenate([tails, heads]), np.concatenate([heads, tails])
     order = np.argsort(tail, kind="stable")
-    place = np.empty(2 * count, np.int64)
-    place[order] = np.arange(2 * count)
+    index = np.empty(2 * count, np.int64)
+    index[order] = np.arange(2 * count)
     offsets = np.concatenate([[0], np.cumsum(np.bincount(tail, minlength=num_nodes))]).astype(np.int64)
-    twin = place[(order + count) % max(1, 2 * count)]
-    return Network(offsets, head[order].astype(np.int32), twin, place[:count])
+    reverse = index[(order + count) % max(1, 2 * count)]
+    return Network(offsets, head[order].astype(np.int32), reverse, index[:count])
 
 
 def minimum_cut(
@@ -55,25 +55,25 @@ def minimum_cut(
     Parameters
     ----------
     capacities : float64 array, shape (a,)
-        Not negative.
+        Nonnegative.
 
     Notes
     -----
     Dinic's algorithm; O(n² a) at worst. Residual capacities below 1e-9 count as 0.
     """
-    room = np.zeros(len(network.head))
-    room[network.place] = capacities
-    if maximum_flow(network, room, source, sink, enough) >= enough:
+    residual = np.zeros(len(network.head))
+    residual[network.given] = capacities
+    if maximum_flow(network, residual, source, sink, enough) >= enough:
         return None
-    return reachable(network, room, source, False), ~reachable(network, room, sink, True)
+    return reachable(network, residual, source, False), ~reachable(network, residual, sink, True)
 
 
 @kernel
-def maximum_flow(network: Network, room: Reals, source: int, sink: int, enough: float) -> float:
-    """Send flow until none more passes or `enough` is sent; `room` becomes the residual capacities."""
+def maximum_flow(network: Network, residual: Reals, source: int, sink: int, enough: float) -> float:
+    """Augment until the flow is maximal or at least `enough`; `residual` capacities are updated in place."""
     n = len(network.offsets) - 1
     level, queue = np.empty(n, np.int32), np.empty(n, np.int32)
-    ahead, path = np.empty(n, np.int64), np.empty(n, np.int64)
+    next_arc, path = np.empty(n, np.int64), np.empty(n, np.int64)
     total = 0.0
     while total < enough:
         level[:] = -1
@@ -85,44 +85,44 @@ def maximum_flow(network: Network, room: Reals, source: int, sink: int, enough: 
             first += 1
             for k in range(network.offsets[v], network.offsets[v + 1]):
                 w = network.head[k]
-                if level[w] < 0 and room[k] > _FLOW_EPSILON:
+                if level[w] < 0 and residual[k] > _FLOW_EPSILON:
                     level[w] = level[v] + 1
                     queue[last] = w
                     last += 1
         if level[sink] < 0:
             break
-        ahead[:] = network.offsets[:-1]
+        next_arc[:] = network.offsets[:-1]
         v, depth = source, 0
         while True:
             if v == sink:
                 amount = np.inf
                 for d in range(depth):
-                    amount = min(amount, room[path[d]])
+                    amount = min(amount, residual[path[d]])
                 for d in range(depth):
-                    room[path[d]] -= amount
-                    room[network.twin[path[d]]] += amount
+                    residual[path[d]] -= amount
+                    residual[network.reverse[path[d]]] += amount
                 total += amount
                 v, depth = source, 0
-            elif ahead[v] < network.offsets[v + 1]:
-                k = ahead[v]
-                if room[k] > _FLOW_EPSILON and level[network.head[k]] == level[v] + 1:
+            elif next_arc[v] < network.offsets[v + 1]:
+                k = next_arc[v]
+                if residual[k] > _FLOW_EPSILON and level[network.head[k]] == level[v] + 1:
                     path[depth] = k
                     depth += 1
                     v = network.head[k]
                 else:
-                    ahead[v] += 1
+                    next_arc[v] += 1
             elif v == source:
                 break
             else:
                 depth -= 1
-                v = network.head[network.twin[path[depth]]]
-                ahead[v] += 1
+                v = network.head[network.reverse[path[depth]]]
+                next_arc[v] += 1
     return total
 
 
 @kernel
-def reachable(network: Network, room: Reals, start: int, backwards: bool) -> Flags:
-    """The nodes that a node reaches along residual capacities, or that reach it."""
+def reachable(network: Network, residual: Reals, start: int, backwards: bool) -> Flags:
+    """The nodes reachable from `start` along positive residual capacities; `backwards`, those that reach it."""
     reached = np.zeros(len(network.offsets) - 1, np.bool_)
     queue = np.empty(len(reached), np.int32)
     reached[start], queue[0] = True, start
@@ -132,7 +132,7 @@ def reachable(network: Network, room: Reals, start: int, backwards: bool) -> Fla
         first += 1
         for k in range(network.offsets[v], network.offsets[v + 1]):
             w = network.head[k]
-            if not reached[w] and room[network.twin[k] if backwards else k] > _FLOW_EPSILON:
+            if not reached[w] and residual[network.reverse[k] if backwards else k] > _FLOW_EPSILON:
                 reached[w] = True
                 queue[last] = w
                 last += 1

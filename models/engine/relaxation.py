@@ -102,11 +102,11 @@ class Relaxation(ABC, Generic[Rows]):
                 break
             bound = self._proven(lower, upper)
             if not self.lp.feasible:
-                if bound.units > 0 and not len(bound.new_pairs):
+                if bound.units > 0 and not len(bound.new_columns):
                     return replace(bound, units=enough + 1)
-                if not len(bound.new_pairs):
+                if not len(bound.new_columns):
                     break
-                self._add_columns(np.sort(bound.new_pairs[:_FEW_COLUMNS]))
+                self._add_columns(np.sort(bound.new_columns[:_FEW_COLUMNS]))
                 continue
             if best is None or bound.units >= best.units:
                 best = bound
@@ -117,17 +117,17 @@ class Relaxation(ABC, Generic[Rows]):
                 break
             history.append(self.lp.value)
             rows = self.violated(self.lp.x, exact=exact)
-            if not self._size(rows) and not len(bound.new_pairs):
+            if not self._size(rows) and not len(bound.new_columns):
                 self.converged = exact
                 break
-            if stall and len(history) > 10 and history[-1] - history[-11] < stall and not len(bound.new_pairs):
+            if stall and len(history) > 10 and history[-1] - history[-11] < stall and not len(bound.new_columns):
                 break
             # A row dropped while the objective stands still may come back for ever.
             if len(history) > 1 and history[-1] > history[last_raise] + 1e-6:
                 last_raise = len(history) - 1
                 self._drop_idle_rows()
-            if len(bound.new_pairs):
-                self._add_columns(np.sort(bound.new_pairs[: self.columns_at_once]))
+            if len(bound.new_columns):
+                self._add_columns(np.sort(bound.new_columns[: self.columns_at_once]))
             if self._size(rows):
                 self.cuts += self._size(rows)
                 self._add_rows(rows)

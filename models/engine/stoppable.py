@@ -1,35 +1,32 @@
-"""Work that cannot look at the clock, in a forked process that is killed when time is up."""
+"""Work that cannot check the time itself, in a forked process that is killed at the time limit."""
 
 from __future__ import annotations
 
-import ctypes
 import multiprocessing
 import os
 import signal
-import sys
 from collections.abc import Callable
 from multiprocessing.connection import wait
 from typing import TypeVar, cast
 
 from ...instances.clock import Clock
+from ...instances.processes import die_with_parent
 
 Answer = TypeVar("Answer")
-_LOOK_EVERY, _A_MOMENT = 0.05, 2e7
-_PR_SET_PDEATHSIG = 1
+_POLL_SECONDS, _FEW_STEPS = 0.05, 2e7
 
 
 def finished_within(clock: Clock, work: Callable[[], Answer], *, steps: float) -> Answer | None:
-    """What `work` returns, or None if time or memory ran out before it did.
+    """The result of `work`, or None if time or memory runs out first.
 
     Parameters
     ----------
     clock : Clock
-        Its `left` is read 20 times a second, so that a Ctrl-C that ends a clock ends the work as well.
+        Read 20 times a second, so that Ctrl-C ends the work too.
     work : callable
-        Returns something that can be pickled. Its kernels should be compiled before.
+        Returns something that can be pickled. Its kernels should be compiled already.
     steps : float
-        About how many steps of an inner loop it takes: where they are done in a moment, a fork is not worth its while,
-        and all that is asked of the clock is some time to begin in.
+        An estimate of its inner loop's iterations. Few iterations run in this process, to their end.
 
     Raises
     ------
@@ -38,18 +35,19 @@ def finished_within(clock: Clock, work: Callable[[], Answer], *, steps: float) -
 
     Notes
     -----
-    Costs a fork, milliseconds. A compiled kernel cannot be interrupted within its own process: the interpreter handles
-    signals between its own instructions only.
+    A fork costs milliseconds. A compiled kernel cannot be interrupted within its own process, because the interpreter
+    handles signals only between its own instructions.
     """
     if clock.left <= 0:
         return None
-    if steps <= _A_MOMENT:
+    if steps <= _FEW_STEPS:
         return work()
     context = multiprocessing.get_context("fork")
     receive, send = context.Pipe(duplex=False)
 
     def run() -> None:
-        _die_with_the_parent()
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the process group; the parent handles it
+        die_with_parent()
         try:
             answer: Answer | None = work()
         except MemoryError:
@@ -62,21 +60,14 @@ def finished_within(clock: Clock, work: Callable[[], Answer], *, steps: float) -
     send.close()
     try:
         while clock.left > 0:
-            if wait([receive, process.sentinel], timeout=min(_LOOK_EVERY, clock.left)):
+            if wait([receive, process.sentinel], timeout=min(_POLL_SECONDS, clock.left)):
                 try:
                     return cast(Answer | None, receive.recv())
                 except EOFError:
                     process.join()
-                    raise RuntimeError(f"the process of a part of the work ended with {process.exitcode}") from None
+                    raise RuntimeError(f"a child process ended with exit code {process.exitcode}") from None
         return None
     finally:
         process.kill()
         process.join()
         receive.close()
-
-
-def _die_with_the_parent() -> None:
-    # Ctrl-C reaches the whole group of processes; the parent decides.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from ...instances.clock import Clock
 from .branching import Branching
 from .integer_bound import Bound
-from .progress import Progress
 from .relaxation import NO_CUTOFF, Bits, Relaxation
+from .search_log import SearchLog
 
 _INTEGRAL = 1e-6
 _FIRST_STEPS, _DOUBLINGS, _STEPS_AN_ITERATION = 5_000, 8, 6
@@ -86,7 +86,7 @@ class TreeSearch:
     incumbent : Incumbent
     stop_at_first : bool
         Stop at the first answer found: only its existence is asked for.
-    progress : Progress
+    progress : SearchLog
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class TreeSearch:
     """
 
     def __init__(
-        self, planes: Relaxation[Any], incumbent: Incumbent, *, stop_at_first: bool = False, progress: Progress
+        self, planes: Relaxation[Any], incumbent: Incumbent, *, stop_at_first: bool = False, progress: SearchLog
     ) -> None:
         self.planes, self.incumbent, self.progress = planes, incumbent, progress
         self.branching = Branching(planes.lp, planes.cost_scale)

@@ -62,7 +62,7 @@ def test_a_part_that_crashes_is_an_error_and_one_without_memory_brings_nothing()
         raise MemoryError
 
     assert finished_within(FOREVER, out_of_memory, steps=HOURS) is None
-    with pytest.raises(RuntimeError, match="ended with -9"):
+    with pytest.raises(RuntimeError, match="exit code -9"):
         finished_within(FOREVER, lambda: os.kill(os.getpid(), signal.SIGKILL), steps=HOURS)
 
 

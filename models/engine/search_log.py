@@ -1,4 +1,4 @@
-"""Lines on stderr while a solver works, as solvers print them."""
+"""The log of a search on stderr, one line a second."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ...instances.option import Option
 from ...instances.result import relative_gap
 
 PROGRESS = Option(
-    "progress", "auto", "lines on stderr: if it is a terminal, always, or never", choices=("auto", "on", "off")
+    "progress", "auto", "log on stderr: if it is a terminal, always, or never", choices=("auto", "on", "off")
 )
 _HEADER = f"{'seconds':>8} {'nodes':>7} {'open':>6} {'cuts':>7} {'edges':>8} {'incumbent':>10} {'bound':>10} {'gap':>7}"
 
 
-class Progress:
-    """A table that grows by a line at most every `every` seconds.
+class SearchLog:
+    """A table to which at most one line is added every `every` seconds.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Progress:
         open_nodes: int = 0,
         force: bool = False,
     ) -> None:
-        """Print how far the solver is, unless a line was printed just now."""
+        """Print the state of the search, unless a line was printed less than `every` seconds ago."""
         now = time.monotonic() - self._start
         if not self._shown or (not force and now - self._last < self._every):
             return
