@@ -15,7 +15,7 @@ from ...instances.overlay import Overlay
 from ...instances.problem import Problem
 from ...instances.result import Status
 from ...instances.steiner.instance import SteinerInstance
-from ..engine.progress import PROGRESS, Progress
+from ..engine.search_log import PROGRESS, SearchLog
 from ..engine.tree_search import TreeSearch
 from .directed_cuts import DirectedCuts
 from .dual_ascent import Ascent, dual_ascent, least_through
@@ -87,7 +87,7 @@ def _as_it_is(instance: SteinerInstance) -> Reduced:
 
 class _Search:
     def __init__(self, instance: SteinerInstance, clock: Clock, progress: str) -> None:
-        self.instance, self.clock, self.progress = instance, clock, Progress(progress)
+        self.instance, self.clock, self.progress = instance, clock, SearchLog(progress)
         self.graph = graph_of(instance.num_nodes, instance.edges)
         self.incumbent = SteinerIncumbent(instance, self.graph)
         self.bound = 0

@@ -18,7 +18,7 @@ from ...instances.problem import Problem
 from ...instances.result import Status
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.problems import TOPIC_PROBLEMS
-from ..engine.progress import PROGRESS
+from ..engine.search_log import PROGRESS
 from .bounds.certificate import Certificate
 from .bounds.certificate_text import packed
 from .bounds.dual_fitting import fitted_within, mean_degree_bound

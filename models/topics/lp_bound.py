@@ -19,7 +19,7 @@ from ...instances.problem import Problem
 from ...instances.result import Status
 from ...instances.topics.instance import TopicInstance
 from ..engine.integer_bound import UNIT, Bound
-from ..engine.progress import PROGRESS, Progress
+from ..engine.search_log import PROGRESS, SearchLog
 from .bounds.certificate import Certificate
 from .bounds.certificate_text import packed
 from .bounds.cost_splitting import certificate_rows, split_costs
@@ -137,7 +137,7 @@ def _bounded(
     reduced, topics = instance, np.arange(instance.num_topics, dtype=np.int32)
     if presolve:
         reduced, topics = topic_presolve.without_implied(instance, topic_presolve.presolve(instance))
-    bound = _bounded_without_presolve(reduced, of_degree, clock, method, stall, threads, Progress(progress))
+    bound = _bounded_without_presolve(reduced, of_degree, clock, method, stall, threads, SearchLog(progress))
     return replace(bound, certificate=None if bound.certificate is None else bound.certificate.for_topics(topics))
 
 
@@ -148,7 +148,7 @@ def _bounded_without_presolve(
     method: str,
     stall: float,
     threads: int,
-    progress: Progress,
+    progress: SearchLog,
 ) -> LowerBound:
     if method == "auto":
         links = count_links(instance)
@@ -170,7 +170,7 @@ def _bounded_without_presolve(
 
 
 def _by_planes(
-    instance: TopicInstance, of_degree: bool, clock: Clock, stall: float, threads: int, progress: Progress
+    instance: TopicInstance, of_degree: bool, clock: Clock, stall: float, threads: int, progress: SearchLog
 ) -> LowerBound:
     start = greedy_merge_or_stars(instance, clock)
     incumbent = Incumbent(instance, Goal(), start, 0)
@@ -205,7 +205,7 @@ def _by_planes(
     return LowerBound(value, planes.certificate, incumbent.overlay, stopped, counters)
 
 
-def _by_splitting(instance: TopicInstance, clock: Clock, progress: Progress) -> LowerBound:
+def _by_splitting(instance: TopicInstance, clock: Clock, progress: SearchLog) -> LowerBound:
     start = greedy_merge_or_stars(instance, clock)
     incumbent = Incumbent(instance, Goal(), start, 0)
     splitting = split_costs(

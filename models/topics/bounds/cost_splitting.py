@@ -18,7 +18,7 @@ from ....instances.arrays import Ids, Offsets
 from ....instances.clock import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.integer_bound import UNIT
-from ...engine.progress import Progress
+from ...engine.search_log import SearchLog
 from ..rows.candidate_edges import CandidateEdges, all_pairs
 from ..rows.topic_rows import TopicRows
 
@@ -66,7 +66,7 @@ def split_costs(
     stall: float = 1e-4,
     rounds: int = 20_000,
     smoothing: float = 0.02,
-    progress: Progress | None = None,
+    progress: SearchLog | None = None,
     among: npt.NDArray[np.int64] | None = None,
 ) -> Splitting:
     """Raise the bound by subgradient steps; every round's bound is exact, and the best is kept.

@@ -10,7 +10,7 @@ from ....instances.clock import Clock
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ...engine.integer_bound import UNIT, Bound
-from ...engine.progress import Progress
+from ...engine.search_log import SearchLog
 from ...engine.tree_search import TreeSearch
 from ..bounds.certificate import Certificate
 from ..bounds.cost_splitting import split_costs
@@ -40,7 +40,7 @@ class Settings:
     steps : int
         Of local search at the root, each time.
     progress : str
-        See :class:`.Progress`.
+        See :class:`.SearchLog`.
     """
 
     seed: int = 0
@@ -141,7 +141,7 @@ class _Search:
     ) -> None:
         self.instance, self.goal, self.start, self.clock = instance, goal, start, clock
         self.settings, self.incumbent, self.stop_at_first = settings, incumbent, stop_at_first
-        self.progress = Progress(settings.progress)
+        self.progress = SearchLog(settings.progress)
         self.planes: CuttingPlanes | None = None
         self.tree: TreeSearch | None = None
         self.impossible = False
