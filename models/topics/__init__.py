@@ -1,1 +1,1 @@
-"""Exact methods and lower bounds for topic-connected overlays, a file a method."""
+"""Exact methods and lower bounds for topic-connected overlays, one file per method."""

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 
 from ...heuristics.topics.greedy_merge import greedy_merge
 from ...heuristics.topics.heuristic import DIAMETER_TWO, trial_instance
 from ...heuristics.topics.local_search.nearest import nearest_pairs
-from ...heuristics.topics.local_search.overlay_search import candidates
-from ...heuristics.topics.local_search.search_workspace import Keys, Near
+from ...heuristics.topics.local_search.overlay_search import candidate_lists
+from ...heuristics.topics.local_search.search_workspace import CandidateLists, Keys
 from ...heuristics.topics.polish import AIMS, polish
 from ...instances.catalogue import methods_of
 from ...instances.clock import Clock, interruptible
@@ -24,9 +23,9 @@ from .bounds.cost_splitting import split_costs
 from .incumbents.weighted_greedy import weighted_greedy
 from .rows.candidate_edges import CandidateEdges
 
-STEPS = Option("steps", 200_000, "steps of local search, where no time limit is given", least=0, most=10**12)
-_A_SUBSCRIPTION = 5_000  # nanoseconds beside
-_PATIENCE = 600.0  # seconds a named algorithm may be expected to take where there is no limit
+STEPS = Option("steps", 200_000, "steps of local search, if there is no time limit", least=0, most=10**12)
+_SUBSCRIPTION_PACE = 5_000  # nanoseconds a subscription, beside the method's own pace
+_PATIENCE = 600.0  # expected seconds up to which a heuristic runs without a limit
 _ROUNDS = 600
 _MOST_LINKS = 20_000_000
 _MOST_BUILT = 3_000_000_000
@@ -37,19 +36,18 @@ def best(
     instance: TopicInstance,
     problem: Problem[TopicInstance, Overlay],
     *,
-    seed: int = 0,
-    time_limit: float | None = None,
-    steps: int = 200_000,
+    seed: int,
+    time_limit: float | None,
+    steps: int,
 ) -> Proposal[Overlay]:
-    """The best overlay of all named algorithms, of a greedy along an approximate LP solution, and of local search.
+    """The best overlay of all heuristics, of a greedy along an approximate LP solution, and of local search.
 
-    First every heuristic that answers the problem runs with its default options: the fastest, then those that do best
-    on the problem if they can be expected to end in the time left, then the others if in half of it; without a limit,
-    if in ten minutes. For few edges, and for
-    edges × maximum degree, a fifth of the time then goes into cost splitting among each node's 40 nearest, whose
-    averaged trees approximate a solution of the linear relaxation. An overlay is built along it, and the better one
-    of this and the heuristics' is polished by edges that the solution uses. For a low maximum degree the
-    heuristics' best is polished. For diameter 2 the heuristics' best is the answer.
+    First the heuristics for the problem run with their default options: the fastest, then those that are promising for
+    the problem if they are expected to end in the time left, then the others if in half of it (without a limit: in ten
+    minutes). For min-tco and low-tco a fifth of the time then goes into cost splitting among each node's 40 nearest,
+    whose averaged trees approximate a solution of the linear relaxation. An overlay is built along it, and the better
+    one of this and the heuristics' is polished with the edges that the solution uses. For minmax-tco the heuristics'
+    best is polished; for diameter 2 it is the answer.
 
     Parameters
     ----------
@@ -58,20 +56,20 @@ def best(
     seed : int
         Without a time limit, one seed gives one answer.
     time_limit : float, optional
-        Seconds, all of which are used but for diameter 2.
+        Seconds, all of which are used except for diameter 2.
     steps : int
-        Of local search, where there is no time limit.
+        Of local search, if there is no time limit.
 
     Returns
     -------
     Proposal
-        Never worse than any named algorithm that ran: counter ``heuristics`` lists these with their values. Counter
+        Never worse than any heuristic that ran: counter ``heuristics`` lists these with their values. Counter
         ``built`` is the number of edges of the overlay built along the LP solution.
 
     Notes
     -----
-    No paper's. Ctrl-C ends it as the time limit does. Where the nearest pairs have more than 20,000,000 topics in
-    common there is no cost splitting, and the heuristics' best is polished.
+    From no paper. Ctrl-C ends it as the time limit does. If the nearest pairs have more than 20,000,000 topics in
+    common, there is no cost splitting, and the heuristics' best is polished.
     """
     with interruptible(time_limit) as clock:
         values = {}
@@ -96,17 +94,15 @@ def best(
             if built:
                 counters["built"] = built[0].num_edges
         overlays.sort(key=lambda overlay: problem.value(instance, overlay))
-        left = clock.left if time_limit is not None else None
-        if left is None or left > 0:
-            aim = AIMS[problem.name]
-            limits: dict[str, Any] = {"time_limit": left, "steps": steps, "stopped": lambda: clock.interrupted}
-            overlays.append(polish(instance, overlays[0], first=aim, seed=seed, near=near, **limits))
+        if not clock.passed:
+            aim, start = AIMS[problem.name], overlays[0]
+            overlays.append(polish(instance, start, first=aim, seed=seed, steps=steps, candidates=near, clock=clock))
         chosen = min(overlays, key=lambda overlay: problem.value(instance, overlay))
         return Proposal(chosen, counters=counters, reason=clock.stopped_by)
 
 
 def _in_order(problem: Problem[TopicInstance, Overlay]) -> list[Method[TopicInstance, Overlay]]:
-    """The heuristics for a problem: the fastest, then those that do best on it, then the others from fast to slow."""
+    """The heuristics for a problem: the fastest, then the promising ones, then the others from fast to slow."""
     fastest, *others = [method for method in _heuristics() if problem.name in method.problems]
     return [fastest, *sorted(others, key=lambda method: problem.name not in method.promising)]
 
@@ -121,9 +117,9 @@ def _fits(
     problem: Problem[TopicInstance, Overlay],
     clock: Clock,
 ) -> bool:
-    """Whether a heuristic can be expected to end in the time left, or in half of it if it promises less."""
+    """Whether a heuristic is expected to end in the time left, or in half of it unless it is promising."""
     pairs = float((np.diff(instance.topic_offsets).astype(np.float64) ** 2).sum() / 2)
-    expected = 1e-9 * (method.pace * pairs + _A_SUBSCRIPTION * instance.num_subscriptions)
+    expected = 1e-9 * (method.pace * pairs + _SUBSCRIPTION_PACE * instance.num_subscriptions)
     share = 1.0 if problem.name in method.promising else 0.5
     return expected < min(_PATIENCE, share * clock.left)
 
@@ -132,11 +128,11 @@ def _listed(values: dict[str, float]) -> str:
     return ", ".join(f"{name} {value:g}" for name, value in sorted(values.items(), key=lambda item: (item[1], item[0])))
 
 
-def _guided(instance: TopicInstance, start: Overlay, clock: Clock) -> tuple[Near | None, list[Overlay]]:
-    """The edges that an approximate LP solution uses, as candidates, and the overlay built along it, if time allows."""
+def _guided(instance: TopicInstance, start: Overlay, clock: Clock) -> tuple[CandidateLists | None, list[Overlay]]:
+    """The edges that an approximate LP solution uses, as candidates, and the overlay built along it in time."""
     edges = _with(nearest_pairs(instance), start)
     if CandidateEdges(instance, edges).common.sum() > _MOST_LINKS or clock.passed:
-        return candidates(instance, edges), []
+        return candidate_lists(instance, edges), []
     splitting = split_costs(instance, float(start.num_edges), clock.share(0.2), rounds=_ROUNDS, among=edges)
     used = splitting.usage > _USED
     kept = CandidateEdges(instance, _with(edges[used], start))
@@ -144,7 +140,7 @@ def _guided(instance: TopicInstance, start: Overlay, clock: Clock) -> tuple[Near
     overlays = []
     if len(kept) * start.num_edges < _MOST_BUILT and not clock.passed:
         overlays.append(weighted_greedy(kept, usage + 0.01, cap=instance.num_nodes, overload=0.0, seed=0))
-    return candidates(instance, kept.keys, (0.9 + 0.1 * np.minimum(usage, 1.0)).astype(np.float32)), overlays
+    return candidate_lists(instance, kept.keys, (0.9 + 0.1 * np.minimum(usage, 1.0)).astype(np.float32)), overlays
 
 
 def _with(keys: Keys, overlay: Overlay) -> Keys:

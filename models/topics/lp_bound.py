@@ -18,43 +18,53 @@ from ...instances.overlay import Overlay
 from ...instances.problem import Problem
 from ...instances.result import Status
 from ...instances.topics.instance import TopicInstance
+from ..engine.ilp_solvers import THREADS
 from ..engine.integer_bound import UNIT, Bound
 from ..engine.search_log import PROGRESS, SearchLog
 from .bounds.certificate import Certificate
-from .bounds.certificate_text import packed
+from .bounds.certificate_text import CERTIFICATE, packed
 from .bounds.cost_splitting import certificate_rows, split_costs
 from .bounds.dual_fitting import fitted_within, mean_degree_bound
-from .cuts.cutting_planes import CuttingPlanes, Goal, starting_pairs
+from .cuts.cutting_planes import CuttingPlanes, starting_pairs
 from .incumbents.lp_guided import Incumbent
 from .incumbents.lp_guided import warm_up as warm_up_incumbents
 from .incumbents.starts import greedy_merge_or_stars, heuristic_overlays, stars, warm_up_heuristics
-from .rows import presolve as topic_presolve
 from .rows.candidate_edges import CandidateEdges, count_links
+from .rows.goal import Goal
+from .rows.presolve import PRESOLVE, drop_implied_topics
 
-_PROBLEMS = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true")
 _FACTORS = {"minmax-tco": (True,), "low-tco": (False, True)}  # is a value the edges, the degree, or both?
 _USED = 0.02
 _SMOOTHING, _STALL = 0.005, 2e-5
 _BUILD_EVERY = 10
 _LP_LINKS = 30_000
 _SPLIT_LINKS = 60_000_000
-OPTIONS = (
-    Option(
-        "method",
-        "auto",
-        "cutting planes; cost splitting; dual fitting alone; or the first two by size",
-        choices=("auto", "lp", "splitting", "fitting"),
-    ),
-    Option("presolve", True, "drop topics that others imply"),
-    Option("stall", 1e-3, "stop when ten rounds raise the bound by less than this", least=0.0, most=1e9),
-    Option("threads", 1, "threads of the LP solver", least=1, most=1024),
-    Option(
-        "certificate",
-        False,
-        "put a proof of the bound into the counters, as overlaybench.models.topics.bounds.certificate_text reads it",
-    ),
-    PROGRESS,
-)
+
+
+@dataclass(frozen=True)
+class BoundSettings:
+    """The parameters of :func:`lower_bound`.
+
+    Attributes
+    ----------
+    method : {"auto", "lp", "splitting", "fitting"}
+    presolve : bool
+        Drop topics that others imply.
+    stall : float
+        Cutting planes stop when ten rounds raise the bound by less than this.
+    threads : int
+        Of the LP solver.
+    progress : {"auto", "on", "off"}
+    """
+
+    method: str = "auto"
+    presolve: bool = True
+    stall: float = 1e-3
+    threads: int = 1
+    progress: str = "auto"
+
+
+DEFAULTS = BoundSettings()
 
 
 @dataclass(frozen=True)
@@ -66,12 +76,12 @@ class LowerBound:
     value : Fraction
         On the number of edges, or the maximum degree; every overlay's is an integer, so it may be rounded up.
     certificate : Certificate or None
-        Proves `value`, or a number of edges that such a mean degree follows from; None where dual fitting was better
-        or the LP had no time.
+        Proves `value`, or a number of edges that such a mean degree follows from; None if dual fitting was better or
+        the LP had no time.
     overlay : Overlay or None
-        The best overlay met on the way.
+        The best overlay found during the computation.
     stopped : bool
-        Whether the time limit or Ctrl-C came before the bound had settled.
+        Whether the time limit or Ctrl-C stopped it before the bound converged.
     counters : dict
     """
 
@@ -84,78 +94,54 @@ class LowerBound:
 
 def lower_bound(
     instance: TopicInstance,
+    settings: BoundSettings = DEFAULTS,
     *,
     of_degree: bool = False,
     time_limit: float | None = None,
-    method: str = "auto",
-    presolve: bool = True,
-    stall: float = 1e-3,
-    threads: int = 1,
-    progress: str = "auto",
 ) -> LowerBound:
     """Bound the edges, or the maximum degree, of every topic-connected overlay from below.
 
-    All methods approach the LP over all partition inequalities: ``lp`` by cutting planes and pricing from a sparse
+    All methods approximate the LP over all partition inequalities: ``lp`` by cutting planes and pricing from a sparse
     start, ``splitting`` by subgradients. Every iterate's duals are rounded and their bound computed in integers
-    over all pairs, so stopping at any moment, by `time_limit` or Ctrl-C, leaves a valid bound, no worse than that of
-    dual fitting. ``auto`` takes ``lp`` up to 30,000 pairs of subscribers of a topic, then ``splitting``, and
-    from 60,000,000 on ``fitting``.
+    over all pairs, so `time_limit` and Ctrl-C leave a valid bound, no worse than that of dual fitting. ``auto`` takes
+    ``lp`` up to 30,000 pairs of subscribers of a topic, then ``splitting``, and from 60,000,000 on ``fitting``.
 
     Parameters
     ----------
     instance : TopicInstance
+    settings : BoundSettings
     of_degree : bool
         Bound the maximum degree, not the edges. Only ``lp`` weighs the nodes; the others bound the mean degree.
     time_limit : float, optional
         Seconds.
-    method, presolve, stall, threads, progress
-        See `OPTIONS`.
-
-    Returns
-    -------
-    LowerBound
 
     Notes
     -----
-    Costs: :mod:`.cutting_planes`, :mod:`.cost_splitting`, :mod:`.dual_fitting`. Min-TCO is P1 §4,
-    MinMax-TCO P2 §2.1.
+    Costs: :mod:`.cutting_planes`, :mod:`.cost_splitting`, :mod:`.dual_fitting`. Min-TCO is P1 §4, MinMax-TCO P2 §2.1.
     """
     with interruptible(time_limit) as clock:
-        return _bounded(instance, of_degree, clock, method, presolve, stall, threads, progress)
+        return _bounded(instance, of_degree, clock, settings)
 
 
-def _bounded(
-    instance: TopicInstance,
-    of_degree: bool,
-    clock: Clock,
-    method: str,
-    presolve: bool,
-    stall: float,
-    threads: int,
-    progress: str,
-) -> LowerBound:
-    reduced, topics = instance, np.arange(instance.num_topics, dtype=np.int32)
-    if presolve:
-        reduced, topics = topic_presolve.without_implied(instance, topic_presolve.presolve(instance))
-    bound = _bounded_without_presolve(reduced, of_degree, clock, method, stall, threads, SearchLog(progress))
-    return replace(bound, certificate=None if bound.certificate is None else bound.certificate.for_topics(topics))
+def _bounded(instance: TopicInstance, of_degree: bool, clock: Clock, settings: BoundSettings) -> LowerBound:
+    if not settings.presolve:
+        return _bounded_without_presolve(instance, of_degree, clock, settings)
+    presolved = drop_implied_topics(instance)
+    bound = _bounded_without_presolve(presolved.instance, of_degree, clock, settings)
+    proof = None if bound.certificate is None else bound.certificate.for_topics(presolved.topics)
+    return replace(bound, certificate=proof)
 
 
 def _bounded_without_presolve(
-    instance: TopicInstance,
-    of_degree: bool,
-    clock: Clock,
-    method: str,
-    stall: float,
-    threads: int,
-    progress: SearchLog,
+    instance: TopicInstance, of_degree: bool, clock: Clock, settings: BoundSettings
 ) -> LowerBound:
+    method, progress = settings.method, SearchLog(settings.progress)
     if method == "auto":
         links = count_links(instance)
         method = "lp" if links <= _LP_LINKS else "splitting" if links <= _SPLIT_LINKS else "fitting"
     fitted = fitted_within(clock, instance)
     if method == "lp":
-        bound = _by_planes(instance, of_degree, clock, stall, threads, progress)
+        bound = _by_planes(instance, of_degree, clock, settings, progress)
     elif method == "splitting":
         bound = _by_splitting(instance, clock, progress)
     else:
@@ -170,12 +156,12 @@ def _bounded_without_presolve(
 
 
 def _by_planes(
-    instance: TopicInstance, of_degree: bool, clock: Clock, stall: float, threads: int, progress: SearchLog
+    instance: TopicInstance, of_degree: bool, clock: Clock, settings: BoundSettings, progress: SearchLog
 ) -> LowerBound:
     start = greedy_merge_or_stars(instance, clock)
     incumbent = Incumbent(instance, Goal(), start, 0)
     goal = Goal(edge_cost=0, degree_cost=1) if of_degree else Goal()
-    planes = CuttingPlanes(instance, goal, start, threads=threads)
+    planes = CuttingPlanes(instance, goal, start, threads=settings.threads)
     rounds = 0
 
     def at_round(bound: Bound) -> bool:
@@ -191,7 +177,7 @@ def _by_planes(
         )
         return False
 
-    planes.tighten(clock, stall=stall, at_round=at_round)
+    planes.tighten(clock, stall=settings.stall, at_round=at_round)
     stopped = clock.passed
     if not of_degree:
         incumbent.improve_along(planes.edges, planes.lp.x, clock, goal=0, steps=10_000)
@@ -211,7 +197,7 @@ def _by_splitting(instance: TopicInstance, clock: Clock, progress: SearchLog) ->
     splitting = split_costs(
         instance, float(start.num_edges), clock.share(0.9), smoothing=_SMOOTHING, stall=_STALL, progress=progress
     )
-    stopped = not splitting.settled
+    stopped = not splitting.converged
     try:
         used = splitting.usage > _USED
         kept = CandidateEdges(
@@ -236,27 +222,27 @@ def _solve(
     *,
     seed: int,
     time_limit: float | None,
+    certificate: bool,
     **options: Any,
 ) -> Proposal[Overlay]:
-    with_certificate, certificates = options.pop("certificate"), []
+    settings, certificates = BoundSettings(**options), []
     with interruptible(time_limit) as clock:
         overlays, value, stopped = [stars(instance)], 1, False
-        if options["method"] != "fitting":
+        if settings.method != "fitting":
             first = clock.share(0.5)
             overlays += heuristic_overlays(instance, problem, seed=seed, clock=first)
             stopped = first.passed
         counters: dict[str, float | str] = {}
-        for of_degree in (False, True):
-            if of_degree in _FACTORS.get(problem.name, (False,)):
-                share = clock.share(0.5) if problem.name == "low-tco" and not of_degree else clock
-                bound = _bounded(instance, of_degree, share, **options)
-                value *= math.ceil(bound.value)
-                stopped |= bound.stopped
-                counters |= bound.counters
-                certificates += [] if bound.certificate is None else [bound.certificate]
-                if bound.overlay is not None and not problem.violations(instance, bound.overlay):
-                    overlays.append(bound.overlay)
-        if with_certificate and certificates:
+        for of_degree in _FACTORS.get(problem.name, (False,)):
+            share = clock.share(0.5) if problem.name == "low-tco" and not of_degree else clock
+            bound = _bounded(instance, of_degree, share, settings)
+            value *= math.ceil(bound.value)
+            stopped |= bound.stopped
+            counters |= bound.counters
+            certificates += [] if bound.certificate is None else [bound.certificate]
+            if bound.overlay is not None and not problem.violations(instance, bound.overlay):
+                overlays.append(bound.overlay)
+        if certificate and certificates:
             counters["certificate"] = packed(certificates)
         best = min(overlays, key=lambda overlay: problem.value(instance, overlay))
         stopped |= clock.interrupted
@@ -270,16 +256,28 @@ def _warm_up() -> None:
     small = trial_instance()
     for method in ("lp", "splitting"):
         for of_degree in (False, True):
-            lower_bound(small, of_degree=of_degree, method=method, progress="off")
+            lower_bound(small, BoundSettings(method=method, progress="off"), of_degree=of_degree)
 
 
 LP_BOUND: Method[TopicInstance, Overlay] = Method(
     name="lp-bound",
-    problems=_PROBLEMS,
-    summary="certified lower bound by the LP of partition inequalities, anytime; with the best overlay met",
+    problems=("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true"),
+    summary="certified lower bound by the LP of partition inequalities, anytime; with the best overlay found",
     source="P1 §4, P2 §2; docs/exact.md",
     exact=False,
     solve=_solve,
-    options=OPTIONS,
+    options=(
+        Option(
+            "method",
+            BoundSettings.method,
+            "cutting planes; cost splitting; dual fitting alone; or the first two by size",
+            choices=("auto", "lp", "splitting", "fitting"),
+        ),
+        PRESOLVE,
+        Option("stall", BoundSettings.stall, "stop when ten rounds gain less than this", least=0.0, most=1e9),
+        THREADS,
+        CERTIFICATE,
+        PROGRESS,
+    ),
     warm_up=_warm_up,
 )

@@ -3,6 +3,8 @@
 OR-Tools' own HiGHS (pywraplp) is not tried: after `import pulp` it solves nothing, and nothing here uses it.
 """
 
+from __future__ import annotations
+
 import subprocess
 import sys
 from itertools import permutations
@@ -50,13 +52,13 @@ for backend in (pulp.HiGHS(msg=False), pulp.PULP_CBC_CMD(msg=False)):
 
 
 @pytest.mark.parametrize("order", list(permutations(IMPORTS)), ids="-".join)
-def test_the_solver_libraries_share_a_process(order):
+def test_the_solver_libraries_share_a_process(order: tuple[str, ...]) -> None:
     script = "\n".join([*(IMPORTS[name] for name in order), SOLVE])
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr[-2000:]
 
 
-def test_importing_the_models_loads_neither_pulp_nor_ortools():
+def test_importing_the_models_loads_neither_pulp_nor_ortools() -> None:
     script = "import sys, models; print([name for name in ('pulp', 'ortools') if name in sys.modules])"
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert ended.stdout.strip() == "[]"

@@ -1,7 +1,7 @@
-"""Lower bounds in integers: dual values, rounded, and what they prove whatever a solver thought of them.
+"""Lower bounds from dual values, computed in integers.
 
-Any dual values prove a bound, so they are rounded to multiples of 1/2^32 and the bound is computed from them
-anew, in integers. Neither the solver's tolerances nor rounding can lift it above the truth.
+Any dual values prove a bound, so they are rounded to multiples of 1/2^32 and the bound is computed from them in
+integers. Neither the solver's tolerances nor rounding can lift it above the optimum.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from ....heuristics.compiled import kernel
 from ....instances.arrays import Ids
 from ....instances.topics.instance import TopicInstance
 from ...engine.integer_bound import UNIT, Bound
-from ..rows.candidate_edges import CandidateEdges, Links
-from ..rows.topic_rows import DIAMETER, PARTITION, TopicRows, Units, sweep
+from ..rows.candidate_edges import CandidateEdges
+from ..rows.goal import Goal
+from ..rows.topic_rows import DIAMETER, PARTITION, TopicRows, Units, cover, sweep
 
 _CROSSING = ({0, 1}, {0, 2}, {1, 3})  # labels of the ends of an edge that counts in a diameter row
 Reals = npt.NDArray[np.float64]
@@ -29,31 +29,24 @@ def proven_bound(
     rows: TopicRows,
     duals: Reals,
     node_duals: Reals,
+    goal: Goal,
     *,
-    edge_cost: int,
-    degree_cost: int,
-    degree_bounds: tuple[int, int],
     lower: npt.NDArray[np.int8] | None = None,
     upper: npt.NDArray[np.int8] | None = None,
 ) -> Bound:
-    """A lower bound on Σ edge_cost·x + degree_cost·D over every overlay that satisfies the rows.
+    """A lower bound on the goal's objective over every overlay that satisfies the rows.
 
-    Overlays may use every pair of nodes with a topic in common, candidate or not. With both costs 0, a positive
-    bound proves that there is no such overlay.
+    Overlays may use every pair of nodes with a topic in common, candidate or not. If the goal has no costs, a positive
+    bound proves infeasibility.
 
     Parameters
     ----------
     duals : float64 array, one a row
     node_duals : float64 array, shape (|V|,)
         Of the rows degree(v) ≤ D.
-    degree_bounds : pair of int
-        The least and the largest D allowed.
+    goal : Goal
     lower, upper : int8 arrays, one a candidate edge
         The bounds of x, 0 and 1 by default.
-
-    Returns
-    -------
-    Bound
 
     Notes
     -----
@@ -62,15 +55,15 @@ def proven_bound(
     Σ duals·|E| < 2^30.
     """
     units, prices = _rounded(duals), _rounded(node_duals)
-    cost = edge_cost * UNIT
+    cost = goal.edge_cost * UNIT
     swept = sweep(edges.interest, edges.position, rows, units, prices, cost, UNIT >> 20)
-    reduced = cost - _cover(rows, units, edges.links, len(edges)) + prices[edges.u] + prices[edges.v]
+    reduced = cost - cover(rows, units, edges.links, len(edges)) + prices[edges.u] + prices[edges.v]
     total = sum((units * rows.rhs.astype(np.int64)).tolist()) - swept.excess
     if lower is not None and upper is not None:
         negative = np.minimum(reduced, 0)
         total += int(-negative[upper == 0].sum() + (reduced - negative)[lower == 1].sum())
-    slack = degree_cost * UNIT - int(prices.sum())
-    total += slack * degree_bounds[0 if slack >= 0 else 1]
+    slack = goal.degree_cost * UNIT - int(prices.sum())
+    total += slack * goal.degree_range(edges.instance.num_nodes)[0 if slack >= 0 else 1]
     unknown = ~np.isin(swept.pairs, edges.keys)
     pairs, covers = swept.pairs[unknown], swept.covers[unknown]
     return Bound(total, pairs[np.argsort(-covers, kind="stable")], reduced)
@@ -78,7 +71,7 @@ def proven_bound(
 
 @dataclass(frozen=True)
 class Certificate:
-    """A lower bound on the edges or the maximum degree that anyone can check with a few lines of code.
+    """A lower bound on the edges or the maximum degree that a few lines of code check.
 
     Attributes
     ----------
@@ -98,22 +91,22 @@ class Certificate:
 
     @classmethod
     def of(cls, rows: TopicRows, duals: Reals, node_duals: Reals) -> Certificate:
-        """Round dual values and keep the rows that have one."""
+        """Round dual values down and drop the rows without one."""
         units, used = _rounded(duals), _rounded(duals) > 0
         kept = tuple(units[used].tolist())
         return cls(rows.chosen(used), kept, tuple(_rounded(node_duals).tolist()))
 
     def for_topics(self, topics: Ids) -> Certificate:
-        """The same proof for an instance in which topic t has the number ``topics[t]``, and perhaps there are more."""
+        """The same proof for an instance in which topic t has the number ``topics[t]``; it may have more topics."""
         return replace(self, rows=self.rows._replace(topic=topics[self.rows.topic]))
 
     @property
     def of_degree(self) -> bool:
-        """Whether the bound is on the maximum degree: there are node duals."""
+        """Whether the bound is on the maximum degree, as there are node duals."""
         return any(self.node_duals)
 
     def check(self, instance: TopicInstance, *, diameter_two: bool = False) -> Fraction:
-        """The bound, in Python's integers and from the definitions, sharing no code with the solver.
+        """Compute the bound in Python's integers from the definitions, without code of the solver.
 
         Parameters
         ----------
@@ -124,14 +117,13 @@ class Certificate:
         Raises
         ------
         ValueError
-            If the certificate is not one: a negative dual, labels that do not fit the topic, or a right-hand side
-            that is not the row's.
+            If a dual is negative, labels do not fit the topic, or a right-hand side is wrong.
         """
         if min((*self.duals, *self.node_duals), default=0) < 0 or sum(self.node_duals) > self.unit:
             raise ValueError("dual values must not be negative, nor those of the nodes exceed 1 in sum")
         prices = dict(enumerate(self.node_duals))
         cost = 0 if self.of_degree else self.unit
-        cover: dict[tuple[int, int], int] = {}
+        covers: dict[tuple[int, int], int] = {}
         total = 0
         for r, dual in enumerate(self.duals):
             t, kind, rhs = int(self.rows.topic[r]), int(self.rows.kind[r]), int(self.rows.rhs[r])
@@ -149,8 +141,8 @@ class Certificate:
             total += dual * rhs
             for (u, one), (v, other) in combinations(zip(nodes, label, strict=True), 2):
                 if (one != other) if kind == PARTITION else ({one, other} in _CROSSING):
-                    cover[u, v] = cover.get((u, v), 0) + dual
-        for (u, v), covered in cover.items():
+                    covers[u, v] = covers.get((u, v), 0) + dual
+        for (u, v), covered in covers.items():
             total -= max(0, covered - prices.get(u, 0) - prices.get(v, 0) - cost)
         return Fraction(total, self.unit)
 
@@ -158,23 +150,3 @@ class Certificate:
 def _rounded(duals: Reals) -> Units:
     units: Units = np.floor(np.maximum(duals, 0.0) * UNIT).astype(np.int64)
     return units
-
-
-@kernel
-def _cover(rows: TopicRows, duals: Units, links: Links, num_edges: int) -> Units:
-    """Σ duals of the rows that each candidate edge crosses."""
-    cover = np.zeros(num_edges, np.int64)
-    for r in range(len(rows.topic)):
-        if duals[r] == 0:
-            continue
-        start, t = rows.offsets[r], rows.topic[r]
-        for k in range(links.offsets[t], links.offsets[t + 1]):
-            one, other = rows.label[start + links.a[k]], rows.label[start + links.b[k]]
-            low, high = min(one, other), max(one, other)
-            if rows.kind[r] == PARTITION:
-                crosses = one != other
-            else:
-                crosses = (low == 0 and 0 < high <= 2) or (low == 1 and high == 3)
-            if crosses:
-                cover[links.edge[k]] += duals[r]
-    return cover

@@ -1,4 +1,4 @@
-"""Certificates as text, to be stored with a result, and what they prove of a problem's value."""
+"""Certificates as text, to be stored with a result, and the bound on a problem's value that they prove."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from ....instances.option import Option
 from ....instances.topics.instance import TopicInstance
 from ..rows.topic_rows import TopicRows
 from .certificate import Certificate
 
+CERTIFICATE = Option("certificate", False, f"add a proof of the bound to the counters, for {__name__}")
 _FORMAT = "certificate/1"
 _PROBLEMS = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true")
 
@@ -30,7 +32,7 @@ def packed(certificates: Iterable[Certificate]) -> str:
 
 
 def unpacked(text: str) -> list[Certificate]:
-    """What :func:`packed` wrote.
+    """The certificates in a text of :func:`packed`.
 
     Raises
     ------
@@ -38,10 +40,10 @@ def unpacked(text: str) -> list[Certificate]:
         If the text is not of this format.
     """
     try:
-        whole = json.loads(zlib.decompress(base64.b64decode(text, validate=True)))
-        if whole["format"] != _FORMAT:
-            raise ValueError(f"format {whole['format']!r} where {_FORMAT!r} is expected")
-        return [_certificate(**proof) for proof in whole["proofs"]]
+        document = json.loads(zlib.decompress(base64.b64decode(text, validate=True)))
+        if document["format"] != _FORMAT:
+            raise ValueError(f"format {document['format']!r} where {_FORMAT!r} is expected")
+        return [_certificate(**proof) for proof in document["proofs"]]
     except (zlib.error, KeyError, TypeError) as error:
         raise ValueError(f"not a certificate: {error}") from error
 
@@ -63,8 +65,8 @@ def proven_value(instance: TopicInstance, problem: str, text: str) -> int:
 
     Notes
     -----
-    Every overlay has as many edges, and such a degree, as :meth:`Certificate.check` finds; degrees add up to twice the
-    edges; three subscribers of a topic cannot all have degree 1. Time O(Σ_rows |V_t|²), in Python.
+    Besides the bounds of :meth:`.Certificate.check`: degrees add up to twice the edges, and three subscribers of a
+    topic cannot all have degree 1. Time O(Σ_rows |V_t|²), in Python.
     """
     if problem not in _PROBLEMS:
         raise ValueError(f"problem {problem!r} where one of {', '.join(_PROBLEMS)} is expected")

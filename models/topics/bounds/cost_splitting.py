@@ -1,8 +1,8 @@
-"""The bound of the partition LP without an LP solver: split each edge's cost among its topics, and span each topic.
+"""The bound of the partition LP without an LP solver: split each edge's cost among its topics, add up spanning trees.
 
 If λ(t, e) ≥ 0 and Σ_t λ(t, e) ≤ 1 for each edge e, an overlay costs at least Σ_t (minimum spanning tree of V_t under
-λ(t, ·)): every G_t holds a spanning tree, and an edge pays at most 1 to all its topics. The best split attains the
-bound of all partition inequalities, by duality; projected subgradients find a nearly best one.
+λ(t, ·)): every G_t contains a spanning tree, and an edge's shares add up to at most 1. By duality the best split
+attains the bound of all partition inequalities; projected subgradients approximate it.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ class Splitting:
     edges : CandidateEdges
         All pairs with a topic in common.
     units : int
-        The bound times `UNIT`: a sum of integer tree weights.
+        The bound times `UNIT`, a sum of integer tree weights.
     shares : int64 array, one a link
         λ in units, in the order of ``edges.links``.
     usage : float64 array, one an edge
-        That fractional solution: how often trees used the edge, averaged.
+        A fractional solution of the partition LP: the average number of trees that use the edge.
     limit : float
-        The cost of a fractional solution of the partition LP: no split and no such LP proves more.
+        The cost of this solution, an upper limit on the bound of the partition LP.
     rounds : int
-    settled : bool
+    converged : bool
         Whether the bound stopped rising.
     """
 
@@ -55,7 +55,7 @@ class Splitting:
     usage: Reals
     limit: float = np.inf
     rounds: int = 0
-    settled: bool = False
+    converged: bool = False
 
 
 def split_costs(
@@ -69,27 +69,23 @@ def split_costs(
     progress: SearchLog | None = None,
     among: npt.NDArray[np.int64] | None = None,
 ) -> Splitting:
-    """Raise the bound by subgradient steps; every round's bound is exact, and the best is kept.
+    """Raise the bound by subgradient steps; every round's bound is computed in integers.
 
     Parameters
     ----------
     instance : TopicInstance
     target : float
-        The value of an overlay, for the length of the steps.
+        The value of an overlay, which sets the length of the steps.
     clock : Clock
     stall : float
-        Stop when the steps have become short and 200 rounds raised the bound by less than this share.
+        Stop when the steps are short and 200 rounds raised the bound by less than this fraction.
     rounds : int
-        At most.
+        The largest number of rounds.
     smoothing : float
-        The weight of a round's trees in their average: less of it brings `limit` nearer to the bound.
+        The weight of a round's trees in their average; a smaller one brings `limit` nearer to the bound.
     among : int64 array, optional
-        Candidate edges u·|V| + v that connect every topic, rising. Then the bound is one on the overlays of these
-        edges only, and `usage` tells which of them to prefer.
-
-    Returns
-    -------
-    Splitting
+        Candidate edges u·|V| + v that connect every topic, rising. The bound then holds for overlays of these edges
+        only, and `usage` ranks them.
 
     Notes
     -----
@@ -105,7 +101,7 @@ def split_costs(
     shares = 1.0 / edges.common.astype(np.float64)[edges.links.edge]
     best = Splitting(edges, 0, np.zeros(len(shares), np.int64), np.zeros(len(edges)))
     if not len(edges):
-        best.settled = True
+        best.converged = True
         return best
     direction, length, since, mark = np.zeros(len(shares)), 1.0, 0, 0
     centre = shares.copy()
@@ -130,7 +126,7 @@ def split_costs(
             length, since = length * _SHORTER, 0
         if number % _SPAN == _SPAN - 1:
             if best.units <= mark + stall * best.units and length < _SHORT:
-                best.settled = True
+                best.converged = True
                 return best
             mark = best.units
         shares = _step(centre, direction, offsets, order, length * max(1.0, target - total / UNIT))
@@ -140,8 +136,8 @@ def split_costs(
 def certificate_rows(splitting: Splitting) -> tuple[TopicRows, Reals]:
     """Partition inequalities and their duals that prove the bound of a split.
 
-    The trees' weights w₁ < w₂ < … of a topic give the partitions left by the tree edges lighter than w_i, with
-    the dual w_i − w_{i−1} (Kruskal). Cost O(Σ_t |V_t|²) and as much memory.
+    For the weights w₁ < w₂ < … of a topic's tree, the components of the tree edges lighter than w_i form a partition
+    with the dual w_i − w_{i−1} (Kruskal). Cost O(Σ_t |V_t|²) and as much memory.
     """
     instance, links = splitting.edges.instance, splitting.edges.links
     _, in_tree = _span(instance.topic_offsets, links.offsets, splitting.shares)
@@ -173,7 +169,7 @@ def certificate_rows(splitting: Splitting) -> tuple[TopicRows, Reals]:
 
 
 def _spanning(edges: CandidateEdges, *, complete: bool) -> Callable[[Units], tuple[np.int64, npt.NDArray[np.bool_]]]:
-    """What gives the minimum spanning trees of all topics by the links' weights."""
+    """The function from links' weights to the minimum spanning trees of all topics."""
     topic_offsets, links = edges.instance.topic_offsets, edges.links
     if complete:
         return lambda weight: _span(topic_offsets, links.offsets, weight)
@@ -231,7 +227,7 @@ def _span(topic_offsets: Offsets, link_offsets: Offsets, weight: Units) -> tuple
 def _span_sparse(
     topic_offsets: Offsets, starts: Offsets, others: Ids, via: Offsets, weight: Units
 ) -> tuple[np.int64, npt.NDArray[np.bool_]]:
-    """As :func:`_span`, where the links of the subscriber at place p lead to places `others` from starts[p] on."""
+    """As :func:`_span`, where the links of the subscriber with index p lead to ``others[starts[p]:starts[p + 1]]``."""
     total = np.int64(0)
     in_tree = np.zeros(len(weight), np.bool_)
     for t in range(len(topic_offsets) - 1):

@@ -1,4 +1,4 @@
-"""A lower bound on the number of edges from a greedy run, without any LP: dual values fitted to the merging."""
+"""Dual fitting: a lower bound on the number of edges from a run of Greedy Merge, without an LP."""
 
 from __future__ import annotations
 
@@ -24,24 +24,20 @@ def dual_fitting_bound(instance: TopicInstance, *, work: int = _WORK) -> Fractio
 
     At any moment of a greedy run let P_t be the components of topic t, and let no edge contribute more than c. The
     dual value 1/c on the partition inequality of each P_t covers an edge by its contribution ÷ c ≤ 1, so it is
-    feasible, and Σ_t (|P_t| − 1) ÷ c is a bound. The best over the run is taken; c falls as the run goes on.
+    feasible, and Σ_t (|P_t| − 1) ÷ c is a bound. The result is the best over the run, in which c falls.
 
-    A second bound needs no pair: a node's topics are at most m = max|T_v|, so no edge contributes more than m. And a
-    third: an overlay connects whatever topics connect, so |V| less the components of the subscription graph.
+    Two bounds need no pairs of nodes: no edge contributes more than m = max|T_v|; and an overlay has at least |V| minus
+    the components of the subscription graph many edges.
 
     Parameters
     ----------
     instance : TopicInstance
     work : int
-        If Σ_t |V_t|² · max|T_v| exceeds this, pairs are not looked at and only the last two bounds are used.
-
-    Returns
-    -------
-    Fraction
+        If Σ_t |V_t|² · max|T_v| exceeds this, only the last two bounds are used.
 
     Notes
     -----
-    The argument is the one of the greedy ratio for submodular covers (P1, Lemma 6.5), with the duals kept. Time
+    The argument is that of the greedy ratio for submodular covers (P1, Chockler et al. 2007, Lemma 6.5). Time
     O(Σ_t |V_t|² · max|T_v|) with pairs, O(Σ|T_v|) without; memory O(Σ|T_v|).
     """
     interest = interest_of(instance)
@@ -57,7 +53,7 @@ def dual_fitting_bound(instance: TopicInstance, *, work: int = _WORK) -> Fractio
 
 
 def fitted_within(clock: Clock, instance: TopicInstance, *, work: int = _WORK) -> Fraction:
-    """As :func:`dual_fitting_bound`, but pairs are looked at only as long as there is time."""
+    """As :func:`dual_fitting_bound`, but without pairs if they take longer than the clock allows."""
     by_pairs = finished_within(clock, partial(dual_fitting_bound, instance, work=work), steps=_pair_steps(instance))
     return dual_fitting_bound(instance, work=0) if by_pairs is None else by_pairs
 
@@ -101,7 +97,7 @@ def _merges_left(interest: Interest, components: TopicComponents, most: int, mer
 
 @kernel
 def _connecting_edges(interest: Interest) -> int:
-    """|V| less the number of components of the graph in which all subscribers of a topic are adjacent."""
+    """|V| minus the number of components of the graph in which all subscribers of a topic are adjacent."""
     n = len(interest.node_offsets) - 1
     parent = np.arange(n)
     count = 0

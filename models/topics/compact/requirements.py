@@ -1,4 +1,4 @@
-"""What a compact model has to require: the distinct topics, the edges worth having, and the edges nobody can avoid."""
+"""The constraints of a compact model: the distinct topics, the useful edges and the forced ones."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from itertools import combinations
 
 from ....instances.clock import Clock
 from ....instances.topics.instance import TopicInstance
+from ...engine.exact_method import check_size
 
 Edge = tuple[int, int]
 Subscribers = tuple[int, ...]
@@ -16,19 +17,19 @@ Subscribers = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Requirements:
-    """An instance without what cannot matter.
+    """An instance without redundant topics and useless edges.
 
     Attributes
     ----------
     num_nodes : int
     topics : list of tuples of int
-        The distinct V_t of at least two subscribers. What a problem asks of a topic it asks of its V_t alone, so a
-        second topic with the same subscribers, or one with a single subscriber, asks nothing new.
+        The distinct V_t of at least two subscribers. The constraints of a topic depend on V_t alone, so a second
+        topic with the same subscribers adds none, nor does one with a single subscriber.
     edges : list of (u, v), u < v
-        The pairs with a topic in common, in order. Any other edge lies in no G_t: without it an overlay stays
-        valid and becomes no worse.
+        The pairs with a topic in common, in order. Any other edge is in no G_t: without it an overlay stays valid
+        and does not become worse.
     forced : set of edges
-        The topics of two subscribers: such a topic is connected by its one edge only.
+        The topics of two subscribers: only their one edge connects such a topic.
     """
 
     num_nodes: int
@@ -44,6 +45,10 @@ class Requirements:
             for node in edge:
                 edges_at[node].append(edge)
         return dict(edges_at)
+
+    def check_size(self, power: int, most: int) -> None:
+        """Raise :class:`.ModelTooLarge` if a model of |V_t|^power variables a topic has more than `most`."""
+        check_size(len(self.edges) + sum(len(subscribers) ** power for subscribers in self.topics), most)
 
 
 def requirements_of(instance: TopicInstance, clock: Clock) -> Requirements:
@@ -82,8 +87,8 @@ class Blocks:
 def unconnected_topics(requirements: Requirements, clock: Clock) -> Iterator[Blocks]:
     """The topics that the forced edges leave unconnected, each distinct partition into blocks once.
 
-    An overlay that holds the forced edges connects a topic if and only if it connects its blocks: inside a block
-    every subscriber reaches every other one already. Time O(Σ_t (|V_t|² + |forced|)).
+    An overlay with the forced edges connects a topic if and only if it connects its blocks, as each block is connected
+    already. Time O(Σ_t (|V_t|² + |forced|)).
 
     Raises
     ------
@@ -122,5 +127,5 @@ def _connected_by(forced: frozenset[Edge], subscribers: Subscribers) -> list[Sub
 
 
 def pair(u: int, v: int) -> Edge:
-    """The edge between two nodes, as it is named."""
+    """The edge between two nodes, smaller node first."""
     return (u, v) if u < v else (v, u)

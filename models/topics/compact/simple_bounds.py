@@ -1,4 +1,4 @@
-"""Lower bounds that need no solver: what is returned when there was time for nothing better."""
+"""Lower bounds that need no solver."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class SimpleBounds(NamedTuple):
 def simple_bounds(requirements: Requirements, clock: Clock) -> SimpleBounds:
     """Bounds from single topics and single nodes.
 
-    A topic needs |V_t| − 1 edges, and topics that share no pair of subscribers need different ones: their needs add
-    up. A node needs a neighbour in each of its topics, and topics that share no other subscriber need different
-    ones. The degrees add up to twice the edges, and in a topic of more than two some degree is at least 2.
+    A topic needs |V_t| − 1 edges, and topics that share no pair of subscribers need distinct ones. A node needs a
+    neighbour in each of its topics, and topics that share no other subscriber need distinct neighbours. The degrees
+    add up to twice the edges, and in a topic of more than two subscribers some degree is at least 2.
 
     Time O(Σ_t |V_t|²).
 

@@ -1,7 +1,7 @@
 """Separation of the partition inequalities: for topic t and a partition of V_t into k blocks, x(cross) ≥ k − 1.
 
-They describe the dominant of the spanning-tree polytope of each topic, which is all that the LP relaxation of
-Min-TCO by flows knows too (Fulkerson 1971; Dar, Fischer, Martinovic, Scheithauer 2021).
+They describe the dominant of the spanning-tree polytope of each topic, as does the multi-commodity flow relaxation
+(Fulkerson 1971; Dar, Fischer, Martinovic, Scheithauer 2021).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _FLOW_EPSILON = 1e-11
 
 
 def violated_partitions(
-    topic_offsets: Offsets, links: Links, weights: Weights, *, tolerance: float, exact: bool, topics: Ids | None = None
+    topic_offsets: Offsets, links: Links, weights: Weights, *, tolerance: float, exact: bool
 ) -> TopicRows:
     """At most one partition inequality per topic that the weights violate by more than `tolerance`.
 
@@ -33,42 +33,32 @@ def violated_partitions(
     tolerance : float
         A row is returned if x(cross) < k − 1 − tolerance.
     exact : bool
-        Without it: of the partitions that arise when edges are contracted from the heaviest down (Kruskal), the
-        most violated; every disconnected topic of 0/1 weights is found. With it: a most violated partition of all,
-        found by |V_t| minimum cuts wherever the heuristic finds none.
-    topics : int32 array, optional
-        Only these.
-
-    Returns
-    -------
-    TopicRows
+        Without it: the most violated of the partitions that arise when edges are contracted from the heaviest down
+        (Kruskal); with 0/1 weights this finds every disconnected topic. With it, where the heuristic finds none: a
+        most violated one of all partitions, by |V_t| minimum cuts.
 
     Notes
     -----
     Heuristic: O(L log L) for the L links of a topic with positive weight. Exact: Dilworth truncation of the
-    supermodular x(E[S]) + 1 by Cunningham's greedy (Barahona 1992; Baïou, Barahona, Mahjoub 2000): subscribers
-    enter one by one, and each enters with the set of blocks that gains most, a minimum cut in the contracted
-    graph (Goldberg's, by augmenting paths). Up to rounding, nothing violated is missed; a row that is
-    returned is valid whatever the rounding.
+    supermodular x(E[S]) + 1 by Cunningham's greedy (Barahona 1992; Baïou, Barahona, Mahjoub 2000): subscribers are
+    added one by one, and each is merged with the set of blocks that gains most, a minimum cut in the contracted graph
+    (Goldberg's, by augmenting paths). Up to rounding, no violated partition is missed; rounding cannot make a returned
+    row invalid.
     """
-    chosen = np.arange(len(topic_offsets) - 1, dtype=np.int32) if topics is None else topics
-    sizes = topic_offsets[chosen + 1] - topic_offsets[chosen]
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    label = np.empty(offsets[-1], np.int32)
-    blocks = _separate(chosen, offsets, label, links, weights, tolerance, exact)
-    rows = TopicRows(chosen, np.zeros_like(chosen), (blocks - 1).astype(np.int32), offsets, label)
+    topics = np.arange(len(topic_offsets) - 1, dtype=np.int32)
+    label = np.empty(topic_offsets[-1], np.int32)
+    blocks = _separate(topic_offsets, label, links, weights, tolerance, exact)
+    rows = TopicRows(topics, np.zeros_like(topics), (blocks - 1).astype(np.int32), topic_offsets, label)
     return rows.chosen(blocks > 1)
 
 
 @kernel
-def _separate(
-    topics: Ids, offsets: Offsets, label: Ids, links: Links, weights: Weights, tolerance: float, exact: bool
-) -> Ids:
+def _separate(offsets: Offsets, label: Ids, links: Links, weights: Weights, tolerance: float, exact: bool) -> Ids:
     """Write a partition of each topic and return its number of blocks, 0 if none is violated."""
-    blocks = np.zeros(len(topics), np.int32)
-    for i in range(len(topics)):
-        n = offsets[i + 1] - offsets[i]
-        first, last = links.offsets[topics[i]], links.offsets[topics[i] + 1]
+    blocks = np.zeros(len(offsets) - 1, np.int32)
+    for t in range(len(blocks)):
+        n = offsets[t + 1] - offsets[t]
+        first, last = links.offsets[t], links.offsets[t + 1]
         count = 0
         for k in range(first, last):
             count += weights[links.edge[k]] > _FLOW_EPSILON
@@ -78,10 +68,10 @@ def _separate(
             if weights[links.edge[k]] > _FLOW_EPSILON:
                 one[count], other[count], weight[count] = links.a[k], links.b[k], weights[links.edge[k]]
                 count += 1
-        out = label[offsets[i] : offsets[i + 1]]
-        blocks[i] = _by_contraction(n, one, other, weight, tolerance, out)
-        if blocks[i] == 0 and exact:
-            blocks[i] = _by_cuts(n, one, other, weight, tolerance, out)
+        out = label[offsets[t] : offsets[t + 1]]
+        blocks[t] = _by_contraction(n, one, other, weight, tolerance, out)
+        if blocks[t] == 0 and exact:
+            blocks[t] = _by_cuts(n, one, other, weight, tolerance, out)
     return blocks
 
 
@@ -123,7 +113,7 @@ def _by_contraction(n: int, one: Ids, other: Ids, weight: Weights, tolerance: fl
             best, best_merges = blocks - 1 - cross, merges
     if best <= tolerance:
         return 0
-    # A block is named by one of its members, which keeps the name until it is united with a larger one.
+    # A block is identified by one of its members, until it is merged into a larger one.
     for v in range(n):
         out[v] = v
     for k in range(best_merges):
@@ -133,7 +123,7 @@ def _by_contraction(n: int, one: Ids, other: Ids, weight: Weights, tolerance: fl
 
 @kernel
 def _flattened(parent: Ids) -> int:
-    """Turn a forest of parents into labels 0, 1, … and return how many there are."""
+    """Replace a forest of parents by labels 0, 1, … and return their number."""
     n = len(parent)
     root = np.empty(n, np.int32)
     for v in range(n):
@@ -156,7 +146,7 @@ def _by_cuts(n: int, one: Ids, other: Ids, weight: Weights, tolerance: float, ou
     block = np.full(n, -1, np.int32)
     count = 0
     for v in range(n):
-        # The contracted graph: a node for each block, and the newcomer.
+        # The contracted graph has a node for each block, and last the new subscriber.
         node_of = np.full(n, -1, np.int32)
         name = np.empty(count + 1, np.int32)
         nodes = 0
@@ -173,7 +163,7 @@ def _by_cuts(n: int, one: Ids, other: Ids, weight: Weights, tolerance: float, ou
                 if a != b:
                     between[a, b] += weight[k]
                     between[b, a] += weight[k]
-        joins = _best_company(between)
+        joins = _best_merge(between)
         block[v] = v
         count += 1
         for w in range(v):
@@ -192,17 +182,17 @@ def _by_cuts(n: int, one: Ids, other: Ids, weight: Weights, tolerance: float, ou
 
 
 @kernel
-def _best_company(between: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+def _best_merge(between: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
     """The set S of nodes that maximises x(E[S + last]) − |S|, the smallest such set up to rounding.
 
-    Every edge's weight is split between its ends, each node but the last keeps at most 1 of it: what cannot be
-    placed is the maximum, and S is what the unplaced weight can reach. As a flow: half of each edge goes to
-    each end, then edge capacities of half the weight either way balance it.
+    Every edge's weight is split between its ends, and each node but the last absorbs at most 1 of it: the maximum is
+    the weight that cannot be absorbed, and S is the set that this excess reaches. As a flow: half of each edge goes to
+    each end, then capacities of half the weight in either direction balance it.
     """
     n = len(between)
     last = n - 1
-    room = between / 2  # residual capacities
-    surplus = np.empty(n)  # positive: still to be sent; negative: can be received
+    residual = between / 2
+    surplus = np.empty(n)  # positive: to be sent; negative: can be absorbed
     for v in range(n):
         surplus[v] = between[v].sum() / 2 - (0.0 if v == last else 1.0)
     reached = np.zeros(n, np.bool_)
@@ -210,7 +200,7 @@ def _best_company(between: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
     while True:
         reached[:] = False
         head = tail = 0
-        # The last node keeps what it gets: as a source it never runs dry, and it is no sink.
+        # The last node is a source without limit, and no sink.
         for v in range(n):
             if v == last or surplus[v] > _FLOW_EPSILON:
                 reached[v], via[v], queue[tail] = True, -1, v
@@ -220,7 +210,7 @@ def _best_company(between: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
             v = queue[head]
             head += 1
             for w in range(n):
-                if not reached[w] and room[v, w] > _FLOW_EPSILON:
+                if not reached[w] and residual[v, w] > _FLOW_EPSILON:
                     reached[w], via[w], queue[tail] = True, v, w
                     tail += 1
                     if surplus[w] < -_FLOW_EPSILON:
@@ -230,14 +220,14 @@ def _best_company(between: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
             break
         amount, w = -surplus[sink], sink
         while via[w] >= 0:
-            amount = min(amount, room[via[w], w])
+            amount = min(amount, residual[via[w], w])
             w = via[w]
         if w != last:
             amount = min(amount, surplus[w])
         source, w = w, sink
         while via[w] >= 0:
-            room[via[w], w] -= amount
-            room[w, via[w]] += amount
+            residual[via[w], w] -= amount
+            residual[w, via[w]] += amount
             w = via[w]
         surplus[sink] += amount
         surplus[source] -= amount

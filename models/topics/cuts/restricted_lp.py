@@ -1,4 +1,4 @@
-"""The linear relaxation over some of the edges and some of the inequalities, solved and re-solved by HiGHS."""
+"""The linear relaxation over some of the edges and some of the inequalities, solved repeatedly by HiGHS."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import numpy.typing as npt
 
 from ...engine.highs_lp import HighsLP, Reals
 from ..rows.candidate_edges import CandidateEdges, Edges
+from ..rows.goal import Goal
 from ..rows.topic_rows import TopicRows, crossing, joined, no_rows
 
 
 class RestrictedLP(HighsLP):
-    """Minimise Σ cost·x + degree_cost·D subject to rows of topics and, if asked for, degree(v) ≤ D for each node v.
+    """Minimise Σ cost·x + degree_cost·D subject to rows of topics and, optionally, degree(v) ≤ D for each node v.
 
     Column 0 is D; column 1 + e is candidate edge e, 0 ≤ x ≤ 1. The topic rows follow the |V| degree rows.
 
@@ -19,10 +20,8 @@ class RestrictedLP(HighsLP):
     ----------
     edges : CandidateEdges
         Grown by :meth:`add_edges`.
-    edge_cost, degree_cost : int
-        The objective.
-    degrees : bool
-        Whether there are degree rows.
+    goal : Goal
+        Degree rows are there only if D has a cost or the degrees a cap.
     threads : int
         Of HiGHS.
 
@@ -31,34 +30,28 @@ class RestrictedLP(HighsLP):
     rows : TopicRows
         The topic rows now in the LP.
     idle : int64 array, shape (rows,)
-        For how many solves in a row each was slack.
+        The number of consecutive solves in which each was slack.
     degree : float
         The value of D.
     duals : float64 array, shape (rows,)
     node_duals : float64 array, shape (|V|,)
         Not negative; all 0 without degree rows.
     x, value, feasible, iterations
-        As in :class:`.HighsLP`; x is one an edge.
+        As in :class:`.HighsLP`; x has one value an edge.
     """
 
-    def __init__(
-        self,
-        edges: CandidateEdges,
-        *,
-        edge_cost: int = 1,
-        degree_cost: int = 0,
-        degrees: bool = False,
-        threads: int = 1,
-    ) -> None:
+    def __init__(self, edges: CandidateEdges, goal: Goal, *, threads: int = 1) -> None:
         super().__init__(threads=threads, first=1)
-        self.edges, self.edge_cost, self.degree_cost = edges, edge_cost, degree_cost
+        self.edges, self._edge_cost = edges, float(goal.edge_cost)
         self.num_nodes = edges.instance.num_nodes
+        degrees = goal.degree_cost > 0 or goal.cap < self.num_nodes
         self._degree_rows = self.num_nodes if degrees else 0
         self.rows = no_rows()
         self.idle = np.empty(0, np.int64)
         self.x, self.degree = np.zeros(len(edges)), 0.0
         self.duals, self.node_duals = np.empty(0), np.zeros(self.num_nodes)
-        self.append_columns(np.array([float(degree_cost)]), 0.0, float(self.num_nodes))
+        least, most = goal.degree_range(self.num_nodes)
+        self.append_columns(np.array([float(goal.degree_cost)]), float(least), float(most))
         if degrees:
             starts = np.arange(self._degree_rows, dtype=np.int32)
             zeros = np.zeros(self._degree_rows, dtype=np.int32)
@@ -85,12 +78,12 @@ class RestrictedLP(HighsLP):
             value = np.concatenate([np.full(2 * count, -1.0), value])
         order = np.argsort(edge_of, kind="stable")
         starts = np.concatenate([[0], np.cumsum(np.bincount(edge_of, minlength=count))])[:-1]
-        self.append_columns(np.full(count, float(self.edge_cost)), 0.0, 1.0, starts, row_of[order], value[order])
+        self.append_columns(np.full(count, self._edge_cost), 0.0, 1.0, starts, row_of[order], value[order])
         self._columns += count
 
     def add_rows(self, rows: TopicRows) -> None:
         """Append topic rows."""
-        offsets, crossed = crossing(rows, self.edges.links)
+        offsets, crossed = crossing(rows, self.edges.links, 0)
         self.append_rows(rows.rhs.astype(np.float64), offsets[:-1], crossed + 1, np.ones(len(crossed)))
         self.rows = joined(self.rows, rows)
         self.idle = np.concatenate([self.idle, np.zeros(len(rows.topic), np.int64)])
@@ -101,10 +94,6 @@ class RestrictedLP(HighsLP):
         if len(index):
             self.delete_rows(index + self._degree_rows)
             self.rows, self.idle = self.rows.chosen(~drop), self.idle[~drop]
-
-    def bound_degree(self, lower: float, upper: float) -> None:
-        """Set the bounds of D."""
-        self._highs.changeColsBounds(1, np.zeros(1, np.int32), np.array([lower]), np.array([upper]))
 
     def _take_values(self, values: Reals) -> None:
         super()._take_values(values)

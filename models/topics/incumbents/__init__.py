@@ -1,1 +1,1 @@
-"""Overlays to begin with, and overlays built along LP values."""
+"""Starts, and overlays built along LP values."""

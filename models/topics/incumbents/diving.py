@@ -1,4 +1,4 @@
-"""A primal heuristic: fix the heaviest edges of the LP step by step, and build an overlay along each new solution."""
+"""Diving: fix the edges of largest LP value step by step, and build an overlay along each new solution."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ _INTEGRAL = 1e-6
 
 
 def dive(planes: CuttingPlanes, incumbent: Incumbent, x: Reals, clock: Clock, *, goal: float, share: float) -> None:
-    """Fix the heaviest free edges at 1, a share of them at a time, until the LP cannot beat the incumbent.
+    """Fix the free edges of largest LP value at 1, a share at a time, until the LP bound reaches the incumbent.
 
     Parameters
     ----------
     planes : CuttingPlanes
-        Its bounds on edges are left in a state for the next :meth:`CuttingPlanes.tighten` to set anew.
+        Its bounds on edges change; the next :meth:`.Relaxation.tighten` sets them again.
     incumbent : Incumbent
-        Is offered an overlay built along every LP solution, after a short local search.
+        Improved by a short local search along every LP solution.
     x : float64 array, one a candidate edge
         The LP solution to start from.
     goal : float
         Stop at an incumbent of this value.
     share : float
-        Of the free edges of positive value, how many to fix at a time; at least one.
+        The share of the free edges of positive value to fix at a time; at least one is fixed.
 
     Notes
     -----

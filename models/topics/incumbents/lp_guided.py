@@ -1,4 +1,4 @@
-"""Incumbents: overlays built along LP values, improved by local search, and kept if they are the best so far."""
+"""The incumbent, improved by overlays that are built along LP values and by local search."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ import numpy as np
 import numpy.typing as npt
 
 from ....heuristics.topics.heuristic import trial_instance
-from ....heuristics.topics.local_search.overlay_search import MOST_STEPS, OverlaySearch, candidates
-from ....heuristics.topics.local_search.search_workspace import Rules
+from ....heuristics.topics.local_search.overlay_search import MOST_STEPS, OverlaySearch, candidate_lists
+from ....heuristics.topics.local_search.search_workspace import SearchParameters
 from ....instances.clock import Clock
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ...engine.integer_bound import UNIT
 from ...engine.relaxation import NO_CUTOFF
-from ..cuts.cutting_planes import Goal
 from ..rows.candidate_edges import CandidateEdges, all_pairs
+from ..rows.goal import Goal
 from .weighted_greedy import weighted_greedy
 
 Reals = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
-ANY_OVERLAY = 2.0**61  # as a goal: the first overlay within the limits is enough
+ANY_OVERLAY = 2.0**61  # as a goal: any overlay within the limits
 _HOT, _COLD = 0.2, 0.05
 _PREFERENCE = 0.1
 
 
 class Incumbent:
-    """The best overlay so far, by number of edges; none with a degree above the goal's cap is taken.
+    """The overlay with fewest edges so far, among those that respect the goal's cap on degrees.
 
     Parameters
     ----------
     instance : TopicInstance
     goal : Goal
     start : Overlay, optional
-        Valid for the problem; it may break the cap, and then it is only where the search starts.
+        Valid for the problem; if it exceeds the cap, it is not an incumbent.
     seed : int
 
     Attributes
@@ -43,7 +43,7 @@ class Incumbent:
     value : float
         Its number of edges, infinite without one.
     calls : int
-        How many overlays were built.
+        The number of overlays built.
     """
 
     def __init__(self, instance: TopicInstance, goal: Goal, start: Overlay | None, seed: int) -> None:
@@ -57,18 +57,18 @@ class Incumbent:
 
     @property
     def cutoff(self) -> int:
-        """A bound above this, times `UNIT`, leaves no better overlay."""
+        """A node with a bound above this, in units, has no better overlay."""
         return int(self.value - 1) * UNIT if np.isfinite(self.value) else NO_CUTOFF
 
     def offer(self, overlay: Overlay) -> bool:
-        """Keep a valid overlay if it respects the cap and has fewer edges; say whether."""
+        """Keep a valid overlay if it respects the cap and has fewer edges; returns whether it was kept."""
         better = overlay.num_edges < self.value and overlay.max_degree <= self.cap
         if better:
             self.overlay, self.value = overlay, overlay.num_edges
         return better
 
     def offer_chosen(self, edges: CandidateEdges, chosen: Flags) -> bool:
-        """As :meth:`offer`, for a choice of candidate edges."""
+        """As :meth:`offer`, for a selection of candidate edges."""
         ends = np.stack([edges.u[: len(chosen)][chosen], edges.v[: len(chosen)][chosen]], axis=1)
         return self.offer(Overlay.from_edges(self.instance.num_nodes, ends))
 
@@ -86,20 +86,21 @@ class Incumbent:
         return overlay
 
     def improve_along(self, edges: CandidateEdges, x: Reals, clock: Clock, *, goal: float, steps: int) -> None:
-        """Build along LP values, then ruin and recreate for so many steps, or until the value is `goal`.
+        """Build along LP values, then ruin and recreate for a number of steps, or until the value is `goal`.
 
-        Of two edges of equal contribution the one of larger LP value is preferred.
+        Of two edges of equal contribution the search prefers the one of larger LP value.
         """
         start = self.build_along(edges, x)
         if start is None or self.value <= goal or clock.passed:
             return
         weights = 1 - _PREFERENCE + _PREFERENCE * np.minimum(_padded(x, len(edges)), 1)
-        near = candidates(self.instance, edges.keys, weights.astype(np.float32))
+        near = candidate_lists(self.instance, edges.keys, weights.astype(np.float32))
         search, least = OverlaySearch(self.instance, start, near, self._next()), np.inf
         search.drop_redundant()
         while search.steps < steps and self.value > goal and not clock.passed:
-            heat = _HOT * (_COLD / _HOT) ** (search.steps / steps)
-            cost = search.run(Rules(self.cap, self._overload, heat), min(MOST_STEPS, steps - search.steps), least)
+            temperature = _HOT * (_COLD / _HOT) ** (search.steps / steps)
+            rules = SearchParameters(self.cap, self._overload, temperature)
+            cost = search.run(rules, min(MOST_STEPS, steps - search.steps), least)
             if cost < least:
                 least = cost
                 self.offer(search.overlay)
@@ -115,7 +116,7 @@ class Incumbent:
 
 @cache
 def warm_up() -> None:
-    """Compile the kernels that building and improving call."""
+    """Compile the kernels of :class:`Incumbent`."""
     small = trial_instance()
     edges = CandidateEdges(small, all_pairs(small))
     Incumbent(small, Goal(), None, 0).improve_along(edges, np.zeros(len(edges)), Clock(None), goal=0, steps=1)

@@ -1,4 +1,4 @@
-"""The candidate edges as local search walks them: by topic, and by edge."""
+"""Index of candidate edges by topic and by edge, for the weighted greedy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..rows.candidate_edges import CandidateEdges
 
 
 class SearchSpace(NamedTuple):
-    """The candidate edges as the search walks them.
+    """Links by topic and by edge.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Overlays of the heuristics: a start for a solver, and the incumbent if it finds nothing better."""
+"""Overlays of the heuristics, as starts and first incumbents of exact methods."""
 
 from __future__ import annotations
 
@@ -10,14 +10,10 @@ import numpy as np
 from ....heuristics.topics.greedy_merge import greedy_merge
 from ....instances.catalogue import methods_of
 from ....instances.clock import Clock
-from ....instances.method import Method
-from ....instances.option import Option
 from ....instances.overlay import Overlay
 from ....instances.problem import Problem
 from ....instances.topics.instance import TopicInstance
 from ...engine.stoppable import Answer, finished_within
-
-START = Option("start", "best", "the heuristic overlay handed in: the best one, or none", choices=("best", "none"))
 
 
 def heuristic_overlays(
@@ -25,16 +21,16 @@ def heuristic_overlays(
 ) -> list[Overlay]:
     """The overlays of the problem's own heuristics with their default options, the best first.
 
-    Heuristics that the clock does not leave time for bring nothing. Cost: the heuristics'.
+    A heuristic that does not end in time adds none. Cost: the heuristics'.
     """
     overlays = []
-    for method in _heuristics_for(problem.name):
-        solve = partial(
-            method.solve, instance, problem, seed=seed, time_limit=None, **method.complete({}, problem.name)
-        )
-        found = _run(solve, instance, clock)
-        if found is not None and found.answer is not None:
-            overlays.append(found.answer)
+    for method in methods_of("overlaybench.heuristics.topics"):
+        if problem.name in method.starts:
+            options = method.complete({}, problem.name)
+            solve = partial(method.solve, instance, problem, seed=seed, time_limit=None, **options)
+            proposal = _run(solve, instance, clock)
+            if proposal is not None and proposal.answer is not None:
+                overlays.append(proposal.answer)
     return sorted(overlays, key=lambda overlay: problem.value(instance, overlay))
 
 
@@ -44,7 +40,7 @@ def greedy_merge_or_stars(instance: TopicInstance, clock: Clock) -> Overlay:
 
 
 def stars(instance: TopicInstance) -> Overlay:
-    """The star of each topic at its first subscriber: it answers every problem, in time O(Σ|T_v| log Σ|T_v|)."""
+    """The star of each topic at its first subscriber, valid for every problem. Time O(Σ|T_v| log Σ|T_v|)."""
     sizes = np.diff(instance.topic_offsets)
     centres = np.repeat(instance.topic_nodes[instance.topic_offsets[:-1]], sizes)
     others = centres != instance.topic_nodes
@@ -52,14 +48,10 @@ def stars(instance: TopicInstance) -> Overlay:
 
 
 def warm_up_heuristics() -> None:
-    """Compile what :func:`heuristic_overlays` runs."""
+    """Compile the kernels of :func:`heuristic_overlays`."""
     for method in methods_of("overlaybench.heuristics.topics"):
         if method.starts:
             method.prepare()
-
-
-def _heuristics_for(problem: str) -> list[Method[TopicInstance, Overlay]]:
-    return [method for method in methods_of("overlaybench.heuristics.topics") if problem in method.starts]
 
 
 def _run(work: Callable[[], Answer], instance: TopicInstance, clock: Clock) -> Answer | None:

@@ -10,11 +10,11 @@ from ....heuristics.topics.local_search.linked_overlay import (
     Links,
     Subscriptions,
     edges_of,
-    linked,
+    links_of,
     mark_all_bridges,
     mark_bridges,
+    remove_edge,
     subscriptions_of,
-    unlink,
 )
 from ....heuristics.topics.local_search.search_workspace import random_number
 from ....instances.arrays import Ids
@@ -32,11 +32,11 @@ def weighted_greedy(edges: CandidateEdges, weights: Weights, *, cap: int, overlo
     Parameters
     ----------
     edges : CandidateEdges
-        Together they must connect every topic.
+        Together they connect every topic.
     weights : float64 array, one an edge
-        Positive, for instance LP values plus a little.
+        Positive, for instance LP values plus a small constant.
     cap : int
-        The degree from which on a further edge at a node costs `overload` more than its own 1.
+        At a node of this degree, another edge costs 1 + `overload` instead of 1.
     seed : int
         Breaks ties.
 
@@ -55,7 +55,7 @@ def weighted_greedy(edges: CandidateEdges, weights: Weights, *, cap: int, overlo
     overlay = Overlay.from_edges(n, np.stack([edges.u[chosen], edges.v[chosen]], axis=1))
     by_key = chosen[np.argsort(edges.keys[chosen])]
     subscriptions = subscriptions_of(instance)
-    links = linked(overlay, subscriptions, spare_edges=0, spare_links=0)
+    links = links_of(overlay, subscriptions, spare_edges=0, spare_links=0)
     work = np.zeros((5, int(np.diff(instance.topic_offsets).max())), np.int32)
     mark_all_bridges(subscriptions, links, work)
     _drop_redundant(np.argsort(weights[by_key], kind="stable"), subscriptions, links, work)
@@ -115,11 +115,11 @@ def _connect(
 
 @kernel
 def _drop_redundant(slots: npt.NDArray[np.int64], subscriptions: Subscriptions, links: Links, work: Ids) -> None:
-    """Drop the edges without a bridge, the first ones first; every mark must be right."""
+    """Drop the edges that are a bridge of no topic, in the given order; all marks of bridges must be up to date."""
     for slot in slots:
         if links.bridges[slot] == 0:
             one = links.first[slot]
-            unlink(slot, links)
+            remove_edge(slot, links)
             while one >= 0:
                 mark_bridges(links.topic[one], subscriptions, links, work)
                 one = links.following[one]

@@ -1,4 +1,4 @@
-"""The exact engine: fewest edges under a goal's limits, from a first overlay to a proof."""
+"""Branch-and-cut for the fewest edges under a goal's limits, from a first overlay to a proof."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from ...engine.search_log import SearchLog
 from ...engine.tree_search import TreeSearch
 from ..bounds.certificate import Certificate
 from ..bounds.cost_splitting import split_costs
-from ..cuts.cutting_planes import ALL_PAIRS, CuttingPlanes, Goal
+from ..cuts.cutting_planes import ALL_PAIRS, CuttingPlanes
 from ..incumbents.diving import dive
 from ..incumbents.lp_guided import ANY_OVERLAY, Incumbent
 from ..rows.candidate_edges import count_links
+from ..rows.goal import Goal
 
 _ROOT_STALL = 1e-3
 _BUILD_EVERY = 5
@@ -27,8 +28,8 @@ _DIVES = (0.3, 0.1, 0.05)
 
 
 @dataclass(frozen=True)
-class Settings:
-    """How the engine works.
+class SearchSettings:
+    """The parameters of a search.
 
     Attributes
     ----------
@@ -51,8 +52,8 @@ class Settings:
 
 
 @dataclass
-class Outcome:
-    """What a search came to, whatever ended it.
+class SearchOutcome:
+    """The outcome of a search, complete or stopped.
 
     Attributes
     ----------
@@ -63,7 +64,7 @@ class Outcome:
     complete : bool
         Whether the overlay is proven optimal or, without one, that there is none.
     stopped_by : str
-        ``interrupted`` after Ctrl-C, ``out of memory``, or nothing, also if it was the time limit.
+        ``interrupted`` after Ctrl-C, ``out of memory``, or nothing (also at the time limit).
     counters : dict
     certificate : Certificate or None
         Of the bound at the root.
@@ -78,7 +79,7 @@ class Outcome:
 
     @property
     def lower_bound(self) -> int:
-        """The proven number of edges that every overlay has."""
+        """A lower bound on the number of edges of every overlay."""
         return max(0, -(-self.units // UNIT))
 
 
@@ -87,14 +88,14 @@ def minimise_edges(
     goal: Goal,
     start: Overlay,
     clock: Clock,
-    settings: Settings,
+    settings: SearchSettings,
     *,
     stop_at_first: bool = False,
-) -> Outcome:
+) -> SearchOutcome:
     """Find an overlay with the fewest edges within the goal's limits, and prove it.
 
     Root LP by cutting planes and pricing; overlays built along LP values and improved by local search; dives; then
-    branch and bound with reduced-cost fixing. Ctrl-C, the end of the clock and of memory leave incumbent and bound.
+    branch and bound with reduced-cost fixing. Incumbent and bound remain after Ctrl-C, a time limit or a MemoryError.
 
     Parameters
     ----------
@@ -102,23 +103,18 @@ def minimise_edges(
     goal : Goal
         Its objective is the number of edges.
     start : Overlay
-        Valid but for the goal's cap on degrees.
+        Valid, except that it may exceed the goal's cap on degrees.
     clock : Clock
-    settings : Settings
+    settings : SearchSettings
     stop_at_first : bool
         Stop at the first overlay within the limits.
 
-    Returns
-    -------
-    Outcome
-
     Notes
     -----
-    Exponential in the worst case. A problem whose local search is not written for its limits (`goal.diameter`)
-    gets its overlays from the LP and the tree alone.
+    Exponential in the worst case. Local search does not support `goal.diameter`: its overlays come from the tree.
     """
     incumbent = Incumbent(instance, goal, start, settings.seed)
-    outcome = Outcome(incumbent.overlay)
+    outcome = SearchOutcome(incumbent.overlay)
     search = _Search(instance, goal, start, clock, settings, incumbent, stop_at_first)
     try:
         search.run()
@@ -135,7 +131,7 @@ class _Search:
         goal: Goal,
         start: Overlay,
         clock: Clock,
-        settings: Settings,
+        settings: SearchSettings,
         incumbent: Incumbent,
         stop_at_first: bool,
     ) -> None:
@@ -180,7 +176,7 @@ class _Search:
             self.tree.run(clock, root, x if guide is None else guide)
             self._print(force=True)
 
-    def report(self, outcome: Outcome) -> Outcome:
+    def report(self, outcome: SearchOutcome) -> SearchOutcome:
         outcome.overlay = self.incumbent.overlay
         planes, tree = self.planes, self.tree
         if planes is not None:
@@ -204,7 +200,7 @@ class _Search:
 
     @property
     def _goal(self) -> float:
-        """An incumbent of this value ends the search."""
+        """The search ends at an incumbent of this value."""
         units = 0 if self.planes is None else self.planes.best_units
         return ANY_OVERLAY if self.stop_at_first else max(0, -(-units // UNIT))
 

@@ -7,23 +7,23 @@ from dataclasses import dataclass, field
 
 from ....instances.clock import Clock, OutOfTime
 from ....instances.overlay import Overlay
-from ..compact.proof import Goal, Minimise
 from ..compact.requirements import Requirements
 from ..compact.simple_bounds import SimpleBounds
+from ..compact.subproblem import Minimise, Subproblem
 
 
 @dataclass
 class ParetoFront:
-    """What is known of E(d), the least number of edges of a topic-connected overlay with no degree above d.
+    """Bounds on and overlays for E(d), the least number of edges of a topic-connected overlay with no degree above d.
 
     Attributes
     ----------
     num_nodes : int
     simple : SimpleBounds
     overlays : list of Overlay
-        Topic-connected ones, whether on the front or not.
+        Topic-connected, not necessarily on the front.
     proven : dict
-        Lower bounds on E(d) for some d; infinite where no overlay has so small degrees.
+        Lower bounds on E(d) for some d; infinite where no overlay has maximum degree d or less.
     nodes : float
         Of all search trees.
     """
@@ -36,7 +36,7 @@ class ParetoFront:
 
     @property
     def lower_bound(self) -> float:
-        """A lower bound on edges × maximum degree, whatever was proven so far.
+        """A lower bound on edges × maximum degree.
 
         Proof: an overlay of maximum degree d has at least E(d) edges, so its value is at least d·bound(d); and d is at
         least the simple bound. As its degrees add up to 2|E| ≤ d|V|, no overlay has a maximum degree d with
@@ -47,10 +47,7 @@ class ParetoFront:
 
     @property
     def points(self) -> list[tuple[int, int]]:
-        """The (edges, maximum degree) proven to lie on the front, by rising degree.
-
-        They are the E(d) and d such that E(d) is known, and E(d − 1) known to be larger.
-        """
+        """The pairs (E(d), d) proven to be on the front, by rising d: E(d) is known, and E(d − 1) proven larger."""
         return [
             (best.num_edges, degree)
             for degree in self._degrees
@@ -60,7 +57,7 @@ class ParetoFront:
 
     @property
     def complete(self) -> bool:
-        """Whether there can be no other points: E(d) is known for every d up to one where a cap costs nothing."""
+        """Whether the points are the entire front: E(d) is known for every d up to one where the cap costs no edge."""
         for degree in self._degrees:
             best = self.best(degree)
             if self.bound(degree) < (math.inf if best is None else best.num_edges):
@@ -70,13 +67,18 @@ class ParetoFront:
         return True
 
     def bound(self, degree: int) -> float:
-        """A lower bound on E(degree): E falls as d rises, so a bound for a larger d is one as well."""
+        """A lower bound on E(degree). E does not increase in d, so a bound for a larger d is valid too."""
         return max([self.simple.edges, *(bound for cap, bound in self.proven.items() if cap >= degree)])
 
     def best(self, degree: int) -> Overlay | None:
-        """The known overlay with fewest edges that has no degree above this one."""
+        """The overlay with fewest edges among those with no degree above this one."""
         meeting = [overlay for overlay in self.overlays if overlay.max_degree <= degree]
         return min(meeting, key=lambda overlay: overlay.num_edges, default=None)
+
+    @property
+    def counters(self) -> dict[str, float | str]:
+        """As reported with a result."""
+        return {"nodes": self.nodes, "front": str(self), "front_complete": "yes" if self.complete else "no"}
 
     @property
     def _degrees(self) -> range:
@@ -92,42 +94,47 @@ class ParetoFront:
 def pareto_front(
     requirements: Requirements, simple: SimpleBounds, minimise: Minimise, starts: list[Overlay], clock: Clock
 ) -> ParetoFront:
-    """Minimise edges without a cap on the degrees, then under every cap from the least on, until it costs nothing.
+    """Minimise edges without a cap on the degrees, then under rising caps until a cap no longer costs edges.
 
-    A minimisation gets half of the time left, so that one that does not end leaves something to the caps after it. If
-    one is stopped though this clock sets no limit, so is the sweep.
+    A minimisation gets half of the time left, which reserves time for the later caps. Without a time limit, the first
+    minimisation that is stopped ends the search.
 
     Parameters
     ----------
     requirements, simple
         Of the instance.
     minimise
-        Answers the goal ``min-tco``; under each cap it gets the best overlay known to meet it.
+        Solves subproblems ``min-tco``; its start is the best known overlay under the cap.
     starts : list of Overlay
         Topic-connected.
 
     Raises
     ------
     ModelTooLarge
-        If there is no model to minimise.
+        If the model of a subproblem is too large.
     """
     front = ParetoFront(requirements.num_nodes, simple, list(starts))
     most = requirements.num_nodes - 1
     for cap in (most, *range(simple.max_degree, most)):
         best, fewest = front.best(cap), front.bound(cap)
         if best is None or best.num_edges > fewest:
-            goal = Goal("min-tco", int(fewest), None if cap == most else cap)
+            subproblem = Subproblem("min-tco", int(fewest), None if cap == most else cap)
             try:
-                proof = minimise(requirements, goal, start=best, clock=clock.share(0.5))
+                outcome = minimise(requirements, subproblem, start=best, clock=clock.share(0.5))
             except OutOfTime:
                 break
-            front.nodes += float(proof.counters.get("nodes", 0))
-            front.proven[cap] = max(fewest, proof.rounded_bound)
-            if proof.overlay is not None:
-                front.overlays.append(proof.overlay)
-            if proof.stopped and (math.isinf(clock.left) or clock.interrupted):
+            front.nodes += float(outcome.counters.get("nodes", 0))
+            front.proven[cap] = max(fewest, _rounded_up(outcome.lower_bound))
+            if outcome.answer is not None:
+                front.overlays.append(outcome.answer)
+            if outcome.stopped and (math.isinf(clock.left) or clock.interrupted):
                 break
         best = front.best(cap)
         if cap < most and best is not None and best.num_edges <= front.bound(most):
             break
     return front
+
+
+def _rounded_up(bound: float) -> float:
+    """A bound on integers rounded up; a millionth above an integer counts as the solver's tolerance."""
+    return math.ceil(bound - 1e-6) if math.isfinite(bound) else bound

@@ -1,4 +1,4 @@
-"""Smallest maximum degree: an integer bound on the degree, and a search under an ever smaller cap."""
+"""Smallest maximum degree: an integer bound on the degree, and a search under decreasing caps."""
 
 from __future__ import annotations
 
@@ -9,44 +9,45 @@ from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ...engine.integer_bound import UNIT
 from ..bounds.certificate import Certificate
-from ..cuts.cutting_planes import CuttingPlanes, Goal
-from .edge_minimisation import Outcome, Settings, minimise_edges
+from ..cuts.cutting_planes import CuttingPlanes
+from ..rows.goal import Goal
+from .edge_minimisation import SearchOutcome, SearchSettings, minimise_edges
 
 
 def minimise_degree(
-    instance: TopicInstance, least: int, starts: list[Overlay], clock: Clock, settings: Settings
-) -> tuple[Overlay, int, Outcome]:
+    instance: TopicInstance, least: int, starts: list[Overlay], clock: Clock, settings: SearchSettings
+) -> tuple[Overlay, int, SearchOutcome]:
     """Find an overlay of smallest maximum degree, and prove it.
 
     First the LP that minimises D subject to the partition inequalities and degree(v) ≤ D gives a bound, rounded up.
-    Then the engine looks for any overlay under a cap below the incumbent's degree, until there is none or the cap
-    would fall below the bound.
+    Then the search looks for any overlay with degrees below the incumbent's, until there is none or the incumbent's
+    degree equals the bound.
 
     Parameters
     ----------
     instance : TopicInstance
     least : int
-        A bound known before.
+        A known lower bound.
     starts : list of Overlay
         Topic-connected, at least one.
     clock : Clock
-    settings : Settings
+    settings : SearchSettings
 
     Returns
     -------
     overlay : Overlay
     bound : int
         Proven, equal to the overlay's maximum degree if the search ended.
-    outcome : Outcome
-        Counters of all searches, certificate of the LP's bound; `stopped_by` as of the last one.
+    outcome : SearchOutcome
+        Counters of all searches, certificate of the LP's bound, `stopped_by` of the last search.
 
     Notes
     -----
-    MinMax-TCO: P2 §2.1. With equal duals on all degree rows the LP's bound is 2·(bound on |E|) ÷ |V|, with the dual
-    of one node's row alone it is that node's fractional cover of its topics by neighbours: it dominates both.
+    MinMax-TCO: P2 §2.1. With equal duals on all degree rows the LP's bound is 2·(bound on |E|) ÷ |V|; with a dual on
+    one node's row alone it is that node's fractional cover of its topics by neighbours. The LP dominates both.
     """
     best = min(starts, key=lambda overlay: (overlay.max_degree, overlay.num_edges))
-    total = Outcome()
+    total = SearchOutcome()
     bound = least
     if not clock.passed:
         by_lp, total.certificate = degree_bound(instance, best, clock.share(0.3), settings)
@@ -73,9 +74,9 @@ def minimise_degree(
 
 
 def degree_bound(
-    instance: TopicInstance, start: Overlay, clock: Clock, settings: Settings
+    instance: TopicInstance, start: Overlay, clock: Clock, settings: SearchSettings
 ) -> tuple[int, Certificate | None]:
-    """A lower bound on the maximum degree, and its proof."""
+    """A lower bound on the maximum degree, and its certificate."""
     planes = CuttingPlanes(instance, Goal(edge_cost=0, degree_cost=1), start, sparse=settings.sparse)
     with suppress(MemoryError):
         planes.tighten(clock, stall=1e-4)

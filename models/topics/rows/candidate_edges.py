@@ -1,4 +1,4 @@
-"""The edges that a model may use: the columns of every relaxation, and where they lie in each topic."""
+"""The candidate edges of a model, which are the columns of every relaxation, and their topics."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Edges = npt.NDArray[np.int64]
 
 
 class Links(NamedTuple):
-    """The (edge, topic) pairs such that both ends want the topic, grouped by topic.
+    """The (edge, topic) pairs such that both ends subscribe to the topic, grouped by topic.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class Links(NamedTuple):
     edge : int32 array
         The edge of each link, by its number among the candidates.
     a, b : int32 arrays
-        The places of the edge's two ends in V_t, a < b.
+        The indices of the edge's two ends in V_t, a < b.
     """
 
     offsets: Offsets
@@ -59,7 +59,7 @@ class CandidateEdges:
         return len(self.keys)
 
     def add(self, keys: Edges) -> None:
-        """Append edges; they get the next numbers. Cost O(links)."""
+        """Append edges, numbered in order. Cost O(links)."""
         n = self.instance.num_nodes
         self.keys = np.concatenate([self.keys, keys])
         self.u, self.v = (self.keys // n).astype(np.int32), (self.keys % n).astype(np.int32)
@@ -72,12 +72,12 @@ class CandidateEdges:
 
 
 def positions(instance: TopicInstance) -> Ids:
-    """For each subscription (v, t), at its place in ``node_topics``, the place of v in V_t. Cost O(Σ|T_v|)."""
+    """For each subscription (v, t), in the order of ``node_topics``, the index of v in V_t. Cost O(Σ|T_v|)."""
     order = np.argsort(instance.node_topics, kind="stable")
-    place = np.empty(instance.num_subscriptions, dtype=np.int32)
+    index = np.empty(instance.num_subscriptions, dtype=np.int32)
     starts = np.repeat(instance.topic_offsets[:-1], np.diff(instance.topic_offsets))
-    place[order] = np.arange(instance.num_subscriptions) - starts
-    return place
+    index[order] = np.arange(instance.num_subscriptions) - starts
+    return index
 
 
 def all_pairs(instance: TopicInstance) -> Edges:
@@ -86,7 +86,7 @@ def all_pairs(instance: TopicInstance) -> Edges:
 
 
 def count_links(instance: TopicInstance) -> int:
-    """Σ_t |V_t|·(|V_t| − 1) ÷ 2: how many links all pairs have."""
+    """Σ_t |V_t|·(|V_t| − 1) ÷ 2, the number of links of all pairs."""
     sizes = np.diff(instance.topic_offsets).astype(np.int64)
     return int((sizes * (sizes - 1) // 2).sum())
 
@@ -94,7 +94,7 @@ def count_links(instance: TopicInstance) -> int:
 @kernel
 def _list_pairs(interest: Interest) -> Edges:
     n = len(interest.node_offsets) - 1
-    found = np.empty(1024, np.int64)
+    pairs = np.empty(1024, np.int64)
     size = 0
     seen = np.full(n, -1, np.int64)
     later = np.empty(n, np.int64)
@@ -108,12 +108,12 @@ def _list_pairs(interest: Interest) -> Edges:
                     seen[v] = u
                     later[count] = v
                     count += 1
-        while size + count > len(found):
-            found = np.concatenate((found, np.empty_like(found)))
+        while size + count > len(pairs):
+            pairs = np.concatenate((pairs, np.empty_like(pairs)))
         for k, v in enumerate(np.sort(later[:count])):
-            found[size + k] = np.int64(u) * n + v
+            pairs[size + k] = np.int64(u) * n + v
         size += count
-    return found[:size].copy()
+    return pairs[:size].copy()
 
 
 @kernel

@@ -1,8 +1,8 @@
-"""Rows of true diameter 2: two subscribers of a topic are adjacent or have a common neighbour that subscribes too.
+"""Rows of true diameter 2: two subscribers of a topic are adjacent or have a common neighbour in the topic.
 
 For u, v in V_t and any W ⊆ V_t − {u, v}: x(uv) + x(u–W) + x(v–the others) ≥ 1, as one of the two edges of every
-path u–w–v is on the left-hand side. W = {w : x(uw) < x(wv)} makes the left-hand side smallest, so separation is
-exact and costs O(|V_t|) a pair. Among 0/1 vectors the rows leave just the overlays of diameter 2.
+path u–w–v is on the left-hand side. W = {w : x(uw) < x(wv)} minimises the left-hand side, so separation is exact and
+costs O(|V_t|) a pair. The 0/1 vectors that satisfy all rows are the overlays of diameter 2.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def violated_diameters(topic_offsets: Offsets, links: Links, weights: Weights, *
 
     Notes
     -----
-    P2 §6 states the problem. Time O(Σ_t |V_t|³), memory O(max |V_t|²).
+    P2 (Onus and Richa 2015), §6, states the problem. Time O(Σ_t |V_t|³), memory O(max |V_t|²).
     """
     topic, label = _separate(topic_offsets, links, weights, tolerance)
     sizes = topic_offsets[topic + 1] - topic_offsets[topic]

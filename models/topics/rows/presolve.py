@@ -1,4 +1,4 @@
-"""Topics that say nothing new. Nodes and edges stay as they are: an overlay of the rest is one of the whole."""
+"""Presolve: topics that other topics imply. Nodes and edges keep their numbers."""
 
 from __future__ import annotations
 
@@ -9,48 +9,54 @@ import numpy as np
 from ....heuristics.compiled import kernel
 from ....heuristics.topics.kernels.interest import Interest, interest_of
 from ....instances.arrays import Ids, Offsets
+from ....instances.option import Option
 from ....instances.topics.instance import TopicInstance
 from .candidate_edges import Edges
+
+PRESOLVE = Option("presolve", True, "drop topics that others imply (only where topics need no diameter)")
 
 
 @dataclass(frozen=True)
 class Presolved:
-    """What is left of an instance.
+    """An instance without its implied topics: the same overlays are topic-connected.
 
     Attributes
     ----------
+    instance : TopicInstance
+        On the same nodes. A node whose topics are all its own keeps one of them.
+    topics : int32 array
+        The number in the original instance of each topic of `instance`.
     kept : int32 array
-        Topics that are not implied by the others, rising.
+        The topics that are not implied by the others, rising.
     forced : int64 array
-        Edges u·|V| + v of every topic-connected overlay, rising: the topics kept that have two subscribers.
+        Edges u·|V| + v of every topic-connected overlay, rising: the kept topics of two subscribers.
     """
 
+    instance: TopicInstance
+    topics: Ids
     kept: Ids
     forced: Edges
 
 
-def presolve(instance: TopicInstance) -> Presolved:
-    """Find the topics that the others imply, and the edges that nobody can do without.
+def drop_implied_topics(instance: TopicInstance) -> Presolved:
+    """Find and drop the topics that the others imply, and find the edges of every topic-connected overlay.
 
-    A topic t is implied by topics s with V_s ⊆ V_t if the sets V_s, seen as the edges of a hypergraph, connect V_t.
+    A topic t is implied by topics s with V_s ⊆ V_t if the sets V_s, as the edges of a hypergraph, connect V_t.
     Proof: each G_s is connected and a subgraph of G_t, so all of V_t is. One subscriber (no s is needed), a
-    duplicate (V_s = V_t) and a topic connected by forced edges (|V_s| = 2) are special cases. Topics leave one at a
-    time and only those still there imply, so by induction backwards the topics kept imply all that left.
+    duplicate (V_s = V_t) and a topic connected by forced edges (|V_s| = 2) are special cases. Topics are dropped one
+    at a time and only those still there imply others, so by backward induction the kept topics imply all the others.
 
-    An edge uv is forced if V_t = {u, v} for a topic t. Proof: G_t has no other edge to be connected by.
-
-    Removing one of two nodes with equal topic sets is not done: the optimum without it may be as large, or one less,
-    and nothing cheap tells which (docs/exact.md has the proof, and an instance of each).
-
-    Returns
-    -------
-    Presolved
+    An edge uv is forced if V_t = {u, v} for a topic t. Proof: G_t has no other edge.
 
     Notes
     -----
-    Topics of diameter 2 are another matter: a union of such graphs need not have diameter 2. Time
-    O(Σ_t Σ_{v∈V_t} |T_v|), memory O(Σ|T_v|). Chen et al. (SIAM J. Discrete Math. 2015) show that several published
-    reductions of subset interconnection design are wrong; this one uses no exchange argument.
+    Invalid for diameter 2: a union of graphs of diameter 2 need not have diameter 2. Time O(Σ_t Σ_{v∈V_t} |T_v|),
+    memory O(Σ|T_v|).
+
+    References
+    ----------
+    Chen, Komusiewicz et al. (SIAM J. Discrete Math. 2015) show that several published reductions of subset
+    interconnection design are wrong; this one uses no exchange argument.
     """
     interest = interest_of(instance)
     sizes = np.diff(instance.topic_offsets)
@@ -58,28 +64,15 @@ def presolve(instance: TopicInstance) -> Presolved:
     pairs = kept[sizes[kept] == 2]
     first = instance.topic_offsets[pairs]
     ends = instance.topic_nodes[first].astype(np.int64), instance.topic_nodes[first + 1].astype(np.int64)
-    return Presolved(kept, np.unique(ends[0] * instance.num_nodes + ends[1]))
-
-
-def without_implied(instance: TopicInstance, presolved: Presolved) -> tuple[TopicInstance, Ids]:
-    """The instance on the same nodes without the implied topics: the same overlays are topic-connected.
-
-    A node with no topic left, all of whose topics it alone has, keeps one of them: nodes keep their numbers.
-
-    Returns
-    -------
-    reduced : TopicInstance
-    topics : int32 array
-        The number in `instance` of each topic of `reduced`.
-    """
     stays = np.zeros(instance.num_topics, dtype=np.bool_)
-    stays[presolved.kept] = True
+    stays[kept] = True
     of_node = np.add.reduceat(stays[instance.node_topics], instance.node_offsets[:-1], dtype=np.int64)
     stays[instance.node_topics[instance.node_offsets[:-1][of_node == 0]]] = True
     here = stays[instance.node_topics]
     offsets = np.concatenate([[0], np.cumsum(np.add.reduceat(here, instance.node_offsets[:-1], dtype=np.int64))])
     reduced = TopicInstance.from_sorted(offsets, instance.node_topics[here], instance.num_topics)
-    return reduced, np.flatnonzero(stays).astype(np.int32)
+    forced = np.unique(ends[0] * instance.num_nodes + ends[1])
+    return Presolved(reduced, np.flatnonzero(stays).astype(np.int32), kept, forced)
 
 
 @kernel

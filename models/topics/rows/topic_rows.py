@@ -1,10 +1,9 @@
-"""Valid inequalities of single topics, x(edges that cross) ≥ rhs, written as labels on the topic's subscribers.
+"""Valid inequalities of single topics, x(edges that cross) ≥ rhs, represented by labels on the topic's subscribers.
 
-A row of topic t gives every subscriber a label. Of kind `PARTITION`, an edge crosses if its ends have different
-labels: with k labels, at least k − 1 edges cross in every topic-connected overlay. Of kind `DIAMETER`, two
-subscribers u and v have labels 0 and 1, those of a set W have 2 and the others 3; the edges that cross are uv,
-u–W and v–(V_t − W): at least one, if u and v are adjacent or have a common neighbour in V_t, wherever that lies.
-All coefficients are 0 or 1, as an edge crosses a row of one topic once.
+In a row of kind `PARTITION`, an edge crosses if its ends have different labels: with k labels, at least k − 1 edges
+cross in every topic-connected overlay. In a row of kind `DIAMETER`, two subscribers u and v have labels 0 and 1, those
+of a set W have 2 and the others 3; the edges uv, u–W and v–(V_t − W) cross: at least one, if u and v are adjacent or
+have a common neighbour in V_t. All coefficients are 0 or 1.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ Units = npt.NDArray[np.int64]
 
 
 class TopicRows(NamedTuple):
-    """Some rows.
+    """Rows in compressed form.
 
     Attributes
     ----------
@@ -50,7 +49,7 @@ class TopicRows(NamedTuple):
 
 
 def no_rows() -> TopicRows:
-    """No row at all."""
+    """An empty set of rows."""
     empty = np.empty(0, np.int32)
     return TopicRows(empty, empty, empty, np.zeros(1, np.int64), empty)
 
@@ -75,23 +74,36 @@ def singleton_rows(interest: Interest) -> TopicRows:
     return TopicRows(topic, np.zeros_like(topic), (sizes - 1).astype(np.int32), offsets, label)
 
 
-def crossing(rows: TopicRows, links: Links, first_edge: int = 0) -> tuple[Offsets, Ids]:
-    """The candidate edges, from a number on, that cross each row: CSR over the rows.
+@kernel
+def crossing(rows: TopicRows, links: Links, first_edge: int) -> tuple[Offsets, Ids]:
+    """The candidate edges, from number `first_edge` on, that cross each row: CSR over the rows.
 
     Cost O(Σ_rows links of the row's topic).
     """
-    counts = _count_crossing(rows, links, first_edge)
-    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    return offsets, _list_crossing(rows, links, first_edge, offsets)
+    offsets, edges = np.zeros(len(rows.topic) + 1, np.int64), np.empty(0, np.int32)
+    for listing in (False, True):
+        size = 0
+        for r in range(len(rows.topic)):
+            start, t = rows.offsets[r], rows.topic[r]
+            for k in range(links.offsets[t], links.offsets[t + 1]):
+                one, other = rows.label[start + links.a[k]], rows.label[start + links.b[k]]
+                if links.edge[k] >= first_edge and _crosses(rows.kind[r], one, other):
+                    if listing:
+                        edges[size] = links.edge[k]
+                    size += 1
+            offsets[r + 1] = size
+        if not listing:
+            edges = np.empty(size, np.int32)
+    return offsets, edges
 
 
 class Sweep(NamedTuple):
-    """What one pass over all pairs of nodes with a topic in common says of dual values.
+    """The reduced costs of all pairs of nodes with a topic in common.
 
     Attributes
     ----------
     excess : int
-        Σ over the pairs of max(0, cover − cost): what the pairs' bounds x ≤ 1 take off the dual objective.
+        Σ over the pairs of max(0, cover − cost), the term of the bounds x ≤ 1 in the dual objective.
     pairs, covers : int64 arrays
         Pairs u·|V| + v whose cover exceeds cost + least, and their covers.
     """
@@ -104,12 +116,12 @@ class Sweep(NamedTuple):
 def sweep(
     interest: Interest, position: Ids, rows: TopicRows, duals: Units, node_price: Units, cost: int, least: int
 ) -> Sweep:
-    """Cover every pair by its rows' duals, less the two nodes' prices, in integers: nothing is rounded.
+    """Cover every pair by its rows' duals, minus the two nodes' prices, in integers without rounding.
 
     Parameters
     ----------
     duals : int64 array, shape (rows,)
-        Not negative, in whatever unit `cost` and `node_price` have too; sums must stay below 2^62.
+        Not negative, in the unit of `cost` and `node_price`; sums must stay below 2^62.
     node_price : int64 array, shape (|V|,)
         The dual of the degree row of each node.
 
@@ -126,28 +138,17 @@ def sweep(
 
 
 @kernel
-def _count_crossing(rows: TopicRows, links: Links, first_edge: int) -> Offsets:
-    counts = np.zeros(len(rows.topic), np.int64)
+def cover(rows: TopicRows, duals: Units, links: Links, num_edges: int) -> Units:
+    """Σ duals of the rows that each candidate edge crosses. Cost as for :func:`crossing`."""
+    covers = np.zeros(num_edges, np.int64)
     for r in range(len(rows.topic)):
+        if duals[r] == 0:
+            continue
         start, t = rows.offsets[r], rows.topic[r]
         for k in range(links.offsets[t], links.offsets[t + 1]):
-            one, other = rows.label[start + links.a[k]], rows.label[start + links.b[k]]
-            if links.edge[k] >= first_edge and _crosses(rows.kind[r], one, other):
-                counts[r] += 1
-    return counts
-
-
-@kernel
-def _list_crossing(rows: TopicRows, links: Links, first_edge: int, offsets: Offsets) -> Ids:
-    edges = np.empty(offsets[-1], np.int32)
-    for r in range(len(rows.topic)):
-        start, t, free = rows.offsets[r], rows.topic[r], offsets[r]
-        for k in range(links.offsets[t], links.offsets[t + 1]):
-            one, other = rows.label[start + links.a[k]], rows.label[start + links.b[k]]
-            if links.edge[k] >= first_edge and _crosses(rows.kind[r], one, other):
-                edges[free] = links.edge[k]
-                free += 1
-    return edges
+            if _crosses(rows.kind[r], rows.label[start + links.a[k]], rows.label[start + links.b[k]]):
+                covers[links.edge[k]] += duals[r]
+    return covers
 
 
 @kernel

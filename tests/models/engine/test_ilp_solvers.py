@@ -11,8 +11,8 @@ from overlaybench.instances.clock import Clock, OutOfTime
 from overlaybench.instances.overlay import Overlay
 from overlaybench.models.engine import ilp_solvers
 from overlaybench.models.engine.ilp_solvers import SOLVERS
-from overlaybench.models.topics.compact.overlay_ilp import build_ilp
-from overlaybench.models.topics.compact.proof import Goal
+from overlaybench.models.topics.compact.ilp_model import build_ilp
+from overlaybench.models.topics.compact.subproblem import Subproblem
 from overlaybench.models.topics.compact.requirements import requirements_of
 from tests.models.topics.small_instances import uniform_instance
 
@@ -52,7 +52,7 @@ class TestBothSolvers:
             solve(program, None, Clock(0), threads=1, seed=0)
 
     def test_two_threads_prove_the_same(self, solve):
-        ilp = build_ilp(requirements_of(INSTANCE, FOREVER), Goal("min-tco"), "multi", FOREVER)
+        ilp = build_ilp(requirements_of(INSTANCE, FOREVER), Subproblem("min-tco"), "multi", FOREVER)
         reports = [solve(ilp.program, None, FOREVER, threads=threads, seed=0) for threads in (1, 2, 1)]
         assert len({math.ceil(report.lower_bound - 1e-6) for report in reports}) == 1
 
@@ -61,7 +61,7 @@ class TestBothSolvers:
 def test_a_start_is_a_solution_of_the_model(problem):
     """Fixing the integers to the start leaves something feasible of exactly the start's value."""
     overlay = _complete(INSTANCE) if problem.startswith("2d-") else greedy_merge(INSTANCE)
-    ilp = build_ilp(requirements_of(INSTANCE, FOREVER), Goal(problem), "multi", FOREVER)
+    ilp = build_ilp(requirements_of(INSTANCE, FOREVER), Subproblem(problem), "multi", FOREVER)
     for variable, value in ilp.integers_of(overlay).items():
         variable.lowBound = variable.upBound = value
     report = SOLVERS["highs"](ilp.program, None, FOREVER, threads=1, seed=0)
@@ -78,7 +78,7 @@ def _complete(instance):
 def test_cbc_takes_the_start(problem, monkeypatch):
     logs = []
     monkeypatch.setattr(ilp_solvers, "_nodes_in", lambda log: logs.append(log) or 0)
-    ilp = build_ilp(requirements_of(INSTANCE, FOREVER), Goal(problem), "multi", FOREVER)
+    ilp = build_ilp(requirements_of(INSTANCE, FOREVER), Subproblem(problem), "multi", FOREVER)
     overlay = _complete(INSTANCE)
     SOLVERS["cbc"](ilp.program, ilp.integers_of(overlay), FOREVER, threads=1, seed=0)
     assert f"MIPStart provided solution with cost {PROBLEMS[problem].value(INSTANCE, overlay):g}" in logs[0]
@@ -88,7 +88,7 @@ def test_cbc_takes_the_start(problem, monkeypatch):
 def test_highs_takes_the_start(problem, monkeypatch, capfd):
     quiet = ilp_solvers._highs_options
     monkeypatch.setattr(ilp_solvers, "_highs_options", lambda *args: {**quiet(*args), "msg": True})
-    ilp = build_ilp(requirements_of(INSTANCE, FOREVER), Goal(problem), "multi", FOREVER)
+    ilp = build_ilp(requirements_of(INSTANCE, FOREVER), Subproblem(problem), "multi", FOREVER)
     overlay = _complete(INSTANCE)
     SOLVERS["highs"](ilp.program, ilp.integers_of(overlay), FOREVER, threads=1, seed=0)
     value = PROBLEMS[problem].value(INSTANCE, overlay)

@@ -1,13 +1,18 @@
-"""Random instances that the brute force can solve, and larger ones that no compact model solves in a second."""
+"""Random topic instances, and helpers that the tests of exact methods share."""
 
 from __future__ import annotations
 
 import random
+from typing import Any
 
+import pytest
+
+from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.result import Result
 from overlaybench.instances.topics.instance import TopicInstance
 
 
-def small_instance(seed):
+def small_instance(seed: int) -> TopicInstance:
     """At most 6 nodes and 4 topics; sparse ones and dense ones."""
     draw = random.Random(seed)
     nodes, topics, density = draw.randint(1, 6), draw.randint(1, 4), draw.choice([0.3, 0.5, 0.7])
@@ -15,7 +20,7 @@ def small_instance(seed):
     return TopicInstance.from_subscriptions({f"n{v}": [f"t{t}" for t in wanted[v]] for v in range(nodes)})
 
 
-def uniform_instance(nodes, topics, size, seed=0):
+def uniform_instance(nodes: int, topics: int, size: int, seed: int = 0) -> TopicInstance:
     """`size` distinct topics a node, all equally likely."""
     draw = random.Random(seed)
     return TopicInstance.from_subscriptions(
@@ -23,7 +28,7 @@ def uniform_instance(nodes, topics, size, seed=0):
     )
 
 
-def renumbered(instance, seed):
+def renumbered(instance: TopicInstance, seed: int) -> TopicInstance:
     """The same subscriptions with the nodes and the topics in another order."""
     draw = random.Random(seed)
     nodes, topics = list(range(instance.num_nodes)), list(range(instance.num_topics))
@@ -32,3 +37,21 @@ def renumbered(instance, seed):
     return TopicInstance.from_subscriptions(
         {f"n{nodes[v]}": [f"t{topics[t]}" for t in instance.topics_of(v)] for v in range(instance.num_nodes)}
     )
+
+
+def tiers(quick: int, slow: int) -> list[Any]:
+    """Parameters of a test over seeds: the first few run always, the others only with the slow tests."""
+    return [pytest.param(range(quick), id="quick"), pytest.param(range(quick, slow), id="slow", marks=pytest.mark.slow)]
+
+
+def bounded(result: Result[Overlay]) -> tuple[Overlay, float, float]:
+    """The answer, value and lower bound of a result that has all three."""
+    assert result.answer is not None
+    assert result.lower_bound is not None
+    return result.answer, value_of(result), result.lower_bound
+
+
+def value_of(result: Result[Overlay]) -> float:
+    """The value of a result that has one."""
+    assert result.value is not None
+    return result.value

@@ -1,17 +1,21 @@
 """Rows of diameter 2 cut off exactly the graphs of larger diameter, and no others."""
 
+from __future__ import annotations
+
 from itertools import chain, combinations
 
 import numpy as np
+import pytest
 
 from overlaybench.models.topics.rows.candidate_edges import CandidateEdges, all_pairs
 from overlaybench.models.topics.rows.diameter_rows import violated_diameters
-from tests.models.topics.small_instances import small_instance, uniform_instance
+from tests.models.topics.small_instances import small_instance, tiers, uniform_instance
 from tests.topic_brute_force import all_graphs, members_of_topics
 
 
-def test_zero_one_vectors_violate_a_row_if_and_only_if_the_topic_is_too_wide():
-    for seed in range(150):
+@pytest.mark.parametrize("seeds", tiers(40, 150))
+def test_zero_one_vectors_violate_a_row_if_and_only_if_the_topic_is_too_wide(seeds: range) -> None:
+    for seed in seeds:
         instance = small_instance(seed)
         edges = CandidateEdges(instance, all_pairs(instance))
         chosen = np.random.default_rng(seed).random(len(edges)) < 0.6
@@ -25,7 +29,7 @@ def test_zero_one_vectors_violate_a_row_if_and_only_if_the_topic_is_too_wide():
         assert sorted(set(rows.topic.tolist())) == wide
 
 
-def test_the_most_violated_row_is_found_for_fractional_values():
+def test_the_most_violated_row_is_found_for_fractional_values() -> None:
     for seed in range(40):
         instance = uniform_instance(6, 2, 1, seed)
         edges = CandidateEdges(instance, all_pairs(instance))

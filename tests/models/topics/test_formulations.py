@@ -1,21 +1,26 @@
-"""What the compact models rest on: reductions, valid inequalities, LP bounds, bounds without a solver."""
+"""Foundations of the compact models: reductions, valid inequalities, LP bounds, bounds without a solver."""
 
+from __future__ import annotations
+
+from collections.abc import Collection
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
 
 from overlaybench.instances.catalogue import methods_of
 from overlaybench.instances.clock import Clock
+from overlaybench.instances.method import Method
 from overlaybench.instances.overlay import Overlay
 from overlaybench.instances.result import Status
 from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
-from overlaybench.models.topics.compact.proof import ModelTooLarge, check_size
-from overlaybench.models.topics.compact.requirements import requirements_of, unconnected_topics
+from overlaybench.models.engine.exact_method import ModelTooLarge
+from overlaybench.models.topics.compact.requirements import Blocks, Edge, requirements_of, unconnected_topics
 from overlaybench.models.topics.compact.simple_bounds import simple_bounds
 from overlaybench.models.topics.ilp import relaxation_bound
 from overlaybench.models.topics.incumbents.starts import heuristic_overlays
-from tests.models.topics.small_instances import small_instance, uniform_instance
+from tests.models.topics.small_instances import bounded, small_instance, tiers, uniform_instance
 from tests.topic_brute_force import all_graphs, optimum
 
 MODELS = methods_of("overlaybench.models.topics")
@@ -25,10 +30,11 @@ PROBLEMS = {problem.name: problem for problem in TOPIC_PROBLEMS}
 FOREVER = Clock(None)
 
 
+@pytest.mark.parametrize("seeds", tiers(3, 6))
 @pytest.mark.parametrize("problem", ["min-tco", "minmax-tco"])
-def test_many_flows_bound_at_least_as_well_as_one_and_better_on_some(problem):
+def test_many_flows_bound_at_least_as_well_as_one_and_better_on_some(problem: str, seeds: range) -> None:
     better = 0
-    for seed in range(6):
+    for seed in seeds:
         instance = uniform_instance(14, 10, 3, seed)
         one = relaxation_bound(instance, problem, formulation="single")
         many = relaxation_bound(instance, problem, formulation="multi")
@@ -37,23 +43,25 @@ def test_many_flows_bound_at_least_as_well_as_one_and_better_on_some(problem):
     assert better > 0
 
 
+@pytest.mark.parametrize("seeds", tiers(15, 60))
 @pytest.mark.parametrize("formulation", ["single", "multi"])
 @pytest.mark.parametrize("problem", ["min-tco", "minmax-tco"])
-def test_the_relaxations_of_connectivity_are_bounds(problem, formulation):
-    for seed in range(60):
+def test_the_relaxations_of_connectivity_are_bounds(problem: str, formulation: str, seeds: range) -> None:
+    for seed in seeds:
         instance = small_instance(seed)
         assert relaxation_bound(instance, problem, formulation=formulation) <= optimum(instance, problem) + 1e-6
 
 
+@pytest.mark.parametrize("seeds", tiers(15, 60))
 @pytest.mark.parametrize("problem", ["2d-star", "2d-true"])
-def test_the_relaxations_of_diameter_two_are_bounds(problem):
-    for seed in range(60):
+def test_the_relaxations_of_diameter_two_are_bounds(problem: str, seeds: range) -> None:
+    for seed in seeds:
         instance = small_instance(seed)
         assert relaxation_bound(instance, problem) <= optimum(instance, problem) + 1e-6
 
 
 @pytest.mark.parametrize("size", [4, 5, 6])
-def test_diameter_two_without_a_centre_takes_two_neighbours_each_and_2n_minus_5_edges(size):
+def test_diameter_two_without_a_centre_takes_two_neighbours_each_and_2n_minus_5_edges(size: int) -> None:
     graphs = all_graphs(size)
     members = tuple(range(size))
     centreless = graphs.brings_within_two(members) & ~graphs.has_star_on(members)
@@ -63,12 +71,12 @@ def test_diameter_two_without_a_centre_takes_two_neighbours_each_and_2n_minus_5_
     assert least_degree[centreless].min() >= 2
 
 
-def test_diameter_two_on_three_nodes_has_a_centre():
+def test_diameter_two_on_three_nodes_has_a_centre() -> None:
     graphs = all_graphs(3)
     assert not (graphs.brings_within_two((0, 1, 2)) & ~graphs.has_star_on((0, 1, 2))).any()
 
 
-def test_an_overlay_with_the_forced_edges_connects_topics_and_their_blocks_alike():
+def test_an_overlay_with_the_forced_edges_connects_topics_and_their_blocks_alike() -> None:
     for seed in range(150):
         instance = small_instance(seed)
         requirements = requirements_of(instance, FOREVER)
@@ -82,12 +90,12 @@ def test_an_overlay_with_the_forced_edges_connects_topics_and_their_blocks_alike
             assert connected == all(_blocks_are_connected(topic, chosen) for topic in topics)
 
 
-def _blocks_are_connected(topic, chosen):
+def _blocks_are_connected(topic: Blocks, chosen: Collection[Edge]) -> bool:
     reached, waiting = {0}, [0]
     while waiting:
         i = waiting.pop()
         for ends, edges in topic.between.items():
-            if i in ends and chosen.intersection(edges):
+            if i in ends and any(edge in chosen for edge in edges):
                 j = sum(ends) - i
                 if j not in reached:
                     reached.add(j)
@@ -95,7 +103,7 @@ def _blocks_are_connected(topic, chosen):
     return len(reached) == topic.count
 
 
-def test_the_candidate_edges_are_the_pairs_with_a_topic_in_common():
+def test_the_candidate_edges_are_the_pairs_with_a_topic_in_common() -> None:
     for seed in range(50):
         instance = small_instance(seed)
         expected = [
@@ -106,7 +114,7 @@ def test_the_candidate_edges_are_the_pairs_with_a_topic_in_common():
         assert requirements_of(instance, FOREVER).edges == expected
 
 
-def test_simple_bounds_are_bounds():
+def test_simple_bounds_are_bounds() -> None:
     tight = 0
     for seed in range(300):
         instance = small_instance(seed)
@@ -118,27 +126,29 @@ def test_simple_bounds_are_bounds():
     assert tight > 300
 
 
-def test_a_model_beyond_memory_is_not_built():
+def test_a_model_beyond_memory_is_not_built() -> None:
     requirements = requirements_of(uniform_instance(30, 5, 2), FOREVER)
     with pytest.raises(ModelTooLarge, match=r"\d variables"):
-        check_size(requirements, 3, 100)
+        requirements.check_size(3, 100)
 
 
 @pytest.mark.parametrize("method", [method for method in MODELS if method.name in ("ilp", "cp-sat")])
-def test_a_model_beyond_memory_leaves_the_heuristics_overlay_and_says_why(method, monkeypatch):
-    from overlaybench.models.topics.compact import overlay_cp, overlay_ilp
+def test_a_model_beyond_memory_leaves_the_heuristics_overlay_and_its_size(
+    method: Method[Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from overlaybench.models.topics.compact import cp_sat_model, ilp_model
 
-    monkeypatch.setattr(overlay_ilp, "MOST_VARIABLES", 100)
-    monkeypatch.setattr(overlay_cp, "MOST_VARIABLES", 100)
+    monkeypatch.setattr(ilp_model, "MOST_VARIABLES", 100)
+    monkeypatch.setattr(cp_sat_model, "MOST_VARIABLES", 100)
     result = method.run(uniform_instance(30, 5, 2), PROBLEMS["min-tco"])
     assert result.status is Status.FEASIBLE
     assert "variables" in result.reason
-    assert result.lower_bound is not None
-    assert result.lower_bound <= result.value
+    _, value, bound = bounded(result)
+    assert bound <= value
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
-def test_the_first_heuristic_overlay_is_the_best(problem):
+def test_the_first_heuristic_overlay_is_the_best(problem: str) -> None:
     instance = uniform_instance(15, 10, 3)
     overlays = heuristic_overlays(instance, PROBLEMS[problem], seed=0, clock=FOREVER)
     values = [PROBLEMS[problem].value(instance, overlay) for overlay in overlays]
@@ -147,5 +157,5 @@ def test_the_first_heuristic_overlay_is_the_best(problem):
     assert all(not PROBLEMS[problem].violations(instance, overlay) for overlay in overlays)
 
 
-def test_no_heuristic_starts_after_the_deadline():
+def test_no_heuristic_starts_after_the_deadline() -> None:
     assert heuristic_overlays(uniform_instance(9, 5, 2), PROBLEMS["min-tco"], seed=0, clock=Clock(0)) == []

@@ -1,19 +1,26 @@
-"""The separation against every partition, and the LP it solves against the flow formulation."""
+"""Separation against every partition, and its LP against the flow formulation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
 
 import highspy
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from overlaybench.instances.clock import Clock
 from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.engine.integer_bound import UNIT
-from overlaybench.models.topics.cuts.cutting_planes import CuttingPlanes, Goal
+from overlaybench.models.topics.cuts.cutting_planes import CuttingPlanes
 from overlaybench.models.topics.cuts.partition_inequalities import violated_partitions
 from overlaybench.models.topics.rows.candidate_edges import CandidateEdges, all_pairs
-from tests.models.topics.small_instances import small_instance, uniform_instance
+from overlaybench.models.topics.rows.goal import Goal
+from tests.models.topics.small_instances import small_instance, tiers, uniform_instance
 
 
-def partitions(members):
+def partitions(members: list[int]) -> Iterator[list[list[int]]]:
     if not members:
         yield []
         return
@@ -24,7 +31,7 @@ def partitions(members):
             yield [*blocks[:i], [first, *blocks[i]], *blocks[i + 1 :]]
 
 
-def largest_violation(members, weights):
+def largest_violation(members: list[int], weights: dict[tuple[int, int], float]) -> float:
     worst = 0.0
     for blocks in partitions(list(members)):
         block_of = {v: i for i, block in enumerate(blocks) for v in block}
@@ -35,7 +42,7 @@ def largest_violation(members, weights):
     return worst
 
 
-def drawn(seed):
+def drawn(seed: int) -> tuple[TopicInstance, CandidateEdges, npt.NDArray[np.float64]]:
     instance = uniform_instance(7, 3, 2, seed)
     edges = CandidateEdges(instance, all_pairs(instance))
     random = np.random.default_rng(seed)
@@ -44,8 +51,9 @@ def drawn(seed):
     return instance, edges, x
 
 
-def test_exact_separation_misses_no_violated_partition():
-    for seed in range(150):
+@pytest.mark.parametrize("seeds", tiers(40, 150))
+def test_exact_separation_misses_no_violated_partition(seeds: range) -> None:
+    for seed in seeds:
         instance, edges, x = drawn(seed)
         rows = violated_partitions(instance.topic_offsets, edges.links, x, tolerance=1e-6, exact=True)
         found = set(rows.topic.tolist())
@@ -55,8 +63,9 @@ def test_exact_separation_misses_no_violated_partition():
             assert (t in found) == violated, f"seed {seed}, topic {t}"
 
 
-def test_every_row_returned_is_a_violated_partition():
-    for seed in range(100):
+@pytest.mark.parametrize("seeds", tiers(40, 100))
+def test_every_row_returned_is_a_violated_partition(seeds: range) -> None:
+    for seed in seeds:
         instance, edges, x = drawn(seed)
         weights = dict(zip(zip(edges.u.tolist(), edges.v.tolist(), strict=True), x.tolist(), strict=True))
         for exact in (False, True):
@@ -70,7 +79,7 @@ def test_every_row_returned_is_a_violated_partition():
 
 
 @pytest.mark.parametrize("exact", [False, True])
-def test_zero_one_weights_violate_nothing_if_and_only_if_topics_are_connected(exact):
+def test_zero_one_weights_violate_nothing_if_and_only_if_topics_are_connected(exact: bool) -> None:
     for seed in range(150):
         instance = small_instance(seed)
         edges = CandidateEdges(instance, all_pairs(instance))
@@ -83,12 +92,13 @@ def test_zero_one_weights_violate_nothing_if_and_only_if_topics_are_connected(ex
         assert rows.topic.tolist() == broken
 
 
-def flow_bound(instance):
+def flow_bound(instance: TopicInstance) -> float:
     """The multi-commodity flow relaxation: in each topic, a unit of flow from the first subscriber to each other."""
     highs = highspy.Highs()
     highs.setOptionValue("output_flag", False)
     edges = [divmod(int(key), instance.num_nodes) for key in all_pairs(instance)]
     x = {edge: highs.addVariable(0, 1, 1) for edge in edges}
+    arborescence = {}
     for t in range(instance.num_topics):
         nodes = instance.subscribers(t).tolist()
         arcs = [(u, v) for u in nodes for v in nodes if u != v]
@@ -99,18 +109,18 @@ def flow_bound(instance):
                 highs.addConstr(balance == (1 if v == nodes[0] else -1 if v == sink else 0))
             # The capacities of one edge's two directions are split once for all sinks: a directed formulation.
             for u, v in arcs:
-                if u < v:
-                    key = (t, u, v)
-                    if key not in x:
-                        x[key], x[t, v, u] = highs.addVariable(0, 1, 0), highs.addVariable(0, 1, 0)
-                        highs.addConstr(x[key] + x[t, v, u] <= x[u, v])
-                highs.addConstr(flow[u, v] <= x[t, min(u, v), max(u, v)] if u < v else flow[u, v] <= x[t, u, v])
+                if u < v and (t, u, v) not in arborescence:
+                    for arc in ((t, u, v), (t, v, u)):
+                        arborescence[arc] = highs.addVariable(0, 1, 0)
+                    highs.addConstr(arborescence[t, u, v] + arborescence[t, v, u] <= x[u, v])
+                highs.addConstr(flow[u, v] <= arborescence[t, u, v])
     highs.run()
-    return highs.getInfo().objective_function_value
+    return float(highs.getInfo().objective_function_value)
 
 
-def test_the_cutting_plane_bound_is_that_of_the_directed_flow_lp():
-    for seed in range(12):
+@pytest.mark.parametrize("seeds", tiers(4, 12))
+def test_the_cutting_plane_bound_is_that_of_the_directed_flow_lp(seeds: range) -> None:
+    for seed in seeds:
         instance = uniform_instance(9, 6, 3, seed)
         start = Overlay.from_edges(instance.num_nodes, [divmod(int(k), 9) for k in all_pairs(instance)])
         planes = CuttingPlanes(instance, Goal(), start)

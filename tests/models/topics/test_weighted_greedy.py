@@ -1,39 +1,42 @@
-"""Overlays built along weights: topics are connected, nothing redundant is left, and searches only improve them."""
+"""Overlays built along weights: topics are connected, no edge is redundant, and searches only improve them."""
+
+from __future__ import annotations
 
 import numpy as np
 import pytest
 
 from overlaybench.instances.clock import Clock
 from overlaybench.instances.overlay import Overlay
-from overlaybench.models.topics.cuts.cutting_planes import Goal
+from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.topics.incumbents.lp_guided import Incumbent
 from overlaybench.models.topics.incumbents.weighted_greedy import weighted_greedy
 from overlaybench.models.topics.rows.candidate_edges import CandidateEdges, all_pairs
-from tests.models.topics.small_instances import small_instance, uniform_instance
+from overlaybench.models.topics.rows.goal import Goal
+from tests.models.topics.small_instances import small_instance, tiers, uniform_instance
 from tests.topic_brute_force import optimum
 
 
-def is_connected(instance, overlay):
-    return (overlay.topic_components(instance) == 1).all()
+def is_connected(instance: TopicInstance, overlay: Overlay | None) -> bool:
+    return overlay is not None and bool((overlay.topic_components(instance) == 1).all())
 
 
-def built(instance, seed, cap=100):
+def greedy(instance: TopicInstance, seed: int, cap: int = 100) -> Overlay:
     edges = CandidateEdges(instance, all_pairs(instance))
     weights = np.random.default_rng(seed).uniform(0.1, 1, len(edges))
     return weighted_greedy(edges, weights, cap=cap, overload=1.5, seed=seed)
 
 
 @pytest.mark.parametrize("cap", [3, 100])
-def test_topics_are_connected_and_nothing_redundant_is_left(cap):
+def test_topics_are_connected_and_nothing_redundant_is_left(cap: int) -> None:
     for seed in range(12):
         instance = uniform_instance(12, 9, 3, seed)
-        overlay = built(instance, seed, cap)
+        overlay = greedy(instance, seed, cap)
         assert is_connected(instance, overlay)
         for edge in range(overlay.num_edges):
             assert not is_connected(instance, Overlay.from_edges(12, np.delete(overlay.edges, edge, axis=0)))
 
 
-def test_of_edges_that_contribute_alike_the_heaviest_is_chosen():
+def test_of_edges_that_contribute_alike_the_heaviest_is_chosen() -> None:
     instance = uniform_instance(9, 1, 1)
     edges = CandidateEdges(instance, all_pairs(instance))
     weights = np.where(edges.u == 4, 1.0, np.where(edges.v == 4, 1.0, 0.5))
@@ -43,8 +46,9 @@ def test_of_edges_that_contribute_alike_the_heaviest_is_chosen():
     assert flat.max_degree == 3
 
 
-def test_an_incumbent_reaches_the_optimum_of_small_instances_and_stops_at_its_goal():
-    for seed in range(60):
+@pytest.mark.parametrize("seeds", tiers(20, 60))
+def test_an_incumbent_reaches_the_optimum_of_small_instances_and_stops_at_its_goal(seeds: range) -> None:
+    for seed in seeds:
         instance = small_instance(seed)
         edges, best = CandidateEdges(instance, all_pairs(instance)), optimum(instance, "min-tco")
         incumbent = Incumbent(instance, Goal(), None, seed)
@@ -57,20 +61,22 @@ def test_an_incumbent_reaches_the_optimum_of_small_instances_and_stops_at_its_go
             assert incumbent.calls == calls + 1
 
 
-def test_an_incumbent_respects_its_cap():
+def test_an_incumbent_respects_its_cap() -> None:
     for seed in range(8):
         instance = uniform_instance(15, 12, 4, seed)
         edges = CandidateEdges(instance, all_pairs(instance))
         free = Incumbent(instance, Goal(), None, seed)
         free.improve_along(edges, np.zeros(len(edges)), Clock(None), goal=0, steps=1000)
+        assert free.overlay is not None
         cap = free.overlay.max_degree - 1
         capped = Incumbent(instance, Goal(cap=cap), None, seed)
         capped.improve_along(edges, np.zeros(len(edges)), Clock(None), goal=0, steps=1000)
+        assert capped.overlay is not None
         assert capped.overlay.max_degree <= cap
         assert is_connected(instance, capped.overlay)
 
 
-def test_one_seed_gives_one_answer():
+def test_one_seed_gives_one_answer() -> None:
     instance = uniform_instance(20, 15, 4)
     edges = CandidateEdges(instance, all_pairs(instance))
     answers = []

@@ -1,4 +1,4 @@
-"""The fewest sets that hold all elements, proven: the other side of P1's reductions."""
+"""Minimum set cover, the problem that the reductions of P1 (Chockler et al. 2007) start from."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ from ...instances.topics.set_cover import SetCover
 
 
 def minimum_set_cover(cover: SetCover) -> tuple[int, ...]:
-    """The numbers, rising, of as few sets as hold all elements, proven by CP-SAT.
+    """The rising numbers of a smallest family of sets that covers all elements, proven by CP-SAT.
 
     One worker and one seed: the same sets on every machine. Exponential in the worst case.
+
+    Raises
+    ------
+    RuntimeError
+        If CP-SAT proves no optimum.
     """
-    # ortools takes a third of a second to load, which only those who solve should pay.
     from ortools.sat.python import cp_model
 
     model = cp_model.CpModel()

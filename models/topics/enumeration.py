@@ -1,4 +1,4 @@
-"""Proven optima of many tiny instances: every overlay on at most six nodes at once."""
+"""Proven optima of tiny instances by enumeration of all overlays on at most six nodes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,21 @@ Counts = npt.NDArray[np.int64]
 
 
 def smallest_value(instance: TopicInstance, problem: str) -> int:
-    """The optimum of a topic problem on at most six nodes, by looking at all 2^(n(n−1)/2) overlays.
+    """The optimum of a topic problem on at most six nodes, by enumeration of all 2^(n(n−1)/2) overlays.
 
-    What each overlay does for a set of subscribers is kept from call to call, so that one more instance costs O(|T|)
-    passes over an array of at most 32,768 flags.
+    The set of overlays that serve a set of subscribers is cached, so another instance costs O(|T|) passes over an array
+    of at most 32,768 flags.
+
+    Raises
+    ------
+    ValueError
+        For more nodes, or another problem.
     """
     n = instance.num_nodes
     if n > MOST_NODES or problem not in _PROBLEMS:
-        raise ValueError(f"every overlay on {n} nodes for {problem}")
+        raise ValueError(
+            f"enumeration takes at most {MOST_NODES} nodes and a topic problem, not {n} nodes and {problem}"
+        )
     valid = np.ones(1 << (n * (n - 1) // 2), np.bool_)
     rule = problem if problem.startswith("2d-") else "connected"
     for topic in range(instance.num_topics):
@@ -39,9 +46,9 @@ def _sizes(n: int) -> tuple[Counts, Counts]:
     """The edges and the maximum degree of every overlay; overlay i has the p-th pair if bit p of i is set."""
     masks = np.arange(1 << (n * (n - 1) // 2))
     degrees = np.zeros((n, len(masks)), np.int64)
-    for place, (u, v) in enumerate(combinations(range(n), 2)):
-        degrees[u] += masks >> place & 1
-        degrees[v] += masks >> place & 1
+    for bit, (u, v) in enumerate(combinations(range(n), 2)):
+        degrees[u] += masks >> bit & 1
+        degrees[v] += masks >> bit & 1
     return degrees.sum(axis=0) // 2, degrees.max(axis=0)
 
 
@@ -49,7 +56,7 @@ def _sizes(n: int) -> tuple[Counts, Counts]:
 def _serves(n: int, members: tuple[int, ...], rule: str) -> Flags:
     """Whether each overlay connects the members, or gives them a star or diameter 2, by its edges among them."""
     masks = np.arange(1 << (n * (n - 1) // 2))
-    edge = {pair: (masks >> place & 1).astype(np.bool_) for place, pair in enumerate(combinations(range(n), 2))}
+    edge = {pair: (masks >> bit & 1).astype(np.bool_) for bit, pair in enumerate(combinations(range(n), 2))}
 
     def linked(u: int, v: int) -> Flags:
         return np.ones(len(masks), np.bool_) if u == v else edge[min(u, v), max(u, v)]

@@ -1,4 +1,4 @@
-"""SN-TCO (P1 §5): the smallest degree that one node can have in a topic-connected overlay."""
+"""SN-TCO (P1, Chockler et al. 2007, §5): the smallest degree of one node in any topic-connected overlay."""
 
 from __future__ import annotations
 
@@ -13,13 +13,8 @@ from ...instances.topics.instance import TopicInstance
 def smallest_degree_of(instance: TopicInstance, node: int) -> tuple[int, Overlay]:
     """The smallest degree of `node` in any topic-connected overlay, and an overlay in which it has that degree.
 
-    Edges between the other nodes only help, so all of them are there; the node's neighbours are tried by rising
-    number, and every overlay is looked at by its topic components alone. Nothing is said of set covers.
-
-    Raises
-    ------
-    RuntimeError
-        Never for an instance as :class:`TopicInstance` keeps it: with all edges every topic is connected.
+    More edges between the other nodes never hurt, so the overlay has all of them; sets of neighbours are enumerated by
+    rising size, and each is judged by its topic components, without the reduction to set cover.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Exact set cover and SN-TCO against every choice."""
+"""Exact set cover and SN-TCO against enumeration."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from itertools import combinations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.set_cover import random_set_cover, single_node_instance
-from overlaybench.models.topics.set_cover import minimum_set_cover
-from overlaybench.models.topics.single_node_degree import smallest_degree_of
+from overlaybench.models.topics.minimum_set_cover import minimum_set_cover
+from overlaybench.models.topics.single_node_tco import smallest_degree_of
 from tests.topic_strategies import topic_instances
 
 
-@settings(max_examples=30, clock=None)
+@settings(max_examples=30, deadline=None)
 @given(st.integers(1, 9), st.integers(1, 7), st.floats(0, 0.8), st.integers(0, 10**6))
 def test_a_minimum_set_cover_covers_and_no_fewer_sets_do(elements: int, sets: int, share: float, seed: int) -> None:
     cover = random_set_cover(elements, sets, share, seed)
@@ -23,9 +24,11 @@ def test_a_minimum_set_cover_covers_and_no_fewer_sets_do(elements: int, sets: in
     assert not any(cover.covered_by(chosen) for chosen in fewer)
 
 
-@settings(max_examples=20, clock=None)
+@settings(max_examples=20, deadline=None)
 @given(topic_instances(max_nodes=5), st.data())
-def test_the_smallest_degree_of_a_node_is_that_of_some_overlay_and_of_no_sparser_one(instance, data) -> None:  # type: ignore[no-untyped-def]
+def test_the_smallest_degree_of_a_node_is_that_of_some_overlay_and_of_no_sparser_one(
+    instance: TopicInstance, data: st.DataObject
+) -> None:
     node = data.draw(st.integers(0, instance.num_nodes - 1))
     degree, overlay = smallest_degree_of(instance, node)
     assert overlay.degrees[node] == degree

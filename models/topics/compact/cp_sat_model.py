@@ -2,14 +2,15 @@
 
 Every model has a Boolean x_e for each pair e of nodes with a topic in common. Then:
 
-* **Topic-connected**: each topic gets an arborescence from a root block. A block other than the root has one parent,
-  a parent takes an edge between the two blocks, and a block lies at a higher level than its parent, so that no cycle is
-  one. Two valid inequalities help the bound: some edge leaves every block, and at least k − 1 edges join k blocks.
-* **Smallest maximum degree**: an integer D above the degree of every node.
-* **2d-star** and **2d-true**: as in :mod:`.overlay_ilp`, in clauses where these say the same.
+* **Topic-connected**: each topic gets an arborescence from a root block. Every other block has one parent, a parent
+  requires an edge between the two blocks, and a block has a higher level than its parent, which excludes cycles. Two
+  valid inequalities raise the bound: some edge leaves every block, and at least k − 1 edges connect k blocks.
+* **Smallest maximum degree**: an integer D, at least the degree of every node.
+* **2d-star** and **2d-true**: as in :mod:`.ilp_model`, with clauses in place of equivalent rows.
 
-Levels rather than flows: on uniform and Zipf 0.5 instances of 20 to 30 nodes, Min-TCO took CP-SAT 0.07, 0.08 and 0.7 s
-with levels, 0.1, 0.4 and 2.3 s with an integer flow a topic, and 0.1, 0.8 and 3.8 s with a Boolean flow a block.
+Levels solve faster than flows: on uniform and Zipf 0.5 instances of 20 to 30 nodes, Min-TCO took CP-SAT 0.07, 0.08 and
+0.7 s with levels, 0.1, 0.4 and 2.3 s with one integer flow per topic, and 0.1, 0.8 and 3.8 s with a Boolean flow per
+block.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from ortools.sat.python import cp_model
 
 from ....instances.clock import Clock
 from ....instances.overlay import Overlay
-from .proof import Goal, check_size
 from .requirements import Blocks, Edge, Requirements, Subscribers, pair, unconnected_topics
+from .subproblem import Subproblem
 
 # At most this many variables are built: about 1 GB.
 MOST_VARIABLES = 3_000_000
@@ -30,7 +31,7 @@ MOST_VARIABLES = 3_000_000
 
 @dataclass
 class OverlayCp:
-    """A CP-SAT model and what its variables mean.
+    """A CP-SAT model and the meaning of its variables.
 
     Attributes
     ----------
@@ -50,7 +51,7 @@ class OverlayCp:
     joint: dict[tuple[int, int, int], cp_model.IntVar] = field(default_factory=dict)
 
     def hint(self, overlay: Overlay) -> None:
-        """Propose the edges of an overlay; CP-SAT completes the other variables."""
+        """Hint the edges of an overlay; CP-SAT completes the other variables."""
         chosen = set(map(tuple, overlay.edges.tolist()))
         for edge, x in self.edge.items():
             self.model.add_hint(x, int(edge in chosen))
@@ -60,8 +61,8 @@ class OverlayCp:
         return Overlay.from_edges(self.num_nodes, [edge for edge, x in self.edge.items() if solver.value(x)])
 
 
-def build_cp(requirements: Requirements, goal: Goal, clock: Clock) -> OverlayCp:
-    """The model of a goal.
+def build_cp(requirements: Requirements, subproblem: Subproblem, clock: Clock) -> OverlayCp:
+    """The model of a subproblem.
 
     Variables: O(Σ_t |V_t|²), for ``2d-true`` O(Σ_t |V_t|³).
 
@@ -72,23 +73,23 @@ def build_cp(requirements: Requirements, goal: Goal, clock: Clock) -> OverlayCp:
     ModelTooLarge
         If there would be more than `MOST_VARIABLES` variables.
     """
-    check_size(requirements, 3 if goal.problem == "2d-true" else 2, MOST_VARIABLES)
+    requirements.check_size(3 if subproblem.problem == "2d-true" else 2, MOST_VARIABLES)
     model = cp_model.CpModel()
     edge = {e: model.new_int_var(int(e in requirements.forced), 1, "") for e in requirements.edges}
     cp = OverlayCp(requirements.num_nodes, model, edge)
-    limit: int | cp_model.IntVar | None = goal.degree_cap
-    if goal.problem == "minmax-tco":
-        limit = model.new_int_var(goal.least, requirements.num_nodes, "degree")
+    limit: int | cp_model.IntVar | None = subproblem.degree_cap
+    if subproblem.problem == "minmax-tco":
+        limit = model.new_int_var(subproblem.least, requirements.num_nodes, "degree")
         model.minimize(limit)
     else:
         total = sum(edge.values())
-        model.add(total >= goal.least)
+        model.add(total >= subproblem.least)
         model.minimize(total)
     if limit is not None:
         for edges in requirements.incident.values():
             model.add(sum(edge[e] for e in edges) <= limit)
-    if goal.problem.startswith("2d-"):
-        require = _require_star if goal.problem == "2d-star" else _require_diameter
+    if subproblem.problem.startswith("2d-"):
+        require = _require_star if subproblem.problem == "2d-star" else _require_diameter
         for subscribers in requirements.topics:
             clock.check()
             if len(subscribers) > 2:

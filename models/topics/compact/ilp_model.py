@@ -3,18 +3,17 @@
 Every model has a binary x_e for each pair e of nodes with a topic in common; forced edges are fixed to 1. Then:
 
 * **Topic-connected, multi-commodity.** Each topic gets an arborescence from a root block: arcs y_ij, with
-  y_ij + y_ji ≤ x(edges between the blocks i and j), and for every other block q a unit flow of its own from the root
-  to q with f^q ≤ y. Its LP bound is that of all partition inequalities x(cross) ≥ k − 1 (Wong 1984; Dar, Fischer,
-  Martinovic, Scheithauer 2021).
+  y_ij + y_ji ≤ x(edges between the blocks i and j), and for every other block q a unit flow from the root to q with
+  f^q ≤ y. Its LP bound is that of all partition inequalities x(cross) ≥ k − 1 (Wong 1984; Dar, Fischer, Martinovic,
+  Scheithauer 2021).
 * **Topic-connected, single-commodity.** One flow: each block but the root consumes a unit, and an arc carries at most
-  as many units as may lie behind it, times x. Helped by the partition into single blocks, x(all) ≥ k − 1, and by
-  x(edges at a block) ≥ 1. Smaller, and weaker: the sum of the multi-commodity flows meets all of it.
-* **Smallest maximum degree**: an integer D is minimised, above the degree of every node.
+  as many units as there may be blocks behind it, times x. Two valid inequalities strengthen it: x(all) ≥ k − 1, and
+  x(edges at a block) ≥ 1. It is smaller and weaker: the sum of the multi-commodity flows is feasible for it.
+* **Smallest maximum degree**: an integer D, at least the degree of every node, is minimised.
 * **2d-star**: a topic has one centre, Σ_v c_v = 1, and x_uv ≥ c_u + c_v for all its pairs.
 * **2d-true**: a topic has at most one centre, as above. Any two subscribers are adjacent or have a common neighbour
   w in V_t: x_uv + Σ_w z_uvw ≥ 1 with z_uvw ≤ x_uw, x_vw. Without a centre each subscriber has two neighbours in V_t
-  (the neighbour of one that had a single one would be a centre), and V_t has at least 2|V_t| − 5 edges (Erdős, Rényi
-  1962).
+  (a subscriber's only neighbour would be a centre), and V_t has at least 2|V_t| − 5 edges (Erdős, Rényi 1962).
 """
 
 from __future__ import annotations
@@ -26,8 +25,8 @@ import pulp
 
 from ....instances.clock import Clock
 from ....instances.overlay import Overlay
-from .proof import Goal, check_size
 from .requirements import Blocks, Edge, Requirements, Subscribers, pair, unconnected_topics
+from .subproblem import Subproblem
 
 # At most this many variables are built: about 4 GB in PuLP.
 MOST_VARIABLES = 2_000_000
@@ -35,7 +34,7 @@ MOST_VARIABLES = 2_000_000
 
 @dataclass
 class OverlayIlp:
-    """A PuLP model and what its variables mean.
+    """A PuLP model and the meaning of its variables.
 
     Attributes
     ----------
@@ -55,7 +54,7 @@ class OverlayIlp:
     degree: pulp.LpVariable | None = None
 
     def integers_of(self, overlay: Overlay) -> dict[pulp.LpVariable, int]:
-        """The values of all integer variables in an overlay that meets the goal; flows and z follow from them."""
+        """The values of all integer variables for a feasible overlay; they determine the flows and z."""
         chosen = set(map(tuple, overlay.edges.tolist()))
         values = {variable: int(edge in chosen) for edge, variable in self.edge.items()}
         for subscribers, centre in self.centre.items():
@@ -70,8 +69,8 @@ class OverlayIlp:
         return Overlay.from_edges(self.num_nodes, [edge for edge, x in self.edge.items() if (x.value() or 0) > 0.5])
 
 
-def build_ilp(requirements: Requirements, goal: Goal, formulation: str, clock: Clock) -> OverlayIlp:
-    """The model of a goal; `formulation` is "multi" or "single".
+def build_ilp(requirements: Requirements, subproblem: Subproblem, formulation: str, clock: Clock) -> OverlayIlp:
+    """The model of a subproblem; `formulation` is "multi" or "single".
 
     Variables and rows: O(Σ_t |V_t|³) for multi and the true diameter, O(Σ_t |V_t|²) for single and the star.
 
@@ -82,26 +81,26 @@ def build_ilp(requirements: Requirements, goal: Goal, formulation: str, clock: C
     ModelTooLarge
         If there would be more than `MOST_VARIABLES` variables.
     """
-    cubic = goal.problem == "2d-true" or (goal.problem != "2d-star" and formulation == "multi")
-    check_size(requirements, 3 if cubic else 2, MOST_VARIABLES)
+    cubic = subproblem.problem == "2d-true" or (subproblem.problem != "2d-star" and formulation == "multi")
+    requirements.check_size(3 if cubic else 2, MOST_VARIABLES)
     program = pulp.LpProblem("overlay")
     edge = {
         (u, v): program.add_variable(f"x_{u}_{v}", int((u, v) in requirements.forced), 1, pulp.LpInteger)
         for u, v in requirements.edges
     }
     ilp = OverlayIlp(requirements.num_nodes, program, edge)
-    if goal.problem == "minmax-tco":
-        ilp.degree = program.add_variable("degree", goal.least, requirements.num_nodes, pulp.LpInteger)
+    if subproblem.problem == "minmax-tco":
+        ilp.degree = program.add_variable("degree", subproblem.least, requirements.num_nodes, pulp.LpInteger)
         program += pulp.lpSum([ilp.degree])
     else:
         program += pulp.lpSum(edge.values())
-        program += pulp.lpSum(edge.values()) >= goal.least
-    if goal.degree_cap is not None or ilp.degree is not None:
-        limit = goal.degree_cap if ilp.degree is None else ilp.degree
+        program += pulp.lpSum(edge.values()) >= subproblem.least
+    if subproblem.degree_cap is not None or ilp.degree is not None:
+        limit = subproblem.degree_cap if ilp.degree is None else ilp.degree
         for edges in requirements.incident.values():
             program += pulp.lpSum(edge[e] for e in edges) <= limit
-    if goal.problem.startswith("2d-"):
-        require = _require_star if goal.problem == "2d-star" else _Diameter()
+    if subproblem.problem.startswith("2d-"):
+        require = _require_star if subproblem.problem == "2d-star" else _Diameter()
         for subscribers in requirements.topics:
             clock.check()
             if len(subscribers) > 2:
@@ -152,7 +151,7 @@ def _arcs(topic: Blocks) -> list[tuple[int, int]]:
 
 
 def _surplus(flow: dict[tuple[int, int], pulp.LpVariable], block: int) -> pulp.LpAffineExpression:
-    """What flows into a block less what flows out."""
+    """The flow into a block minus the flow out of it."""
     terms = [(amount, 1) for (_, j), amount in flow.items() if j == block]
     terms += [(amount, -1) for (i, _), amount in flow.items() if i == block]
     return pulp.LpAffineExpression(terms)
