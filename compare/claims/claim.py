@@ -1,4 +1,4 @@
-"""What a claim of a paper is, and what may be said of it."""
+"""Claims, findings and verdicts."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 class Verdict(StrEnum):
-    """What running a claim comes to, and nothing else.
+    """The verdict on a claim.
 
-    ``holds``: in every run. ``holds for some ties``: only under a tie-break that the claim leaves open. ``order
-    holds``: the growth or the ranking, not the figure. ``refuted``: there is a counterexample. ``open here``: these
-    runs do not decide it.
+    ``holds``: in every run. ``holds for some ties``: only under a tie-breaking rule that the claim leaves open. ``order
+    holds``: the growth or the ranking holds, the numbers do not. ``refuted``: there is a counterexample. ``open here``:
+    the runs do not decide it.
     """
 
     HOLDS = "holds"
@@ -28,19 +28,19 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """A verdict on one algorithm or one half of a claim.
+    """A verdict on one algorithm or one part of a claim.
 
     Attributes
     ----------
     subject : str
-        What it is about: an algorithm, a reading.
+        The algorithm or the part of the claim.
     verdict : Verdict
     evidence : str
-        The figures that carry the verdict, for a person; counterexamples name their instance.
+        The numbers behind the verdict, as text; a counterexample names its instance.
     runs : int
-        How many runs or instances it rests on.
+        The number of runs or instances behind it.
     table : sequence of mappings
-        The same in rows, for a machine.
+        The evidence as rows.
     """
 
     subject: str
@@ -52,18 +52,18 @@ class Finding:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim as a check.
+    """A claim of a paper with the check that judges it.
 
     Attributes
     ----------
     id, statement, source
         As in ``overlaybench list claims``; `source` names paper and lemma, figure or table.
     judge : callable
-        From a bench, which has the runs and the algorithms by name, to findings.
+        Maps a bench, which offers the runs and the algorithms, to findings.
     experiment : callable
-        From "is it the quick version" to the runs that go through the study machinery; none by default.
+        Maps "quick version?" to the runs that are made as a study; None by default.
     seconds : (float, float), optional
-        What the quick and the full version took on two cores that did nothing else, where that was measured.
+        The measured duration of the quick and of the full version on two idle cores.
     """
 
     id: str
@@ -73,10 +73,20 @@ class Claim:
     experiment: Callable[[bool], Experiment | None] = lambda quick: None
     seconds: tuple[float, float] | None = None
 
+    @property
+    def name(self) -> str:
+        """The id, by which the catalogue lists the claim."""
+        return self.id
 
-def unless_thin(verdict: Verdict, evidence: str, subject: str, runs: int, named: int, **more: Any) -> Finding:
-    """The finding, or ``open here`` with what the runs say so far where they are fewer than the claim names."""
+
+def verdict_of(held: bool, otherwise: Verdict = Verdict.REFUTED) -> Verdict:
+    """``holds`` if `held`, otherwise the other verdict."""
+    return Verdict.HOLDS if held else otherwise
+
+
+def open_if_fewer(verdict: Verdict, evidence: str, subject: str, runs: int, named: int) -> Finding:
+    """The finding; ``open here`` if there are fewer runs than the claim names."""
     if runs >= named:
-        return Finding(subject, verdict, evidence, runs, **more)
+        return Finding(subject, verdict, evidence, runs)
     so_far = f"{runs} of {named} runs, so far: {verdict}. {evidence}"
-    return Finding(subject, Verdict.OPEN, so_far, runs, **more)
+    return Finding(subject, Verdict.OPEN, so_far, runs)

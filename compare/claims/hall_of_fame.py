@@ -1,4 +1,4 @@
-"""The worst cases found so far: kept in a file, and judged anew whenever they are spoken of."""
+"""The file of the worst cases found so far."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ HALL = Path(__file__).with_name("hall_of_fame.json")
 
 
 def worst_cases(file: Path = HALL) -> list[WorstCase]:
-    """The cases in a file; there are none if it is not there.
+    """The cases in a file; none if it does not exist.
 
     Raises
     ------
     BadInput
-        If it is no list of worst cases.
+        If the file is no list of worst cases.
     """
     if not file.exists():
         return []
     try:
-        told = json.loads(read_text(file))
-        return [WorstCase(**{**one, "topics": tuple(map(tuple, one["topics"]))}) for one in told]
+        data = json.loads(read_text(file))
+        return [WorstCase(**{**one, "topics": tuple(map(tuple, one["topics"]))}) for one in data]
     except (ValueError, TypeError, KeyError) as error:
-        raise BadInput(f"{file}: no list of worst cases ({error}): mend or remove it") from None
+        raise BadInput(f"{file}: no list of worst cases ({error}): correct or remove the file") from None
 
 
 def add_case(case: WorstCase, file: Path) -> bool:
-    """Keep a case if it is worse than those kept of its method, problem and size; say whether it is kept."""
+    """Add a case if it is worse than those of its method, problem and size; return whether it was added."""
     cases = worst_cases(file)
     same = [one for one in cases if _key(one) == _key(case)]
     if any((one.ratio, one.exhaustive) >= (case.ratio, case.exhaustive) for one in same):
@@ -45,14 +45,14 @@ def add_case(case: WorstCase, file: Path) -> bool:
 
 
 def wrong_with(case: WorstCase) -> str:
-    """What is not as the case says when it is run again, or nothing."""
+    """The difference between a case and a repeated run of it; "" if there is none."""
     instance, problem = case.instance(), problem_named(case.problem)
     options = {"ties": case.ties} if case.ties else {}
     value = method_named(case.method).run(instance, problem, seed=0, time_limit=None, **options).value
     optimum = proven_optimum(instance, case.problem)
     if (value, optimum) == (case.value, case.optimum):
         return ""
-    return f"{case.method} on {case.problem}: {value} ÷ {optimum}, kept are {case.value} ÷ {case.optimum}"
+    return f"{case.method} on {case.problem}: {value} ÷ {optimum} instead of {case.value} ÷ {case.optimum}"
 
 
 def _key(case: WorstCase) -> tuple[Sequence[object], ...]:

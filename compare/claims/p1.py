@@ -1,8 +1,9 @@
-"""The lemmas of P1 as checks (its figures: :mod:`compare.claims_p1_figures`)."""
+"""The lemmas of Chockler et al. (P1) as checks; :mod:`.p1_figures` has the figures."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import pairwise
 
 import networkx as nx
@@ -12,85 +13,45 @@ from scipy.sparse.csgraph import shortest_path
 from ...instances.catalogue import WORKLOADS
 from ...instances.overlay import Overlay
 from ...instances.result import Result, Status
-from ...instances.topics.constructions import CONSTRUCTIONS, greedy_merge_cuboid
+from ...instances.topics.constructions import greedy_merge_cuboid
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.set_cover import (
-    SET_COVER_CONSTRUCTIONS,
     duplicated_instance,
     random_set_cover,
     repeated_instance,
     single_node_instance,
 )
-from ...models.topics.set_cover import minimum_set_cover
-from ...models.topics.single_node_degree import smallest_degree_of
+from ...models.topics.minimum_set_cover import minimum_set_cover
+from ...models.topics.single_node_tco import smallest_degree_of
 from ..papers.bench import Bench, Experiment, grid, runs
-from .claim import Claim, Finding, Verdict, unless_thin
+from ..papers.grids import LAWS
+from .claim import Claim, Finding, open_if_fewer, verdict_of
+from .properties import invalid, optima, property_finding
 from .ties import Case, count_finding
 
-LAWS = ("uniform", "zipf", "exponential")
 _SOLVED = 70
 
 
-def assorted(quick: bool) -> Iterator[tuple[str, TopicInstance]]:
-    """Instances of every workload and construction by name: what a property is tried on."""
-    constructed = {workload.name for workload in (*CONSTRUCTIONS, *SET_COVER_CONSTRUCTIONS)}
-    for workload in (workload for workload in WORKLOADS.values() if workload.kind == "topics"):
-        options = {option.name for option in workload.parameters}
-        shapes: list[dict[str, int]] = [{}]
-        if workload.name not in constructed:
-            shapes = [
-                {"nodes": nodes, "topics": topics} | ({"least": 5, "most": 30} if "least" in options else {})
-                for nodes, topics in ((60, 30), (300, 100))
-            ]
-        for shape in shapes:
-            for seed in range(2 if quick else 10):
-                yield f"{workload.name} {shape} seed {seed}", workload.generate(seed=seed, **shape)
-
-
-def property_finding(
-    bench: Bench, subject: str, method: str, broken: Callable[[TopicInstance, Result[Overlay]], str], statement: str
-) -> Finding:
-    """Run an algorithm on assorted instances under every rule for ties; `broken` says what is wrong, or nothing."""
-    tried = 0
-    for name, instance in assorted(bench.quick):
-        for ties in ("lowest", "highest", "random"):
-            tried += 1
-            result = bench.run(method, instance, ties=ties, seed=tried)
-            if wrong := broken(instance, result):
-                evidence = f"{statement}. Not so on {name} with ties {ties}: {wrong}"
-                return Finding(subject, Verdict.REFUTED, evidence, tried)
-    return Finding(subject, Verdict.HOLDS, f"{statement}: in all {tried} runs, ties lowest, highest, random.", tried)
-
-
-def judged_wrong(instance: TopicInstance, result: Result[Overlay]) -> str:
-    """What the problem's own judge says against a run."""
-    return result.reason if result.status is Status.FAILED else ""
-
-
 def _connected(bench: Bench) -> Iterable[Finding]:
-    yield property_finding(bench, "GM", "gm", judged_wrong, "Every topic has one component")
+    yield property_finding(bench, "GM", "gm", invalid, "Every topic has one component")
 
 
 def _edge_count(bench: Bench) -> Iterable[Finding]:
     largest = 0.0
 
-    def broken(instance: TopicInstance, result: Result[Overlay]) -> str:
+    def violation(instance: TopicInstance, result: Result[Overlay]) -> str:
         nonlocal largest
         edges = result.measures["edges"]
         allowed = min(instance.num_nodes**2, instance.num_subscriptions)
         largest = max(largest, edges / allowed)
         return "" if edges <= allowed else f"{edges:g} edges, {allowed} allowed"
 
-    found = property_finding(bench, "GM", "gm", broken, "At most min(V², Σ|V_t|) edges, constant 1")
-    yield Finding(*_with(found, f" Largest share of the bound: {largest:.3f}."))
-
-
-def _with(found: Finding, more: str) -> tuple[str, Verdict, str, int]:
-    return found.subject, found.verdict, found.evidence + more, found.runs
+    found = property_finding(bench, "GM", "gm", violation, "At most min(V², Σ|V_t|) edges, constant 1")
+    yield replace(found, evidence=f"{found.evidence} Largest share of the bound: {largest:.3f}.")
 
 
 def solved_instances(quick: bool, family: str, *, nodes: tuple[int, ...] = (20, 30)) -> Experiment:
-    """At least 200 random instances of P1's three laws, small enough to be solved."""
+    """At least 200 random instances of P1's three laws, small enough to be solved to optimality."""
     per_law = _SOLVED // len(nodes) * (1 if quick else 4)
     recipes = tuple(
         recipe
@@ -99,12 +60,6 @@ def solved_instances(quick: bool, family: str, *, nodes: tuple[int, ...] = (20, 
         for recipe in grid(family, law, per_law, nodes=n, topics=15, subscriptions=5)
     )
     return Experiment(recipes, (runs("min-tco", "branch-and-cut", "gm", ("gm", {"ties": "highest"})),))
-
-
-def optima(bench: Bench, problem: str) -> dict[str, float]:
-    """The proven optimum of each instance (by digest) that has one among the claim's runs."""
-    rows = bench.rows[(bench.rows["problem"] == problem) & (bench.rows["status"] == Status.OPTIMAL)]
-    return {digest: float(value) for digest, value in zip(rows["instance"], rows["value"], strict=True)}
 
 
 def _ratio(bench: Bench) -> Iterable[Finding]:
@@ -118,8 +73,8 @@ def _ratio(bench: Bench) -> Iterable[Finding]:
         f"({mine['recipe'].iloc[worst]}), mean {ratio.mean():.3f}; the bound ln Σ|T_v| there is {bound[worst]:.2f}. "
         f"Largest share of the bound: {(ratio / bound).max():.3f}, which is the constant that suffices."
     )
-    verdict = Verdict.HOLDS if (ratio <= bound).all() else Verdict.REFUTED
-    yield unless_thin(verdict, evidence, "GM", len(optimum), 200)
+    verdict = verdict_of(bool((ratio <= bound).all()))
+    yield open_if_fewer(verdict, evidence, "GM", len(optimum), 200)
 
 
 def _cuboid(bench: Bench) -> Iterable[Finding]:
@@ -137,14 +92,14 @@ def _cuboid(bench: Bench) -> Iterable[Finding]:
             wrong.append(f"k={k} m={m}: {result.status}, {result.value}")
         if m < 2**k:
             first.append((k, m))
-    verdict = Verdict.REFUTED if wrong else Verdict.HOLDS
+    verdict = verdict_of(not wrong)
     evidence = f"2m + 2k edges proven optimal for {len(sizes) - len(wrong)} of {len(sizes)} (k, m). " + "; ".join(wrong)
     yield Finding("optimum", verdict, evidence.strip(), len(sizes))
     order = (
         f"An edge (Stwo, Sk_1) contributes m, an edge (Sk_k, Sm) 2^k: the latter is more in {len(first)} of "
         f"{len(sizes)} (k, m), so the first 2k edges are not those of the proof. The count does not depend on it."
     )
-    yield Finding("order of the first 2k edges", Verdict.REFUTED if first else Verdict.HOLDS, order, len(sizes))
+    yield Finding("order of the first 2k edges", verdict_of(not first), order, len(sizes))
 
 
 def _single_node(bench: Bench) -> Iterable[Finding]:
@@ -156,7 +111,7 @@ def _single_node(bench: Bench) -> Iterable[Finding]:
             wrong.append(f"seed {seed}: degree {degree}, cover {len(minimum_set_cover(cover))}")
     evidence = f"Smallest degree of v = smallest cover for {number - len(wrong)} of {number} random set covers, each "
     evidence += "solved both ways (all neighbourhoods of v; CP-SAT). " + "; ".join(wrong[:3])
-    yield Finding("SN-TCO", Verdict.REFUTED if wrong else Verdict.HOLDS, evidence.strip(), number)
+    yield Finding("SN-TCO", verdict_of(not wrong), evidence.strip(), number)
 
 
 def _duplicated(bench: Bench) -> Iterable[Finding]:
@@ -178,14 +133,12 @@ def _duplicated(bench: Bench) -> Iterable[Finding]:
         f"For every d ≥ 3: SN-TCO(d) exactly if the duplicated instance has maximum degree ≤ d, in "
         f"{number - len(degrees)} of {number} instances solved both ways ({above_three} of them need d > 3). "
     ) + "; ".join(degrees[:3])
-    yield Finding(
-        "reduction to maximum degree", Verdict.REFUTED if degrees else Verdict.HOLDS, evidence.strip(), number
-    )
+    yield Finding("reduction to maximum degree", verdict_of(not degrees), evidence.strip(), number)
     evidence = (
         f"Definition 4.2 bounds the number of edges, and with d' = d the answers differ in {len(edges)} of {number} "
         f"instances: the proof bounds every degree instead. {edges[0] if edges else ''}"
     )
-    verdict = Verdict.REFUTED if edges else Verdict.HOLDS
+    verdict = verdict_of(not edges)
     yield Finding("reduction to TCO as defined (|E| ≤ k)", verdict, evidence.strip(), number)
 
 
@@ -223,7 +176,7 @@ def _repeated(bench: Bench) -> Iterable[Finding]:
         ("one of size ≤ |E|/m", too_large, f"The smallest of them has at most |E|/m sets in {checked} overlays"),
         ("upper bound", no_overlay, f"|S_opt|·m + |S|² links suffice in {number} instances, S_opt proven"),
     ):
-        verdict = Verdict.REFUTED if wrong else Verdict.HOLDS
+        verdict = verdict_of(not wrong)
         count = number if subject == "upper bound" else checked
         yield Finding(subject, verdict, statement + (f"; not in {', '.join(wrong[:3])}." if wrong else "."), count)
 
@@ -245,11 +198,11 @@ def _further_runs(bench: Bench) -> Iterable[Finding]:
         connectivity, diameter = np.array(of_topics).T
         means.append((float(connectivity.mean()), float(diameter.mean())))
     shown = "; ".join(f"{runs}: {c:.2f}, {d:.2f}" for runs, (c, d) in enumerate(means, start=1))
-    for place, subject, better in ((0, "connectivity", 1), (1, "diameter", -1)):
-        series = [mean[place] for mean in means]
+    for column, subject, better in ((0, "connectivity", 1), (1, "diameter", -1)):
+        series = [mean[column] for mean in means]
         held = all(better * (after - before) > 0 for before, after in pairwise(series))
         evidence = f"Mean edge connectivity and mean diameter of the topics after 1, 2, 3 runs: {shown}."
-        yield Finding(subject, Verdict.HOLDS if held else Verdict.REFUTED, evidence, 3 * len(instances))
+        yield Finding(subject, verdict_of(held), evidence, 3 * len(instances))
 
 
 def _topic_figures(instance: TopicInstance, overlay: Overlay) -> Iterator[tuple[float, float]]:

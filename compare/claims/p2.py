@@ -1,4 +1,4 @@
-"""The lemmas, theorems and Case VII of P2 as checks (its figures: :mod:`compare.claims_p2_figures`)."""
+"""The lemmas, theorems and Case VII of Onus and Richa (P2) as checks; :mod:`.p2_figures` has the figures."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from ...instances.topics.constructions import (
 )
 from ...instances.topics.instance import TopicInstance
 from ..papers.bench import Bench, Experiment, grid, runs
-from .claim import Claim, Finding, Verdict, unless_thin
-from .p1 import LAWS, judged_wrong, optima, property_finding
+from ..papers.grids import K_VALUES, LAWS
+from .claim import Claim, Finding, Verdict, open_if_fewer, verdict_of
+from .properties import invalid, optima, property_finding
 from .ties import Case, count_finding
 
-K_VALUES = tuple(float(k) for k in range(1, 9))
 _BOUNDED = 60
 
 
 def matchings(bench: Bench, sizes: Sequence[int] = range(4, 21, 2)) -> Iterable[Finding]:
-    """P2, Lemma 1, at these sizes; the extremes over all ties up to n = 6."""
+    """P2, Lemma 1, at these sizes; for n up to 6 also the extremes over all tie-breaking choices."""
     cases = [Case(f"n={n}", minmax_oda_matchings(n=n), n * (n - 2) / 2, exhaustive=n <= 6) for n in sizes]
     yield count_finding(bench, "MinMax-ODA", "minmax-oda", "min-tco", cases, "MinMax-ODA builds n(n − 2)/2 edges")
     yield _optimum(bench, "min-tco", "branch-and-cut", minmax_oda_matchings, sizes, lambda n: n - 1, "n − 1")
@@ -134,16 +134,15 @@ def _bounded(
         f"{what}, k = 1 … 8, {len(values)} runs on {solved} instances solved to proven optimality: largest ratio "
         f"{values[:, 0].max():.3f}; largest share of the bound {share.max():.4f}, the constant that suffices."
     )
-    verdict = Verdict.HOLDS if (share <= 1).all() else Verdict.REFUTED
-    yield unless_thin(verdict, evidence, f"Low-ODA, {subject}", solved, _BOUNDED)
+    yield open_if_fewer(verdict_of(bool((share <= 1).all())), evidence, f"Low-ODA, {subject}", solved, _BOUNDED)
 
 
 def _diameter(bench: Bench) -> Iterable[Finding]:
-    def broken(instance: TopicInstance, result: Result[Overlay]) -> str:
-        wrong = judged_wrong(instance, result)
+    def violation(instance: TopicInstance, result: Result[Overlay]) -> str:
+        wrong = invalid(instance, result)
         return wrong or "; ".join(PROBLEMS["2d-true"].violations(instance, result.answer))
 
-    yield property_finding(bench, "2D-ODA", "2d-oda", broken, "Every topic has diameter at most 2")
+    yield property_finding(bench, "2D-ODA", "2d-oda", violation, "Every topic has diameter at most 2")
 
 
 CLAIMS_P2: tuple[Claim, ...] = (

@@ -1,4 +1,4 @@
-"""The lemmas of P3 as checks (its tables and figures: :mod:`.p3_figures`)."""
+"""The lemmas of Chen, Vitenberg and Jacobsen (P3) as checks; :mod:`.p3_figures` has the tables and figures."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from ...instances.result import Result, Status
 from ...instances.topics.constructions import binary_tree_of_topics, root_and_leaves
 from ...instances.topics.instance import TopicInstance
 from ..papers.bench import Bench, Experiment, grid, runs
-from .claim import Claim, Finding, Verdict, unless_thin
-from .p1 import LAWS, assorted, optima, property_finding
+from ..papers.grids import LAWS
+from .claim import Claim, Finding, Verdict, open_if_fewer, verdict_of
+from .properties import TIES, assorted, largest_topics_of_a_node, optima, property_finding
 
 _BOUNDED = 60
 
@@ -42,26 +43,26 @@ def _degree_ratio(bench: Bench) -> Iterable[Finding]:
         f"GM-M's maximum degree ÷ proven optimum on {len(smallest)} instances: at most {ratio.max():.3f}, mean "
         f"{ratio.mean():.3f}; largest share of ln(|V||T|) {share.max():.3f}, the constant that suffices."
     )
-    yield unless_thin(Verdict.HOLDS if share.max() <= 1 else Verdict.REFUTED, evidence, "GM-M", len(smallest), _BOUNDED)
+    yield open_if_fewer(verdict_of(bool(share.max() <= 1)), evidence, "GM-M", len(smallest), _BOUNDED)
 
 
 def _average_degree(bench: Bench) -> Iterable[Finding]:
-    def broken(instance: TopicInstance, result: Result[Overlay]) -> str:
-        n, most = instance.num_nodes, int(np.diff(instance.node_offsets).max())
+    def violation(instance: TopicInstance, result: Result[Overlay]) -> str:
+        n, most = instance.num_nodes, largest_topics_of_a_node(instance)
         bound = 2 * (n - 1) / n * most
         degree = result.measures["average_degree"]
         return "" if degree <= bound + 1e-9 else f"average degree {degree:.3f} above {bound:.3f}"
 
-    yield property_finding(bench, "GM-M", "gm-m", broken, "Average degree at most 2·(|V| − 1)/|V|·max|T_v|")
+    yield property_finding(bench, "GM-M", "gm-m", violation, "Average degree at most 2·(|V| − 1)/|V|·max|T_v|")
 
 
 def _maximum_degree(bench: Bench) -> Iterable[Finding]:
     largest, where, tried = 0.0, "", 0
     for name, instance in assorted(bench.quick):
-        for ties in ("lowest", "highest", "random"):
+        for ties in TIES:
             tried += 1
             degree = bench.run("gm-m", instance, "minmax-tco", ties=ties, seed=tried).value
-            constant = (degree or 0.0) / int(np.diff(instance.node_offsets).max())
+            constant = (degree or 0.0) / largest_topics_of_a_node(instance)
             if constant > largest:
                 largest, where = constant, name
     enough = "Constant 1 suffices" if largest <= 1 else f"Constant 1 does not suffice, {largest:.3f} does"
@@ -74,14 +75,13 @@ def _bad_partition(bench: Bench) -> Iterable[Finding]:
     proven = {h: bench.run("branch-and-cut", binary_tree_of_topics(h=h), "minmax-tco") for h in sizes}
     optimal = all(result.status is Status.OPTIMAL and result.value == 3 for result in proven.values())
     shown = ", ".join(f"h={h}: {result.value:g} ({result.status})" for h, result in proven.items())
-    yield Finding("optimum 3", Verdict.HOLDS if optimal else Verdict.REFUTED, f"Smallest maximum degree {shown}.", 3)
+    yield Finding("optimum 3", verdict_of(optimal), f"Smallest maximum degree {shown}.", 3)
     forced = {h: _inner_degree(h, 2**h) for h in sizes}
     held = all(degree == 2**h for h, degree in forced.items())
     text = "The root with all leaves as one part gives degree " + ", ".join(
         f"{d} at |T| = {2**h}" for h, d in forced.items()
     )
-    verdict = Verdict.HOLDS if held else Verdict.REFUTED
-    yield Finding("a bad partition forces degree |T|", verdict, f"{text}.", len(sizes))
+    yield Finding("a bad partition forces degree |T|", verdict_of(held), f"{text}.", len(sizes))
     equal = {h: _inner_degree(h, 2**h - 1) for h in sizes}
     text = (
         "The part has |T| + 1 of 2|T| − 1 nodes, more than any of two or more equal parts, which Algorithm 7 asks for. "
@@ -100,21 +100,21 @@ def _bad_partition(bench: Bench) -> Iterable[Finding]:
     )
     rare = all(hits <= 10 * seeds * chance + 10 for hits, chance, _ in found.values())
     subject = "how often chance finds it"
-    yield Finding(subject, Verdict.HOLDS if rare else Verdict.REFUTED, f"There is a chance: {text}.", 3 * seeds)
+    yield Finding(subject, verdict_of(rare), f"There is a chance: {text}.", 3 * seeds)
 
 
 def _inner_degree(h: int, leaves: int) -> int:
-    """The maximum degree of the conquer phase when the root has so many leaves in its part, and the rest is another."""
+    """The maximum degree after the conquer phase if the root and this many leaves are one of two parts."""
     instance = binary_tree_of_topics(h=h)
     part_of = np.ones(instance.num_nodes, np.int32)
     part_of[root_and_leaves(h=h)[: leaves + 1]] = 0
     division = Division(Partition(part_of, 2), np.arange(instance.num_nodes, dtype=np.int32))
-    built = conquer_and_combine(instance, division, extend_gm_m, tie_order("lowest", 0), map, {})
+    built = conquer_and_combine(instance, division, extend_gm_m, tie_order("lowest", 0))
     return int(built.counters["inner_max_degree"])
 
 
 def _by_chance(bench: Bench, h: int, seeds: int) -> tuple[int, float, float]:
-    """Hits, the chance of one, and the mean inner maximum degree of naive divide and conquer with two parts."""
+    """Hits, their probability, and the mean inner maximum degree of naive divide and conquer with two parts."""
     instance, topics = binary_tree_of_topics(h=h), 2**h
     degrees = [
         int(bench.run("naive-dc", instance, "minmax-tco", seed=seed, partitions=2).counters["inner_max_degree"])
@@ -159,7 +159,7 @@ def _representatives_connected(bench: Bench) -> Iterable[Finding]:
 
 
 def _letter(instance: TopicInstance, parts: int, coverage: int = 3) -> int:
-    """How many topics are unconnected if a part's outward topics are those of other lightweight parts alone."""
+    """The number of disconnected topics if outward topics are only those shared with other lightweight parts."""
     sizes = np.diff(instance.node_offsets)
     light = np.flatnonzero(sizes <= bulk_threshold(instance)).astype(np.int32)
     partition = partition_of(instance.num_nodes, random_order(light, 0), min(parts, len(light)))
@@ -169,12 +169,12 @@ def _letter(instance: TopicInstance, parts: int, coverage: int = 3) -> int:
         others = set().union(*(topics for i, topics in enumerate(of_part) if i != d))
         chosen += _cover(instance, part.tolist(), of_part[d] & others, coverage)
     division = Division(partition, np.array(sorted(chosen), np.int32))
-    built = conquer_and_combine(instance, division, extend_gm_m, tie_order("lowest", 0), map, {})
+    built = conquer_and_combine(instance, division, extend_gm_m, tie_order("lowest", 0))
     return int((built.overlay.topic_components(instance) > 1).sum())
 
 
 def _cover(instance: TopicInstance, part: list[int], outward: set[int], coverage: int) -> Iterator[int]:
-    """Nodes of a part, each covering most, until every outward topic is covered λ times or by all it has."""
+    """Choose nodes of a part greedily until every outward topic is covered λ times, or by all its subscribers."""
     wants = {v: outward & set(instance.topics_of(v).tolist()) for v in part}
     missing = {t: min(coverage, sum(t in topics for topics in wants.values())) for t in outward}
     while missing:

@@ -1,9 +1,9 @@
-"""The tables and figures of P3 as checks, on the grids of :mod:`.grids`."""
+"""What Chen et al. (P3) say of their tables and figures, as checks on the papers' grids."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from functools import partial
 from itertools import pairwise
 
@@ -11,68 +11,19 @@ import numpy as np
 import pandas as pd
 
 from ..papers.bench import Bench, Experiment, runs
-from ..papers.grids import GRIDS, LAWS, P3_WORKLOADS, p3_default
-from .claim import Claim, Finding, Verdict, unless_thin
-from .p1_p2_figures import gathered, on_grid, verdict_of
+from ..papers.grids import LAWS, P3_WORKLOADS, p3_default
+from ..papers.tables_p3 import METHODS, TABLES_P3
+from .claim import Claim, Finding, Verdict, open_if_fewer, verdict_of
+from .on_grids import figure_claim, mean_by, on_grid
 
 _CLOSE = 0.1
 _NAMED_RUNS = 50
 _FITTED = " The law is the one under which GM-M comes nearest to its table, since the paper leaves it open."
 _FITTING = ("maximum degrees", "average degrees")
-_METHODS = {"gm-m": "GMM", "dcb-m": "DCB", "dcbr-m": "DCBR"}
-
-# The means of Tables II, III and IV; Table II's row for GM-M's average degree repeats the row above it.
-PUBLISHED: Mapping[str, Mapping[str, float]] = {
-    "P3.T2": {
-        "D_DCBR": 10.883,
-        "D_DCB": 10.29,
-        "D_GMM": 8.013,
-        "d_DCBR": 8.188,
-        "d_DCB": 8.170,
-        "T_DCBR/T_GMM": 0.112,
-        "T_DCB/T_GMM": 0.655,
-        "|R|/|L|": 0.142,
-    },
-    "P3.T3": {
-        "D_DCBR": 16.3925,
-        "D_DCB": 16.378,
-        "D_GMM": 11.14,
-        "d_DCBR": 8.065,
-        "d_DCB": 8.064,
-        "d_GMM": 6.487,
-        "T_DCBR/T_GMM": 0.248,
-        "T_DCB/T_GMM": 0.601,
-        "|R|/|L|": 0.0742,
-    },
-    "P3.T4": {
-        "D_DCBR": 10.798,
-        "D_DCB": 10.793,
-        "D_GMM": 8.4425,
-        "d_DCBR": 4.499,
-        "d_DCB": 4.499,
-        "d_GMM": 3.93,
-        "T_DCBR/T_GMM": 0.130,
-        "T_DCB/T_GMM": 0.833,
-        "|R|/|L|": 0.0748,
-    },
-}
-
-
-def table_means(rows: pd.DataFrame) -> dict[str, float]:
-    """The means that Tables II to IV print, of one law's runs: D, d, time ratios within an instance, |R|/|L|."""
-    by = rows.groupby("method")
-    means = {f"D_{name}": float(by["max_degree"].mean()[method]) for method, name in _METHODS.items()}
-    means |= {f"d_{name}": float(by["average_degree"].mean()[method]) for method, name in _METHODS.items()}
-    seconds = rows.pivot_table(index="instance", columns="method", values="seconds")
-    for method in ("dcbr-m", "dcb-m"):
-        means[f"T_{_METHODS[method]}/T_GMM"] = float((seconds[method] / seconds["gm-m"]).mean())
-    counters = [json.loads(text) for text in rows[rows["method"] == "dcbr-m"]["counters"]]
-    means["|R|/|L|"] = float(np.mean([one["representatives"] / one["lightweight"] for one in counters]))
-    return means
 
 
 def _table(bench: Bench, table: str) -> Iterable[Finding]:
-    ours, published = table_means(bench.rows), PUBLISHED[table]
+    ours, published = TABLES_P3[table].means(bench.rows), TABLES_P3[table].published
     number = bench.rows["instance"].nunique()
     for subject, names in (
         ("maximum degrees", ("D_GMM", "D_DCB", "D_DCBR")),
@@ -86,7 +37,7 @@ def _table(bench: Bench, table: str) -> Iterable[Finding]:
         shown = ", ".join(f"{name} {ours[name]:.3g} (published {published[name]:.3g})" for name in known)
         otherwise = Verdict.ORDER if ranked and len(known) > 1 else Verdict.REFUTED
         text = f"Means of {number} instances: {shown}. Within a tenth: {close}.{_FITTED if subject in _FITTING else ''}"
-        yield unless_thin(verdict_of(close, otherwise), text, subject, number, _NAMED_RUNS)
+        yield open_if_fewer(verdict_of(close, otherwise), text, subject, number, _NAMED_RUNS)
 
 
 def _parts(bench: Bench) -> Iterable[Finding]:
@@ -154,7 +105,7 @@ def _time(bench: Bench, figure: str, method: str, published: float) -> Finding:
         "pair only when it comes up, where Algorithms 3 to 6 keep a table of all pairs up to date."
     )
     verdict = verdict_of(share <= published, Verdict.ORDER if share < 1 else Verdict.REFUTED)
-    return on_grid(bench, figure, f"T_{_METHODS[method]} ≤ {published:.1%} of T_GMM", verdict, text)
+    return on_grid(bench, figure, f"T_{METHODS[method]} ≤ {published:.1%} of T_GMM", verdict, text)
 
 
 def _nodes(bench: Bench) -> Iterable[Finding]:
@@ -176,7 +127,7 @@ def _topics(bench: Bench) -> Iterable[Finding]:
 
 
 def _sizes(bench: Bench) -> Iterable[Finding]:
-    degree = gathered(bench, "max_degree", ["method", "p_least"])
+    degree = mean_by(bench, "max_degree", "method", "p_least")
     gap = degree["dcbr-m"] - degree["gm-m"]
     shown = "; ".join(
         f"mean {least + 40}: D_GMM {degree['gm-m'][least]:.1f}, D_DCBR {degree['dcbr-m'][least]:.1f}"
@@ -190,7 +141,7 @@ def _sizes(bench: Bench) -> Iterable[Finding]:
 
 
 def _ring(bench: Bench) -> Iterable[Finding]:
-    degree = gathered(bench, "max_degree", ["method", "p_nodes"])
+    degree = mean_by(bench, "max_degree", "method", "p_nodes")
     ratio = degree["ring-per-topic"] / degree["dcbr-m"]
     text = "RingPT ÷ DCBR-M, published about 30: " + ", ".join(
         f"{value:.1f} at |V| = {n}" for n, value in ratio.items()
@@ -222,21 +173,17 @@ def _neighbours(bench: Bench) -> Iterable[Finding]:
     yield Finding("pn-ratio", verdict, text, len(counters))
 
 
-def _claim(figure: str, statement: str, judge: Callable[[Bench], Iterable[Finding]], source: str = "") -> Claim:
-    return Claim(figure, statement, source or f"P3 Figure {figure[4:]}", judge, GRIDS[figure])
-
-
 CLAIMS_P3_FIGURES: tuple[Claim, ...] = (
     *(
-        _claim(f"P3.T{n}", f"Table {name}: {law}", partial(_table, table=f"P3.T{n}"), f"P3 Table {name}")
+        figure_claim(f"P3.T{n}", f"Table {name}: {law}", partial(_table, table=f"P3.T{n}"), f"P3 Table {name}")
         for n, name, law in ((2, "II", "uniform"), (3, "III", "Zipf"), (4, "IV", "exponential"))
     ),
-    _claim("P3.F4", "in p: D_DCBR rises then falls; T_DCBR lowest near p = 10; pn-ratio follows it", _parts),
-    _claim("P3.F5", "λ beyond 3 changes little", _coverage),
-    _claim("P3.F6", "D_DCBR − D_GMM ≤ 2.0 on average; T_DCBR ≤ 4% of T_GMM", _laws),
-    _claim("P3.F7", "as |V| grows: T_DCBR 4.79% and T_DCB 75.7% of T_GMM", _nodes),
-    _claim("P3.F8", "as |T| grows: D_DCBR − D_GMM ≤ 3.51, 4.46, 3.46; T_DCBR < 3.8% of T_GMM", _topics),
-    _claim("P3.F9", "as |T_v| grows: D falls, and so does the difference", _sizes),
-    _claim("P3.F10", "RingPT's maximum degree ≈ 30 × DCBR-M's", _ring),
+    figure_claim("P3.F4", "in p: D_DCBR rises then falls; T_DCBR lowest near p = 10; pn-ratio follows it", _parts),
+    figure_claim("P3.F5", "λ beyond 3 changes little", _coverage),
+    figure_claim("P3.F6", "D_DCBR − D_GMM ≤ 2.0 on average; T_DCBR ≤ 4% of T_GMM", _laws),
+    figure_claim("P3.F7", "as |V| grows: T_DCBR 4.79% and T_DCB 75.7% of T_GMM", _nodes),
+    figure_claim("P3.F8", "as |T| grows: D_DCBR − D_GMM ≤ 3.51, 4.46, 3.46; T_DCBR < 3.8% of T_GMM", _topics),
+    figure_claim("P3.F9", "as |T_v| grows: D falls, and so does the difference", _sizes),
+    figure_claim("P3.F10", "RingPT's maximum degree ≈ 30 × DCBR-M's", _ring),
     Claim("P3.E12", "pn-ratio formula equals the measured one", "P3 eq. 12", _neighbours, _neighbour_grid),
 )

@@ -1,4 +1,4 @@
-"""The theorem and the remarks of P4 on trees as checks (its figures and table: :mod:`.p4_figures`)."""
+"""The theorem and the remarks of Zhao and Wu (P4) on trees as checks; :mod:`.p4_figures` has figures and table."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from ...instances.steiner.files import read_stp
 from ...instances.steiner.instance import SteinerInstance
 from ..papers.bench import Bench
 from ..papers.grids_p4 import METRICS
-from .claim import Claim, Finding, Verdict
-from .p1_p2_figures import verdict_of
+from .claim import Claim, Finding, Verdict, verdict_of
 from .worst_metric import spanning_price, steiner_price, worst_metric
 
 STEINLIB = Path(__file__).parents[3] / "shared" / "data" / "steinlib"
@@ -25,12 +24,15 @@ _ROUNDING = 1e-9
 
 
 def steiner_instances(quick: bool) -> Iterator[tuple[str, SteinerInstance]]:
-    """The files of SteinLib's set B that lie beside the checkout, and random graphs of the same law, by name."""
+    """SteinLib's set B, if its files lie beside the checkout, and random graphs of the same law, with names."""
     for file in sorted(STEINLIB.glob("b*.stp")):
         yield f"SteinLib {file.stem}", read_stp(file)
     for seed in range(20 if quick else 100):
-        shape = {"nodes": 50, "edges": 63 if seed % 2 else 100, "terminals": (9, 13, 25)[seed % 3]}
-        yield f"steiner-sparse {shape} seed {seed}", WORKLOADS["steiner-sparse"].generate(seed=seed, **shape)
+        yield _random_graph(seed, nodes=50, edges=63 if seed % 2 else 100, terminals=(9, 13, 25)[seed % 3])
+
+
+def _random_graph(seed: int, **shape: int) -> tuple[str, SteinerInstance]:
+    return f"steiner-sparse {shape} seed {seed}", WORKLOADS["steiner-sparse"].generate(seed=seed, **shape)
 
 
 def _reduction(bench: Bench) -> Iterable[Finding]:
@@ -43,7 +45,7 @@ def _reduction(bench: Bench) -> Iterable[Finding]:
             try:
                 overlay = steiner_overlay(graph, brokers_at=brokers_at)
             except BadInput:
-                continue  # nothing but terminals: there is no overlay at all
+                continue  # all nodes are terminals: there is no overlay
             tree = bench.run("branch-and-cut", graph, "steiner", time_limit=_EXACT_SECONDS)
             cost = bench.run("branch-and-cut", overlay, "content-steiner", time_limit=_EXACT_SECONDS)
             if Status.OPTIMAL not in (tree.status, cost.status) or tree.status is not cost.status:
@@ -61,11 +63,10 @@ def _reduction(bench: Bench) -> Iterable[Finding]:
 
 
 def _small_graphs(quick: bool) -> Iterator[tuple[str, SteinerInstance]]:
-    """SteinLib's files and graphs of up to 14 nodes."""
+    """SteinLib's graphs and random graphs of up to 14 nodes."""
     yield from ((name, graph) for name, graph in steiner_instances(quick) if name.startswith("SteinLib"))
     for seed in range(20 if quick else 100):
-        shape = {"nodes": 8 + seed % 7, "edges": 12 + seed % 10, "terminals": 3 + seed % 4}
-        yield f"steiner-sparse {shape} seed {seed}", WORKLOADS["steiner-sparse"].generate(seed=seed, **shape)
+        yield _random_graph(seed, nodes=8 + seed % 7, edges=12 + seed % 10, terminals=3 + seed % 4)
 
 
 def _spanning_trees(bench: Bench) -> Iterable[Finding]:
@@ -106,7 +107,7 @@ def _spanning_trees(bench: Bench) -> Iterable[Finding]:
             f"found {ratio:.4f} at most; the star has {of_star:.4f}. Prices from broker to broker: "
             f"{core.astype(int).tolist()}."
         )
-        worst = Verdict.HOLDS if ratio <= of_star + _ROUNDING else Verdict.REFUTED
+        worst = verdict_of(ratio <= of_star + _ROUNDING)
         yield Finding(f"no metric on {brokers} brokers is worse than the star", worst, text, tried)
 
 

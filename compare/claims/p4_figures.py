@@ -1,26 +1,25 @@
-"""The figures and the table of P4 as checks, on the grids of :mod:`.grids`."""
+"""What Zhao and Wu (P4) say of their figures and table, as checks on the papers' grids."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import pairwise
 
 import pandas as pd
 
 from ..papers.bench import Bench
 from ..papers.figures_p4 import TABLES_P4
-from ..papers.grids import GRIDS
 from ..papers.grids_p4 import CONTENT_METHODS, METRICS
 from ..report.content_tables import BASELINE, content_runs
-from .claim import Claim, Finding, Verdict
-from .p1_p2_figures import on_grid, verdict_of
+from .claim import Claim, Finding, Verdict, verdict_of
+from .on_grids import figure_claim, on_grid
 
 _PACKING, _CLUSTERING, _MIXING = CONTENT_METHODS[1:]
 _HARDLY, _FAR = 0.1, 10.0
 
 
 def reductions(bench: Bench, *by: str) -> pd.Series:
-    """The mean cost reduction ratio by further columns and method."""
+    """The mean cost reduction ratio by these columns and the method."""
     runs = content_runs(bench.rows)
     return runs[runs["method"] != BASELINE].groupby([*by, "method"])["crr"].mean()
 
@@ -58,8 +57,7 @@ def _core_prices(bench: Bench) -> Iterable[Finding]:
     ratios = sorted(mean.index.get_level_values(0).unique())
     curves = {m: [float(mean[ratio, m]) for ratio in ratios] for m in (_PACKING, _CLUSTERING, _MIXING)}
     first, last = (
-        max(curve[place] for curve in curves.values()) / min(curve[place] for curve in curves.values())
-        for place in (0, -1)
+        max(curve[end] for curve in curves.values()) / min(curve[end] for curve in curves.values()) for end in (0, -1)
     )
     text = f"At access ÷ core price {', '.join(f'{ratio:g}' for ratio in ratios)}: "
     text += "; ".join(f"{m} {' '.join(f'{value:.2f}' for value in curve)}" for m, curve in curves.items())
@@ -90,12 +88,8 @@ def _times(bench: Bench) -> Iterable[Finding]:
         yield Finding(subject, verdict_of(held, order), text, runs)
 
 
-def _claim(figure: str, statement: str, judge: Callable[[Bench], Iterable[Finding]], source: str) -> Claim:
-    return Claim(figure, statement, source, judge, GRIDS[figure])
-
-
 CLAIMS_P4_FIGURES: tuple[Claim, ...] = (
-    _claim("P4.F9", "CRR: mixing > clustering > greedy packing > 1, growing with size", _sizes, "P4 Figure 9"),
-    _claim("P4.F10", "as core links get cheap the three converge; mixing hardly moves", _core_prices, "P4 Figure 10"),
-    _claim("P4.TI", "time: random ≪ greedy packing < clustering < mixing", _times, "P4 Table I"),
+    figure_claim("P4.F9", "CRR: mixing > clustering > greedy packing > 1, growing with size", _sizes),
+    figure_claim("P4.F10", "as core links get cheap the three converge; mixing hardly changes", _core_prices),
+    figure_claim("P4.TI", "time: random ≪ greedy packing < clustering < mixing", _times, "P4 Table I"),
 )

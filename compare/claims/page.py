@@ -1,86 +1,100 @@
-"""The page docs/claims.md: every claim, its verdict and evidence, and how to run it again."""
+"""The page docs/claims.md: every claim with its verdicts, the evidence, and the command that repeats it."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from itertools import groupby
 from pathlib import Path
+from textwrap import fill
 
 from ...instances.files import atomic_write
-from ..figures.construction import PICTURED, construction_drawing
-from ..figures.relays import PICTURED_CONTENT, relay_drawing
 from .claim import Verdict
-from .register import CLAIMS, Outcome
+from .register import CLAIMS, ClaimOutcome
 
+_WIDTH = 120
 _PAPERS = {
-    "P1": "Chockler, Melamed, Tock, Vitenberg: Constructing Scalable Overlays for Pub-Sub with Many Topics, PODC 2007",
-    "P2": "Onus, Richa: low degree and diameter-2 topic-connected overlays, 2015",
-    "P3": "Chen, Vitenberg, Jacobsen: Scaling Construction of Low Fan-out Overlays, 2010",
-    "P4": "Zhao, Wu: minimum cost content-based publish/subscribe overlays",
-    "P5": "Opportunistic multipath forwarding in content-based publish/subscribe overlays",
+    "P1": "Chockler, Melamed, Tock and Vitenberg: Constructing Scalable Overlays for Pub-Sub with Many Topics, 2007",
+    "P2": "Onus and Richa: Parameterized maximum and average degree approximation in topic-based publish-subscribe "
+    "overlay network design, 2015",
+    "P3": "Chen, Vitenberg and Jacobsen: Scaling Construction of Low Fan-out Overlays for Topic-based "
+    "Publish/Subscribe Systems, 2011",
+    "P4": "Zhao and Wu: On the Construction of the Minimum Cost Content-Based Publish/Subscribe Overlays, 2011",
+    "P5": "Kazemzadeh and Jacobsen: Opportunistic Multipath Forwarding in Content-Based Publish/Subscribe Overlays, "
+    "2012",
 }
 
 
-def write_page(outcomes: Sequence[Outcome], page: Path) -> None:
-    """Write the page, and the pictures beside it in ``constructions/``."""
-    pictures = page.parent / "constructions"
-    pictures.mkdir(parents=True, exist_ok=True)
-    drawings = [*map(construction_drawing, PICTURED), *map(relay_drawing, PICTURED_CONTENT)]
+def write_page(outcomes: Sequence[ClaimOutcome], page: Path) -> None:
+    """Write the page, and the figures of the constructions into the folder ``constructions`` beside it."""
+    from ..figures.constructions import DRAWN, construction_drawing  # matplotlib
+
+    figures = page.parent / "constructions"
+    figures.mkdir(parents=True, exist_ok=True)
+    drawings = [construction_drawing(name) for name in DRAWN]
     for drawn in drawings:
-        atomic_write(pictures / f"{drawn.name}.svg", partial(_write_bytes, drawn.svg_file))
+        atomic_write(figures / f"{drawn.name}.svg", lambda file, drawn=drawn: file.write_bytes(drawn.svg_file))  # type: ignore[misc]
     text = page_text(outcomes, [(drawn.name, drawn.caption) for drawn in drawings])
     atomic_write(page, lambda file: file.write_text(text, encoding="utf-8"))
 
 
-def page_text(outcomes: Sequence[Outcome], pictures: Sequence[tuple[str, str]] = ()) -> str:
-    """The page in Markdown: each claim's outcome, the full version's where there is one; names and captions below."""
+def page_text(outcomes: Sequence[ClaimOutcome], figures: Sequence[tuple[str, str]] = ()) -> str:
+    """The page in Markdown, with the outcome of each claim's full version if there is one, otherwise the quick one's.
+
+    Parameters
+    ----------
+    figures : sequence of (str, str)
+        Name and caption of each construction.
+    """
     by_id = {outcome.id: outcome for outcome in sorted(outcomes, key=lambda outcome: not outcome.quick)}
-    lines = [*_introduction(by_id), *_claims(by_id), *_pictures(pictures)]
+    lines = [*_introduction(by_id), *_claims(by_id), *_figures(figures)]
     return "\n".join(lines) + "\n"
 
 
-def _write_bytes(content: bytes, file: Path) -> None:
-    file.write_bytes(content)
-
-
-def _introduction(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
+def _introduction(outcomes: Mapping[str, ClaimOutcome]) -> Iterator[str]:
     counts = Counter(finding.verdict for outcome in outcomes.values() for finding in outcome.findings)
-    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
+    verdicts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
     quick = sum(outcome.quick for outcome in outcomes.values())
-    yield f"""# What is true in the papers
+    summary = _wrapped(
+        f"{len(outcomes)} claims have {sum(counts.values())} verdicts: {verdicts}. {quick} claims are judged by their "
+        f"quick version and {len(outcomes) - quick} by the full one. Durations include other work on the machine."
+    )
+    yield f"""# The papers' claims and what we measured
 
 <!-- written by `overlaybench claims --record FILE --page FILE`: change the checks, not this page -->
 
-Every claim of the papers is a check that is run: what it speaks of is built, the algorithms that it names are run, the
-optimum is proven where size allows. **holds**: in every run. **holds for some ties**: only under a tie-break that the
-claim leaves open. **order holds**: the growth or the ranking, not the figure. **refuted**: there is a counterexample.
-**open here**: the runs do not decide it, or are fewer than the claim names. Where a claim speaks of several algorithms
-or makes several statements, each has its own verdict. Constants hidden in O are tested as 1.
+Each claim of the five papers P1 to P5 (authors and years below) is a program: it generates the instances that the claim
+is about, runs the algorithms that it names, and proves the optimum where the size allows. Verdicts:
 
-Of {len(outcomes)} claims come {sum(counts.values())} verdicts: {told}. {quick} claims are judged by their
-quick version, {len(outcomes) - quick} by the full one; each says which below. Seconds are of the machine that ran the
-checks, which other work may have shared.
+* **holds**: in every run.
+* **holds for some ties**: only under a tie-breaking rule that the claim leaves open.
+* **order holds**: the growth or the ranking holds, the numbers do not.
+* **refuted**: there is a counterexample.
+* **open here**: the runs do not decide it, or there are fewer than the claim names.
 
-## How to run it again
+A claim about several algorithms, or with several parts, has a verdict for each. Constants hidden in O are taken as 1.
+
+{summary}
+
+## How to repeat it
 
 | command | what it does |
 | --- | --- |
-| `overlaybench list claims` | every claim, with the seconds that both versions take |
-| `overlaybench claims ID …` | runs claims (`P1` for all of P1, none for all), keeps the evidence in `claims-full` |
-| `overlaybench claims --quick ID …` | the thin version: fewer seeds and sizes, evidence in `claims-quick` |
-| `overlaybench claims ID … --json` | one JSON list of claims with findings, evidence and tables |
+| `overlaybench list claims` | lists every claim with the duration of both versions |
+| `overlaybench claims ID …` | runs claims (`P1`: all of P1; none: all) and keeps the evidence in `claims-full` |
+| `overlaybench claims --quick ID …` | runs the quick version: fewer seeds and sizes, evidence in `claims-quick` |
+| `overlaybench claims ID … --json` | prints one JSON list of claims with findings, evidence and tables |
 | `overlaybench reproduce ID …` | draws a figure (`P1.F2`) or prints a table (`P3.T2`) beside the published numbers |
-| `overlaybench generate NAME --PARAMETER … -o FILE` | writes a construction (below) at any size |
-| `overlaybench solve FILE --problem P --method M --option ties=worst` | the worst breaking of ties, with the choices |
-| `overlaybench worst --method M --problem P` | hunts for an instance far from the proven optimum |
+| `overlaybench generate NAME --PARAMETER … -o FILE` | writes a construction (below) of any size |
+| `overlaybench solve FILE --problem P --method M --option ties=worst` | finds the worst tie-breaking choices |
+| `overlaybench worst --method M --problem P` | searches for an instance far from the proven optimum |
 
-The same seeds give the same runs on any machine. A refuted claim is a finding and no error: the exit status is 0.
+The same seeds give the same runs on any machine. The exit status is 0 whatever the verdicts are.
 """
 
 
-def _claims(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
+def _claims(outcomes: Mapping[str, ClaimOutcome]) -> Iterator[str]:
     for paper, group in groupby(CLAIMS.values(), lambda claim: claim.id[:2]):
         claims = list(group)
         yield from (*_heading(paper), "")
@@ -95,29 +109,33 @@ def _claims(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
         yield ""
 
 
-def _evidence(outcome: Outcome) -> Iterator[str]:
+def _evidence(outcome: ClaimOutcome) -> Iterator[str]:
     for finding in outcome.findings:
-        yield from ("", f"*{finding.subject}*: **{finding.verdict}** ({finding.runs} runs). {finding.evidence}")
-    again = f"overlaybench claims {outcome.id}" + (" --quick" if outcome.quick else "")
+        text = f"*{finding.subject}*: **{finding.verdict}** ({finding.runs} runs). {finding.evidence}"
+        yield from ("", _wrapped(text))
+    command = f"overlaybench claims {outcome.id}" + (" --quick" if outcome.quick else "")
+    version = "quick" if outcome.quick else "full"
     seconds = outcome.seconds + outcome.grid_seconds
-    yield from (
-        "",
-        f"Again: `{again}` ({'the quick version' if outcome.quick else 'in full'}, {seconds:.0f} s of runs).",
-    )
+    yield from ("", f"Repeat: `{command}` ({version} version, {seconds:.0f} s of runs).")
 
 
-def _pictures(pictures: Sequence[tuple[str, str]]) -> Iterator[str]:
-    if pictures:
-        yield "## The constructions"
-        yield ""
-        yield "Left, for those of topics: who wants what."
-    for name, caption in pictures:
-        yield from ("", f"![{name}](constructions/{name}.svg)", "", caption)
+def _figures(figures: Sequence[tuple[str, str]]) -> Iterator[str]:
+    if figures:
+        yield from ("## The constructions", "")
+        yield "The left half of a topic construction's figure shows the subscriptions of each node in black."
+    for name, caption in figures:
+        yield from ("", f"![{name}](constructions/{name}.svg)", "", _wrapped(caption))
 
 
 def _heading(paper: str) -> tuple[str, ...]:
-    return (f"## {paper}", "", _PAPERS[paper]) if paper in _PAPERS else ("## Beyond the papers",)
+    return (f"## {paper}", "", _wrapped(f"{_PAPERS[paper]}.")) if paper in _PAPERS else ("## Beyond the papers",)
 
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
+
+
+def _wrapped(text: str) -> str:
+    """A paragraph in lines of at most 120 characters; none starts with a sign of a Markdown list."""
+    kept = re.sub(r" (?=([-+*#>|]|\d+[.)])( |$))", "\0", text)
+    return fill(kept, _WIDTH, break_long_words=False, break_on_hyphens=False).replace("\0", " ")

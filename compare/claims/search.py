@@ -1,4 +1,4 @@
-"""Beyond the papers: how much hangs on ties, and the worst cases that searching has found."""
+"""Claims beyond the papers: the effect of ties, and the worst cases that search has found."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ...heuristics.topics.tie_search.extremes import SEARCHED
-from ...heuristics.topics.tie_search.steps import EDGE_RULES
 from ...instances.topics.constructions import (
     case_seven,
     greedy_merge_cuboid,
@@ -16,45 +14,54 @@ from ...instances.topics.constructions import (
     weighted_nested_subscriptions,
 )
 from ...instances.topics.instance import TopicInstance
+from ..catalogue import METHODS
 from ..papers.bench import Bench
-from .claim import Claim, Finding, Verdict
+from .claim import Claim, Finding, Verdict, verdict_of
 from .hall_of_fame import worst_cases, wrong_with
-from .worst import instance_of, proven_optimum
+from .worst import instance_of, proven_optimum, searches_ties
 
 _NODES, _TOPICS = 6, 6
 
 
 def tie_spread(bench: Bench, count: int = 0) -> Iterable[Finding]:
-    """Worst ÷ best over all ties for every method that can be searched, on `count` instances (0: 25 or 250)."""
+    """Worst ÷ best over all tie-breaking choices, for every method, on `count` instances (0: 25 or 250)."""
     instances = [_random(seed) for seed in range(count or (25 if bench.quick else 250))]
-    for method in SEARCHED:
-        for problem in ("min-tco", "minmax-tco") if method in EDGE_RULES else ("2d-star",):
-            ratios = np.array(
-                [
-                    bench.value(method, one, problem, ties="worst") / bench.value(method, one, problem, ties="best")
-                    for one in instances
-                ]
-            )
-            text = (
-                f"Worst ÷ best over all ways to break ties, {len(ratios)} random instances of {_NODES} nodes and "
-                f"{_TOPICS} topics: above 1 on {np.mean(ratios > 1):.0%}, mean {ratios.mean():.3f}, largest "
-                f"{ratios.max():.3f}."
-            )
-            matters = Verdict.REFUTED if (ratios > 1).any() else Verdict.HOLDS
-            yield Finding(f"{method}, {problem}", matters, text, 2 * len(ratios))
+    for method, problem in searched_problems():
+        ratios = np.array(
+            [
+                bench.value(method, one, problem, ties="worst") / bench.value(method, one, problem, ties="best")
+                for one in instances
+            ]
+        )
+        text = (
+            f"Worst ÷ best over all ways to break ties, {len(ratios)} random instances of {_NODES} nodes and "
+            f"{_TOPICS} topics: above 1 on {np.mean(ratios > 1):.0%}, mean {ratios.mean():.3f}, largest "
+            f"{ratios.max():.3f}."
+        )
+        yield Finding(f"{method}, {problem}", verdict_of(not (ratios > 1).any()), text, 2 * len(ratios))
+
+
+def searched_problems() -> list[tuple[str, str]]:
+    """Every method that searches tie-breaking choices, with the problems on which it is compared."""
+    return [
+        (method, problem)
+        for method in METHODS.values()
+        if searches_ties(method)
+        for problem in (("2d-star",) if "2d-star" in method.problems else ("min-tco", "minmax-tco"))
+    ]
 
 
 def _random(seed: int) -> TopicInstance:
-    """Some 6 × 6 interest, each node wanting each topic with probability 1/2."""
-    wants = np.random.default_rng(seed).random((_TOPICS, _NODES)) < 0.5
-    return instance_of(_NODES, [tuple(np.flatnonzero(row).tolist()) for row in wants if row.sum() > 1])
+    """An instance of 6 nodes and 6 topics, with each subscription present with probability 1/2."""
+    interest = np.random.default_rng(seed).random((_TOPICS, _NODES)) < 0.5
+    return instance_of(_NODES, [tuple(np.flatnonzero(row).tolist()) for row in interest if row.sum() > 1])
 
 
 def _hall(bench: Bench) -> Iterable[Finding]:
     cases = worst_cases()
     wrong = [why for case in cases if (why := wrong_with(case))]
     text = f"{len(cases) - len(wrong)} of {len(cases)} cases have the value and the proven optimum on record. "
-    yield Finding("on record", Verdict.REFUTED if wrong else Verdict.HOLDS, text + "; ".join(wrong[:3]), len(cases))
+    yield Finding("on record", verdict_of(not wrong), text + "; ".join(wrong[:3]), len(cases))
     for method, problem, source, instances in (
         ("gm", "min-tco", "P1 Lemma 6.6", [greedy_merge_cuboid(k=2, m=m) for m in (2, 3)]),
         ("minmax-oda", "min-tco", "P2 Lemma 1", [minmax_oda_matchings(n=n) for n in (4, 5, 6)]),
@@ -82,8 +89,8 @@ def _hall(bench: Bench) -> Iterable[Finding]:
             f"search found {best.value:g} against {best.optimum:g} ({best.ratio:.3f}) on {best.nodes} nodes and "
             f"{len(best.topics)} topics{', the worst of that size' if best.exhaustive else ''}."
         )
-        beaten = Verdict.REFUTED if best.ratio > ratio else Verdict.HOLDS
-        yield Finding(f"{source} is the worst of its size", beaten, text, len(built) + len(found))
+        verdict = verdict_of(best.ratio <= ratio)
+        yield Finding(f"{source} is the worst of its size", verdict, text, len(built) + len(found))
 
 
 CLAIMS_SEARCH: tuple[Claim, ...] = (

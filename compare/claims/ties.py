@@ -1,4 +1,4 @@
-"""Claims that depend on ties: one algorithm on one instance under every rule, and the extremes over all choices."""
+"""Claims that depend on ties: an algorithm under every tie-breaking rule, and the extremes over all choices."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RULES = ("lowest", "highest", "random", "best", "worst")
 
 @dataclass(frozen=True)
 class Case:
-    """An instance with its name and the value that is claimed for it."""
+    """An instance with its name and the claimed value."""
 
     name: str
     instance: TopicInstance
@@ -29,17 +29,17 @@ class Case:
 
 @dataclass(frozen=True)
 class Spread:
-    """What ties make of one algorithm on one instance.
+    """The values of an algorithm on one instance, by tie-breaking rule.
 
     Attributes
     ----------
     lowest, highest : float
     random : tuple of float
-        Sorted, distinct, over `SEEDS` seeds.
+        The distinct values over `SEEDS` seeds, sorted.
     best, worst : float or None
-        Over all choices; None where the search was not made or was given up.
+        The extremes over all choices; None without a completed search.
     choices : str
-        The choices that lead to the worst.
+        The choices that lead to the worst value.
     """
 
     lowest: float
@@ -57,7 +57,7 @@ class Spread:
         return found | {rule: (value,) for rule, value in extremes.items() if value is not None}
 
     def row(self) -> Mapping[str, Any]:
-        """For the table of a finding."""
+        """The row for the table of a finding."""
         return {
             **{rule: values[0] if len(values) == 1 else list(values) for rule, values in self.by_rule().items()},
             **({"choices": self.choices} if self.choices else {}),
@@ -73,7 +73,7 @@ class Spread:
 def spread(
     bench: Bench, method: str, problem: str, instance: TopicInstance, *, exhaustive: bool = True, **options: Any
 ) -> Spread:
-    """Run an algorithm under lowest, highest and 100 random ties, and search the extremes if asked to."""
+    """Run an algorithm with ties lowest, highest and 100 times random; `exhaustive` adds the extremes by search."""
 
     def value(ties: str, seed: int = 0) -> float:
         return bench.value(method, instance, problem, ties=ties, seed=seed, **options)
@@ -99,10 +99,10 @@ def spread(
 def count_finding(
     bench: Bench, subject: str, method: str, problem: str, cases: Iterable[Case], claim: str, **options: Any
 ) -> Finding:
-    """Compare an algorithm's values with those claimed, case by case and rule by rule.
+    """Compare an algorithm's values with the claimed ones, for each case and rule.
 
-    ``holds``: every value is the claimed one. ``holds for some ties``: under one rule, or at one extreme, all are.
-    ``order holds``: not so, but at the largest case every value is within a tenth of it. Else ``refuted``.
+    ``holds``: all values are equal to the claimed ones. ``holds for some ties``: so under at least one rule or extreme.
+    ``order holds``: in the largest case every value is within a tenth of the claimed one. Otherwise ``refuted``.
     """
     spreads = [
         (case, spread(bench, method, problem, case.instance, exhaustive=case.exhaustive, **options)) for case in cases

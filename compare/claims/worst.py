@@ -1,4 +1,4 @@
-"""Hunting for instances on which a heuristic is far from the proven optimum."""
+"""Search for instances on which a heuristic is far from the proven optimum."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ...heuristics.topics.tie_search.extremes import SEARCHED
 from ...instances.errors import BadInput
+from ...instances.method import Method
 from ...instances.result import Status
 from ...instances.topics.instance import TopicInstance
-from ...models.topics.every_overlay import MOST_NODES, smallest_value
+from ...models.topics.enumeration import MOST_NODES, smallest_value
 from ..catalogue import method_named, problem_named
 
 _ENUMERABLE = 60_000
@@ -25,7 +25,7 @@ _EXTREME_NODES = 6
 
 @dataclass(frozen=True)
 class WorstCase:
-    """An instance with what a heuristic makes of it and the proven optimum.
+    """An instance with the value of a heuristic's answer and the proven optimum.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class WorstCase:
     ties : str
         The rule under which the heuristic has this value.
     exhaustive : bool
-        Whether no instance of at most this size is worse, by enumeration.
+        Whether enumeration showed that no instance of at most this size is worse.
     """
 
     method: str
@@ -52,11 +52,11 @@ class WorstCase:
         return self.value / self.optimum
 
     def instance(self) -> TopicInstance:
-        """The instance itself; nodes are n0, n1, … and topics t0, t1, …."""
+        """The instance, with nodes n0, n1, … and topics t0, t1, …."""
         return instance_of(self.nodes, self.topics)
 
 
-def hunt(
+def search_worst_case(
     method: str,
     problem: str,
     *,
@@ -69,42 +69,42 @@ def hunt(
 ) -> WorstCase:
     """The worst instance found of at most this size.
 
-    All instances that differ by more than the names of nodes and topics are looked at where they are at most 60,000
-    and the time suffices; else local search flips subscriptions and keeps what is no better for the heuristic, from
-    known cases that fit and from random starts in turn. Every ratio is to a proven optimum.
+    If there are at most 60,000 instances up to renaming of nodes and topics, all are enumerated within the time limit.
+    Otherwise a local search flips subscriptions and accepts changes that do not lower the ratio, first from known cases
+    and then from random starts. Every ratio is to a proven optimum.
 
     Parameters
     ----------
     method, problem : str
-        A heuristic, and a problem that it answers.
+        A heuristic and a problem that it answers.
     nodes, topics : int
         At least 2 nodes and 1 topic.
     time_limit : float
         Seconds.
     seed : int
-        Of the local search.
+        Seed of the local search.
     ties : str
-        The rule for ties; "" for ``worst`` where the method has the search and there are at most 6 nodes, or else
+        The tie-breaking rule; "" for ``worst`` if the method offers the search and there are at most 6 nodes, otherwise
         ``lowest``.
     known : sequence of WorstCase
-        Of this method and problem; those of at most this size are starts of the local search.
+        Cases of this method and problem; those of at most this size are starts of the local search.
 
     Raises
     ------
     BadInput
-        If the method does not answer the problem, or proves optima itself.
+        If the method does not answer the problem or is exact, or no instance was solved in the time.
     """
     chosen, deadline = method_named(method), time.monotonic() + time_limit
     if chosen.exact:
-        raise BadInput(f"method '{method}' proves its optima: hunt a heuristic")
+        raise BadInput(f"method '{method}' is exact: choose a heuristic")
     if nodes < 2 or topics < 1:
         raise BadInput(f"{nodes} nodes and {topics} topics: at least 2 nodes and 1 topic")
     has_ties = any(option.name == "ties" for option in chosen.options)
-    rule = ties or ("worst" if method in SEARCHED and nodes <= _EXTREME_NODES else "lowest")
+    rule = ties or ("worst" if searches_ties(chosen) and nodes <= _EXTREME_NODES else "lowest")
     chosen.complete({"ties": rule} if has_ties else {}, problem)
     judge = _Judge(method, problem, rule if has_ties else "")
-    # Under a rule that asks for numbers, instances that differ by names alone are not alike.
-    if judge.blind_to_names and _count(nodes, topics) <= _ENUMERABLE:
+    # A rule that compares node numbers distinguishes instances that differ by names only.
+    if judge.ignores_names and _count(nodes, topics) <= _ENUMERABLE:
         best, complete = None, True
         for sets in _up_to_names(nodes, topics):
             if time.monotonic() > deadline:
@@ -116,17 +116,24 @@ def hunt(
     return _local_search(judge, nodes, topics, deadline, seed, known)
 
 
+def searches_ties(method: Method[Any, Any]) -> bool:
+    """Whether a method can search for the worst and the best way to break ties."""
+    return any(option.name == "ties" and "worst" in option.allowed for option in method.options)
+
+
 def instance_of(nodes: int, topics: Sequence[Sequence[int]]) -> TopicInstance:
-    """The instance with these subscribers; a node that wants nothing gets a topic of its own."""
-    wants: dict[str, list[str]] = {f"n{v}": [] for v in range(nodes)}
+    """The instance with these subscribers; a node without topics gets one of its own."""
+    interest: dict[str, list[str]] = {f"n{v}": [] for v in range(nodes)}
     for number, members in enumerate(topics):
         for v in members:
-            wants[f"n{v}"].append(f"t{number}")
-    return TopicInstance.from_subscriptions({v: wanted or [f"own-{v}"] for v, wanted in wants.items()})
+            interest[f"n{v}"].append(f"t{number}")
+    return TopicInstance.from_subscriptions(
+        {v: topics_of_node or [f"own-{v}"] for v, topics_of_node in interest.items()}
+    )
 
 
 def proven_optimum(instance: TopicInstance, problem: str) -> float | None:
-    """By every overlay on up to six nodes, else by an exact method; None where its limit of 20 s did not suffice."""
+    """The optimum by enumeration on up to six nodes, otherwise by an exact method; None if 20 s did not suffice."""
     if instance.num_nodes <= MOST_NODES:
         return smallest_value(instance, problem)
     exact = method_named("cp-sat" if problem.startswith("2d-") else "branch-and-cut")
@@ -135,11 +142,11 @@ def proven_optimum(instance: TopicInstance, problem: str) -> float | None:
 
 
 class _Judge:
-    """From an instance to a worst case, or to nothing where a run failed or no optimum was proven."""
+    """Evaluates an instance: a worst case, or None if the run failed or no optimum was proven."""
 
     def __init__(self, method: str, problem: str, ties: str) -> None:
         self.method, self.problem, self.ties = method, problem, ties
-        self.blind_to_names = ties == "worst"
+        self.ignores_names = ties == "worst"
         self._run = method_named(method)
 
     def __call__(self, nodes: int, topics: Sequence[Sequence[int]]) -> WorstCase | None:
@@ -160,7 +167,7 @@ def _worse(best: WorstCase | None, other: WorstCase | None) -> WorstCase | None:
 
 
 def _count(nodes: int, topics: int) -> int:
-    """How many multisets of at most so many sets of two or more nodes there are."""
+    """The number of multisets of at most this many sets of two or more nodes."""
     sets, found, power = 2**nodes - nodes - 1, 0, 1
     for size in range(1, topics + 1):
         power = power * (sets + size - 1) // size
@@ -169,11 +176,11 @@ def _count(nodes: int, topics: int) -> int:
 
 
 def _up_to_names(nodes: int, topics: int) -> Iterator[tuple[tuple[int, ...], ...]]:
-    """Every instance once: topics as a multiset, nodes up to permutation. A topic of one node asks for nothing."""
+    """Every instance once: topics as a multiset, nodes up to permutation, no topic with a single node."""
     sets = [members for size in range(2, nodes + 1) for members in combinations(range(nodes), size)]
-    place = {members: number for number, members in enumerate(sets)}
+    index = {members: number for number, members in enumerate(sets)}
     renamings = [
-        [place[tuple(sorted(order[v] for v in members))] for members in sets] for order in permutations(range(nodes))
+        [index[tuple(sorted(order[v] for v in members))] for members in sets] for order in permutations(range(nodes))
     ]
     for size in range(1, topics + 1):
         for chosen in combinations_with_replacement(range(len(sets)), size):
@@ -188,27 +195,27 @@ def _local_search(
     starts = [case for case in known if case.nodes <= nodes and len(case.topics) <= topics]
     best: WorstCase | None = None
     while best is None or time.monotonic() < deadline:
-        wants = rng.random((topics, nodes)) < rng.uniform(0.25, 0.75)
+        interest = rng.random((topics, nodes)) < rng.uniform(0.25, 0.75)
         if starts:
-            wants[:] = False
+            interest[:] = False
             for t, members in enumerate(starts.pop().topics):
-                wants[t, list(members)] = True
-        current, idle = judge(nodes, _members(wants)), 0
+                interest[t, list(members)] = True
+        current, idle = judge(nodes, _members(interest)), 0
         best = _worse(best, current)
         while idle < _PATIENCE and time.monotonic() < deadline:
-            tried = wants.copy()
+            tried = interest.copy()
             for _ in range(int(rng.integers(1, 4))):
                 t, v = int(rng.integers(topics)), int(rng.integers(nodes))
                 tried[t, v] = ~tried[t, v]
             found = judge(nodes, _members(tried))
             if found is not None and (current is None or _score(found) >= _score(current)):
                 idle = 0 if current is None or _score(found) > _score(current) else idle + 1
-                wants, current = tried, found
+                interest, current = tried, found
                 best = _worse(best, found)
             else:
                 idle += 1
         if best is None and time.monotonic() > deadline:
-            raise BadInput("no instance of this size was solved in the time: give more time or fewer nodes")
+            raise BadInput("no instance of this size was solved in the time: allow more time or fewer nodes")
     return best
 
 
@@ -216,6 +223,6 @@ def _score(case: WorstCase) -> tuple[float, float]:
     return case.ratio, case.value - case.optimum
 
 
-def _members(wants: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> list[tuple[int, ...]]:
-    """The sets of two nodes or more: the others ask for nothing."""
-    return [tuple(np.flatnonzero(row).tolist()) for row in wants if row.sum() > 1]
+def _members(interest: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> list[tuple[int, ...]]:
+    """The sets of two or more nodes; smaller ones need no edge."""
+    return [tuple(np.flatnonzero(row).tolist()) for row in interest if row.sum() > 1]

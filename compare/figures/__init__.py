@@ -1,1 +1,1 @@
-"""Figures, drawn the same way everywhere."""
+"""Figures of studies and of constructions, in one style."""

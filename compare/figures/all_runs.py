@@ -1,4 +1,4 @@
-"""The figures of a report that show all runs at once: ratio against size, performance profile, time against size."""
+"""The figures of a report over all runs: ratio against size, performance profile, time against size."""
 
 from __future__ import annotations
 
@@ -21,19 +21,18 @@ _SHORTEST = 1e-5
 
 
 def figures(runs: pd.DataFrame, load_instance: Callable[[str], TopicInstance]) -> list[Drawing]:
-    """Every figure the runs allow; one without anything to show is left out.
+    """Every figure that the runs have data for.
 
     Parameters
     ----------
     runs : DataFrame
-        From `overlaybench.compare.report.tables.judged_runs`.
+        The runs with their bounds (`judged_runs`).
     load_instance : callable
-        From a digest to its instance, for the overlay that is drawn.
+        Maps a digest to its instance; called for the overlay that is drawn.
 
     Notes
     -----
-    Colours are Okabe and Ito's; each method keeps its own in all figures. The files carry no date, so that the same
-    runs give the same bytes. Cost O(R) marks for R runs.
+    The same runs give the same bytes. Cost O(R) for R runs.
     """
     styles = method_styles(runs)
     titles = dict(zip(runs["anchor"], _hover(runs), strict=True))
@@ -58,9 +57,9 @@ def _hover(runs: pd.DataFrame) -> list[str]:
 
 
 def ratio_drawing(runs: pd.DataFrame, styles: Mapping[str, Style], titles: Mapping[str, str]) -> Drawing | None:
-    """Ratio to the best bound against nodes, every run a dot, a panel a problem.
+    """Ratio to the best bound against nodes: a dot for each run, a panel for each problem.
 
-    A dot is filled where the optimum of its instance is proven, hollow where only a bound is known.
+    A dot is filled if the optimum of its instance is proven, and hollow if only a bound is known.
     """
     shown = runs[runs["ratio"].notna()]
     if shown.empty:
@@ -79,13 +78,13 @@ def ratio_drawing(runs: pd.DataFrame, styles: Mapping[str, Style], titles: Mappi
             "Ratio of each run's value to the best proven lower bound of its instance, against the number of nodes. "
             "Every run is a dot; at a ratio of 1 it is optimal. Filled: the optimum of the instance is proven, "
             "so the ratio is exact. Hollow: only a bound is known, and the true ratio is lower or equal. "
-            "Methods stand side by side around each size in the legend's order; a short bar is a method's mean there."
+            "At each size the methods are side by side in the legend's order; a short bar is a method's mean."
         ) + (f" {missing:,} of {len(runs):,} runs have no answer or no bound and are not shown." if missing else "")
         return drawing(figure, "ratio", caption, titles)
 
 
 def time_drawing(runs: pd.DataFrame, styles: Mapping[str, Style], titles: Mapping[str, str]) -> Drawing | None:
-    """Seconds against nodes, both logarithmic, every run a dot; hollow where a time limit stopped it."""
+    """Seconds against nodes, both logarithmic: a dot for each run, hollow if it reached its time limit."""
     shown = runs[runs["seconds"].notna() & (runs["status"] != Status.FAILED)]
     if shown.empty:
         return None
@@ -103,8 +102,8 @@ def time_drawing(runs: pd.DataFrame, styles: Mapping[str, Style], titles: Mappin
             plain_ticks(axes.yaxis, ticks, [_time(tick) for tick in ticks])
             axes.set(title=problem, xlabel="nodes", ylabel="time", ylim=(low, high))
         caption = (
-            "Wall-clock time inside the method, on a logarithmic scale, against the number of nodes. Every run that "
-            "did not fail is a dot; hollow where a time limit stopped it. A short bar is a method's geometric mean."
+            "Wall-clock time of the method, on a logarithmic scale, against the number of nodes. Every run that did "
+            "not fail is a dot, hollow if it reached its time limit. A short bar is a method's geometric mean."
         )
         return drawing(figure, "time", caption, titles)
 
@@ -144,14 +143,14 @@ def profile_drawing(runs: pd.DataFrame, styles: Mapping[str, Style]) -> Drawing 
             axes.set_title(note, loc="right", fontweight="normal", color=QUIET)
         caption = (
             "Performance profile (Dolan and Moré): for each factor τ, the share of instances on which a method's value "
-            "is at most τ times the best bound. Higher and further left is better; a method without an answer never "
-            "gets there. A panel counts the instances with a bound that every method in it was run on."
+            "is at most τ times the best bound. Curves further up and to the left are better; a run without an answer "
+            "counts as never within a factor. A panel covers the instances with a bound on which all its methods ran."
         )
         return drawing(figure, "profile", caption)
 
 
 def common_instances(runs: pd.DataFrame) -> tuple[pd.DataFrame, int]:
-    """The runs on instances that every label was run on, all runs where there is no such instance; their number."""
+    """The runs on the instances common to all labels (all runs if there is none), and the number of instances."""
     labels = runs.groupby("instance")["label"].nunique()
     shared = labels.index[labels == runs["label"].nunique()]
     chosen = runs[runs["instance"].isin(shared)] if len(shared) else runs
@@ -159,9 +158,9 @@ def common_instances(runs: pd.DataFrame) -> tuple[pd.DataFrame, int]:
 
 
 def profile(runs: pd.DataFrame) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """The steps of one method's profile: factors in rising order, and the share of instances reached by each.
+    """The steps of one method's profile: increasing factors, and the share of instances within each.
 
-    Several runs of an instance share its weight; a run without a ratio is never reached.
+    Several runs on an instance share its weight; a run without a ratio is within no factor.
     """
     weight = 1 / runs.groupby("instance")["instance"].transform("size") / max(runs["instance"].nunique(), 1)
     reached = runs.assign(weight=weight).dropna(subset=["ratio"]).groupby("ratio")["weight"].sum()

@@ -1,21 +1,20 @@
-"""Soft links against what they are compared with: the best bound by size, the tree alone by fanout."""
+"""Soft links: messages against the best bound by size, pure forwarders against the tree alone by fanout."""
 
 from __future__ import annotations
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
 
-from .style import QUIET, Drawing, Style, curve, drawing, method_styles, panels, plain_ticks, styled
+from .style import QUIET, Drawing, Style, curve, curve_legend, drawing, method_styles, panels, plain_ticks, styled
 
 
 def broker_drawings(runs: pd.DataFrame) -> list[Drawing]:
-    """Both figures, or those of them along which the study varies.
+    """The figures whose horizontal axis the study varies.
 
     Parameters
     ----------
     runs : DataFrame
-        From `overlaybench.compare.report.broker_tables.broker_runs`.
+        The runs (`broker_runs`).
     """
     heuristic = runs[~runs["exact"].astype(bool)].assign(label=lambda own: own["variant"], percent=100 * runs["fewer"])
     drawn = [
@@ -25,15 +24,15 @@ def broker_drawings(runs: pd.DataFrame) -> list[Drawing]:
             ("ratio", "messages ÷ best bound"),
             "soft-links-ratio-by-brokers",
             "Messages ÷ the best proven bound against the number of brokers: means over instances, whiskers from the "
-            "least to the largest run. 1 is optimal.",
+            "smallest to the largest value. 1 is optimal.",
         ),
         _drawing(
             heuristic[~heuristic["bounded"]],
             ("fanout", "fanout"),
             ("percent", "% fewer pure forwarders"),
             "soft-links-forwarders-by-fanout",
-            "Pure forwarders that each strategy does without, of those of S0, against the fanout: means over "
-            "instances, whiskers from the least to the largest run.",
+            "Reduction of pure forwarders against strategy S0 (the tree alone), by fanout: means over instances, "
+            "whiskers from the smallest to the largest value.",
         ),
     ]
     return [one for one in drawn if one is not None]
@@ -45,12 +44,8 @@ def _drawing(runs: pd.DataFrame, x: tuple[str, str], y: tuple[str, str], name: s
         return None
     styles = method_styles(shown)
     with styled():
-        legend = [
-            Line2D([], [], color=style.colour, marker=style.marker, markersize=4, linestyle=style.dashes, label=label)
-            for label, style in styles.items()
-        ]
         parts = list(shown.groupby("family", sort=False))
-        figure, grid = panels(len(parts), legend)
+        figure, grid = panels(len(parts), curve_legend(styles))
         for axes, (family, part) in zip(grid, parts, strict=True):
             for label, style in styles.items():
                 _curve(axes, part[part["label"] == label], x[0], y[0], style)

@@ -1,4 +1,4 @@
-"""Cost reduction ratios of content heuristics against size and against the price of the core (P4 Fig. 9 and 10)."""
+"""Cost reduction ratios of content heuristics against size and core price (Zhao and Wu, Figures 9 and 10)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
 
-from .style import QUIET, Drawing, Style, curve, drawing, method_styles, panels, plain_ticks, styled
+from .style import QUIET, Drawing, Style, curve, curve_legend, drawing, method_styles, panels, plain_ticks, styled
 
 _FIGURES = {
     "users": (
@@ -28,25 +27,25 @@ _FIGURES = {
 
 
 def content_drawings(reductions: pd.DataFrame) -> list[Drawing]:
-    """Both figures, or those of them along which the study varies.
+    """The figures whose horizontal axis the study varies.
 
     Parameters
     ----------
     reductions : DataFrame
-        From `overlaybench.compare.report.content_tables.reduction_table`.
+        The ratios (`reduction_table`).
     """
     return [one for along in _FIGURES if (one := _along(reductions, along)) is not None]
 
 
 def _along(reductions: pd.DataFrame, along: str) -> Drawing | None:
-    held = "access_to_core" if along == "users" else "users"
-    # Of several values of what is held: the one with most points, of these the largest size or the ratio next to 1.
-    counts = reductions.groupby(held)[along].nunique()
+    fixed = "access_to_core" if along == "users" else "users"
+    # Of several values of the other parameter: the one with most points, then the largest size or the ratio nearest 1.
+    counts = reductions.groupby(fixed)[along].nunique()
     if counts.empty or counts.max() < 2:
         return None
     most = counts[counts == counts.max()].index.to_numpy(dtype=np.float64)
-    kept = most[np.argmin(np.abs(np.log(most)))] if held == "access_to_core" else most.max()
-    shown = reductions[reductions[held] == kept]
+    kept = most[np.argmin(np.abs(np.log(most)))] if fixed == "access_to_core" else most.max()
+    shown = reductions[reductions[fixed] == kept]
     styles = method_styles(
         shown.assign(method=shown["variant"].str.split().str[0], label=shown["variant"], exact=False)
     )
@@ -54,14 +53,14 @@ def _along(reductions: pd.DataFrame, along: str) -> Drawing | None:
     parts = list(shown.groupby(["problem", "family"], sort=False))
     several = shown["family"].nunique() > 1
     with styled():
-        legend = [
-            Line2D([], [], color=style.colour, marker=style.marker, markersize=4, linestyle=style.dashes, label=variant)
-            for variant, style in styles.items()
-        ]
-        figure, grid = panels(len(parts), legend)
+        figure, grid = panels(len(parts), curve_legend(styles))
         for axes, ((problem, family), part) in zip(grid, parts, strict=True):
             _curves(axes, part, along, styles)
-            axes.set(title=f"{problem}, {family}" if several else problem, xlabel=label, ylabel="random's cost ÷ cost")
+            axes.set(
+                title=f"{problem}, {family}" if several else problem,
+                xlabel=label,
+                ylabel="random's cost ÷ cost",
+            )
         caption = (
             f"{caption}, at {single} ({kept:,g}): the cost of random assignment ÷ the method's on the same instance, "
             "the mean over instances with its 95% confidence interval. Above 1 is better than random."

@@ -1,4 +1,4 @@
-"""How time and memory grow with the size of instances, with fitted exponents."""
+"""Growth of time and memory with the size of instances, with fitted exponents."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _LABEL = 0.055
 
 
 def growth_drawing(runs: pd.DataFrame, styles: Mapping[str, Style]) -> Drawing | None:
-    """Medians of time and memory against each size that the study varies while the others stay, both logarithmic.
+    """Plot the medians of time and memory against each size that a study varies, both axes logarithmic.
 
     Parameters
     ----------
     runs : DataFrame
-        From `overlaybench.compare.report.tables.judged_runs`.
+        The runs with their bounds (`judged_runs`).
     styles : mapping
-        Of each label.
+        The style of each label.
 
     Returns
     -------
     Drawing or None
-        None where no method has four sizes that differ in one parameter of one workload alone.
+        None if no method has runs at four sizes that differ in one parameter of one workload only.
     """
     fitted = growth(runs)
     if fitted.empty:
@@ -72,10 +72,10 @@ def growth_drawing(runs: pd.DataFrame, styles: Mapping[str, Style]) -> Drawing |
                 )
             plain_ticks(axes.yaxis, [10.0**power for power in range(-4, 7) if low <= 10.0**power <= high])
         caption = (
-            "Median wall-clock time inside the method, and median memory beyond what its process began with, against "
-            "each size that was varied while workload and other sizes stayed; both axes logarithmic. A line is the "
-            "least-squares fit of a power of the size, and the number at its end the exponent. Medians below a "
-            "millisecond or a mebibyte, and runs that failed or were stopped by a limit, are left out."
+            "Median wall-clock time of the method, and median memory above that of its process at the start, against "
+            "each size that the study varies, with workload and other sizes fixed; both axes logarithmic. A line is "
+            "the least-squares fit of a power of the size, and the number at its end is the exponent. Medians below a "
+            "millisecond or a mebibyte, and runs that failed or reached a time limit, are left out."
         )
         return drawing(figure, "growth", caption)
 
@@ -86,8 +86,8 @@ def growth(runs: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row for each label, size and measure, and for each workload with its other sizes, where there are three
-        sizes or more: label, size (a key of SIZES), measure (seconds or peak_memory), others (the recipe without that
+        One row for each label, size, measure and combination of workload and other sizes with at least four sizes:
+        label, size (a key of SIZES), measure (seconds or peak_memory), others (the recipe without that
         size), sizes and medians (rising in size), exponent and intercept of the fit of ln(median) to ln(size).
     """
     ended = runs[~runs["status"].isin([Status.FAILED, Status.TIME_LIMIT])]
@@ -111,7 +111,7 @@ def growth(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _spread(heights: list[float]) -> list[float]:
-    """Rising heights, as shares of the panel, moved as far apart as labels need."""
+    """Increasing heights (shares of the panel), moved apart so that labels do not overlap."""
     spread: list[float] = []
     for height in heights:
         spread.append(max(height, spread[-1] + _LABEL) if spread else height)

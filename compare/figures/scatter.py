@@ -1,4 +1,4 @@
-"""Dots of runs over instance sizes: the methods side by side around each size, each dot a link to its run."""
+"""Scatter plots over instance sizes: the methods side by side at each size, each dot a link to its run."""
 
 from __future__ import annotations
 
@@ -16,46 +16,46 @@ _DOTS = 9.0
 
 
 class SizeAxis:
-    """A horizontal axis of sizes: evenly spaced while there are few, else on a logarithmic scale.
+    """A horizontal axis of sizes: evenly spaced if they are few, otherwise on a logarithmic scale.
 
     Parameters
     ----------
     axes : Axes
     sizes : float array
-        Positive, in any order, repeats allowed.
+        Positive; order and repetitions do not matter.
     """
 
     def __init__(self, axes: Axes, sizes: npt.NDArray[np.float64]) -> None:
         self._sizes = np.unique(sizes)
         self._even = len(self._sizes) <= _EVENLY
-        places = self._places(self._sizes)
-        self.room = 1.0 if self._even else max(float(np.median(np.diff(places))), float(np.ptp(places)) / 40)
-        margin = 0.6 * self.room if self._even else max(0.6 * self.room, 0.04 * float(np.ptp(places)))
-        axes.set_xlim(places[0] - margin, places[-1] + margin)
-        shown = np.arange(len(places)) if self._even else _spaced(places)
-        plain_ticks(axes.xaxis, places[shown].tolist(), [f"{size:,g}" for size in self._sizes[shown]])
-        for edge in places[1:] - 0.5 if self._even else ():
+        positions = self._positions(self._sizes)
+        self.spacing = 1.0 if self._even else max(float(np.median(np.diff(positions))), float(np.ptp(positions)) / 40)
+        margin = 0.6 * self.spacing if self._even else max(0.6 * self.spacing, 0.04 * float(np.ptp(positions)))
+        axes.set_xlim(positions[0] - margin, positions[-1] + margin)
+        shown = np.arange(len(positions)) if self._even else _spaced(positions)
+        plain_ticks(axes.xaxis, positions[shown].tolist(), [f"{size:,g}" for size in self._sizes[shown]])
+        for edge in positions[1:] - 0.5 if self._even else ():
             axes.axvline(edge, color="#EEEEEE", linewidth=0.5, zorder=0)
 
-    def _places(self, sizes: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        places = np.searchsorted(self._sizes, sizes) if self._even else np.log(sizes)
-        return places.astype(np.float64)
+    def _positions(self, sizes: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        positions = np.searchsorted(self._sizes, sizes) if self._even else np.log(sizes)
+        return positions.astype(np.float64)
 
     def column(self, sizes: npt.NDArray[np.float64], number: int, columns: int) -> npt.NDArray[np.float64]:
-        """Where the dots of these sizes stand, in the `number`-th of `columns` side by side."""
-        return self._places(sizes) + (number - (columns - 1) / 2) / columns * 0.86 * self.room
+        """The x coordinates of these sizes in the `number`-th of `columns` columns side by side."""
+        return self._positions(sizes) + (number - (columns - 1) / 2) / columns * 0.86 * self.spacing
 
 
-def _spaced(places: npt.NDArray[np.float64], most: int = 7) -> npt.NDArray[np.intp]:
-    """The indices of at most `most` places, spread evenly."""
-    wanted = np.linspace(places[0], places[-1], most)
-    return np.unique(np.abs(places[:, None] - wanted).argmin(axis=0))
+def _spaced(positions: npt.NDArray[np.float64], most: int = 7) -> npt.NDArray[np.intp]:
+    """The indices of at most `most` positions, spread evenly."""
+    wanted = np.linspace(positions[0], positions[-1], most)
+    return np.unique(np.abs(positions[:, None] - wanted).argmin(axis=0))
 
 
 def scatter(
     axes: Axes, here: pd.DataFrame, column: str, styles: Mapping[str, Style], filled: pd.Series[bool], *, log: bool
 ) -> None:
-    """The dots of one panel, and a short bar at each method's mean for a size; geometric on a logarithmic scale.
+    """Draw the dots of one panel and a short bar at each method's mean for a size (`log`: its geometric mean).
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def scatter(
     """
     labels = [label for label in styles if label in set(here["label"])]
     along = SizeAxis(axes, here["nodes"].to_numpy(dtype=np.float64))
-    half = 0.36 * along.room / len(labels)
+    half = 0.36 * along.spacing / len(labels)
     for number, label in enumerate(labels):
         style, mine = styles[label], here["label"] == label
         for full in (True, False):

@@ -1,4 +1,4 @@
-"""How every figure looks: one colour and one marker a method, and files that are the same byte for byte."""
+"""The style of every figure: a colour and a marker for each method, and files that are equal byte for byte."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
+from itertools import cycle
 from typing import Any, Literal
 
 import matplotlib as mpl
@@ -19,33 +20,12 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from numpy.typing import ArrayLike
 
+from ..catalogue import METHODS
+
 Dashes = Literal["-", "--", ":", "-."]
-# Okabe and Ito's colours, told apart with every common colour blindness; the markers differ too.
-_METHODS: Mapping[str, tuple[str, str]] = {
-    "gm": ("#0072B2", "o"),
-    "gm-m": ("#332288", "h"),
-    "ring-per-topic": ("#8C8C8C", "X"),
-    "minmax-oda": ("#E69F00", "s"),
-    "low-oda": ("#009E73", "^"),
-    "cd-oda": ("#D55E00", "v"),
-    "cd-oda-1": ("#CC79A7", "<"),
-    "cd-oda-2": ("#882255", ">"),
-    "2d-oda": ("#56B4E9", "D"),
-    "ilp": ("#000000", "P"),
-    "cp-sat": ("#6B5B00", "*"),
-    "random-assignment": ("#8C8C8C", "X"),
-    "greedy-packing": ("#E69F00", "s"),
-    "clustering": ("#009E73", "^"),
-    "steiner-mixing": ("#0072B2", "o"),
-    "migration": ("#D55E00", "D"),
-    "s0": ("#8C8C8C", "X"),
-    "s1": ("#E69F00", "s"),
-    "s2": ("#0072B2", "o"),
-    "sh": ("#009E73", "^"),
-    "least-messages": ("#CC79A7", "v"),
-}
 _DASHES: tuple[Dashes, ...] = ("-", "--", ":", "-.")
-_OTHERS = (("#117733", "p"), ("#AA4499", "d"), ("#999933", "8"))
+# Of methods that name none. All colours are Okabe and Ito's or Tol's: they differ under every common colour blindness.
+_FREE_LOOKS = (("#117733", "p"), ("#AA4499", "d"), ("#999933", "8"))
 TOPIC_COLOURS = ("#CC6677", "#332288", "#DDCC77", "#117733", "#88CCEE", "#882255", "#44AA99", "#AA4499")
 OTHER_TOPICS = "#BBBBBB"
 INK, QUIET = "#222222", "#767676"
@@ -84,20 +64,20 @@ _PANEL_WIDTH, _PANEL_HEIGHT, _COLUMNS = 2.6, 2.15, 3
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure, ready for the page and for a paper.
+    """A figure as part of a page and as files.
 
     Attributes
     ----------
     name : str
-        Of its files.
+        The stem of its file names.
     caption : str
-        What is seen, in full sentences.
+        What the figure shows, in full sentences.
     svg : str
-        The picture as one ``<svg>`` element, its identifiers prefixed by the name so that several share a page.
+        One ``<svg>`` element. Its identifiers start with the name, so that several figures can share a page.
     svg_file, pdf_file : bytes
-        The same as files of their own.
+        The contents of its files.
     anchors : tuple of str
-        The runs it shows, where they are few.
+        The runs that the caption links to.
     """
 
     name: str
@@ -110,7 +90,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Style:
-    """The looks of one method's variant."""
+    """Colour, marker and line style of a method's variant."""
 
     colour: str
     marker: str
@@ -119,7 +99,7 @@ class Style:
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """The settings in which every figure is made, whatever the user's own matplotlib settings are."""
+    """A context with the settings of every figure, independent of the user's matplotlib settings."""
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(_RC)
@@ -127,27 +107,39 @@ def styled() -> Iterator[None]:
 
 
 def method_styles(runs: pd.DataFrame) -> dict[str, Style]:
-    """A style a label, the same in every figure: the method gives colour and marker, its variants are shades of it.
+    """The style of each label: colour and marker are the method's, and its variants have shades of the colour.
 
     Parameters
     ----------
     runs : DataFrame
-        With method, label and exact. The styles come heuristics first.
+        With the columns method, label and exact.
+
+    Returns
+    -------
+    dict
+        Heuristics first, then exact methods.
     """
     pairs = runs[["exact", "method", "label"]].drop_duplicates("label").sort_values(["exact", "method", "label"])
-    others = [method for method in pairs["method"].unique() if method not in _METHODS]
+    free = cycle(_FREE_LOOKS)
+    looks = {method: _own_look(method) or next(free) for method in pairs["method"].unique()}
     styles = {}
     for method, group in pairs.groupby("method", sort=False):
-        colour, marker = _METHODS.get(str(method)) or _OTHERS[others.index(method) % len(_OTHERS)]
-        for place, label in enumerate(group["label"]):
-            share = 0.6 * place / max(len(group) - 1, 1)
+        colour, marker = looks[method]
+        for rank, label in enumerate(group["label"]):
+            share = 0.6 * rank / max(len(group) - 1, 1)
             red, green, blue = ((1 - share) * part + share for part in to_rgb(colour))
-            styles[label] = Style(to_hex((red, green, blue)), marker, _DASHES[place % len(_DASHES)])
+            styles[label] = Style(to_hex((red, green, blue)), marker, _DASHES[rank % len(_DASHES)])
     return styles
 
 
+def _own_look(method: str) -> tuple[str, str] | None:
+    """The colour and the marker that a method names, if it names any."""
+    known = METHODS.get(method)
+    return (known.colour, known.marker) if known is not None and known.colour else None
+
+
 def panels(count: int, legend: Sequence[Line2D]) -> tuple[Figure, list[Axes]]:
-    """A figure with a grid of `count` axes; the legend stands in the place left over if it is short, or else below."""
+    """A figure with `count` axes in a grid. A short legend fills an empty cell of the grid; otherwise it is below."""
     columns = min(count, _COLUMNS)
     lines = -(-count // columns)
     width = max(_PANEL_WIDTH * columns, 3.6)
@@ -155,19 +147,27 @@ def panels(count: int, legend: Sequence[Line2D]) -> tuple[Figure, list[Axes]]:
     spare = lines * columns - count
     below = 0.0 if spare and len(legend) <= 12 else 0.16 * -(-len(legend) // entries) + 0.15
     figure = Figure(figsize=(width, _PANEL_HEIGHT * lines + below), layout="constrained")
-    axes = [figure.add_subplot(lines, columns, place + 1) for place in range(count)]
+    axes = [figure.add_subplot(lines, columns, cell) for cell in range(1, count + 1)]
     if below:
         figure.legend(handles=list(legend), loc="outside lower center", ncols=entries, handletextpad=0.4)
     else:
-        place = figure.add_subplot(lines, columns, count + 1)
-        place.set_axis_off()
-        box = place.legend(handles=list(legend), loc="center left", handletextpad=0.4, borderaxespad=0)
-        box.set_in_layout(False)  # or a long name would make every panel narrower
+        cell = figure.add_subplot(lines, columns, count + 1)
+        cell.set_axis_off()
+        box = cell.legend(handles=list(legend), loc="center left", handletextpad=0.4, borderaxespad=0)
+        box.set_in_layout(False)  # a long name would make every panel narrower
     return figure, axes
 
 
+def curve_legend(styles: Mapping[str, Style]) -> list[Line2D]:
+    """The legend entries of `curve`."""
+    return [
+        Line2D([], [], color=style.colour, marker=style.marker, markersize=4, linestyle=style.dashes, label=label)
+        for label, style in styles.items()
+    ]
+
+
 def curve(axes: Axes, x: ArrayLike, y: ArrayLike, errors: ArrayLike, style: Style) -> None:
-    """A line through points with error bars, in a method's style; `errors` as of matplotlib's errorbar."""
+    """A line through points with error bars; `errors` as for matplotlib's errorbar."""
     axes.errorbar(
         x,
         y,
@@ -183,38 +183,38 @@ def curve(axes: Axes, x: ArrayLike, y: ArrayLike, errors: ArrayLike, style: Styl
 
 
 def ratio_axis(axes: Axes, highest: float, *, along: str) -> None:
-    """Ratios from 1 to `highest` on the axis ``x`` or ``y``: on a logarithmic scale, with plain numbers as ticks."""
-    room = max(highest, 1.02) ** 0.06
-    limits = (1 / room, max(highest, 1.02) * room)
+    """Set up the axis ``x`` or ``y`` for ratios from 1 to `highest`: logarithmic, with plain numbers as ticks."""
+    margin = max(highest, 1.02) ** 0.06
+    limits = (1 / margin, max(highest, 1.02) * margin)
     steps = [base * 10**power for power in range(6) for base in (1, 1.5, 2, 3, 5, 7)]
     ticks = [tick for tick in steps if tick <= limits[1]]
     if len(ticks) < 4:
         step = next(s for s in (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5) if (limits[1] - 1) / s < 6)
-        ticks = [1 + step * place for place in range(7) if 1 + step * place <= limits[1]]
+        ticks = [1 + step * rank for rank in range(7) if 1 + step * rank <= limits[1]]
     axis = axes.xaxis if along == "x" else axes.yaxis
     (axes.set_xscale if along == "x" else axes.set_yscale)("log")
     (axes.set_xlim if along == "x" else axes.set_ylim)(limits)
     plain_ticks(axis, ticks[:: -(-len(ticks) // 8)])
 
 
-def plain_ticks(axis: Any, places: Sequence[float], texts: Sequence[str] | None = None) -> None:
-    """Only these ticks, written as plain numbers or by the texts given."""
-    axis.set_major_locator(FixedLocator(list(places)))
-    axis.set_major_formatter(FixedFormatter(list(texts or [f"{place:,.6g}" for place in places])))
+def plain_ticks(axis: Any, ticks: Sequence[float], texts: Sequence[str] | None = None) -> None:
+    """Set exactly these ticks, labelled by their numbers or by `texts`."""
+    axis.set_major_locator(FixedLocator(list(ticks)))
+    axis.set_major_formatter(FixedFormatter(list(texts or [f"{tick:,.6g}" for tick in ticks])))
     axis.set_minor_locator(NullLocator())
 
 
 def drawing(
     figure: Figure, name: str, caption: str, titles: Mapping[str, str] | None = None, anchors: Sequence[str] = ()
 ) -> Drawing:
-    """The figure as SVG and PDF, without a date.
+    """Render a figure as SVG and PDF; without dates, so that equal figures are equal bytes.
 
     Parameters
     ----------
     titles : mapping, optional
-        From an anchor on the page (``run-17``) that marks of the figure link to, to the text shown on hovering.
+        The tooltip of each anchor (``run-17``) that the figure links to.
     anchors : sequence of str
-        The runs that the caption names.
+        See `Drawing`.
     """
     buffer = io.BytesIO()
     figure.savefig(buffer, format="pdf", metadata={"CreationDate": None, "ModDate": None, "Producer": None})

@@ -1,1 +1,1 @@
-"""The papers' figures and tables: their grids, their axes, their published numbers."""
+"""The papers' figures and tables: grids, axes and published numbers."""

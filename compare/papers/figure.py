@@ -1,4 +1,4 @@
-"""What it takes to put a paper's figure, or its table, beside runs of its grid."""
+"""Descriptions of a paper's figure or table, by which runs of its grid are compared with it."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ import pandas as pd
 
 @dataclass(frozen=True)
 class PaperFigure:
-    """How to draw a grid.
+    """A figure of a paper.
 
     Attributes
     ----------
     x : (str, str)
         Column and its label.
     panels : tuple of (str, str)
-        The same for each panel's y axis.
+        Column and label of each panel's y axis.
     lines : tuple of str
-        The columns that tell lines apart.
+        The columns that distinguish the lines.
     flat : tuple of str
-        Methods that do not depend on x: drawn over the whole width.
+        Methods that do not depend on x, drawn as horizontal lines.
     bound : str
-        The problem whose proven lower bound is drawn too, in the first panel; "" for none.
+        The problem whose proven lower bound the first panel shows; "" for none.
     published : str
-        What the paper prints, in a line.
+        The published result, in a line.
     measured : callable, optional
-        From the rows of the runs to rows that have columns which take making the instances again.
+        Adds columns to the rows of the runs that need the instances generated again.
     """
 
     x: tuple[str, str]
@@ -41,7 +41,7 @@ class PaperFigure:
 
 @dataclass(frozen=True)
 class PaperTable:
-    """The figures of a table by name, from the rows of its runs, and the published ones where there are any."""
+    """A table of a paper: its numbers by name from the rows of our runs, and the published ones where legible."""
 
     means: Callable[[pd.DataFrame], Mapping[str, float]]
     published: Mapping[str, float]

@@ -1,4 +1,4 @@
-"""The papers' figures in the papers' axes: which column along which, a line for what."""
+"""The figures of P1, P2 and P3 by their axes and lines, and the catalogue of all figures and tables."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from ..claims.p1_p2_figures import greedy_merge_steps
-from ..claims.p3_figures import PUBLISHED, table_means
+from ..studies.recipe import Recipe
 from .figure import PaperFigure, PaperTable
 from .figures_p4 import FIGURES_P4, TABLES_P4
 from .figures_p5 import FIGURES_P5, TABLES_P5
+from .tables_p3 import TABLES_P3
 
 NODES, TOPICS, SIZE = ("p_nodes", "number of nodes |V|"), ("p_topics", "number of topics |T|"), "topics a node"
 AVERAGE, LARGEST = ("average_degree", "average degree"), ("max_degree", "maximum degree")
@@ -20,11 +21,19 @@ SECONDS = ("seconds", "seconds")
 
 
 def with_steps(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with P1's share of the worst case, which takes making the instances again."""
-    rows = rows.copy()
+    """The rows with the column share: the steps of GM ÷ (|V|²|T|); the instances are generated again."""
     worst_case = rows["p_nodes"].astype(float) ** 2 * rows["p_topics"].astype(float)
-    rows["share"] = [greedy_merge_steps(recipe) for recipe in rows["recipe"]] / worst_case
-    return rows
+    return rows.assign(share=[greedy_merge_steps(recipe) for recipe in rows["recipe"]] / worst_case)
+
+
+def greedy_merge_steps(recipe: str) -> float:
+    """The number of times P1's Algorithm 3 decreases the contribution of an edge (lines 6–11); ties do not change it.
+
+    Merging two components of topic t decreases it for every pair between them except the chosen edge, so the
+    |V_t| − 1 merges take (|V_t| − 1)(|V_t| − 2)/2 steps.
+    """
+    sizes = np.diff(Recipe.from_json(recipe).make().topic_offsets).astype(float)
+    return float(((sizes - 1) * (sizes - 2) / 2).sum())
 
 
 _DEGREES_AND_TIME = (LARGEST, AVERAGE, SECONDS)
@@ -80,15 +89,11 @@ FIGURES: Mapping[str, PaperFigure] = {
     **FIGURES_P4,
     **FIGURES_P5,
 }
-TABLES: Mapping[str, PaperTable] = {
-    **{name: PaperTable(table_means, told) for name, told in PUBLISHED.items()},
-    **TABLES_P4,
-    **TABLES_P5,
-}
+TABLES: Mapping[str, PaperTable] = {**TABLES_P3, **TABLES_P4, **TABLES_P5}
 
 
 def with_axes(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with the columns that figures speak of and results do not have: k, p, coverage, pn, mean_size, share."""
+    """The rows that did not fail, with the columns k, p, coverage, pn and mean_size of the figures' axes."""
     rows = rows[rows["status"] != "failed"].copy()
     options = [json.loads(text) for text in rows["options"]]
     counters = [json.loads(text) for text in rows["counters"]]
@@ -102,14 +107,14 @@ def with_axes(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def rows_for(figure: str, rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a figure's runs with all columns that it shows."""
+    """The rows of a figure's runs with all columns that it needs."""
     rows = with_axes(rows)
     measured = FIGURES[figure].measured if figure in FIGURES else None
     return measured(rows) if measured else rows
 
 
 def name_of_line(figure: PaperFigure, values: tuple[Any, ...]) -> str:
-    """What the legend calls a line."""
+    """The legend entry of a line."""
     prefixes = {"p_topics": "|T|=", "p_subscriptions": "s="}
     shown = [f"{prefixes.get(column, '')}{value}" for column, value in zip(figure.lines, values, strict=True)]
     return " ".join(one.removesuffix("-fitted").removesuffix("-varying") for one in shown if one)

@@ -1,4 +1,4 @@
-"""P4's figures in the paper's axes, and its Table I as ratios."""
+"""The figures of P4, and its Table I as ratios."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from ..studies.recipe import Recipe
 from .figure import PaperFigure, PaperTable
 from .grids_p4 import CONTENT_METHODS, METRICS
 
-MOST_SAVED = "proven upper bound"
+UPPER_BOUND = "proven upper bound"
 _REDUCTION = (("crr", "cost reduction ratio"),)
 _SLOWEST = CONTENT_METHODS[-1]
 _SECONDS = dict(zip(CONTENT_METHODS, (0.9, 91.445, 100.235, 179.654), strict=True))
 
 
 def with_reductions(rows: pd.DataFrame) -> pd.DataFrame:
-    """Cost reduction ratios instead of costs, and one more row an instance: the most that any assignment can save."""
+    """The rows with cost reduction ratios, and for each instance a row with a proven upper bound on the ratio."""
     runs = content_runs(rows)
-    return pd.concat([runs[runs["method"] != BASELINE], pd.DataFrame(_most_saved(runs))], ignore_index=True)
+    return pd.concat([runs[runs["method"] != BASELINE], pd.DataFrame(_upper_bounds(runs))], ignore_index=True)
 
 
 def with_reductions_by_metric(rows: pd.DataFrame) -> pd.DataFrame:
-    """The same, with a column for each law of prices."""
+    """The same, with a column for each price metric."""
     reduced = with_reductions(rows)
     return reduced.assign(**{name: reduced["crr"].where(reduced["p_metric"] == name) for name in METRICS})
 
 
-def _most_saved(runs: pd.DataFrame) -> Iterator[dict[str, Any]]:
+def _upper_bounds(runs: pd.DataFrame) -> Iterator[dict[str, Any]]:
     for own in runs[runs["method"] == BASELINE].to_dict("records"):
         bound = access_bound(Recipe.from_json(own["recipe"]).make())
-        yield {**own, "method": MOST_SAVED, "crr": own["value"] / bound}
+        yield {**own, "method": UPPER_BOUND, "crr": own["value"] / bound}
 
 
 def time_ratios(rows: pd.DataFrame) -> dict[str, float]:
-    """Each method's mean time ÷ that of Steiner-tree mixing on the same instances."""
+    """Each method's mean time ÷ that of Steiner-tree mixing."""
     means = rows.groupby("method")["seconds"].mean()
     return {method: float(means[method] / means[_SLOWEST]) for method in CONTENT_METHODS}
 
@@ -59,7 +59,7 @@ FIGURES_P4: Mapping[str, PaperFigure] = {
         measured=with_reductions,
     ),
 }
-# Seconds of other machines are no measure: the table is told as shares of its largest.
+# Seconds of another machine are not comparable: the table holds shares of its largest number.
 TABLES_P4: Mapping[str, PaperTable] = {
     "P4.TI": PaperTable(time_ratios, {method: seconds / _SECONDS[_SLOWEST] for method, seconds in _SECONDS.items()})
 }

@@ -1,4 +1,4 @@
-"""P5's figures and tables from runs of its grids: what each run is measured by, and what the paper prints."""
+"""The figures and tables of P5: the measures of our runs, and the published numbers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .grids_p5 import DENSE, SPARSE, STRATEGIES
 
 NAMES = {SPARSE: "sparse", DENSE: "dense"}
 _BIN = 10
-_TABLES_LOOKED_AT, _PUBLICATIONS_MATCHED = 60, 200
+_TABLES_SAMPLED, _PUBLICATIONS_MATCHED = 60, 200
 _PUBLISHED = {
     "sparse": ((559, 348, 216, 195), (38, 50, 61, 64)),
     "dense": ((1010, 687, 325, 300), (50, 60, 76, 77)),
@@ -35,9 +35,9 @@ PUBLISHED_TRAFFIC = dict(zip(STRATEGIES, (3400, 2850, 2200, 2200), strict=True))
 
 
 def with_queues(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with what the queueing simulation counted: messages, thousand deliveries, their hops and delay.
+    """The rows with the results of the queueing simulation: messages, thousand deliveries, their hops and delay.
 
-    Beside these the matching time that it was told, and the seconds that the publications take.
+    Further columns are its matching time (service) and the seconds that the publications take (duration).
     """
     counters = [json.loads(text) for text in rows["counters"]]
     return by_data(
@@ -54,12 +54,12 @@ def with_queues(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_data(rows: pd.DataFrame, column: str) -> pd.DataFrame:
-    """The rows with a measure in a column of its own for sparse and for dense data, a panel each."""
+    """The rows with a measure as two columns, ``sparse`` and ``dense``, one for each panel."""
     return rows.assign(**{name: rows[column].where(rows["workload"] == data) for data, name in NAMES.items()})
 
 
 def with_matching(rows: pd.DataFrame) -> pd.DataFrame:
-    """What share of all subscriptions, and of all brokers, a publication matches: cumulative, a row a per cent."""
+    """The cumulative distribution of the share of subscriptions, and of brokers, that a publication matches."""
     found = []
     for own in rows[rows["method"] == "s0"].to_dict("records"):
         network = _network(own["recipe"])
@@ -75,38 +75,38 @@ def with_matching(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_path_lengths(rows: pd.DataFrame) -> pd.DataFrame:
-    """The share of a run's deliveries after at most so many hops, in per cent: a row a number of hops."""
+    """The percentage of a run's deliveries within a number of hops: a row for each number."""
     found = []
     for own, network, answer in _answered(rows):
         arrivals = Arrivals(network, answer)
         counts = np.bincount(arrivals.hops[arrivals.wanted])
         for hops, share in enumerate(np.cumsum(counts) / counts.sum()):
             found.append({**own, "hops": hops, "share": 100 * share})
-    return by_data(_level_to_the_end(pd.DataFrame(found)), "share")
+    return by_data(_extended(pd.DataFrame(found)), "share")
 
 
-def _level_to_the_end(rows: pd.DataFrame) -> pd.DataFrame:
-    """All curves as long as the longest: where a run has no longer path all is delivered."""
+def _extended(rows: pd.DataFrame) -> pd.DataFrame:
+    """Extend all curves to the longest one: beyond its longest path a run is at 100%."""
     curves = rows.set_index(["workload", "recipe", "method", "hops"])["share"].unstack("hops").fillna(100.0)
     return curves.stack().rename("share").reset_index()
 
 
 def with_traffic(rows: pd.DataFrame) -> pd.DataFrame:
-    """Messages that arrived a second, a row for each ten seconds; by the same simulation as the run's."""
+    """Messages that arrive per second, a row for each ten seconds; the simulation of the run is repeated."""
     found = []
     for own, network, answer in _answered(rows):
         timing = Timing(own["service"], horizon=int(network.publications.times.max()))
         traffic = simulate(network, NUMBERED.index(own["method"]), answer.soft_links, timing).traffic
-        whole = traffic[: len(traffic) // _BIN * _BIN].reshape(-1, _BIN).mean(axis=1)
-        found += [{**own, "second": _BIN * place, "messages": rate} for place, rate in enumerate(whole.tolist())]
+        rates = traffic[: len(traffic) // _BIN * _BIN].reshape(-1, _BIN).mean(axis=1)
+        found += [{**own, "second": _BIN * number, "messages": rate} for number, rate in enumerate(rates.tolist())]
     return pd.DataFrame(found)
 
 
 def with_effort(rows: pd.DataFrame) -> pd.DataFrame:
-    """Covering sets of some brokers and predicates evaluated a publication, also in per cent of the least fanout's."""
+    """Covering sets of some brokers and predicates evaluated per publication, also relative to the smallest fanout."""
     found = []
     for own, network, answer in _answered(rows):
-        step = max(1, network.num_brokers // _TABLES_LOOKED_AT)
+        step = max(1, network.num_brokers // _TABLES_SAMPLED)
         brokers = np.arange(0, network.num_brokers, step, dtype=np.int32)
         effort = matching_effort(network, answer.soft_links, brokers, _PUBLICATIONS_MATCHED)
         found.append({**own, "covering": effort.covering, "evaluations": effort.evaluations})
@@ -116,26 +116,26 @@ def with_effort(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def table_two(rows: pd.DataFrame) -> dict[str, float]:
-    """Pure forwarders a publication, how much they fall against S0, and yields, by data and strategy, in per cent."""
+    """Pure forwarders per publication, their reduction against S0 (%) and yields (%), by data and strategy."""
     means = rows.assign(each=rows["pure_forwarders"] / rows["publications"]).groupby(["workload", "method"])
     each, yields = means["each"].mean(), means["yield"].mean()
-    told = {}
+    table = {}
     for data, name in NAMES.items():
         for s in STRATEGIES:
-            told[f"{name} {s.upper()} pure forwarders a publication"] = float(each[data, s])
-            told[f"{name} {s.upper()} fewer than S0, %"] = 100 * (1 - float(each[data, s] / each[data, "s0"]))
-            told[f"{name} {s.upper()} yield, %"] = 100 * float(yields[data, s])
-    return told
+            table[f"{name} {s.upper()} pure forwarders a publication"] = float(each[data, s])
+            table[f"{name} {s.upper()} fewer than S0, %"] = 100 * (1 - float(each[data, s] / each[data, "s0"]))
+            table[f"{name} {s.upper()} yield, %"] = 100 * float(yields[data, s])
+    return table
 
 
 def average_delays(rows: pd.DataFrame) -> dict[str, float]:
-    """Milliseconds from publication to delivery, by strategy."""
+    """Mean milliseconds from publication to delivery, by strategy."""
     delays = with_queues(rows).groupby("method")["delay"].mean()
     return {f"{s.upper()} average delay, ms": float(delays[s]) for s in STRATEGIES}
 
 
 def _answered(rows: pd.DataFrame) -> Iterator[tuple[dict[str, Any], BrokerNetwork, Dissemination]]:
-    """Each run with its network, made again, and its answer."""
+    """Each run with its network, generated again, and its answer."""
     for own in rows.sort_values("recipe").to_dict("records"):
         network = _network(own["recipe"])
         packed: npt.NDArray[np.int32] = np.asarray(own["answer"], dtype=np.int32)
@@ -154,13 +154,13 @@ def _network(recipe: str) -> BrokerNetwork:
 
 
 def _published_table() -> dict[str, float]:
-    told = {}
+    table = {}
     for name, (forwarders, yields) in _PUBLISHED.items():
         for s, count, share in zip(STRATEGIES, forwarders, yields, strict=True):
-            told[f"{name} {s.upper()} pure forwarders a publication"] = count / _PUBLICATIONS
-            told[f"{name} {s.upper()} fewer than S0, %"] = 100 * (1 - count / forwarders[0])
-            told[f"{name} {s.upper()} yield, %"] = float(share)
-    return told
+            table[f"{name} {s.upper()} pure forwarders a publication"] = count / _PUBLICATIONS
+            table[f"{name} {s.upper()} fewer than S0, %"] = 100 * (1 - count / forwarders[0])
+            table[f"{name} {s.upper()} yield, %"] = float(share)
+    return table
 
 
 FIGURES_P5: Mapping[str, PaperFigure] = {

@@ -1,4 +1,4 @@
-"""The grids of the papers' figures and tables: which instances, which algorithms, thinned if quick."""
+"""The grids of the papers' figures and tables: instances and algorithms, with fewer seeds if quick."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ P3_WORKLOADS = {"uniform": "uniform-varying", "zipf": "zipf-fitted", "exponentia
 
 
 def p1_nodes(family: str, *, laws: tuple[str, ...] = LAWS, topics: tuple[int, ...] = (100, 200)) -> tuple[Recipe, ...]:
-    """P1 §8: |V| 1000 … 10,000, |T| 100 and 200, 10 topics a node, five seeds a point."""
+    """P1 §8: |V| 1000 … 10,000, |T| 100 and 200, 10 topics per node, five seeds per point."""
     return tuple(
         recipe
         for law in laws
@@ -43,7 +43,7 @@ def p1_f4a(quick: bool) -> Experiment:
 
 
 def p1_f4b(quick: bool) -> Experiment:
-    """P1, Figure 4(b): GM and RingPT, Zipf, |V| = 1000, |T| 100 … 200 and beyond, 10 and 20 topics a node."""
+    """P1, Figure 4(b): GM and RingPT, Zipf, |V| = 1000, |T| 100 … 200 and beyond, 10 and 20 topics per node."""
     recipes = tuple(
         recipe
         for t in (100, 125, 150, 175, 200, 500, 1000)
@@ -54,7 +54,7 @@ def p1_f4b(quick: bool) -> Experiment:
 
 
 def p2_nodes(quick: bool, family: str) -> Experiment:
-    """P2 §5.1–5.2, Figures 1 and 2: |V| 100 … 1000, Zipf 0.5, |T| = 100, 10 topics a node, k = 3."""
+    """P2 §5.1–5.2, Figures 1 and 2: |V| 100 … 1000, Zipf 0.5, |T| = 100, 10 topics per node, k = 3."""
     recipes = tuple(
         recipe
         for n in range(100, 1001, 100)
@@ -71,7 +71,7 @@ def p2_k(quick: bool, family: str) -> Experiment:
 
 
 def p2_diameter(quick: bool, figure: str) -> Experiment:
-    """P2 §6.5, Figures 8 to 10: uniform; |V|, |T| or the topics of a node varied."""
+    """P2 §6.5, Figures 8 to 10: uniform; |V|, |T| or the topics per node vary."""
     shapes = {
         "P2.F8": [{"nodes": n, "topics": 100, "subscriptions": 10} for n in range(100, 1001, 100)],
         "P2.F9": [{"nodes": 100, "topics": t, "subscriptions": 20} for t in range(100, 501, 100)],
@@ -82,12 +82,12 @@ def p2_diameter(quick: bool, figure: str) -> Experiment:
 
 
 def p3_default(family: str, law: str, seeds: int, **shape: Any) -> tuple[Recipe, ...]:
-    """P3 §VI: 10 to 90 topics a node, |T| = 200 unless said otherwise; the laws that come nearest to its tables."""
+    """P3 §VI: 10 to 90 topics per node, |T| = 200 by default; the laws that fit its tables best."""
     return grid(family, P3_WORKLOADS[law], seeds, **{"nodes": 1000, "topics": 200, **shape})
 
 
 def p3_table(quick: bool, table: str) -> Experiment:
-    """P3, Tables II to IV: |V| = 1000 and defaults, a law each; the paper has 400 runs, this has 50 or 400."""
+    """P3, Tables II to IV: |V| = 1000, one law each; 400 runs as in the paper, or 50 if quick."""
     law = {"P3.T2": "uniform", "P3.T3": "zipf", "P3.T4": "exponential"}[table]
     recipes = p3_default(table, law, 50 if quick else 400)
     return Experiment(recipes, (runs("minmax-tco", "gm-m", "dcb-m", "dcbr-m"),))
@@ -143,7 +143,7 @@ def p3_f8(quick: bool) -> Experiment:
 
 
 def p3_f9(quick: bool) -> Experiment:
-    """P3, Figure 9: the topics of a node, mean 50 … 150 give or take 40, |V| = 1000, |T| = 400, uniform."""
+    """P3, Figure 9: mean topics per node 50 … 150, each ± 40, |V| = 1000, |T| = 400, uniform."""
     recipes = tuple(
         recipe
         for mean in range(50, 151, 25)

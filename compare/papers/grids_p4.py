@@ -1,4 +1,4 @@
-"""The grids of P4's figures and its table, thinned if quick."""
+"""The grids of P4's figures and table, with fewer points if quick."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ METRICS = ("plane", "independent", "cheapest-ways")
 
 
 def sizes(quick: bool) -> Experiment:
-    """P4, Figure 9: |U| 1000 … 10,000, a hundredth as many brokers, 20 samples a point; three laws of prices."""
+    """P4, Figure 9: |U| 1000 … 10,000, a hundredth as many brokers, 20 samples per point; three price metrics."""
     recipes = tuple(
         recipe
         for metric in METRICS
@@ -27,7 +27,7 @@ def core_prices(quick: bool) -> Experiment:
     """P4, Figure 10: the access-to-core price ratio from 1 to 32, 10,000 users and 100 brokers."""
     users, seeds = (1000, 10) if quick else (10_000, 5)
     networks = grid("P4.F10", "content", seeds, users=users, brokers=users // 100)
-    # The same users and places at every ratio, so that nothing else differs.
+    # The users and their positions are the same at every ratio, so that nothing else differs.
     recipes = tuple(
         replace(network, parameters=freeze({**dict(network.parameters), "access_to_core": ratio}))
         for ratio in (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)

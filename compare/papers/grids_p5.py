@@ -1,4 +1,4 @@
-"""The grids of P5's figures and tables, thinned if quick; workloads stand in for its data sets DT1, DT2 and DT-C."""
+"""The grids of P5's figures and tables, smaller if quick; workloads replace its data sets DT1, DT2 and DT-C."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def low_rate(quick: bool, figure: str) -> Experiment:
 
 
 def traffic(quick: bool, figure: str) -> Experiment:
-    """P5, Fig. 10 and 11: the dense data at 3,600 publications a minute, 1 ms a match; the paper has ten minutes."""
+    """P5, Fig. 10 and 11: the dense data at 3,600 publications a minute, 1 ms per match (paper: ten minutes)."""
     recipes = _grid(figure, DENSE, 1 if quick else 3, publications=7200 if quick else 36_000)
     return Experiment(recipes, (runs("soft-links", *((s, {"service": 1000}) for s in STRATEGIES)),))
 
 
 def covering(quick: bool, figure: str) -> Experiment:
-    """P5, Fig. 12: 500 brokers, subscriptions that cover each other, links of S2 under fanout 5 to 25."""
+    """P5, Fig. 12: 500 brokers, subscriptions that cover each other, soft links of S2, fanouts 5 to 25."""
     recipes = tuple(
         recipe
         for fanout in COVERING_FANOUTS[: 2 if quick else None]
@@ -42,7 +42,7 @@ def covering(quick: bool, figure: str) -> Experiment:
 
 
 def saturated(quick: bool, figure: str) -> Experiment:
-    """P5, Fig. 13: 72,000 publications a minute, for fanouts and for two speeds of matching."""
+    """P5, Fig. 13: 72,000 publications a minute, three fanouts, two matching speeds."""
     recipes = tuple(
         recipe
         for data in (SPARSE, DENSE)
@@ -54,7 +54,7 @@ def saturated(quick: bool, figure: str) -> Experiment:
 
 
 def capped(quick: bool, figure: str) -> Experiment:
-    """P5, Fig. 14: 7,200 publications a minute, uplinks of 150 a second and less."""
+    """P5, Fig. 14: 7,200 publications a minute, uplinks of at most 150 a second."""
     recipes = tuple(
         recipe
         for data in (SPARSE, DENSE)
@@ -65,7 +65,7 @@ def capped(quick: bool, figure: str) -> Experiment:
 
 
 def _grid(figure: str, workload: str, seeds: int, **parameters: Any) -> tuple[Recipe, ...]:
-    """Instances of the same seeds for every shape: what a parameter changes is then seen on the same subscriptions."""
+    """Instances with the same seeds for every shape, so that parameters differ on equal subscriptions."""
     shape = freeze(workload_named(workload).complete(parameters))
     return tuple(Recipe(figure, SEED + number, workload=workload, parameters=shape) for number in range(seeds))
 

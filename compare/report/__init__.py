@@ -1,1 +1,1 @@
-"""The page of a study."""
+"""The report of a study: one HTML page with its tables and figures."""

@@ -1,4 +1,4 @@
-"""What a study says of soft links: what strategies save, how far they are from the best, and where the rest is lost."""
+"""Tables of soft links: savings of strategies, their distance from the optimum, and its causes."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ _QUEUE_SETTING = [*_SETTING, "rate", "uplink"]
 
 
 def broker_runs(rows: pd.DataFrame) -> pd.DataFrame:
-    """The runs on broker networks, each beside the tree alone and the best bound of its instance.
+    """The runs on broker networks, each with the tree alone and the best bound of its instance.
 
     Parameters
     ----------
     rows : DataFrame
-        One row a run, as the store keeps them, of the kind ``brokers``.
+        The runs of the kind ``brokers``, as in the store.
 
     Returns
     -------
     DataFrame
-        The rows that have a value, with: fanout, rate and uplink (from the recipe; NaN where it says none), bound (the
-        highest lower bound of any run on the instance, at least its deliveries), bounded (whether an exact method ran
-        on it), proven (whether a run attains the bound), ratio (value ÷ bound), tree (the messages of S0) and fewer
-        (pure forwarders saved of S0's; NaN where S0 has none).
+        The rows with a value, and: fanout, rate and uplink (from the recipe, or NaN), bound (the highest lower bound of
+        any run on the instance, at least its deliveries), bounded (whether an exact method ran on it), proven (whether
+        a run attains the bound), ratio (value ÷ bound), tree (the messages of S0) and fewer (the reduction of pure
+        forwarders against S0; NaN if S0 has none).
     """
     runs = rows[rows["value"].notna() & (rows["status"] != Status.FAILED)].copy()
     recipes = [json.loads(text).get("parameters", {}) for text in runs["recipe"]]
@@ -47,7 +47,7 @@ def broker_runs(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def strategy_table(runs: pd.DataFrame) -> pd.DataFrame:
-    """Means by setting and method: yield, pure forwarders saved against S0, hops to a delivery, soft links, seconds."""
+    """Means by setting and method: yield, reduction of pure forwarders, hops to a delivery, soft links, seconds."""
     grouped = runs.groupby([*_SETTING, "variant"], dropna=False, sort=False)
     table = grouped.agg(
         instances=("instance", "nunique"),
@@ -60,7 +60,7 @@ def strategy_table(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def queue_table(runs: pd.DataFrame) -> pd.DataFrame:
-    """Means by setting and method of runs that simulated queues: the share delivered in time, delay, longest queue."""
+    """Runs with simulated queues, by setting and method: share delivered in time, mean delay, longest queue."""
     counters = [json.loads(text) for text in runs["counters"]]
     queued = runs.assign(
         arrived=[one.get("queued_deliveries", np.nan) for one in counters],
@@ -77,13 +77,13 @@ def queue_table(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def optimum_table(runs: pd.DataFrame) -> pd.DataFrame:
-    """Messages ÷ best bound by brokers and method, on instances on which an exact method ran.
+    """Messages ÷ best bound by brokers and method, on instances that an exact method was run on.
 
     Returns
     -------
     DataFrame
-        family, brokers, fanout, variant, instances, proven (of these), reached (the bound), mean, worst, and saved: of
-        the messages that S0 sends above the bound, the share that the method does without.
+        family, brokers, fanout, variant, instances, proven (of these), reached (the bound), mean, worst, and saved: the
+        reduction as a share of the messages that S0 sends above the bound.
     """
     bounded = runs[runs["bounded"]]
     avoidable = (bounded["tree"] - bounded["bound"]).where(bounded["tree"] > bounded["bound"])
@@ -105,14 +105,14 @@ def optimum_table(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def loss_table(runs: pd.DataFrame) -> pd.DataFrame:
-    """Where a strategy's distance from the best comes from, by method, on instances on which an exact method ran.
+    """The causes of a strategy's distance from the optimum, on instances that an exact method was run on.
 
     Returns
     -------
     DataFrame
-        links of (the method whose links they are), instances, proven (of these), forwarding (its messages ÷ the fewest
-        over the same links), gain (these ÷ the bound, which is over all links there can be) and both (the product), as
-        means. Runs whose links no ``least-messages`` run solved to the end are left out.
+        links of (the method that chose the links), instances, proven (of these), and means of forwarding (its messages
+        ÷ the fewest over the same links), gain (these ÷ the bound over all possible links) and both (the product). Runs
+        whose links no ``least-messages`` run solved to optimality are left out.
     """
     given = runs[runs["bounded"] & runs["answer"].notna()]
     given = given.assign(

@@ -1,4 +1,4 @@
-"""The part of a report that shows soft links over broker trees (P5)."""
+"""The part of a report about soft links over broker trees (P5)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .part import Keep, Part, plain_table
 
 
 def broker_part(rows: pd.DataFrame, keep: Keep) -> Part | None:
-    """The part, or None where the study has no runs on broker networks; parameters as of `content_part`."""
+    """The part, or None if the study has no runs on broker networks; parameters as for `content_part`."""
     if rows.empty:
         return None
     runs = broker_runs(rows)
@@ -24,31 +24,31 @@ def broker_part(rows: pd.DataFrame, keep: Keep) -> Part | None:
         for name, title, sentence, own in (
             (
                 "optima",
-                "How far from the best",
-                "Messages ÷ the best lower bound that a run proved, on instances on which an exact method ran: over "
-                "all soft links that fanout and Δ allow, and all ways over them. Saved: of the messages that S0 sends "
-                "above the bound, the share done without.",
+                "Distance from the optimum",
+                "Messages ÷ the best proven lower bound, on instances with a run of an exact method. The bound covers "
+                "all soft links that fanout and Δ allow, and all routes over them. Saved: the reduction, as a share of "
+                "the messages that S0 (the tree alone) sends above the bound.",
                 optimum_table(runs),
             ),
             (
                 "losses",
-                "Where the rest is lost",
-                "A strategy's messages ÷ the fewest over the same links is lost in forwarding; these ÷ the bound is "
-                "lost by the links that the gains chose.",
+                "Causes of the distance",
+                "Forwarding: a strategy's messages ÷ the fewest over the same soft links. Gain: the fewest over these "
+                "links ÷ the bound, which is due to the choice of links. Both: the product.",
                 loss_table(runs),
             ),
             (
                 "strategies",
-                "What each strategy saves",
-                "Yield: deliveries ÷ messages. Fewer forwarders: pure forwarders saved, of those of S0. Means over "
-                "instances.",
+                "Savings of each strategy",
+                "Yield: deliveries ÷ messages (Kazemzadeh and Jacobsen 2012, P5). Fewer forwarders: the reduction of "
+                "pure forwarders against S0. Means over instances.",
                 strategy_table(runs),
             ),
             (
                 "queues",
                 "With queues",
-                "What was delivered before the last publication, of all; a simulation with service times and uplink "
-                "caps.",
+                "The share of all deliveries that arrive before the last publication, in a simulation with service "
+                "times and uplink caps.",
                 queue_table(runs),
             ),
         )

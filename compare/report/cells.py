@@ -1,4 +1,4 @@
-"""The pieces of the report's page: cells that link to their rows, tables of them, and how numbers are written."""
+"""The elements of the report's page: cells, tables, identifiers, and the format of numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LONG, _CUT = 40, 12
 
 
 class Cell(NamedTuple):
-    """A table's cell: its text, the identifier on the page it links to, the text shown on hovering, runs before it."""
+    """A table's cell: text, the identifier that it links to, a tooltip, and links to runs in front of the text."""
 
     text: str
     to: str = ""
@@ -25,7 +25,7 @@ class Cell(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A table's column: its head, whether its cells are numbers, and the group of columns it stands under."""
+    """A table's column: its head, whether its cells are numbers, and its group of columns."""
 
     head: str
     number: bool = True
@@ -33,7 +33,7 @@ class Column(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table as the page shows it; `name` is that of its CSV file, empty where there is none."""
+    """A table of the page; `name` is the name of its CSV file, or ""."""
 
     name: str
     columns: Sequence[Column]
@@ -43,7 +43,7 @@ class Table(NamedTuple):
 
     @property
     def groups(self) -> list[tuple[str, int]]:
-        """The groups of columns from left to right, with their widths; empty if there are none."""
+        """The groups of columns from left to right, with their widths; empty without groups."""
         found: list[tuple[str, int]] = []
         for column in self.columns:
             if found and found[-1][0] == column.group:
@@ -54,21 +54,21 @@ class Table(NamedTuple):
 
 
 class File(NamedTuple):
-    """A file that the page carries within itself."""
+    """A file inside the page, as a data address."""
 
     name: str
     address: str
 
 
 class Anchors:
-    """Identifiers on the page: readable, and each used once."""
+    """Unique, readable identifiers of the page."""
 
     def __init__(self) -> None:
         self._names: dict[tuple[str, ...], str] = {}
         self._used: set[str] = set()
 
     def of(self, *parts: str) -> str:
-        """The identifier of a thing; the same parts give the same one."""
+        """The identifier of these parts; equal parts have the same one."""
         if parts not in self._names:
             words = (re.sub(r"[^a-z0-9]+", "-", part.lower()).strip("-") for part in parts)
             base = "-".join(word if len(word) <= _LONG else word[:_CUT] for word in words)
@@ -82,7 +82,7 @@ class Anchors:
 
 
 def csv_bytes(table: pd.DataFrame) -> bytes:
-    """A table as CSV, UTF-8, lines ended by a line feed; lists become words apart by a space."""
+    """A table as CSV in UTF-8; the elements of a list are separated by spaces."""
     plain = table.copy()
     for name in plain.columns:
         if plain[name].map(lambda entry: isinstance(entry, (tuple, list))).any():
@@ -92,7 +92,7 @@ def csv_bytes(table: pd.DataFrame) -> bytes:
 
 
 def carried(name: str, content: bytes) -> File:
-    """A CSV file within the page, as a data address; compressed by gzip (``.csv.gz``) beyond a megabyte."""
+    """A CSV file as a data address, compressed (``.csv.gz``) beyond a megabyte."""
     kind = "text/csv;charset=utf-8"
     if len(content) > _LARGE:
         name, kind, content = f"{name}.gz", "application/gzip", gzip.compress(content, mtime=0)
@@ -100,12 +100,12 @@ def carried(name: str, content: bytes) -> File:
 
 
 def number(value: float, pattern: str = ",.6g") -> str:
-    """A number, or a dash where there is none."""
+    """A number, or a dash for NaN."""
     return f"{value:{pattern}}" if np.isfinite(value) else "–"
 
 
 def ratio(value: float) -> str:
-    """A ratio with three decimals; one that is not 1 is never written as 1."""
+    """A ratio with three decimals, or more where it would look equal to 1."""
     text = number(value, ",.3f")
     return f"{value:.5f}" if text == "1.000" and abs(value - 1) > 5e-6 else text
 
@@ -116,7 +116,7 @@ def percentage(value: float) -> str:
 
 
 def seconds(value: float) -> str:
-    """A time in the unit that suits it."""
+    """A time in ms, s, min or h."""
     if not np.isfinite(value):
         return "–"
     if value < 1:

@@ -1,4 +1,4 @@
-"""The part of a report that shows content-based overlays (P4)."""
+"""The part of a report about content-based overlays (P4)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .part import Keep, Part, plain_table
 
 
 def content_part(rows: pd.DataFrame, keep: Keep) -> Part | None:
-    """The part, or None where the study has no content runs.
+    """The part, or None if the study has no content runs.
 
     Parameters
     ----------
     rows : DataFrame
-        The runs of the kind ``content``, from `overlaybench.compare.report.tables.judged_runs`.
+        The runs of the kind ``content`` (`judged_runs`).
     keep : callable
-        Remembers a table's CSV file under a name and returns the name.
+        See `Keep`.
     """
     if rows.empty:
         return None
@@ -34,13 +34,13 @@ def _tables(runs: pd.DataFrame, reductions: pd.DataFrame, keep: Keep) -> list[tu
     found = [
         (
             "Cost reduction ratio",
-            "The cost of random assignment ÷ the method's on the same instance (P4 §VI.B): mean over instances, "
-            "with its 95% confidence interval.",
+            "The cost of random assignment ÷ the method's on the same instance (Zhao and Wu 2011, P4, §VI.B): mean "
+            "over instances with its 95% confidence interval.",
             _reductions(reductions, keep("content-cost-reduction", reductions)),
         ),
         (
-            "What a routing costs on the same assignments",
-            "Core cost ÷ that of mst, and total cost likewise, for assignments that a method gave for both alike.",
+            "Cost of a routing for equal assignments",
+            "Core cost and total cost ÷ those of mst, over assignments that a method gave for both.",
             plain_table(
                 routings,
                 keep("content-routings", routings),

@@ -1,4 +1,4 @@
-"""What a study says of content-based overlays: cost reduction ratios, and what each routing costs."""
+"""Tables of content-based overlays: cost reduction ratios, and the cost of each routing."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _SHAPE = ["problem", "family", "users", "brokers", "channels", "access_to_core",
 
 
 def content_runs(rows: pd.DataFrame) -> pd.DataFrame:
-    """The runs on content instances, each beside the baseline on its instance.
+    """The runs on content instances, each with the baseline on its instance.
 
     Parameters
     ----------
     rows : DataFrame
-        One row a run, as the store keeps them, of the kind ``content``.
+        The runs of the kind ``content``, as in the store.
 
     Returns
     -------
     DataFrame
-        The rows that have a value, with: access_to_core (from the recipe; NaN where it says none), crr (the mean cost
-        of random assignment on the instance ÷ the run's).
+        The rows with a value, and: access_to_core (from the recipe, or NaN), crr (the mean cost of random assignment on
+        the instance ÷ the run's).
     """
     runs = rows[rows["value"].notna() & (rows["status"] != Status.FAILED)].copy()
     recipes = runs["recipe"].map(lambda text: json.loads(text).get("parameters", {}).get("access_to_core"))
@@ -37,7 +37,7 @@ def content_runs(rows: pd.DataFrame) -> pd.DataFrame:
     baseline = runs[runs["method"] == BASELINE].groupby(pair)["value"].mean().rename("baseline")
     runs = runs.join(baseline, on=pair)
     runs["crr"] = _quotient(runs["baseline"], runs["value"])
-    order = {name: place for place, name in enumerate(PROBLEMS)}
+    order = {name: index for index, name in enumerate(PROBLEMS)}
     return runs.sort_values(
         [*_SHAPE, "instance", "seed", "key"],
         key=lambda column: column.map(order) if column.name == "problem" else column,
@@ -50,14 +50,13 @@ def _quotient(above: pd.Series[float], below: pd.Series[float]) -> pd.Series[flo
 
 
 def reduction_table(runs: pd.DataFrame) -> pd.DataFrame:
-    """Cost reduction ratios (P4 §VI.B) by problem, family, size, access-to-core ratio and method.
+    """Cost reduction ratios (Zhao and Wu, §VI.B) by problem, family, size, access-to-core ratio and method.
 
     Returns
     -------
     DataFrame
-        The columns of the group, instances, crr (the mean over instances; of several runs on one instance, their mean
-        counts), low and high (of the 95% confidence interval by Student's t; NaN for a single instance) and seconds
-        (mean).
+        The grouping columns, instances, crr (the mean over instances of the mean over runs), low and high (the 95%
+        confidence interval by Student's t; NaN for a single instance) and seconds (mean).
     """
     compared = runs[runs["crr"].notna() & (runs["method"] != BASELINE)]
     each = compared.groupby([*_SHAPE, "instance"], dropna=False)[["crr", "seconds"]].mean()
@@ -72,15 +71,13 @@ def reduction_table(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def routing_table(runs: pd.DataFrame) -> pd.DataFrame:
-    """What each routing costs on the same assignments: core cost as a share of that of ``mst``.
-
-    Assignments that a method gave for ``content-mst`` and for another routing alike are compared.
+    """The core cost of each routing relative to ``mst``, over assignments that a method gave for both.
 
     Returns
     -------
     DataFrame
-        problem, variant, assignments, core (the mean of core cost ÷ that of mst), total (the same of access and core)
-        and largest and smallest (of core).
+        problem, variant, assignments, core (the mean of core cost ÷ that of mst), total (the same with access cost),
+        smallest and largest (of core).
     """
     given = runs[runs["answer"].notna()]
     assigned = given.assign(

@@ -1,4 +1,4 @@
-"""What stands on the report's page: every table as cells, each number linked to the rows it came from."""
+"""The content of the report's page: tables whose numbers link to the rows behind them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ...instances.result import Status
 from ..studies.bounds import problem_order
 from . import cells
 from .cells import Anchors, Cell, Column, Table
+from .summary import INSTANCES, Phrase, summary
 from .tables import effort_table, failure_table, family_ratios, family_table, judged_runs, method_table
-from .verdict import INSTANCES, Phrase, verdict
 
 
 @dataclass
-class Study:
-    """The runs of a study with what is proven of them, and the identifiers their page uses."""
+class StudyPage:
+    """The runs of a study, what is proven of their instances, and the identifiers of the page."""
 
     rows: pd.DataFrame
     pairs: pd.DataFrame
@@ -36,41 +36,41 @@ class Study:
         self._anchor_of: dict[str, str] = dict(zip(self.runs["key"], self.runs["anchor"], strict=True))
 
     def run(self, key: str) -> str:
-        """The identifier of a run, by its key."""
+        """The identifier of the run with this key."""
         return self._anchor_of[key]
 
     def rows_of(self, problem: str, label: str) -> str:
-        """The identifier of the runs of a method on a problem."""
+        """The identifier of a method's runs on a problem."""
         return self.anchors.of("rows", problem, label)
 
     def keep(self, name: str, table: pd.DataFrame) -> str:
-        """Remember a table's CSV file."""
+        """Add a table as a CSV file and return its name."""
         self.csv[name] = cells.csv_bytes(table)
         return name
 
 
-def sentences(study: Study, problem: str) -> list[tuple[str, str]]:
-    """The verdict on a problem as (text, identifier it links to)."""
-    phrases = verdict(study.runs, study.pairs, problem)
+def sentences(study: StudyPage, problem: str) -> list[tuple[str, str]]:
+    """The summary of a problem as (text, identifier it links to)."""
+    phrases = summary(study.runs, study.pairs, problem)
     return [(phrase.text, _target(study, problem, phrase)) for phrase in phrases]
 
 
-def _target(study: Study, problem: str, phrase: Phrase) -> str:
+def _target(study: StudyPage, problem: str, phrase: Phrase) -> str:
     if phrase.rows == INSTANCES:
         return study.anchors.of("instances", problem)
     return study.rows_of(problem, phrase.rows) if phrase.rows else ""
 
 
-def methods(study: Study, problem: str) -> Table:
-    """The problem's main table: how each method did."""
+def methods(study: StudyPage, problem: str) -> Table:
+    """The problem's main table: the results of each method."""
     table = method_table(study.runs, problem)
     bound, optimum = "ratio to the best bound", "where the optimum is proven"
     columns = (
         *(Column("method", number=False), Column("instances"), Column("runs"), Column("answered")),
         *(Column("mean", group=bound), Column("worst", group=bound)),
-        *(Column("runs", group=optimum), Column("reached it", group=optimum)),
+        *(Column("runs", group=optimum), Column("reached", group=optimum)),
         *(Column("mean ratio", group=optimum), Column("worst ratio", group=optimum)),
-        *(Column("proved it"), Column("failed"), Column("mean time")),
+        *(Column("proved optimal"), Column("failed"), Column("mean time")),
     )
     lines = []
     for line in table.itertuples():
@@ -90,7 +90,7 @@ def methods(study: Study, problem: str) -> Table:
     return Table(study.keep(problem, table), columns, lines, exact=table["exact"].tolist())
 
 
-def families(study: Study, problem: str) -> Table | None:
+def families(study: StudyPage, problem: str) -> Table | None:
     """The mean ratio by family; None with a single family."""
     means = family_ratios(study.runs, problem)
     if len(means.columns) < 2:
@@ -105,8 +105,8 @@ def families(study: Study, problem: str) -> Table | None:
     return Table(name, columns, lines, exact=exact)
 
 
-def inputs(study: Study) -> Table:
-    """What was solved: families by size."""
+def inputs(study: StudyPage) -> Table:
+    """The instances of the study by family and size."""
     table = family_table(study.runs)
     columns = (
         *(Column("family", number=False), Column("size", number=False), Column("instances"), Column("problems")),
@@ -119,12 +119,12 @@ def inputs(study: Study) -> Table:
             *(line.family, line.size, f"{line.instances:,}"),
             *(f"{line.problems:,}", f"{line.runs:,}", line.seeds, cells.seconds(line.seconds)),
         )
-        lines.append([Cell(text, to if place else "") for place, text in enumerate(texts)])
+        lines.append([Cell(text, to if number else "") for number, text in enumerate(texts)])
     return Table(study.keep("inputs", table), columns, lines)
 
 
-def efforts(study: Study) -> Table:
-    """What was run: methods, limits, and how their runs ended."""
+def efforts(study: StudyPage) -> Table:
+    """The methods with their limits and the outcomes of their runs."""
     table = effort_table(study.runs)
     ends = "runs that ended as"
     columns = (
@@ -144,8 +144,8 @@ def efforts(study: Study) -> Table:
     return Table(study.keep("methods", table), columns, lines, exact=table["exact"].tolist())
 
 
-def failures(study: Study) -> list[dict[str, Any]]:
-    """Failed runs by problem, method and reason, with a link to each run."""
+def failures(study: StudyPage) -> list[dict[str, Any]]:
+    """Failed runs by problem, method and reason, with links."""
     failed = study.runs[study.runs["status"] == Status.FAILED]
     if failed.empty:
         return []
@@ -156,8 +156,8 @@ def failures(study: Study) -> list[dict[str, Any]]:
     ]
 
 
-def contradictions(study: Study) -> list[dict[str, Any]]:
-    """What cannot all be true, with links to the runs at odds."""
+def contradictions(study: StudyPage) -> list[dict[str, Any]]:
+    """Contradictions between results, with links to their runs."""
     if study.contradictions.empty:
         return []
     study.keep("contradictions", study.contradictions)
@@ -173,19 +173,19 @@ def contradictions(study: Study) -> list[dict[str, Any]]:
     ]
 
 
-def proofs(study: Study, problem: str) -> Table:
-    """What is proven of each instance of a problem."""
+def proofs(study: StudyPage, problem: str) -> Table:
+    """The bounds and optima of each instance of a problem."""
     pairs = study.pairs[study.pairs["problem"] == problem]
     sizes = KINDS[pairs["kind"].iloc[0]].sizes
     columns = (
         *(Column("instance", number=False), Column("family", number=False), *(Column(size) for size in sizes)),
         *(Column("runs"), Column("best bound"), Column("best answer")),
-        *(Column("gap"), Column("optimum", number=False), Column("the bound rests on", number=False)),
+        *(Column("gap"), Column("optimum", number=False), Column("bound proven by", number=False)),
     )
     lines, anchors = [], []
     for pair in pairs.itertuples():
         names = [study.run(key) for key in pair.bound_keys]
-        rests = f": {pair.bound_proof}" if pair.bound_proof else "" if names else "–"
+        proof = f": {pair.bound_proof}" if pair.bound_proof else "" if names else "–"
         home = study.anchors.of("input", pair.instance)
         lines.append(
             [
@@ -196,15 +196,15 @@ def proofs(study: Study, problem: str) -> Table:
                 Cell(cells.number(pair.best), study.run(pair.best_key) if pair.best_key else ""),
                 Cell(cells.percentage(pair.gap)),
                 Cell("proven" if np.isfinite(pair.optimum) else "open"),
-                Cell(rests, runs=cells.links(names)),
+                Cell(proof, runs=cells.links(names)),
             ]
         )
         anchors.append(study.anchors.of("instance", problem, pair.instance))
     return Table(study.keep(f"{problem}-instances", pairs), columns, lines, anchors)
 
 
-def origins(study: Study) -> list[dict[str, Any]]:
-    """The instances by family and size: how each was made, and the runs on it."""
+def origins(study: StudyPage) -> list[dict[str, Any]]:
+    """The instances by family and size, each with its recipe and its runs."""
     runs = study.runs
     made = runs.drop_duplicates("instance").set_index("instance")
     names = runs.groupby("instance")["anchor"].agg(list)
@@ -227,8 +227,8 @@ def origins(study: Study) -> list[dict[str, Any]]:
     return listed
 
 
-def run_lists(study: Study) -> list[dict[str, Any]]:
-    """Every run: by variant, then by problem and label."""
+def run_lists(study: StudyPage) -> list[dict[str, Any]]:
+    """All runs by variant, problem and label."""
     found = []
     order = study.runs[["exact", "variant"]].drop_duplicates().sort_values(["exact", "variant"])
     by_variant = dict(list(study.runs.groupby("variant")))
@@ -256,7 +256,7 @@ def _run_columns(sizes: Sequence[str]) -> list[Column]:
     ]
 
 
-def _run_line(study: Study, run: Any, sizes: Sequence[str]) -> list[Cell]:
+def _run_line(study: StudyPage, run: Any, sizes: Sequence[str]) -> list[Cell]:
     proof = study.anchors.of("instance", run.problem, run.instance)
     return [
         *(Cell(run.anchor.removeprefix("run-")), Cell(run.instance[:8], proof), Cell(run.family)),

@@ -1,4 +1,4 @@
-"""The part of a report on one kind of instance alone: tables with a sentence each, and figures."""
+"""The part of a report about one kind of instances: tables with a sentence each, and figures."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ..figures.style import Drawing
 from .cells import Cell, Column, Table
 
 Keep = Callable[[str, pd.DataFrame], str]
-"""Remembers a table's CSV file under a name and returns the name."""
+"""Adds a table as a CSV file under a name and returns the name."""
 
 _WORDS = ("problem", "family", "variant", "links of")
 
 
 @dataclass(frozen=True)
 class Part:
-    """What the page shows of a kind.
+    """The section of the page about one kind.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Part:
 
 
 def plain_table(table: pd.DataFrame, name: str, written: Mapping[str, Callable[[float], str]]) -> Table:
-    """A table as it is, numbers written by column; `name` is that of its CSV file."""
+    """A table with the number format of each column; `name` is the name of its CSV file."""
     columns = [
         Column({"variant": "method"}.get(str(head), str(head).replace("_", " ")), number=head not in _WORDS)
         for head in table.columns

@@ -1,4 +1,4 @@
-"""The numbers of a report: pure functions from the runs of a study to its tables."""
+"""The tables of a report, computed from the runs of a study."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NUMBERS = ("time_limit", "value", "lower_bound", "seconds", "peak_memory")
 
 
 def run_columns(runs: pd.DataFrame) -> list[str]:
-    """The columns of the table of all runs; the sizes and measures are those of the kinds that occur."""
+    """The columns of the table of all runs, with the sizes and measures of the kinds of instances that occur."""
     before = ("key", "problem", "method", "variant", "options", "exact", "instance", "recipe", "family", "kind")
     between = ("seed", "time_limit", "status", "reason", "value", "lower_bound", "gap", "bound", "ratio", "optimum")
     after = ("seconds", "counters", "peak_memory", "code_version")
@@ -26,22 +26,22 @@ def run_columns(runs: pd.DataFrame) -> list[str]:
 
 
 def judged_runs(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Every run beside what is proven of its instance.
+    """Every run with what is proven of its instance.
 
     Parameters
     ----------
     rows : DataFrame
         One row a run, as the store keeps them.
     pairs : DataFrame, optional
-        What `proven` says of them.
+        The result of `proven`, if it is known.
 
     Returns
     -------
     DataFrame
-        The rows, sorted by problem, method and instance, with: label (the variant, and its time limit where the study
-        ran it under several), bound and optimum of the instance (NaN where there is none), ratio = value ÷ bound (1
-        where both are 0, NaN without a positive bound), gap = (value − the run's own lower bound) ÷ value, reached
-        (the value is the proven optimum), anchor (its name on the page), and what :func:`.sized` adds.
+        The rows, sorted by problem, method and instance, with the columns of `sized` and: label (the variant, with the
+        time limit if there are several), bound and optimum of the instance (NaN if unknown), ratio = value ÷ bound (1
+        if both are 0, NaN without a positive bound), gap = (value − the run's own lower bound) ÷ value, reached (the
+        value is the proven optimum), anchor (its identifier on the page).
 
     Notes
     -----
@@ -60,7 +60,7 @@ def judged_runs(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.Dat
     runs["ratio"] = ratio.mask(both_zero, 1.0)
     runs["gap"] = relative_gaps(runs["value"], runs["lower_bound"])
     runs["reached"] = (runs["value"] - runs["optimum"]).abs() <= TOLERANCE * runs["optimum"].abs().clip(lower=1)
-    rank = {name: place for place, name in enumerate(problem_order(runs))}
+    rank = {name: index for index, name in enumerate(problem_order(runs))}
     runs = runs.sort_values(
         ["problem", "exact", "label", "family", "extent", "volume", "instance", "seed", "key"],
         key=lambda column: column.map(rank) if column.name == "problem" else column,
@@ -77,14 +77,13 @@ def _labels(runs: pd.DataFrame) -> pd.Series[str]:
 
 
 def method_table(runs: pd.DataFrame, problem: str) -> pd.DataFrame:
-    """How each method did on a problem: heuristics first, then exact methods, each by mean ratio.
+    """The results of each method on a problem: heuristics, then exact methods, each by mean ratio.
 
     Parameters
     ----------
     runs : DataFrame
         From `judged_runs`.
     problem : str
-        Its name.
 
     Returns
     -------
@@ -127,9 +126,9 @@ def _line(label: str, group: pd.DataFrame) -> tuple[Any, ...]:
 
 
 def family_ratios(runs: pd.DataFrame, problem: str) -> pd.DataFrame:
-    """The mean ratio to the best bound: a line a method, in the order of `method_table`, a column a family.
+    """The mean ratio to the best bound: a row for each method, as in `method_table`, a column for each family.
 
-    NaN without a ratio; families in which the problem was not run are left out.
+    NaN without a ratio; families without runs of the problem are left out.
     """
     chosen = runs[runs["problem"] == problem]
     means = chosen.pivot_table(index="label", columns="family", values="ratio", aggfunc="mean", dropna=False)
@@ -137,7 +136,7 @@ def family_ratios(runs: pd.DataFrame, problem: str) -> pd.DataFrame:
 
 
 def family_table(runs: pd.DataFrame) -> pd.DataFrame:
-    """What was solved: one row a kind, family and extent.
+    """The instances: a row for each kind, family and extent.
 
     Returns
     -------
@@ -165,7 +164,7 @@ def family_table(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def effort_table(runs: pd.DataFrame) -> pd.DataFrame:
-    """What was run: one row a method's variant.
+    """The runs: a row for each variant of a method.
 
     Returns
     -------
@@ -204,13 +203,13 @@ def failure_table(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def span(numbers: pd.Series[float]) -> str:
-    """The range of whole numbers, as text."""
+    """The range of integers, as text."""
     low, high = int(numbers.min()), int(numbers.max())
     return f"{low:,}" if low == high else f"{low:,}–{high:,}"
 
 
 def listed(numbers: pd.Series[float], *, unit: str = "", most: int = 6) -> str:
-    """The distinct numbers, as text; a long list of them shortened to its ends. NaN reads ``none``."""
+    """The distinct numbers, as text; a long list is shortened in the middle. NaN is written ``none``."""
     distinct: Sequence[float] = sorted(set(numbers.dropna().tolist()))
     if not distinct:
         return ""

@@ -1,4 +1,4 @@
-"""The report of a study: one page that stands alone, and its tables and figures as files beside it."""
+"""Writing a report: one self-contained page, and its tables and figures as files."""
 
 from __future__ import annotations
 
@@ -41,26 +41,26 @@ def write_report(
     spec: str,
     notes: Sequence[str] = (),
 ) -> Path:
-    """Write report.html, tables/*.csv, figures/*.svg and figures/*.pdf into a folder; each file whole or not at all.
+    """Write report.html, tables/*.csv, figures/*.svg and figures/*.pdf into a folder, each file atomically.
 
     Parameters
     ----------
     folder : Path
-        Made if it is missing.
+        Created if it is missing.
     rows : DataFrame
         One row a run, with the columns of the store.
     load_instance : callable
-        From a digest to its instance; called once, for the overlay that is drawn.
+        Maps a digest to its instance; called once, for the overlay that is drawn.
     title, spec : str
-        The study's name and its text (TOML), printed as they are.
+        The study's name and its file's text (TOML).
     notes : sequence of str
-        Sentences that a reader must see first.
+        Sentences at the top of the page.
 
     Returns
     -------
     Path
-        Of the page. It fetches nothing: pictures, tables (as data addresses) and looks are inside. The same rows give
-        the same bytes.
+        The page, which loads nothing: figures, tables (as data addresses) and styles are inside. The same rows give the
+        same bytes.
 
     Raises
     ------
@@ -72,10 +72,10 @@ def write_report(
     Cost O(R log R) for R runs, and about a kilobyte of page a run.
     """
     pairs = proven(rows)
-    study = page.Study(rows, pairs, disagreements(rows, pairs))
+    study = page.StudyPage(rows, pairs, disagreements(rows, pairs))
     topics = study.runs[study.runs["kind"] == TOPICS.name]
-    made = (part(study.runs[study.runs["kind"] == kind.name], study.keep) for kind, part in _PARTS)
-    parts = [one for one in made if one is not None]
+    built = (part(study.runs[study.runs["kind"] == kind.name], study.keep) for kind, part in _PARTS)
+    parts = [one for one in built if one is not None]
     drawings = figures(topics, load_instance) if len(topics) else []
     content = _content(study, title, spec, notes)
     shown = [(one, Markup(one.svg)) for one in drawings]
@@ -85,8 +85,8 @@ def write_report(
     files = {f"tables/{name}.csv": text for name, text in study.csv.items()}
     for one in drawings:
         files |= {f"figures/{one.name}.svg": one.svg_file, f"figures/{one.name}.pdf": one.pdf_file}
-    for place in ("tables", "figures"):
-        (folder / place).mkdir(parents=True, exist_ok=True)
+    for name in ("tables", "figures"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
     for name, data in {**files, "report.html": html.encode()}.items():
         atomic_write(folder / name, partial(_fill, data))
     return folder / "report.html"
@@ -96,7 +96,7 @@ def _fill(data: bytes, file: Path) -> None:
     file.write_bytes(data)
 
 
-def _content(study: page.Study, title: str, spec: str, notes: Sequence[str]) -> dict[str, Any]:
+def _content(study: page.StudyPage, title: str, spec: str, notes: Sequence[str]) -> dict[str, Any]:
     runs = study.runs
     study.keep("runs", runs[run_columns(runs)])
     versions = sorted(runs["code_version"].unique())
@@ -134,8 +134,8 @@ def _content(study: page.Study, title: str, spec: str, notes: Sequence[str]) -> 
     return {**content, "files": {name: cells.carried(f"{name}.csv", text) for name, text in study.csv.items()}}
 
 
-def _facts(study: page.Study) -> list[tuple[str, str, str]]:
-    """The size of the study: (number, what it counts, where it is found)."""
+def _facts(study: page.StudyPage) -> list[tuple[str, str, str]]:
+    """The size of the study: (number, what it counts, the identifier it links to)."""
     runs = study.runs
     counted = (
         (f"{len(runs):,}", "run", "all-runs"),

@@ -1,4 +1,4 @@
-"""Rows of a study made by hand, as the store would return them."""
+"""Rows of a study as the store returns them, written by hand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from overlaybench.instances.topics.instance import TopicInstance
 
 
 def run(problem: str = "min-tco", method: str = "gm", instance: str = "i1", **given: Any) -> dict[str, Any]:
-    """A row; what is not given is filled in, and `value` without a status is a feasible answer."""
+    """A row with defaults; a `value` without a status is a feasible answer."""
     value, bound = given.pop("value", None), given.pop("lower_bound", None)
     status = given.pop("status", "feasible" if value is not None else "failed")
     if status == "optimal" and bound is None:
@@ -57,7 +57,7 @@ def run(problem: str = "min-tco", method: str = "gm", instance: str = "i1", **gi
 def answered(
     instance: TopicInstance, edges: list[tuple[int, int]], problem: str, method: str, **given: Any
 ) -> dict[str, Any]:
-    """A row whose answer is a valid overlay of the instance, judged by the problem itself."""
+    """A row whose answer is a valid overlay of the instance, with the problem's value."""
     overlay = Overlay.from_edges(instance.num_nodes, edges)
     judge = PROBLEMS[problem]
     assert not judge.violations(instance, overlay)
@@ -75,7 +75,7 @@ def answered(
 
 
 def frame(*rows: dict[str, Any]) -> pd.DataFrame:
-    """Rows with the types that the store gives them."""
+    """Rows with the types of the store."""
     columns = list(dict.fromkeys(name for row in (run(), *rows) for name in row))
     table = pd.DataFrame(list(rows), columns=columns)
     floats = ("time_limit", "value", "lower_bound", "seconds", "edges", "max_degree", "average_degree", "peak_memory")

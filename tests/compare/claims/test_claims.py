@@ -12,13 +12,13 @@ import pytest
 from click.testing import CliRunner
 
 from overlaybench.compare.catalogue import METHODS
-from overlaybench.compare.claims.claim import Verdict, unless_thin
+from overlaybench.compare.claims.claim import Verdict, open_if_fewer
 from overlaybench.compare.claims.p2 import matchings
 from overlaybench.compare.claims.page import page_text
 from overlaybench.compare.claims.register import (
     CLAIMS,
     RECORD,
-    Outcome,
+    ClaimOutcome,
     claims_named,
     expected_seconds,
     judge,
@@ -27,11 +27,8 @@ from overlaybench.compare.claims.register import (
 )
 from overlaybench.compare.claims.search import tie_spread
 from overlaybench.compare.command_line import cli
-from overlaybench.compare.figures.construction import PICTURED
-from overlaybench.compare.figures.relays import PICTURED_CONTENT
+from overlaybench.compare.figures.constructions import DRAWN
 from overlaybench.compare.papers.bench import Bench
-from overlaybench.heuristics.topics.tie_search.extremes import SEARCHED
-from overlaybench.heuristics.topics.tie_search.steps import EDGE_RULES
 from overlaybench.instances.catalogue import PROBLEMS
 from overlaybench.instances.errors import BadInput
 from overlaybench.instances.method import Method, Proposal
@@ -39,6 +36,8 @@ from overlaybench.instances.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.heuristics.topics import twins
 
+EDGE_RULES = ("gm", "gm-m", "minmax-oda", "low-oda")
+STAR_RULES = ("cd-oda", "cd-oda-1", "cd-oda-2", "2d-oda")
 Broken = Callable[[TopicInstance, str, int], set[tuple[int, int]]]
 
 
@@ -55,7 +54,7 @@ def with_broken(name: str, build: Broken) -> Mapping[str, Method[Any, Any]]:
 
 def second_best_greedy_merge(instance: TopicInstance, ties: str, seed: int) -> set[tuple[int, int]]:
     """GM that takes the edge of second highest contribution while there are two."""
-    interest, place = twins.interest_of(instance), twins.place_by(ties, seed)
+    interest, place = twins.interest_of(instance), twins.rank_by(ties, seed)
     overlay: set[tuple[int, int]] = set()
     while True:
         weights = {edge: weight for edge, weight in twins.contributions(interest, overlay).items() if weight}
@@ -73,7 +72,7 @@ def forgetful_cd_oda(instance: TopicInstance, ties: str, seed: int) -> set[tuple
     }  # fmt: skip
 
 
-def verdicts(outcome: Outcome) -> dict[str, Verdict]:
+def verdicts(outcome: ClaimOutcome) -> dict[str, Verdict]:
     return {finding.subject: finding.verdict for finding in outcome.findings}
 
 
@@ -88,10 +87,10 @@ def test_every_claim_of_the_first_three_papers_is_known_by_its_id() -> None:
 
 
 def test_fewer_runs_than_a_claim_names_decide_nothing() -> None:
-    thin = unless_thin(Verdict.HOLDS, "All is well.", "GM", 10, 20)
+    thin = open_if_fewer(Verdict.HOLDS, "All is well.", "GM", 10, 20)
     assert thin.verdict is Verdict.OPEN
     assert "10 of 20 runs, so far: holds" in thin.evidence
-    assert unless_thin(Verdict.HOLDS, "All is well.", "GM", 20, 20).verdict is Verdict.HOLDS
+    assert open_if_fewer(Verdict.HOLDS, "All is well.", "GM", 20, 20).verdict is Verdict.HOLDS
 
 
 @pytest.mark.parametrize(
@@ -166,9 +165,8 @@ def test_lemma_1_of_p2_has_the_growth_and_not_the_count() -> None:
 def test_ties_matter_to_every_greedy_method_on_a_few_instances() -> None:
     found = {finding.subject: finding for finding in tie_spread(Bench(True), 4)}
     assert set(found) == {
-        f"{method}, {problem}"
-        for method in SEARCHED
-        for problem in (("min-tco", "minmax-tco") if method in EDGE_RULES else ("2d-star",))
+        *(f"{method}, {problem}" for method in EDGE_RULES for problem in ("min-tco", "minmax-tco")),
+        *(f"{method}, 2d-star" for method in STAR_RULES),
     }
     assert found["cd-oda, 2d-star"].verdict is Verdict.REFUTED
     assert all(finding.runs == 8 for finding in found.values())
@@ -234,7 +232,7 @@ def test_every_pair_with_a_common_topic_is_too_many_edges_for_lemma_6_2() -> Non
 def test_an_outcome_survives_its_json() -> None:
     outcome = judge(CLAIMS["P1.L5.2"], quick=True)
     told = json.loads(json.dumps(outcome.to_dict()))
-    assert Outcome.from_dict(told).findings[0].verdict is Verdict.HOLDS
+    assert ClaimOutcome.from_dict(told).findings[0].verdict is Verdict.HOLDS
     assert told["findings"][0]["runs"] == 40
     page = page_text([outcome])
     assert "| P1.L5.2 | SN-TCO | **holds** | 40 |" in page
@@ -256,7 +254,7 @@ def test_what_is_on_record_is_told_by_the_page_in_the_documents() -> None:
     page = (Path(__file__).parents[3] / "docs" / "claims.md").read_text(encoding="utf-8")
     told, _, pictures = page.partition("## The constructions\n")
     assert told == page_text(outcomes_in(RECORD))
-    for name in (*PICTURED, *PICTURED_CONTENT):
+    for name in DRAWN:
         assert f"![{name}](constructions/{name}.svg)" in pictures
         assert (RECORD.parents[2] / "docs" / "constructions" / f"{name}.svg").is_file()
 
@@ -271,7 +269,7 @@ def test_every_claim_is_on_record_in_its_quick_version_with_a_verdict() -> None:
 def test_a_full_version_that_is_not_on_record_is_expected_to_take_longer_than_the_quick_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    known = Outcome("P2.F3", True, 1.0, (), grid_seconds=10.0)
+    known = ClaimOutcome("P2.F3", True, 1.0, (), grid_seconds=10.0)
     keep_outcomes([known], tmp_path / "record.json")
     monkeypatch.setattr("overlaybench.compare.claims.register.RECORD", tmp_path / "record.json")
     quick, full = (expected_seconds([CLAIMS["P2.F3"]], quick) for quick in (True, False))

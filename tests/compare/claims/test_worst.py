@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from overlaybench.compare.claims.hall_of_fame import add_case, worst_cases, wrong_with
 from overlaybench.compare.claims.register import CLAIMS, judge
-from overlaybench.compare.claims.worst import _up_to_names, hunt
+from overlaybench.compare.claims.worst import _up_to_names, search_worst_case
 from overlaybench.compare.command_line import cli
 from overlaybench.instances.catalogue import methods_of
 from overlaybench.instances.errors import BadInput
@@ -34,16 +34,16 @@ def test_every_instance_is_enumerated_once_up_to_names() -> None:
 
 
 def test_four_nodes_and_four_topics_suffice_to_mislead_greedy_merge_and_three_nodes_do_not() -> None:
-    case = hunt("gm", "min-tco", nodes=4, topics=4, time_limit=60)
+    case = search_worst_case("gm", "min-tco", nodes=4, topics=4, time_limit=60)
     assert case.exhaustive
     assert (case.value, case.optimum) == (5, 4)
     assert wrong_with(case) == ""
-    assert hunt("gm", "min-tco", nodes=3, topics=4, time_limit=60).ratio == 1
+    assert search_worst_case("gm", "min-tco", nodes=3, topics=4, time_limit=60).ratio == 1
 
 
 def test_local_search_goes_on_from_known_cases_and_never_below_them() -> None:
-    known = hunt("gm", "min-tco", nodes=4, topics=4, time_limit=60)
-    found = hunt("gm", "min-tco", nodes=5, topics=5, time_limit=0.3, ties="lowest", known=[known])
+    known = search_worst_case("gm", "min-tco", nodes=4, topics=4, time_limit=60)
+    found = search_worst_case("gm", "min-tco", nodes=5, topics=5, time_limit=0.3, ties="lowest", known=[known])
     assert not found.exhaustive
     assert found.nodes == 5
     assert wrong_with(found) == ""
@@ -91,5 +91,5 @@ def test_the_command_prints_the_case_and_keeps_it(tmp_path) -> None:  # type: ig
 
 
 def test_an_exact_method_is_no_prey() -> None:
-    with pytest.raises(BadInput, match="hunt a heuristic"):
-        hunt("ilp", "min-tco", nodes=4, topics=4, time_limit=1)
+    with pytest.raises(BadInput, match="choose a heuristic"):
+        search_worst_case("ilp", "min-tco", nodes=4, topics=4, time_limit=1)

@@ -74,27 +74,27 @@ def test_saved_is_of_what_the_tree_sends_above_the_bound(rows: pd.DataFrame) -> 
     assert line["worst"].item() == (mine["s2"] / mine["ilp"]).max()
 
 
-def test_what_forwarding_loses_times_what_the_links_lose_is_the_distance_from_the_best(rows: pd.DataFrame) -> None:
+def test_the_loss_by_forwarding_times_the_loss_by_links_is_the_distance_from_the_optimum(rows: pd.DataFrame) -> None:
     found = broker_runs(rows)
     table = loss_table(found).set_index("links of")
     assert {"s1", "s2"} <= set(table.index)
     assert (table[["forwarding", "gain"]] >= 1).all(axis=None)
     small = found[found["family"] == "small"].pivot(index="instance", columns="variant", values="value")
-    ways = small["least-messages"]
-    assert table.loc["s2", "forwarding"] == pytest.approx((small["s2"] / ways).mean())
-    assert table.loc["s2", "gain"] == pytest.approx((ways / small["ilp"]).mean())
+    fewest = small["least-messages"]
+    assert table.loc["s2", "forwarding"] == pytest.approx((small["s2"] / fewest).mean())
+    assert table.loc["s2", "gain"] == pytest.approx((fewest / small["ilp"]).mean())
     assert table.loc["s2", "both"] == pytest.approx((small["s2"] / small["ilp"]).mean())
 
 
-def test_ways_over_other_links_are_not_compared(rows: pd.DataFrame) -> None:
+def test_routes_over_other_links_are_not_compared(rows: pd.DataFrame) -> None:
     apart = broker_runs(rows[rows["variant"] != "least-messages strategy=s1"])
-    told = set(loss_table(apart)["links of"])
+    compared = set(loss_table(apart)["links of"])
     links = {
         (own["instance"], own["variant"]): tuple(own["answer"][: 1 + 2 * int(own["answer"][0])])
         for own in apart[apart["bounded"]].to_dict("records")
     }
     alike = {v for (i, v), ends in links.items() if v in ("s1", "sh") and links[i, "least-messages"] == ends}
-    assert told == {"s2"} | alike
+    assert compared == {"s2"} | alike
 
 
 def test_forwarders_are_compared_with_those_of_the_tree(rows: pd.DataFrame) -> None:
@@ -108,7 +108,7 @@ def test_forwarders_are_compared_with_those_of_the_tree(rows: pd.DataFrame) -> N
     assert table.loc[("large", 20, 8.0, "s0"), "fewer forwarders"] == 0
 
 
-def test_queues_are_told_by_the_share_that_arrived(rows: pd.DataFrame) -> None:
+def test_queues_are_measured_by_the_share_that_arrived(rows: pd.DataFrame) -> None:
     table = queue_table(broker_runs(rows)).set_index("variant")
     own = rows[rows["variant"] == "s2 service=3000"]
     arrived = [json.loads(text)["queued_deliveries"] for text in own["counters"]]
@@ -120,7 +120,7 @@ def test_queues_are_told_by_the_share_that_arrived(rows: pd.DataFrame) -> None:
 def test_the_page_shows_the_part_with_its_tables_and_figures(rows: pd.DataFrame, tmp_path: Path) -> None:
     page = write_report(tmp_path, rows, lambda digest: pytest.fail(digest), title="Soft links", spec="").read_text()
     assert re.search(r'<h2 id="brokers">Soft links over broker trees</h2>', page)
-    for title in ("How far from the best", "Where the rest is lost", "What each strategy saves", "With queues"):
+    for title in ("Distance from the optimum", "Causes of the distance", "Savings of each strategy", "With queues"):
         assert f"<h3>{title}</h3>" in page
     for name in ("runs", "soft-links", "brokers-optima", "brokers-losses", "brokers-strategies", "brokers-queues"):
         assert (tmp_path / "tables" / f"{name}.csv").stat().st_size > 0
@@ -130,6 +130,6 @@ def test_the_page_shows_the_part_with_its_tables_and_figures(rows: pd.DataFrame,
     assert "content-based overlays" not in page
 
 
-def test_the_study_of_soft_links_is_one() -> None:
+def test_the_soft_link_study_has_broker_instances_only() -> None:
     study = read_study(Path(__file__).parents[3] / "compare" / "soft_link_study.toml")
     assert {recipe.kind for recipe in study.recipes} == {BROKERS.name}

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from overlaybench.compare.figures.all_runs import figures
-from overlaybench.compare.figures.overlay import most_telling, overlay_drawing
+from overlaybench.compare.figures.overlay import most_informative_pair, overlay_drawing
 from overlaybench.compare.figures.style import Drawing, method_styles
 from overlaybench.compare.report.cells import Anchors, carried
 from overlaybench.compare.report.tables import judged_runs, method_table, run_columns
@@ -307,14 +307,14 @@ def test_a_method_keeps_its_colour_whatever_else_is_shown() -> None:
 
 
 def test_the_overlay_drawn_is_one_where_greedy_merge_is_worse(drawn: dict[str, Drawing]) -> None:
-    couple = most_telling(judged_runs(study_rows()))
-    assert couple is not None
-    assert couple.worse
-    assert (couple.optimal.method, couple.other.method, couple.optimal.problem) == ("ilp", "gm", "min-tco")
-    assert couple.optimal.instance == STAR.digest
+    pair = most_informative_pair(judged_runs(study_rows()))
+    assert pair is not None
+    assert pair.worse
+    assert (pair.optimal.method, pair.other.method, pair.optimal.problem) == ("ilp", "gm", "min-tco")
+    assert pair.optimal.instance == STAR.digest
     assert "ilp: 5 edges (proven optimal)" in drawn["overlay"].svg
     assert "gm: 7 edges (+2)" in drawn["overlay"].svg
-    assert set(drawn["overlay"].anchors) == {couple.optimal.anchor, couple.other.anchor}
+    assert set(drawn["overlay"].anchors) == {pair.optimal.anchor, pair.other.anchor}
 
 
 def test_without_a_worse_heuristic_a_proven_overlay_is_drawn_and_the_caption_says_so() -> None:
@@ -326,7 +326,7 @@ def test_without_a_worse_heuristic_a_proven_overlay_is_drawn_and_the_caption_say
 
 def test_without_a_proven_overlay_none_is_drawn() -> None:
     rows = study_rows()
-    assert most_telling(judged_runs(rows[rows["status"] != "optimal"])) is None
+    assert most_informative_pair(judged_runs(rows[rows["status"] != "optimal"])) is None
 
 
 def test_identifiers_are_distinct_even_where_their_words_are_the_same() -> None:

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from overlaybench.compare.figures.all_runs import common_instances, profile
+from overlaybench.compare.report.summary import above, percent, summary
 from overlaybench.compare.report.tables import (
     effort_table,
     failure_table,
@@ -19,7 +20,6 @@ from overlaybench.compare.report.tables import (
     judged_runs,
     method_table,
 )
-from overlaybench.compare.report.verdict import above, percent, verdict
 from overlaybench.compare.studies.bounds import IMPLICATIONS, disagreements, proven
 from overlaybench.instances.catalogue import WORKLOADS
 from overlaybench.instances.content.problems import CONTENT_PROBLEMS
@@ -33,8 +33,8 @@ def pair(rows: pd.DataFrame, problem: str, instance: str = "i1") -> pd.Series:
     return pairs[(pairs["problem"] == problem) & (pairs["instance"] == instance)].iloc[0]
 
 
-def said(rows: pd.DataFrame, problem: str = "min-tco") -> str:
-    return "".join(phrase.text for phrase in verdict(judged_runs(rows), proven(rows), problem))
+def summarised(rows: pd.DataFrame, problem: str = "min-tco") -> str:
+    return "".join(phrase.text for phrase in summary(judged_runs(rows), proven(rows), problem))
 
 
 def four_instances() -> pd.DataFrame:
@@ -268,8 +268,8 @@ def test_optimal_with_a_bound_that_is_not_the_value_is_found() -> None:
     assert disagreements(rows)["kind"].tolist() == ["optimal without proof"]
 
 
-def test_the_verdict_says_what_is_proven_and_what_is_not() -> None:
-    text = said(four_instances())
+def test_the_summary_states_what_is_proven_and_what_is_not() -> None:
+    text = summarised(four_instances())
     assert text.startswith("2 of 4 instances were solved to proven optimality.")
     assert "On 1 the best bound is within 20% of the best overlay" in text
     assert "1 instance has no lower bound above 0" in text
@@ -277,15 +277,15 @@ def test_the_verdict_says_what_is_proven_and_what_is_not() -> None:
     assert "Failed runs: 1 of ilp." in text
 
 
-def test_the_verdict_does_not_speak_of_optima_where_none_is_known() -> None:
+def test_the_summary_names_no_optimum_where_none_is_known() -> None:
     rows = frame(run(method="ilp", value=12, lower_bound=10, status="time-limit"), run(method="gm", value=11))
-    text = said(rows)
+    text = summarised(rows)
     assert text.startswith("0 of 1 instance was solved to proven optimality. On 1 the best bound is within 9.1%")
     assert "closest to the bounds is gm, within 10% above them" in text
 
 
-def test_the_verdict_claims_no_gap_where_results_contradict_each_other() -> None:
-    text = said(frame(run(method="ilp", value=10, status="optimal"), run(method="gm", value=9)))
+def test_the_summary_claims_no_gap_where_results_contradict_each_other() -> None:
+    text = summarised(frame(run(method="ilp", value=10, status="optimal"), run(method="gm", value=9)))
     assert "1 instance has an overlay below a proven bound" in text
     assert "of the best overlay" not in text
 
@@ -298,7 +298,7 @@ def test_the_closest_heuristic_is_one_that_ran_on_the_most_instances() -> None:
         run(method="gm", instance="hard", value=22),
         run(method="ring-per-topic", instance="easy", value=10),
     )
-    assert "the closest heuristic is gm" in said(rows)
+    assert "the closest heuristic is gm" in summarised(rows)
 
 
 @pytest.mark.parametrize(
@@ -309,7 +309,7 @@ def test_a_limit_is_rounded_up(share: float, shown: str) -> None:
     assert percent(share, up=True) == shown
 
 
-def test_far_values_are_said_as_multiples() -> None:
+def test_far_values_are_multiples() -> None:
     assert above(1.125) == "13% above"
     assert above(11.875) == "11.9 times"
 

@@ -1,4 +1,4 @@
-"""What was proven on a problem and what was not, in plain words whose numbers know where they come from."""
+"""The summary of a problem in sentences: what was proven, and how close the heuristics are."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .tables import method_table
 
 
 class Phrase(NamedTuple):
-    """A piece of a sentence, and the part of the report its number comes from.
+    """A part of a sentence, and the rows of the report that its number comes from.
 
-    `rows` is ``instances`` for the problem's table of instances, a method's label for its runs, or empty.
+    `rows` is ``instances`` for the problem's table of instances, a method's label for its runs, or "".
     """
 
     text: str
@@ -25,20 +25,19 @@ class Phrase(NamedTuple):
 INSTANCES = "instances"
 
 
-def verdict(runs: pd.DataFrame, pairs: pd.DataFrame, problem: str) -> list[Phrase]:
-    """What was proven on a problem and what was not, and how close the heuristics came.
+def summary(runs: pd.DataFrame, pairs: pd.DataFrame, problem: str) -> list[Phrase]:
+    """What was proven on a problem, what was not, and how close the heuristics are.
 
     Parameters
     ----------
     runs, pairs : DataFrame
-        From `overlaybench.compare.report.tables.judged_runs` and `overlaybench.compare.studies.bounds.proven`.
+        From `judged_runs` and `proven`.
     problem : str
-        Its name.
 
     Returns
     -------
     list of Phrase
-        Joined, the sentences. Numbers that something stays below are rounded up.
+        Their texts joined are the sentences. Upper limits are rounded up.
     """
     table = method_table(runs, problem)
     return [*_proven(pairs[pairs["problem"] == problem]), *_heuristics(table), *_failures(table)]
@@ -48,8 +47,8 @@ def _proven(pairs: pd.DataFrame) -> list[Phrase]:
     total, solved = len(pairs), int(pairs["optimum"].notna().sum())
     open_pairs = pairs[pairs["optimum"].isna()]
     if open_pairs.empty:
-        whole = "The only instance" if total == 1 else f"All {total} instances"
-        return [Phrase(whole, INSTANCES), Phrase(f" {_was(total)} solved to proven optimality.")]
+        every = "The only instance" if total == 1 else f"All {total} instances"
+        return [Phrase(every, INSTANCES), Phrase(f" {_was(total)} solved to proven optimality.")]
     phrases = [
         Phrase(f"{solved} of {total}", INSTANCES),
         Phrase(f" {_plural(total, 'instance')} {_was(total)} solved to proven optimality."),
@@ -68,20 +67,20 @@ def _proven(pairs: pd.DataFrame) -> list[Phrase]:
         ]
         if len(bounded) > 1:
             phrases += [Phrase(percent(bounded["gap"].mean()), INSTANCES), Phrase(")")]
-        phrases.append(Phrase("; what lies between is not known."))
-    for count, said in (
-        (unbounded, "no lower bound above 0, so nothing is proven there."),
+        phrases.append(Phrase("; the optimum in between is not known."))
+    for count, text in (
+        (unbounded, "no lower bound above 0, so nothing is proven."),
         (unanswered, "no overlay from any run."),
-        (absurd, "an overlay below a proven bound: something is wrong there."),
+        (absurd, "an overlay below a proven bound, which is an error."),
     ):
         if count:
             has = f" {_plural(count, 'instance')} {'has' if count == 1 else 'have'} "
-            phrases += [Phrase(" "), Phrase(str(count), INSTANCES), Phrase(has + said)]
+            phrases += [Phrase(" "), Phrase(str(count), INSTANCES), Phrase(has + text)]
     return phrases
 
 
 def _heuristics(table: pd.DataFrame) -> list[Phrase]:
-    """The closest and the farthest heuristic where the optimum is known, else against the bound."""
+    """The closest and the farthest heuristic, by known optima or, without any, by bounds."""
     heuristics = table[~table["exact"].astype(bool)]
     if heuristics.empty:
         return []
@@ -115,7 +114,7 @@ def _heuristics(table: pd.DataFrame) -> list[Phrase]:
 
 
 def _widest(lines: pd.DataFrame) -> pd.DataFrame:
-    """The methods that ran on the most instances: others may only have met the easy ones."""
+    """The methods that ran on the most instances; others may have run on easy ones only."""
     return lines[lines["instances"] == lines["instances"].max()]
 
 
@@ -137,18 +136,18 @@ def _failures(table: pd.DataFrame) -> list[Phrase]:
     if failed.empty:
         return []
     phrases = [Phrase(" Failed runs: ")]
-    for place, line in enumerate(failed.itertuples()):
-        phrases += [Phrase(", " if place else ""), Phrase(f"{line.failed} of {line.method}", line.method)]
+    for number, line in enumerate(failed.itertuples()):
+        phrases += [Phrase(", " if number else ""), Phrase(f"{line.failed} of {line.method}", line.method)]
     return [*phrases, Phrase(".")]
 
 
 def above(ratio: float) -> str:
-    """How far a value can lie above another: by a percentage, from twice on as a multiple; rounded up."""
+    """A ratio as a percentage above 1, or as a multiple from 2 on; rounded up."""
     return f"{percent(ratio - 1, up=True)} above" if ratio < 2 else f"{math.ceil(10 * ratio - 1e-9) / 10:,.4g} times"
 
 
 def percent(share: float, *, up: bool = False) -> str:
-    """A share in per cent with two figures, whole from 100% on; rounded up if it is something's limit."""
+    """A share in per cent with two digits (no fraction from 100% on); `up` rounds it up."""
     if not np.isfinite(share):
         return "∞"
     if share <= 0:
