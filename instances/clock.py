@@ -1,4 +1,4 @@
-"""The one clock of a run: the time a method may take, until a moment on the wall clock or until Ctrl-C."""
+"""The clock of a run: its time limit and its interruption by Ctrl-C."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from types import FrameType
 
 
 class OutOfTime(Exception):
-    """The limit passed before there was an answer."""
+    """The time limit passed before there was an answer."""
 
 
 class Clock:
-    """The time left to a run.
+    """The remaining time of a run.
 
     Parameters
     ----------
@@ -32,49 +32,49 @@ class Clock:
 
     @property
     def left(self) -> float:
-        """Seconds left: 0 after the limit or an interruption, infinite without a limit."""
+        """Remaining seconds: 0 after the limit or an interruption, infinite without a limit."""
         return 0.0 if self.interrupted else max(0.0, self._end - time.perf_counter())
 
     @property
     def passed(self) -> bool:
-        """Whether no time is left."""
+        """Whether no time remains."""
         return self.left <= 0.0
 
     @property
     def interrupted(self) -> bool:
-        """Whether Ctrl-C has ended it."""
+        """Whether Ctrl-C was pressed."""
         return self._interruption.is_set()
 
     @property
     def stopped_by(self) -> str:
-        """The reason for a :class:`.Result`: ``interrupted`` or nothing."""
+        """The reason for a :class:`.Result`: ``interrupted`` or ""."""
         return "interrupted" if self.interrupted else ""
 
     def check(self) -> None:
-        """Raise :class:`OutOfTime` once no time is left."""
+        """Raise :class:`OutOfTime` if no time remains."""
         if self.passed:
             raise OutOfTime
 
     def interrupt(self) -> None:
-        """End it, and all clocks that share its interruption."""
+        """End this clock and all that share its interruption."""
         self._interruption.set()
 
     def share(self, fraction: float, most: float = math.inf) -> Clock:
-        """The clock of a part of the run: a fraction of the time left, and at most `most` seconds."""
+        """A clock for a part of the run: a fraction of the remaining time, at most `most` seconds."""
         left = min(fraction * self.left, most)
         return Clock(left if math.isfinite(left) else None, self._interruption)
 
 
 @contextmanager
 def interruptible(time_limit: float | None) -> Iterator[Clock]:
-    """A clock that the first Ctrl-C ends; the second one raises KeyboardInterrupt as ever.
+    """A clock that the first Ctrl-C ends; the second one raises KeyboardInterrupt as usual.
 
-    An exception from a signal could strike inside a compiled kernel or the LP solver, which cannot pass it on. Outside
-    the main thread, and where Ctrl-C has another handler already, nothing changes.
+    An exception raised by a signal could occur inside a compiled kernel or the LP solver, which cannot pass it on.
+    Outside the main thread, or if SIGINT has another handler, signals are not handled here.
     """
     clock = Clock(time_limit)
-    here = threading.current_thread() is threading.main_thread()
-    if not here or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if not in_main_thread or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield clock
         return
 

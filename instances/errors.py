@@ -1,15 +1,14 @@
-"""What a user can get wrong, said in one line that names the place and the mend."""
+"""Errors in user input: one line that names the location and the fix."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 
 class BadInput(ValueError):
     """Input that cannot be used. The message is one line; the command line exits with status 2.
 
-    Line breaks and lone surrogates, which labels and paths may hold, are shown as escapes.
+    Line breaks and lone surrogates, which labels and paths may contain, are escaped.
     """
 
     def __init__(self, message: str) -> None:
@@ -18,7 +17,9 @@ class BadInput(ValueError):
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> BadInput:
-    """The error for a `name` that is none of the `known` ones of its `kind`, naming the nearest."""
+    """The error for a `name` of some `kind` that is not `known`; it suggests the nearest one."""
+    from difflib import get_close_matches
+
     names = sorted(known)
     nearest = get_close_matches(name, names, n=1, cutoff=0.5)
     hint = f"did you mean '{nearest[0]}'?" if nearest else f"known: {', '.join(names) or 'none'}"

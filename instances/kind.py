@@ -1,4 +1,4 @@
-"""A kind of instance with its answers: how both are read, written, counted and packed."""
+"""A kind of instance and its answers: reading, writing, sizes and packing."""
 
 from __future__ import annotations
 
@@ -17,32 +17,31 @@ from .problem import Answer, Instance
 
 @dataclass(frozen=True)
 class LoadedInstance(Generic[Instance]):
-    """An instance read from a file, and what its reader should be told (duplicate rows), or ""."""
+    """An instance read from a file, and a remark on it (duplicate rows), or ""."""
 
     instance: Instance
     remark: str = ""
 
 
 class Kind(ABC, Generic[Instance, Answer]):
-    """What the commands, studies and result files need to know of one kind of instance.
+    """The operations of the commands, studies and result files on one kind of instance.
 
-    An instance of any kind is immutable and has a ``digest``: text that depends on its content alone, the same on
-    every machine.
+    An instance of any kind is immutable and has a ``digest``, a text that depends only on its content.
 
     Attributes
     ----------
     name : str
-        ``topics``, ``content``, …: what problems and workloads name.
+        ``topics``, ``content``, …, as problems and workloads refer to it.
     summary : str
-        What is given, in one line.
+        One line.
     columns : tuple of str
-        The columns of a table of rows that may be named otherwise; empty where no table is read.
+        The columns of a table that may have other names in a file; empty if no table is read.
     ending : str
-        Of the file in which a study keeps an instance.
+        The suffix of the file in which a study stores an instance.
     sizes : tuple of str
-        The names of :meth:`size`, the one that plots run along first.
+        The keys of :meth:`size`; the first is the x-axis of plots.
     measures : tuple of str
-        What every problem of the kind says of an answer beside its value.
+        The keys of ``Problem.measures`` for every problem of the kind.
     shown : tuple of str
         The keys of :meth:`labelled`.
     """
@@ -57,19 +56,19 @@ class Kind(ABC, Generic[Instance, Answer]):
 
     @abstractmethod
     def read(self, path: Path, columns: Mapping[str, str]) -> LoadedInstance[Instance]:
-        """An instance from a file; `columns` maps some of :attr:`columns` to their names there."""
+        """Read an instance; `columns` maps some of :attr:`columns` to their names in the file."""
 
     @abstractmethod
     def write(self, instance: Instance, path: Path) -> None:
-        """Write an instance in the format that the name's ending tells; the inverse of :meth:`read`."""
+        """Write an instance in the format that the suffix determines; the inverse of :meth:`read`."""
 
     @abstractmethod
     def size(self, instance: Instance) -> dict[str, int]:
-        """How large an instance is, by :attr:`sizes`."""
+        """The sizes of an instance, by :attr:`sizes`."""
 
     @abstractmethod
     def read_answer(self, path: Path, instance: Instance) -> Answer:
-        """An answer to an instance from a file."""
+        """Read an answer to an instance."""
 
     @abstractmethod
     def write_answer(self, answer: Answer, instance: Instance, path: Path) -> None:
@@ -77,7 +76,7 @@ class Kind(ABC, Generic[Instance, Answer]):
 
     @abstractmethod
     def labelled(self, answer: Answer, instance: Instance) -> dict[str, object]:
-        """An answer by the instance's labels, as JSON shows it: ``{"edges": …}``."""
+        """An answer in labels of the instance, as printed in JSON: ``{"edges": …}``."""
 
     @abstractmethod
     def pack(self, answer: Answer) -> npt.NDArray[np.int32]:
@@ -85,8 +84,8 @@ class Kind(ABC, Generic[Instance, Answer]):
 
     @abstractmethod
     def unpack(self, packed: npt.NDArray[np.int32], instance: Instance) -> Answer:
-        """The answer that :meth:`pack` packed."""
+        """The inverse of :meth:`pack`."""
 
     def sample(self, instance: Instance, size: int, seed: int) -> Instance:
-        """A seeded sample of `size` nodes (users, …); bad input where the kind has none."""
+        """A seeded sample of `size` nodes (users, …); bad input if the kind has no samples."""
         raise BadInput(f"instances of the kind '{self.name}' cannot be sampled: leave out sample")

@@ -15,14 +15,14 @@ _KINDS: Mapping[type, str] = {bool: "true or false", int: "a whole number", floa
 
 @dataclass(frozen=True)
 class Option:
-    """A parameter: its default fixes its type.
+    """A parameter of the type of its default.
 
     Parameters
     ----------
     name, default, summary
         As shown by ``overlaybench list``.
     choices : tuple of str, or a function without arguments that returns one
-        The only values allowed, for a str; a function is called when they are first asked for.
+        The only values allowed, for a str; a function is called at the first use.
     least, most : float
         The range allowed, for a number.
     """
@@ -36,11 +36,11 @@ class Option:
 
     @property
     def allowed(self) -> tuple[str, ...]:
-        """The only values allowed, for a str; empty if there are no such limits."""
+        """The only values allowed, for a str; empty if all are."""
         return self.choices() if callable(self.choices) else self.choices
 
     def parse(self, value: object) -> Value:
-        """The value in the option's type; anything else is bad input."""
+        """The value converted to the type of the option; bad input if that fails or it is out of range."""
         expected = type(self.default)
         try:
             if expected is bool:
@@ -67,7 +67,7 @@ class Option:
 
 
 def complete(options: Iterable[Option], given: Mapping[str, object], owner: str) -> dict[str, Value]:
-    """The value of each option, its default where none is given; a name the `owner` does not know is bad input."""
+    """The value of each option, or its default; a name that is no option of the `owner` is bad input."""
     known = {option.name: option for option in options}
     for name in given:
         if name not in known:

@@ -1,10 +1,9 @@
-"""How likely each topic is: the popularity laws of P1 §8, P2 §5 and P3 §VI, as integer weights."""
+"""Topic popularity: the distributions of P1 §8, P2 §5 and P3 §VI, as integer weights."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
 
 Weights = npt.NDArray[np.uint64]
 _SCALE = 2.0**40
@@ -12,7 +11,7 @@ _FLATTEST = 1e-9
 
 
 def uniform(topics: int) -> Weights:
-    """Every topic alike."""
+    """All topics have the same popularity."""
     return _weights(np.ones(topics))
 
 
@@ -24,8 +23,8 @@ def zipf(topics: int, alpha: float) -> Weights:
 def exponential(topics: int, top_decile: float) -> Weights:
     """p_i ∝ q^i, with q ≤ 1 such that the first tenth of the topics (rounded up) has the mass `top_decile`.
 
-    P1 §8 states only that mass, 0.55; the geometric law is the discrete exponential that has it. A mass that is no
-    more than that tenth's share of the topics gives the uniform law, as does a single topic.
+    P1 §8 states only that mass, 0.55; the geometric distribution is the discrete exponential one. The distribution is
+    uniform if `top_decile` is at most that tenth's share of the topics, or there is a single topic.
     """
     top = -(-topics // 10)
     if top == topics or top_decile <= top / topics:
@@ -36,11 +35,13 @@ def exponential(topics: int, top_decile: float) -> Weights:
 
     if excess(_FLATTEST) >= 0:
         return uniform(topics)
+    from scipy.optimize import brentq
+
     rate = brentq(excess, _FLATTEST, 700.0 / top)
     return _weights(np.exp(-rate * np.arange(topics)))
 
 
 def _weights(popularity: npt.NDArray[np.float64]) -> Weights:
-    """Integers ∝ popularity, at least 1 and about 2^40 together, so that draws need no floating point."""
+    """Integers ∝ popularity, at least 1 each and about 2^40 in total, so that draws need no floating point."""
     weights: Weights = np.maximum(1, np.rint(popularity / popularity.sum() * _SCALE)).astype(np.uint64)
     return weights

@@ -1,4 +1,4 @@
-"""What is asked: the only judge of an answer."""
+"""Problems: the objective, and the validation of answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Answer = TypeVar("Answer")
 
 
 class Problem(ABC, Generic[Instance, Answer]):
-    """A minimisation problem. It shares no code with any method: what it says of an answer is the verdict.
+    """A minimisation problem. It shares no code with any method, and every result is validated by it.
 
     Attributes
     ----------
@@ -38,8 +38,8 @@ class Problem(ABC, Generic[Instance, Answer]):
 
     @abstractmethod
     def violations(self, instance: Instance, answer: Answer) -> list[str]:
-        """What makes the answer invalid, a sentence each; empty if it is valid."""
+        """The reasons why the answer is invalid, a sentence each; empty if it is valid."""
 
     def measures(self, instance: Instance, answer: Answer) -> dict[str, float]:
-        """Further figures of the answer worth keeping beside its value."""
+        """Further figures of the answer beside its value."""
         return {}

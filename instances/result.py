@@ -1,4 +1,4 @@
-"""What a run of a method came to."""
+"""The outcome of a run of a method."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .problem import Answer
 
 
 class Status(StrEnum):
-    """How a run ended.
+    """The status of a run.
 
-    ``optimal`` is said only with a proof, and then the lower bound equals the value. ``feasible``: an answer,
-    not proven optimal. ``infeasible``: proven to have no answer. ``time-limit``: stopped by the limit, with or
-    without an answer. ``failed``: nothing usable came back; the reason says why.
+    ``optimal``: proven, so that the lower bound equals the value. ``feasible``: an answer without a proof of
+    optimality. ``infeasible``: proven to have no answer. ``time-limit``: stopped by the limit, with or without an
+    answer. ``failed``: no valid answer, for the reason given.
     """
 
     OPTIMAL = "optimal"
@@ -28,20 +28,20 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Result(Generic[Answer]):
-    """A judged outcome: its answer, if there is one, has no violations, and `value` is the problem's own.
+    """A validated outcome: its answer, if any, has no violations, and the problem has computed `value`.
 
     Attributes
     ----------
     value, lower_bound : float or None
-        None where there is no answer, or no bound.
+        None without an answer or a bound.
     seconds : float
-        Wall-clock time inside the method; compiling kernels and judging are not counted.
+        Wall-clock time of the method, without the compilation of kernels and the validation.
     measures : mapping
-        What the problem says of the answer beside its value (edges, maximum degree).
+        Further figures of the answer (edges, maximum degree).
     counters : mapping
-        What the method says of its run (nodes of the search tree, merges).
+        Figures of the run (nodes of the search tree, merges).
     reason : str
-        Why a run failed, or a remark.
+        The cause of a failure, or a remark.
     """
 
     problem: str
@@ -63,12 +63,12 @@ class Result(Generic[Answer]):
 
     @property
     def gap(self) -> float | None:
-        """(value − lower bound) ÷ value; None where either is missing."""
+        """(value − lower bound) ÷ value; None if either is missing."""
         return relative_gap(self.value, self.lower_bound)
 
 
 def relative_gap(value: float | None, lower_bound: float | None) -> float | None:
-    """(value − lower bound) ÷ |value|, 0 where they are equal; None where either is missing."""
+    """(value − lower bound) ÷ |value|, 0 if they are equal; None if either is missing."""
     if value is None or lower_bound is None:
         return None
     if value == lower_bound:

@@ -1,4 +1,4 @@
-"""A named family of seeded instances."""
+"""Workloads: named families of seeded instances."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Workload(Generic[Instance]):
     name, summary, source
         As listed; `source` names paper and section.
     parameters : tuple of Option
-        What can be chosen, with defaults.
+        With their defaults.
     build : callable
-        From parameters and `seed`, by name, to an instance.
+        Takes the parameters and `seed` as keywords and returns an instance.
     kind : str
         The kind of its instances.
     """

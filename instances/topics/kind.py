@@ -16,9 +16,9 @@ from .instance import TopicInstance
 
 
 class Topics(Kind[TopicInstance, Overlay]):
-    """Who subscribes to which topic (P1 §3)."""
+    """Subscriptions of nodes to topics (P1 §3)."""
 
-    name, summary = "topics", "who subscribes to which topic; answered by an overlay"
+    name, summary = "topics", "subscriptions of nodes to topics; answered by an overlay"
     columns, ending = ("node", "topic"), ".parquet"
     sizes, measures = ("nodes", "topics", "subscriptions"), ("edges", "max_degree", "average_degree")
     shown = ("edges",)
@@ -54,11 +54,11 @@ class Topics(Kind[TopicInstance, Overlay]):
         return {"edges": labelled_edges(answer, instance)}
 
     def pack(self, answer: Overlay) -> npt.NDArray[np.int32]:
-        """Ends of the edges in turn: u0, v0, u1, v1 and so on."""
+        """The ends of the edges in order: u0, v0, u1, v1 and so on."""
         return answer.edges.ravel()
 
     def unpack(self, packed: npt.NDArray[np.int32], instance: TopicInstance) -> Overlay:
-        """The overlay of the edges so packed."""
+        """The inverse of :meth:`pack`."""
         return Overlay.from_edges(instance.num_nodes, np.asarray(packed, dtype=np.int64).reshape(-1, 2))
 
     def sample(self, instance: TopicInstance, size: int, seed: int) -> TopicInstance:

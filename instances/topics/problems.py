@@ -1,39 +1,46 @@
-"""The topic-connected overlay problems of P1 and P2, and their judges."""
+"""The problems on topic instances: minimum topic-connected overlays (P1, P2) and overlays of diameter 2 (P2)."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse as sp
+import numpy.typing as npt
 
 from ..overlay import Overlay
 from ..problem import Problem
 from .instance import TopicInstance
 
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+
 _PAIRS_AT_ONCE = 20_000_000
-_NAMED = 5
+_MOST_LISTED = 5
 
 
 class TopicProblem(Problem[TopicInstance, Overlay]):
-    """A problem whose answers are overlays on the nodes of a topic instance."""
+    """A problem answered by overlays on the nodes of a topic instance; unless overridden, its value is |E|."""
 
     kind = "topics"
+
+    def value(self, instance: TopicInstance, answer: Overlay) -> float:
+        """|E|."""
+        return answer.num_edges
 
     def violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
         """See :class:`Problem`."""
         if answer.num_nodes != instance.num_nodes:
             return [f"the overlay has {answer.num_nodes} nodes, the instance {instance.num_nodes}"]
-        found = self._topic_violations(instance, answer)
-        if len(found) > _NAMED:
-            return [*found[:_NAMED], f"and {len(found) - _NAMED} more topics"]
-        return found
+        violations = self._topic_violations(instance, answer)
+        more = len(violations) - _MOST_LISTED
+        return [*violations[:_MOST_LISTED], f"and {more} more topics"] if more > 0 else violations
 
     @abstractmethod
     def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]: ...
 
     def measures(self, instance: TopicInstance, answer: Overlay) -> dict[str, float]:
-        """Edges, maximum and average degree, whatever the problem."""
+        """Number of edges, maximum degree and average degree."""
         return {
             "edges": answer.num_edges,
             "max_degree": answer.max_degree,
@@ -55,10 +62,6 @@ class MinTCO(_TopicConnected):
 
     name, summary, source = "min-tco", "fewest edges, every topic connected", "P1 §4"
 
-    def value(self, instance: TopicInstance, answer: Overlay) -> float:
-        """|E|."""
-        return answer.num_edges
-
 
 class MinMaxTCO(_TopicConnected):
     """Smallest maximum degree, every topic connected (P2 §2.1, P3 §III)."""
@@ -73,8 +76,8 @@ class MinMaxTCO(_TopicConnected):
 class LowTCO(_TopicConnected):
     """Few edges and a low maximum degree together (P2 §1.2).
 
-    The problem has two objectives. Its answers are compared by the product |E| × maximum degree, whose minimum
-    is attained on the Pareto front; both factors are kept as measures, and exact methods return the front.
+    The problem has two objectives. Answers are compared by their product, |E| × maximum degree, whose minimum lies on
+    the Pareto front; both factors are measures, and exact methods return the front.
     """
 
     name, summary, source = "low-tco", "edges × maximum degree (two objectives, a Pareto front)", "P2 §1.2"
@@ -89,10 +92,6 @@ class TwoDiameterStar(TopicProblem):
 
     name, summary, source = "2d-star", "fewest edges, every topic holds a star on its subscribers", "P2 §6.3"
 
-    def value(self, instance: TopicInstance, answer: Overlay) -> float:
-        """|E|."""
-        return answer.num_edges
-
     def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
         missing = np.flatnonzero(~_has_centre(instance, answer))
         return [f"topic '{instance.topic_label(int(t))}' has no centre" for t in missing]
@@ -103,11 +102,9 @@ class TwoDiameterTrue(TopicProblem):
 
     name, summary, source = "2d-true", "fewest edges, every topic of diameter at most 2", "P2 §6"
 
-    def value(self, instance: TopicInstance, answer: Overlay) -> float:
-        """|E|."""
-        return answer.num_edges
-
     def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
+        import scipy.sparse as sp
+
         ones = np.ones(answer.num_edges, dtype=np.float32)
         shape = (answer.num_nodes, answer.num_nodes)
         upper = sp.csr_array((ones, (answer.edges[:, 0], answer.edges[:, 1])), shape=shape)
@@ -120,18 +117,17 @@ class TwoDiameterTrue(TopicProblem):
         return [f"topic '{instance.topic_label(t)}' has two subscribers further than 2 apart" for t in far]
 
 
-def _has_centre(instance: TopicInstance, answer: Overlay) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _has_centre(instance: TopicInstance, answer: Overlay) -> npt.NDArray[np.bool_]:
     """For each topic, whether one subscriber is adjacent to all the others."""
     at_u, at_v = answer.topic_links(instance)
     degrees = np.bincount(np.concatenate([at_u, at_v]), minlength=instance.num_subscriptions)
     largest = np.zeros(instance.num_topics, dtype=np.int64)
     np.maximum.at(largest, instance.node_topics, degrees)
-    found: np.ndarray[tuple[int], np.dtype[np.bool_]] = largest == np.diff(instance.topic_offsets) - 1
-    return found
+    return np.asarray(largest == np.diff(instance.topic_offsets) - 1)
 
 
 def _within_two(adjacency: sp.csr_array) -> bool:
-    """Whether any two nodes are equal, adjacent, or share a neighbour; rows are taken a few at a time."""
+    """Whether the diameter is at most 2; computed in blocks of rows."""
     size = adjacency.shape[0]
     step = max(1, _PAIRS_AT_ONCE // size)
     for start in range(0, size, step):

@@ -1,4 +1,7 @@
-"""Distinct topics for each node, drawn one by one by popularity: the kernel under every random workload."""
+"""The kernel of all random topic workloads: distinct topics for each node, drawn by popularity.
+
+It is compiled when this module is imported, so import it where it is used.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +26,12 @@ def draw_subscriptions(
     Parameters
     ----------
     weights : uint64 array, shape (|T|,)
-        Integers proportional to the popularity of each topic, together below 2^62.
+        Integers proportional to the popularity of each topic, with a sum below 2^62.
     least, most : int
-        Each node's number of topics is uniform on least … most; `peaked`, it is least and the sum of two uniform
-        numbers up to half of the rest each, so that the middle is likeliest.
+        The number of topics of a node is uniform on least … most; if `peaked`, it is `least` plus two uniform numbers
+        up to half of the range each, a triangular distribution.
     seed : int
-        Node v uses the stream (seed, v), whatever `first` and `last` are.
+        Node v uses the stream (seed, v), independent of `first` and `last`.
 
     Returns
     -------
@@ -37,8 +40,8 @@ def draw_subscriptions(
 
     Notes
     -----
-    Cost O(Σ sizes · log |T|) while a draw seldom repeats; a node whose topics have so much of the mass that
-    64 draws in a row repeat goes on with the topics it lacks, at O(|T|) a draw, by the same law.
+    Cost O(Σ sizes · log |T|) if few draws repeat a topic. After 64 repetitions in a row a node draws among its missing
+    topics, with the same distribution, in O(|T|) a draw.
     """
     sizes = np.empty(last - first, dtype=np.int64)
     topics = np.empty((last - first) * most, dtype=np.int32)
@@ -89,7 +92,7 @@ def _mixed(state):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _among_free(weights, taken_by, node, mark):  # type: ignore[no-untyped-def]
-    """The topic not yet taken by the node at which the running sum of free weights passes `mark`."""
+    """The topic not yet taken by the node at which the cumulative weight of such topics exceeds `mark`."""
     for topic in range(len(weights)):
         if taken_by[topic] != node:
             if mark < weights[topic]:

@@ -1,20 +1,20 @@
-"""The topic workloads of P1 §8, P2 §5 and §6.5, and P3 §VI, by name.
+"""The topic workloads of P1 §8, P2 §5 and §6.5, and P3 §VI.
 
-Every node draws its topics from a stream of its own, a function of (seed, node) alone: the instance is the same
-whether its nodes are drawn in one process or in many. A node first fixes its number of topics (given, or uniform
-between a least and a most number) and then draws topics one by one by popularity, without replacement: a topic
-that it already has is drawn again. The probability of a set of topics is therefore that of successive sampling.
+Every node draws its topics from its own random stream, a function of (seed, node): the instance does not depend on the
+number of processes that draw it. The number of topics of a node is fixed, or random between a minimum and a maximum.
+The topics are drawn one by one by popularity, without replacement (successive sampling).
 
-P3 does not say how its numbers of topics are spread nor which exponential law it takes. Under ``uniform-varying`` GM-M
-has the degrees of its Table II. The `-fitted` workloads came closest to its Tables III and IV (measured in
-docs/heuristics.md): numbers of topics that peak at the mean, p_i ∝ i^-3 (a power law whose tail, not density, has the
-exponent 2) and p_i ∝ e^-0.1i.
+P3 states neither the distribution of the number of topics nor the exponential distribution of popularity. With
+``uniform-varying``, GM-M has the degrees of its Table II. The ``-fitted`` workloads reproduce its Tables III and IV
+best (docs/heuristics.md): numbers of topics with a peak at the mean, p_i ∝ i^-3 (a power law whose tail, not density,
+has the exponent 2) and p_i ∝ e^-0.1i.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -23,35 +23,34 @@ from ..errors import BadInput
 from ..option import Option
 from ..workload import Workload
 from .instance import TopicInstance
-from .subscription_draw import draw_subscriptions
 
 _MOST = 2**31 - 1
 
 
-def topic_weights(law: str, topics: int, **shape: float) -> popularity.Weights:
-    """The weights of a popularity law by name."""
-    laws: dict[str, Callable[..., popularity.Weights]] = {
+def topic_weights(distribution: str, topics: int, **shape: float) -> popularity.Weights:
+    """The weights of a popularity distribution by name."""
+    distributions: dict[str, Callable[..., popularity.Weights]] = {
         "uniform": popularity.uniform,
         "zipf": popularity.zipf,
         "exponential": popularity.exponential,
     }
-    return laws[law](topics, **shape)
+    return distributions[distribution](topics, **shape)
 
 
-def _fixed(law: str, *, nodes: int, topics: int, subscriptions: int, seed: int, **shape: float) -> TopicInstance:
-    return _draw(law, nodes, topics, subscriptions, subscriptions, seed, shape)
+def _fixed(distribution: str, *, subscriptions: int, **given: Any) -> TopicInstance:
+    return _varying(distribution, least=subscriptions, most=subscriptions, **given)
 
 
-def _varying(law: str, *, nodes: int, topics: int, least: int, most: int, seed: int, **shape: float) -> TopicInstance:
-    return _draw(law, nodes, topics, least, most, seed, shape)
-
-
-def _fitted(law: str, *, nodes: int, topics: int, least: int, most: int, seed: int, **shape: float) -> TopicInstance:
-    return _draw(law, nodes, topics, least, most, seed, shape, peaked=True)
-
-
-def _draw(
-    law: str, nodes: int, topics: int, least: int, most: int, seed: int, shape: dict[str, float], peaked: bool = False
+def _varying(
+    distribution: str,
+    *,
+    nodes: int,
+    topics: int,
+    least: int,
+    most: int,
+    seed: int,
+    peaked: bool = False,
+    **shape: float,
 ) -> TopicInstance:
     if least > most:
         raise BadInput(f"at least {least} and at most {most} subscriptions a node: swap them")
@@ -59,10 +58,13 @@ def _draw(
         raise BadInput(f"{most} subscriptions a node from {topics} topics: choose fewer subscriptions or more topics")
     if nodes * most > _MOST:
         raise BadInput(f"{nodes} nodes of {most} subscriptions are more than {_MOST} in all: choose fewer")
-    sizes, wanted = draw_subscriptions(topic_weights(law, topics, **shape), least, most, seed, 0, nodes, peaked=peaked)
+    from .subscription_draw import draw_subscriptions
+
+    weights = topic_weights(distribution, topics, **shape)
+    counts, drawn = draw_subscriptions(weights, least, most, seed, 0, nodes, peaked=peaked)
     offsets = np.zeros(nodes + 1, dtype=np.int64)
-    np.cumsum(sizes, out=offsets[1:])
-    return TopicInstance.from_sorted(offsets, wanted, topics)
+    np.cumsum(counts, out=offsets[1:])
+    return TopicInstance.from_sorted(offsets, drawn, topics)
 
 
 def _size(name: str, default: int, summary: str) -> Option:
@@ -85,13 +87,13 @@ def _alpha(default: float) -> Option:
 
 
 def _decile(default: float) -> Option:
-    return Option("top_decile", default, "mass of the first tenth of the topics", least=0.0, most=0.999)
+    return Option("top_decile", default, "share of the first tenth of the topics", least=0.0, most=0.999)
 
 
 _P1, _P3 = "P1 §8, P2 §5", "P3 §VI"
 TOPIC_WORKLOADS: tuple[Workload[TopicInstance], ...] = (
     Workload(
-        "uniform", "every topic alike, a fixed number a node", "P1 §8, P2 §6.5", _FIXED, partial(_fixed, "uniform")
+        "uniform", "uniform popularity, a fixed number a node", "P1 §8, P2 §6.5", _FIXED, partial(_fixed, "uniform")
     ),
     Workload("zipf", "p_i ∝ i^-α, a fixed number a node", _P1, (*_FIXED, _alpha(0.5)), partial(_fixed, "zipf")),
     Workload(
@@ -101,7 +103,7 @@ TOPIC_WORKLOADS: tuple[Workload[TopicInstance], ...] = (
         (*_FIXED, _decile(0.55)),
         partial(_fixed, "exponential"),
     ),
-    Workload("uniform-varying", "every topic alike, 10 to 90 a node", _P3, _VARYING, partial(_varying, "uniform")),
+    Workload("uniform-varying", "uniform popularity, 10 to 90 a node", _P3, _VARYING, partial(_varying, "uniform")),
     Workload("zipf-varying", "p_i ∝ i^-α, 10 to 90 a node", _P3, (*_VARYING, _alpha(2.0)), partial(_varying, "zipf")),
     Workload(
         "exponential-varying",
@@ -112,16 +114,16 @@ TOPIC_WORKLOADS: tuple[Workload[TopicInstance], ...] = (
     ),
     Workload(
         "zipf-fitted",
-        "p_i ∝ i^-α, 10 to 90 a node, most often 50, α such that P3's Table III comes out",
+        "p_i ∝ i^-α, 10 to 90 a node, most often 50, α fitted to Table III of P3",
         _P3,
         (*_FITTED, _alpha(3.0)),
-        partial(_fitted, "zipf"),
+        partial(_varying, "zipf", peaked=True),
     ),
     Workload(
         "exponential-fitted",
-        "p_i ∝ q^i, 10 to 90 a node, most often 50, q such that P3's Table IV comes out",
+        "p_i ∝ q^i, 10 to 90 a node, most often 50, q fitted to Table IV of P3",
         _P3,
         (*_FITTED, _decile(0.8647)),
-        partial(_fitted, "exponential"),
+        partial(_varying, "exponential", peaked=True),
     ),
 )

@@ -69,7 +69,7 @@ def test_values_and_violations_are_those_of_the_definitions(
     pairs_at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(topic_problems, "_PAIRS_AT_ONCE", pairs_at_once)
-    monkeypatch.setattr(topic_problems, "_NAMED", 100)
+    monkeypatch.setattr(topic_problems, "_MOST_LISTED", 100)
     rng = np.random.default_rng(pairs_at_once)
     seen: dict[str, set[bool]] = {name: set() for name in NAMES}
     for _ in range(150):
