@@ -1,4 +1,4 @@
-"""Covering sets of a broker's working subscription table, and what matching against them takes (P5 §4, Fig. 12)."""
+"""Covering sets of a broker's working subscription table, and the effort of matching against them (P5 §4, Fig. 12)."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from ...instances.arrays import Ids
 from ...instances.brokers.network import BrokerNetwork
 from ...instances.brokers.predicates import HIGHEST, LOWEST
 from ..compiled import kernel
-from .working_map import mesh_of
+from .working_map import working_maps
 
 
 @dataclass(frozen=True)
 class MatchingEffort:
-    """Means over brokers, and over publications for the second.
+    """Means over brokers.
 
     Attributes
     ----------
     covering : float
-        Subscriptions in the covering sets of a broker's links together.
+        Subscriptions in the covering sets of all links of a broker.
     evaluations : float
-        Predicates evaluated to match one publication against them: a subscription ends at its first false predicate,
-        a link at its first matching subscription.
+        Predicates evaluated to match a publication against them: up to the first false predicate of a subscription,
+        and up to the first matching subscription of a link.
     """
 
     covering: float
@@ -32,44 +32,44 @@ class MatchingEffort:
 
 
 def matching_effort(network: BrokerNetwork, links: Ids, brokers: Ids, publications: int) -> MatchingEffort:
-    """The covering sets of some brokers under given soft links, and the effort for the first publications.
+    """The covering sets of some brokers with given soft links, and the effort for the first publications.
 
-    A subscription belongs to the link that its broker is reached over. Of those of one link only the ones that no
-    other covers are kept; local subscriptions are not counted, as every fanout has them alike.
+    A subscription belongs to the link over which its broker is reached. The covering set of a link has those of its
+    subscriptions that no other covers; local subscriptions are left out, as they do not depend on links.
 
     Parameters
     ----------
     links : int32 array, shape (k, 2)
         Soft links (sender, receiver).
     brokers : int32 array
-        Whose tables to look at.
+        The brokers whose tables are counted.
 
     Notes
     -----
-    Cost O(S log S + S · k · A) a broker, k the size of its covering sets, and their predicates a publication.
+    Cost O(S log S + S · k · A) a broker, with k the size of its covering sets, and their predicates for a publication.
     """
-    mesh = mesh_of(network.tree, [(int(u), int(v)) for u, v in links])
-    wishes = network.subscriptions
-    widths = (wishes.highs.astype(np.int64) - wishes.lows).sum(axis=1)
-    # Whatever covers another is at least as wide in every attribute.
+    maps = working_maps(network.tree, links)
+    subscriptions = network.subscriptions
+    widths = (subscriptions.highs.astype(np.int64) - subscriptions.lows).sum(axis=1)
+    # A subscription that covers another is at least as wide in every attribute.
     widest_first = np.argsort(-widths, kind="stable")
     values = network.publications.values[:publications]
     sizes, evaluations = 0, 0
     for a in brokers.tolist():
-        slots = mesh.slots[a, wishes.brokers[widest_first]]
-        for slot in mesh.order[a, : mesh.counts[a]].tolist():
-            kept = covering_set(wishes.lows, wishes.highs, widest_first[slots == slot])
+        slots = maps.slots[a, subscriptions.brokers[widest_first]]
+        for slot in maps.order[a, : maps.counts[a]].tolist():
+            kept = covering_set(subscriptions.lows, subscriptions.highs, widest_first[slots == slot])
             sizes += len(kept)
-            evaluations += predicates_evaluated(wishes.lows, wishes.highs, kept, values)
+            evaluations += predicates_evaluated(subscriptions.lows, subscriptions.highs, kept, values)
     return MatchingEffort(sizes / len(brokers), evaluations / (len(brokers) * max(1, len(values))))
 
 
 @kernel
-def covering_set(lows: Ids, highs: Ids, among: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Of subscriptions, the widest first, those that none before them covers; of equal ones the first."""
-    kept = np.empty(len(among), dtype=np.int64)
+def covering_set(lows: Ids, highs: Ids, widest_first: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The subscriptions, given the widest first, that none before them covers; of equal ones the first."""
+    kept = np.empty(len(widest_first), dtype=np.int64)
     count = 0
-    for s in among:
+    for s in widest_first:
         covered = False
         for i in range(count):
             within = True
@@ -88,7 +88,7 @@ def covering_set(lows: Ids, highs: Ids, among: npt.NDArray[np.int64]) -> npt.NDA
 
 @kernel
 def predicates_evaluated(lows: Ids, highs: Ids, kept: npt.NDArray[np.int64], values: Ids) -> int:
-    """Evaluations for all points together."""
+    """The number of evaluations for all points."""
     count = 0
     for point in values:
         for s in kept:

@@ -1,4 +1,4 @@
-"""Publications carried over a mesh without queues: the static simulation behind P5 Table 2 and Fig. 9."""
+"""Publications routed over working maps without queues: the static simulation behind P5 Table 2 and Fig. 9."""
 
 from __future__ import annotations
 
@@ -11,47 +11,38 @@ import numpy.typing as npt
 from ...instances.arrays import Ids, Offsets
 from ...instances.brokers.network import BrokerNetwork
 from ..compiled import kernel
-from .forwarding import NOWHERE, S1, SH, Room, anchors_at, forward_common, forward_far, room_for
-from .working_map import Mesh, has
+from .forwarding import NOWHERE, S1, SH, Workspace, find_anchors, forward_common, forward_far, workspace_for
+from .working_map import WorkingMaps, has_bit
 
-_AT_ONCE = 1 << 22
+_MOST_ROWS = 1 << 22
 INTERVAL = 1_000_000
 
 
-class Load(NamedTuple):
-    """How much each broker sends, for the hybrid strategy.
+class SentCounts(NamedTuple):
+    """What brokers have sent: in an interval of a second for the hybrid strategy, in all for link management.
 
     Attributes
     ----------
     limits : int64 array, shape (n,)
-        Publications sent in one interval of a second above which a broker saves its uplink; 0 for no limit.
-    interval, sent, before : int64 arrays, shape (n,)
-        The interval of the last sending, what was sent in it, and in the one before it.
+        Publications sent in one interval above which a broker saves its uplink; 0 for no limit.
+    interval, current, previous : int64 arrays, shape (n,)
+        The last interval in which a broker sent, and the publications sent in it and in the one before it.
+    by_slot : int64 array, shape (n, c)
+        Publications intended for each slot, candidates included.
+    total : int64 array, shape (n,)
+        Publications that each broker did send.
     """
 
     limits: npt.NDArray[np.int64]
     interval: npt.NDArray[np.int64]
-    sent: npt.NDArray[np.int64]
-    before: npt.NDArray[np.int64]
-
-
-class Profile(NamedTuple):
-    """What a simulation counts.
-
-    Attributes
-    ----------
-    sent : int64 array, shape (n, c)
-        Publications meant for each slot, candidates among them.
-    output : int64 array, shape (n,)
-        Publications that each broker really sent.
-    """
-
-    sent: npt.NDArray[np.int64]
-    output: npt.NDArray[np.int64]
+    current: npt.NDArray[np.int64]
+    previous: npt.NDArray[np.int64]
+    by_slot: npt.NDArray[np.int64]
+    total: npt.NDArray[np.int64]
 
 
 class Traffic(NamedTuple):
-    """Publications as kernels take them; the arrays of a network's publications and destinations."""
+    """Publications as kernels take them: the arrays of a network's publications and destinations."""
 
     times: Offsets
     sources: Ids
@@ -67,124 +58,116 @@ def traffic_of(network: BrokerNetwork, first: int = 0, last: int | None = None) 
     return Traffic(published.times[first:stop], published.sources[first:stop], offsets[first : stop + 1], brokers)
 
 
-def new_load(network: BrokerNetwork, threshold: int) -> Load:
-    """Nothing sent yet; a broker saves its uplink above `threshold` percent of its capacity."""
-    zeros = [np.zeros(network.num_brokers, dtype=np.int64) for _ in range(3)]
-    return Load(-(-network.tree.uplinks * threshold // 100), *zeros)
+def no_messages(network: BrokerNetwork, maps: WorkingMaps, output_threshold: int) -> SentCounts:
+    """Counts of 0; a broker saves its uplink above `output_threshold` percent of its capacity."""
+    limits = -(-network.tree.uplinks * output_threshold // 100)
+    interval, current, previous, total = np.zeros((4, network.num_brokers), dtype=np.int64)
+    return SentCounts(limits, interval, current, previous, np.zeros(maps.ends.shape, dtype=np.int64), total)
 
 
-def new_profile(mesh: Mesh) -> Profile:
-    """Nothing counted yet."""
-    return Profile(np.zeros(mesh.ends.shape, dtype=np.int64), np.zeros(len(mesh.ends), dtype=np.int64))
-
-
-def carry(traffic: Traffic, mesh: Mesh, strategy: int, load: Load, profile: Profile) -> npt.NDArray[np.int32]:
-    """The messages that carry each publication to its destinations, each broker deciding for itself.
+def route(traffic: Traffic, maps: WorkingMaps, strategy: int, counts: SentCounts) -> npt.NDArray[np.int32]:
+    """The messages that bring each publication to its destinations, by decisions that each broker takes alone.
 
     Parameters
     ----------
     strategy : {S0, S1, S2, SH}
-        Of all brokers; S0 wants a mesh of primary links only.
-    load, profile
-        Are counted on.
+        Of all brokers; S0 requires maps of primary links only.
+    counts
+        Updated in place.
 
     Returns
     -------
     int32 array, shape (messages, 3)
-        Rows (publication, sender, receiver), publications counted from 0 as in `traffic`.
+        Rows (publication, sender, receiver); publications are counted from 0 as in `traffic`.
 
     Notes
     -----
-    Cost O(d + c w) a message, d its publication's destinations. Nothing waits: all of a publication happens at its
-    time, also what the hybrid strategy counts.
+    Cost O(d + c w) a message, where d is the number of destinations of its publication. All messages of a publication
+    are sent at its time, also in the counts of the hybrid strategy.
     """
-    return np.concatenate([np.empty((0, 3), dtype=np.int32), *_parts(traffic, mesh, strategy, load, profile)])
+    return np.concatenate([np.empty((0, 3), dtype=np.int32), *_chunks(traffic, maps, strategy, counts)])
 
 
-def _parts(
-    traffic: Traffic, mesh: Mesh, strategy: int, load: Load, profile: Profile
-) -> Iterator[npt.NDArray[np.int32]]:
-    size, room = len(mesh.ends), room_for(mesh)
-    rows = max(1, _AT_ONCE // size)
+def _chunks(traffic: Traffic, maps: WorkingMaps, strategy: int, counts: SentCounts) -> Iterator[npt.NDArray[np.int32]]:
+    size, workspace = len(maps.ends), workspace_for(maps)
+    rows = max(1, _MOST_ROWS // size)
     buffer = np.empty((min(rows, len(traffic.times)) * (size - 1) + 1, 3), dtype=np.int32)
     for first in range(0, len(traffic.times), rows):
         last = min(first + rows, len(traffic.times))
-        filled = _carry(first, last, traffic, mesh, strategy, load, profile, room, buffer)
+        filled = _route(first, last, traffic, maps, strategy, counts, workspace, buffer)
         if filled < 0:
-            raise RuntimeError("a broker got a publication twice")
+            raise RuntimeError("a broker received a publication twice")
         yield buffer[:filled].copy()
 
 
 @kernel
-def _carry(
+def _route(
     first: int,
     last: int,
     traffic: Traffic,
-    mesh: Mesh,
+    maps: WorkingMaps,
     strategy: int,
-    load: Load,
-    profile: Profile,
-    room: Room,
+    counts: SentCounts,
+    workspace: Workspace,
     messages: npt.NDArray[np.int32],
 ) -> int:
-    """Fill `messages` publication by publication, each the queue of its own brokers; returns how many, or -1."""
+    """Fill `messages`, for each publication the queue of a breadth-first search; return their number, or -1."""
     filled = 0
     for p in range(first, last):
         matching = traffic.brokers[traffic.offsets[p] : traffic.offsets[p + 1]]
         begin = done = filled
-        broker, came_from = traffic.sources[p], NOWHERE
+        broker, sender = traffic.sources[p], NOWHERE
         while True:
-            count = decide(mesh, broker, came_from, matching, traffic.times[p], strategy, load, profile, room)
-            if filled + count - begin >= len(mesh.ends):
+            chosen = choose_targets(maps, broker, sender, matching, traffic.times[p], strategy, counts, workspace)
+            if filled + chosen - begin >= len(maps.ends):
                 return -1
-            for i in range(count):
+            for i in range(chosen):
                 messages[filled, 0] = p
                 messages[filled, 1] = broker
-                messages[filled, 2] = mesh.ends[broker, room.targets[i]]
+                messages[filled, 2] = maps.ends[broker, workspace.targets[i]]
                 filled += 1
             if done == filled:
                 break
-            came_from, broker = messages[done, 1], messages[done, 2]
+            sender, broker = messages[done, 1], messages[done, 2]
             done += 1
     return filled
 
 
 @kernel
-def decide(
-    mesh: Mesh,
+def choose_targets(
+    maps: WorkingMaps,
     broker: int,
-    came_from: int,
+    sender: int,
     matching: Ids,
     time: int,
     strategy: int,
-    load: Load,
-    profile: Profile,
-    room: Room,
+    counts: SentCounts,
+    workspace: Workspace,
 ) -> int:
-    """Put the slots that a broker sends to in ``room.targets``, counting them on; returns how many."""
-    common = strategy == S1 or (strategy == SH and busy(load, broker, time))
-    if not anchors_at(mesh, broker, came_from, matching, False, room):
+    """Put the slots that a broker sends to in ``workspace.targets`` and count them; return their number."""
+    common = strategy == S1 or (strategy == SH and is_busy(counts, broker, time))
+    if not find_anchors(maps, broker, sender, matching, False, workspace):
         return 0
-    count = forward_common(mesh, broker, False, room) if common else forward_far(mesh, broker, room)
+    chosen = forward_common(maps, broker, False, workspace) if common else forward_far(maps, broker, workspace)
     candidates = False
-    for i in range(count):
-        profile.sent[broker, room.targets[i]] += 1
-        candidates |= not has(mesh.real[broker], room.targets[i])
+    for i in range(chosen):
+        counts.by_slot[broker, workspace.targets[i]] += 1
+        candidates |= not has_bit(maps.real[broker], workspace.targets[i])
     if candidates:
-        # Funnelling each copy by itself would deliver twice where the closer broker serves another target too.
-        anchors_at(mesh, broker, came_from, matching, True, room)
-        count = forward_common(mesh, broker, True, room) if common else forward_far(mesh, broker, room)
-    profile.output[broker] += count
-    load.sent[broker] += count
-    return count
+        # To redirect each copy alone would deliver twice if the link in use serves another target too.
+        find_anchors(maps, broker, sender, matching, True, workspace)
+        chosen = forward_common(maps, broker, True, workspace) if common else forward_far(maps, broker, workspace)
+    counts.total[broker] += chosen
+    counts.current[broker] += chosen
+    return chosen
 
 
 @kernel
-def busy(load: Load, broker: int, time: int) -> bool:
-    """Whether the broker sent more than its limit in the last whole interval before `time`."""
+def is_busy(counts: SentCounts, broker: int, time: int) -> bool:
+    """Whether the broker sent more than its limit in the interval before that of `time`."""
     interval = time // INTERVAL
-    if interval != load.interval[broker]:
-        load.before[broker] = load.sent[broker] if interval == load.interval[broker] + 1 else 0
-        load.sent[broker] = 0
-        load.interval[broker] = interval
-    return bool(0 < load.limits[broker] < load.before[broker])
+    if interval != counts.interval[broker]:
+        counts.previous[broker] = counts.current[broker] if interval == counts.interval[broker] + 1 else 0
+        counts.current[broker] = 0
+        counts.interval[broker] = interval
+    return bool(0 < counts.limits[broker] < counts.previous[broker])

@@ -1,8 +1,7 @@
-"""The forwarding strategies of P5 §5: to which of its links a broker sends a publication.
+"""The forwarding strategies of P5 §5: over which of its links a broker sends a publication.
 
-A broker sees the brokers with matching subscriptions as anchors: the slots that stand for them in its working map.
-Of these it keeps the ones downstream, that is not back where the publication came from. S0 is S1 and S2 alike on a
-mesh without soft links.
+The anchor of a broker with a matching subscription is the slot that it is contracted into in the working map. A broker
+keeps the anchors downstream, away from the sender of the publication. Without soft links S1 and S2 both equal S0.
 """
 
 from __future__ import annotations
@@ -14,91 +13,91 @@ import numpy.typing as npt
 
 from ...instances.arrays import Ids
 from ..compiled import kernel
-from .working_map import Bits, Mesh, closer, has, put
+from .working_map import Bits, WorkingMaps, has_bit, previous_slot, set_bit
 
 STRATEGIES = ("s0", "s1", "s2", "sh")
 S0, S1, S2, SH = range(4)
 NOWHERE = -1
 
 
-class Room(NamedTuple):
-    """What a forwarding decision writes to: sets of w words, and the chosen slots, at most c of them."""
+class Workspace(NamedTuple):
+    """The buffers of a forwarding decision: two sets of w words, and the chosen slots, at most c of them."""
 
     anchors: Bits
     common: Bits
     targets: npt.NDArray[np.int32]
 
 
-def room_for(mesh: Mesh) -> Room:
-    """Room for decisions on a mesh."""
-    words = mesh.real.shape[1]
-    return Room(np.zeros(words, np.uint64), np.zeros(words, np.uint64), np.zeros(mesh.ends.shape[1], np.int32))
+def workspace_for(maps: WorkingMaps) -> Workspace:
+    """Empty buffers for decisions on some maps."""
+    words = maps.real.shape[1]
+    return Workspace(np.zeros(words, np.uint64), np.zeros(words, np.uint64), np.zeros(maps.ends.shape[1], np.int32))
 
 
 @kernel
-def anchors_at(mesh: Mesh, a: int, came_from: int, matching: Ids, real: bool, room: Room) -> bool:
-    """Put the downstream anchors of the matching brokers in ``room.anchors``: whether there are any.
+def find_anchors(maps: WorkingMaps, a: int, sender: int, matching: Ids, real: bool, workspace: Workspace) -> bool:
+    """Put the downstream anchors of the matching brokers in ``workspace.anchors``; return whether there are any.
 
-    With `real`, a candidate's anchors are those of the primary or soft link that it is funnelled over.
+    With `real`, a candidate is replaced by the last primary or soft link on the path to it.
     """
-    room.anchors[:] = 0
-    back = mesh.next_hops[a, came_from] if came_from != NOWHERE else NOWHERE
+    workspace.anchors[:] = 0
+    back = maps.next_hops[a, sender] if sender != NOWHERE else NOWHERE
     found = False
     for v in matching:
-        if v != a and mesh.next_hops[a, v] != back:
-            slot = mesh.slots[a, v]
-            while real and not has(mesh.real[a], slot):
-                slot = closer(mesh, a, slot)
-            put(room.anchors, slot)
+        if v != a and maps.next_hops[a, v] != back:
+            slot = maps.slots[a, v]
+            while real and not has_bit(maps.real[a], slot):
+                slot = previous_slot(maps, a, slot)
+            set_bit(workspace.anchors, slot)
             found = True
     return found
 
 
 @kernel
-def forward_far(mesh: Mesh, a: int, room: Room) -> int:
-    """S2 (Fig. 6): straight to the anchors, nearest first, leaving out what lies beyond one chosen.
+def forward_far(maps: WorkingMaps, a: int, workspace: Workspace) -> int:
+    """S2 (Fig. 6): directly to the nearest anchors, except those beyond one that is chosen already.
 
-    The slots are put in ``room.targets``; returns how many.
+    The slots are put in ``workspace.targets``; returns their number.
     """
-    # No views, helpers on sets or early ends here and below: with them numba counts references to every array of the
-    # mesh at every step, which takes several times as long as the step.
+    # No views, helpers on sets or early exits here and below: with them numba counts references to every array of the
+    # maps in every step, which takes several times as long as the step.
     count = 0
-    for i in range(mesh.counts[a]):
-        slot = mesh.order[a, i]
-        if has(room.anchors, slot):
-            room.targets[count] = slot
+    for i in range(maps.counts[a]):
+        slot = maps.order[a, i]
+        if has_bit(workspace.anchors, slot):
+            workspace.targets[count] = slot
             count += 1
-            for w in range(len(room.anchors)):
-                room.anchors[w] &= ~mesh.beyond[a, slot, w]
+            for w in range(len(workspace.anchors)):
+                workspace.anchors[w] &= ~maps.beyond[a, slot, w]
     return count
 
 
 @kernel
-def forward_common(mesh: Mesh, a: int, real: bool, room: Room) -> int:
+def forward_common(maps: WorkingMaps, a: int, real: bool, workspace: Workspace) -> int:
     """S1 (Fig. 5): to the farthest broker on all primary paths to anchors in one direction. As :func:`forward_far`."""
-    room.common[:] = 0
-    for i in range(mesh.counts[a]):
-        slot = mesh.order[a, i]
-        if has(room.anchors, slot):
+    workspace.common[:] = 0
+    for i in range(maps.counts[a]):
+        slot = maps.order[a, i]
+        if has_bit(workspace.anchors, slot):
             shared = np.uint64(0)
-            for w in range(len(room.common)):
-                shared |= room.common[w] & mesh.between[a, slot, w]
-            for w in range(len(room.common)):
-                between = mesh.between[a, slot, w]
+            for w in range(len(workspace.common)):
+                shared |= workspace.common[w] & maps.between[a, slot, w]
+            for w in range(len(workspace.common)):
+                between = maps.between[a, slot, w]
                 if shared:
-                    room.common[w] &= between | mesh.behind[a, slot, w]
+                    workspace.common[w] &= between | maps.behind[a, slot, w]
                 else:
-                    room.common[w] |= between
+                    workspace.common[w] |= between
     count = 0
-    for i in range(mesh.counts[a] - 1, -1, -1):
-        slot = mesh.order[a, i]
-        usable = not real or has(mesh.real[a], slot)
-        if usable and has(room.common, slot):
+    for i in range(maps.counts[a] - 1, -1, -1):
+        slot = maps.order[a, i]
+        usable = not real or has_bit(maps.real[a], slot)
+        if usable and has_bit(workspace.common, slot):
             reached = np.uint64(0)
-            for w in range(len(room.anchors)):
-                reached |= room.anchors[w] & mesh.beyond[a, slot, w]
-                room.anchors[w] &= ~mesh.beyond[a, slot, w]
+            for w in range(len(workspace.anchors)):
+                reached |= workspace.anchors[w] & maps.beyond[a, slot, w]
+                workspace.anchors[w] &= ~maps.beyond[a, slot, w]
             if reached:
-                room.targets[count] = slot
+                workspace.targets[count] = slot
                 count += 1
     return count

@@ -1,4 +1,4 @@
-"""Which soft links a broker keeps: profiled by gain, promoted and dropped in rounds (P5 §6)."""
+"""Link management: soft links are profiled by gain, promoted and dropped in rounds (P5 §6)."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ import numpy.typing as npt
 from ...instances.arrays import Ids
 from ...instances.brokers.network import BrokerNetwork
 from ..compiled import kernel
-from .dissemination import INTERVAL, Profile, Traffic, carry, new_load, new_profile, traffic_of
-from .working_map import FREE, Mesh, has, link, mesh_of, put, unlink
+from .dissemination import INTERVAL, SentCounts, Traffic, no_messages, route, traffic_of
+from .working_map import FREE, WorkingMaps, add_link, has_bit, remove_link, set_bit, working_maps
 
 
 @dataclass(frozen=True)
 class Management:
-    """How soft links are managed.
+    """The parameters of link management.
 
     Attributes
     ----------
     rounds : int
-        How often every broker reviews its links.
+        Reviews of its links by every broker.
     window : int
-        Publications carried before each review; the traffic starts again when it ends.
+        Publications routed before each review; after the last publication the first follows again.
     candidates : int
         Links beyond the fanout that a broker may profile at a time (maxlinks − fanout).
     load_threshold, output_threshold : int
-        Percent of its uplink above which a broker counts as loaded, and above which it saves its uplink (SH).
+        Percent of its uplink capacity above which a broker counts as loaded, and above which it saves its uplink (SH).
     """
 
     rounds: int = 40
@@ -39,7 +39,7 @@ class Management:
 
 
 class Limits(NamedTuple):
-    """What every review goes by. Shapes: spare (n,), path_delays (n, n); radius and candidates are numbers."""
+    """The limits on links in every review. Shapes: spare (n,), path_delays (n, n)."""
 
     spare: npt.NDArray[np.int64]
     path_delays: npt.NDArray[np.int64]
@@ -47,51 +47,52 @@ class Limits(NamedTuple):
     candidates: int
 
 
-def managed_links(network: BrokerNetwork, strategy: int, how: Management) -> Ids:
-    """The soft links after `rounds` reviews of traffic carried by a strategy, rows (sender, receiver).
+def managed_links(network: BrokerNetwork, strategy: int, management: Management) -> Ids:
+    """The soft links after `rounds` reviews of the traffic of a strategy, rows (sender, receiver).
 
-    A broker ranks its soft and candidate links by gain: publications meant for the link × brokers it skips × the
-    product over these of 1 + max(0, load − threshold), where the paper writes min and means max. The best, as many as
-    the fanout leaves beside primary links, are kept or promoted; the rest, and any without gain, go. Then it profiles
-    primary neighbours of brokers that it sends much to. For the first candidates there is no gain yet, as primary links
-    skip nobody, so these are ranked by what their gain would be if all of that traffic went on to them; what was
-    profiled least recently comes first, and of equals what bypasses the slower path.
+    A broker ranks its soft and candidate links by gain: publications intended for the link × brokers that it bypasses ×
+    the product over these of 1 + max(0, load − threshold); the paper prints min, where max must be meant. As many of
+    the best as the fanout leaves beside the primary links are kept or promoted; the others, and those without gain, are
+    removed. Then the broker profiles new candidates: neighbours of the brokers that it sends to. As primary links
+    bypass no broker and have no gain, a candidate's rank is the gain it would have if all that traffic continued to it.
+    The least recently profiled comes first; among equals, the one that bypasses the slower path.
 
     Notes
     -----
-    Cost of a round: that of carrying its window, and O(n (n + c² + c d)) with d the largest primary degree.
+    Cost of a round: that of routing its window, and O(n (n + c² + c d)) with d the largest primary degree.
     """
+    size = network.num_brokers
     neighbourhood = (network.tree.distances <= network.radius).sum(axis=1) - 1
-    capacity = int(min(network.fanout + how.candidates, neighbourhood.max()))
-    mesh = mesh_of(network.tree, capacity=capacity)
-    limits = Limits(network.spare_links(), network.tree.path_delays, network.radius, how.candidates)
-    load = new_load(network, how.output_threshold)
-    profiled = np.full((network.num_brokers, network.num_brokers), FREE, dtype=np.int64)
-    neighbours = _neighbour_table(network)
+    maps = working_maps(network.tree, capacity=int(min(network.fanout + management.candidates, neighbourhood.max())))
+    limits = Limits(network.spare_links(), network.tree.path_delays, network.radius, management.candidates)
+    counts = no_messages(network, maps, management.output_threshold)
+    last_profiled = np.full((size, size), FREE, dtype=np.int64)
+    neighbours = neighbour_table(network)
     total, first = len(network.publications), 0
-    for number in range(how.rounds if total else 0):
-        last = min(first + how.window, total)
-        traffic, profile = traffic_of(network, first, last), new_profile(mesh)
-        load.interval[:] = FREE
-        carry(traffic, mesh, strategy, load, profile)
-        factors = _load_factors(network, traffic, profile, how.load_threshold)
-        review(mesh, profile.sent, factors, limits, neighbours, profiled, number)
+    for number in range(management.rounds if total else 0):
+        last = min(first + management.window, total)
+        traffic = traffic_of(network, first, last)
+        counts.interval[:], counts.by_slot[:], counts.total[:] = FREE, 0, 0
+        route(traffic, maps, strategy, counts)
+        factors = _load_factors(network, traffic, counts, management.load_threshold)
+        review(maps, counts.by_slot, factors, limits, neighbours, last_profiled, number)
         first = last if last < total else 0
-    return soft_links_of(mesh)
+    return soft_links_of(maps)
 
 
-def soft_links_of(mesh: Mesh) -> Ids:
-    """The soft links in use, rows (sender, receiver), in order."""
+def soft_links_of(maps: WorkingMaps) -> Ids:
+    """The soft links in use, rows (sender, receiver), in lexicographic order."""
     pairs = [
-        (a, int(mesh.ends[a, slot]))
-        for a in range(len(mesh.ends))
-        for slot in mesh.order[a, : mesh.counts[a]]
-        if has(mesh.real[a], slot) and mesh.distances[a, mesh.ends[a, slot]] > 1
+        (a, int(maps.ends[a, slot]))
+        for a in range(len(maps.ends))
+        for slot in maps.order[a, : maps.counts[a]]
+        if has_bit(maps.real[a], slot) and maps.distances[a, maps.ends[a, slot]] > 1
     ]
     return np.array(sorted(pairs), dtype=np.int32).reshape(-1, 2)
 
 
-def _neighbour_table(network: BrokerNetwork) -> Ids:
+def neighbour_table(network: BrokerNetwork) -> Ids:
+    """The primary neighbours of each broker, shape (n, largest degree), filled up with -1."""
     table = np.full((network.num_brokers, max(1, int(network.tree.degrees.max()))), FREE, dtype=np.int32)
     for broker, ends in enumerate(network.tree.neighbours):
         table[broker, : len(ends)] = ends
@@ -99,107 +100,111 @@ def _neighbour_table(network: BrokerNetwork) -> Ids:
 
 
 def _load_factors(
-    network: BrokerNetwork, traffic: Traffic, profile: Profile, threshold: int
+    network: BrokerNetwork, traffic: Traffic, counts: SentCounts, threshold: int
 ) -> npt.NDArray[np.float64]:
-    """1 + max(0, load − threshold) of each broker; one without a cap is never loaded."""
+    """1 + max(0, load − threshold) of each broker; the load of one without a cap is 0."""
     seconds = max(int(traffic.times[-1] - traffic.times[0]), INTERVAL) / INTERVAL
     caps = network.tree.uplinks
-    load = np.where(caps > 0, profile.output / (np.maximum(caps, 1) * seconds), 0.0)
+    load = np.where(caps > 0, counts.total / (np.maximum(caps, 1) * seconds), 0.0)
     factors: npt.NDArray[np.float64] = 1 + np.maximum(0.0, load - threshold / 100)
     return factors
 
 
 @kernel
 def review(
-    mesh: Mesh,
+    maps: WorkingMaps,
     sent: npt.NDArray[np.int64],
     factors: npt.NDArray[np.float64],
     limits: Limits,
     neighbours: Ids,
-    profiled: npt.NDArray[np.int64],
+    last_profiled: npt.NDArray[np.int64],
     number: int,
 ) -> None:
-    """One round at every broker, which changes nobody's links but its own."""
-    for a in range(len(mesh.ends)):
-        promise = np.zeros(len(mesh.ends))
-        for i in range(mesh.counts[a]):
-            slot = mesh.order[a, i]
-            far = mesh.ends[a, slot]
+    """One round: every broker reviews its own links."""
+    for a in range(len(maps.ends)):
+        potential = np.zeros(len(maps.ends))
+        for i in range(maps.counts[a]):
+            slot = maps.order[a, i]
+            far = maps.ends[a, slot]
             for end in neighbours[far]:
-                if end != FREE and 2 <= mesh.distances[a, end] <= limits.radius:
-                    reached = sent[a, slot] * (mesh.distances[a, end] - 1) * load_factor(mesh, a, end, factors)
-                    promise[end] = max(promise[end], reached)
-        _keep_best(mesh, a, sent[a], factors, limits.spare[a])
-        _profile_next(mesh, a, promise, limits, profiled, number)
+                if end != FREE and 2 <= maps.distances[a, end] <= limits.radius:
+                    reached = sent[a, slot] * (maps.distances[a, end] - 1) * load_factor(maps, a, end, factors)
+                    potential[end] = max(potential[end], reached)
+        _keep_best(maps, a, sent[a], factors, limits.spare[a])
+        _profile_next(maps, a, potential, limits, last_profiled, number)
 
 
 @kernel
-def _keep_best(mesh: Mesh, a: int, sent: npt.NDArray[np.int64], factors: npt.NDArray[np.float64], spare: int) -> None:
-    gains = np.zeros(mesh.ends.shape[1])
-    for i in range(mesh.counts[a]):
-        slot = mesh.order[a, i]
-        gains[slot] = gain(mesh, a, mesh.ends[a, slot], sent[slot], factors)
-    kept = np.zeros(mesh.ends.shape[1], dtype=np.bool_)
+def _keep_best(
+    maps: WorkingMaps, a: int, sent: npt.NDArray[np.int64], factors: npt.NDArray[np.float64], spare: int
+) -> None:
+    gains = np.zeros(maps.ends.shape[1])
+    for i in range(maps.counts[a]):
+        slot = maps.order[a, i]
+        gains[slot] = gain(maps, a, maps.ends[a, slot], sent[slot], factors)
+    kept = np.zeros(maps.ends.shape[1], dtype=np.bool_)
     for _ in range(spare):
         best = FREE
-        for i in range(mesh.counts[a]):
-            slot = mesh.order[a, i]
+        for i in range(maps.counts[a]):
+            slot = maps.order[a, i]
             if kept[slot] or gains[slot] <= 0:
                 continue
             better = best == FREE or gains[slot] > gains[best]
-            if better or (gains[slot] == gains[best] and has(mesh.real[a], slot) and not has(mesh.real[a], best)):
+            if better or (
+                gains[slot] == gains[best] and has_bit(maps.real[a], slot) and not has_bit(maps.real[a], best)
+            ):
                 best = slot
         if best == FREE:
             break
         kept[best] = True
-    for slot in range(mesh.ends.shape[1]):
-        if mesh.ends[a, slot] != FREE and mesh.distances[a, mesh.ends[a, slot]] > 1:
+    for slot in range(maps.ends.shape[1]):
+        if maps.ends[a, slot] != FREE and maps.distances[a, maps.ends[a, slot]] > 1:
             if kept[slot]:
-                put(mesh.real[a], slot)
+                set_bit(maps.real[a], slot)
             else:
-                unlink(mesh, a, slot)
+                remove_link(maps, a, slot)
 
 
 @kernel
-def gain(mesh: Mesh, a: int, v: int, sent: int, factors: npt.NDArray[np.float64]) -> float:
-    """Of a link from `a` to `v` over which `sent` publications went."""
-    return float(sent * (mesh.distances[a, v] - 1)) * load_factor(mesh, a, v, factors)
+def gain(maps: WorkingMaps, a: int, v: int, sent: int, factors: npt.NDArray[np.float64]) -> float:
+    """The gain of a link from `a` to `v` that is intended for `sent` publications."""
+    return float(sent * (maps.distances[a, v] - 1)) * load_factor(maps, a, v, factors)
 
 
 @kernel
-def load_factor(mesh: Mesh, a: int, v: int, factors: npt.NDArray[np.float64]) -> float:
+def load_factor(maps: WorkingMaps, a: int, v: int, factors: npt.NDArray[np.float64]) -> float:
     """The product of the factors of the brokers strictly between `a` and `v`."""
-    product, at = 1.0, mesh.next_hops[a, v]
+    product, at = 1.0, maps.next_hops[a, v]
     while at != v:
         product *= factors[at]
-        at = mesh.next_hops[at, v]
+        at = maps.next_hops[at, v]
     return product
 
 
 @kernel
 def _profile_next(
-    mesh: Mesh,
+    maps: WorkingMaps,
     a: int,
-    promise: npt.NDArray[np.float64],
+    potential: npt.NDArray[np.float64],
     limits: Limits,
-    profiled: npt.NDArray[np.int64],
+    last_profiled: npt.NDArray[np.int64],
     number: int,
 ) -> None:
-    for i in range(mesh.counts[a]):
-        promise[mesh.ends[a, mesh.order[a, i]]] = 0
-    for _ in range(min(limits.candidates, mesh.ends.shape[1] - mesh.counts[a])):
+    for i in range(maps.counts[a]):
+        potential[maps.ends[a, maps.order[a, i]]] = 0
+    for _ in range(min(limits.candidates, maps.ends.shape[1] - maps.counts[a])):
         best = FREE
-        for v in range(len(promise)):
-            if promise[v] <= 0:
+        for v in range(len(potential)):
+            if potential[v] <= 0:
                 continue
-            if best == FREE or profiled[a, v] < profiled[a, best]:
+            if best == FREE or last_profiled[a, v] < last_profiled[a, best]:
                 best = v
-            elif profiled[a, v] == profiled[a, best]:
+            elif last_profiled[a, v] == last_profiled[a, best]:
                 slower = limits.path_delays[a, v] > limits.path_delays[a, best]
-                if promise[v] > promise[best] or (promise[v] == promise[best] and slower):
+                if potential[v] > potential[best] or (potential[v] == potential[best] and slower):
                     best = v
         if best == FREE:
             return
-        link(mesh, a, best, False)
-        profiled[a, best] = number
-        promise[best] = 0
+        add_link(maps, a, best, False)
+        last_profiled[a, best] = number
+        potential[best] = 0

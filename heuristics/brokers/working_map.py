@@ -1,14 +1,13 @@
-"""Working overlay maps: how each broker sees the primary network through its own links (P5 §3).
+"""Working overlay maps: the primary network as each broker uses it through its own links (P5 §3).
 
-A broker knows the primary network within Δ hops, its master map: the rows of next hops and distances. Contracting
-every broker that it has no link to into the next one towards itself leaves its working map. The map is kept as the
-brokers it has links to, each in a slot, and for every other broker the slot that stands for it; relative positions
-are sets of slots, a bit each. A new or a dropped link touches one broker's map alone, and only what lies beyond it.
+The master map of a broker is the primary network within Δ hops: next hops and distances. Contracting every broker that
+it has no link to into the next one on the path back gives its working map. The map is stored as one slot for each of
+the broker's links and, for every other broker, the slot it is contracted into; relative positions are sets of slots,
+one bit each. Adding or removing a link changes one broker's map only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -23,24 +22,24 @@ FREE = -1
 _ONE = np.uint64(1)
 
 
-class Mesh(NamedTuple):
-    """The working maps of all brokers. n brokers, c slots each, w words of 64 bits.
+class WorkingMaps(NamedTuple):
+    """The working maps of all brokers. n brokers with c slots each, in w words of 64 bits.
 
     Attributes
     ----------
     next_hops, distances : int32 arrays, shape (n, n)
         The master maps, as in :class:`.BrokerTree`.
     counts : int64 array, shape (n,)
-        How many links each broker has, candidates among them.
+        The number of links of each broker, candidates included.
     ends : int32 array, shape (n, c)
         The broker that a slot's link goes to; -1 for a free slot.
     order : int32 array, shape (n, c)
         The slots in use, by distance and then by broker.
     slots : int32 array, shape (n, n)
-        ``slots[a, v]`` is the slot of the last broker on the primary path from a to v that a has a link to; -1 at a.
+        ``slots[a, v]`` is the slot of the last broker on the primary path from a to v that a has a link to; -1 for a.
     between, beyond, behind : uint64 arrays, shape (n, c, w)
-        Slots of the brokers between a and the slot's broker (and itself), downstream of it (and itself), and those it
-        reaches through a.
+        For each slot of a: the slots on the path from a to the slot's broker, those downstream of that broker (both
+        with the slot itself), and those that it reaches through a.
     real : uint64 array, shape (n, w)
         The slots of primary and soft links; the others in use are candidates.
     """
@@ -57,150 +56,141 @@ class Mesh(NamedTuple):
     real: Bits
 
 
-def mesh_of(tree: BrokerTree, soft_links: Iterable[tuple[int, int]] = (), capacity: int = 0) -> Mesh:
-    """The working maps over the primary links and the given soft links, which are (sender, receiver).
+def working_maps(tree: BrokerTree, soft_links: npt.ArrayLike = (), capacity: int = 0) -> WorkingMaps:
+    """The working maps over the primary links and the given soft links, rows (sender, receiver).
 
     Parameters
     ----------
     capacity : int
-        Slots a broker; more are made where a broker has more links than that.
+        Slots for each broker; more if a broker has more links than that.
 
     Notes
     -----
     Cost O(n) a link, memory O(n² + n c²/64).
     """
-    links = list(soft_links)
-    most = int((tree.degrees + np.bincount([u for u, _ in links], minlength=tree.num_brokers)).max())
-    mesh = _empty(tree, max(capacity, most, 1))
-    for broker, ends in enumerate(tree.neighbours):
-        for end in ends.tolist():
-            link(mesh, broker, end, True)
-    for broker, end in links:
-        link(mesh, broker, end, True)
-    return mesh
-
-
-def _empty(tree: BrokerTree, capacity: int) -> Mesh:
-    size, words = tree.num_brokers, -(-capacity // WORD)
-
-    def sets() -> Bits:
-        return np.zeros((size, capacity, words), dtype=np.uint64)
-
-    return Mesh(
-        tree.next_hops,
-        tree.distances,
-        np.zeros(size, dtype=np.int64),
-        np.full((size, capacity), FREE, dtype=np.int32),
-        np.full((size, capacity), FREE, dtype=np.int32),
-        np.full((size, size), FREE, dtype=np.int32),
-        sets(),
-        sets(),
-        sets(),
-        np.zeros((size, words), dtype=np.uint64),
+    links: list[list[int]] = np.asarray(soft_links, dtype=np.int64).reshape(-1, 2).tolist()
+    size, senders = tree.num_brokers, [u for u, _ in links]
+    capacity = max(1, capacity, int((tree.degrees + np.bincount(senders, minlength=size)).max()))
+    words = -(-capacity // WORD)
+    between, beyond, behind = (np.zeros((size, capacity, words), dtype=np.uint64) for _ in range(3))
+    maps = WorkingMaps(
+        next_hops=tree.next_hops,
+        distances=tree.distances,
+        counts=np.zeros(size, dtype=np.int64),
+        ends=np.full((size, capacity), FREE, dtype=np.int32),
+        order=np.full((size, capacity), FREE, dtype=np.int32),
+        slots=np.full((size, size), FREE, dtype=np.int32),
+        between=between,
+        beyond=beyond,
+        behind=behind,
+        real=np.zeros((size, words), dtype=np.uint64),
     )
+    for sender, receiver in [*tree.links.tolist(), *tree.links[:, ::-1].tolist(), *links]:
+        add_link(maps, sender, receiver, True)
+    return maps
 
 
 @kernel
-def link(mesh: Mesh, a: int, v: int, real: bool) -> int:
-    """Give broker `a` a link to `v`, which it has none to: its slot. Cost O(n + c w)."""
-    ends, between, beyond, behind = mesh.ends[a], mesh.between[a], mesh.beyond[a], mesh.behind[a]
+def add_link(maps: WorkingMaps, a: int, v: int, real: bool) -> int:
+    """Add a link from broker `a` to `v`, which has none yet, and return its slot. Cost O(n + c w)."""
+    ends, between, beyond, behind = maps.ends[a], maps.between[a], maps.beyond[a], maps.behind[a]
     slot = 0
     while ends[slot] != FREE:
         slot += 1
     ends[slot] = v
-    before = mesh.slots[a, v]
+    before = maps.slots[a, v]
     between[slot] = 0
     beyond[slot] = 0
     behind[slot] = 0
     if before != FREE:
         between[slot] = between[before]
-    put(between[slot], slot)
-    for i in range(mesh.counts[a]):
-        other = mesh.order[a, i]
-        if mesh.next_hops[a, ends[other]] != mesh.next_hops[a, v]:
-            put(behind[slot], other)
-            put(behind[other], slot)
-        elif has(between[slot], other):
-            put(beyond[other], slot)
-        elif passes(mesh, a, v, ends[other]):
-            put(beyond[slot], other)
-            put(between[other], slot)
-    put(beyond[slot], slot)
-    for x in range(len(mesh.slots)):
-        if x != a and mesh.slots[a, x] == before and passes(mesh, a, v, x):
-            mesh.slots[a, x] = slot
-    _insert(mesh, a, slot)
+    set_bit(between[slot], slot)
+    for i in range(maps.counts[a]):
+        other = maps.order[a, i]
+        if maps.next_hops[a, ends[other]] != maps.next_hops[a, v]:
+            set_bit(behind[slot], other)
+            set_bit(behind[other], slot)
+        elif has_bit(between[slot], other):
+            set_bit(beyond[other], slot)
+        elif on_path(maps, a, v, ends[other]):
+            set_bit(beyond[slot], other)
+            set_bit(between[other], slot)
+    set_bit(beyond[slot], slot)
+    for x in range(len(maps.slots)):
+        if x != a and maps.slots[a, x] == before and on_path(maps, a, v, x):
+            maps.slots[a, x] = slot
+    _insert(maps, a, slot)
     if real:
-        put(mesh.real[a], slot)
+        set_bit(maps.real[a], slot)
     return slot
 
 
 @kernel
-def unlink(mesh: Mesh, a: int, slot: int) -> None:
-    """Take a soft or candidate link of broker `a` away. Cost O(n + c w)."""
-    before = closer(mesh, a, slot)
-    for x in range(len(mesh.slots)):
-        if mesh.slots[a, x] == slot:
-            mesh.slots[a, x] = before
+def remove_link(maps: WorkingMaps, a: int, slot: int) -> None:
+    """Remove a soft or candidate link of broker `a`. Cost O(n + c w)."""
+    before = previous_slot(maps, a, slot)
+    for x in range(len(maps.slots)):
+        if maps.slots[a, x] == slot:
+            maps.slots[a, x] = before
     kept = 0
-    for i in range(mesh.counts[a]):
-        other = mesh.order[a, i]
+    for i in range(maps.counts[a]):
+        other = maps.order[a, i]
         if other != slot:
-            mesh.order[a, kept] = other
+            maps.order[a, kept] = other
             kept += 1
-            drop(mesh.between[a, other], slot)
-            drop(mesh.beyond[a, other], slot)
-            drop(mesh.behind[a, other], slot)
-    mesh.order[a, kept] = FREE
-    mesh.counts[a] = kept
-    mesh.ends[a, slot] = FREE
-    drop(mesh.real[a], slot)
+            clear_bit(maps.between[a, other], slot)
+            clear_bit(maps.beyond[a, other], slot)
+            clear_bit(maps.behind[a, other], slot)
+    maps.order[a, kept] = FREE
+    maps.counts[a] = kept
+    maps.ends[a, slot] = FREE
+    clear_bit(maps.real[a], slot)
 
 
 @kernel
-def closer(mesh: Mesh, a: int, slot: int) -> int:
-    """The slot of the last broker before the slot's own on the primary path, candidates among them; -1 if none."""
-    for i in range(mesh.counts[a] - 1, -1, -1):
-        other = mesh.order[a, i]
-        if other != slot and has(mesh.between[a, slot], other):
+def previous_slot(maps: WorkingMaps, a: int, slot: int) -> int:
+    """The slot of the last broker before the slot's own on the primary path, candidates included; -1 if none."""
+    for i in range(maps.counts[a] - 1, -1, -1):
+        other = maps.order[a, i]
+        if other != slot and has_bit(maps.between[a, slot], other):
             return int(other)
     return FREE
 
 
 @kernel
-def passes(mesh: Mesh, a: int, v: int, x: int) -> bool:
-    """Whether the primary path from `a` to `x` goes through `v`."""
-    return bool(mesh.distances[a, v] + mesh.distances[v, x] == mesh.distances[a, x])
+def on_path(maps: WorkingMaps, a: int, v: int, x: int) -> bool:
+    """Whether `v` is on the primary path from `a` to `x`."""
+    return bool(maps.distances[a, v] + maps.distances[v, x] == maps.distances[a, x])
 
 
 @kernel
-def _insert(mesh: Mesh, a: int, slot: int) -> None:
-    place, v = mesh.counts[a], mesh.ends[a, slot]
-    while place > 0:
-        other = mesh.order[a, place - 1]
-        end = mesh.ends[a, other]
-        near = mesh.distances[a, end] < mesh.distances[a, v]
-        if near or (mesh.distances[a, end] == mesh.distances[a, v] and end < v):
+def _insert(maps: WorkingMaps, a: int, slot: int) -> None:
+    rank, v = maps.counts[a], maps.ends[a, slot]
+    while rank > 0:
+        other = maps.order[a, rank - 1]
+        end = maps.ends[a, other]
+        near = maps.distances[a, end] < maps.distances[a, v]
+        if near or (maps.distances[a, end] == maps.distances[a, v] and end < v):
             break
-        mesh.order[a, place] = other
-        place -= 1
-    mesh.order[a, place] = slot
-    mesh.counts[a] += 1
+        maps.order[a, rank] = other
+        rank -= 1
+    maps.order[a, rank] = slot
+    maps.counts[a] += 1
 
 
 @kernel
-def put(bits: Bits, slot: int) -> None:
+def set_bit(bits: Bits, slot: int) -> None:
     """Add a slot to a set."""
     bits[slot >> 6] |= _ONE << np.uint64(slot & 63)
 
 
 @kernel
-def drop(bits: Bits, slot: int) -> None:
-    """Take a slot from a set."""
+def clear_bit(bits: Bits, slot: int) -> None:
+    """Remove a slot from a set."""
     bits[slot >> 6] &= ~(_ONE << np.uint64(slot & 63))
 
 
 @kernel
-def has(bits: Bits, slot: int) -> bool:
+def has_bit(bits: Bits, slot: int) -> bool:
     """Whether a slot is in a set."""
     return bool((bits[slot >> 6] >> np.uint64(slot & 63)) & _ONE)

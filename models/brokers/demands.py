@@ -1,4 +1,4 @@
-"""What has to be carried over a broker network, with alike publications taken together, and the links there can be."""
+"""What has to be disseminate_over over a broker network, with alike publications taken together, and the links there can be."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...heuristics.brokers.forwarding import STRATEGIES
 from ...heuristics.brokers.link_management import Management
-from ...heuristics.brokers.soft_links import MANAGEMENT, disseminate, two_feeds
+from ...heuristics.brokers.soft_links import MANAGEMENT, disseminate, example_network
 from ...instances.brokers.dissemination import Dissemination
 from ...instances.brokers.network import BrokerNetwork
 from ...instances.brokers.problems import SoftLinks
@@ -181,7 +181,7 @@ def _least_over_managed(
 
 @cache
 def _warm_up() -> None:
-    network, problem = two_feeds(), SoftLinks()
+    network, problem = example_network(), SoftLinks()
     for minimise in (by_ilp, by_cp_sat):
         least_soft_links(network, minimise, seed=0, time_limit=None, threads=1)
     _least_over_managed(network, problem, seed=0, time_limit=None, strategy="s2")

@@ -74,7 +74,7 @@ def test_by_the_view_of_the_moment_a_publication_can_get_lost() -> None:
     def lost(one_view: bool) -> int:
         network = MovingNetwork(move, [(4, 1)], S2, Coordinator(), one_view=one_view)
         network.start()
-        while not (4 in network._refrain and network.ready == [(0, 4)]):
+        while not (4 in network._avoiding and network.ready == [(0, 4)]):
             network.step(network.ready[0])
         network.publish(4, np.array([0], dtype=np.int32))
         assert (4, 1) in network.ready
@@ -92,7 +92,7 @@ def test_a_broker_beyond_delta_of_the_mover_can_have_an_anchor_on_the_moving_pat
     """5 - 4 - 3 - c hangs off the path N - c - x - B; its anchor towards the mover is N, before and wrongly after."""
     tree = BrokerTree.of(8, [(0, 1), (1, 2), (2, 6), (6, 7), (2, 3), (3, 4), (4, 5)])
     move = Move(tree, 4, 0, 1, 7)
-    after = move.moved()
+    after = move.tree_after()
     assert tree.distances[5, 0] > 4 < after.distances[5, 0]
     assert tree.distances[5, 1] == 4
     assert after.next_hops[1, 0] == 2 == after.next_hops[1, 5], "the mover lies back where 5 sends from"
@@ -103,7 +103,7 @@ def test_a_broker_beyond_delta_of_the_mover_can_have_an_anchor_on_the_moving_pat
 @given(given=moves(max_brokers=14))
 def test_outside_the_affected_brokers_first_hops_and_anchors_stay(given: tuple[Move, list[Link]]) -> None:
     move, _ = given
-    before, after = move.tree, move.moved()
+    before, after = move.tree, move.tree_after()
 
     def anchor(tree: BrokerTree, v: int, x: int) -> int:
         at = v

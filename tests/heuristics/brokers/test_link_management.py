@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlaybench.heuristics.brokers.link_management import Limits, _neighbour_table, gain, review
-from overlaybench.heuristics.brokers.working_map import has, link, mesh_of
+from overlaybench.heuristics.brokers.link_management import Limits, gain, neighbour_table, review
+from overlaybench.heuristics.brokers.working_map import add_link, has_bit, working_maps
 from overlaybench.instances.brokers.network import BrokerNetwork
 from overlaybench.instances.brokers.tree import BrokerTree
 from tests.broker_strategies import Link, networks_with_links
@@ -46,13 +46,13 @@ def reviewed(
         ranked = sorted(worthy, key=lambda v: (-gains[v], v not in soft, path_place(path, a, v)))
         best = set(ranked[: network.fanout - graph.degree(a)])
         kept |= {(a, v) for v in best}
-        promise: dict[int, float] = {}
+        potential: dict[int, float] = {}
         for x in ends:
             for v in graph[x]:
                 if 2 <= len(path[a][v]) - 1 <= network.radius:
-                    promise[v] = max(promise.get(v, 0), worth(v, sent[a, x]))
-        waiting = [v for v in promise if promise[v] > 0 and v not in best | set(graph[a])]
-        waiting.sort(key=lambda v: (profiled.get((a, v), -1), -promise[v], -int(tree.path_delays[a, v]), v))
+                    potential[v] = max(potential.get(v, 0), worth(v, sent[a, x]))
+        waiting = [v for v in potential if potential[v] > 0 and v not in best | set(graph[a])]
+        waiting.sort(key=lambda v: (profiled.get((a, v), -1), -potential[v], -int(tree.path_delays[a, v]), v))
         tried |= {(a, v) for v in waiting[: min(many, room - graph.degree(a) - len(best))]}
     return kept, tried
 
@@ -73,23 +73,25 @@ def test_a_review_keeps_promotes_and_drops_as_told(
     candidates = {each for each in free if data.draw(st.booleans())}
     while crowded := [u for u in range(size) if sum(w == u for w, _ in candidates) > many]:
         candidates.remove(min(each for each in candidates if each[0] == crowded[0]))
-    mesh = mesh_of(network.tree, links, capacity=room)
+    maps = working_maps(network.tree, links, capacity=room)
     for u, v in sorted(candidates):
-        link(mesh, u, v, False)
-    sent, counts = np.zeros(mesh.ends.shape, dtype=np.int64), {}
+        add_link(maps, u, v, False)
+    sent, counts = np.zeros(maps.ends.shape, dtype=np.int64), {}
     for u in range(size):
-        for slot in mesh.order[u, : mesh.counts[u]].tolist():
-            sent[u, slot] = counts[u, int(mesh.ends[u, slot])] = data.draw(st.integers(0, 4))
+        for slot in maps.order[u, : maps.counts[u]].tolist():
+            sent[u, slot] = counts[u, int(maps.ends[u, slot])] = data.draw(st.integers(0, 4))
     factors = data.draw(st.lists(st.sampled_from([1.0, 1.5, 2.0]), min_size=size, max_size=size))
     last = {each: data.draw(st.integers(0, 3)) for each in free if data.draw(st.booleans())}
     profiled = np.full((size, size), -1, dtype=np.int64)
     for (u, v), round_number in last.items():
         profiled[u, v] = round_number
     limits = Limits(network.spare_links(), network.tree.path_delays, network.radius, many)
-    review(mesh, sent, np.array(factors), limits, _neighbour_table(network), profiled, 9)
+    review(maps, sent, np.array(factors), limits, neighbour_table(network), profiled, 9)
     expected = reviewed(network, set(links), candidates, counts, factors, last, many, room)
     now = {
-        (u, int(mesh.ends[u, s]), has(mesh.real[u], s)) for u in range(size) for s in mesh.order[u, : mesh.counts[u]]
+        (u, int(maps.ends[u, s]), has_bit(maps.real[u], s))
+        for u in range(size)
+        for s in maps.order[u, : maps.counts[u]]
     }
     soft = {(u, v) for u, v, real in now if real and network.tree.distances[u, v] > 1}
     assert (soft, {(u, v) for u, v, real in now if not real}) == expected
@@ -97,9 +99,9 @@ def test_a_review_keeps_promotes_and_drops_as_told(
 
 
 def test_links_past_loaded_brokers_gain_more_with_max_and_nothing_with_min() -> None:
-    mesh = mesh_of(BrokerTree.of(4, [(0, 1), (1, 2), (2, 3)]))
+    maps = working_maps(BrokerTree.of(4, [(0, 1), (1, 2), (2, 3)]))
     threshold, load = 0.8, np.array([0.0, 0.9, 0.5, 0.0])
     factors = 1 + np.maximum(0, load - threshold)
-    assert gain(mesh, 0, 3, 10, factors) == pytest.approx(10 * 2 * 1.1)
+    assert gain(maps, 0, 3, 10, factors) == pytest.approx(10 * 2 * 1.1)
     as_printed = 1 + np.minimum(0, load - threshold)
-    assert gain(mesh, 0, 3, 10, as_printed) == pytest.approx(10 * 2 * 0.7), "a loaded broker would not count at all"
+    assert gain(maps, 0, 3, 10, as_printed) == pytest.approx(10 * 2 * 0.7), "a loaded broker would not count at all"

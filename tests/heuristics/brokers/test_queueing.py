@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 
 from overlaybench.heuristics.brokers.forwarding import S2, STRATEGIES
 from overlaybench.heuristics.brokers.link_management import Management, managed_links
-from overlaybench.heuristics.brokers.queueing import Heap, Timing, _pop, _push, simulate
-from overlaybench.heuristics.brokers.soft_links import carried
+from overlaybench.heuristics.brokers.queueing import Timing, simulate
+from overlaybench.heuristics.brokers.soft_links import disseminate_over
 from overlaybench.instances.brokers.network import BrokerNetwork
+from overlaybench.instances.brokers.predicates import Publications, Subscriptions
 from overlaybench.instances.brokers.problems import SoftLinks
+from overlaybench.instances.brokers.tree import BrokerTree
 from overlaybench.instances.catalogue import WORKLOADS
 from tests.broker_strategies import Link, networks_with_links
 from tests.heuristics.brokers.queueing_twin import Tie, simulated
@@ -43,14 +45,14 @@ def test_one_event_a_message_gives_what_an_event_for_everything_gives(
 @pytest.mark.parametrize("strategy", ["s0", "s1", "s2"])
 @settings(max_examples=40, deadline=None)
 @given(given=networks_with_links(max_brokers=12))
-def test_without_a_horizon_queues_lose_nothing_and_change_no_way(
+def test_without_a_horizon_queues_lose_nothing_and_change_no_route(
     strategy: str, given: tuple[BrokerNetwork, list[Link]]
 ) -> None:
     network, links = given
     if strategy == "s0":
         links = []
     rows = np.array(links, dtype=np.int32).reshape(-1, 2)
-    still = carried(network, STRATEGIES.index(strategy), rows)
+    still = disseminate_over(network, STRATEGIES.index(strategy), rows)
     measures = SoftLinks().measures(network, still)
     queued = simulate(network, STRATEGIES.index(strategy), rows, Timing(service=5000))
     assert queued.deliveries == network.num_deliveries
@@ -58,24 +60,7 @@ def test_without_a_horizon_queues_lose_nothing_and_change_no_way(
     assert queued.average_hops == pytest.approx(measures["average_hops"])
 
 
-@settings(deadline=None)
-@given(st.lists(st.tuples(st.booleans(), st.integers(0, 20)), max_size=60))
-def test_messages_leave_the_heap_by_time_and_then_in_the_order_sent(steps: list[tuple[bool, int]]) -> None:
-    heap = Heap(np.empty((64, 2), dtype=np.int64), np.empty((64, 4), dtype=np.int32))
-    size, inside = 0, []
-    for number, (push, time) in enumerate(steps):
-        if push:
-            size = _push(heap, size, time, number, number, 1, 2, 3)
-            inside.append((time, number))
-        elif size:
-            first = min(inside)
-            inside.remove(first)
-            assert (heap.keys[0].tolist(), int(heap.messages[0, 0])) == (list(first), first[1])
-            size = _pop(heap, size)
-    assert size == len(inside)
-
-
-def test_more_messages_under_way_than_there_was_room_for_are_all_delivered() -> None:
+def test_many_messages_in_transit_at_once_are_all_delivered() -> None:
     network = WORKLOADS["brokers-dense"].generate(seed=2, brokers=60, publications=9000, rate=10**9, subscriptions=600)
     found = simulate(network, S2, managed_links(network, S2, Management()), Timing(service=0, soft_delay=10**7))
     assert found.deliveries == network.num_deliveries > 1 << 16
@@ -88,3 +73,14 @@ def test_a_slow_broker_delays_and_saturation_leaves_publications_behind() -> Non
     assert slow.deliveries < fast.deliveries
     assert slow.average_delay > fast.average_delay
     assert slow.longest_queue.max() > fast.longest_queue.max()
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_of_messages_that_arrive_at_once_the_one_sent_first_is_matched_first(first: int) -> None:
+    """Publications 0 and 1 arrive at broker 0 after 1,010 µs; only one of them is for it, and horizon is one match."""
+    tree = BrokerTree.of(4, [(0, 1), (0, 2), (0, 3)])
+    subscriptions = Subscriptions(np.array([0, 3]), np.array([[first], [1 - first]]), np.array([[first], [1 - first]]))
+    publications = Publications(np.array([0, 0]), np.array([1, 2]), np.array([[0], [1]]))
+    network = BrokerNetwork(tree, subscriptions, publications)
+    found = simulate(network, S2, np.empty((0, 2), dtype=np.int32), Timing(service=10, horizon=1020))
+    assert (found.messages, found.deliveries) == (1, 1 - first)

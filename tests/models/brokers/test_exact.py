@@ -56,7 +56,7 @@ def fewest(network: BrokerNetwork) -> int:
 
 
 @pytest.mark.parametrize("method", EXACT, ids=lambda method: method.name)
-@settings(max_examples=25, clock=None)
+@settings(max_examples=25, deadline=None)
 @given(network=broker_networks(max_brokers=5, max_publications=4))
 def test_exact_methods_find_the_fewest_messages(method: object, network: BrokerNetwork) -> None:
     result = method.run(network, PROBLEM)  # type: ignore[attr-defined]
@@ -64,7 +64,7 @@ def test_exact_methods_find_the_fewest_messages(method: object, network: BrokerN
     assert result.value == fewest(network)
 
 
-@settings(max_examples=25, clock=None)
+@settings(max_examples=25, deadline=None)
 @given(network=broker_networks(max_brokers=8), strategy=st.sampled_from(["s0", "s1", "s2"]))
 def test_least_messages_are_the_fewest_over_the_links_given(network: BrokerNetwork, strategy: str) -> None:
     answer = disseminate(network, strategy)
