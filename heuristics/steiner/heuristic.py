@@ -1,4 +1,4 @@
-"""How a heuristic that builds Steiner trees becomes a method."""
+"""From a function that builds a Steiner tree to a method."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from ...instances.method import Method, Proposal
-from ...instances.option import Option
+from ...instances.option import Option, complete
 from ...instances.overlay import Overlay
 from ...instances.problem import Problem
 from ...instances.result import Status
@@ -15,16 +15,16 @@ from ...instances.steiner.instance import SteinerInstance
 
 
 def steiner_heuristic(
-    name: str,
-    build: Callable[..., Overlay | None],
-    *,
-    summary: str,
-    source: str,
-    options: tuple[Option, ...] = (),
+    name: str, build: Callable[..., Overlay | None], *, options: tuple[Option, ...] = (), **attributes: Any
 ) -> Method[SteinerInstance, Overlay]:
-    """The method that builds a tree in polynomial time and proves nothing but that the terminals cannot be joined.
+    """The method of a polynomial heuristic.
 
-    `build` takes the instance and, by name, the options; None means that no tree joins the terminals.
+    Parameters
+    ----------
+    build : callable
+        From the instance and, by name, the options to a tree; None if the terminals are not connected.
+    **attributes
+        Further attributes of :class:`.Method`.
     """
 
     def solve(
@@ -42,16 +42,7 @@ def steiner_heuristic(
 
     @cache
     def warm_up() -> None:
-        star = [(0, 1, 2), (0, 2, 2), (0, 3, 2), (1, 2, 3), (2, 3, 3), (3, 4, 1)]
-        build(SteinerInstance.from_edges(5, star, [1, 2, 3]))
+        edges = [(0, 1, 2), (0, 2, 2), (0, 3, 2), (1, 2, 3), (2, 3, 3), (3, 4, 1)]
+        build(SteinerInstance.from_edges(5, edges, [1, 2, 3]), **complete(options, {}, name))
 
-    return Method(
-        name=name,
-        problems=("steiner",),
-        summary=summary,
-        source=source,
-        exact=False,
-        solve=solve,
-        options=options,
-        warm_up=warm_up,
-    )
+    return Method(name=name, problems=("steiner",), solve=solve, options=options, warm_up=warm_up, **attributes)

@@ -1,4 +1,4 @@
-"""Steiner trees grown path by path, and improved by one node more or less."""
+"""Steiner trees grown by shortest paths, and improved by inserting or removing single nodes."""
 
 from __future__ import annotations
 
@@ -11,20 +11,23 @@ from ...instances.option import Option
 from ...instances.overlay import Overlay
 from ...instances.steiner.instance import SteinerInstance
 from ..compiled import kernel
+from .graph import Flags, Graph, Reals, graph_of, spanning_tree
 from .heuristic import steiner_heuristic
-from .mehlhorn import Flags, Graph, Reals, graph_of, spanning_tree
+
+STARTS = Option("starts", 10, "terminals to start from", least=1, most=10**6)
+IMPROVE = Option("improve", True, "insert and remove nodes while that lowers the cost")
 
 
-def shortest_paths_tree(instance: SteinerInstance, *, starts: int = 10, improve: bool = True) -> Overlay | None:
-    """The best of trees grown from several terminals; None if the terminals cannot be joined.
+def shortest_paths_tree(instance: SteinerInstance, *, starts: int, improve: bool) -> Overlay | None:
+    """The best of trees grown from several terminals; None if the terminals are not connected.
 
     Parameters
     ----------
     instance : SteinerInstance
     starts : int
-        How many terminals to start from, evenly spread over all.
+        The number of terminals to start from, evenly spaced.
     improve : bool
-        Whether to improve each tree by :func:`improved_tree`.
+        Whether to improve each tree by :func:`improve_tree`.
 
     Returns
     -------
@@ -33,38 +36,38 @@ def shortest_paths_tree(instance: SteinerInstance, *, starts: int = 10, improve:
 
     Notes
     -----
-    The nearest terminal not yet on the tree joins it by a shortest path, until all are on it (Takahashi, Matsuyama
-    1980). Cost O(starts · k · m log n) at worst; in practice each tree takes few passes over the graph.
+    Each step adds a shortest path from the tree to the nearest terminal outside it (Takahashi, Matsuyama 1980).
+    Cost O(starts · k · m log n) at worst; in practice each tree takes few passes over the graph.
     """
     graph = graph_of(instance.num_nodes, instance.edges)
     costs = instance.costs.astype(np.float64)
     order = np.argsort(costs, kind="stable").astype(np.int32)
     best: Flags | None = None
-    for start in spread(instance.terminals, starts):
+    for start in evenly_spaced(instance.terminals, starts):
         inside = grown_nodes(graph, costs, instance.terminals, start)
-        kept, apart = spanning_tree(graph, order, inside, instance.terminals)
-        if apart:
+        kept, separate = spanning_tree(graph, order, inside, instance.terminals)
+        if separate:
             return None
         if improve:
-            kept = improved_tree(graph, costs, order, kept, instance.terminals)
+            kept = improve_tree(graph, costs, order, kept, instance.terminals)
         if best is None or costs[kept].sum() < costs[best].sum():
             best = kept
     assert best is not None
     return Overlay.from_edges(instance.num_nodes, instance.edges[best])
 
 
-def spread(terminals: Ids, count: int) -> list[int]:
-    """At most `count` of the terminals, evenly spread."""
-    places = np.unique(np.linspace(0, len(terminals) - 1, min(count, len(terminals))).astype(np.int64))
-    return [int(t) for t in terminals[places]]
+def evenly_spaced(terminals: Ids, count: int) -> list[int]:
+    """At most `count` of the terminals, evenly spaced."""
+    indices = np.unique(np.linspace(0, len(terminals) - 1, min(count, len(terminals))).astype(np.int64))
+    return [int(t) for t in terminals[indices]]
 
 
 @kernel
 def grown_nodes(graph: Graph, costs: Reals, terminals: Ids, start: int) -> Flags:
-    """The nodes on a tree grown from a terminal by shortest paths; terminals out of reach are left out."""
+    """The nodes of a tree grown from a terminal by shortest paths to all reachable terminals."""
     n = len(graph.offsets) - 1
-    wanted, inside = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
-    wanted[terminals] = True
+    terminal, inside = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+    terminal[terminals] = True
     distance, via = np.full(n, np.inf), np.full(n, -1, np.int32)
     distance[start] = 0.0
     inside[start] = True
@@ -73,8 +76,8 @@ def grown_nodes(graph: Graph, costs: Reals, terminals: Ids, start: int) -> Flags
         length, node = heapq.heappop(heap)
         if length > distance[node]:
             continue
-        if wanted[node] and not inside[node]:
-            # The path joins the tree: its nodes are at distance 0 from now on.
+        if terminal[node] and not inside[node]:
+            # The path becomes part of the tree: its nodes have distance 0 from now on.
             step = node
             while not inside[step]:
                 inside[step], distance[step] = True, 0.0
@@ -91,20 +94,20 @@ def grown_nodes(graph: Graph, costs: Reals, terminals: Ids, start: int) -> Flags
 
 
 @kernel
-def improved_tree(graph: Graph, costs: Reals, order: Ids, kept: Flags, terminals: Ids) -> Flags:
-    """A tree that no single node, taken in or left out, makes cheaper as a spanning tree; at most as dear as the first.
+def improve_tree(graph: Graph, costs: Reals, order: Ids, kept: Flags, terminals: Ids) -> Flags:
+    """A local optimum: no insertion or removal of a single node gives a cheaper minimum spanning tree.
 
-    `order` are the edges by cost. Cost O(n · m) a round.
+    `order` has the edges by cost. The result costs at most as much as `kept`. Cost O(n · m) for each round.
     """
     n = len(graph.offsets) - 1
-    wanted = np.zeros(n, np.bool_)
-    wanted[terminals] = True
+    terminal = np.zeros(n, np.bool_)
+    terminal[terminals] = True
     best = kept.copy()
     cost = costs[best].sum()
     since = 0
     v = 0
     while since < n:
-        inside = wanted.copy()
+        inside = terminal.copy()
         for e in range(len(best)):
             if best[e]:
                 inside[graph.u[e]] = inside[graph.v[e]] = True
@@ -112,10 +115,10 @@ def improved_tree(graph: Graph, costs: Reals, order: Ids, kept: Flags, terminals
         for k in range(graph.offsets[v], graph.offsets[v + 1]):
             near += inside[graph.neighbour[k]]
         since += 1
-        if not wanted[v] and near > 1:
+        if not terminal[v] and near > 1:
             inside[v] = not inside[v]
-            trial, apart = spanning_tree(graph, order, inside, terminals)
-            if apart == 0 and costs[trial].sum() < cost - 1e-9:
+            trial, separate = spanning_tree(graph, order, inside, terminals)
+            if separate == 0 and costs[trial].sum() < cost - 1e-9:
                 best, cost, since = trial, costs[trial].sum(), 0
         v = (v + 1) % n
     return best
@@ -126,8 +129,5 @@ SHORTEST_PATHS = steiner_heuristic(
     shortest_paths_tree,
     summary="trees grown by shortest paths from several terminals, improved by single nodes",
     source="Takahashi, Matsuyama 1980",
-    options=(
-        Option("starts", 10, "terminals to start from", least=1, most=10**6),
-        Option("improve", True, "take nodes in and out while that saves anything"),
-    ),
+    options=(STARTS, IMPROVE),
 )

@@ -16,14 +16,14 @@ _READ, _SKIPPED = ("graph", "terminals"), ("comment", "coordinates")
 def read_stp(path: Path) -> SteinerInstance:
     """The undirected instance in an STP file; nodes 1…n of the file are 0…n-1.
 
-    Of parallel edges the cheapest counts. Comments and coordinates are skipped; all other sections (degree limits,
-    prizes, presolve) change the problem and are refused, as are arcs.
+    Of parallel edges the cheapest is kept. Comments and coordinates are skipped; other sections (degree limits, prizes,
+    presolve) and arcs change the problem and are errors.
 
     Raises
     ------
     BadInput
-        Naming the line and the mend: no STP file, an unknown section or entry, a number that is none or out of range,
-        counts that differ from what follows, no terminal.
+        With the line and the fix: no STP file, an unknown section or entry, a malformed number or one out of range,
+        a wrong count, no terminal.
     """
     lines = _Lines(path)
     number, words = next(lines, (1, [""]))
@@ -35,7 +35,7 @@ def read_stp(path: Path) -> SteinerInstance:
         if head == ["eof"]:
             break
         if head[0] != "section" or len(head) != 2:
-            raise lines.wrong(number, f"'{' '.join(words)}' stands outside a section: begin one with SECTION")
+            raise lines.wrong(number, f"'{' '.join(words)}' is outside a section: begin one with SECTION")
         if head[1] == "graph":
             graph = _graph(lines, number)
         elif head[1] == "terminals":
@@ -49,12 +49,12 @@ def read_stp(path: Path) -> SteinerInstance:
         missing = "Graph" if graph is None else "Terminals"
         raise BadInput(f"{path}: has no section {missing}: add it")
     num_nodes, edges = graph
-    for place, terminal in terminals:
+    for line, terminal in terminals:
         if terminal > num_nodes:
-            raise lines.wrong(place, f"terminal {terminal} is outside 1…{num_nodes}")
-    for place, u, v, _ in edges:
+            raise lines.wrong(line, f"terminal {terminal} is outside 1…{num_nodes}")
+    for line, u, v, _ in edges:
         if max(u, v) > num_nodes:
-            raise lines.wrong(place, f"node {max(u, v)} is outside 1…{num_nodes}")
+            raise lines.wrong(line, f"node {max(u, v)} is outside 1…{num_nodes}")
     try:
         return SteinerInstance.from_edges(
             num_nodes, [(u - 1, v - 1, cost) for _, u, v, cost in edges], [terminal - 1 for _, terminal in terminals]
@@ -89,22 +89,22 @@ def write_stp(instance: SteinerInstance, path: Path) -> None:
 
 
 class _Lines(Iterator[tuple[int, list[str]]]):
-    """The lines that hold words, with their numbers."""
+    """The lines that are neither empty nor comments, with their numbers."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         split = ((number, line.split()) for number, line in enumerate(read_text(path).splitlines(), start=1))
-        self._rest = ((number, words) for number, words in split if words and not words[0].startswith("#"))
+        self._lines = ((number, words) for number, words in split if words and not words[0].startswith("#"))
 
     def __next__(self) -> tuple[int, list[str]]:
-        return next(self._rest)
+        return next(self._lines)
 
     def wrong(self, number: int, message: str) -> BadInput:
         return BadInput(f"{self._path}: line {number}: {message}")
 
     def section(self, begin: int) -> Iterator[tuple[int, list[str]]]:
         """The lines until END."""
-        for number, words in self._rest:
+        for number, words in self._lines:
             if words[0].lower() == "end":
                 return
             if words[0].lower() in ("section", "eof"):
@@ -113,18 +113,18 @@ class _Lines(Iterator[tuple[int, list[str]]]):
         raise self.wrong(begin, "this section does not end: close it with END")
 
     def numbers(self, number: int, words: list[str], form: str) -> list[int]:
-        """The whole numbers after the first word of a line of that form, the ids among them at least 1."""
+        """The integers after the first word of a line of the given form; ids are at least 1."""
         names = form.split()[1:]
         if len(words) != len(names) + 1:
             raise self.wrong(number, f"'{' '.join(words)}' must read '{form}'")
-        found = []
+        numbers = []
         for name, word in zip(names, words[1:], strict=True):
             least = 0 if name in ("COST", "COUNT") else 1
             if not word.isdecimal() or not word.isascii() or len(word) > 18 or int(word) < least:
-                mend = "scale the costs" if name == "COST" else "mend it"
-                raise self.wrong(number, f"'{word}' is no whole number of at least {least}: {mend}")
-            found.append(int(word))
-        return found
+                fix = "scale the costs" if name == "COST" else "correct it"
+                raise self.wrong(number, f"'{word}' is no integer of at least {least}: {fix}")
+            numbers.append(int(word))
+        return numbers
 
 
 def _graph(lines: _Lines, begin: int) -> tuple[int, list[tuple[int, int, int, int]]]:
@@ -149,25 +149,25 @@ def _graph(lines: _Lines, begin: int) -> tuple[int, list[tuple[int, int, int, in
     if nodes is None:
         raise lines.wrong(begin, "section Graph has no line 'Nodes N': add it")
     if count is not None and count != len(edges):
-        raise lines.wrong(begin, f"section Graph says {count} edges and has {len(edges)}: mend either")
+        raise lines.wrong(begin, f"section Graph says {count} edges and has {len(edges)}: correct one")
     return nodes, edges
 
 
 def _terminals(lines: _Lines, begin: int) -> list[tuple[int, int]]:
     """The terminals with their lines."""
     count = None
-    found: list[tuple[int, int]] = []
+    terminals: list[tuple[int, int]] = []
     for number, words in lines.section(begin):
         kind = words[0].lower()
         if kind == "terminals":
             (count,) = lines.numbers(number, words, "Terminals COUNT")
         elif kind == "t":
             (terminal,) = lines.numbers(number, words, "T NODE")
-            found.append((number, terminal))
+            terminals.append((number, terminal))
         else:
             raise lines.wrong(number, f"'{words[0]}' is unknown in section Terminals: give Terminals and T lines")
-    if not found:
+    if not terminals:
         raise lines.wrong(begin, "section Terminals names no terminal: add lines 'T NODE'")
-    if count is not None and count != len(found):
-        raise lines.wrong(begin, f"section Terminals says {count} and has {len(found)}: mend either")
-    return found
+    if count is not None and count != len(terminals):
+        raise lines.wrong(begin, f"section Terminals says {count} and has {len(terminals)}: correct one")
+    return terminals

@@ -1,4 +1,4 @@
-"""Steiner tree instances: an undirected graph with edge costs and a set of terminals to join."""
+"""Steiner tree instances: an undirected graph with edge costs and a set of terminals to connect."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Ids, frozen
 from ..errors import BadInput
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 Costs = npt.NDArray[np.int64]
 _LARGEST_SUM = 2**53
@@ -29,15 +31,14 @@ class SteinerInstance:
         n, at least 1.
     edges : int32 array, shape (m, 2)
     costs : int64 array, shape (m,)
-        Not negative, one an edge. Their sum is at most 2^53.
+        Not negative, with a sum of at most 2^53.
     terminals : int32 array, shape (k,)
         Distinct and increasing, at least one.
 
     Raises
     ------
     BadInput
-        If something is out of range, out of order or given twice. Build it from edges in any order with
-        :meth:`from_edges`.
+        If a value is out of range, out of order or repeated. :meth:`from_edges` takes edges in any order.
     """
 
     num_nodes: int
@@ -53,7 +54,7 @@ class SteinerInstance:
         if not 1 <= self.num_nodes < 2**31:
             raise BadInput(f"{self.num_nodes} nodes: a Steiner instance has from 1 to 2^31 − 1")
         if len(costs) != len(edges):
-            raise BadInput(f"{len(edges)} edges and {len(costs)} costs: give one cost an edge")
+            raise BadInput(f"{len(edges)} edges and {len(costs)} costs: give one cost for each edge")
         _check_nodes("edge", edges, self.num_nodes)
         _check_nodes("terminal", terminals, self.num_nodes)
         keys = edges[:, 0].astype(np.int64) * self.num_nodes + edges[:, 1]
@@ -81,7 +82,7 @@ class SteinerInstance:
         Raises
         ------
         BadInput
-            As the class, and for a loop, naming the edge by its place.
+            As the class, and for a loop, with the edge's index.
         """
         listed = np.array(list(edges), dtype=np.int64).reshape(-1, 3)
         if (loops := np.flatnonzero(listed[:, 0] == listed[:, 1])).size:
@@ -93,9 +94,9 @@ class SteinerInstance:
         first[1:] = (np.diff(u) != 0) | (np.diff(v) != 0)
         ends = np.stack([u, v], axis=1)[first]
         _check_nodes("edge", ends, num_nodes)
-        wanted = np.unique(np.array(list(terminals), dtype=np.int64))
-        _check_nodes("terminal", wanted, num_nodes)
-        return cls(num_nodes, ends.astype(np.int32), cost[first], wanted.astype(np.int32))
+        distinct = np.unique(np.array(list(terminals), dtype=np.int64))
+        _check_nodes("terminal", distinct, num_nodes)
+        return cls(num_nodes, ends.astype(np.int32), cost[first], distinct.astype(np.int32))
 
     @property
     def num_edges(self) -> int:
@@ -123,6 +124,8 @@ class SteinerInstance:
 
     def to_networkx(self) -> nx.Graph[int]:
         """The graph in networkx, with edge attribute ``weight``."""
+        import networkx as nx
+
         graph: nx.Graph[int] = nx.Graph()
         graph.add_nodes_from(range(self.num_nodes))
         graph.add_weighted_edges_from(

@@ -1,4 +1,4 @@
-"""The kind ``steiner``: graphs with terminals, answered by trees."""
+"""The kind ``steiner``: graphs with terminals; an answer is a tree."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .instance import SteinerInstance
 
 
 class Steiner(Kind[SteinerInstance, Overlay]):
-    """A graph with edge costs, and which of its nodes a tree must join."""
+    """Graphs with edge costs and terminals."""
 
-    name, summary = "steiner", "a graph with edge costs and terminals; answered by a tree"
+    name, summary = "steiner", "a graph with edge costs and terminals; an answer is a tree"
     ending = ".stp"
     sizes, measures = ("nodes", "edges", "terminals"), ("edges", "steiner_nodes")
     shown = ("edges",)
@@ -52,7 +52,7 @@ class Steiner(Kind[SteinerInstance, Overlay]):
         return answer.edges.ravel()
 
     def unpack(self, packed: npt.NDArray[np.int32], instance: SteinerInstance) -> Overlay:
-        """The tree of the edges so packed."""
+        """See :meth:`.Kind.unpack`."""
         return Overlay.from_edges(instance.num_nodes, np.asarray(packed, dtype=np.int64).reshape(-1, 2))
 
 

@@ -1,4 +1,4 @@
-"""Random Steiner tree instances by name."""
+"""Random Steiner tree instances."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .instance import SteinerInstance
 
 
 def _sparse(*, nodes: int, edges: int, terminals: int, dearest: int, seed: int) -> SteinerInstance:
-    """A random recursive tree and then random pairs, until there are enough edges; costs uniform on 1…dearest."""
+    """A random recursive tree with random further edges; costs uniform on 1…dearest."""
     if not nodes - 1 <= edges <= nodes * (nodes - 1) // 2:
         raise BadInput(f"{edges} edges on {nodes} nodes: choose from {nodes - 1} to {nodes * (nodes - 1) // 2}")
     if terminals > nodes:

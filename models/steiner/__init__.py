@@ -1,1 +1,1 @@
-"""Proven cheapest Steiner trees."""
+"""Exact methods for Steiner trees."""

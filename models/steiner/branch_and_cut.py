@@ -6,8 +6,8 @@ from functools import cache
 
 import numpy as np
 
-from ...heuristics.steiner.mehlhorn import Flags, graph_of
-from ...heuristics.steiner.shortest_paths import spread
+from ...heuristics.steiner.graph import Flags, graph_of
+from ...heuristics.steiner.shortest_paths import evenly_spaced
 from ...instances.clock import Clock, interruptible
 from ...instances.method import Method, Proposal
 from ...instances.option import Option
@@ -20,9 +20,9 @@ from ..engine.tree_search import TreeSearch
 from .directed_cuts import DirectedCuts
 from .dual_ascent import Ascent, dual_ascent, least_through
 from .incumbent import SteinerIncumbent
-from .reduction import Reduced, reduce
+from .reduction import ReducedInstance, reduce
 
-PRESOLVE = Option("presolve", True, "reduce the instance first, where the reduction is proven")
+PRESOLVE = Option("presolve", True, "reduce the instance first, keeping an optimal tree")
 _ROOTS = 20
 
 
@@ -41,7 +41,7 @@ def steiner_branch_and_cut(
     ----------
     instance : SteinerInstance
     seed : int
-        Changes nothing: no step is random.
+        Unused: no step is random.
     time_limit : float, optional
         Seconds.
     presolve : bool
@@ -52,16 +52,17 @@ def steiner_branch_and_cut(
     Returns
     -------
     Proposal
-        Its bound is proven in integers, by dual ascent or from rounded duals, at every node of the tree. Infeasible if
-        the terminals cannot be joined. Counters: nodes, cuts, columns, and what reductions and dual ascent did.
+        Its bound is proven in integers, by dual ascent or from rounded duals, at every node of the search tree.
+        Infeasible if the terminals are not connected. Counters: nodes, cuts, columns, the size after reductions, the
+        bound of dual ascent and the arcs that it leaves.
 
     Notes
     -----
-    Exponential in the worst case; docs/steiner.md has the proofs and measurements. Ctrl-C ends the search as the time
-    limit does.
+    Exponential in the worst case; docs/steiner.md has the proofs and measurements. Ctrl-C ends the search like the
+    time limit.
     """
     with interruptible(time_limit) as clock:
-        reduced = reduce(instance) if presolve else _as_it_is(instance)
+        reduced = reduce(instance) if presolve else _unreduced(instance)
         counters: dict[str, float | str] = {
             "reduced_nodes": reduced.instance.num_nodes,
             "reduced_edges": reduced.instance.num_edges,
@@ -81,8 +82,8 @@ def steiner_branch_and_cut(
         return Proposal(tree, bound, None if closed else Status.TIME_LIMIT, counters, search.reason)
 
 
-def _as_it_is(instance: SteinerInstance) -> Reduced:
-    return Reduced(instance, (), tuple((e,) for e in range(instance.num_edges)), 0)
+def _unreduced(instance: SteinerInstance) -> ReducedInstance:
+    return ReducedInstance(instance, (), tuple((e,) for e in range(instance.num_edges)), 0)
 
 
 class _Search:
@@ -114,12 +115,12 @@ class _Search:
             self._branch(root, ascent, np.flatnonzero(useful))
 
     def _ascend(self) -> tuple[int, Ascent, Flags]:
-        """The root of best bound, what dual ascent from there says, and the arcs a cheaper tree may use."""
+        """The root of best dual ascent bound, its dual ascent, and the arcs that a cheaper tree may use."""
         costs = np.repeat(self.instance.costs, 2)
         terminals = self.instance.terminals
         best, root = None, int(terminals[0])
         useful = np.ones(len(costs), np.bool_)
-        for terminal in spread(terminals, _ROOTS):
+        for terminal in evenly_spaced(terminals, _ROOTS):
             if best is not None and self.clock.passed:
                 break
             ascent = dual_ascent(self.graph, costs, terminals, terminal)
@@ -146,7 +147,7 @@ class _Search:
         if bound is not None:
             tree.run(self.clock, bound, planes.lp.x)
         proven = -(-(tree.units if bound is not None else planes.best_units) // planes.unit)
-        # Arcs were left out because no cheaper tree has them: a bound above the incumbent says no more than its value.
+        # Arcs that no cheaper tree has are not in the model: its bound is valid only up to the incumbent's value.
         self.bound = max(self.bound, int(min(proven, incumbent.value)))
         self.counters |= {
             "root_bound": round(planes.best_units / planes.unit, 6),
@@ -162,7 +163,7 @@ def _warm_up() -> None:
     for presolve in (False, True):
         steiner_branch_and_cut(_PETERSEN, presolve=presolve, progress="off")
     incumbent = SteinerIncumbent(_PETERSEN, graph_of(10, _PETERSEN.edges))
-    # So small an instance may be solved before its LP is needed.
+    # Dual ascent may solve so small an instance without an LP.
     ascent = dual_ascent(incumbent.graph, np.repeat(_PETERSEN.costs, 2), _PETERSEN.terminals, 0)
     planes = DirectedCuts(_PETERSEN, incumbent.graph, 0, incumbent.arcs, ascent)
     x = np.full(len(incumbent.arcs), 0.2)
@@ -170,7 +171,7 @@ def _warm_up() -> None:
     incumbent.build_along(planes.columns, x)
 
 
-# The Petersen graph: no single path or star joins its outer cycle and one inner node.
+# The Petersen graph: neither a path nor a star connects its outer cycle and one inner node.
 _PETERSEN = SteinerInstance.from_edges(
     10,
     [(v, (v + 1) % 5, 3) for v in range(5)]

@@ -1,11 +1,11 @@
-"""The directed cut relaxation of Steiner trees: every set with a terminal and without the root is entered."""
+"""The directed cut relaxation of Steiner trees: an arc enters every set with a terminal and without the root."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-from ...heuristics.steiner.mehlhorn import Graph
+from ...heuristics.steiner.graph import Graph
 from ...instances.arrays import Ids
 from ...instances.steiner.instance import SteinerInstance
 from ..engine.highs_lp import Reals
@@ -18,24 +18,24 @@ _NESTED = 5
 
 
 class DirectedCuts(SparseRelaxation):
-    """Arcs out of a root terminal: the cheapest arborescence that reaches all other terminals.
+    """The cheapest arborescence from a root terminal to all other terminals, over 0/1 columns for arcs.
 
     Parameters
     ----------
     instance : SteinerInstance
     graph : Graph
-        Its graph.
+        The graph of the instance.
     root : int
         A terminal.
     arcs : int array
-        The arcs to choose from: 2e from u to v of edge e, 2e + 1 back.
+        The arcs of the model: 2e from u to v of edge e, 2e + 1 from v to u.
     ascent : Ascent
-        Its cuts are the first rows.
+        Its cuts are among the first rows.
 
     Notes
     -----
-    Wong 1984; flow balance at nodes that are no terminals as in Koch, Martin 1998. On edges with an optimal LP value of
-    0 or 1 nothing is gained by the choice of the root (Goemans, Myung 1993).
+    Wong 1984; flow balance at nodes that are no terminals as in Koch, Martin 1998. The value of the directed cut
+    relaxation does not depend on the root (Goemans, Myung 1993).
     """
 
     def __init__(
@@ -51,13 +51,13 @@ class DirectedCuts(SparseRelaxation):
 
     def _degree_rows(self, instance: SteinerInstance, ascent: Ascent) -> SparseRows:
         rows = RowList()
-        wanted = np.zeros(instance.num_nodes, np.bool_)
-        wanted[instance.terminals] = True
+        terminal = np.zeros(instance.num_nodes, np.bool_)
+        terminal[instance.terminals] = True
         for v in range(instance.num_nodes):
             into, out = np.flatnonzero(self.heads == v), np.flatnonzero(self.tails == v)
             if len(into):
                 rows.add(into, -1, 0 if v == self.root else -1)
-            if not wanted[v] and len(into) + len(out):
+            if not terminal[v] and len(into) + len(out):
                 rows.add(np.concatenate([out, into]), np.repeat([1, -1], [len(out), len(into)]), 0)
         column = np.full(2 * instance.num_edges, -1)
         column[self.arcs] = np.arange(len(self.arcs))
@@ -70,13 +70,13 @@ class DirectedCuts(SparseRelaxation):
         """Directed cuts of value below 1, nested ones too; always exact."""
         rows = RowList()
         for target in self.targets.tolist():
-            room = x.copy()
+            capacities = x.copy()
             for _ in range(_NESTED):
-                sides = minimum_cut(self._network, room, self.root, target, 1 - _VIOLATION)
+                sides = minimum_cut(self._network, capacities, self.root, target, 1 - _VIOLATION)
                 if sides is None:
                     break
                 for side in sides:
                     crossing = np.flatnonzero(side[self.tails] & ~side[self.heads])
                     rows.add(crossing, 1, 1)
-                    room[crossing] = 1.0
+                    capacities[crossing] = 1.0
         return rows.rows()

@@ -1,4 +1,4 @@
-"""Dual ascent for Steiner arborescences: a lower bound in integers, reduced costs, and the cuts behind them."""
+"""Dual ascent for Steiner arborescences: a lower bound in integers, reduced costs, and directed cuts."""
 
 from __future__ import annotations
 
@@ -9,26 +9,25 @@ import numpy as np
 import numpy.typing as npt
 
 from ...heuristics.compiled import kernel
-from ...heuristics.steiner.mehlhorn import Graph
+from ...heuristics.steiner.graph import Flags, Graph
 from ...instances.arrays import Ids, Offsets
 
 Units = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 _FAR = 2**60
 
 
 class Ascent(NamedTuple):
-    """What dual ascent found. Arc 2e goes from u to v of edge e, arc 2e + 1 back.
+    """The result of dual ascent. Arc 2e goes from u to v of edge e, arc 2e + 1 from v to u.
 
     Attributes
     ----------
     bound : int
-        No arborescence from the root to all terminals costs less; 2^60 or more if there is none.
+        A lower bound on arborescences from the root to all terminals; 2^60 or more if there is none.
     reduced : int64 array, shape (2m,)
         Reduced costs of the arcs, not negative.
     offsets : int64 array
     arcs : int32 array
-        The arcs of directed cut i, those that enter a set with a terminal and without the root, are
+        The arcs of directed cut i, which enter a set with a terminal and without the root, are
         ``arcs[offsets[i]:offsets[i + 1]]``.
     """
 
@@ -50,12 +49,12 @@ def dual_ascent(graph: Graph, costs: Units, terminals: Ids, root: int, most_arcs
     root : int
         A terminal.
     most_arcs : int
-        Cuts are no longer kept once they have so many arcs together.
+        The cuts kept have at most so many arcs in total.
 
     Notes
     -----
-    Wong 1984; the terminal whose cut has the fewest arcs comes first. Any duals ≥ 0 that leave no reduced cost negative
-    prove the bound, so it holds whatever the order. Cost O(m) a cut, and at most one cut an arc and terminal.
+    Wong 1984; the terminal whose cut has the fewest arcs comes first. Duals ≥ 0 without negative reduced costs prove
+    the bound, so it is valid in any order. Cost O(m) for each cut, of which there is at most one per arc and terminal.
     """
     bound, reduced, offsets, arcs = _ascend(graph, costs, terminals, root, most_arcs)
     return Ascent(int(bound), reduced, offsets, arcs)
@@ -98,52 +97,52 @@ def _ascend(graph: Graph, costs: Units, terminals: Ids, root: int, most: int) ->
 
 @kernel
 def _behind(graph: Graph, reduced: Units, terminal: int) -> Flags:
-    """The nodes from which a terminal is reached along arcs of reduced cost 0."""
+    """The nodes with a path of reduced cost 0 to a terminal."""
     inside = np.zeros(len(graph.offsets) - 1, np.bool_)
     inside[terminal] = True
-    waiting = [np.int32(terminal)]
-    while len(waiting) > 0:
-        node = waiting.pop()
+    stack = [np.int32(terminal)]
+    while len(stack) > 0:
+        node = stack.pop()
         for k in range(graph.offsets[node], graph.offsets[node + 1]):
             other, e = graph.neighbour[k], graph.edge[k]
             if not inside[other] and reduced[2 * e + (graph.u[e] == node)] == 0:
                 inside[other] = True
-                waiting.append(other)
+                stack.append(other)
     return inside
 
 
 @kernel
 def _entering(graph: Graph, inside: Flags) -> Ids:
     """The arcs into a set of nodes."""
-    found = [np.int32(0)]
-    found.pop()
+    arcs = [np.int32(0)]
+    arcs.pop()
     for e in range(len(graph.u)):
         if inside[graph.u[e]] != inside[graph.v[e]]:
-            found.append(np.int32(2 * e + inside[graph.u[e]]))
-    return np.array(found)
+            arcs.append(np.int32(2 * e + inside[graph.u[e]]))
+    return np.array(arcs)
 
 
 @kernel
 def least_through(graph: Graph, reduced: Units, terminals: Ids, root: int) -> Units:
-    """For each arc, the least reduced cost of a way from the root through it to a terminal; 2^60 if there is none."""
-    ahead = np.full(len(graph.offsets) - 1, _FAR)
-    behind = ahead.copy()
-    ahead[root] = 0
-    _spread(graph, reduced, ahead, 0)
+    """The least reduced cost of a path from the root through each arc to a terminal; 2^60 if there is none."""
+    from_root = np.full(len(graph.offsets) - 1, _FAR)
+    to_terminal = from_root.copy()
+    from_root[root] = 0
+    _set_distances(graph, reduced, from_root, 0)
     for t in terminals:
         if t != root:
-            behind[t] = 0
-    _spread(graph, reduced, behind, 1)
+            to_terminal[t] = 0
+    _set_distances(graph, reduced, to_terminal, 1)
     through = np.empty(len(reduced), np.int64)
     for e in range(len(graph.u)):
         u, v = graph.u[e], graph.v[e]
-        through[2 * e] = min(_FAR, ahead[u] + reduced[2 * e] + behind[v])
-        through[2 * e + 1] = min(_FAR, ahead[v] + reduced[2 * e + 1] + behind[u])
+        through[2 * e] = min(_FAR, from_root[u] + reduced[2 * e] + to_terminal[v])
+        through[2 * e + 1] = min(_FAR, from_root[v] + reduced[2 * e + 1] + to_terminal[u])
     return through
 
 
 @kernel
-def _spread(graph: Graph, reduced: Units, distance: Units, backwards: int) -> None:
+def _set_distances(graph: Graph, reduced: Units, distance: Units, backwards: int) -> None:
     """Dijkstra's algorithm from all nodes at distance 0, along the arcs or against them."""
     heap = [(0, np.int32(0))]
     heap.pop()

@@ -1,12 +1,12 @@
-"""The best Steiner tree so far, and trees grown along LP values."""
+"""The incumbent of branch-and-cut: the best Steiner tree so far, and trees grown along LP values."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-from ...heuristics.steiner.mehlhorn import Flags, Graph, spanning_tree
-from ...heuristics.steiner.shortest_paths import grown_nodes, improved_tree, spread
+from ...heuristics.steiner.graph import Flags, Graph, spanning_tree
+from ...heuristics.steiner.shortest_paths import evenly_spaced, grown_nodes, improve_tree
 from ...instances.clock import Clock
 from ...instances.steiner.instance import SteinerInstance
 from ..engine.highs_lp import Reals
@@ -16,7 +16,7 @@ _STARTS = 20
 
 
 class SteinerIncumbent:
-    """A tree, as a choice of edges.
+    """The best tree, as a choice of edges.
 
     Parameters
     ----------
@@ -39,21 +39,21 @@ class SteinerIncumbent:
         self.arcs: npt.NDArray[np.int64] = np.arange(2 * instance.num_edges)
         self._costs = instance.costs.astype(np.float64)
         self._order = np.argsort(instance.costs, kind="stable").astype(np.int32)
-        self._turn = 0
+        self._rounds = 0
 
     @property
     def cutoff(self) -> int:
-        """A bound above this, in units, leaves no cheaper tree."""
+        """Nodes with a bound above this, in units, hold no cheaper tree."""
         return int(self.value - 1) * self.unit if np.isfinite(self.value) else NO_CUTOFF
 
     def start(self, clock: Clock) -> None:
-        """Grow trees from several terminals, and improve each."""
-        for terminal in spread(self.instance.terminals, _STARTS):
+        """Grow and improve trees from several terminals."""
+        for terminal in evenly_spaced(self.instance.terminals, _STARTS):
             if not clock.passed or self.chosen is None:
                 self._grow(self._costs, terminal, improve=True)
 
     def offer_chosen(self, columns: object, chosen: Flags) -> None:
-        """The tree within a choice of arcs that reaches all terminals."""
+        """Offer the minimum spanning tree of the nodes of the chosen arcs."""
         used = self.arcs[chosen] // 2
         inside = np.zeros(self.instance.num_nodes, np.bool_)
         inside[self.instance.terminals] = True
@@ -61,15 +61,15 @@ class SteinerIncumbent:
         self._offer(inside, improve=False)
 
     def build_along(self, columns: object, x: Reals) -> None:
-        """Grow a tree where edges are the cheaper the larger their LP value, and improve it."""
+        """Grow and improve a tree under costs that fall with the edges' LP values."""
         along = np.zeros(self.instance.num_edges)
         np.add.at(along, self.arcs // 2, x)
         terminals = self.instance.terminals
-        self._turn += 1
-        self._grow(self._costs * (1.0 - np.minimum(along, 1.0)), int(terminals[self._turn % len(terminals)]), True)
+        self._rounds += 1
+        self._grow(self._costs * (1.0 - np.minimum(along, 1.0)), int(terminals[self._rounds % len(terminals)]), True)
 
     def improve_along(self, columns: object, x: Reals, clock: Clock, *, goal: float, steps: int) -> None:
-        """As :meth:`build_along`: its trees are local optima already."""
+        """As :meth:`build_along`, whose trees are local optima."""
         self.build_along(columns, x)
 
     def _grow(self, costs: Reals, terminal: int, improve: bool) -> None:
@@ -77,11 +77,11 @@ class SteinerIncumbent:
 
     def _offer(self, inside: Flags, improve: bool) -> None:
         terminals = self.instance.terminals
-        kept, apart = spanning_tree(self.graph, self._order, inside, terminals)
-        if apart:
+        kept, separate = spanning_tree(self.graph, self._order, inside, terminals)
+        if separate:
             return
         if improve:
-            kept = improved_tree(self.graph, self._costs, self._order, kept, terminals)
+            kept = improve_tree(self.graph, self._costs, self._order, kept, terminals)
         cost = int(self.instance.costs[kept].sum())
         if cost < self.value:
             self.chosen, self.value = kept, cost

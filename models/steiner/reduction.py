@@ -1,4 +1,4 @@
-"""Reductions of Steiner tree instances that keep an optimal tree: every one is proven in docs/steiner.md."""
+"""Reductions of Steiner tree instances that keep an optimal tree, with proofs in docs/steiner.md."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...heuristics.steiner.mehlhorn import Flags, graph_of, nearest_terminals
+from ...heuristics.steiner.graph import Flags, graph_of, nearest_terminals
 from ...instances.arrays import Ids
 from ...instances.overlay import Overlay
 from ...instances.steiner.instance import SteinerInstance
@@ -16,35 +16,35 @@ _Neighbours = dict[int, dict[int, tuple[int, tuple[int, ...]]]]
 
 
 @dataclass(frozen=True)
-class Reduced:
-    """A smaller instance whose optimal trees are those of the original one, but for its fixed edges.
+class ReducedInstance:
+    """A smaller instance; each of its optimal trees, with the fixed edges, expands to one of the original instance.
 
     Attributes
     ----------
     instance : SteinerInstance
     fixed : tuple of int
         Edges of the original instance that are on an optimal tree.
-    parts : tuple of tuples of int
-        For each edge of the reduced instance, the original edges that it stands for.
+    original_edges : tuple of tuples of int
+        For each edge of the reduced instance, the path of original edges that it replaces.
     fixed_cost : int
     """
 
     instance: SteinerInstance
     fixed: tuple[int, ...]
-    parts: tuple[tuple[int, ...], ...]
+    original_edges: tuple[tuple[int, ...], ...]
     fixed_cost: int
 
     def expand(self, original: SteinerInstance, chosen: Flags) -> Overlay:
-        """The original tree of a choice of reduced edges."""
-        edges = [*self.fixed, *(e for number in np.flatnonzero(chosen) for e in self.parts[number])]
+        """The original tree of chosen edges of the reduced instance."""
+        edges = [*self.fixed, *(e for number in np.flatnonzero(chosen) for e in self.original_edges[number])]
         return Overlay.from_edges(original.num_nodes, original.edges[np.array(edges, dtype=np.int64)])
 
 
-def reduce(instance: SteinerInstance) -> Reduced:
-    """Remove edges and nodes that some optimal tree does without, contract and merge edges, until nothing changes.
+def reduce(instance: SteinerInstance) -> ReducedInstance:
+    """Remove edges and nodes that some optimal tree does not need, contract and merge edges, until nothing changes.
 
-    Tests of degree 1 and 2, and of the bottleneck Steiner distance (Duin, Volgenant 1989). Terminals that cannot be
-    joined stay so. Cost O(m log n + m · k) a round at worst.
+    Tests of degree 1 and 2, and of the bottleneck Steiner distance (Duin, Volgenant 1989). Terminals that are not
+    connected remain so. Cost O(m log n + m · k) for each round at worst.
     """
     near: _Neighbours = {v: {} for v in range(instance.num_nodes)}
     for e, ((u, v), cost) in enumerate(zip(instance.edges.tolist(), instance.costs.tolist(), strict=True)):
@@ -53,15 +53,15 @@ def reduce(instance: SteinerInstance) -> Reduced:
     fixed: list[int] = []
     while _by_degree(near, terminals, fixed) | _by_bottleneck(near, terminals):
         pass
-    return _packed(instance, near, terminals, fixed)
+    return _reduced_instance(instance, near, terminals, fixed)
 
 
 def _by_degree(near: _Neighbours, terminals: set[int], fixed: list[int]) -> bool:
-    """A node of degree 0 or 1 that is no terminal goes; a terminal's only edge is taken; degree 2 becomes an edge."""
+    """Remove other nodes of degree 0 or 1, fix the only edge of a terminal, merge the edges of nodes of degree 2."""
     changed = False
-    waiting = list(near)
-    while waiting:
-        v = waiting.pop()
+    pending = list(near)
+    while pending:
+        v = pending.pop()
         if v not in near or len(near[v]) > 2 or (v in terminals and (len(terminals) == 1 or len(near[v]) != 1)):
             continue
         ends = list(near[v].items())
@@ -71,7 +71,7 @@ def _by_degree(near: _Neighbours, terminals: set[int], fixed: list[int]) -> bool
             terminals.add(ends[0][0])
         for w, _ in ends:
             del near[w][v]
-            waiting.append(w)
+            pending.append(w)
         del near[v]
         changed = True
         if len(ends) == 2 and v not in terminals:
@@ -82,38 +82,37 @@ def _by_degree(near: _Neighbours, terminals: set[int], fixed: list[int]) -> bool
 
 
 def _by_bottleneck(near: _Neighbours, terminals: set[int]) -> bool:
-    """Remove edges dearer than a way round whose dearest piece between terminals is cheaper; all such at once."""
+    """Remove the edges that cost more than the bottleneck Steiner distance of their ends, all at once."""
     nodes = sorted(near)
-    place = {v: i for i, v in enumerate(nodes)}
-    edges = [(place[u], place[v], cost) for u in nodes for v, (cost, _) in near[u].items() if u < v]
+    index = {v: i for i, v in enumerate(nodes)}
+    edges = [(index[u], index[v], cost) for u in nodes for v, (cost, _) in near[u].items() if u < v]
     if not edges:
         return False
     ends, costs = np.array([edge[:2] for edge in edges]), np.array([edge[2] for edge in edges], dtype=np.float64)
     graph = graph_of(len(nodes), ends)
-    distance, base, _ = nearest_terminals(graph, costs, np.array([place[t] for t in sorted(terminals)], dtype=np.int32))
-    joins = _Joins(len(nodes))
+    distance, base, _ = nearest_terminals(graph, costs, np.array([index[t] for t in sorted(terminals)], dtype=np.int32))
+    merges = _MergeTree(len(nodes))
     u, v = ends[:, 0], ends[:, 1]
     lengths = distance[u] + costs + distance[v]
     for e in np.argsort(lengths, kind="stable"):
         if base[u[e]] != base[v[e]] and base[u[e]] >= 0 and base[v[e]] >= 0:
-            joins.join(int(base[u[e]]), int(base[v[e]]), float(lengths[e]))
+            merges.merge(int(base[u[e]]), int(base[v[e]]), float(lengths[e]))
     removed = False
     for a, b, cost in edges:
-        aside = max(distance[a], distance[b])
-        if aside < cost and joins.bottleneck(int(base[a]), int(base[b])) < cost:
+        if max(distance[a], distance[b]) < cost and merges.bottleneck(int(base[a]), int(base[b])) < cost:
             del near[nodes[a]][nodes[b]], near[nodes[b]][nodes[a]]
             removed = True
     return removed
 
 
-class _Joins:
-    """Kruskal's algorithm that remembers when components met: the bottleneck between two nodes of the tree."""
+class _MergeTree:
+    """The merges of Kruskal's algorithm with their edge lengths, which give bottlenecks between nodes of its tree."""
 
     def __init__(self, size: int) -> None:
         self._parent, self._size, self._length = list(range(size)), [1] * size, [0.0] * size
 
-    def join(self, a: int, b: int, length: float) -> None:
-        """Join the components of two nodes by an edge at least as long as all before."""
+    def merge(self, a: int, b: int, length: float) -> None:
+        """Merge the components of two nodes by an edge at least as long as all before."""
         a, b = self._root(a), self._root(b)
         if a != b:
             if self._size[a] > self._size[b]:
@@ -122,12 +121,12 @@ class _Joins:
             self._size[b] += self._size[a]
 
     def bottleneck(self, a: int, b: int) -> float:
-        """The longest edge on the way between two nodes; infinite without a way."""
+        """The longest edge on the path between two nodes; infinite without a path."""
         longest = 0.0
         while a != b:
             if self._parent[a] == a and self._parent[b] == b:
                 return np.inf
-            # Links get longer towards the root, so the end with the shorter one moves.
+            # Lengths do not fall towards the root, so the end with the shorter one moves up.
             if self._parent[b] == b or (self._parent[a] != a and self._length[a] <= self._length[b]):
                 longest, a = max(longest, self._length[a]), self._parent[a]
             else:
@@ -140,12 +139,16 @@ class _Joins:
         return node
 
 
-def _packed(instance: SteinerInstance, near: _Neighbours, terminals: set[int], fixed: list[int]) -> Reduced:
+def _reduced_instance(
+    instance: SteinerInstance, near: _Neighbours, terminals: set[int], fixed: list[int]
+) -> ReducedInstance:
     nodes = sorted(near)
-    place = {v: i for i, v in enumerate(nodes)}
-    listed = [(place[u], place[v], *near[u][v]) for u in nodes for v in sorted(near[u]) if u < v]
+    index = {v: i for i, v in enumerate(nodes)}
+    listed = [(index[u], index[v], *near[u][v]) for u in nodes for v in sorted(near[u]) if u < v]
     edges: npt.NDArray[np.int32] = np.array([edge[:2] for edge in listed], dtype=np.int32).reshape(-1, 2)
-    wanted: Ids = np.array(sorted(place[t] for t in terminals), dtype=np.int32)
-    smaller = SteinerInstance(len(nodes), edges, np.array([edge[2] for edge in listed], dtype=np.int64), wanted)
+    reduced_terminals: Ids = np.array(sorted(index[t] for t in terminals), dtype=np.int32)
+    smaller = SteinerInstance(
+        len(nodes), edges, np.array([edge[2] for edge in listed], dtype=np.int64), reduced_terminals
+    )
     cost = int(instance.costs[np.array(fixed, dtype=np.int64)].sum())
-    return Reduced(smaller, tuple(fixed), tuple(edge[3] for edge in listed), cost)
+    return ReducedInstance(smaller, tuple(fixed), tuple(edge[3] for edge in listed), cost)

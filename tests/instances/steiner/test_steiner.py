@@ -58,12 +58,12 @@ def test_an_instance_comes_back_from_its_file_and_from_pickle(tmp_path_factory, 
         ("graph\n", "line 1: an STP file begins with"),
         (HEAD + GRAPH + "EOF\n", "has no section Terminals"),
         (HEAD + TERMINALS, "has no section Graph"),
-        (HEAD + "Nodes 3\n", "line 2: 'Nodes 3' stands outside a section"),
+        (HEAD + "Nodes 3\n", "line 2: 'Nodes 3' is outside a section"),
         (HEAD + "SECTION Presolve\nEND\n", "line 2: section 'Presolve' is not supported"),
         (HEAD + GRAPH.replace("END\n", "") + TERMINALS, "line 2: this section does not end"),
         (HEAD + GRAPH.replace("E 2 3 4", "E 2 3"), "line 6: 'E 2 3' must read 'E NODE NODE COST'"),
-        (HEAD + GRAPH.replace("E 2 3 4", "E 2 3 4.5"), "line 6: '4.5' is no whole number of at least 0: scale"),
-        (HEAD + GRAPH.replace("E 2 3 4", "E 2 3 -4"), "line 6: '-4' is no whole number"),
+        (HEAD + GRAPH.replace("E 2 3 4", "E 2 3 4.5"), "line 6: '4.5' is no integer of at least 0: scale"),
+        (HEAD + GRAPH.replace("E 2 3 4", "E 2 3 -4"), "line 6: '-4' is no integer"),
         (HEAD + GRAPH.replace("E 2 3 4", "E 2 9 4") + TERMINALS, "line 6: node 9 is outside 1…3"),
         (HEAD + GRAPH.replace("E 2 3 4", "E 2 2 4"), "line 6: a loop at node 2"),
         (HEAD + GRAPH.replace("E 2 3 4", "A 2 3 4"), "line 6: 'A' belongs to another problem"),
@@ -99,9 +99,9 @@ def test_comments_and_coordinates_are_skipped(tmp_path):
         ([(0, 3), (3, 2)], []),
         ([(0, 1), (1, 2), (2, 3)], []),
         ([(0, 2)], ["1–3 is no edge of the graph"]),
-        ([(0, 1)], ["1 of 2 terminals are not joined to the first one"]),
-        ([(0, 1), (1, 2), (2, 3), (3, 0)], ["1 edges too many for a tree: they close cycles"]),
-        ([], ["1 of 2 terminals are not joined to the first one"]),
+        ([(0, 1)], ["1 of 2 terminals are not connected to the first one"]),
+        ([(0, 1), (1, 2), (2, 3), (3, 0)], ["1 edges more than in a tree: they close cycles"]),
+        ([], ["1 of 2 terminals are not connected to the first one"]),
     ],
 )
 def test_the_judge_wants_a_tree_of_the_graph_that_holds_all_terminals(edges, faults):
@@ -111,7 +111,7 @@ def test_the_judge_wants_a_tree_of_the_graph_that_holds_all_terminals(edges, fau
 def test_the_judge_counts_what_hangs_apart():
     path = SteinerInstance.from_edges(4, [(0, 1, 1), (2, 3, 1)], [0, 1])
     assert STEINER.violations(path, Overlay.from_edges(4, [(0, 1), (2, 3)])) == [
-        "1 edges hang together with no terminal of the first one's tree"
+        "1 edges are outside the first terminal's component"
     ]
 
 
@@ -133,6 +133,6 @@ def test_sparse_graphs_have_the_sizes_asked_for_and_are_connected():
     instance = WORKLOADS["steiner-sparse"].generate(nodes=60, edges=75, terminals=9, seed=3)
     assert KINDS["steiner"].size(instance) == {"nodes": 60, "edges": 75, "terminals": 9}
     whole = Overlay.from_edges(60, instance.edges)
-    assert "not joined" not in " ".join(STEINER.violations(instance, whole))
+    assert "not connected" not in " ".join(STEINER.violations(instance, whole))
     with pytest.raises(BadInput, match="choose from 59"):
         WORKLOADS["steiner-sparse"].generate(nodes=60, edges=7, terminals=9)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlaybench.heuristics.steiner.mehlhorn import graph_of
+from overlaybench.heuristics.steiner.graph import graph_of
 from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS, methods_of
 from overlaybench.instances.clock import Clock
 from overlaybench.instances.overlay import Overlay

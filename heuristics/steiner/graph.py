@@ -1,0 +1,122 @@
+"""Graphs as kernels take them: shortest paths to terminals, and spanning trees without superfluous leaves."""
+
+from __future__ import annotations
+
+import heapq
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ...instances.arrays import Ids, Offsets
+from ..compiled import kernel
+
+Reals = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+
+class Graph(NamedTuple):
+    """An undirected graph as adjacency arrays.
+
+    Attributes
+    ----------
+    offsets : int64 array, shape (n + 1,)
+        The edges at node v are ``neighbour[offsets[v]:offsets[v + 1]]`` and ``edge[…]``.
+    neighbour, edge : int32 arrays, shape (2m,)
+    u, v : int32 arrays, shape (m,)
+    """
+
+    offsets: Offsets
+    neighbour: Ids
+    edge: Ids
+    u: Ids
+    v: Ids
+
+
+def graph_of(num_nodes: int, edges: npt.NDArray[np.integer]) -> Graph:
+    """The graph of edges given as an array of shape (m, 2)."""
+    ends = edges.astype(np.int32)
+    tail = np.concatenate([ends[:, 0], ends[:, 1]])
+    head = np.concatenate([ends[:, 1], ends[:, 0]])
+    number = np.tile(np.arange(len(ends), dtype=np.int32), 2)
+    order = np.argsort(tail, kind="stable")
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(tail, minlength=num_nodes))]).astype(np.int64)
+    return Graph(offsets, head[order], number[order], ends[:, 0].copy(), ends[:, 1].copy())
+
+
+@kernel
+def nearest_terminals(graph: Graph, costs: Reals, terminals: Ids) -> tuple[Reals, Ids, Ids]:
+    """For each node the distance to the nearest terminal, that terminal, and the edge towards it; −1 if unreachable."""
+    n = len(graph.offsets) - 1
+    distance, base, via = np.full(n, np.inf), np.full(n, -1, np.int32), np.full(n, -1, np.int32)
+    heap = [(0.0, np.int32(0))]
+    heap.pop()
+    for t in terminals:
+        distance[t], base[t] = 0.0, t
+        heapq.heappush(heap, (0.0, t))
+    while len(heap) > 0:
+        length, node = heapq.heappop(heap)
+        if length > distance[node]:
+            continue
+        for k in range(graph.offsets[node], graph.offsets[node + 1]):
+            other, through = graph.neighbour[k], length + costs[graph.edge[k]]
+            if through < distance[other]:
+                distance[other], base[other], via[other] = through, base[node], graph.edge[k]
+                heapq.heappush(heap, (through, other))
+    return distance, base, via
+
+
+@kernel
+def spanning_tree(graph: Graph, order: Ids, inside: Flags, terminals: Ids) -> tuple[Flags, int]:
+    """A minimum spanning tree of the marked nodes, pruned of leaves that are no terminals.
+
+    Parameters
+    ----------
+    order : int32 array, shape (m,)
+        The edges by cost.
+    inside : bool array, shape (n,)
+        The marked nodes.
+
+    Returns
+    -------
+    bool array, shape (m,)
+        Whether each edge is on the tree.
+    int
+        The number of terminals not connected to the first one.
+    """
+    n = len(inside)
+    parent, degree = np.arange(n, dtype=np.int32), np.zeros(n, np.int32)
+    kept = np.zeros(len(order), np.bool_)
+    for e in order:
+        if inside[graph.u[e]] and inside[graph.v[e]]:
+            a, b = root_of(parent, graph.u[e]), root_of(parent, graph.v[e])
+            if a != b:
+                parent[a] = b
+                kept[e] = True
+                degree[graph.u[e]] += 1
+                degree[graph.v[e]] += 1
+    needed = np.zeros(n, np.bool_)
+    separate = 0
+    for t in terminals:
+        needed[t] = True
+        separate += root_of(parent, t) != root_of(parent, terminals[0])
+    for v in range(n):
+        leaf = v
+        while degree[leaf] == 1 and not needed[leaf]:
+            for k in range(graph.offsets[leaf], graph.offsets[leaf + 1]):
+                if kept[graph.edge[k]]:
+                    kept[graph.edge[k]] = False
+                    degree[leaf] -= 1
+                    leaf = graph.neighbour[k]
+                    degree[leaf] -= 1
+                    break
+    return kept, separate
+
+
+@kernel
+def root_of(parent: Ids, node: int) -> int:
+    """The representative of a node's component, with path halving."""
+    while parent[node] != node:
+        parent[node] = parent[parent[node]]
+        node = parent[node]
+    return node
