@@ -9,6 +9,7 @@ from pathlib import Path
 from ..errors import BadInput
 from ..files import atomic_write, read_json
 from .instance import TopicInstance
+from .tables import read_parquet, read_separated, write_parquet, write_separated
 
 FORMAT = "topics/1"
 _SEPARATED = (".csv", ".tsv", ".dat", ".txt")
@@ -38,12 +39,8 @@ def read_topics(path: Path, *, node_column: str = "node", topic_column: str = "t
         if path.suffix == ".json":
             return _from_json(path)
         if path.suffix == ".parquet":
-            from .tables import read_parquet
-
             return TopicsFile(*TopicInstance.from_pairs(*read_parquet(path, columns)))
         if path.suffix in _SEPARATED:
-            from .tables import read_separated
-
             return TopicsFile(*TopicInstance.from_pairs(*read_separated(path, columns)))
         raise _unknown_suffix(path)
     except BadInput as error:
@@ -56,12 +53,8 @@ def write_topics(instance: TopicInstance, path: Path) -> None:
         text = json.dumps({"format": FORMAT, "subscriptions": subscriptions(instance)}, ensure_ascii=False, indent=1)
         atomic_write(path, lambda file: file.write_text(text + "\n", encoding="utf-8"))
     elif path.suffix == ".parquet":
-        from .tables import write_parquet
-
         atomic_write(path, lambda file: write_parquet(instance, file))
     elif path.suffix in _SEPARATED:
-        from .tables import write_separated
-
         atomic_write(path, lambda file: write_separated(instance, file, "," if path.suffix == ".csv" else "\t"))
     else:
         raise _unknown_suffix(path)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.csv
-import pyarrow.parquet as pq
 
 from ..errors import BadInput
 from .instance import TopicInstance
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
 _BLOCK = 1 << 20
 _LONGEST_HEADER = 1 << 20
@@ -31,6 +32,9 @@ def read_separated(path: Path, columns: Sequence[str]) -> list[pa.Array]:
         If a line is not UTF-8 or has another number of values than the header, quotes are unbalanced, a label is
         empty (each with the line), or a column is missing or stands twice in the header.
     """
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
     try:
         with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
             head = "\n"
@@ -49,10 +53,10 @@ def read_separated(path: Path, columns: Sequence[str]) -> list[pa.Array]:
     delimiter = "\t" if "\t" in head else ","
     _check_columns(columns, next(csv.reader([head], delimiter=delimiter)))
     try:
-        table = pa.csv.read_csv(
+        table = arrow_csv.read_csv(
             path,
-            parse_options=pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-            convert_options=pa.csv.ConvertOptions(
+            parse_options=arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            convert_options=arrow_csv.ConvertOptions(
                 column_types=dict.fromkeys(columns, pa.string()),
                 include_columns=list(columns),
                 strings_can_be_null=False,
@@ -78,6 +82,9 @@ def read_parquet(path: Path, columns: Sequence[str]) -> list[pa.Array]:
         If it is not a Parquet file, a column is missing, occurs twice or cannot be converted, or a label is missing
         (rows are counted from 1).
     """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     try:
         with path.open("rb") as file:
             source = pq.ParquetFile(file)
@@ -98,15 +105,21 @@ def read_parquet(path: Path, columns: Sequence[str]) -> list[pa.Array]:
 
 def write_separated(instance: TopicInstance, path: Path, delimiter: str) -> None:
     """Write the columns ``node`` and ``topic`` with a header."""
-    pa.csv.write_csv(_table(instance), path, pa.csv.WriteOptions(delimiter=delimiter))
+    from pyarrow import csv as arrow_csv
+
+    arrow_csv.write_csv(_table(instance), path, arrow_csv.WriteOptions(delimiter=delimiter))
 
 
 def write_parquet(instance: TopicInstance, path: Path) -> None:
     """Write the columns ``node`` and ``topic``."""
+    import pyarrow.parquet as pq
+
     pq.write_table(_table(instance), path)
 
 
 def _table(instance: TopicInstance) -> pa.Table:
+    import pyarrow as pa
+
     nodes = pa.array([instance.node_label(v) for v in range(instance.num_nodes)], pa.string())
     topics = pa.array([instance.topic_label(t) for t in range(instance.num_topics)], pa.string())
     node_ids = np.repeat(np.arange(instance.num_nodes), np.diff(instance.node_offsets))
@@ -176,6 +189,8 @@ def _lines(path: Path) -> int:
 
 
 def _first_empty(labels: pa.Array) -> int | None:
+    import pyarrow.compute as pc
+
     empty = pc.or_kleene(pc.is_null(labels), pc.equal(labels, ""))
     row: int = pc.index(empty, True).as_py()
     return row if row >= 0 else None

@@ -58,7 +58,7 @@ def _varying(
         raise BadInput(f"{most} subscriptions a node from {topics} topics: choose fewer subscriptions or more topics")
     if nodes * most > _MOST:
         raise BadInput(f"{nodes} nodes of {most} subscriptions are more than {_MOST} in all: choose fewer")
-    from .subscription_draw import draw_subscriptions
+    from .kernels.subscription_draw import draw_subscriptions
 
     weights = topic_weights(distribution, topics, **shape)
     counts, drawn = draw_subscriptions(weights, least, most, seed, 0, nodes, peaked=peaked)

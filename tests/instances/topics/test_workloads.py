@@ -18,7 +18,7 @@ from scipy.stats import chisquare
 from overlaybench.instances.catalogue import WORKLOADS
 from overlaybench.instances.errors import BadInput
 from overlaybench.instances.popularity import Weights, exponential, uniform, zipf
-from overlaybench.instances.topics.subscription_draw import draw_subscriptions
+from overlaybench.instances.topics.kernels.subscription_draw import draw_subscriptions
 from overlaybench.instances.topics.workloads import TOPIC_WORKLOADS
 
 Outcome = TypeVar("Outcome")

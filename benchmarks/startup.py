@@ -1,0 +1,50 @@
+"""Processor seconds to start: `python -c pass`, the import of the package, and short commands.
+
+python -m benchmarks.startup
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+RUNS = 5
+SUBSCRIPTIONS = {"n0": ["a", "b"], "n1": ["a", "b"], "n2": ["b"]}
+
+
+def processor_seconds(arguments: list[str]) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "topics.json"
+        file.write_text(json.dumps({"format": "topics/1", "subscriptions": SUBSCRIPTIONS}))
+        command = ["-m", "overlaybench.compare"]
+        measured = {
+            "python -c pass": (["-c", "pass"], None),
+            "import overlaybench": (["-c", "import overlaybench"], 0.2),
+            "overlaybench --help": ([*command, "--help"], 0.25),
+            "overlaybench list methods": ([*command, "list", "methods"], 0.5),
+            "overlaybench solve (3 nodes, gm)": (
+                [*command, "solve", str(file), "--problem", "min-tco", "--method", "gm"],
+                0.9,
+            ),
+        }
+        print(f"{'processor seconds, median of ' + str(RUNS):<36} {'measured':>8} {'goal':>6}")
+        for name, (arguments, goal) in measured.items():
+            processor_seconds(arguments)  # compiles kernels and modules
+            seconds = statistics.median(processor_seconds(arguments) for _ in range(RUNS))
+            print(f"{name:<36} {seconds:8.2f} {'' if goal is None else f'{goal:6.2f}'}")
+
+
+if __name__ == "__main__":
+    main()

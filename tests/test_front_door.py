@@ -1,0 +1,49 @@
+"""The exports of the package: typed, complete, and imported at their first use."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import overlaybench as ob
+
+
+def typed_imports() -> dict[str, str]:
+    tree = ast.parse(Path(ob.__file__ or "").read_text(encoding="utf-8"))
+    return {
+        alias.name: node.module or ""
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.level == 1
+        for alias in node.names
+    }
+
+
+def test_every_export_has_the_type_and_the_object_of_the_same_module() -> None:
+    typed = typed_imports()
+    assert sorted(typed) == sorted(ob.__all__)
+    assert set(ob.__all__) <= set(dir(ob))
+    for name, module in typed.items():
+        __import__(f"overlaybench.{module}")
+        assert getattr(ob, name) is getattr(sys.modules[f"overlaybench.{module}"], name)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="'overlaybench' has no attribute 'nonsense'"):
+        ob.nonsense  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_an_import_and_a_small_instance_need_no_heavy_library() -> None:
+    heavy = {"numba", "scipy", "networkx", "pyarrow", "pandas", "matplotlib", "ortools", "pulp", "highspy", "pyspark"}
+    code = (
+        "import sys, overlaybench as ob; assert 'numpy' not in sys.modules; "
+        "instance = ob.TopicInstance.from_subscriptions({'a': ['x'], 'b': ['x']}); "
+        "answer = ob.Overlay.from_edges(2, [(0, 1)]); "
+        "assert ob.PROBLEMS['min-tco'].violations(instance, answer) == []; "
+        f"print(sorted({heavy} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
