@@ -23,7 +23,7 @@ SUMMARIES = {
     "rerun": "Repeat the run with this KEY and compare.",
     "claims": "Test the papers' claims.",
     "reproduce": "Draw the papers' figures and tables.",
-    "worst": "Search for an instance on which a heuristic is far from the optimum.",
+    "worst": "Search for an instance on which a heuristic is far from the proven optimum.",
     "archive": "Write the code that a cluster's workers import to one file.",
 }
 """The commands in the order of ``overlaybench --help``, which imports none of them; each is a file of commands/."""

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 import click
 from rich.table import Table
 
+from ...instances.catalogue import PROBLEMS, WORKLOADS
 from ...instances.errors import unknown
 from ...instances.option import Option
-from ..catalogue import METHODS, PROBLEMS, WORKLOADS
+from ..catalogue import METHODS
 from .outputs import console
 
 

@@ -16,7 +16,7 @@ from .inputs import FILE
 @click.command("report")
 @click.argument("folder", type=FILE)
 def command(folder: Path) -> None:
-    """Write the report of a study: report.html, tables/ and figures/ in its FOLDER."""
+    """Write the report of the study in FOLDER: report.html, tables/ and figures/ there."""
     store = Store.existing(folder)
     plan = store.plan()
     rows = store.rows(plan.keys)

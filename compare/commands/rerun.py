@@ -15,7 +15,7 @@ from .inputs import FILE
 @click.argument("folder", type=FILE)
 @click.argument("key")
 def command(folder: Path, key: str) -> None:
-    """Repeat the run with this KEY (or its first digits) and compare. Exit status 1 if the rows differ."""
+    """Repeat the run with this KEY and compare; its first digits suffice. Exit status 1 if the rows differ."""
     run = rerun(folder, key)
     for name in ("status", "value", "lower_bound", "seconds"):
         click.echo(f"{name}: {run.before[name]} before, {run.after[name]} now")

@@ -19,11 +19,12 @@ from multiprocessing.process import BaseProcess
 from types import TracebackType
 from typing import Any
 
+from ...instances.catalogue import PROBLEMS
 from ...instances.method import Method
 from ...instances.problem import Problem
 from ...instances.processes import die_with_parent
 from ...instances.result import Result, Status
-from ..catalogue import METHODS, PROBLEMS, method_named, problem_named
+from ..catalogue import METHODS, method_named, problem_named
 from .processes import address_space_bounded, has_children, private_memory, session_members
 
 MIB = 2**20

@@ -14,8 +14,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from ...instances.catalogue import KINDS
 from ...instances.topics.kind import TOPICS
-from ..catalogue import KINDS, kind_named, problem_named
+from ..catalogue import kind_named, problem_named
 from .isolation import IsolatedRun
 from .provenance import library_versions, machine
 from .task import Task

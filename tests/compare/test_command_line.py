@@ -1,38 +1,47 @@
 """The commands that other people's scripts call: their output, their errors, their exit status."""
 
+from __future__ import annotations
+
 import json
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
+import click
 import pytest
 
-from overlaybench.compare.command_line import main
+from overlaybench import compare
+from overlaybench.compare.command_line import SUMMARIES, cli, main
 from overlaybench.instances.topics.files import read_topics
+
+Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def run(monkeypatch, capfd):
+def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
     """Runs the command line in this process: (exit status, stdout, stderr)."""
 
-    def call(*words):
+    def call(*words: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["overlaybench", *map(str, words)])
         with pytest.raises(SystemExit) as stop:
             main()
-        said = capfd.readouterr()
-        return stop.value.code, said.out, said.err
+        out, err = capfd.readouterr()
+        assert isinstance(stop.value.code, int)
+        return stop.value.code, out, err
 
     return call
 
 
 @pytest.fixture
-def triangle(tmp_path):
+def triangle(tmp_path: Path) -> Path:
     file = tmp_path / "triangle.json"
     subscriptions = {"ann": ["a", "b"], "bob": ["a", "c"], "cid": ["b", "c"]}
     file.write_text(json.dumps({"format": "topics/1", "subscriptions": subscriptions}))
     return file
 
 
-def test_solve_prints_one_json_object_with_the_promised_fields(run, triangle):
+def test_solve_prints_one_json_object_with_the_promised_fields(run: Run, triangle: Path) -> None:
     status, out, _ = run("solve", triangle, "--problem", "min-tco", "--method", "gm", "--json")
     answer = json.loads(out)
     assert status == 0
@@ -45,13 +54,13 @@ def test_solve_prints_one_json_object_with_the_promised_fields(run, triangle):
 
 
 @pytest.mark.parametrize("method", ["ilp", "cp-sat"])
-def test_an_exact_method_proves_its_value(run, triangle, method):
+def test_an_exact_method_proves_its_value(run: Run, triangle: Path, method: str) -> None:
     _, out, _ = run("solve", triangle, "--problem", "min-tco", "--method", method, "--json", "--time-limit", 30)
     answer = json.loads(out)
     assert (answer["status"], answer["value"], answer["lower_bound"], answer["gap"]) == ("optimal", 3, 3, 0)
 
 
-def test_what_solve_writes_check_accepts(run, triangle, tmp_path):
+def test_what_solve_writes_check_accepts(run: Run, triangle: Path, tmp_path: Path) -> None:
     overlay = tmp_path / "overlay.json"
     assert run("solve", triangle, "--problem", "min-tco", "--method", "gm", "-o", overlay)[0] == 0
     status, out, _ = run("check", triangle, overlay, "--problem", "min-tco", "--json")
@@ -59,7 +68,7 @@ def test_what_solve_writes_check_accepts(run, triangle, tmp_path):
     assert (status, verdict["valid"], verdict["value"], verdict["violations"]) == (0, True, 3, [])
 
 
-def test_check_of_an_invalid_overlay_names_the_topic_and_exits_with_1(run, triangle, tmp_path):
+def test_check_of_an_invalid_overlay_names_the_topic_and_exits_with_1(run: Run, triangle: Path, tmp_path: Path) -> None:
     overlay = tmp_path / "overlay.json"
     overlay.write_text('{"format": "overlay/1", "edges": [["bob", "ann"], ["cid", "ann"]]}')
     status, out, _ = run("check", triangle, overlay, "--problem", "2d-true")
@@ -68,7 +77,7 @@ def test_check_of_an_invalid_overlay_names_the_topic_and_exits_with_1(run, trian
 
 
 @pytest.mark.parametrize("ending", ["json", "csv", "tsv", "parquet"])
-def test_generate_writes_what_solve_reads(run, tmp_path, ending):
+def test_generate_writes_what_solve_reads(run: Run, tmp_path: Path, ending: str) -> None:
     file = tmp_path / f"instance.{ending}"
     words = ("--nodes", 9, "--topics=6", "--subscriptions", 2, "--alpha", 1.5, "--seed", 4)
     assert run("generate", "zipf", *words, "-o", file)[0] == 0
@@ -76,14 +85,14 @@ def test_generate_writes_what_solve_reads(run, tmp_path, ending):
     assert run("solve", file, "--problem", "2d-star", "--method", "2d-oda")[0] == 0
 
 
-def test_one_seed_one_file(run, tmp_path):
+def test_one_seed_one_file(run: Run, tmp_path: Path) -> None:
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         run("generate", "uniform", "--nodes", 20, "--seed", seed, "-o", tmp_path / f"{name}.json")
     a, b, c = ((tmp_path / f"{name}.json").read_bytes() for name in "abc")
     assert a == b != c
 
 
-def test_duplicate_rows_are_counted_once_and_said(run, tmp_path):
+def test_duplicate_rows_are_counted_once_and_reported(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     file.write_text("who,what\na,x\nb,x\na,x\n")
     words = ("--problem", "min-tco", "--method", "gm", "--json")
@@ -93,7 +102,7 @@ def test_duplicate_rows_are_counted_once_and_said(run, tmp_path):
 
 
 @pytest.mark.parametrize("what", ["problems", "methods", "workloads", "all"])
-def test_list_names_what_there_is(run, what):
+def test_list_names_what_there_is(run: Run, what: str) -> None:
     status, out, _ = run("list", *([] if what == "all" else [what]))
     assert status == 0
     for kind, name in (("problems", "2d-true"), ("methods", "low-oda"), ("workloads", "exponential-varying")):
@@ -102,7 +111,7 @@ def test_list_names_what_there_is(run, what):
         assert name in out.replace("\n", "") or not shown
 
 
-def test_the_list_of_a_problem_names_what_answers_it_and_the_workloads_of_its_kind(run):
+def test_the_list_of_a_problem_names_what_answers_it_and_the_workloads_of_its_kind(run: Run) -> None:
     status, out, _ = run("list", "content-mst")
     assert status == 0
     assert "steiner-mixing" in out
@@ -140,7 +149,9 @@ def test_the_list_of_a_problem_names_what_answers_it_and_the_workloads_of_its_ki
         (("solv",), "No such command 'solv'"),
     ],
 )
-def test_bad_input_is_one_line_and_exit_status_2(run, triangle, monkeypatch, tmp_path, words, said):
+def test_bad_input_is_one_line_and_exit_status_2(
+    run: Run, triangle: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: tuple[str, ...], said: str
+) -> None:
     monkeypatch.chdir(tmp_path)
     before = sorted(tmp_path.rglob("*"))
     status, out, err = run(*(str(triangle) if word == "F" else word for word in words))
@@ -151,7 +162,7 @@ def test_bad_input_is_one_line_and_exit_status_2(run, triangle, monkeypatch, tmp
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_polish_begins_with_an_overlay_file(run, triangle, tmp_path):
+def test_polish_begins_with_an_overlay_file(run: Run, triangle: Path, tmp_path: Path) -> None:
     start, polished = tmp_path / "start.json", tmp_path / "polished.json"
     loose = {"ann": ["a", "b"], "bob": ["a", "b"], "cid": ["b"]}
     triangle.write_text(json.dumps({"format": "topics/1", "subscriptions": loose}))
@@ -162,24 +173,24 @@ def test_polish_begins_with_an_overlay_file(run, triangle, tmp_path):
     assert run("check", triangle, polished, "--problem", "min-tco")[0] == 0
 
 
-def test_a_start_or_a_master_that_does_not_fit_is_bad_input(run, triangle, tmp_path):
+def test_a_start_or_a_master_that_does_not_fit_is_bad_input(run: Run, triangle: Path, tmp_path: Path) -> None:
     start = tmp_path / "start.json"
     start.write_text('{"format": "overlay/1", "edges": [["ann", "bob"]]}')
     words = ("solve", triangle, "--problem", "min-tco", "--method")
     for more, said in (
-        (("gm", "--start", start), "--start: method 'gm' begins with no overlay"),
+        (("gm", "--start", start), "--start: method 'gm' does not start from an overlay"),
         (("polish", "--start", start), "start.json: topic 'b' has 2 components"),
         (("polish", "--start", start, "--option", "start=gm"), "--start and --option start"),
-        (("gm", "--master", "local[1]"), "--master: method 'gm' has no parts that could run apart"),
-        (("dcbr-m", "--master", "local[1]", "--time-limit", 5), "--master: no limit reaches the executors"),
+        (("gm", "--master", "local[1]"), "--master: method 'gm' has no parts that run apart"),
+        (("dcbr-m", "--master", "local[1]", "--time-limit", 5), "--master: limits do not reach the executors"),
     ):
-        status, out, err = run(*words, *more)
+        status, out, err = run(*words, *map(str, more))
         assert (status, out, err.count("\n")) == (2, "", 1)
         assert said in err
 
 
 @pytest.mark.spark
-def test_spark_conquers_the_parts_to_the_same_overlay(tmp_path):
+def test_parts_that_run_on_spark_give_the_same_overlay(tmp_path: Path) -> None:
     file = tmp_path / "instance.json"
     command = [sys.executable, "-m", "overlaybench.compare"]
     sizes = ["--nodes", "60", "--topics", "30", "--subscriptions", "5"]
@@ -195,12 +206,34 @@ def test_spark_conquers_the_parts_to_the_same_overlay(tmp_path):
     assert spark["counters"]["partitions"] == 3
 
 
-def test_solve_does_not_import_spark_or_matplotlib(triangle):
+def test_help_lists_every_command_and_imports_none() -> None:
+    code = (
+        "import sys; sys.argv = ['overlaybench', '--help']\n"
+        "from overlaybench.compare.command_line import main\n"
+        "try: main()\n"
+        "finally: print(sorted({'numpy', 'rich', 'overlaybench.compare.catalogue'} & set(sys.modules)))"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed.splitlines()[-1] == "[]"
+    assert all(f"  {name} " in printed for name in SUMMARIES)
+
+
+def test_every_file_of_commands_is_a_command_with_the_summary_that_help_lists() -> None:
+    folder = Path(compare.__path__[0]) / "commands"
+    shared = {"__init__", "inputs", "outputs"}
+    assert {file.stem for file in folder.glob("*.py")} - shared == set(SUMMARIES)
+    for name, summary in SUMMARIES.items():
+        command = cli.get_command(click.Context(cli), name)
+        assert command is not None
+        assert (command.name, (command.help or "").startswith(summary.removesuffix("."))) == (name, True)
+
+
+def test_solve_does_not_import_spark_or_matplotlib(triangle: Path) -> None:
     code = (
         "import sys; sys.argv = ['overlaybench', 'solve', sys.argv[1], '--problem', 'min-tco', '--method', 'gm']\n"
         "from overlaybench.compare.command_line import main\n"
         "try: main()\n"
         "finally: print(sorted({'pyspark', 'py4j', 'matplotlib'} & set(sys.modules)))"
     )
-    said = subprocess.run([sys.executable, "-c", code, str(triangle)], capture_output=True, text=True, check=True)
-    assert said.stdout.splitlines()[-1] == "[]"
+    printed = subprocess.run([sys.executable, "-c", code, str(triangle)], capture_output=True, text=True, check=True)
+    assert printed.stdout.splitlines()[-1] == "[]"

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from overlaybench.compare.catalogue import METHODS, PROBLEMS, WORKLOADS
+from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.commands.status import status
 from overlaybench.compare.studies import parts
 from overlaybench.compare.studies.isolation import IsolatedRun
@@ -23,7 +23,7 @@ from overlaybench.compare.studies.run_log import RunLog
 from overlaybench.compare.studies.store import Plan, Store, StoredInstance
 from overlaybench.compare.studies.study import read_study
 from overlaybench.compare.studies.task import Task
-from overlaybench.instances.catalogue import KINDS
+from overlaybench.instances.catalogue import KINDS, PROBLEMS, WORKLOADS
 from overlaybench.instances.errors import BadInput
 
 SHAPES = {

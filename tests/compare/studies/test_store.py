@@ -1,10 +1,15 @@
-"""Rows are kept whole, once, and for one study."""
+"""Rows are stored completely, once, and for one study."""
+
+from __future__ import annotations
 
 import errno
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -12,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlaybench.compare.catalogue import METHODS
+from overlaybench.compare.catalogue import EQUAL_VERSIONS, METHODS
 from overlaybench.compare.studies.isolation import IsolatedRun
 from overlaybench.compare.studies.row import SCHEMA, from_line, row, to_line
 from overlaybench.compare.studies.run_log import RunLog
@@ -21,6 +26,7 @@ from overlaybench.compare.studies.task import Task, options_json
 from overlaybench.instances.catalogue import PROBLEMS
 from overlaybench.instances.errors import BadInput
 from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.result import Result
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.kind import TOPICS
 
@@ -28,8 +34,8 @@ PATH = TopicInstance.from_subscriptions({"a": ["x"], "b": ["x", "y"], "c": ["y"]
 GM = METHODS["gm"]
 
 
-def task_of(**changes):
-    fields = {
+def task_of(**changes: Any) -> Task:
+    fields: dict[str, Any] = {
         "instance": PATH.digest,
         "recipe": "{}",
         "family": "path",
@@ -44,17 +50,17 @@ def task_of(**changes):
     return Task(**{**fields, **changes})
 
 
-def stored(tmp_path):
+def stored(tmp_path: Path) -> Store:
     store = Store(tmp_path / "out")
     store.open_for("seed = 1")
     return store
 
 
-def row_of(task, result):
+def row_of(task: Task, result: Result[Any]) -> dict[str, Any]:
     return row(task, PATH, IsolatedRun(result, 5.0, 1.5), "2020")
 
 
-def log(store, *seeds):
+def log(store: Store, *seeds: int) -> list[str]:
     """A log of finished runs that its worker has closed; returns the keys of the runs."""
     worker = RunLog(store.runs)
     tasks = [task_of(seed=seed) for seed in seeds]
@@ -65,7 +71,7 @@ def log(store, *seeds):
 
 
 @pytest.mark.parametrize("merged", [False, True])
-def test_a_row_comes_back_as_it_was_put(tmp_path, merged):
+def test_a_row_is_read_as_it_was_written(tmp_path: Path, merged: bool) -> None:
     store, task = stored(tmp_path), task_of()
     result = GM.run(PATH, PROBLEMS["min-tco"])
     log(store, task.seed)
@@ -81,7 +87,7 @@ def test_a_row_comes_back_as_it_was_put(tmp_path, merged):
     assert json.loads(only["counters"]) == dict(result.counters)
 
 
-def test_rows_can_be_read_for_some_keys_and_without_any_rows(tmp_path):
+def test_rows_can_be_read_for_some_keys_and_without_any_rows(tmp_path: Path) -> None:
     store = stored(tmp_path)
     assert len(store.rows()) == 0
     log(store, 0, 1, 2)
@@ -92,15 +98,26 @@ def test_rows_can_be_read_for_some_keys_and_without_any_rows(tmp_path):
 @pytest.mark.parametrize(
     "change", [{"seed": 4}, {"time_limit": 2.0}, {"problem": "low-tco"}, {"code_version": "abd"}, {"instance": "0"}]
 )
-def test_a_key_changes_with_whatever_decides_the_outcome(change):
+def test_a_key_changes_with_whatever_decides_the_result(change: dict[str, Any]) -> None:
     assert task_of(**change).key != task_of().key
 
 
-def test_a_key_does_not_change_with_names():
+def test_a_key_does_not_change_with_names() -> None:
     assert task_of(family="other", recipe='{"a": 1}').key == task_of().key
 
 
-def test_instances_are_kept_by_digest_and_checked(tmp_path):
+def test_a_row_of_an_equal_earlier_version_counts_for_its_task_and_keeps_its_key(tmp_path: Path) -> None:
+    store, worker = stored(tmp_path), RunLog(tmp_path / "out" / "runs")
+    result = GM.run(PATH, PROBLEMS["min-tco"])
+    old = [task_of(seed=1, code_version=EQUAL_VERSIONS[0]), task_of(seed=2, code_version="another")]
+    for task in old:
+        worker.add(row_of(task, result))
+    worker.close()
+    now = [task_of(seed=seed, code_version="present") for seed in (1, 2)]
+    assert store.keyed(now) == {old[0].key: now[0], now[1].key: now[1]}
+
+
+def test_instances_are_kept_by_digest_and_checked(tmp_path: Path) -> None:
     store = stored(tmp_path)
     store.add_instance(PATH, TOPICS)
     assert store.instance(PATH.digest, TOPICS) == PATH
@@ -110,7 +127,7 @@ def test_instances_are_kept_by_digest_and_checked(tmp_path):
         store.instance(other.digest, TOPICS)
 
 
-def test_the_index_and_plan_come_back(tmp_path):
+def test_the_index_and_plan_are_read_as_they_were_written(tmp_path: Path) -> None:
     store = stored(tmp_path)
     assert store.index() == {}
     store.write_index({"{}": StoredInstance("d", 3)})
@@ -119,7 +136,7 @@ def test_the_index_and_plan_come_back(tmp_path):
     assert store.plan() == Plan("n", ["note"], "seed = 1", ["k"])
 
 
-def test_a_folder_with_another_study_or_other_files_is_refused(tmp_path):
+def test_a_folder_with_another_study_or_other_files_is_refused(tmp_path: Path) -> None:
     store = stored(tmp_path)
     store.open_for("seed =   1 # the same")
     with pytest.raises(BadInput, match="holds another study"):
@@ -133,7 +150,7 @@ def test_a_folder_with_another_study_or_other_files_is_refused(tmp_path):
     assert [p.name for p in (tmp_path / "full").iterdir()] == ["thesis.tex"]
 
 
-def test_a_second_study_in_the_same_folder_is_refused_while_the_first_runs(tmp_path):
+def test_a_second_study_in_the_same_folder_is_refused_while_the_first_runs(tmp_path: Path) -> None:
     store = stored(tmp_path)
     code = (
         "import sys; from pathlib import Path; from overlaybench.instances.errors import BadInput\n"
@@ -143,12 +160,12 @@ def test_a_second_study_in_the_same_folder_is_refused_while_the_first_runs(tmp_p
     )
     command = [sys.executable, "-c", code, str(store.folder)]
     with store.locked():
-        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        assert "another study is running there" in said
+        printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        assert "another study is running there" in printed
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "in\n"
 
 
-def test_merging_keeps_every_row_once_and_leaves_parts_that_name_their_columns_and_version(tmp_path):
+def test_merging_keeps_every_row_once_in_parts_with_their_columns_and_version(tmp_path: Path) -> None:
     store = stored(tmp_path)
     keys = log(store, 1, 2) + log(store, 3)
     before = store.table()
@@ -162,7 +179,7 @@ def test_merging_keeps_every_row_once_and_leaves_parts_that_name_their_columns_a
     assert store.table().equals(before)
 
 
-def test_a_log_that_is_being_written_is_read_and_not_merged(tmp_path):
+def test_a_log_that_is_being_written_is_read_and_not_merged(tmp_path: Path) -> None:
     store, worker = stored(tmp_path), RunLog(tmp_path / "out" / "runs")
     worker.add(row_of(task_of(), GM.run(PATH, PROBLEMS["min-tco"])))
     code = (
@@ -178,7 +195,7 @@ def test_a_log_that_is_being_written_is_read_and_not_merged(tmp_path):
     assert store.done() == {task_of().key}
 
 
-def test_a_merge_that_was_cut_short_doubles_nothing(tmp_path):
+def test_an_incomplete_merge_doubles_nothing(tmp_path: Path) -> None:
     store = stored(tmp_path)
     keys = log(store, 1, 2)
     copies = {file: file.read_bytes() for file in store.logs()}
@@ -192,7 +209,9 @@ def test_a_merge_that_was_cut_short_doubles_nothing(tmp_path):
 
 
 @pytest.mark.parametrize("damage", [lambda data: data[:-7], lambda data: data[:99] + b"\x00" + data[100:]])
-def test_a_damaged_part_is_refused_by_readers_put_aside_by_the_next_study_and_said(tmp_path, damage):
+def test_a_damaged_part_is_refused_by_readers_moved_by_the_next_study_and_reported(
+    tmp_path: Path, damage: Callable[[bytes], bytes]
+) -> None:
     store = stored(tmp_path)
     log(store, 1, 2)
     store.merge()
@@ -207,7 +226,7 @@ def test_a_damaged_part_is_refused_by_readers_put_aside_by_the_next_study_and_sa
     assert (store.damaged / part.name).is_file()
 
 
-def test_a_torn_or_changed_line_costs_its_own_run_only(tmp_path):
+def test_a_torn_or_changed_line_costs_its_own_run_only(tmp_path: Path) -> None:
     store = stored(tmp_path)
     keys = log(store, 1, 2, 3)
     (file,) = store.logs()
@@ -221,14 +240,14 @@ def test_a_torn_or_changed_line_costs_its_own_run_only(tmp_path):
 
 
 @given(text=st.text(), number=st.floats(allow_nan=False), answer=st.none() | st.lists(st.integers(0, 2**31 - 1)))
-def test_any_row_survives_its_log_line(text, number, answer):
+def test_any_row_survives_its_log_line(text: str, number: float, answer: list[int] | None) -> None:
     filled = dict.fromkeys(SCHEMA.names, None) | {"key": "k", "sizes": [("nodes", 3)], "measures": [(text, number)]}
     back = from_line(to_line(filled | {"reason": text, "value": number, "answer": answer}))
     assert (back["reason"], back["value"], back["measures"]) == (text, number, [(text, number)])
     assert (None if back["answer"] is None else back["answer"].tolist()) == answer
 
 
-def test_results_of_another_version_are_refused_with_a_sentence(tmp_path):
+def test_results_of_another_version_are_refused(tmp_path: Path) -> None:
     store = stored(tmp_path)
     store.write_plan(Plan("n", [], "seed = 1", []))
     for other in ('"format": "results/1"', '"format": "results/9"', '"older": 1'):
@@ -242,7 +261,7 @@ def test_results_of_another_version_are_refused_with_a_sentence(tmp_path):
 
 @pytest.mark.parametrize("name", ["plan.json", "instances/index.json"])
 @pytest.mark.parametrize("content", ["", "[1]", "{", '{"format": "results/2", "x": 1}', '{"a": {"b": 1}}', "[" * 10**5])
-def test_a_damaged_plan_or_index_is_bad_input(tmp_path, name, content):
+def test_a_damaged_plan_or_index_is_bad_input(tmp_path: Path, name: str, content: str) -> None:
     store = stored(tmp_path)
     (store.folder / name).write_text(content)
     with pytest.raises(BadInput):
@@ -250,18 +269,18 @@ def test_a_damaged_plan_or_index_is_bad_input(tmp_path, name, content):
 
 
 @pytest.mark.parametrize("digest", ["../../etc/passwd", "..", "", "a/b", "a" * 8 + "/../x"])
-def test_a_digest_that_leads_out_of_the_folder_is_refused(tmp_path, digest):
+def test_a_digest_that_leads_out_of_the_folder_is_refused(tmp_path: Path, digest: str) -> None:
     with pytest.raises(BadInput, match="no digest"):
         stored(tmp_path).instance(digest, TOPICS)
 
 
-def test_a_full_disk_leaves_whole_lines_only(tmp_path, monkeypatch):
+def test_a_full_disk_leaves_complete_lines_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store, worker = stored(tmp_path), RunLog(tmp_path / "out" / "runs")
     result = GM.run(PATH, PROBLEMS["min-tco"])
     worker.add(row_of(task_of(seed=1), result))
     write = os.write
 
-    def half(handle, data):
+    def half(handle: int, data: bytes) -> int:
         if len(data) < 400:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return write(handle, data[: len(data) // 2])
