@@ -1,1 +1,1 @@
-"""The best soft links over a broker tree, proven."""
+"""Exact methods for soft links over a broker tree, and optimal routes over given links."""

@@ -1,112 +1,39 @@
-"""The best soft links as an ILP: an arborescence a demand in multi-commodity flows, over links that are bought."""
+"""Method `ilp` for soft links: the multi-commodity flows of :mod:`.compact.ilp_model`, solved by HiGHS."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import cache, partial
 
-import pulp
-
+from ...instances.brokers.dissemination import Dissemination
 from ...instances.clock import Clock
-from .demands import Arc, Demands, Routes, links_on, pruned
+from ...instances.method import Method
+from ..engine.exact_method import SolverOutcome
+from ..engine.ilp_solvers import THREADS, solve_with_highs
+from .compact.demands import Demands, dissemination_along, links_of, routes_of
+from .compact.search import solve_by_model, warm_up
 
 
-@dataclass(frozen=True)
-class SoftLinkILP:
-    """The program and its decisions: which soft links there are, and which links each demand is sent over."""
+def _minimise(
+    demands: Demands, start: Dissemination, clock: Clock, *, seed: int, threads: int
+) -> SolverOutcome[Dissemination]:
+    from .compact.ilp_model import build_ilp
 
-    demands: Demands
-    program: pulp.LpProblem
-    bought: dict[Arc, pulp.LpVariable]
-    used: dict[int, dict[Arc, pulp.LpVariable]]
-
-    def answer(self) -> tuple[set[Arc], Routes]:
-        """The soft links that are used, and the routes, of the program's solution."""
-        routes = {}
-        for number, arcs in self.used.items():
-            demand = self.demands.demands[number]
-            chosen = {arc for arc, variable in arcs.items() if variable.value() > 0.5}
-            routes[number] = pruned(demand.source, demand.destinations, chosen)
-        return links_on(routes, self.demands), routes
-
-    def start(self, links: set[Arc], routes: Routes) -> dict[pulp.LpVariable, int]:
-        """Values of the decisions that the program has rows for, by an answer that is known."""
-        values = {variable: int(arc in links) for arc, variable in self.bought.items()}
-        for number, arcs in self.used.items():
-            values |= {variable: int(arc in routes[number]) for arc, variable in arcs.items()}
-        known = {variable.name for variable in self.program.variables()}
-        return {variable: value for variable, value in values.items() if variable.name in known}
+    ilp = build_ilp(demands, clock)
+    values = ilp.start(links_of(start), routes_of(demands, start))
+    report = solve_with_highs(ilp.program, values, clock, threads=threads, seed=seed)
+    answer = dissemination_along(demands, ilp.routes()) if report.found else None
+    return SolverOutcome(answer, report.lower_bound, report.stopped, {"nodes": report.nodes})
 
 
-def build_ilp(demands: Demands, clock: Clock) -> SoftLinkILP:
-    """Fewest messages over primary links and bought soft links.
-
-    For each demand y_a says whether link a carries it. Each destination k has one unit of flow from the source, f_ka ≤
-    y_a; every broker has at most one incoming y, a destination one, the source none. Brokers send only what they get
-    (y_vw ≤ Σ y into v), pure forwarders do send on (Σ y into v ≤ Σ y out of v). A soft link that carries anything is
-    bought (y_a ≤ x_a), each broker as many as its fanout spares. The relaxation of the flows is the one of directed
-    Steiner cuts (Wong 1984), and the balance of forwarders strengthens it (Koch, Martin 1998).
-
-    Raises
-    ------
-    OutOfTime
-        If the clock passes while building.
-
-    Notes
-    -----
-    O(Σ over demands of links × destinations) variables and rows.
-    """
-    program = pulp.LpProblem("soft_links", pulp.LpMinimize)
-    bought = {(u, v): program.add_variable(f"x_{u}_{v}", cat="Binary") for u, v in demands.soft}
-    used: dict[int, dict[Arc, pulp.LpVariable]] = {}
-    cost = []
-    for number, demand in enumerate(demands.demands):
-        clock.check()
-        arcs = [(u, v) for u, v in demands.arcs if v != demand.source]
-        y = {(u, v): program.add_variable(f"y_{number}_{u}_{v}", cat="Binary") for u, v in arcs}
-        used[number] = y
-        cost += [demand.weight * variable for variable in y.values()]
-        into: dict[int, list[Arc]] = {v: [] for v in range(demands.num_brokers)}
-        out: dict[int, list[Arc]] = {v: [] for v in range(demands.num_brokers)}
-        for u, v in arcs:
-            into[v].append((u, v))
-            out[u].append((u, v))
-        for v in range(demands.num_brokers):
-            if v == demand.source:
-                continue
-            got = pulp.lpSum(y[arc] for arc in into[v])
-            program += (got == 1) if v in demand.destinations else (got <= 1)
-            if v not in demand.destinations:
-                program += got <= pulp.lpSum(y[arc] for arc in out[v])
-            for arc in out[v]:
-                program += y[arc] <= got - y.get((arc[1], v), 0)
-        for arc in set(arcs) & set(bought):
-            program += y[arc] <= bought[arc]
-        for k in demand.destinations:
-            _add_flow(program, f"f_{number}_{k}", demand.source, k, y, into, out)
-    for u, spare in enumerate(demands.spare):
-        own = [variable for arc, variable in bought.items() if arc[0] == u]
-        if len(own) > spare:
-            program += pulp.lpSum(own) <= spare
-    program.setObjective(pulp.lpSum(cost))
-    return SoftLinkILP(demands, program, bought, used)
-
-
-def _add_flow(
-    program: pulp.LpProblem,
-    name: str,
-    source: int,
-    end: int,
-    y: dict[Arc, pulp.LpVariable],
-    into: dict[int, list[Arc]],
-    out: dict[int, list[Arc]],
-) -> None:
-    """One unit from the source to `end`, over used links only."""
-    flow = {(u, v): program.add_variable(f"{name}_{u}_{v}", 0, 1) for u, v in y if u != end}
-    for arc, variable in flow.items():
-        program += variable <= y[arc]
-    for v in into:
-        net = pulp.lpSum(flow[arc] for arc in into[v] if arc in flow) - pulp.lpSum(
-            flow[arc] for arc in out[v] if arc in flow
-        )
-        if v != source:
-            program += net == (1 if v == end else 0)
+SOFT_ILP = Method(
+    name="ilp",
+    problems=("soft-links",),
+    summary="optimal soft links and routes: multi-commodity flows, by HiGHS",
+    source="models/brokers/compact/ilp_model.py",
+    exact=True,
+    solve=partial(solve_by_model, _minimise),
+    options=(THREADS,),
+    warm_up=cache(partial(warm_up, _minimise)),
+    colour="#000000",
+    marker="P",
+)

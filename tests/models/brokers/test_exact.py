@@ -13,7 +13,9 @@ from overlaybench.heuristics.brokers.soft_links import disseminate
 from overlaybench.instances.brokers.network import BrokerNetwork
 from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS, methods_of
 from overlaybench.instances.result import Status
-from overlaybench.models.brokers.exact import LEAST_MESSAGES, SOFT_CP_SAT, SOFT_ILP, least_messages
+from overlaybench.models.brokers.cp_sat import SOFT_CP_SAT
+from overlaybench.models.brokers.ilp import SOFT_ILP
+from overlaybench.models.brokers.least_messages import LEAST_MESSAGES, least_messages
 from tests.broker_strategies import Link, broker_networks
 
 BROKER_HEURISTICS = methods_of("overlaybench.heuristics.brokers")

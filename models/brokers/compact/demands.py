@@ -1,12 +1,12 @@
-"""What has to be disseminate_over over a broker network, with alike publications taken together, and the links there can be."""
+"""What must be carried over a broker network, equal publications grouped, and the links that can be used."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
 
-from ...instances.brokers.dissemination import Dissemination
-from ...instances.brokers.network import BrokerNetwork
+from ....instances.brokers.dissemination import Dissemination
+from ....instances.brokers.network import BrokerNetwork
 
 Arc = tuple[int, int]
 
@@ -18,7 +18,7 @@ class Demand:
     Attributes
     ----------
     weight : int
-        How many publications these are.
+        The number of these publications.
     """
 
     source: int
@@ -28,16 +28,16 @@ class Demand:
 
 @dataclass(frozen=True)
 class Demands:
-    """All publications that go anywhere.
+    """All publications that have destinations.
 
     Attributes
     ----------
     of : tuple of int
         The demand of each publication; -1 for one without destinations.
     primary, soft : tuple of (sender, receiver)
-        Primary links both ways, and every soft link within the radius from a broker with fanout to spare.
+        Primary links in both directions, and every soft link that radius and fanout allow.
     spare : tuple of int
-        Most soft links of each broker.
+        The most soft links of each broker.
     """
 
     num_brokers: int
@@ -54,7 +54,7 @@ class Demands:
 
     @property
     def deliveries(self) -> int:
-        """A lower bound on the messages: every destination is sent to."""
+        """A lower bound on the messages: one for each destination."""
         return sum(demand.weight * len(demand.destinations) for demand in self.demands)
 
 
@@ -67,7 +67,7 @@ def demands_of(network: BrokerNetwork) -> Demands:
     sources = network.publications.sources.tolist()
     keys = [(sources[p], tuple(brokers[offsets[p] : offsets[p + 1]].tolist())) for p in range(len(sources))]
     counts = Counter(key for key in keys if key[1])
-    number = {key: place for place, key in enumerate(counts)}
+    number = {key: index for index, key in enumerate(counts)}
     spare = network.spare_links().tolist()
     primary = [(int(u), int(v)) for u, v in network.tree.links]
     return Demands(
@@ -80,14 +80,21 @@ def demands_of(network: BrokerNetwork) -> Demands:
     )
 
 
-def dissemination_along(demands: Demands, links: set[Arc], routes: Routes) -> Dissemination:
-    """Every publication sent over the arborescence of its demand. Cost O(messages)."""
+def dissemination_along(demands: Demands, routes: Routes, links: set[Arc] | None = None) -> Dissemination:
+    """Every publication sent on the route of its demand, over given soft links or only those used. Cost O(messages)."""
+    if links is None:
+        links = set().union(*routes.values()) & set(demands.soft)
     sent = [(p, u, v) for p, demand in enumerate(demands.of) if demand >= 0 for u, v in sorted(routes[demand])]
     return Dissemination.of(sorted(links), sent)
 
 
+def links_of(answer: Dissemination) -> set[Arc]:
+    """The soft links of an answer."""
+    return {(u, v) for u, v in answer.soft_links.tolist()}
+
+
 def routes_of(demands: Demands, answer: Dissemination) -> Routes:
-    """The links that an answer sends the first publication of each demand over. Cost O(messages)."""
+    """The links on which an answer sends the first publication of each demand. Cost O(messages)."""
     first = {demand: p for p, demand in reversed(list(enumerate(demands.of))) if demand >= 0}
     named = {p: demand for demand, p in first.items()}
     routes: Routes = {demand: set() for demand in first}
@@ -97,28 +104,23 @@ def routes_of(demands: Demands, answer: Dissemination) -> Routes:
     return routes
 
 
-def links_on(routes: Routes, demands: Demands) -> set[Arc]:
-    """The soft links that routes go over."""
-    return set().union(*routes.values()) & set(demands.soft)
+def arborescence(demand: Demand, arcs: set[Arc]) -> set[Arc]:
+    """An arborescence from the source whose leaves are destinations, within arcs that reach all destinations.
 
-
-def pruned(source: int, destinations: tuple[int, ...], used: set[Arc]) -> set[Arc]:
-    """Of links that reach all destinations, an arborescence from the source without ends that nobody asked for.
-
-    Breadth first, so each broker is reached over as few of these links as can be; cost O(links).
+    Breadth first, so that the path to each broker has as few of these arcs as possible; cost O(arcs).
     """
     out: dict[int, list[int]] = {}
-    for u, v in sorted(used):
+    for u, v in sorted(arcs):
         out.setdefault(u, []).append(v)
-    before, queue = {source: source}, [source]
+    parent, queue = {demand.source: demand.source}, [demand.source]
     for u in queue:
         for v in out.get(u, []):
-            if v not in before:
-                before[v] = u
+            if v not in parent:
+                parent[v] = u
                 queue.append(v)
     kept: set[Arc] = set()
-    for v in destinations:
-        while v != source and (before[v], v) not in kept:
-            kept.add((before[v], v))
-            v = before[v]
+    for v in demand.destinations:
+        while v != demand.source and (parent[v], v) not in kept:
+            kept.add((parent[v], v))
+            v = parent[v]
     return kept

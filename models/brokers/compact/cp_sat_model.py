@@ -1,4 +1,4 @@
-"""The best soft links as a CP-SAT model: an arborescence with levels a demand, over links that are bought."""
+"""Fewest messages over soft links in CP-SAT: an arborescence with levels for each demand over links that are bought."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from ortools.sat.python import cp_model
 
-from ...instances.clock import Clock
-from .demands import Arc, Demands, Routes, links_on, pruned
+from ....instances.clock import Clock
+from .demands import Arc, Demands, Routes, arborescence
 
 
 @dataclass(frozen=True)
@@ -19,17 +19,17 @@ class SoftLinkCP:
     bought: dict[Arc, cp_model.IntVar]
     used: dict[int, dict[Arc, cp_model.IntVar]]
 
-    def answer(self, solver: cp_model.CpSolver) -> tuple[set[Arc], Routes]:
-        """The soft links that are used, and the routes, of the solver's solution."""
-        routes = {}
-        for number, arcs in self.used.items():
-            demand = self.demands.demands[number]
-            chosen = {arc for arc, variable in arcs.items() if solver.boolean_value(variable)}
-            routes[number] = pruned(demand.source, demand.destinations, chosen)
-        return links_on(routes, self.demands), routes
+    def routes(self, solver: cp_model.CpSolver) -> Routes:
+        """The routes of the solver's solution."""
+        return {
+            number: arborescence(
+                self.demands.demands[number], {arc for arc, y in arcs.items() if solver.boolean_value(y)}
+            )
+            for number, arcs in self.used.items()
+        }
 
     def hint(self, links: set[Arc], routes: Routes) -> None:
-        """Start from an answer that is known."""
+        """Start from a known answer."""
         for arc, variable in self.bought.items():
             self.model.add_hint(variable, int(arc in links))
         for number, arcs in self.used.items():
@@ -40,14 +40,14 @@ class SoftLinkCP:
 def build_cp(demands: Demands, clock: Clock) -> SoftLinkCP:
     """Fewest messages over primary links and bought soft links.
 
-    For each demand every broker takes exactly one of: a link into it, or, where it is no destination, being left out;
-    a circuit constraint would forbid branching, so levels rise along links instead. A link is used only where its
-    sender is not left out and, if soft, it is bought.
+    For each demand, exactly one link leads to each broker that is reached, and all destinations are reached. Levels
+    that increase along the links in use exclude cycles. A link is used only if its sender is reached and, if soft, it
+    is bought.
 
     Raises
     ------
     OutOfTime
-        If the clock passes while building.
+        If no time is left while the model is built.
 
     Notes
     -----

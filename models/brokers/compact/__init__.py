@@ -1,0 +1,1 @@
+"""Compact models of the soft link problem: the demands of the traffic, an ILP, a CP-SAT model."""

@@ -1,0 +1,95 @@
+"""Method `least-messages`: optimal routes over the soft links that link management has chosen."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from ...heuristics.brokers.forwarding import STRATEGIES
+from ...heuristics.brokers.link_management import Management
+from ...heuristics.brokers.soft_links import MANAGEMENT, disseminate, example_network
+from ...instances.brokers.dissemination import Dissemination
+from ...instances.brokers.network import BrokerNetwork
+from ...instances.brokers.problems import SoftLinks
+from ...instances.clock import Clock, OutOfTime
+from ...instances.method import Method, Proposal
+from ...instances.option import Option
+from ...instances.problem import Problem
+from ..engine.ilp_solvers import solve_with_highs
+from .compact.demands import demands_of, dissemination_along, links_of, routes_of
+
+
+def least_messages(
+    network: BrokerNetwork, answer: Dissemination, *, seed: int = 0, time_limit: float | None = None
+) -> Proposal[Dissemination]:
+    """The fewest messages over the primary links and the soft links of an answer.
+
+    Returns
+    -------
+    Proposal
+        An answer with the same soft links. The counter ``least`` is a lower bound on the messages over these links, not
+        over any; ``open`` is the number of demands, of ``demands``, without a proof within the time limit.
+
+    Notes
+    -----
+    The route of a demand is a Steiner arborescence with unit costs: the ILP of :mod:`.compact.ilp_model` for one demand
+    with all links bought. A route without pure forwarders is optimal already. Exponential in the worst case.
+    """
+    from .compact.ilp_model import build_ilp
+
+    clock = Clock(time_limit)
+    demands, routes = demands_of(network), {}
+    links = links_of(answer)
+    least, unsolved = 0, 0
+    for number, route in routes_of(demands, answer).items():
+        demand = demands.demands[number]
+        routes[number], bound = route, float(len(demand.destinations))
+        if len(route) > bound:
+            alone = replace(demands, demands=(demand,), of=(0,), soft=tuple(sorted(links)))
+            try:
+                ilp = build_ilp(alone, clock)
+                report = solve_with_highs(ilp.program, ilp.start(links, {0: route}), clock, threads=1, seed=seed)
+            except OutOfTime:
+                unsolved += 1
+            else:
+                if math.isfinite(report.lower_bound):
+                    bound = max(bound, math.ceil(report.lower_bound / demand.weight - 1e-6))
+                if report.found:
+                    routes[number] = min(route, ilp.routes()[0], key=len)
+                unsolved += bound < len(routes[number])
+        least += demand.weight * int(bound)
+    counters: dict[str, float | str] = {"least": least, "open": unsolved, "demands": len(demands.demands)}
+    return Proposal(dissemination_along(demands, routes, links), counters=counters)
+
+
+def _solve(
+    instance: BrokerNetwork,
+    problem: Problem[BrokerNetwork, Dissemination],
+    *,
+    seed: int,
+    time_limit: float | None,
+    **options: Any,
+) -> Proposal[Dissemination]:
+    clock = Clock(time_limit)
+    answer = disseminate(instance, options.pop("strategy"), Management(**options))
+    return least_messages(instance, answer, seed=seed, time_limit=None if time_limit is None else clock.left)
+
+
+@cache
+def _warm_up() -> None:
+    _solve(example_network(), SoftLinks(), seed=0, time_limit=None, strategy="s2")
+
+
+LEAST_MESSAGES: Method[BrokerNetwork, Dissemination] = Method(
+    name="least-messages",
+    problems=("soft-links",),
+    summary="the optimal route of each publication over the soft links of a strategy",
+    source="P5 §6; models/brokers/least_messages.py",
+    solve=_solve,
+    options=(Option("strategy", "s2", "the strategy for which links are managed", choices=STRATEGIES), *MANAGEMENT),
+    warm_up=_warm_up,
+    colour="#CC79A7",
+    marker="v",
+)
