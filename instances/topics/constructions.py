@@ -1,7 +1,6 @@
-"""The instances that P1, P2 and P3 construct to show what an algorithm may come to, by name.
+"""The instances that P1, P2 and P3 construct to prove lower bounds on the ratios of algorithms.
 
-Labels are the papers' own, so nodes are numbered in the natural order of these (Sk1, Sm1, Stwo1): the order that a
-file of the instance gives them too.
+Labels are those of the papers; nodes are numbered in their natural order (Sk1, Sm1, Stwo1).
 """
 
 from __future__ import annotations
@@ -14,69 +13,69 @@ from .instance import TopicInstance
 
 
 def greedy_merge_cuboid(*, k: int, m: int) -> TopicInstance:
-    """P1, Lemma 6.6: a cuboid of 2 × (2^k − 1) × m topics, wanted plane by plane, slab by slab and row by row.
+    """P1, Lemma 6.6: a cuboid of 2 × (2^k − 1) × m topics, with a subscriber for each plane, slab and row.
 
-    Stwo1 and Stwo2 want a plane each, Sk_i a slab that is 2^(i−1) wide, Sm_j a row: m + k + 2 nodes. Linking every
-    Stwo to everybody else takes 2m + 2k edges. Cost O(2^k m).
+    Stwo1 and Stwo2 subscribe to a plane each, Sk_i to a slab of width 2^(i−1), Sm_j to a row: m + k + 2 nodes. Edges
+    from both Stwo nodes to all other nodes suffice: 2m + 2k. Cost O(2^k m).
     """
     slabs = {i: range(2 ** (i - 1) - 1, 2**i - 1) for i in range(1, k + 1)}
     planes, width, rows = range(1, 3), range(2**k - 1), range(1, m + 1)
-    wants = {f"Stwo{p}": _grid([p], width, rows) for p in planes}
-    wants |= {f"Sk{i}": _grid(planes, slabs[i], rows) for i in slabs}
-    wants |= {f"Sm{j}": _grid(planes, width, [j]) for j in rows}
-    return TopicInstance.from_subscriptions(wants)
+    topics_of = {f"Stwo{p}": _grid([p], width, rows) for p in planes}
+    topics_of |= {f"Sk{i}": _grid(planes, slabs[i], rows) for i in slabs}
+    topics_of |= {f"Sm{j}": _grid(planes, width, [j]) for j in rows}
+    return TopicInstance.from_subscriptions(topics_of)
 
 
 def minmax_oda_matchings(*, n: int) -> TopicInstance:
-    """P2, Lemma 1: v1 wants all n² topics t(i, j), any other v_i wants t(i, j) and t(j, i) for every j.
+    """P2, Lemma 1: v1 subscribes to all n² topics t(i, j), every other v_i to t(i, j) and t(j, i) for all j.
 
-    A star at v1 takes n − 1 edges. Cost O(n²).
+    A star at v1 has n − 1 edges. Cost O(n²).
     """
     numbers = range(1, n + 1)
-    wants = {"v1": [f"t{i}-{j}" for i in numbers for j in numbers]}
-    wants |= {f"v{i}": sorted({t for j in numbers for t in (f"t{i}-{j}", f"t{j}-{i}")}) for i in numbers[1:]}
-    return TopicInstance.from_subscriptions(wants)
+    topics_of = {"v1": [f"t{i}-{j}" for i in numbers for j in numbers]}
+    topics_of |= {f"v{i}": sorted({t for j in numbers for t in (f"t{i}-{j}", f"t{j}-{i}")}) for i in numbers[1:]}
+    return TopicInstance.from_subscriptions(topics_of)
 
 
 def nested_subscriptions(*, n: int) -> TopicInstance:
-    """P2, Lemma 5: v_i wants t_1 … t_i. A star at v_n takes n − 1 edges. Cost O(n²)."""
+    """P2, Lemma 5: v_i subscribes to t_1 … t_i. A star at v_n has n − 1 edges. Cost O(n²)."""
     return TopicInstance.from_subscriptions({f"v{i}": _first_topics(i) for i in range(1, n + 1)})
 
 
 def weighted_nested_subscriptions(*, n: int) -> TopicInstance:
-    """P2, Lemma 6: v_i wants t_1 … t_i and the n³(n − i + 1) topics of S_i, which u_i wants too.
+    """P2, Lemma 6: v_i subscribes to t_1 … t_i and, like u_i, to the n³(n − i + 1) topics of S_i.
 
-    A star at v_n and the n edges (u_i, v_i) are 2n − 1 edges. Cost O(n^5): the topic sets have their full size.
+    A star at v_n and the n edges (u_i, v_i) suffice: 2n − 1. Cost O(n^5).
     """
     sets = {i: [f"s{i}-{j}" for j in range(1, n**3 * (n - i + 1) + 1)] for i in range(1, n + 1)}
-    wants = {f"v{i}": [*_first_topics(i), *sets[i]] for i in sets}
-    wants |= {f"u{i}": sets[i] for i in sets}
-    return TopicInstance.from_subscriptions(wants)
+    topics_of = {f"v{i}": [*_first_topics(i), *sets[i]] for i in sets}
+    topics_of |= {f"u{i}": sets[i] for i in sets}
+    return TopicInstance.from_subscriptions(topics_of)
 
 
 def case_seven(*, n: int) -> TopicInstance:
-    """P2, Case VII: v1 wants x_1 … x_n and z, v2 x_1 … x_n, w z, and each of u_1 … u_(n−3) x_1 and y. Cost O(n)."""
+    """P2, Case VII: v1 has topics x_1 … x_n and z, v2 x_1 … x_n, w z, each of u_1 … u_(n−3) x_1 and y. Cost O(n)."""
     xs = [f"x{i}" for i in range(1, n + 1)]
-    wants = {"v1": [*xs, "z"], "v2": xs, "w": ["z"]}
-    wants |= {f"u{i}": ["x1", "y"] for i in range(1, n - 2)}
-    return TopicInstance.from_subscriptions(wants)
+    topics_of = {"v1": [*xs, "z"], "v2": xs, "w": ["z"]}
+    topics_of |= {f"u{i}": ["x1", "y"] for i in range(1, n - 2)}
+    return TopicInstance.from_subscriptions(topics_of)
 
 
 def binary_tree_of_topics(*, h: int) -> TopicInstance:
-    """P3, Lemma 8: 2^h topics; on level i each of 2^i nodes v_i-j wants 2^(h−i) topics in a row. Cost O(h 2^h).
+    """P3, Lemma 8: 2^h topics; each of the 2^i nodes v_i-j of level i subscribes to 2^(h−i) of them. Cost O(h 2^h).
 
-    The tree has maximum degree 3. The lemma's bad part is the root with all leaves, :func:`root_and_leaves`.
+    The tree has maximum degree 3. The lemma's worst part consists of :func:`root_and_leaves`.
     """
-    wants = {
+    topics_of = {
         f"v{i}-{j}": [f"t{t}" for t in range((j - 1) * 2 ** (h - i) + 1, j * 2 ** (h - i) + 1)]
         for i in range(h + 1)
         for j in range(1, 2**i + 1)
     }
-    return TopicInstance.from_subscriptions(wants)
+    return TopicInstance.from_subscriptions(topics_of)
 
 
 def root_and_leaves(*, h: int) -> list[int]:
-    """P3, Lemma 8: the nodes of :func:`binary_tree_of_topics` that must not come to lie in one part."""
+    """P3, Lemma 8: the nodes of :func:`binary_tree_of_topics` that form the worst part."""
     return [0, *range(2**h - 1, 2 ** (h + 1) - 1)]
 
 
@@ -136,7 +135,7 @@ CONSTRUCTIONS: tuple[Workload[TopicInstance], ...] = (
     ),
     _construction(
         "binary-tree-of-topics",
-        "maximum degree 3; the root alone with the leaves needs |T|",
+        "maximum degree 3; the root with the leaves alone needs |T|",
         "P3 Lemma 8",
         binary_tree_of_topics,
         Option("h", 3, "levels below the root", least=1, most=16),

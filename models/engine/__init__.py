@@ -1,1 +1,1 @@
-"""What every exact method stands on: LPs, cuts, the search tree, solvers, clocks."""
+"""The parts that all exact methods share: LPs, cuts, the search tree and ILP solvers."""

@@ -1,4 +1,4 @@
-"""LP relaxations solved by cutting planes and, where asked for, column generation: the loop that all of them share."""
+"""LP relaxations solved by cutting planes and, optionally, column generation."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ NO_CUTOFF = 2**62
 
 
 class Relaxation(ABC, Generic[Rows]):
-    """A restricted LP over 0/1 decisions that grows by violated rows and by columns of negative reduced cost.
+    """A restricted LP over 0/1 decisions to which violated rows and columns of negative reduced cost are added.
 
     Attributes
     ----------
     lp : HighsLP
     unit : int
-        Bounds are proven in integers, as multiples of 1/unit.
+        Bounds are proven in integer arithmetic, as multiples of 1/unit.
     cost_scale : float
-        The size of a typical cost.
+        A typical cost.
     columns_at_once : int
-        How many are priced in a round.
+        The most columns added in a round.
     cuts : int
         Rows added so far.
     best_units : int
         The best bound proven without fixed columns, times `unit`.
     converged : bool
-        Whether the last call of :meth:`tighten` ended because nothing is violated.
+        Whether the last call of :meth:`tighten` ended because no row is violated and no column improves.
     """
 
     lp: HighsLP
@@ -66,26 +66,26 @@ class Relaxation(ABC, Generic[Rows]):
         rounds: int = 100_000,
         at_round: Callable[[Bound], bool] | None = None,
     ) -> Bound | None:
-        """Solve, separate and price until nothing is violated, the bound stalls, or it is enough.
+        """Solve, separate and price until nothing is violated, the bound stalls, or it exceeds `enough`.
 
         Parameters
         ----------
         lower, upper : int8 arrays, one a column
-            Bounds of x within a search tree; columns priced in meanwhile are free.
+            Bounds of x at a node of a search tree; columns added later are free.
         enough : int
             Stop when the bound, in units, exceeds this.
         exact : bool
-            Whether to separate exactly when the heuristic finds nothing.
+            Whether to separate exactly if heuristic separation finds nothing.
         stall : float
-            Stop when ten rounds raised the bound by less than this.
+            Stop if the bound rose by less than this in ten rounds.
         at_round : callable
-            Is shown the bound of each round, and says whether to stop.
+            Takes the bound of each round and returns whether to stop.
 
         Returns
         -------
         Bound or None
-            The best bound of this call; None if time ran out before there was any. If `lp.feasible` is False there is
-            no solution, and that is proven: the bound is `enough`. `lp.x` is the last solution.
+            The best bound of this call; None if time ran out before there was one. If `lp.feasible` is False, the
+            LP is proven infeasible and the bound exceeds `enough`. `lp.x` is the last solution.
         """
         root = lower is None
         best: Bound | None = None
@@ -122,7 +122,7 @@ class Relaxation(ABC, Generic[Rows]):
                 break
             if stall and len(history) > 10 and history[-1] - history[-11] < stall and not len(bound.new_columns):
                 break
-            # A row dropped while the objective stands still may come back for ever.
+            # Rows are dropped only after the objective rises; otherwise the loop may add and drop a row for ever.
             if len(history) > 1 and history[-1] > history[last_raise] + 1e-6:
                 last_raise = len(history) - 1
                 self._drop_idle_rows()
@@ -135,18 +135,18 @@ class Relaxation(ABC, Generic[Rows]):
 
     @abstractmethod
     def violated(self, x: Reals, *, exact: bool) -> Rows:
-        """Rows that x violates; with `exact`, none only if no row of the relaxation is violated."""
+        """Rows that x violates; with `exact`, the result is empty only if no row is violated."""
 
     def satisfied(self, x: Reals) -> bool:
-        """Whether 0/1 values are an answer: none of the rows of the relaxation is violated."""
+        """Whether 0/1 values violate no row of the relaxation, so that they are an answer."""
         return not self._size(self.violated(x, exact=False))
 
     def branchable(self, fractional: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Of the columns with fractional value, those to branch on first: here, all of them."""
+        """The columns to branch on first among those with fractional value; by default, all."""
         return fractional
 
     def least_value(self, units: int) -> float:
-        """The least value of an answer where this bound holds: here, values are integers."""
+        """The least value of an answer that this bound allows; by default, values are integers."""
         return -(-units // self.unit)
 
     @abstractmethod
@@ -165,7 +165,7 @@ class Relaxation(ABC, Generic[Rows]):
         raise NotImplementedError
 
     def _keep_certificate(self) -> None:
-        """Called when the duals of the LP prove the best bound without fixed columns."""
+        """Called when the duals of the LP prove a new best bound without fixed columns."""
 
     def _extended(self, bits: Bits | None, value: int) -> Bits:
         known = np.empty(0, np.int8) if bits is None else bits

@@ -1,4 +1,4 @@
-"""A relaxation over columns that are all there from the beginning, with sparse rows and bounds proven in integers."""
+"""A relaxation with sparse rows and without column generation; its bounds are proven in integer arithmetic."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class SparseRows(NamedTuple):
     Attributes
     ----------
     offsets : int64 array, shape (rows + 1,)
-        Row r has the columns ``columns[offsets[r]:offsets[r + 1]]``.
+        The columns of row r are ``columns[offsets[r]:offsets[r + 1]]``.
     columns, values : int64 arrays
     rhs : int64 array, shape (rows,)
     """
@@ -37,7 +37,7 @@ class SparseRows(NamedTuple):
     rhs: Units
 
     def chosen(self, rows: npt.NDArray[np.bool_]) -> SparseRows:
-        """The rows that are marked."""
+        """The rows for which `rows` is True."""
         sizes = np.diff(self.offsets)
         entries = np.repeat(rows, sizes)
         offsets = np.concatenate([[0], np.cumsum(sizes[rows])]).astype(np.int64)
@@ -45,7 +45,7 @@ class SparseRows(NamedTuple):
 
 
 class RowList:
-    """Collects rows one by one, each kept once."""
+    """A list of distinct rows, to which rows are added one by one."""
 
     def __init__(self) -> None:
         self._rows: dict[tuple[bytes, bytes, int], tuple[Units, Units, int]] = {}
@@ -57,13 +57,13 @@ class RowList:
         return iter(self._rows.values())
 
     def add(self, columns: npt.ArrayLike, values: npt.ArrayLike, rhs: int) -> None:
-        """Add Σ values·columns ≥ rhs; one number for `values` stands for all columns."""
+        """Add Σ values·columns ≥ rhs; `values` may be one number for all columns."""
         where = np.asarray(columns, np.int64)
         factors = np.broadcast_to(np.asarray(values, np.int64), where.shape)
         self._rows.setdefault((where.tobytes(), factors.tobytes(), rhs), (where, factors, rhs))
 
     def rows(self) -> SparseRows:
-        """All of them, in the order in which they came."""
+        """All rows, in the order of their addition."""
         listed = list(self._rows.values())
         sizes = [len(columns) for columns, _, _ in listed]
         return SparseRows(
@@ -75,21 +75,21 @@ class RowList:
 
 
 class SparseRelaxation(Relaxation[SparseRows]):
-    """Minimise costs·x over 0/1 columns; the first rows stay, those that :meth:`violated` finds may be dropped again.
+    """Minimise costs·x over 0/1 columns; rows that :meth:`violated` adds may be dropped again, the initial ones not.
 
     Parameters
     ----------
     costs : int64 or float64 array, one a column
-        Not negative. Bounds are proven for the costs rounded down to multiples of 1/unit, which changes no integer.
+        Nonnegative. Bounds are proven for the costs rounded down to multiples of 1/unit; integers are exact.
     rows : SparseRows
     constant : float
-        Added to every value.
+        Added to the objective.
     threads : int
 
     Attributes
     ----------
     unit : int
-        A power of 2, at most 2^32 and such that all costs together stay below 2^60 units.
+        The largest power of 2 up to 2^32 with which the sum of all costs stays below 2^60 units.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class SparseRelaxation(Relaxation[SparseRows]):
 
     @property
     def columns(self) -> Units:
-        """The numbers of the columns."""
+        """The indices of the columns."""
         return self._columns
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Branch and bound over cutting planes: every node is pruned by a bound proven in integers."""
+"""Branch and cut: every node is pruned by a bound proven in integer arithmetic."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _FIRST_STEPS, _DOUBLINGS, _STEPS_AN_ITERATION = 5_000, 8, 6
 
 
 class Incumbent(Protocol):
-    """The best answer so far, and the ways to better ones along values of the LP's columns.
+    """The best answer so far, and heuristics that improve it by the values of the LP's columns.
 
     Attributes
     ----------
     value : float
         Infinite without an answer.
     cutoff : int
-        Whatever has a bound above this, in units of the relaxation, cannot hold a better answer.
+        A node with a bound above this, in units of the relaxation, contains no better answer.
     """
 
     value: float
@@ -36,10 +36,10 @@ class Incumbent(Protocol):
     def cutoff(self) -> int: ...
 
     def offer_chosen(self, columns: Any, chosen: npt.NDArray[np.bool_]) -> object:
-        """Keep a choice of columns that is an answer, if it is better."""
+        """Keep an answer, given by the chosen columns, if it is better."""
 
     def build_along(self, columns: Any, x: npt.NDArray[np.float64]) -> object:
-        """Build an answer along LP values and offer it."""
+        """Construct an answer guided by LP values, and keep it if it is better."""
 
     def improve_along(
         self,
@@ -50,23 +50,23 @@ class Incumbent(Protocol):
         goal: float,
         steps: int,
     ) -> object:
-        """As :meth:`build_along`, with a local search of about so many steps, or until the value is `goal`."""
+        """As :meth:`build_along`, followed by a local search of about `steps` steps or until the value is `goal`."""
 
 
 @dataclass(order=True)
 class Node:
-    """A part of the search space: some columns are in, some are out.
+    """A node of the search tree: some columns are fixed to 1, some to 0.
 
     Attributes
     ----------
     units : int
         A proven lower bound, in units of the relaxation.
     depth : int
-        Minus the number of branchings, so that of equal bounds the deepest comes first.
+        Minus the number of branchings: among equal bounds the deepest node comes first.
     number : int
         In order of creation.
     lower, upper : int8 arrays
-        Of the columns that were there when the node was made; all later ones are free.
+        Bounds of the columns present at the creation of the node; later ones are free.
     """
 
     units: int
@@ -77,21 +77,21 @@ class Node:
 
 
 class TreeSearch:
-    """Search for an answer better than the incumbent, or prove that there is none.
+    """Search for answers better than the incumbent until there are none.
 
     Parameters
     ----------
     planes : Relaxation
-        Best after its root was tightened.
+        Should be tightened at the root already.
     incumbent : Incumbent
     stop_at_first : bool
-        Stop at the first answer found: only its existence is asked for.
+        Stop at the first answer, for questions of feasibility.
     progress : SearchLog
 
     Attributes
     ----------
     nodes : int
-        Solved so far.
+        Nodes solved so far.
     complete : bool
         Whether the search has ended, so that the incumbent, if any, is optimal.
     fixed : int
@@ -112,24 +112,24 @@ class TreeSearch:
         self._current: Node | None = None
         self._created = 0
         self._searches = self._steps = 0
-        self._closed = NO_CUTOFF  # the least bound of the nodes that were closed by an answer of their own
+        self._closed = NO_CUTOFF  # the least bound of the nodes closed by an integral solution
 
     @property
     def units(self) -> int:
-        """The bound proven so far, in units: the least of all open nodes; with none open, the cutoff."""
+        """The bound proven so far, in units: the least of all open nodes, or the cutoff if none is open."""
         open_ = [node.units for node in self._open[:1]] + ([self._current.units] if self._current else [])
         bound = min(open_, default=self.incumbent.cutoff + 1 if self.nodes else self.planes.best_units)
         return max(self.planes.best_units, min(bound, self._closed, self.incumbent.cutoff + 1))
 
     def run(self, clock: Clock, root: Bound | None, guide: npt.NDArray[np.float64]) -> None:
-        """Search until done or out of time; may be interrupted at any moment.
+        """Search until the tree is complete or time runs out.
 
         Parameters
         ----------
         root : Bound or None
-            What tightening the root proved.
+            The bound of the root.
         guide : float64 array
-            A fractional solution of the root, one value a column, for incumbents to be looked for along.
+            A fractional solution of the root, one value a column, that guides primal heuristics.
         """
         self._root, self._guide = root, guide
         size = len(self.planes.columns)
@@ -166,7 +166,7 @@ class TreeSearch:
         self.complete = self._current is None and not self._open
 
     def _solve(self, node: Node, clock: Clock) -> list[Node] | None:
-        """The children of a node, the one to dive into first; None if time ran out."""
+        """The children of a node, the one to solve next first; None if time ran out."""
         planes, lp = self.planes, self.planes.lp
         self._fix_at_root(node)
         stall = 0.02
@@ -195,7 +195,7 @@ class TreeSearch:
                     return []
                 if planes.converged:
                     self._closed = min(self._closed, node.units)
-                    # Bound and value of an integral solution differ by rounding only, or edges are left to price.
+                    # The bound is below the value of an integral solution by rounding, or by columns left to price.
                     return []
             elif planes.converged or clock.passed:
                 return None
@@ -225,21 +225,21 @@ class TreeSearch:
                 self.fixed = int((node.upper == 0).sum() + (node.lower == 1).sum()) - before
 
     def _improve(self, x: npt.NDArray[np.float64], clock: Clock) -> None:
-        """Build, and then local searches, longer and longer ones, as far as the LP's work has earned them."""
+        """Construct an answer, then search locally, longer each time, in proportion to simplex iterations."""
         self.incumbent.build_along(self.planes.columns, x)
         allowed, goal = _STEPS_AN_ITERATION * self.planes.lp.iterations, self.planes.least_value(self.units)
         while self.incumbent.value > goal and not clock.passed:
             steps = _FIRST_STEPS << min(self._searches, _DOUBLINGS)
             if self._steps + steps > allowed:
                 return
-            # The values at a node lean to its branch, so every other search goes along the guide.
+            # The values at a node depend on its branch; every other search uses the values of the root.
             along = x if self._searches % 2 else self._guide
             self._searches, self._steps = self._searches + 1, self._steps + steps
             self.incumbent.improve_along(self.planes.columns, along, clock, goal=goal, steps=steps)
 
 
 def _fix_by_reduced_cost(lower: Bits, upper: Bits, bound: Bound, cutoff: int) -> None:
-    """Fix columns whose other value would lift the bound above the cutoff, in place."""
+    """Fix columns, in place, whose other value would raise the bound above the cutoff."""
     if cutoff == NO_CUTOFF:
         return
     known = min(len(lower), len(bound.reduced_costs))
