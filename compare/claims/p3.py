@@ -100,7 +100,7 @@ def _bad_partition(bench: Bench) -> Iterable[Finding]:
     )
     rare = all(hits <= 10 * seeds * chance + 10 for hits, chance, _ in found.values())
     subject = "how often chance finds it"
-    yield Finding(subject, verdict_of(rare), f"There is a chance: {text}.", 3 * seeds)
+    yield Finding(subject, verdict_of(rare), f"Random partitions: {text}.", 3 * seeds)
 
 
 def _inner_degree(h: int, leaves: int) -> int:
@@ -151,11 +151,11 @@ def _representatives_connected(bench: Bench) -> Iterable[Finding]:
             tried += 1
             unconnected = _letter(instance, parts)
             if unconnected:
-                where = f"{name} with p = {parts}: {unconnected} topics fall apart"
+                where = f"{name} with p = {parts}: {unconnected} topics are disconnected"
                 text = f"Line 6 of Algorithm 12 leaves out topics that only bulk nodes share with a part. On {where}."
-                yield Finding("DCBR-M, Algorithm 12 by the letter", Verdict.REFUTED, text, tried)
+                yield Finding("DCBR-M, Algorithm 12 taken literally", Verdict.REFUTED, text, tried)
                 return
-    yield Finding("DCBR-M, Algorithm 12 by the letter", Verdict.HOLDS, f"In all {tried} runs.", tried)
+    yield Finding("DCBR-M, Algorithm 12 taken literally", Verdict.HOLDS, f"In all {tried} runs.", tried)
 
 
 def _letter(instance: TopicInstance, parts: int, coverage: int = 3) -> int:

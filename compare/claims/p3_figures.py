@@ -18,7 +18,7 @@ from .on_grids import figure_claim, mean_by, on_grid
 
 _CLOSE = 0.1
 _NAMED_RUNS = 50
-_FITTED = " The law is the one under which GM-M comes nearest to its table, since the paper leaves it open."
+_FITTED = " The paper does not specify the law; ours is the one that fits GM-M's table best."
 _FITTING = ("maximum degrees", "average degrees")
 
 
@@ -101,8 +101,8 @@ def _laws(bench: Bench) -> Iterable[Finding]:
 def _time(bench: Bench, figure: str, method: str, published: float) -> Finding:
     share = _time_share(bench.rows, method)
     text = (
-        f"Of GM-M's time {share:.1%} on average, published {published:.1%}. Of these kernels, that is: GM-M looks at a "
-        "pair only when it comes up, where Algorithms 3 to 6 keep a table of all pairs up to date."
+        f"Of GM-M's time {share:.1%} on average, published {published:.1%}. These are the times of our kernels: GM-M "
+        "evaluates a pair only when needed, whereas Algorithms 3 to 6 update a table of all pairs."
     )
     verdict = verdict_of(share <= published, Verdict.ORDER if share < 1 else Verdict.REFUTED)
     return on_grid(bench, figure, f"T_{METHODS[method]} ≤ {published:.1%} of T_GMM", verdict, text)
@@ -165,8 +165,9 @@ def _neighbours(bench: Bench) -> Iterable[Finding]:
     formula = np.array([one["pn_ratio_formula"] for one in counters])
     equal = int(np.isclose(measured, formula, atol=1e-12).sum())
     text = (
-        f"Equal in {equal} of {len(counters)} runs; the formula takes the parts and their representatives for equally "
-        f"many. Measured less formula from {(measured - formula).min():+.4f} to {(measured - formula).max():+.4f}."
+        f"Equal in {equal} of {len(counters)} runs; the formula assumes parts of equal size with equally many "
+        f"representatives. Measured less formula from {(measured - formula).min():+.4f} to "
+        f"{(measured - formula).max():+.4f}."
     )
     close = np.allclose(measured, formula, atol=0.02)
     verdict = verdict_of(equal == len(counters), Verdict.ORDER if close else Verdict.REFUTED)

@@ -38,7 +38,7 @@ def _random_graph(seed: int, **shape: int) -> tuple[str, SteinerInstance]:
 def _reduction(bench: Bench) -> Iterable[Finding]:
     for brokers_at, subject in (
         ("all-nodes", "a broker at every node"),
-        ("steiner-nodes", "by the letter: brokers at Steiner nodes alone"),
+        ("steiner-nodes", "taken literally: brokers at Steiner nodes only"),
     ):
         different, open_, equal = [], 0, 0
         for name, graph in _small_graphs(bench.quick):
@@ -94,7 +94,7 @@ def _spanning_trees(bench: Bench) -> Iterable[Finding]:
             ratios.append(spanning_price(core, np.arange(4, dtype=np.int32)) / least if least else 1.0)
         dearer = np.array(ratios) > 1 + _ROUNDING
         text = (
-            f"Four of nine brokers, prices `{metric}`: the minimum spanning tree of the four is dearer than the "
+            f"Four of nine brokers, prices `{metric}`: the minimum spanning tree of the four costs more than the "
             f"cheapest tree in {dearer.mean():.0%} of {draws} metrics, by a factor of {np.mean(ratios):.3f} on average "
             f"and {max(ratios):.3f} at most."
         )
@@ -103,7 +103,7 @@ def _spanning_trees(bench: Bench) -> Iterable[Finding]:
         ratio, core, tried = worst_metric(brokers, members, steps=1500 if bench.quick else 20_000, seed=brokers)
         of_star = 2 * (1 - 1 / members)
         text = (
-            f"Of {tried} metrics in whole numbers on {brokers} brokers, {members} of them to be joined, local search "
+            f"Among {tried} integer metrics on {brokers} brokers, {members} of them terminals, local search "
             f"found {ratio:.4f} at most; the star has {of_star:.4f}. Prices from broker to broker: "
             f"{core.astype(int).tolist()}."
         )

@@ -67,8 +67,8 @@ def _core_prices(bench: Bench) -> Iterable[Finding]:
         bench, "P4.F10", "the three converge", Verdict.HOLDS if last <= 1 + _HARDLY and last < first else met, converge
     )
     moved = max(curves[_MIXING]) / min(curves[_MIXING]) - 1
-    hardly = f"From least to most {moved:.1%}; at most a tenth counts as hardly."
-    yield on_grid(bench, "P4.F10", "mixing hardly moves", verdict_of(moved <= _HARDLY), hardly)
+    hardly = f"From the smallest to the largest value {moved:.1%}; at most 10% counts as hardly."
+    yield on_grid(bench, "P4.F10", "mixing hardly changes", verdict_of(moved <= _HARDLY), hardly)
 
 
 def _times(bench: Bench) -> Iterable[Finding]:

@@ -110,7 +110,7 @@ def _throughput(bench: Bench) -> Iterable[Finding]:
         verdict_of(more and near, Verdict.ORDER if more else Verdict.REFUTED),
         f"Fanout {widest}, matching in {' or '.join(f'{each / 1000:g}' for each in SERVICES)} ms, 72,000 publications "
         f"a minute: from {min(rise.values()):+.0%} to {largest:+.0%} ({best.upper()}, {name}, {service / 1000:g} ms). "
-        "How long a broker takes is not in the paper, and the figure depends on it.",
+        "The paper does not give the matching time, on which the result depends.",
         len(bench.rows),
     )
     curves = {
@@ -124,7 +124,7 @@ def _throughput(bench: Bench) -> Iterable[Finding]:
         "grow with fanout",
         verdict_of(all(after >= 0.99 * before for curve in curves.values() for before, after in pairwise(curve))),
         f"Deliveries from fanout {FANOUTS[0]} over {FANOUTS[1]} to {widest} grow by {min(grown.values()):.1%} to "
-        f"{max(grown.values()):.1%}; a step down of 1% counts as level.",
+        f"{max(grown.values()):.1%}; a decrease of up to 1% counts as constant.",
         len(bench.rows),
     )
 

@@ -85,7 +85,7 @@ def _hall(bench: Bench) -> Iterable[Finding]:
             continue
         ratio = value / optimum
         text = (
-            f"On at most {size} nodes {source} makes {method} take {value:g} where {optimum:g} suffice ({ratio:.3f}); "
+            f"On at most {size} nodes {source} leads {method} to {value:g} where {optimum:g} suffice ({ratio:.3f}); "
             f"search found {best.value:g} against {best.optimum:g} ({best.ratio:.3f}) on {best.nodes} nodes and "
             f"{len(best.topics)} topics{', the worst of that size' if best.exhaustive else ''}."
         )

@@ -124,14 +124,14 @@ def _verdict(spreads: Sequence[tuple[Case, Spread]]) -> tuple[Verdict, str]:
     if set(exact) == rules:
         return Verdict.HOLDS, ""
     if exact:
-        return Verdict.SOME_TIES, f"It holds under {' and '.join(exact)} alone. "
+        return Verdict.SOME_TIES, f"It holds only under {' and '.join(exact)}. "
     case, largest = spreads[-1]
     near = [
         abs(value - case.claimed) <= _NEAR * case.claimed for values in largest.by_rule().values() for value in values
     ]
     if all(near):
-        return Verdict.ORDER, "The growth holds, the count does not under any rule. "
-    return Verdict.REFUTED, "No rule for ties gives the count. "
+        return Verdict.ORDER, "The growth holds, but the count holds under no rule. "
+    return Verdict.REFUTED, "No tie-breaking rule gives the count. "
 
 
 def _range(values: tuple[float, ...]) -> str:

@@ -141,7 +141,7 @@ def test_fewer_runs_than_a_claim_names_decide_nothing() -> None:
             "P3.L14",
             {
                 "DCBR-M, topics of bulk nodes outward too": Verdict.HOLDS,
-                "DCBR-M, Algorithm 12 by the letter": Verdict.REFUTED,
+                "DCBR-M, Algorithm 12 taken literally": Verdict.REFUTED,
             },
         ),
     ],

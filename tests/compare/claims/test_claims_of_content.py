@@ -70,7 +70,7 @@ def everything(instance: Any, answer: Any) -> Any:
 def test_steiner_trees_and_overlays_cost_the_same_with_brokers_everywhere_and_not_by_the_letter(few_graphs) -> None:  # type: ignore[no-untyped-def]
     assert verdicts(judge(CLAIMS["P4.T1"], True)) == {
         "a broker at every node": Verdict.HOLDS,
-        "by the letter: brokers at Steiner nodes alone": Verdict.REFUTED,
+        "taken literally: brokers at Steiner nodes only": Verdict.REFUTED,
     }
     unproven = judge(CLAIMS["P4.T1"], True, with_answers("branch-and-cut", without_a_proof))
     assert set(verdicts(unproven).values()) == {Verdict.OPEN}
@@ -133,9 +133,9 @@ def core_prices(**shape: Any) -> Experiment:
 def test_what_core_prices_change_is_judged_by_what_the_heuristics_build() -> None:
     claim = replace(CLAIMS["P4.F10"], experiment=lambda quick: core_prices(slack=100.0))
     found = verdicts(judge(claim, False))
-    assert found == {"the three converge": Verdict.REFUTED, "mixing hardly moves": Verdict.REFUTED}
+    assert found == {"the three converge": Verdict.REFUTED, "mixing hardly changes": Verdict.REFUTED}
     lazy = with_answers("steiner-mixing", first_broker_for_all)
-    assert verdicts(judge(claim, False, lazy))["mixing hardly moves"] is Verdict.HOLDS
+    assert verdicts(judge(claim, False, lazy))["mixing hardly changes"] is Verdict.HOLDS
 
 
 def test_a_claim_whose_runs_failed_is_open_and_says_why() -> None:
