@@ -43,14 +43,15 @@ def draw_subscriptions(
     Cost O(Σ sizes · log |T|) if few draws repeat a topic. After 64 repetitions in a row a node draws among its missing
     topics, with the same distribution, in O(|T|) a draw.
     """
-    sizes = np.empty(last - first, dtype=np.int64)
-    topics = np.empty((last - first) * most, dtype=np.int32)
-    filled = _draw(np.cumsum(weights), weights, least, most, peaked, np.uint64(seed), first, last, sizes, topics)
-    return sizes, topics[:filled].copy() if filled < len(topics) else topics
+    drawn: tuple[npt.NDArray[np.int64], Ids] = _draw(weights, least, most, peaked, np.uint64(seed), first, last)
+    return drawn
 
 
 @njit(cache=True)
-def _draw(cumulative, weights, least, most, peaked, seed, first, last, sizes, topics):  # type: ignore[no-untyped-def]
+def _draw(weights, least, most, peaked, seed, first, last):  # type: ignore[no-untyped-def]
+    cumulative = np.cumsum(weights)
+    sizes = np.empty(last - first, dtype=np.int64)
+    topics = np.empty((last - first) * most, dtype=np.int32)
     taken_by = np.full(len(weights), -1, dtype=np.int64)
     half = (most - least) // 2 if peaked else 0
     filled = 0
@@ -79,7 +80,7 @@ def _draw(cumulative, weights, least, most, peaked, seed, first, last, sizes, to
         topics[filled : filled + size].sort()
         sizes[node - first] = size
         filled += size
-    return filled
+    return sizes, topics[:filled].copy() if filled < len(topics) else topics
 
 
 @njit(cache=True)
