@@ -1,8 +1,8 @@
-"""How long soft links take, beside their goals: ``python -m benchmarks.soft_links [--parts …]``.
+"""Running times of soft links beside their goals: ``python -m benchmarks.soft_links [--parts …]``.
 
-static: matching, link management and carrying of 36,000 publications at 120 brokers. queueing: 720,000 publications
-at 72,000 a minute. wom: one link more and one less in a working map, Δ = 4. simpy: the same queueing simulation by
-SimPy's event loop, which is told every broker's decisions.
+static: matching, link management and routing of 36,000 publications at 120 brokers. queueing: 720,000 publications
+at 72,000 a minute. maps: one link added and one removed in a working map, Δ = 4. simpy: the same queueing simulation
+in SimPy's event loop, which looks up every broker's decisions.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ import simpy
 from rich.console import Console
 from rich.table import Table
 
-from overlaybench.heuristics.brokers.dissemination import carry, new_load, new_profile, traffic_of
+from overlaybench.heuristics.brokers.dissemination import no_messages, route, traffic_of
 from overlaybench.heuristics.brokers.forwarding import NOWHERE, S0, S2, STRATEGIES
 from overlaybench.heuristics.brokers.link_management import Management, managed_links
 from overlaybench.heuristics.brokers.queueing import Timing, simulate
-from overlaybench.heuristics.brokers.soft_links import S2_FAR, carried
-from overlaybench.heuristics.brokers.working_map import link, mesh_of, unlink
+from overlaybench.heuristics.brokers.soft_links import S2_FAR, disseminate_over
+from overlaybench.heuristics.brokers.working_map import add_link, remove_link, working_maps
 from overlaybench.instances.arrays import Ids
 from overlaybench.instances.brokers.network import BrokerNetwork
 from overlaybench.instances.catalogue import WORKLOADS
@@ -35,7 +35,7 @@ NO_LINKS = np.empty((0, 2), dtype=np.int32)
 
 
 class Spent(NamedTuple):
-    """Seconds by the clock, and of the processor: the same where nobody else uses the machine."""
+    """Wall-clock and processor seconds; they are equal on an idle machine."""
 
     clock: float = 0.0
     processor: float = 0.0
@@ -48,11 +48,11 @@ def main() -> None:
     parts: dict[str, Callable[[list[str]], Table]] = {
         "static": static,
         "queueing": queueing,
-        "wom": working_maps,
+        "maps": map_updates,
         "simpy": event_loops,
     }
     parser = argparse.ArgumentParser(description=(__doc__ or "").split(":")[0])
-    parser.add_argument("--parts", nargs="+", choices=parts, default=["static", "wom", "simpy"], metavar="PART")
+    parser.add_argument("--parts", nargs="+", choices=parts, default=["static", "maps", "simpy"], metavar="PART")
     parser.add_argument("--data", nargs="+", choices=DATA, default=list(DATA), help="workloads of the first two parts")
     chosen = parser.parse_args()
     if S2_FAR.warm_up is not None:
@@ -81,8 +81,8 @@ def links_for(network: BrokerNetwork, strategy: int) -> Ids:
 
 def static(chosen: list[str]) -> Table:
     table = columns(
-        "120 brokers, 36,000 publications, seconds (of the processor); goal: all four strategies in 5 s",
-        *("data", "strategy", "links", "carrying", "messages", "M hops/s"),
+        "120 brokers, 36,000 publications; seconds (processor); goal: all four strategies in 5 s",
+        *("data", "strategy", "links", "routing", "messages", "M hops/s"),
     )
     for data in chosen:
         network = WORKLOADS[data].generate(seed=1, publications=36_000)
@@ -91,21 +91,21 @@ def static(chosen: list[str]) -> Table:
         parts = [matching]
         for number, name in enumerate(STRATEGIES):
             links, managing = timed(links_for, network, number)
-            mesh = mesh_of(network.tree, [(int(u), int(v)) for u, v in links])
-            load, profile = new_load(network, 80), new_profile(mesh)
-            sent, carrying = timed(carry, traffic_of(network), mesh, number, load, profile)
-            parts += [managing, carrying]
-            speed = f"{len(sent) / carrying.processor / 1e6:.2f}"
-            table.add_row(data, name, f"{managing}", f"{carrying}", f"{len(sent):,}", speed)
-        whole = Spent(sum(one.clock for one in parts), sum(one.processor for one in parts))
-        table.add_row(data, "all, with matching", "", f"{whole}", "", "")
+            maps = working_maps(network.tree, links)
+            counts = no_messages(network, maps, Management().output_threshold)
+            messages, routing = timed(route, traffic_of(network), maps, number, counts)
+            parts += [managing, routing]
+            speed = f"{len(messages) / routing.processor / 1e6:.2f}"
+            table.add_row(data, name, f"{managing}", f"{routing}", f"{len(messages):,}", speed)
+        total = Spent(sum(one.clock for one in parts), sum(one.processor for one in parts))
+        table.add_row(data, "all, with matching", "", f"{total}", "", "")
     return table
 
 
 def queueing(chosen: list[str]) -> Table:
     headings = ("data", "strategy", "seconds", "messages", "M hops/s", "delivered in time", "delay ms")
     table = columns(
-        "120 brokers, 720,000 publications in 10 minutes, 1 ms a match; seconds (of the processor); goal: 300",
+        "120 brokers, 720,000 publications in 10 minutes, 1 ms a match; seconds (processor); goal: 300",
         *headings,
     )
     for data in chosen:
@@ -118,25 +118,24 @@ def queueing(chosen: list[str]) -> Table:
             found, spent = timed(simulate, network, number, links, timing)
             share = f"{found.deliveries / network.num_deliveries:.3f}"
             speed = f"{found.messages / spent.processor / 1e6:.2f}"
-            told = (f"{spent}", f"{found.messages:,}", speed, share, f"{found.average_delay:.1f}")
-            table.add_row(data, name, *told)
+            table.add_row(data, name, f"{spent}", f"{found.messages:,}", speed, share, f"{found.average_delay:.1f}")
     return table
 
 
-def working_maps(_: list[str]) -> Table:
+def map_updates(_: list[str]) -> Table:
     table = columns(
-        "one link more, one less; microseconds; goal: median 800", "brokers", "links of the broker", "median", "worst"
+        "one link added or removed; microseconds; goal: median 800", "brokers", "links of the broker", "median", "worst"
     )
     for brokers in (120, 500):
         network = WORKLOADS["brokers-sparse"].generate(seed=1, brokers=brokers, publications=1)
-        allowed = [(int(u), int(v)) for u, v in network.allowed_links()]
-        mesh = mesh_of(network.tree, allowed)
+        allowed = network.allowed_links()
+        maps = working_maps(network.tree, allowed)
         spent = []
-        for u, v in np.random.default_rng(1).permutation(np.array(allowed))[:2000].tolist():
-            _, dropping = timed(unlink, mesh, u, int(mesh.slots[u, v]))
-            _, linking = timed(link, mesh, u, v, True)
-            spent += [dropping.clock, linking.clock]
-        most = f"up to {mesh.counts.max()}"
+        for u, v in np.random.default_rng(1).permutation(allowed)[:2000].tolist():
+            _, removal = timed(remove_link, maps, u, int(maps.slots[u, v]))
+            _, addition = timed(add_link, maps, u, v, True)
+            spent += [removal.clock, addition.clock]
+        most = f"up to {maps.counts.max()}"
         table.add_row(str(brokers), most, f"{statistics.median(spent) * 1e6:.1f}", f"{max(spent) * 1e6:.1f}")
     return table
 
@@ -146,31 +145,31 @@ def event_loops(chosen: list[str]) -> Table:
         "the same simulation, 3,000 publications",
         "data",
         "event loop",
-        "seconds (of the processor)",
+        "seconds (processor)",
         "messages a second",
     )
     for data in chosen:
         network = WORKLOADS[data].generate(seed=1, publications=3000, rate=36_000)
         links = links_for(network, S2)
         onward = defaultdict(list)
-        for p, sender, receiver in carried(network, S2, links).messages.tolist():
+        for p, sender, receiver in disseminate_over(network, S2, links).messages.tolist():
             onward[p, sender].append(receiver)
         compiled, fast = timed(simulate, network, S2, links, Timing())
         by_simpy, slow = timed(with_simpy, network, onward)
         deliveries, messages, delay = by_simpy
         same = (deliveries, messages) == (compiled.deliveries, compiled.messages)
-        # Of messages that arrive at the same microsecond another may be the first.
+        # The order of messages that arrive in the same microsecond may differ.
         if not same or abs(delay / compiled.total_delay - 1) > 1e-3:
             raise RuntimeError(f"SimPy counts {by_simpy}, the compiled heap {compiled}")
-        for name, spent in (("compiled heap", fast), ("SimPy, told every way", slow)):
+        for name, spent in (("compiled heap", fast), ("SimPy, with decisions looked up", slow)):
             table.add_row(data, name, f"{spent}", f"{compiled.messages / spent.processor:,.0f}")
     return table
 
 
 def with_simpy(network: BrokerNetwork, onward: dict[tuple[int, int], list[int]]) -> tuple[int, int, int]:
-    """Deliveries, messages and total delay; a process a broker, and one a message under way.
+    """Deliveries, messages and total delay, with a process for each broker and for each message in transit.
 
-    `onward` has the receivers of each (publication, sender): what a broker decides is looked up, so events alone count.
+    `onward` has the receivers of each (publication, sender), so only the cost of events is measured.
     """
     offsets, brokers = network.destinations
     matching = [set(brokers[i:j].tolist()) for i, j in itertools.pairwise(offsets.tolist())]
@@ -182,8 +181,8 @@ def with_simpy(network: BrokerNetwork, onward: dict[tuple[int, int], list[int]])
     counts = [0, 0, 0]
 
     def publish() -> Generator[Any, Any, None]:
-        for p, (moment, source) in enumerate(zip(times, sources, strict=True)):
-            yield env.timeout(moment - env.now)
+        for p, (when, source) in enumerate(zip(times, sources, strict=True)):
+            yield env.timeout(when - env.now)
             yield inbox[source].put((p, NOWHERE))
 
     def travel(p: int, sender: int, receiver: int) -> Generator[Any, Any, None]:
@@ -192,10 +191,10 @@ def with_simpy(network: BrokerNetwork, onward: dict[tuple[int, int], list[int]])
 
     def broker(a: int) -> Generator[Any, Any, None]:
         while True:
-            p, came_from = yield inbox[a].get()
+            p, sender = yield inbox[a].get()
             yield env.timeout(timing.service)
-            counts[1] += came_from != NOWHERE
-            if came_from != NOWHERE and a in matching[p]:
+            counts[1] += sender != NOWHERE
+            if sender != NOWHERE and a in matching[p]:
                 counts[0] += 1
                 counts[2] += env.now - times[p]
             for receiver in onward.get((p, a), ()):
