@@ -1,15 +1,21 @@
-"""Studies on a real Spark: what is stored, what a killed one resumes, what is refused."""
+"""Studies on Spark: what is stored, what a stopped one resumes, what is refused."""
+
+from __future__ import annotations
 
 import re
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from overlaybench.compare.catalogue import problem_named
+from overlaybench.compare.studies.spark_study import run_study
 from overlaybench.compare.studies.store import Store
 from overlaybench.compare.studies.study import read_study
 from overlaybench.instances.overlay import Overlay
@@ -41,33 +47,54 @@ methods = ["2d-oda"]
 COUNTED = ["key", "instance", "problem", "variant", "seed", "status", "value", "lower_bound", "edges", "counters"]
 
 
-def command(spec, out, master):
+def command(spec: Path, out: Path, master: str) -> list[str]:
     return [sys.executable, "-m", "overlaybench.compare", "study", str(spec), "--out", str(out), "--master", master]
 
 
-def finish(spec, out, master="local[2]"):
-    return subprocess.run(command(spec, out, master), capture_output=True, text=True, check=True, timeout=280)
+def finish(spec: Path, out: Path, master: str = "local[2]") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(spec, out, master), cwd=spec.parent, capture_output=True, text=True, check=True, timeout=280
+    )
 
 
-def write(folder, seeds):
+def write(folder: Path, seeds: int) -> Path:
     file = folder / f"{seeds}.toml"
     file.write_text(SPEC.format(seeds=seeds))
     return file
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory):
-    """A study of 12 runs that was done on one core, and what it said."""
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A user's folder with files that have names of ours and cannot be imported."""
     folder = tmp_path_factory.mktemp("finished")
-    return write(folder, 1), folder / "out", finish(write(folder, 1), folder / "out", "local[1]").stdout
+    (folder / "instances").mkdir()
+    for name in ("models.py", "compare.py", "heuristics.py", "instances/__init__.py"):
+        (folder / name).write_text("raise RuntimeError('the wrong module')\nno syntax")
+    return folder
 
 
-def test_a_study_runs_everything_and_its_exact_runs_bound_the_others(finished):
-    file, out, said = finished
-    assert "12 runs" in said
-    assert "failed" not in said
+@pytest.fixture(scope="module")
+def finished(folder: Path) -> tuple[Path, Path, str]:
+    """A study of 12 runs on one core, started in that folder: its file, its results and what it printed."""
+    file = write(folder, 1)
+    return file, folder / "out", finish(file, folder / "out", "local[1]").stdout
+
+
+def test_a_study_beside_files_with_names_of_ours_does_all_its_runs(finished: tuple[Path, Path, str]) -> None:
+    file, out, printed = finished
+    assert "12 runs" in printed
+    assert "failed" not in printed
     rows = Store(out).rows()
     assert {task.key for task in read_study(file).tasks(Store(out).index())} == set(rows["key"])
+
+
+def test_the_library_beside_files_with_names_of_ours_is_the_installed_one(folder: Path) -> None:
+    code = "from overlaybench.models.topics import cp_sat; from overlaybench.compare.catalogue import METHODS as m; m['gm']"
+    subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)
+
+
+def test_exact_runs_bound_the_others(finished: tuple[Path, Path, str]) -> None:
+    rows = Store(finished[1]).rows()
     exact = rows[rows["exact"]]
     assert set(exact["status"]) == {"optimal"}
     best = exact.set_index("instance")["value"]
@@ -76,7 +103,7 @@ def test_a_study_runs_everything_and_its_exact_runs_bound_the_others(finished):
     assert (greedy["value"].to_numpy() >= best[greedy["instance"]].to_numpy()).all()
 
 
-def test_every_stored_answer_is_valid_and_worth_its_value(finished):
+def test_every_stored_answer_is_valid_and_has_its_value(finished: tuple[Path, Path, str]) -> None:
     store = Store(finished[1])
     for _, row in store.rows().iterrows():
         instance = store.instance(row["instance"], TOPICS)
@@ -86,20 +113,20 @@ def test_every_stored_answer_is_valid_and_worth_its_value(finished):
         assert problem.value(instance, overlay) == row["value"]
 
 
-def test_two_cores_give_the_rows_of_one(finished, tmp_path):
+def test_two_cores_give_the_rows_of_one(finished: tuple[Path, Path, str], tmp_path: Path) -> None:
     file, one, _ = finished
-    finish(file, tmp_path / "two", "local[2]")
+    run_study(read_study(file), Store(tmp_path / "two"), "local[2]")
     assert table(tmp_path / "two").equals(table(one))
 
 
-def test_a_finished_study_starts_no_spark(finished):
+def test_a_finished_study_starts_no_spark(finished: tuple[Path, Path, str]) -> None:
     file, out, _ = finished
     (out / "spark.log").unlink()
     assert "12 runs" in finish(file, out).stdout
     assert not (out / "spark.log").exists()
 
 
-def test_a_study_in_the_folder_of_another_is_refused(finished, tmp_path):
+def test_a_study_in_the_folder_of_another_is_refused(finished: tuple[Path, Path, str], tmp_path: Path) -> None:
     again = subprocess.run(
         command(write(tmp_path, 2), finished[1], "local[1]"), capture_output=True, text=True, check=False
     )
@@ -108,45 +135,55 @@ def test_a_study_in_the_folder_of_another_is_refused(finished, tmp_path):
     assert again.stderr.count("\n") == 1
 
 
-def test_a_killed_study_loses_and_repeats_nothing(tmp_path):
-    file, out = write(tmp_path, 5), tmp_path / "out"
-    for number, status in ((signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130)):
+@pytest.mark.parametrize(
+    ("seeds", "signals"),
+    [
+        (2, [signal.SIGKILL]),
+        pytest.param(5, [signal.SIGKILL, signal.SIGINT], marks=pytest.mark.slow),
+    ],
+)
+def test_a_killed_study_loses_and_repeats_nothing(
+    tmp_path: Path, seeds: int, signals: list[signal.Signals], capfd: pytest.CaptureFixture[str]
+) -> None:
+    file, out, total = write(tmp_path, seeds), tmp_path / "out", 12 * seeds
+    for number in signals:
         log = _size(out / "spark.log")
         study = subprocess.Popen(command(file, out, "local[2]"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         # Runs are counted once Spark is up: an executor of the study killed before may finish one until then.
-        _wait(study, lambda: _size(out / "spark.log"), log + 1)
-        _wait(study, lambda: len(Store(out).done()), len(Store(out).done()) + 3)
+        _wait(study, lambda log=log: _size(out / "spark.log") > log)  # type: ignore[misc]
+        before = len(Store(out).done())
+        _wait(study, lambda before=before: len(Store(out).done()) >= before + 3)  # type: ignore[misc]
         study.send_signal(number)
-        assert study.wait(60) == status
+        assert study.wait(60) == (130 if number is signal.SIGINT else -number)
     kept = _stored(out)
-    assert 6 <= len(kept) < 60
-    said = finish(file, out)
-    before = re.search(r"(\d+) of 60 runs were done before", said.stderr)
-    assert before is not None
+    assert 3 * len(signals) <= len(kept) < total
+    capfd.readouterr()
+    assert len(run_study(read_study(file), Store(out), "local[2]")) == total
+    resumed = re.search(rf"(\d+) of {total} runs were done before", capfd.readouterr().err)
+    assert resumed is not None
     # An executor of a killed driver may still finish what it was doing; that counts too.
-    assert len(kept) <= int(before[1]) <= len(kept) + 2
-    assert "60 runs" in said.stdout
+    assert len(kept) <= int(resumed[1]) <= len(kept) + 2
     after = _stored(out)
-    assert len(after) == 60
+    assert len(after) == total
     assert {key: after[key] for key in kept} == kept
     assert not [file for file in out.rglob(".*") if file.is_file() and file.name != ".lock"]
 
 
-def _size(file):
+def _size(file: Path) -> int:
     return file.stat().st_size if file.is_file() else 0
 
 
-def _wait(study, count, least):
+def _wait(study: subprocess.Popen[bytes], condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 120
-    while count() < least and study.poll() is None and time.monotonic() < deadline:
+    while not condition() and study.poll() is None and time.monotonic() < deadline:
         time.sleep(0.02)
 
 
-def table(out):
+def table(out: Path) -> pd.DataFrame:
     return Store(out).rows().sort_values("key", ignore_index=True)[COUNTED]
 
 
-def _stored(out):
-    """When each stored run was started: done again, it would be another moment."""
+def _stored(out: Path) -> dict[str, str]:
+    """When each stored run was started: a repeated run would have another time."""
     table = Store(out).table(columns=["key", "started"])
     return dict(zip(table["key"].to_pylist(), table["started"].to_pylist(), strict=True))
