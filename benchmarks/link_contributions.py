@@ -48,8 +48,8 @@ def _greedy_merge(components: TopicComponents, lists: int) -> npt.NDArray[np.int
             highest -= 1
         if highest == 0:
             return edges[:num_edges].copy()
-        pair = heads[highest]
-        v = np.int64((1 + np.sqrt(1 + 8.0 * pair)) / 2)
+        pair = int(heads[highest])
+        v = int((1 + np.sqrt(1 + 8.0 * pair)) / 2)
         v += (v * (v + 1) // 2 <= pair) - (v * (v - 1) // 2 > pair)
         u = pair - v * (v - 1) // 2
         edges[num_edges] = u * n + v
@@ -86,7 +86,7 @@ def _lower_and_merge(
         at = np.searchsorted(topics, c.node_topics[i])
         if at == len(topics) or topics[at] != c.node_topics[i]:
             continue
-        first, second = c.place[i], c.place[c.node_offsets[v] + at]
+        first, second = c.position[i], c.position[c.node_offsets[v] + at]
         if c.label[first] == c.label[second]:
             continue
         one, started = first, False

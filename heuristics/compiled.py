@@ -1,4 +1,4 @@
-"""Kernels: functions of numbers and plain arrays, compiled by numba when first called, with the machine code kept."""
+"""Kernels: functions of numbers and plain arrays that numba compiles at their first call and caches on disk."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _KERNELS: set[Callable[..., Any]] = set()
 
 
 def kernel(function: Function) -> Function:
-    """Compile a function of numbers and plain arrays when it is first called, and say so once on stderr."""
+    """Compile a function of numbers and arrays at its first call; the first compilation is announced on stderr."""
     return cast(Function, Kernel(function))
 
 
 class Kernel:
-    """A function that numba compiles at its first call, or at that of another kernel which calls it.
+    """A function that numba compiles at its first call, or at the first call of a kernel that calls it.
 
-    numba itself is imported then, so that a module of kernels is imported in no time.
+    numba is imported at that time, so importing a module of kernels costs nothing.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -36,11 +36,11 @@ class Kernel:
 
     @cached_property
     def dispatcher(self) -> Any:
-        """What numba makes of the function."""
+        """The function as numba's dispatcher."""
         import numba
 
-        # numba notices a change in a kernel's own file only, not in the kernels it calls from other files:
-        # a cache folder named after the sources of all of them never serves outdated code.
+        # numba checks the source file of a kernel, not those of the kernels it calls: a cache folder named after
+        # all sources never serves outdated code.
         _announce_compilation()
         _KERNELS.add(self.py_func)
         config: Any = numba.config
@@ -55,7 +55,7 @@ class Kernel:
 
     @property
     def _numba_type_(self) -> Any:
-        """How numba sees a kernel that another kernel calls."""
+        """The type that numba gives to a kernel called by another kernel."""
         return self.dispatcher._numba_type_
 
     def __reduce__(self) -> str:
@@ -64,16 +64,16 @@ class Kernel:
 
 @cache
 def _announce_compilation() -> None:
-    """From now on say on stderr, once a process, that a kernel is compiled, which takes a while."""
+    """Report on stderr the first compilation of a kernel in this process."""
     from numba.core.event import Event, Listener, register
 
-    said = False
+    announced = False
 
     class Notice(Listener):
         def on_start(self, event: Event) -> None:
-            nonlocal said
-            if not said and event.data["dispatcher"].py_func in _KERNELS:
-                said = True
+            nonlocal announced
+            if not announced and event.data["dispatcher"].py_func in _KERNELS:
+                announced = True
                 print("compiling kernels, once", file=sys.stderr, flush=True)
 
         def on_end(self, event: Event) -> None:
@@ -102,11 +102,11 @@ def _cache_folder() -> Path:
 
 
 def _prune(base: Path, keep: Path) -> None:
-    """Remove what earlier versions compiled, unless some process began to use it within a day."""
+    """Remove the caches of other versions that no process has opened for a day."""
     os.utime(keep)
     for folder in base.glob("kernels-*"):
         try:
             if folder != keep and folder.stat().st_mtime < time.time() - _KEPT_SECONDS:
                 shutil.rmtree(folder, ignore_errors=True)
-        except OSError:  # another process was first
+        except OSError:  # another process has removed it
             continue

@@ -1,7 +1,9 @@
-"""CD-ODA, CD-ODA-I and CD-ODA-II (P2 §6.1): node by node, links to everybody with a topic in common."""
+"""CD-ODA, CD-ODA-I and CD-ODA-II (P2 §6.1): node by node, an edge to every node with a topic in common."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from fractions import Fraction
 from functools import partial
 from typing import NamedTuple
 
@@ -9,13 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from ...instances.arrays import Ids
+from ...instances.method import Method
 from ...instances.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from ..compiled import kernel
-from .heuristic import DIAMETER_TWO, heuristic
-from .kernels.growth import OverlayBuild
-from .kernels.interest import Interest, interest_of
-from .kernels.ties import TIES, TieOrder, priority, tie_order
+from .heuristic import DIAMETER_TWO, solve_by, warm_up_by
+from .kernels.interest import Interest, interest_of, weighted_neighbours
+from .kernels.partial_overlay import OverlayBuild
+from .kernels.ties import TIES, TieOrder, rank_of, tie_order
+from .tie_search.extremes import with_extreme_ties
+from .tie_search.steps import StarSteps
 
 _NEIGHBOURS, _WEIGHTED, _DENSITY = range(3)
 
@@ -23,30 +28,14 @@ _NEIGHBOURS, _WEIGHTED, _DENSITY = range(3)
 def cd_oda(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> Overlay:
     """An overlay with a star on the subscribers of every topic; centres are the nodes with most neighbours.
 
-    While topics are left, take the node with most neighbours, link it to all of them, and drop its topics. The
+    While topics are left, take the node with most neighbours, add an edge to each of them, and drop its topics. The
     neighbours of u are the nodes that have a topic left in common with u, u itself among them.
-
-    Parameters
-    ----------
-    instance : TopicInstance
-    ties : {"lowest", "highest", "random"}
-        Which of several nodes is taken.
-    seed : int
-        For random ties.
-
-    Returns
-    -------
-    Overlay
-
-    Raises
-    ------
-    BadInput
-        If there is no such rule for ties.
 
     Notes
     -----
-    Onus, Richa, as told in P2 §6.1. Time O(C Σ|T_v| + Σ_v |T_v| Σ_{t∈T_v} |V_t|) for C centres: a node's
-    neighbours are counted anew only if it has lost a topic and could still be the best. Memory O(Σ|T_v|).
+    Onus and Richa, as described in Onus and Richa 2015 (P2), §6.1. Parameters, result and errors are those of
+    :func:`.greedy_merge`. Time O(C Σ|T_v| + Σ_v |T_v| Σ_{t∈T_v} |V_t|) for C centres: a node's neighbours are
+    recounted only if it has lost a topic and could still be the best. Memory O(Σ|T_v|).
 
     Examples
     --------
@@ -63,7 +52,7 @@ def cd_oda_1(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) ->
 
     Notes
     -----
-    P2 §6.1; parameters, result and errors are those of :func:`cd_oda`. Time O(C |V| + Σ|T_v|) for C centres.
+    P2 §6.1. Time O(C |V| + Σ|T_v|) for C centres.
 
     Examples
     --------
@@ -80,7 +69,7 @@ def cd_oda_2(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) ->
 
     Notes
     -----
-    P2 §6.1; parameters, result, errors and cost are those of :func:`cd_oda`.
+    P2 §6.1; cost as for :func:`cd_oda`.
 
     Examples
     --------
@@ -91,72 +80,56 @@ def cd_oda_2(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) ->
     return _build(instance, ties=ties, seed=seed, rule=_DENSITY).overlay
 
 
-def _build(instance: TopicInstance, *, seed: int, rule: int, ties: str = "lowest") -> OverlayBuild:
+def _build(instance: TopicInstance, *, ties: str, seed: int, rule: int) -> OverlayBuild:
     edges, centres = _stars(interest_of(instance), rule, tie_order(ties, seed))
     return OverlayBuild(Overlay.from_edges(instance.num_nodes, edges), {"steps": centres})
 
 
 class _Nodes(NamedTuple):
-    """What is known of the nodes, and which topics are left."""
+    """The nodes' scores, and the topics left."""
 
     left: npt.NDArray[np.bool_]  # of each topic: not dropped yet
     popularity: npt.NDArray[np.int64]  # of each topic: |V_t|
     weighted: npt.NDArray[np.int64]  # of each node: the sum of |V_t| over its topics left
-    neighbours: npt.NDArray[np.int64]  # of each node: its neighbours when they were last counted, or more
+    neighbours: npt.NDArray[np.int64]  # of each node: its neighbours at the last count, which is an upper bound
     counted: npt.NDArray[np.bool_]  # of each node: it has lost no topic since
-    met: npt.NDArray[np.int64]  # of each node: the number of the last count in which it was met
+    epoch: npt.NDArray[np.int64]  # of each node: the last count that included it
 
 
 @kernel
 def _stars(interest: Interest, rule: int, order: TieOrder) -> tuple[Ids, int]:
-    """The edges in the order they are added, shape (m, 2), and the number of centres."""
-    nodes = _nodes(interest)
-    topics_left = len(nodes.left)
+    """The edges in the order of their addition, shape (m, 2), and the number of centres."""
+    n, popularity = len(interest.node_offsets) - 1, np.diff(interest.topic_offsets)
+    weighted = weighted_neighbours(interest)
+    left, counted, epoch = np.ones(len(popularity), np.bool_), np.zeros(n, np.bool_), np.zeros(n, np.int64)
+    nodes = _Nodes(left, popularity, weighted, weighted.copy(), counted, epoch)
+    topics_left = len(popularity)
     edges = np.empty((len(interest.node_topics), 2), np.int32)
     num_edges = num_centres = 0
     while topics_left > 0:
         num_centres += 1
         centre = _best_centre(num_centres, rule, interest, nodes, order)
-        nodes.met[centre] = this_count = -num_centres
-        for place in range(interest.node_offsets[centre], interest.node_offsets[centre + 1]):
-            topic = interest.node_topics[place]
-            if not nodes.left[topic]:
+        epoch[centre] = this_epoch = -num_centres
+        for topic in interest.node_topics[interest.node_offsets[centre] : interest.node_offsets[centre + 1]]:
+            if not left[topic]:
                 continue
-            nodes.left[topic] = False
+            left[topic] = False
             topics_left -= 1
             for node in interest.topic_nodes[interest.topic_offsets[topic] : interest.topic_offsets[topic + 1]]:
-                nodes.weighted[node] -= nodes.popularity[topic]
-                nodes.counted[node] = False
-                if nodes.met[node] != this_count:
-                    nodes.met[node] = this_count
+                weighted[node] -= popularity[topic]
+                counted[node] = False
+                if epoch[node] != this_epoch:
+                    epoch[node] = this_epoch
                     edges[num_edges, 0], edges[num_edges, 1] = centre, node
                     num_edges += 1
     return edges[:num_edges].copy(), num_centres
 
 
 @kernel
-def _nodes(interest: Interest) -> _Nodes:
-    n = len(interest.node_offsets) - 1
-    popularity = np.diff(interest.topic_offsets)
-    weighted = np.zeros(n, np.int64)
-    for node in range(n):
-        for place in range(interest.node_offsets[node], interest.node_offsets[node + 1]):
-            weighted[node] += popularity[interest.node_topics[place]]
-    return _Nodes(
-        np.ones(len(popularity), np.bool_),
-        popularity,
-        weighted,
-        weighted.copy(),
-        np.zeros(n, np.bool_),
-        np.zeros(n, np.int64),
-    )
-
-
-@kernel
 def _best_centre(step: int, rule: int, interest: Interest, nodes: _Nodes, order: TieOrder) -> int:
-    """The node with a topic left that scores highest; nodes whose score cannot be the highest are not counted."""
+    """The node with a topic left that scores highest; nodes whose upper bound is too low are not counted."""
     n = len(nodes.weighted)
-    best, best_over, best_under, best_priority = -1, 0, 1, 0
+    best, best_over, best_under, best_rank = -1, 0, 1, 0
     for node in range(n):
         if nodes.weighted[node] == 0:
             continue
@@ -166,16 +139,15 @@ def _best_centre(step: int, rule: int, interest: Interest, nodes: _Nodes, order:
         if rule != _WEIGHTED and not nodes.counted[node]:
             _count_neighbours(node, step * n + node, interest, nodes)
             over, under = _score(node, rule, interest, nodes)
-        ahead = over * best_under - best_over * under
-        its_priority = priority(node, order)
-        if best < 0 or ahead > 0 or (ahead == 0 and its_priority < best_priority):
-            best, best_over, best_under, best_priority = node, over, under, its_priority
+        ahead, rank = over * best_under - best_over * under, rank_of(node, order)
+        if best < 0 or ahead > 0 or (ahead == 0 and rank < best_rank):
+            best, best_over, best_under, best_rank = node, over, under, rank
     return best
 
 
 @kernel
 def _score(node: int, rule: int, interest: Interest, nodes: _Nodes) -> tuple[int, int]:
-    """The score as a fraction: exact if the node's neighbours are counted, else not below it."""
+    """The score as a fraction: exact if the node's neighbours are counted, else an upper bound."""
     if rule == _NEIGHBOURS:
         return nodes.neighbours[node], 1
     if rule == _WEIGHTED:
@@ -183,62 +155,70 @@ def _score(node: int, rule: int, interest: Interest, nodes: _Nodes) -> tuple[int
     if nodes.counted[node]:
         return nodes.weighted[node], nodes.neighbours[node]
     fewest = 1
-    for place in range(interest.node_offsets[node], interest.node_offsets[node + 1]):
-        topic = interest.node_topics[place]
+    for topic in interest.node_topics[interest.node_offsets[node] : interest.node_offsets[node + 1]]:
         if nodes.left[topic]:
             fewest = max(fewest, nodes.popularity[topic])
     return nodes.weighted[node], fewest
 
 
 @kernel
-def _count_neighbours(node: int, this_count: int, interest: Interest, nodes: _Nodes) -> None:
-    found = 0
-    for place in range(interest.node_offsets[node], interest.node_offsets[node + 1]):
-        topic = interest.node_topics[place]
+def _count_neighbours(node: int, this_epoch: int, interest: Interest, nodes: _Nodes) -> None:
+    count = 0
+    for topic in interest.node_topics[interest.node_offsets[node] : interest.node_offsets[node + 1]]:
         if nodes.left[topic]:
             for other in interest.topic_nodes[interest.topic_offsets[topic] : interest.topic_offsets[topic + 1]]:
-                if nodes.met[other] != this_count:
-                    nodes.met[other] = this_count
-                    found += 1
-    nodes.neighbours[node] = found
+                if nodes.epoch[other] != this_epoch:
+                    nodes.epoch[other] = this_epoch
+                    count += 1
+    nodes.neighbours[node] = count
     nodes.counted[node] = True
 
 
-CD_ODA = heuristic(
+def _method(
+    name: str, summary: str, rule: int, score: Callable[[int, int], Fraction], pace: float, colour: str, marker: str
+) -> Method[TopicInstance, Overlay]:
+    build = partial(_build, rule=rule)
+    method = Method(
+        name=name,
+        problems=DIAMETER_TWO,
+        summary=summary,
+        source="P2 §6.1",
+        solve=solve_by(build),
+        warm_up=warm_up_by(build),
+        options=(TIES,),
+        anytime=False,
+        pace=pace,
+        starts=("2d-star", "2d-true"),
+        colour=colour,
+        marker=marker,
+    )
+    return with_extreme_ties(method, partial(StarSteps, score=score))
+
+
+CD_ODA = _method(
     "cd-oda",
-    partial(_build, rule=_NEIGHBOURS),
-    problems=DIAMETER_TWO,
-    summary="CD-ODA: stars at the nodes with most neighbours",
-    source="P2 §6.1",
-    options=(TIES,),
+    "CD-ODA: stars at the nodes with most neighbours",
+    _NEIGHBOURS,
+    lambda weighted, neighbours: Fraction(neighbours),
     pace=20,
-    starts=("2d-star", "2d-true"),
     colour="#D55E00",
     marker="v",
 )
-
-CD_ODA_1 = heuristic(
+CD_ODA_1 = _method(
     "cd-oda-1",
-    partial(_build, rule=_WEIGHTED),
-    problems=DIAMETER_TWO,
-    summary="CD-ODA-I: stars at the nodes with most weighted neighbours",
-    source="P2 §6.1",
-    options=(TIES,),
+    "CD-ODA-I: stars at the nodes with most weighted neighbours",
+    _WEIGHTED,
+    lambda weighted, neighbours: Fraction(weighted),
     pace=2,
-    starts=("2d-star", "2d-true"),
     colour="#CC79A7",
     marker="<",
 )
-
-CD_ODA_2 = heuristic(
+CD_ODA_2 = _method(
     "cd-oda-2",
-    partial(_build, rule=_DENSITY),
-    problems=DIAMETER_TWO,
-    summary="CD-ODA-II: stars at the nodes of highest connection density",
-    source="P2 §6.1",
-    options=(TIES,),
+    "CD-ODA-II: stars at the nodes of highest connection density",
+    _DENSITY,
+    Fraction,
     pace=36,
-    starts=("2d-star", "2d-true"),
     colour="#882255",
     marker=">",
 )

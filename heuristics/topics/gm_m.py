@@ -1,41 +1,30 @@
-"""GM-M (P3 §III): MinMax-ODA without the edges that contribute nothing."""
+"""GM-M (P3 §III): MinMax-ODA without the edges of contribution 0."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+from ...instances.method import Method
 from ...instances.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
-from .heuristic import TOPIC_CONNECTED, heuristic
-from .kernels.degree_rule import anything_for_the_degree, extend_by_degree, grow_by_degree
-from .kernels.growth import Growth, OverlayBuild
+from .heuristic import TOPIC_CONNECTED, solve_by, warm_up_by
+from .kernels.degree_rule import degree_first, extend_by_degree, grow_by_degree
+from .kernels.partial_overlay import OverlayBuild, PartialOverlay
 from .kernels.ties import TIES, tie_order
+from .tie_search.extremes import with_extreme_ties
+from .tie_search.steps import Degrees, Edge, EdgeSteps, heaviest, least_raising
 
 
 def gm_m(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> Overlay:
-    """MinMax-ODA without edges of contribution 0: an edge that contributes is added even if one that does not
-    would spare the maximum degree.
+    """A topic-connected overlay built as by :func:`.minmax_oda`, but only of edges that contribute.
 
-    Parameters
-    ----------
-    instance : TopicInstance
-    ties : {"lowest", "highest", "random"}
-        Which of several edges is added. P3's Algorithm 5 walks its table by rising degree instead; Algorithms 1
-        and 2, which it implements, leave the choice open.
-    seed : int
-        For random ties.
-
-    Returns
-    -------
-    Overlay
-
-    Raises
-    ------
-    BadInput
-        If there is no such rule for ties.
+    An edge that contributes is added even if it raises the maximum degree and an edge of contribution 0 would not.
 
     Notes
     -----
-    Chen, Vitenberg, Jacobsen, 2010 (P3), Algorithms 1 and 2. Time and memory as for
-    :func:`.extend_by_degree`, with D = O(max|T_v|) of P3, Lemma 5.
+    Chen, Vitenberg and Jacobsen 2010 (P3), Algorithms 1 and 2, which leave ties open; P3's Algorithm 5 breaks them by
+    rising degree. Parameters, result and errors are those of :func:`.greedy_merge`. Time and memory as for
+    :func:`.extend_by_degree`, with D = O(max|T_v|) by P3, Lemma 5.
 
     Examples
     --------
@@ -43,28 +32,41 @@ def gm_m(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> Ove
     >>> gm_m(instance).edges.tolist()
     [[0, 1], [0, 2]]
     """
-    return _build_gm_m(instance, ties=ties, seed=seed).overlay
+    return _build(instance, ties=ties, seed=seed).overlay
 
 
-def extend_gm_m(growth: Growth) -> None:
-    """Add GM-M's edges to an overlay until every topic is connected (P3, Algorithm 2). Cost as for :func:`gm_m`."""
-    extend_by_degree(growth, anything_for_the_degree)
+def extend_gm_m(partial: PartialOverlay) -> None:
+    """Add GM-M's edges until every topic is connected (P3, Algorithm 2). Cost as for :func:`gm_m`."""
+    extend_by_degree(partial, degree_first)
 
 
-def _build_gm_m(instance: TopicInstance, *, seed: int, ties: str = "lowest") -> OverlayBuild:
-    return grow_by_degree(instance, tie_order(ties, seed), anything_for_the_degree)
+def _build(instance: TopicInstance, *, ties: str, seed: int) -> OverlayBuild:
+    return grow_by_degree(instance, tie_order(ties, seed), degree_first)
 
 
-GM_M = heuristic(
-    "gm-m",
-    _build_gm_m,
-    problems=TOPIC_CONNECTED,
-    summary="GM-M: MinMax-ODA without edges of contribution 0",
-    source="P3 §III",
-    options=(TIES,),
-    pace=32,
-    starts=TOPIC_CONNECTED,
-    promising=("minmax-tco", "low-tco"),
-    colour="#332288",
-    marker="h",
+def _steps(instance: TopicInstance) -> EdgeSteps:
+    def choose(contributions: Mapping[Edge, int], degrees: Degrees) -> Sequence[Edge]:
+        useful = {edge: contribution for edge, contribution in contributions.items() if contribution}
+        return heaviest(least_raising(useful, degrees))
+
+    return EdgeSteps(instance, choose, "degrees")
+
+
+GM_M = with_extreme_ties(
+    Method(
+        name="gm-m",
+        problems=TOPIC_CONNECTED,
+        summary="GM-M: MinMax-ODA without edges of contribution 0",
+        source="P3 §III",
+        solve=solve_by(_build),
+        warm_up=warm_up_by(_build),
+        options=(TIES,),
+        anytime=False,
+        pace=32,
+        starts=TOPIC_CONNECTED,
+        promising=("minmax-tco", "low-tco"),
+        colour="#332288",
+        marker="h",
+    ),
+    _steps,
 )

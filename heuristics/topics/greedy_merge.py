@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...instances.errors import BadInput
+from ...instances.method import Method
 from ...instances.option import Option
 from ...instances.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
-from .heuristic import TOPIC_CONNECTED, heuristic
-from .kernels.growth import ANY_DEGREE, Growth, OverlayBuild
-from .kernels.last_links import last_links
+from .heuristic import TOPIC_CONNECTED, solve_by, warm_up_by
+from .kernels.last_edges import last_edges
+from .kernels.partial_overlay import ANY_DEGREE, OverlayBuild, PartialOverlay
 from .kernels.ties import TIES, tie_order
+from .tie_search.extremes import with_extreme_ties
+from .tie_search.steps import EdgeSteps, heaviest
 
 RUNS = Option("runs", 1, "how often to run, each time on the edges not used yet", least=1)
 
@@ -19,16 +23,16 @@ def greedy_merge(instance: TopicInstance, *, runs: int = 1, ties: str = "lowest"
     """A topic-connected overlay; one run gives at most ln(Σ|T_v|) times the fewest edges.
 
     Starting without edges, add an edge of maximum contribution until no edge contributes; the contribution of
-    (u, v) is the number of topics for which it joins two components. Every further run does the same anew with the
-    pairs that are no edges yet, for more connectivity and a smaller diameter.
+    (u, v) is the number of topics for which it joins two components. Every further run does the same with the pairs
+    that are not yet edges, for more connectivity and a smaller diameter.
 
     Parameters
     ----------
     instance : TopicInstance
     runs : int
-        At least 1. A run that finds no pair left to add ends them.
+        At least 1. The runs end early when one of them finds no edge to add.
     ties : {"lowest", "highest", "random"}
-        Which of several edges of maximum contribution is added.
+        Which of several equally good candidates is taken: the lexicographically lowest, the highest, or a random one.
     seed : int
         For random ties.
 
@@ -39,19 +43,17 @@ def greedy_merge(instance: TopicInstance, *, runs: int = 1, ties: str = "lowest"
     Raises
     ------
     BadInput
-        If there is less than one run or no such rule for ties.
+        If `runs` is below 1 or `ties` is no rule for ties.
 
     Notes
     -----
-    Chockler, Melamed, Tock, Vitenberg, PODC 2007 (P1), §6.1, Algorithms 1–3; the ratio is Lemma 6.5, several
-    runs are §6.4.
+    Chockler, Melamed, Tock and Vitenberg 2007 (P1), §6.1, Algorithms 1–3; the ratio is Lemma 6.5, several runs are
+    §6.4.
 
-    No pair is listed: an edge of contribution c is found by counting again what the nodes contribute whose pairs may
-    still contribute c, and pairs of contribution 1 are not looked for at all (see
-    :func:`.last_links`). Memory O(Σ|T_v|). Time O(Σ_t |V_t|²) for every value that the largest
-    contribution takes, at most max|T_v| of them, where Lemma 6.4 has O(|V|²|T|) with all pairs in memory; nodes that
-    cannot contribute so much, and the largest component of a topic, are passed over. Further runs go down to pairs of
-    contribution 1; for random ties the last links take O(Σ_t |V_t|²).
+    No list of pairs is kept: the contributions of a node are recounted where they may still be maximal, and edges of
+    contribution 1 need no search (:func:`.last_edges`). Memory O(Σ|T_v|). Time O(Σ_t |V_t|²) for every value that the
+    maximum contribution takes, at most max|T_v| of them, where Lemma 6.4 has O(|V|²|T|) with all pairs in memory. For
+    random ties the edges of contribution 1 take O(Σ_t |V_t|²); further runs search for them.
 
     Examples
     --------
@@ -62,46 +64,56 @@ def greedy_merge(instance: TopicInstance, *, runs: int = 1, ties: str = "lowest"
     return _build(instance, runs=int(RUNS.parse(runs)), ties=ties, seed=seed).overlay
 
 
-def extend_greedily(growth: Growth) -> None:
-    """Add Greedy Merge's edges to an overlay until every topic is connected. Cost as for :func:`greedy_merge`."""
-    _link_heaviest(growth, least=2)
-    edges = last_links(growth.components, growth.order)
-    growth.add(edges, merged=len(edges))
+def extend_greedily(partial: PartialOverlay) -> None:
+    """Add Greedy Merge's edges until every topic is connected. Cost as for :func:`greedy_merge`."""
+    _add_heaviest(partial, least=2)
+    edges = last_edges(partial.components, partial.order)
+    partial.record(edges, merged=len(edges))
 
 
-def _build(instance: TopicInstance, *, seed: int, runs: int = 1, ties: str = "lowest") -> OverlayBuild:
+def _build(instance: TopicInstance, *, runs: int, ties: str, seed: int) -> OverlayBuild:
     order = tie_order(ties, seed)
-    growth = Growth(instance, order)
-    extend_greedily(growth)
-    edges, counters, done = growth.edges, growth.counters(), 1
-    while done < runs and len(growth.edges):
-        growth = Growth(instance, order, used=np.sort(edges))
-        _link_heaviest(growth, least=1)
-        edges = np.concatenate([edges, growth.edges])
-        counters = {name: counters[name] + more for name, more in growth.counters().items()}
+    partial = PartialOverlay(instance, order)
+    extend_greedily(partial)
+    edges, counters, done = partial.edges, partial.counters(), 1
+    while done < runs and len(partial.edges):
+        partial = PartialOverlay(instance, order, used=np.sort(edges))
+        _add_heaviest(partial, least=1)
+        edges = np.concatenate([edges, partial.edges])
+        counters = {name: counters[name] + more for name, more in partial.counters().items()}
         done += 1
     ends = np.stack(np.divmod(edges, instance.num_nodes), axis=1)
     return OverlayBuild(Overlay.from_edges(instance.num_nodes, ends), counters | {"runs": done})
 
 
-def _link_heaviest(growth: Growth, least: int) -> None:
+def _add_heaviest(partial: PartialOverlay, least: int) -> None:
     """Add an edge of maximum contribution until none contributes `least`."""
-    bounds = growth.bounds()
+    bounds = partial.bounds()
     while (contribution := int(bounds.max())) >= least:
-        growth.link_level(bounds, contribution, below=ANY_DEGREE)
+        partial.add_level(bounds, contribution, below=ANY_DEGREE)
 
 
-GREEDY_MERGE = heuristic(
-    "gm",
-    _build,
-    problems=TOPIC_CONNECTED,
-    summary="Greedy Merge: the edge that unites most topic components",
-    source="P1 §6.1, §6.4",
-    options=(RUNS, TIES),
-    warm_up_with={"runs": 2},
-    pace=15,
-    starts=TOPIC_CONNECTED,
-    promising=("min-tco", "low-tco"),
-    colour="#0072B2",
-    marker="o",
+def _steps(instance: TopicInstance, *, runs: int) -> EdgeSteps:
+    if runs != 1:
+        raise BadInput("ties=worst and ties=best are for one run: leave option 'runs' at 1")
+    return EdgeSteps(instance, lambda contributions, degrees: heaviest(contributions), "components")
+
+
+GREEDY_MERGE = with_extreme_ties(
+    Method(
+        name="gm",
+        problems=TOPIC_CONNECTED,
+        summary="Greedy Merge: the edge that unites most topic components",
+        source="P1 §6.1, §6.4",
+        solve=solve_by(_build),
+        warm_up=warm_up_by(_build, runs=2),
+        options=(RUNS, TIES),
+        anytime=False,
+        pace=15,
+        starts=TOPIC_CONNECTED,
+        promising=("min-tco", "low-tco"),
+        colour="#0072B2",
+        marker="o",
+    ),
+    _steps,
 )

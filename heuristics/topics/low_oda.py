@@ -1,38 +1,39 @@
-"""Low-ODA (P2 §3): between Greedy Merge and MinMax-ODA."""
+"""Low-ODA (P2 §3): a compromise between Greedy Merge and MinMax-ODA."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
+from ...instances.method import Method
 from ...instances.option import Option
 from ...instances.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
-from .heuristic import TOPIC_CONNECTED, heuristic
+from .heuristic import TOPIC_CONNECTED, solve_by, warm_up_by
 from .kernels.degree_rule import grow_by_degree
-from .kernels.growth import OverlayBuild
+from .kernels.partial_overlay import OverlayBuild
 from .kernels.ties import TIES, tie_order
+from .tie_search.extremes import with_extreme_ties
+from .tie_search.steps import Degrees, Edge, EdgeSteps, heaviest, least_raising
 
-K = Option("k", 3.0, "how many times more an edge that raises the maximum degree must contribute", least=1, most=1e300)
+_K = 3.0  # of P2's Figures 1 to 3
+K = Option("k", _K, "how many times more an edge that raises the maximum degree must contribute", least=1, most=1e300)
 
 
-def low_oda(instance: TopicInstance, *, k: float = 3.0, ties: str = "lowest", seed: int = 0) -> Overlay:
+def low_oda(instance: TopicInstance, *, k: float = _K, ties: str = "lowest", seed: int = 0) -> Overlay:
     """A topic-connected overlay with O(k log Σ|T_v|) times the fewest edges and O(|V|/k · log Σ|T_v|) times the
     smallest maximum degree.
 
     Until every topic is connected, let e1 be MinMax-ODA's choice and e2 Greedy Merge's: add e1 if it contributes
-    at least 1/k of what e2 contributes, else e2. An edge of contribution 0 is never added: while a topic is not
-    connected e2 contributes at least 1, and 0 is less than 1/k.
+    at least 1/k of what e2 contributes, else e2. Every edge added contributes, because e2 does.
 
     Parameters
     ----------
-    instance : TopicInstance
+    instance, ties, seed
+        As for :func:`.greedy_merge`.
     k : float
         At least 1. The comparison is exact: k is taken as the fraction that the float is.
-    ties : {"lowest", "highest", "random"}
-        Which of several candidates becomes e1, and e2.
-    seed : int
-        For random ties.
 
     Returns
     -------
@@ -41,12 +42,12 @@ def low_oda(instance: TopicInstance, *, k: float = 3.0, ties: str = "lowest", se
     Raises
     ------
     BadInput
-        If k is below 1 or not finite, or there is no such rule for ties.
+        If k is below 1 or not finite, or `ties` is no rule for ties.
 
     Notes
     -----
-    Onus, Richa, 2015 (P2), §3, Algorithm 1; the ratios are Theorems 1 and 2. Time and memory as for
-    :func:`.gm_m`, D being the maximum degree reached.
+    Onus and Richa 2015 (P2), §3, Algorithm 1; the ratios are Theorems 1 and 2. Time and memory as for
+    :func:`.extend_by_degree`.
 
     Examples
     --------
@@ -57,21 +58,36 @@ def low_oda(instance: TopicInstance, *, k: float = 3.0, ties: str = "lowest", se
     return _build(instance, k=float(K.parse(k)), ties=ties, seed=seed).overlay
 
 
-def _build(instance: TopicInstance, *, seed: int, k: float = 3.0, ties: str = "lowest") -> OverlayBuild:
+def _build(instance: TopicInstance, *, k: float, ties: str, seed: int) -> OverlayBuild:
     factor = Fraction(k)
     return grow_by_degree(instance, tie_order(ties, seed), lambda contribution: math.floor(factor * contribution))
 
 
-LOW_ODA = heuristic(
-    "low-oda",
-    _build,
-    problems=TOPIC_CONNECTED,
-    summary="Low-ODA: MinMax-ODA's edge unless Greedy Merge's contributes more than k times as much",
-    source="P2 §3",
-    options=(K, TIES),
-    pace=33,
-    starts=TOPIC_CONNECTED,
-    promising=TOPIC_CONNECTED,
-    colour="#009E73",
-    marker="^",
+def _steps(instance: TopicInstance, *, k: float) -> EdgeSteps:
+    factor = Fraction(k)
+
+    def choose(contributions: Mapping[Edge, int], degrees: Degrees) -> Sequence[Edge]:
+        first, second = heaviest(least_raising(contributions, degrees)), heaviest(contributions)
+        return first if factor * contributions[first[0]] >= contributions[second[0]] else second
+
+    return EdgeSteps(instance, choose, "degrees")
+
+
+LOW_ODA = with_extreme_ties(
+    Method(
+        name="low-oda",
+        problems=TOPIC_CONNECTED,
+        summary="Low-ODA: MinMax-ODA's edge unless Greedy Merge's contributes more than k times as much",
+        source="P2 §3",
+        solve=solve_by(_build),
+        warm_up=warm_up_by(_build, k=_K),
+        options=(K, TIES),
+        anytime=False,
+        pace=33,
+        starts=TOPIC_CONNECTED,
+        promising=TOPIC_CONNECTED,
+        colour="#009E73",
+        marker="^",
+    ),
+    _steps,
 )

@@ -1,7 +1,8 @@
-"""Polish: any overlay, made better by local search; never worse than it was."""
+"""Polish: a local search that never makes an overlay worse."""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -9,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from ...instances.catalogue import methods_of
+from ...instances.clock import Clock
 from ...instances.errors import BadInput
 from ...instances.method import Method, Proposal
 from ...instances.option import Option
@@ -16,8 +18,8 @@ from ...instances.overlay import Overlay
 from ...instances.problem import Problem
 from ...instances.topics.instance import TopicInstance
 from .heuristic import TOPIC_CONNECTED, trial_instance
-from .local_search.overlay_search import MOST_STEPS, OverlaySearch, candidates
-from .local_search.search_workspace import Near, Rules
+from .local_search.overlay_search import MOST_STEPS, OverlaySearch, candidate_lists
+from .local_search.search_workspace import CandidateLists, SearchParameters
 from .ring_per_topic import ring_per_topic
 
 AIMS = {"min-tco": "edges", "minmax-tco": "degree", "low-tco": "product"}
@@ -26,15 +28,16 @@ _RANKS: dict[str, Callable[[int, int], tuple[int, int]]] = {
     "degree": lambda edges, degree: (degree, edges),
     "product": lambda edges, degree: (edges * degree, edges),
 }
+_STEPS = 100_000
 FIRST = Option(
     "first",
     "auto",
     "what is lowered first: edges, then maximum degree; the other way round; their product; or what the problem asks",
     choices=("auto", *_RANKS),
 )
-STEPS = Option("steps", 100_000, "steps of local search, where no time limit is given", least=0, most=10**12)
+STEPS = Option("steps", _STEPS, "steps of local search, where no time limit is given", least=0, most=10**12)
 _HOT, _COLD = 0.2, 0.05
-_SECONDS_A_RUN = 0.2
+_SECONDS_A_CALL = 0.2
 
 
 def polish(
@@ -44,15 +47,15 @@ def polish(
     first: str = "edges",
     seed: int = 0,
     time_limit: float | None = None,
-    steps: int = 100_000,
-    near: Near | None = None,
-    stopped: Callable[[], bool] = lambda: False,
+    steps: int = _STEPS,
+    candidates: CandidateLists | None = None,
+    clock: Clock | None = None,
 ) -> Overlay:
-    """An overlay no worse than the given one, and better where local search finds the way.
+    """An overlay no worse than the given one, by simulated annealing with ruin and recreate.
 
-    Redundant edges are dropped. Then each step takes two to four neighbouring edges out, reconnects the topics that
-    this has cut by edges of largest contribution, and drops what became redundant; it is accepted as in simulated
-    annealing. Degrees above a cap, set one below the least maximum degree so far, cost extra.
+    Redundant edges are dropped. Then each step removes two to four neighbouring edges, reconnects the topics that
+    this splits by edges of largest contribution, and drops redundant edges; it is accepted as in simulated annealing.
+    Degrees above a cap cost a penalty; the cap is one below the least maximum degree so far.
 
     Parameters
     ----------
@@ -64,28 +67,29 @@ def polish(
     seed : int
         Without a time limit one seed gives one answer.
     time_limit : float, optional
-        Seconds, all of which are used; it is looked at about every 0.2 s once the overlay is loaded.
+        Seconds, all of which are used; it is checked about every 0.2 s.
     steps : int
-        How long to search if no time limit is given.
-    near : Near, optional
-        Candidate edges to reconnect by, of :func:`.candidates`.
-    stopped : callable
-        Looked at as the time limit is; once true, the search ends. So it does at Ctrl-C.
+        The length of the search if there is no time limit.
+    candidates : CandidateLists, optional
+        The edges to reconnect by; by default those of :func:`.candidate_lists`.
+    clock : Clock, optional
+        The time and the interruption of the run that this search is a part of, instead of `time_limit`.
 
     Returns
     -------
     Overlay
+        The best one so far if the time passes or Ctrl-C interrupts the search.
 
     Raises
     ------
     BadInput
-        If the overlay is not one for the instance, leaves a topic unconnected, or `first` is unknown.
+        If the overlay has another number of nodes, leaves a topic unconnected, or `first` is unknown.
 
     Notes
     -----
-    No paper's. A step takes time proportional to the subscribers of the topics that the removed edges have; 8,000
-    steps a second at 1,000 nodes, 100 topics, 10 subscriptions a node. Memory O(Σ|T_v| + Σ_edges |T_u ∩ T_v|), and 16
-    bytes for each of about 40 candidate edges a node.
+    A step takes time proportional to the subscribers of the topics of the removed edges: 8,000 steps a second at
+    1,000 nodes, 100 topics, 10 subscriptions a node. Memory O(Σ|T_v| + Σ_edges |T_u ∩ T_v|), and 16 bytes for each of
+    about 40 candidate edges a node.
 
     Examples
     --------
@@ -93,100 +97,96 @@ def polish(
     >>> polish(instance, Overlay.from_edges(3, [(0, 1), (0, 2), (1, 2)])).num_edges
     2
     """
-    begin = time.perf_counter()
+    progress = _Progress(clock or Clock(time_limit), steps)
     FIRST.parse(first)
     _check(instance, overlay)
-    limit = None if time_limit is None else begin + time_limit
-    polishing = _Polishing(instance, overlay, first, seed, _Clock(begin, limit, steps, stopped))
+    annealing = _Annealing(instance, overlay, first, seed, progress)
     with suppress(KeyboardInterrupt):
-        polishing.run(candidates(instance) if near is None else near)
-    return polishing.overlay
+        annealing.run(candidate_lists(instance) if candidates is None else candidates)
+    return annealing.overlay
 
 
-class _Clock:
-    """How far a search is, from 0 to 1: by time if there is a limit, else by steps."""
+class _Progress:
+    """The fraction of a search that is done: of the time if there is a limit, else of the steps."""
 
-    def __init__(self, begin: float, end: float | None, steps: int, stopped: Callable[[], bool]) -> None:
-        self._begin, self._end, self._most, self._taken = begin, end, steps, 0
-        self._stopped, self._pace = stopped, 10
-
-    @property
-    def progress(self) -> float:
-        if self._stopped():
-            return 1.0
-        if self._end is None:
-            return min(1.0, self._taken / self._most) if self._most else 1.0
-        now = time.perf_counter()
-        return min(1.0, (now - self._begin) / (self._end - self._begin)) if now < self._end else 1.0
+    def __init__(self, clock: Clock, steps: int) -> None:
+        self._clock, self._seconds = clock, clock.left
+        self._most, self._taken, self._next = steps, 0, 10
 
     @property
-    def passed(self) -> bool:
-        return self.progress >= 1.0
+    def fraction(self) -> float:
+        left = self._clock.left
+        if math.isfinite(left):
+            return 1.0 - left / self._seconds if left else 1.0
+        return min(1.0, self._taken / self._most) if self._most else 1.0
 
-    def run(self, search: OverlaySearch, rules: Rules, below: float) -> float:
-        """Search for a moment: 500 steps, or fewer if these would take long and there is a limit."""
+    @property
+    def done(self) -> bool:
+        return self.fraction >= 1.0
+
+    def run(self, search: OverlaySearch, parameters: SearchParameters, below: float) -> float:
+        """Search for 500 steps, or for about 0.2 s if that is less and there is a time limit."""
         before, start = search.steps, time.perf_counter()
-        cost = search.run(rules, MOST_STEPS if self._end is None else self._pace, below)
+        cost = search.run(parameters, self._next if math.isfinite(self._seconds) else MOST_STEPS, below)
         taken = search.steps - before
         self._taken += taken
         seconds = (time.perf_counter() - start) / taken
-        self._pace = max(1, min(MOST_STEPS, 2 * self._pace, int(_SECONDS_A_RUN / seconds)))
+        self._next = max(1, min(MOST_STEPS, 2 * self._next, int(_SECONDS_A_CALL / seconds)))
         return cost
 
 
-class _Polishing:
-    """The best overlay so far, and the stages of looking for a better one."""
+class _Annealing:
+    """The incumbent, and the stages of the search for a better one."""
 
-    def __init__(self, instance: TopicInstance, overlay: Overlay, first: str, seed: int, clock: _Clock) -> None:
+    def __init__(self, instance: TopicInstance, overlay: Overlay, first: str, seed: int, progress: _Progress) -> None:
         self.overlay = overlay
-        self._instance, self._first, self._seed, self._clock = instance, first, seed, clock
+        self._instance, self._first, self._seed, self._progress = instance, first, seed, progress
         self._rank = _RANKS[first]
 
-    def run(self, near: Near) -> None:
-        self._near, clock, first = near, self._clock, self._first
+    def run(self, candidates: CandidateLists) -> None:
+        self._candidates, progress, first = candidates, self._progress, self._first
         search = self._search()
-        search.drop_redundant(lambda: clock.passed)
+        search.drop_redundant(lambda: progress.done)
         self._offer(search.overlay)
-        if clock.passed or not self.overlay.num_edges:
+        if progress.done or not self.overlay.num_edges:
             return
         if first == "degree":
-            self._squeeze(2.0, _HOT, until=0.7)
-            self._anneal(self.overlay.max_degree, 2.0, until=1.0)
+            self._lower_cap(2.0, _HOT, until=0.7)
+            self._cool(self.overlay.max_degree, 2.0, until=1.0)
         else:
-            self._anneal(self.overlay.num_nodes, 0.0, until=0.8 if first == "edges" else 0.4)
-            overload, heat = (0.2, _COLD) if first == "edges" else (1.5, 2 * _COLD)
-            self._squeeze(overload, heat, until=1.0)
+            self._cool(self.overlay.num_nodes, 0.0, until=0.8 if first == "edges" else 0.4)
+            penalty, temperature = (0.2, _COLD) if first == "edges" else (1.5, 2 * _COLD)
+            self._lower_cap(penalty, temperature, until=1.0)
 
-    def _anneal(self, cap: int, overload: float, until: float) -> None:
-        """Lower the cost under one cap, while the heat falls."""
-        search, begin, below = self._search(), self._clock.progress, float("inf")
-        while (now := self._clock.progress) < until:
-            heat = _HOT * (_COLD / _HOT) ** ((now - begin) / (until - begin))
-            cost = self._clock.run(search, Rules(cap, overload, heat), below)
+    def _cool(self, cap: int, penalty: float, until: float) -> None:
+        """Lower the cost under one cap, at falling temperature."""
+        search, begin, below = self._search(), self._progress.fraction, math.inf
+        while (now := self._progress.fraction) < until:
+            temperature = _HOT * (_COLD / _HOT) ** ((now - begin) / (until - begin))
+            cost = self._progress.run(search, SearchParameters(cap, penalty, temperature), below)
             if cost < below:
                 below = cost
                 self._offer(search.overlay)
 
-    def _squeeze(self, overload: float, heat: float, until: float) -> None:
-        """Lower the cap by one as often as an overlay respects it."""
-        search, below = self._search(), float("inf")
+    def _lower_cap(self, penalty: float, temperature: float, until: float) -> None:
+        """Lower the cap by one whenever an overlay respects it."""
+        search, below = self._search(), math.inf
         cap = self.overlay.max_degree - 1
-        while self._clock.progress < until and cap > 0:
-            cost = self._clock.run(search, Rules(cap, overload, heat), below)
+        while self._progress.fraction < until and cap > 0:
+            cost = self._progress.run(search, SearchParameters(cap, penalty, temperature), below)
             if cost < below:
                 below = cost
                 self._offer(search.overlay)
                 if search.overlay.max_degree <= cap:
-                    cap, below = search.overlay.max_degree - 1, float("inf")
+                    cap, below = search.overlay.max_degree - 1, math.inf
 
     def _search(self) -> OverlaySearch:
         self._seed += 1
-        return OverlaySearch(self._instance, self.overlay, self._near, self._seed)
+        return OverlaySearch(self._instance, self.overlay, self._candidates, self._seed)
 
     def _offer(self, overlay: Overlay) -> None:
-        if self._rank(overlay.num_edges, overlay.max_degree) < self._rank(
-            self.overlay.num_edges, self.overlay.max_degree
-        ):
+        best = self.overlay
+        if self._rank(overlay.num_edges, overlay.max_degree) < self._rank(best.num_edges, best.max_degree):
             self.overlay = overlay
 
 
@@ -207,18 +207,19 @@ def _solve(
     *,
     seed: int,
     time_limit: float | None,
-    **options: Any,
+    start: str,
+    first: str,
+    steps: int,
+    overlay: Overlay | None = None,
 ) -> Proposal[Overlay]:
-    begin = time.perf_counter()
-    overlay: Overlay | None = options.get("overlay")
+    clock = Clock(time_limit)
     if overlay is None:
-        method = starts()[options["start"]]
-        given = method.complete({}, problem.name)
-        overlay = method.solve(instance, problem, seed=seed, time_limit=None, **given).answer
+        method = starts()[start]
+        options: dict[str, Any] = method.complete({}, problem.name)
+        overlay = method.solve(instance, problem, seed=seed, time_limit=None, **options).answer
         assert overlay is not None
-    first = AIMS[problem.name] if options["first"] == "auto" else options["first"]
-    left = None if time_limit is None else max(0.0, time_limit - (time.perf_counter() - begin))
-    polished = polish(instance, overlay, first=first, seed=seed, time_limit=left, steps=options["steps"])
+    aim = AIMS[problem.name] if first == "auto" else first
+    polished = polish(instance, overlay, first=aim, seed=seed, steps=steps, clock=clock)
     value = problem.value(instance, overlay)
     return Proposal(polished if problem.value(instance, polished) <= value else overlay, counters={"start": value})
 

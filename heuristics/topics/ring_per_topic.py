@@ -1,13 +1,14 @@
-"""Ring-per-topic (P1 §8.3): every topic for itself."""
+"""Ring-per-topic (P1 §8.3): a ring on the subscribers of every topic."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from ...instances.method import Method
 from ...instances.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
-from .heuristic import TOPIC_CONNECTED, heuristic
-from .kernels.growth import OverlayBuild
+from .heuristic import TOPIC_CONNECTED, solve_by
+from .kernels.partial_overlay import OverlayBuild
 
 
 def ring_per_topic(instance: TopicInstance) -> Overlay:
@@ -15,18 +16,9 @@ def ring_per_topic(instance: TopicInstance) -> Overlay:
 
     A ring on two subscribers is one edge, on one subscriber nothing. The degree of v is at most 2|T_v|.
 
-    Parameters
-    ----------
-    instance : TopicInstance
-
-    Returns
-    -------
-    Overlay
-
     Notes
     -----
-    Chockler, Melamed, Tock, Vitenberg, PODC 2007 (P1), §8.3 (RingPT). Time O(Σ|T_v| log Σ|T_v|), memory
-    O(Σ|T_v|).
+    Chockler, Melamed, Tock and Vitenberg 2007 (P1), §8.3 (RingPT). Time O(Σ|T_v| log Σ|T_v|), memory O(Σ|T_v|).
 
     Examples
     --------
@@ -42,21 +34,18 @@ def ring_per_topic(instance: TopicInstance) -> Overlay:
 
 
 def _build(instance: TopicInstance, *, seed: int) -> OverlayBuild:
-    return OverlayBuild(ring_per_topic(instance), {"ring_edges": _ring_edges(instance)})
-
-
-def _ring_edges(instance: TopicInstance) -> int:
-    """The edges of all rings before those in several rings are counted once."""
     sizes = np.diff(instance.topic_offsets)
-    return int(np.where(sizes > 2, sizes, sizes - 1).sum())
+    # An edge of several rings counts once for each of them.
+    return OverlayBuild(ring_per_topic(instance), {"ring_edges": int(np.where(sizes > 2, sizes, sizes - 1).sum())})
 
 
-RING_PER_TOPIC = heuristic(
-    "ring-per-topic",
-    _build,
+RING_PER_TOPIC = Method(
+    name="ring-per-topic",
     problems=TOPIC_CONNECTED,
     summary="a ring on the subscribers of each topic",
     source="P1 §8.3",
+    solve=solve_by(_build),
+    anytime=False,
     pace=1,
     colour="#8C8C8C",
     marker="X",

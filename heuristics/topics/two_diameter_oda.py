@@ -1,50 +1,37 @@
-"""2D-ODA (P2 §6.3): topic by topic, the star with the highest topic density."""
+"""2D-ODA (P2 §6.3): topic by topic, the star of highest topic density."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ...instances.arrays import Ids
+from ...instances.method import Method
 from ...instances.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from ..compiled import kernel
-from .heuristic import DIAMETER_TWO, heuristic
-from .kernels.growth import OverlayBuild
-from .kernels.interest import Interest, interest_of
-from .kernels.ties import TIES, TieOrder, priority, tie_order
+from .heuristic import DIAMETER_TWO, solve_by, warm_up_by
+from .kernels.interest import Interest, interest_of, weighted_neighbours
+from .kernels.partial_overlay import OverlayBuild
+from .kernels.ties import TIES, TieOrder, rank_of, tie_order
+from .tie_search.extremes import with_extreme_ties
+from .tie_search.steps import Choice, StarSteps, State
 
 
 def two_diameter_oda(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> Overlay:
     """An overlay with a star on the subscribers of every topic, so that every topic has diameter at most 2.
 
-    While topics are left, take the node u and topic t ∈ T_u left of highest topic density, link u to all
+    While topics are left, take the node u and topic t ∈ T_u left of highest topic density, add the edges from u to all
     subscribers of t, and drop t. The topic density is the sum of |V_t'| over the topics t' ∈ T_u left, divided
-    by the number of subscribers of t not adjacent to u, u itself among them.
-
-    Parameters
-    ----------
-    instance : TopicInstance
-    ties : {"lowest", "highest", "random"}
-        Which of several pairs (u, t) of highest density is taken; densities are compared exactly.
-    seed : int
-        For random ties.
-
-    Returns
-    -------
-    Overlay
-
-    Raises
-    ------
-    BadInput
-        If there is no such rule for ties.
+    by the number of subscribers of t not adjacent to u, u itself among them. Densities are compared exactly.
 
     Notes
     -----
-    Onus, Richa, 2015 (P2), §6.3, Algorithm 2. Time O(|V||T| + Σ_t Σ_{v∈V_t} |T_v| + Σ_edges (|T_u| + |T_v|)),
-    memory O(Σ|T_v|).
+    Onus and Richa 2015 (P2), §6.3, Algorithm 2. Parameters, result and errors are those of :func:`.greedy_merge`.
+    Time O(|V||T| + Σ_t Σ_{v∈V_t} |T_v| + Σ_edges (|T_u| + |T_v|)), memory O(Σ|T_v|).
 
     Examples
     --------
@@ -55,7 +42,7 @@ def two_diameter_oda(instance: TopicInstance, *, ties: str = "lowest", seed: int
     return _build(instance, ties=ties, seed=seed).overlay
 
 
-def _build(instance: TopicInstance, *, seed: int, ties: str = "lowest") -> OverlayBuild:
+def _build(instance: TopicInstance, *, ties: str, seed: int) -> OverlayBuild:
     edges = _stars(interest_of(instance), tie_order(ties, seed))
     return OverlayBuild(Overlay.from_edges(instance.num_nodes, edges), {"steps": instance.num_topics})
 
@@ -63,8 +50,8 @@ def _build(instance: TopicInstance, *, seed: int, ties: str = "lowest") -> Overl
 class _Stars(NamedTuple):
     """The stars so far.
 
-    A subscription is named by its place in ``node_topics``. The half-edges of edge e are 2e and 2e + 1; `first`
-    and `following` chain those of each node, -1 ends a chain.
+    A subscription is its index in ``node_topics``. The half-edges of edge e are 2e and 2e + 1; `first` and `following`
+    are linked lists of those of each node, -1 ends a list.
     """
 
     left: npt.NDArray[np.bool_]  # of each topic: not dropped yet
@@ -74,12 +61,12 @@ class _Stars(NamedTuple):
     ends: Ids  # of each half-edge: the node it leaves from
     first: Ids
     following: Ids
-    adjacent: Ids  # of each node: the number of the last step whose centre was adjacent to it before
+    adjacent: Ids  # of each node: the last step whose centre was already adjacent to it
 
 
 @kernel
 def _stars(interest: Interest, order: TieOrder) -> Ids:
-    """The edges in the order they are added, shape (m, 2)."""
+    """The edges in the order of their addition, shape (m, 2)."""
     stars = _no_stars(interest)
     for node in range(len(stars.weight)):
         _find_densest(node, interest, stars, order)
@@ -100,13 +87,9 @@ def _stars(interest: Interest, order: TieOrder) -> Ids:
 def _no_stars(interest: Interest) -> _Stars:
     n, size = len(interest.node_offsets) - 1, len(interest.node_topics)
     popularity = np.diff(interest.topic_offsets).astype(np.int32)
-    weight = np.zeros(n, np.int64)
-    for node in range(n):
-        for place in range(interest.node_offsets[node], interest.node_offsets[node + 1]):
-            weight[node] += popularity[interest.node_topics[place]]
     return _Stars(
         np.ones(len(popularity), np.bool_),
-        weight,
+        weighted_neighbours(interest),
         popularity[interest.node_topics],
         np.full(n, -1, np.int64),
         np.empty(2 * size, np.int32),
@@ -119,40 +102,40 @@ def _no_stars(interest: Interest) -> _Stars:
 @kernel
 def _find_densest(node: int, interest: Interest, stars: _Stars, order: TieOrder) -> None:
     """The densities of one node share their numerator: the highest has the lowest denominator."""
-    best, best_priority = -1, 0
-    for place in range(interest.node_offsets[node], interest.node_offsets[node + 1]):
-        topic = interest.node_topics[place]
+    best, best_rank = -1, 0
+    for i in range(interest.node_offsets[node], interest.node_offsets[node + 1]):
+        topic = interest.node_topics[i]
         if not stars.left[topic]:
             continue
-        its_priority = priority(np.int64(node) * len(stars.left) + topic, order)
+        rank = rank_of(np.int64(node) * len(stars.left) + topic, order)
         if (
             best < 0
-            or stars.missing[place] < stars.missing[best]
-            or (stars.missing[place] == stars.missing[best] and its_priority < best_priority)
+            or stars.missing[i] < stars.missing[best]
+            or (stars.missing[i] == stars.missing[best] and rank < best_rank)
         ):
-            best, best_priority = place, its_priority
+            best, best_rank = i, rank
     stars.densest[node] = best
 
 
 @kernel
 def _densest_node(interest: Interest, stars: _Stars, order: TieOrder) -> int:
-    best, weight, missing, best_priority = -1, 0, 1, 0
+    best, weight, missing, best_rank = -1, 0, 1, 0
     for node in range(len(stars.weight)):
-        place = stars.densest[node]
-        if place < 0:
+        i = stars.densest[node]
+        if i < 0:
             continue
-        here, there = stars.weight[node] * missing, weight * stars.missing[place]
+        here, there = stars.weight[node] * missing, weight * stars.missing[i]
         if best < 0 or here >= there:
-            its_priority = priority(np.int64(node) * len(stars.left) + interest.node_topics[place], order)
-            if best < 0 or here > there or its_priority < best_priority:
-                best, weight, missing = node, stars.weight[node], stars.missing[place]
-                best_priority = its_priority
+            rank = rank_of(np.int64(node) * len(stars.left) + interest.node_topics[i], order)
+            if best < 0 or here > there or rank < best_rank:
+                best, weight, missing = node, stars.weight[node], stars.missing[i]
+                best_rank = rank
     return best
 
 
 @kernel
 def _add_star(centre: int, topic: int, step: int, num_edges: int, interest: Interest, stars: _Stars) -> int:
-    """Link the centre to the topic's other subscribers where it is not yet; returns the number of all edges."""
+    """Add the edges from the centre to the topic's other subscribers, and return the number of all edges."""
     half = stars.first[centre]
     while half >= 0:
         stars.adjacent[stars.ends[half ^ 1]] = step
@@ -160,23 +143,23 @@ def _add_star(centre: int, topic: int, step: int, num_edges: int, interest: Inte
     for node in interest.topic_nodes[interest.topic_offsets[topic] : interest.topic_offsets[topic + 1]]:
         if node == centre or stars.adjacent[node] == step:
             continue
-        _chain(2 * num_edges, centre, stars)
-        _chain(2 * num_edges + 1, node, stars)
+        _prepend(2 * num_edges, centre, stars)
+        _prepend(2 * num_edges + 1, node, stars)
         num_edges += 1
-        _count_neighbours(centre, node, interest, stars)
+        _count_as_adjacent(centre, node, interest, stars)
     return num_edges
 
 
 @kernel
-def _chain(half: int, end: int, stars: _Stars) -> None:
+def _prepend(half: int, end: int, stars: _Stars) -> None:
     stars.ends[half] = end
     stars.following[half] = stars.first[end]
     stars.first[end] = half
 
 
 @kernel
-def _count_neighbours(u: int, v: int, interest: Interest, stars: _Stars) -> None:
-    """Each end of a new edge has one subscriber less to reach in every topic they have in common."""
+def _count_as_adjacent(u: int, v: int, interest: Interest, stars: _Stars) -> None:
+    """Lower the denominators of both ends of a new edge in the topics that they have in common."""
     topics = interest.node_topics
     i, end_i = interest.node_offsets[u], interest.node_offsets[u + 1]
     j, end_j = interest.node_offsets[v], interest.node_offsets[v + 1]
@@ -189,15 +172,44 @@ def _count_neighbours(u: int, v: int, interest: Interest, stars: _Stars) -> None
         j += other <= topic
 
 
-TWO_DIAMETER_ODA = heuristic(
-    "2d-oda",
-    _build,
-    problems=DIAMETER_TWO,
-    summary="2D-ODA: topic by topic the star of highest topic density",
-    source="P2 §6.3",
-    options=(TIES,),
-    pace=3,
-    starts=("2d-star", "2d-true"),
-    colour="#56B4E9",
-    marker="D",
+class _Steps(StarSteps):
+    """The choices of 2D-ODA: a node and a class of topics, of which one topic is dropped."""
+
+    def __init__(self, instance: TopicInstance) -> None:
+        super().__init__(instance, Fraction)
+
+    def after(self, state: State, choice: Choice) -> State:
+        centre, c = choice
+        return self.with_stars(state, centre, {c: state.rest[c] - 1})
+
+    def label(self, choice: Choice) -> str:
+        centre, c = choice
+        topic = self.topics[self.members[c]][0]
+        return f"{self.instance.node_label(centre)} {self.instance.topic_label(topic)}"
+
+    def scores(self, state: State) -> dict[Choice, Fraction]:
+        def missing(u: int, c: int) -> int:
+            return sum(v == u or not self.has_edge(state, (min(u, v), max(u, v))) for v in self.members[c])
+
+        return {
+            (u, c): Fraction(self.weighted(state, u), missing(u, c)) for u in self.nodes for c in self.left(state, u)
+        }
+
+
+TWO_DIAMETER_ODA = with_extreme_ties(
+    Method(
+        name="2d-oda",
+        problems=DIAMETER_TWO,
+        summary="2D-ODA: topic by topic the star of highest topic density",
+        source="P2 §6.3",
+        solve=solve_by(_build),
+        warm_up=warm_up_by(_build),
+        options=(TIES,),
+        anytime=False,
+        pace=3,
+        starts=("2d-star", "2d-true"),
+        colour="#56B4E9",
+        marker="D",
+    ),
+    _Steps,
 )

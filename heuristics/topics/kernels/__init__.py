@@ -1,1 +1,1 @@
-"""What the greedy algorithms compute with: growth, contributions, topic components, ties, last links."""
+"""Kernels of the greedy algorithms: partial overlays, contributions, topic components, ties."""

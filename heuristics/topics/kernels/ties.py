@@ -1,8 +1,7 @@
-"""Which of several equally good candidates a greedy method takes.
+"""Rules for ties: which of several equally good candidates a greedy method takes.
 
-A candidate is an edge, a node, or a node with a topic, written as one number below 2^62 whose order is the
-lexicographic one. A tie rule turns it into a priority, one to one, and the lowest priority wins. Priorities
-alone therefore say everything about a candidate, and sorting them is all that a tie rule costs.
+A candidate is an edge, a node, or a node with a topic, encoded as one number below 2^62 in lexicographic order. A rule
+for ties maps it to a rank, one to one, and the candidate of lowest rank is taken.
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ RULES = ("lowest", "highest", "random")
 TIES = Option(
     "ties",
     "lowest",
-    "the candidate taken among equally good ones: lexicographically lowest, highest, or by a seeded priority",
+    "the candidate taken among equally good ones: lexicographically lowest, highest, or random by the seed",
     choices=RULES,
 )
 
 _LOWEST, _HIGHEST, _RANDOM = range(3)
 _LAST = 2**63 - 1
 _BITS = np.uint64(_LAST)
-# The multipliers of splitmix64 (Steele, Lea, Flood 2014), cut to 63 bits so that priorities are not negative.
+# The multipliers of splitmix64 (Steele, Lea, Flood 2014), cut to 63 bits so that ranks are not negative.
 _FIRST = np.uint64(0xBF58476D1CE4E5B9 & _LAST)
 _SECOND = np.uint64(0x94D049BB133111EB & _LAST)
 _FIRST_INVERSE = np.uint64(pow(int(_FIRST), -1, 2**63))
@@ -37,14 +36,14 @@ _GOLDEN = 0x9E3779B97F4A7C15
 
 
 class TieOrder(NamedTuple):
-    """A tie rule as kernels take it: `rule` is the place in RULES, `salt` comes from the seed."""
+    """A rule for ties as kernels take it: `rule` is the index in RULES, `salt` comes from the seed."""
 
     rule: int
     salt: int
 
 
 def tie_order(ties: str, seed: int) -> TieOrder:
-    """The order of candidates under a rule; the seed matters for ``random`` only.
+    """The order of candidates under a rule; only ``random`` depends on the seed.
 
     Raises
     ------
@@ -57,8 +56,8 @@ def tie_order(ties: str, seed: int) -> TieOrder:
 
 
 @kernel
-def priority(candidate: int, order: TieOrder) -> int:
-    """The candidate's place in the order, from 0 to 2^63 - 1: the lowest is taken first."""
+def rank_of(candidate: int, order: TieOrder) -> int:
+    """The candidate's rank, from 0 to 2^63 - 1: the lowest is taken first."""
     if order.rule == _LOWEST:
         return candidate
     if order.rule == _HIGHEST:
@@ -67,28 +66,28 @@ def priority(candidate: int, order: TieOrder) -> int:
 
 
 @kernel
-def priorities(candidates: npt.NDArray[np.int64], order: TieOrder) -> npt.NDArray[np.int64]:
-    """The priority of each candidate."""
-    places = np.empty_like(candidates)
+def ranks_of(candidates: npt.NDArray[np.int64], order: TieOrder) -> npt.NDArray[np.int64]:
+    """The rank of each candidate."""
+    ranks = np.empty_like(candidates)
     for k in range(len(candidates)):
-        places[k] = priority(candidates[k], order)
-    return places
+        ranks[k] = rank_of(candidates[k], order)
+    return ranks
 
 
 @kernel
-def candidate_of(place: int, order: TieOrder) -> int:
-    """The candidate of a priority."""
+def candidate_of(rank: int, order: TieOrder) -> int:
+    """The candidate of a rank."""
     if order.rule == _LOWEST:
-        return place
+        return rank
     if order.rule == _HIGHEST:
-        return _LAST - place
-    return _unscrambled(place) ^ order.salt
+        return _LAST - rank
+    return _unscrambled(rank) ^ order.salt
 
 
 @kernel
 def scrambled(number: int) -> int:
     """A pseudo-random permutation of 0…2^63 - 1: the last steps of splitmix64 on 63 bits."""
-    # Unsigned throughout: the compiler takes it that signed products do not overflow.
+    # Unsigned throughout: the compiler assumes that signed products do not overflow.
     x = np.uint64(number)
     x ^= x >> _30
     x = (x * _FIRST) & _BITS

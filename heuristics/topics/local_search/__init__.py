@@ -1,1 +1,1 @@
-"""Local search for topic-connected overlays."""
+"""Local search for topic-connected overlays: candidate edges, an overlay with its bridges, ruin and recreate."""

@@ -1,7 +1,7 @@
-"""An overlay that edges are added to and removed from, and its bridges topic by topic.
+"""An overlay under addition and removal of edges, with the bridges of every topic.
 
-A *link* is an edge within one topic that both its ends want; it is a *bridge* if the topic falls apart without it. An
-edge none of whose links is a bridge is redundant.
+An edge has one *link* for each topic that its ends have in common. A link is a *bridge* if G_t is disconnected without
+it; an edge without bridges is redundant.
 """
 
 from __future__ import annotations
@@ -15,68 +15,69 @@ from ....instances.arrays import Ids, Offsets
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ...compiled import kernel
+from ..kernels.interest import interest_of, positions_of
 
 Flags = npt.NDArray[np.bool_]
 
 
 class Subscriptions(NamedTuple):
-    """The interest relation; a subscription is named by its place in ``topic_nodes``.
+    """The interest relation; a subscription is its position in ``topic_nodes``.
 
     Attributes
     ----------
     node_offsets, node_topics, topic_offsets, topic_nodes
         As in :class:`TopicInstance`.
-    places : int32 array, shape (Σ|T_v|,)
-        Of each entry of ``node_topics``, the place of the same subscription in ``topic_nodes``.
+    positions : int32 array, shape (Σ|T_v|,)
+        Of each subscription of ``node_topics`` the index in ``topic_nodes``.
     """
 
     node_offsets: Offsets
     node_topics: Ids
     topic_offsets: Offsets
     topic_nodes: Ids
-    places: Ids
+    positions: Ids
 
 
 class Links(NamedTuple):
-    """The overlay. Half-edges 2l and 2l + 1 of link l are chained, with others, at the place each leaves from.
+    """The overlay. Half-edges 2l and 2l + 1 of link l are in the linked lists of the subscriptions they leave from.
 
     Attributes
     ----------
     ends : int32 array, shape (slots, 2)
-        Of each slot, the edge in it.
-    members, where : int32 arrays, shape (slots,)
-        The slots in use, then the others; and where each slot stands among them.
+        The edge in each slot.
+    members, member_index : int32 arrays, shape (slots,)
+        The slots in use, then the others; and the index of each slot among them.
     first, bridges : int32 arrays, shape (slots,)
-        Of each edge: its first link or -1, and how many of its links are marked as bridges.
-    suspects, is_suspect : int32 and bool arrays, shape (slots,)
-        The first ``counts[2]`` suspects hold every edge whose number of marked bridges has become 0; and for each
-        slot, whether it is among them.
+        Of each edge: its first link or -1, and the number of its links that are marked as bridges.
+    unchecked, is_unchecked : int32 and bool arrays, shape (slots,)
+        A queue of ``counts[2]`` slots to check for redundancy, with every edge whose number of marked bridges has
+        become 0; and of each slot whether it is in the queue.
     edge, topic, following : int32 arrays, one a link
         Its slot, its topic, and the next link of the same edge or -1.
     bridge : bool array, one a link
-    to, after, before : int32 arrays, one a half-edge
-        The place it leads to, and its neighbours in the chain, or -1.
-    head : int32 array, one a place
-        The first half-edge of its chain, or -1.
+    target, after, before : int32 arrays, one a half-edge
+        The subscription it leads to, and its neighbours in the linked list, or -1.
+    head : int32 array, one a subscription
+        The first half-edge of its linked list, or -1.
     degrees : int32 array, shape (|V|,)
     free : int32 array
-        The links not in use, in its first ``counts[1]`` entries.
+        The unused links, in its first ``counts[1]`` entries.
     counts : int64 array, shape (3,)
-        The number of edges, of links not in use, and of suspects.
+        The numbers of edges, of unused links, and of slots to check.
     """
 
     ends: Ids
     members: Ids
-    where: Ids
+    member_index: Ids
     first: Ids
     bridges: Ids
-    suspects: Ids
-    is_suspect: Flags
+    unchecked: Ids
+    is_unchecked: Flags
     edge: Ids
     topic: Ids
     following: Ids
     bridge: Flags
-    to: Ids
+    target: Ids
     after: Ids
     before: Ids
     head: Ids
@@ -86,21 +87,18 @@ class Links(NamedTuple):
 
 
 def subscriptions_of(instance: TopicInstance) -> Subscriptions:
-    """The arrays of an instance; only ``places`` is a new one. Cost O(Σ|T_v| log Σ|T_v|)."""
-    places = np.empty(instance.num_subscriptions, np.int32)
-    places[np.argsort(instance.node_topics, kind="stable")] = np.arange(instance.num_subscriptions, dtype=np.int32)
-    return Subscriptions(
-        instance.node_offsets, instance.node_topics, instance.topic_offsets, instance.topic_nodes, places
-    )
+    """The arrays of an instance, not copies, and the positions. Cost O(Σ|T_v|)."""
+    interest = interest_of(instance)
+    return Subscriptions(*interest, positions_of(interest))
 
 
-def linked(overlay: Overlay, subscriptions: Subscriptions, *, spare_edges: int, spare_links: int) -> Links:
-    """The links of an overlay, none marked as bridge, with room for some more.
+def links_of(overlay: Overlay, subscriptions: Subscriptions, *, spare_edges: int, spare_links: int) -> Links:
+    """The links of an overlay, none marked as bridge, with memory for more edges and links.
 
     Time and memory O(Σ|T_v| + Σ_edges (|T_u| + |T_v|)); an edge without a common topic has no link.
     """
     sizes = _common_topics(overlay.edges, subscriptions)
-    slots, room = overlay.num_edges + spare_edges, int(sizes.sum()) + spare_links
+    slots, capacity = overlay.num_edges + spare_edges, int(sizes.sum()) + spare_links
     links = Links(
         np.zeros((slots, 2), np.int32),
         np.arange(slots, dtype=np.int32),
@@ -109,24 +107,24 @@ def linked(overlay: Overlay, subscriptions: Subscriptions, *, spare_edges: int, 
         np.zeros(slots, np.int32),
         np.zeros(slots, np.int32),
         np.zeros(slots, np.bool_),
-        np.zeros(room, np.int32),
-        np.zeros(room, np.int32),
-        np.zeros(room, np.int32),
-        np.zeros(room, np.bool_),
-        np.zeros(2 * room, np.int32),
-        np.zeros(2 * room, np.int32),
-        np.zeros(2 * room, np.int32),
+        np.zeros(capacity, np.int32),
+        np.zeros(capacity, np.int32),
+        np.zeros(capacity, np.int32),
+        np.zeros(capacity, np.bool_),
+        np.zeros(2 * capacity, np.int32),
+        np.zeros(2 * capacity, np.int32),
+        np.zeros(2 * capacity, np.int32),
         np.full(len(subscriptions.topic_nodes), -1, np.int32),
         np.zeros(overlay.num_nodes, np.int32),
-        np.arange(room, dtype=np.int32),
-        np.array([0, room, 0], np.int64),
+        np.arange(capacity, dtype=np.int32),
+        np.array([0, capacity, 0], np.int64),
     )
     _link_all(overlay.edges, subscriptions, links)
     return links
 
 
 def edges_of(links: Links) -> npt.NDArray[np.int64]:
-    """The edges as numbers u·|V| + v, rising."""
+    """The edges as numbers u·|V| + v, in ascending order."""
     ends = links.ends[links.members[: links.counts[0]]].astype(np.int64)
     return np.sort(ends[:, 0] * len(links.degrees) + ends[:, 1])
 
@@ -150,18 +148,18 @@ def _common_topics(edges: Ids, subscriptions: Subscriptions) -> npt.NDArray[np.i
 @kernel
 def _link_all(edges: Ids, subscriptions: Subscriptions, links: Links) -> None:
     for e in range(len(edges)):
-        link(edges[e, 0], edges[e, 1], subscriptions, links)
+        add_edge(edges[e, 0], edges[e, 1], subscriptions, links)
 
 
 @kernel
-def link(u: int, v: int, subscriptions: Subscriptions, links: Links) -> int:
+def add_edge(u: int, v: int, subscriptions: Subscriptions, links: Links) -> int:
     """Add the edge u < v, its links not marked as bridges, and return its slot. Cost O(|T_u| + |T_v|)."""
-    offsets, topics, places = subscriptions.node_offsets, subscriptions.node_topics, subscriptions.places
+    offsets, topics, positions = subscriptions.node_offsets, subscriptions.node_topics, subscriptions.positions
     slot = links.members[links.counts[0]]
     links.counts[0] += 1
     links.ends[slot, 0], links.ends[slot, 1] = u, v
     links.first[slot], links.bridges[slot] = -1, 0
-    _suspect(slot, links)
+    _queue_check(slot, links)
     links.degrees[u] += 1
     links.degrees[v] += 1
     i, end_i = offsets[u], offsets[u + 1]
@@ -174,16 +172,16 @@ def link(u: int, v: int, subscriptions: Subscriptions, links: Links) -> int:
             links.edge[new], links.topic[new], links.bridge[new] = slot, one, False
             links.following[new] = links.first[slot]
             links.first[slot] = new
-            _chain(2 * new, places[i], places[j], links)
-            _chain(2 * new + 1, places[j], places[i], links)
+            _prepend(2 * new, positions[i], positions[j], links)
+            _prepend(2 * new + 1, positions[j], positions[i], links)
         i += one <= other
         j += other <= one
     return int(slot)
 
 
 @kernel
-def _chain(half: int, at: int, to: int, links: Links) -> None:
-    links.to[half] = to
+def _prepend(half: int, at: int, to: int, links: Links) -> None:
+    links.target[half] = to
     links.before[half], links.after[half] = -1, links.head[at]
     if links.head[at] >= 0:
         links.before[links.head[at]] = half
@@ -191,12 +189,12 @@ def _chain(half: int, at: int, to: int, links: Links) -> None:
 
 
 @kernel
-def unlink(slot: int, links: Links) -> None:
+def remove_edge(slot: int, links: Links) -> None:
     """Remove the edge in a slot. Cost O(its links)."""
     links.counts[0] -= 1
-    here, last = links.where[slot], links.members[links.counts[0]]
-    links.members[here], links.where[last] = last, here
-    links.members[links.counts[0]], links.where[slot] = slot, links.counts[0]
+    here, last = links.member_index[slot], links.members[links.counts[0]]
+    links.members[here], links.member_index[last] = last, here
+    links.members[links.counts[0]], links.member_index[slot] = slot, links.counts[0]
     links.degrees[links.ends[slot, 0]] -= 1
     links.degrees[links.ends[slot, 1]] -= 1
     old = links.first[slot]
@@ -206,7 +204,7 @@ def unlink(slot: int, links: Links) -> None:
             if before >= 0:
                 links.after[before] = after
             else:
-                links.head[links.to[half ^ 1]] = after
+                links.head[links.target[half ^ 1]] = after
             if after >= 0:
                 links.before[after] = before
         links.free[links.counts[1]] = old
@@ -215,44 +213,44 @@ def unlink(slot: int, links: Links) -> None:
 
 
 @kernel
-def mark(one: int, bridge: bool, links: Links) -> None:
-    """Say of a link whether it is a bridge."""
+def set_bridge(one: int, bridge: bool, links: Links) -> None:
+    """Mark a link as a bridge or not."""
     if links.bridge[one] != bridge:
         links.bridge[one] = bridge
         links.bridges[links.edge[one]] += 1 if bridge else -1
         if links.bridges[links.edge[one]] == 0:
-            _suspect(links.edge[one], links)
+            _queue_check(links.edge[one], links)
 
 
 @kernel
-def _suspect(slot: int, links: Links) -> None:
-    if not links.is_suspect[slot]:
-        links.is_suspect[slot] = True
-        links.suspects[links.counts[2]] = slot
+def _queue_check(slot: int, links: Links) -> None:
+    if not links.is_unchecked[slot]:
+        links.is_unchecked[slot] = True
+        links.unchecked[links.counts[2]] = slot
         links.counts[2] += 1
 
 
 @kernel
-def next_suspect(chance: float, links: Links) -> int:
-    """Take a suspect, by `chance` in [0, 1), and return its slot if it is an edge without a bridge; else -1."""
-    place = int(chance * links.counts[2])
-    slot = links.suspects[place]
+def next_redundant(chance: float, links: Links) -> int:
+    """Remove a slot from the queue, drawn by `chance` in [0, 1), and return it if its edge is redundant; else -1."""
+    index = int(chance * links.counts[2])
+    slot = links.unchecked[index]
     links.counts[2] -= 1
-    links.suspects[place] = links.suspects[links.counts[2]]
-    links.is_suspect[slot] = False
-    return int(slot) if links.where[slot] < links.counts[0] and links.bridges[slot] == 0 else -1
+    links.unchecked[index] = links.unchecked[links.counts[2]]
+    links.is_unchecked[slot] = False
+    return int(slot) if links.member_index[slot] < links.counts[0] and links.bridges[slot] == 0 else -1
 
 
 @kernel
 def mark_all_bridges(subscriptions: Subscriptions, links: Links, work: Ids) -> None:
-    """Mark every link for what it is, of topics that are all connected."""
+    """Mark the bridges of every topic; all must be connected."""
     for topic in range(len(subscriptions.topic_offsets) - 1):
         mark_bridges(topic, subscriptions, links, work)
 
 
 @kernel
 def mark_bridges(topic: int, subscriptions: Subscriptions, links: Links, work: Ids) -> None:
-    """Mark each link of a connected topic for what it is, by lowest preorder numbers (Tarjan 1974).
+    """Mark the bridges of a connected topic, by lowest preorder numbers (Tarjan 1974).
 
     `work` is of shape (5, the most subscribers of a topic). Cost O(|V_t| + links).
     """
@@ -272,7 +270,7 @@ def mark_bridges(topic: int, subscriptions: Subscriptions, links: Links, work: I
             waiting[a] = links.after[half]
             if half == via[a]:
                 continue
-            b = links.to[half] - start
+            b = links.target[half] - start
             if order[b] < 0:
                 order[b] = low[b] = time
                 via[b] = half ^ 1
@@ -280,11 +278,11 @@ def mark_bridges(topic: int, subscriptions: Subscriptions, links: Links, work: I
                 stack[depth] = b
                 depth += 1
             else:
-                mark(half >> 1, False, links)
+                set_bridge(half >> 1, False, links)
                 low[a] = min(low[a], order[b])
         else:
             depth -= 1
             if depth:
                 parent = stack[depth - 1]
                 low[parent] = min(low[parent], low[a])
-                mark(via[a] >> 1, low[a] > order[parent], links)
+                set_bridge(via[a] >> 1, low[a] > order[parent], links)

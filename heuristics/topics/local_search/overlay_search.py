@@ -1,4 +1,4 @@
-"""Ruin and recreate, held in hand: an overlay that is searched from for a while, and then again under other rules."""
+"""Local search from an overlay in several calls, each with its own parameters."""
 
 from __future__ import annotations
 
@@ -8,63 +8,74 @@ import numpy as np
 
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
-from .linked_overlay import edges_of, linked, mark_all_bridges, subscriptions_of
+from .linked_overlay import edges_of, links_of, mark_all_bridges, subscriptions_of
 from .nearest import nearest_pairs
 from .ruin_and_recreate import drop_redundant, ruin_and_recreate
-from .search_workspace import MOST_REMOVED, Keys, Near, Rules, Weights, count_overloads, settle, workspace
+from .search_workspace import (
+    MOST_REMOVED,
+    CandidateLists,
+    Keys,
+    SearchParameters,
+    Weights,
+    count_degree_excess,
+    reset,
+    workspace,
+)
 
 MOST_STEPS = 500
 _DROPS = 1000
 
 
 class OverlaySearch:
-    """A topic-connected overlay from which a local search sets out.
+    """A local search by ruin and recreate.
 
     Parameters
     ----------
     instance : TopicInstance
     overlay : Overlay
         Topic-connected.
-    near : Near
-        The candidate edges; see :func:`candidates`.
+    candidates : CandidateLists
+        The candidate edges; see :func:`candidate_lists`.
     seed : int
 
     Attributes
     ----------
     overlay : Overlay
-        The overlay kept last, at first the one given.
+        The best overlay that a call has kept, at first the one given.
     steps : int
-        Taken so far.
+        The number of steps so far.
     """
 
-    def __init__(self, instance: TopicInstance, overlay: Overlay, near: Near, seed: int) -> None:
-        self.instance, self.overlay, self.near, self.steps = instance, overlay, near, 0
+    def __init__(self, instance: TopicInstance, overlay: Overlay, candidates: CandidateLists, seed: int) -> None:
+        self.instance, self.overlay, self.candidates, self.steps = instance, overlay, candidates, 0
         self._subscriptions = subscriptions_of(instance)
         width = int(np.diff(instance.node_offsets).max())
-        self._links = linked(
+        self._links = links_of(
             overlay,
             self._subscriptions,
             spare_edges=2 * MOST_REMOVED * width + overlay.num_edges // 4,
             spare_links=2 * MOST_REMOVED * width**2 + overlay.num_edges,
         )
-        self._space = workspace(self._subscriptions, near, len(self._links.members), MOST_STEPS, seed)
+        self._space = workspace(self._subscriptions, candidates, len(self._links.members), MOST_STEPS, seed)
         mark_all_bridges(self._subscriptions, self._links, self._space.work)
 
     def drop_redundant(self, passed: Callable[[], bool] = lambda: False) -> None:
-        """Drop redundant edges in random order until there is none or the time has `passed`. To be called first."""
+        """Drop redundant edges in random order, until the time has `passed`. Call it before :meth:`run`."""
         while self._links.counts[2] > 0 and not passed():
             drop_redundant(_DROPS, len(self._links.degrees), self._subscriptions, self._links, self._space)
-            settle(self._space)
+            reset(self._space)
         self.overlay = self._overlay(edges_of(self._links))
 
-    def run(self, rules: Rules, steps: int = MOST_STEPS, below: float = np.inf) -> float:
-        """Take at most 500 steps from where the last ones ended.
+    def run(self, parameters: SearchParameters, steps: int = MOST_STEPS, below: float = np.inf) -> float:
+        """Take at most 500 steps from the current overlay.
 
-        Returns the least cost met; its overlay is kept if that is `below` a cost.
+        Returns the least cost of these steps; if it is below `below`, its overlay is kept.
         """
         before = edges_of(self._links)
-        count_overloads(rules.cap, self._links, self._space)
-        cost, logged, taken = ruin_and_recreate(steps, rules, self.near, self._subscriptions, self._links, self._space)
+        count_degree_excess(parameters.cap, self._links, self._space)
+        cost, logged, taken = ruin_and_recreate(
+            steps, parameters, self.candidates, self._subscriptions, self._links, self._space
+        )
         self.steps += max(1, taken)
         if cost < below:
             changed, times = np.unique(self._space.log[:logged], return_counts=True)
@@ -75,8 +86,10 @@ class OverlaySearch:
         return Overlay.from_edges(len(self._links.degrees), np.stack(np.divmod(keys, len(self._links.degrees)), axis=1))
 
 
-def candidates(instance: TopicInstance, keys: Keys | None = None, weights: Weights | None = None) -> Near:
-    """Candidate edges, distinct numbers u·|V| + v, with weights from above 0 to 1; by default the nearest pairs."""
+def candidate_lists(
+    instance: TopicInstance, keys: Keys | None = None, weights: Weights | None = None
+) -> CandidateLists:
+    """Candidate edges, distinct numbers u·|V| + v, with weights in (0, 1]; by default nearest pairs of weight 1."""
     if keys is None:
         keys = nearest_pairs(instance)
     if weights is None:
@@ -86,4 +99,4 @@ def candidates(instance: TopicInstance, keys: Keys | None = None, weights: Weigh
     ends, others, both = np.concatenate([u, v]), np.concatenate([v, u]), np.concatenate([weights, weights])
     order = np.lexsort((others, ends))
     offsets = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=n))]).astype(np.int64)
-    return Near(offsets, others[order].astype(np.int32), both[order].astype(np.float32))
+    return CandidateLists(offsets, others[order].astype(np.int32), both[order].astype(np.float32))

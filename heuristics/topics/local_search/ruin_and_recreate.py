@@ -1,7 +1,7 @@
-"""Local search for topic-connected overlays: take a few edges out, reconnect greedily, drop what became redundant.
+"""Ruin and recreate for topic-connected overlays: remove a few edges, reconnect greedily, drop redundant edges.
 
-A topic is *open* while a step has left it in several components; its label is 0 at the largest one and everywhere in
-topics that are not open. It is *dirty* when its marks of bridges have to be found anew.
+A topic is *split* while a step has left it in several components; labels are 0 in the largest one and everywhere in
+topics that are not split. It is *dirty* while its marks of bridges are outdated.
 """
 
 from __future__ import annotations
@@ -10,44 +10,44 @@ import numpy as np
 
 from ....instances.arrays import Ids
 from ...compiled import kernel
-from .linked_overlay import Links, Subscriptions, mark, mark_bridges, next_suspect
+from .linked_overlay import Links, Subscriptions, mark_bridges, next_redundant, set_bridge
 from .search_workspace import (
-    GONE,
+    ADDED,
+    CUT_OFF,
+    DEGREE_EXCESS,
+    EXCESS_COMPONENTS,
+    LEVELS_PER_UNIT,
     LOG,
     MOST_REMOVED,
-    NEW,
     NOISE,
-    OVERLOADS,
-    SHADES,
-    SMALL,
-    TO_MERGE,
+    REMOVED,
     TOUCHED,
-    Near,
-    Rules,
+    CandidateLists,
+    SearchParameters,
     Workspace,
     key_of,
-    put,
     random_number,
-    settle,
-    take,
+    reset,
+    step_add,
+    step_remove,
     touch,
 )
 
 
 @kernel
 def drop_redundant(most: int, cap: int, subscriptions: Subscriptions, links: Links, space: Workspace) -> None:
-    """Drop redundant edges, at most `most` and in random order; every mark of a bridge must be right.
+    """Drop redundant edges, at most `most` and in random order; all marks of bridges must be current.
 
     Time O(|V_t| + links) for each topic of each edge dropped.
     """
     dropped = 0
     while links.counts[2] > 0 and dropped < most:
-        slot = next_suspect(random_number(space.random), links)
+        slot = next_redundant(random_number(space.random), links)
         if slot < 0:
             continue
         dropped += 1
         one = links.first[slot]
-        take(slot, cap, links, space)
+        step_remove(slot, cap, links, space)
         while one >= 0:
             t = links.topic[one]
             touch(t, space)
@@ -58,43 +58,49 @@ def drop_redundant(most: int, cap: int, subscriptions: Subscriptions, links: Lin
 
 @kernel
 def ruin_and_recreate(
-    steps: int, rules: Rules, near: Near, subscriptions: Subscriptions, links: Links, space: Workspace
+    steps: int,
+    parameters: SearchParameters,
+    candidates: CandidateLists,
+    subscriptions: Subscriptions,
+    links: Links,
+    space: Workspace,
 ) -> tuple[float, int, int]:
-    """Take `steps` steps from an overlay without redundant edges, all marks of bridges being right.
+    """Take `steps` steps from an overlay without redundant edges; all marks of bridges must be current.
 
-    Returns the least cost met, the number of edges in the log when it was met, and how many steps were taken: less
-    than asked for when `links` or the log are nearly full. The log counts from this call.
+    Returns the least cost, the length of the log at that step, and the number of steps taken, which is less than
+    `steps` when `links` or the log are nearly full. The log starts empty.
 
-    A step takes time O(|V_t| + links) for each topic that a removed edge has, and O(Σ|T_v|) over the candidate edges of
+    A step takes time O(|V_t| + links) for each topic of a removed edge, and O(Σ|T_v|) over the candidate edges of
     the nodes that it cuts off from the largest component of such a topic.
     """
     counts = space.counts
     counts[LOG] = 0
-    width = len(space.top) // SHADES
-    cost = links.counts[0] + rules.overload * counts[OVERLOADS]
+    width = len(space.top) // LEVELS_PER_UNIT
+    cost = links.counts[0] + parameters.penalty * counts[DEGREE_EXCESS]
     best, logged = cost, 0
     for step in range(steps):
         if links.counts[0] == 0 or links.counts[0] + MOST_REMOVED * width > len(links.members):
             return best, logged, step
         if links.counts[1] < MOST_REMOVED * width * width:
             return best, logged, step
-        _ruin(rules.cap, subscriptions, links, space)
-        _open_topics(subscriptions, links, space)
-        _recreate(rules, near, subscriptions, links, space)
+        _ruin(parameters.cap, subscriptions, links, space)
+        _label_split_topics(subscriptions, links, space)
+        _recreate(parameters, candidates, subscriptions, links, space)
         for t in space.touched[: counts[TOUCHED]]:
             if space.dirty[t]:
                 mark_bridges(t, subscriptions, links, space.work)
-        drop_redundant(len(links.members), rules.cap, subscriptions, links, space)
-        new_cost = links.counts[0] + rules.overload * counts[OVERLOADS]
-        full = counts[LOG] + counts[GONE] + counts[NEW] > len(space.log)
-        if not full and (new_cost <= cost or random_number(space.random) < np.exp((cost - new_cost) / rules.heat)):
+        drop_redundant(len(links.members), parameters.cap, subscriptions, links, space)
+        new_cost = links.counts[0] + parameters.penalty * counts[DEGREE_EXCESS]
+        full = counts[LOG] + counts[REMOVED] + counts[ADDED] > len(space.log)
+        chance = np.exp(min(0.0, cost - new_cost) / parameters.temperature)
+        if not full and (new_cost <= cost or random_number(space.random) < chance):
             cost = new_cost
             _accept(links, space)
             if cost < best:
                 best, logged = cost, counts[LOG]
         else:
-            _undo(rules.cap, subscriptions, links, space)
-        settle(space)
+            _undo(parameters.cap, subscriptions, links, space)
+        reset(space)
         if full:
             return best, logged, step
     return best, logged, steps
@@ -102,7 +108,7 @@ def ruin_and_recreate(
 
 @kernel
 def _ruin(cap: int, subscriptions: Subscriptions, links: Links, space: Workspace) -> None:
-    """Remove a random edge and up to three more: of one node, or met in a walk over topics."""
+    """Remove a random edge and up to three more: of the same node, or on a random walk over topics."""
     state = space.random
     left = 2 + int(random_number(state) * (MOST_REMOVED - 1))
     slot = links.members[int(random_number(state) * links.counts[0])]
@@ -115,11 +121,11 @@ def _ruin(cap: int, subscriptions: Subscriptions, links: Links, space: Workspace
             return
         if centre >= 0:
             first, last = subscriptions.node_offsets[centre], subscriptions.node_offsets[centre + 1]
-            place = subscriptions.places[first + int(random_number(state) * (last - first))]
+            position = subscriptions.positions[first + int(random_number(state) * (last - first))]
         else:
             first, last = subscriptions.topic_offsets[topic], subscriptions.topic_offsets[topic + 1]
-            place = first + int(random_number(state) * (last - first))
-        slot, number, half = -1, 0, links.head[place]
+            position = first + int(random_number(state) * (last - first))
+        slot, number, half = -1, 0, links.head[position]
         while half >= 0:
             number += 1
             if random_number(state) * number < 1:
@@ -129,13 +135,13 @@ def _ruin(cap: int, subscriptions: Subscriptions, links: Links, space: Workspace
 
 @kernel
 def _remove(slot: int, cap: int, links: Links, space: Workspace) -> int:
-    """Remove an edge, say which topics that opens, and return one of its topics."""
+    """Remove an edge, mark the topics that it splits, and return one of its topics."""
     topic, number, one = -1, 0, links.first[slot]
     while one >= 0:
         t = links.topic[one]
-        # Marks are those before the step: two links that were no bridges may be a cut.
+        # The marks precede the step: two links that were no bridges may be a cut.
         if links.bridge[one] or space.is_touched[t]:
-            space.open[t] = True
+            space.split[t] = True
         if not links.bridge[one]:
             space.dirty[t] = True
         touch(t, space)
@@ -143,39 +149,39 @@ def _remove(slot: int, cap: int, links: Links, space: Workspace) -> int:
         if random_number(space.random) * number < 1:
             topic = t
         one = links.following[one]
-    take(slot, cap, links, space)
+    step_remove(slot, cap, links, space)
     return topic
 
 
 @kernel
-def _open_topics(subscriptions: Subscriptions, links: Links, space: Workspace) -> None:
-    """Label the components of open topics, 0 the largest, and list the nodes of the others."""
+def _label_split_topics(subscriptions: Subscriptions, links: Links, space: Workspace) -> None:
+    """Label the components of split topics, 0 the largest, and list the nodes of the others."""
     label, counts = space.label, space.counts
-    counts[SMALL] = counts[TO_MERGE] = 0
+    counts[CUT_OFF] = counts[EXCESS_COMPONENTS] = 0
     for t in space.touched[: counts[TOUCHED]]:
-        if not space.open[t]:
+        if not space.split[t]:
             continue
         first, last = subscriptions.topic_offsets[t], subscriptions.topic_offsets[t + 1]
         label[first:last] = -1
         number, largest, most = 0, 0, 0
         for root in range(first, last):
             if label[root] < 0:
-                size = _flood(root, number, links, space)
+                size = _label_component(root, number, links, space)
                 if size > most:
                     largest, most = number, size
                 number += 1
-        counts[TO_MERGE] += number - 1
+        counts[EXCESS_COMPONENTS] += number - 1
         for p in range(first, last):
             label[p] = 0 if label[p] == largest else label[p] + 1
             v = subscriptions.topic_nodes[p]
-            if label[p] > 0 and not space.is_small[v]:
-                space.is_small[v] = True
-                space.small[counts[SMALL]] = v
-                counts[SMALL] += 1
+            if label[p] > 0 and not space.is_cut_off[v]:
+                space.is_cut_off[v] = True
+                space.cut_off[counts[CUT_OFF]] = v
+                counts[CUT_OFF] += 1
 
 
 @kernel
-def _flood(root: int, number: int, links: Links, space: Workspace) -> int:
+def _label_component(root: int, number: int, links: Links, space: Workspace) -> int:
     """Label a component, and return its size."""
     label, queue = space.label, space.queue
     label[root], queue[0] = number, root
@@ -184,7 +190,7 @@ def _flood(root: int, number: int, links: Links, space: Workspace) -> int:
         half = links.head[queue[head]]
         head += 1
         while half >= 0:
-            p = links.to[half]
+            p = links.target[half]
             if label[p] < 0:
                 label[p], queue[tail] = number, p
                 tail += 1
@@ -193,100 +199,112 @@ def _flood(root: int, number: int, links: Links, space: Workspace) -> int:
 
 
 @kernel
-def _recreate(rules: Rules, near: Near, subscriptions: Subscriptions, links: Links, space: Workspace) -> None:
-    """Add edges of best contribution × weight ÷ cost until the open topics are connected, then close these."""
+def _recreate(
+    parameters: SearchParameters,
+    candidates: CandidateLists,
+    subscriptions: Subscriptions,
+    links: Links,
+    space: Workspace,
+) -> None:
+    """Add edges of best contribution × weight ÷ cost until no topic is split, then reset the labels."""
     counts, n = space.counts, len(links.degrees)
-    top = _list_candidates(rules, near, subscriptions, links, space)
-    while top >= 0 and counts[TO_MERGE] > 0:
+    top = _list_candidates(parameters, candidates, subscriptions, links, space)
+    while top >= 0 and counts[EXCESS_COMPONENTS] > 0:
         size, k = 0, space.top[top]
         space.top[top] = -1
         while k >= 0:
             space.bucket[size] = k
             size += 1
             k = space.chain[k]
-        while size > 0 and counts[TO_MERGE] > 0:
+        while size > 0 and counts[EXCESS_COMPONENTS] > 0:
             pick = int(random_number(space.random) * size)
             k = space.bucket[pick]
             size -= 1
             space.bucket[pick] = space.bucket[size]
             u, v = space.candidates[k] // n, space.candidates[k] % n
-            # Contributions have only fallen since it was listed, and degrees only risen.
+            # Since the edge was listed, its contribution can only have fallen and degrees only risen.
             contribution = _contribution(u, v, subscriptions, space.label)
-            level = _level(contribution, space.weights[k], u, v, rules, links)
+            level = _level(contribution, space.weights[k], u, v, parameters, links)
             if contribution > 0 and level == top:
-                _join(u, v, rules.cap, subscriptions, links, space)
+                _join(u, v, parameters.cap, subscriptions, links, space)
             elif contribution > 0:
                 space.chain[k], space.top[level] = space.top[level], k
         top -= 1
     space.top[: top + 1] = -1
     for t in space.touched[: counts[TOUCHED]]:
-        if space.open[t]:
-            while counts[TO_MERGE] > 0 and _join_any(t, rules.cap, subscriptions, links, space):
+        if space.split[t]:
+            while counts[EXCESS_COMPONENTS] > 0 and _join_any(t, parameters.cap, subscriptions, links, space):
                 pass
             space.label[subscriptions.topic_offsets[t] : subscriptions.topic_offsets[t + 1]] = 0
-    for v in space.small[: counts[SMALL]]:
-        space.is_small[v] = False
+    for v in space.cut_off[: counts[CUT_OFF]]:
+        space.is_cut_off[v] = False
 
 
 @kernel
-def _list_candidates(rules: Rules, near: Near, subscriptions: Subscriptions, links: Links, space: Workspace) -> int:
-    """Chain the candidate edges that contribute by their level, and return the highest one."""
-    n, found, top = len(links.degrees), 0, -1
-    for a in space.small[: space.counts[SMALL]]:
-        for k in range(near.offsets[a], near.offsets[a + 1]):
-            b = near.nodes[k]
-            if b < a and space.is_small[b]:
+def _list_candidates(
+    parameters: SearchParameters,
+    candidates: CandidateLists,
+    subscriptions: Subscriptions,
+    links: Links,
+    space: Workspace,
+) -> int:
+    """List the candidate edges that contribute by level, and return the highest level."""
+    n, count, top = len(links.degrees), 0, -1
+    for a in space.cut_off[: space.counts[CUT_OFF]]:
+        for k in range(candidates.offsets[a], candidates.offsets[a + 1]):
+            b = candidates.nodes[k]
+            if b < a and space.is_cut_off[b]:
                 continue
             contribution = _contribution(a, b, subscriptions, space.label)
             if contribution == 0:
                 continue
-            space.candidates[found] = np.int64(min(a, b)) * n + max(a, b)
-            space.weights[found] = near.weights[k] * (1 + NOISE * random_number(space.random))
-            level = _level(contribution, space.weights[found], a, b, rules, links)
-            space.chain[found], space.top[level] = space.top[level], found
+            space.candidates[count] = np.int64(min(a, b)) * n + max(a, b)
+            space.weights[count] = candidates.weights[k] * (1 + NOISE * random_number(space.random))
+            level = _level(contribution, space.weights[count], a, b, parameters, links)
+            space.chain[count], space.top[level] = space.top[level], count
             top = max(top, level)
-            found += 1
+            count += 1
     return top
 
 
 @kernel
 def _contribution(u: int, v: int, subscriptions: Subscriptions, label: Ids) -> int:
-    offsets, topics, places = subscriptions.node_offsets, subscriptions.node_topics, subscriptions.places
+    offsets, topics, positions = subscriptions.node_offsets, subscriptions.node_topics, subscriptions.positions
     i, end_i = offsets[u], offsets[u + 1]
     j, end_j = offsets[v], offsets[v + 1]
     count = 0
     while i < end_i and j < end_j:
         one, other = topics[i], topics[j]
         if one == other:
-            count += label[places[i]] != label[places[j]]
+            count += label[positions[i]] != label[positions[j]]
         i += one <= other
         j += other <= one
     return count
 
 
 @kernel
-def _level(contribution: int, weight: float, u: int, v: int, rules: Rules, links: Links) -> int:
-    full = (links.degrees[u] >= rules.cap) + (links.degrees[v] >= rules.cap)
-    return int(SHADES * contribution * weight / (1 + rules.overload * full))
+def _level(contribution: int, weight: float, u: int, v: int, parameters: SearchParameters, links: Links) -> int:
+    full = (links.degrees[u] >= parameters.cap) + (links.degrees[v] >= parameters.cap)
+    return int(LEVELS_PER_UNIT * contribution * weight / (1 + parameters.penalty * full))
 
 
 @kernel
 def _join(u: int, v: int, cap: int, subscriptions: Subscriptions, links: Links, space: Workspace) -> None:
-    """Add an edge: a bridge where it unites components of an open topic, else a topic becomes dirty."""
-    slot, label = put(u, v, cap, subscriptions, links, space), space.label
-    space.fresh[slot] = True
-    space.new[space.counts[NEW]] = slot
-    space.counts[NEW] += 1
+    """Add an edge: its link is a bridge in a topic where it unites components; other topics become dirty."""
+    slot, label = step_add(u, v, cap, subscriptions, links, space), space.label
+    space.is_added[slot] = True
+    space.added[space.counts[ADDED]] = slot
+    space.counts[ADDED] += 1
     one = links.first[slot]
     while one >= 0:
         t = links.topic[one]
         touch(t, space)
-        kept, other = label[links.to[2 * one]], label[links.to[2 * one + 1]]
+        kept, other = label[links.target[2 * one]], label[links.target[2 * one + 1]]
         if kept == other:
             space.dirty[t] = True
         else:
-            mark(one, True, links)
-            space.counts[TO_MERGE] -= 1
+            set_bridge(one, True, links)
+            space.counts[EXCESS_COMPONENTS] -= 1
             for p in range(subscriptions.topic_offsets[t], subscriptions.topic_offsets[t + 1]):
                 if label[p] == other:
                     label[p] = kept
@@ -295,7 +313,7 @@ def _join(u: int, v: int, cap: int, subscriptions: Subscriptions, links: Links, 
 
 @kernel
 def _join_any(t: int, cap: int, subscriptions: Subscriptions, links: Links, space: Workspace) -> bool:
-    """Unite the component of a topic's first subscriber with others by any edge; False if it is connected."""
+    """Connect the component of a topic's first subscriber to another by a random edge; False if there is no other."""
     first, last = subscriptions.topic_offsets[t], subscriptions.topic_offsets[t + 1]
     inside = outside = -1
     num_inside = num_outside = 0
@@ -317,12 +335,12 @@ def _join_any(t: int, cap: int, subscriptions: Subscriptions, links: Links, spac
 @kernel
 def _accept(links: Links, space: Workspace) -> None:
     counts = space.counts
-    for key in space.gone[: counts[GONE]]:
+    for key in space.removed[: counts[REMOVED]]:
         space.log[counts[LOG]] = key
         counts[LOG] += 1
-    for slot in space.new[: counts[NEW]]:
-        if space.fresh[slot]:
-            space.fresh[slot] = False
+    for slot in space.added[: counts[ADDED]]:
+        if space.is_added[slot]:
+            space.is_added[slot] = False
             space.log[counts[LOG]] = key_of(slot, links)
             counts[LOG] += 1
 
@@ -330,17 +348,17 @@ def _accept(links: Links, space: Workspace) -> None:
 @kernel
 def _undo(cap: int, subscriptions: Subscriptions, links: Links, space: Workspace) -> None:
     counts, n = space.counts, len(links.degrees)
-    for slot in space.new[: counts[NEW]]:
-        if space.fresh[slot]:
-            take(slot, cap, links, space)
-    for key in space.gone[: counts[GONE]]:
-        one = links.first[put(key // n, key % n, cap, subscriptions, links, space)]
+    for slot in space.added[: counts[ADDED]]:
+        if space.is_added[slot]:
+            step_remove(slot, cap, links, space)
+    for key in space.removed[: counts[REMOVED]]:
+        one = links.first[step_add(key // n, key % n, cap, subscriptions, links, space)]
         while one >= 0:
-            # In a topic that is not dirty the step removed bridges only.
-            mark(one, True, links)
+            # In a topic that is not dirty the step has removed bridges only.
+            set_bridge(one, True, links)
             one = links.following[one]
     for t in space.touched[: counts[TOUCHED]]:
         if space.dirty[t]:
             mark_bridges(t, subscriptions, links, space.work)
     while links.counts[2] > 0:
-        next_suspect(0.0, links)
+        next_redundant(0.0, links)

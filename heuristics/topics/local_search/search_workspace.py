@@ -1,4 +1,4 @@
-"""What a step of local search reads and writes: its rules, its candidates, and a workspace."""
+"""The data of a local search: its parameters, its candidate edges, and its work arrays."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ import numpy.typing as npt
 
 from ....instances.arrays import Ids, Offsets
 from ...compiled import kernel
-from .linked_overlay import Flags, Links, Subscriptions, link, unlink
+from .linked_overlay import Flags, Links, Subscriptions, add_edge, remove_edge
 
 Keys = npt.NDArray[np.int64]
 Weights = npt.NDArray[np.float32]
 MOST_REMOVED = 4
-SHADES = 8  # levels a unit of contribution × weight is told apart by
+LEVELS_PER_UNIT = 8  # levels for each unit of contribution × weight
 NOISE = 0.25
-TOUCHED, GONE, NEW, TO_MERGE, LOG, OVERLOADS, SMALL = range(7)
+TOUCHED, REMOVED, ADDED, EXCESS_COMPONENTS, LOG, DEGREE_EXCESS, CUT_OFF = range(7)
 
 
-class Rules(NamedTuple):
-    """What is minimised, and how boldly.
+class SearchParameters(NamedTuple):
+    """The objective of a local search, and its acceptance of worse overlays.
 
     Attributes
     ----------
     cap : int
         Of degrees.
-    overload : float
-        The cost of an overlay is its number of edges plus this for each degree above `cap` by one.
-    heat : float
-        A step that costs d more is accepted with probability exp(−d ÷ heat).
+    penalty : float
+        The cost of an overlay is its number of edges plus this for each unit by which a degree exceeds `cap`.
+    temperature : float
+        A step that raises the cost by d is accepted with probability exp(−d ÷ temperature).
     """
 
     cap: int
-    overload: float
-    heat: float
+    penalty: float
+    temperature: float
 
 
-class Near(NamedTuple):
-    """The candidate edges of node v: to ``nodes[offsets[v]:offsets[v + 1]]``, with weights from above 0 to 1."""
+class CandidateLists(NamedTuple):
+    """The candidate edges of node v: to ``nodes[offsets[v]:offsets[v + 1]]``, with weights in (0, 1]."""
 
     offsets: Offsets
     nodes: Ids
@@ -46,24 +46,25 @@ class Near(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """What a step needs; `label`, the flags and `top` are as before the step when it is over.
+    """The work arrays of a step; after each step `label`, the flags and `top` are reset.
 
     Attributes
     ----------
-    label : int32 array, one a place
-    touched, is_touched, dirty, open : arrays, one a topic
+    label : int32 array, one a subscription
+    touched, is_touched, dirty, split : arrays, one a topic
     queue, work : int32 arrays, shapes (m,) and (5, m) for m the most subscribers of a topic
-    small, is_small : arrays, one a node
+    cut_off, is_cut_off : arrays, one a node
         The nodes outside a largest component.
     candidates, weights, chain, bucket, top
-        Candidate edges as keys u·|V| + v, their weights, and chains of those of one level from `top`.
-    gone, new, fresh
-        The edges of before that the step removed, the slots of those that it added, and the slots that still hold one.
+        Candidate edges as keys u·|V| + v, their weights, and linked lists of those of one level from `top`.
+    removed, added, is_added
+        The edges that the step removed and had not added, the slots of those that it added, and whether a slot still
+        holds one of these.
     log : int64 array
-        Every edge removed or added by a step that was accepted, in order.
+        Every edge removed or added by an accepted step, in order.
     counts : int64 array
-        Entries in `touched`, `gone` and `new`; components still to merge; entries in `log`; overloads; entries in
-        `small`.
+        Entries in `touched`, `removed` and `added`; components beyond one a split topic; entries in `log`; the sum of
+        all excesses over the cap; entries in `cut_off`.
     random : uint64 array, shape (1,)
     """
 
@@ -71,48 +72,48 @@ class Workspace(NamedTuple):
     touched: Ids
     is_touched: Flags
     dirty: Flags
-    open: Flags
+    split: Flags
     queue: Ids
     work: Ids
-    small: Ids
-    is_small: Flags
+    cut_off: Ids
+    is_cut_off: Flags
     candidates: Keys
     weights: Weights
     chain: Ids
     bucket: Ids
     top: Ids
-    gone: Keys
-    new: Ids
-    fresh: Flags
+    removed: Keys
+    added: Ids
+    is_added: Flags
     log: Keys
     counts: npt.NDArray[np.int64]
     random: npt.NDArray[np.uint64]
 
 
-def workspace(subscriptions: Subscriptions, near: Near, slots: int, steps: int, seed: int) -> Workspace:
-    """Room for `steps` steps on an overlay of at most `slots` edges."""
-    places, nodes = len(subscriptions.topic_nodes), len(subscriptions.node_offsets) - 1
+def workspace(subscriptions: Subscriptions, candidates: CandidateLists, slots: int, steps: int, seed: int) -> Workspace:
+    """The work arrays of `steps` steps on an overlay of at most `slots` edges."""
+    positions, nodes = len(subscriptions.topic_nodes), len(subscriptions.node_offsets) - 1
     topics = len(subscriptions.topic_offsets) - 1
     most = int(np.diff(subscriptions.topic_offsets).max())
     width = int(np.diff(subscriptions.node_offsets).max())
     return Workspace(
-        label=np.zeros(places, np.int32),
+        label=np.zeros(positions, np.int32),
         touched=np.zeros(topics, np.int32),
         is_touched=np.zeros(topics, np.bool_),
         dirty=np.zeros(topics, np.bool_),
-        open=np.zeros(topics, np.bool_),
+        split=np.zeros(topics, np.bool_),
         queue=np.zeros(most, np.int32),
         work=np.zeros((5, most), np.int32),
-        small=np.zeros(nodes, np.int32),
-        is_small=np.zeros(nodes, np.bool_),
-        candidates=np.zeros(len(near.nodes), np.int64),
-        weights=np.zeros(len(near.nodes), np.float32),
-        chain=np.zeros(len(near.nodes), np.int32),
-        bucket=np.zeros(len(near.nodes), np.int32),
-        top=np.full(int(SHADES * (1 + NOISE) * width) + 2, -1, np.int32),
-        gone=np.zeros(slots, np.int64),
-        new=np.zeros(slots, np.int32),
-        fresh=np.zeros(slots, np.bool_),
+        cut_off=np.zeros(nodes, np.int32),
+        is_cut_off=np.zeros(nodes, np.bool_),
+        candidates=np.zeros(len(candidates.nodes), np.int64),
+        weights=np.zeros(len(candidates.nodes), np.float32),
+        chain=np.zeros(len(candidates.nodes), np.int32),
+        bucket=np.zeros(len(candidates.nodes), np.int32),
+        top=np.full(int(LEVELS_PER_UNIT * (1 + NOISE) * width) + 2, -1, np.int32),
+        removed=np.zeros(slots, np.int64),
+        added=np.zeros(slots, np.int32),
+        is_added=np.zeros(slots, np.bool_),
         log=np.zeros(slots + 32 * steps, np.int64),
         counts=np.zeros(7, np.int64),
         random=np.array([2 * seed + 1], np.uint64),
@@ -120,22 +121,22 @@ def workspace(subscriptions: Subscriptions, near: Near, slots: int, steps: int, 
 
 
 @kernel
-def settle(space: Workspace) -> None:
-    """Forget which topics were touched, and what was removed, without a word in the log."""
+def reset(space: Workspace) -> None:
+    """Reset the flags of the topics touched and the lists of edges removed and added."""
     for t in space.touched[: space.counts[TOUCHED]]:
-        space.is_touched[t] = space.dirty[t] = space.open[t] = False
-    space.counts[TOUCHED] = space.counts[GONE] = space.counts[NEW] = 0
+        space.is_touched[t] = space.dirty[t] = space.split[t] = False
+    space.counts[TOUCHED] = space.counts[REMOVED] = space.counts[ADDED] = 0
 
 
 @kernel
-def count_overloads(cap: int, links: Links, space: Workspace) -> None:
-    """Take `cap` for the steps to come."""
-    space.counts[OVERLOADS] = np.maximum(links.degrees - cap, 0).sum()
+def count_degree_excess(cap: int, links: Links, space: Workspace) -> None:
+    """Count the excesses of degrees over `cap`."""
+    space.counts[DEGREE_EXCESS] = np.maximum(links.degrees - cap, 0).sum()
 
 
 @kernel
 def touch(t: int, space: Workspace) -> None:
-    """Remember that a step concerns a topic."""
+    """Note that a step changes a topic."""
     if not space.is_touched[t]:
         space.is_touched[t] = True
         space.touched[space.counts[TOUCHED]] = t
@@ -143,23 +144,23 @@ def touch(t: int, space: Workspace) -> None:
 
 
 @kernel
-def take(slot: int, cap: int, links: Links, space: Workspace) -> None:
-    """Remove an edge, and remember it unless this step added it."""
+def step_remove(slot: int, cap: int, links: Links, space: Workspace) -> None:
+    """Remove an edge, and note it unless this step added it."""
     for end in links.ends[slot]:
-        space.counts[OVERLOADS] -= links.degrees[end] > cap
-    if space.fresh[slot]:
-        space.fresh[slot] = False
+        space.counts[DEGREE_EXCESS] -= links.degrees[end] > cap
+    if space.is_added[slot]:
+        space.is_added[slot] = False
     else:
-        space.gone[space.counts[GONE]] = key_of(slot, links)
-        space.counts[GONE] += 1
-    unlink(slot, links)
+        space.removed[space.counts[REMOVED]] = key_of(slot, links)
+        space.counts[REMOVED] += 1
+    remove_edge(slot, links)
 
 
 @kernel
-def put(u: int, v: int, cap: int, subscriptions: Subscriptions, links: Links, space: Workspace) -> int:
+def step_add(u: int, v: int, cap: int, subscriptions: Subscriptions, links: Links, space: Workspace) -> int:
     """Add an edge, and return its slot."""
-    space.counts[OVERLOADS] += (links.degrees[u] >= cap) + (links.degrees[v] >= cap)
-    return link(min(u, v), max(u, v), subscriptions, links)
+    space.counts[DEGREE_EXCESS] += (links.degrees[u] >= cap) + (links.degrees[v] >= cap)
+    return add_edge(min(u, v), max(u, v), subscriptions, links)
 
 
 @kernel

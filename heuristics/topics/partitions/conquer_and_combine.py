@@ -1,4 +1,4 @@
-"""The two phases of divide and conquer, whatever is divided and by whichever rule edges are added (P3 §IV)."""
+"""The two phases of divide and conquer, for any division and any greedy algorithm (P3 §IV)."""
 
 from __future__ import annotations
 
@@ -13,45 +13,38 @@ import numpy as np
 from ....instances.arrays import Ids
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
-from ..kernels.growth import Growth, OverlayBuild
+from ..kernels.partial_overlay import OverlayBuild, PartialOverlay
 from ..kernels.ties import TieOrder
 from .division import Division
 from .partition import restricted
 from .representatives import groups_of
 
-Rule = Callable[[Growth], None]
-Conquered = tuple[Ids, Mapping[str, int]]
+Extend = Callable[[PartialOverlay], None]
+PartEdges = tuple[Ids, Mapping[str, int]]
 
 
 class Mapper(Protocol):
-    """Applies a function to every part and returns what it gives in the order of the parts, like the built-in map.
+    """Applies a function to every part and returns the results in the order of the parts, like the built-in map.
 
-    Function and parts can be pickled, so the calls may happen elsewhere. The functions of
-    :mod:`.divide_and_conquer` take it as ``mapper``, and so does ``solve`` of their methods.
+    Function and parts can be pickled, so the calls may run in other processes.
     """
 
     def __call__(
-        self, function: Callable[[TopicInstance], Conquered], parts: Iterable[TopicInstance], /
-    ) -> Iterable[Conquered]: ...
+        self, function: Callable[[TopicInstance], PartEdges], parts: Iterable[TopicInstance], /
+    ) -> Iterable[PartEdges]: ...
 
 
 def conquer_and_combine(
-    instance: TopicInstance,
-    division: Division,
-    rule: Rule,
-    order: TieOrder,
-    mapper: Mapper,
-    parameters: Mapping[str, float],
+    instance: TopicInstance, division: Division, extend: Extend, order: TieOrder, mapper: Mapper = map
 ) -> OverlayBuild:
     """Build the overlay of each part, then add edges between bulk nodes and representatives (P3, Algorithms 8, 10, 12).
 
-    The rule adds edges until an overlay is topic-connected: all of them within parts, or between them. Cost: that of
-    the rule on each part and on B ∪ R, and O(Σ|T_v|). Beside what the run came to, the counters hold `parameters`.
+    `extend` adds edges to a partial overlay until it is topic-connected, first within parts, then between them. Cost:
+    that of `extend` on each part and on B ∪ R, and O(Σ|T_v|).
     """
-    inner, conquering = _conquered(instance, division, rule, order, mapper)
-    outer, combining = _combined(instance, division, rule, order, inner)
+    inner, conquering = _conquer(instance, division, extend, order, mapper)
+    outer, combining = _combine(instance, division, extend, order, inner)
     counters = {
-        **parameters,
         "partitions": division.partition.num_parts,
         "bulk": len(division.partition.bulk),
         "lightweight": len(division.partition.lightweight),
@@ -66,39 +59,39 @@ def conquer_and_combine(
     return OverlayBuild(Overlay.from_edges(instance.num_nodes, np.concatenate([inner, outer])), counters)
 
 
-def _conquered(
-    instance: TopicInstance, division: Division, rule: Rule, order: TieOrder, mapper: Mapper
+def _conquer(
+    instance: TopicInstance, division: Division, extend: Extend, order: TieOrder, mapper: Mapper
 ) -> tuple[Ids, Counter[str]]:
     """The edges within parts, shape (m, 2), and the counters of all parts together."""
     parts = list(division.partition.parts())
-    found = mapper(partial(_conquer, rule=rule, order=order), (restricted(instance, nodes) for nodes in parts))
+    results = mapper(partial(_build_part, extend=extend, order=order), (restricted(instance, nodes) for nodes in parts))
     edges, counters = [np.empty((0, 2), np.int32)], Counter[str]()
-    for nodes, (ends, counted) in zip(parts, found, strict=True):
+    for nodes, (ends, counted) in zip(parts, results, strict=True):
         edges.append(nodes[ends])
         counters.update(counted)
     return np.concatenate(edges), counters
 
 
-def _conquer(part: TopicInstance, *, rule: Rule, order: TieOrder) -> Conquered:
-    growth = Growth(part, order)
-    rule(growth)
-    return _ends(growth), growth.counters()
+def _build_part(part: TopicInstance, *, extend: Extend, order: TieOrder) -> PartEdges:
+    overlay = PartialOverlay(part, order)
+    extend(overlay)
+    return _ends(overlay), overlay.counters()
 
 
-def _combined(instance: TopicInstance, division: Division, rule: Rule, order: TieOrder, inner: Ids) -> Conquered:
-    """The edges among bulk nodes and representatives, shape (m, 2), and what adding them took."""
+def _combine(instance: TopicInstance, division: Division, extend: Extend, order: TieOrder, inner: Ids) -> PartEdges:
+    """The edges among bulk nodes and representatives, shape (m, 2), and the counters of this phase."""
     nodes, partition = division.combined, division.partition
     if not len(nodes):
         return np.empty((0, 2), np.int32), dict.fromkeys(("steps", "merges", "evaluations"), 0)
     core = restricted(instance, nodes)
     degrees = np.bincount(inner.ravel(), minlength=instance.num_nodes).astype(np.int32)
-    growth = Growth(core, order)
+    overlay = PartialOverlay(core, order)
     # Every part is topic-connected, so the representatives of a part that share a topic are connected in it.
     groups = groups_of(core, replace(partition, part_of=partition.part_of[nodes]))
-    growth.assume(groups, degrees[nodes], int(degrees.max()))
-    rule(growth)
-    return nodes[_ends(growth)], growth.counters()
+    overlay.start_from(groups, degrees[nodes], int(degrees.max()))
+    extend(overlay)
+    return nodes[_ends(overlay)], overlay.counters()
 
 
-def _ends(growth: Growth) -> Ids:
-    return np.stack(np.divmod(growth.edges, growth.instance.num_nodes), axis=1).astype(np.int32)
+def _ends(overlay: PartialOverlay) -> Ids:
+    return np.stack(np.divmod(overlay.edges, overlay.instance.num_nodes), axis=1).astype(np.int32)

@@ -1,4 +1,4 @@
-"""Who knows whom in a divide-and-conquer run: bulk nodes, parts, representatives, and how many parts (P3 §IV.D, §V)."""
+"""Divisions of the nodes into bulk nodes and parts with representatives, and the number of parts (P3 §IV.D, §V)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..kernels.ties import TieOrder
 from .partition import Partition, partition_of
 from .representatives import representatives
 
-_WORSE = 2.0
+_STOP_RATIO = 2.0
 
 
 @dataclass(frozen=True)
@@ -37,36 +37,36 @@ class Division:
 
     @property
     def pn_ratio(self) -> float:
-        """The largest share of the nodes that one node has to know, itself included (P3 §IV.D)."""
+        """The largest share of the nodes that one node must know, itself included (P3 §IV.D)."""
         sizes, bulk = self.partition.sizes(), len(self.partition.bulk)
-        ours = self.partition.sizes(self.representatives)
-        known = sizes + np.where(ours > 0, bulk + len(self.representatives) - ours, 0)
+        chosen = self.partition.sizes(self.representatives)
+        known = sizes + np.where(chosen > 0, bulk + len(self.representatives) - chosen, 0)
         at_bulk = bulk + len(self.representatives) if bulk else 0
         return max(at_bulk, int(known.max(initial=0))) / len(self.partition.part_of)
 
     @property
     def pn_ratio_formula(self) -> float:
-        """P3, eq. 12, which takes the parts and their representatives for equally many."""
+        """The pn-ratio by P3, eq. 12, which assumes parts and representative sets of equal sizes."""
         bulk, light, chosen, parts = self._counts()
         inner = light / parts + chosen * (parts - 1) / parts if parts else 0.0
         return (bulk + inner) / len(self.partition.part_of)
 
     @property
     def pairs(self) -> float:
-        """How many pairs of nodes are candidates, in the parts and in combining them."""
+        """The number of candidate edges, within the parts and in the combine phase."""
         sizes = self.partition.sizes().astype(np.float64)
         return float((sizes * (sizes - 1) / 2).sum()) + self._combined_pairs()
 
     @property
     def parallel_pairs(self) -> float:
-        """How many pairs of nodes are candidates, in the largest part and in combining all."""
+        """The number of candidate edges, within the largest part and in the combine phase."""
         largest = float(self.partition.sizes().max(initial=0))
         return largest * (largest - 1) / 2 + self._combined_pairs()
 
     def _combined_pairs(self) -> float:
         bulk, _, chosen, _ = self._counts()
-        ours = self.partition.sizes(self.representatives).astype(np.float64)
-        return bulk * (bulk - 1) / 2 + bulk * chosen + (chosen**2 - float((ours**2).sum())) / 2
+        sizes = self.partition.sizes(self.representatives).astype(np.float64)
+        return bulk * (bulk - 1) / 2 + bulk * chosen + (chosen**2 - float((sizes**2).sum())) / 2
 
     def _counts(self) -> tuple[int, int, int, int]:
         bulk = len(self.partition.bulk)
@@ -81,19 +81,17 @@ AIMS: Mapping[str, Callable[[Division], float]] = {
 
 
 def divide(instance: TopicInstance, shuffled: Ids, num_parts: int, coverage: int, order: TieOrder) -> Division:
-    """Deal shuffled lightweight nodes out to parts and choose representatives. Cost O(Σ|T_v| + |V| log |V|)."""
+    """Distribute shuffled lightweight nodes over parts and choose representatives. Cost O(Σ|T_v| + |V| log |V|)."""
     partition = partition_of(instance.num_nodes, shuffled, num_parts)
     return Division(partition, representatives(instance, partition, coverage, order))
 
 
 def best_division(instance: TopicInstance, shuffled: Ids, coverage: int, order: TieOrder, aim: str) -> Division:
-    """The division with the number of parts that serves the aim best (P3 §V).
+    """The division whose number of parts minimises the estimate of an aim (P3 §V).
 
-    Dividing and choosing representatives costs little beside building overlays, so it is done for
-    p = 1, 2, 3, 4, 6, 8, 12, 16, … up to |L|, and what would follow is estimated: by Lemma 7 the time is proportional
-    to the candidate pairs (``time``; ``parallel-time`` counts the largest part only), and eq. 12 gives ``pn-ratio``.
-    The search ends where the estimate is twice the least. Lemma 16 would raise both phases to the square, but still
-    carries the exponents of before Lemma 7.
+    Divisions into p = 1, 2, 3, 4, 6, 8, 12, 16, … parts, up to |L|, are compared until the estimate is twice the
+    least. By Lemma 7 the time is proportional to the number of candidate edges (``time``; ``parallel-time`` counts the
+    largest part only), and eq. 12 gives ``pn-ratio``. Lemma 16 is not used: its exponents precede Lemma 7.
 
     Cost O((Σ|T_v| + |V| log |V|) log |L|).
     """
@@ -105,7 +103,7 @@ def best_division(instance: TopicInstance, shuffled: Ids, coverage: int, order: 
         estimate = AIMS[aim](division)
         if estimate < least:
             best, least = division, estimate
-        elif estimate > _WORSE * least:
+        elif estimate > _STOP_RATIO * least:
             break
     return best
 

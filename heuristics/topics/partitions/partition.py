@@ -1,4 +1,4 @@
-"""Bulk and lightweight nodes, and the random parts of the lightweight ones (P3 §IV.B)."""
+"""Bulk and lightweight nodes, and random parts of the lightweight nodes (P3 §IV.B)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ....instances.arrays import Ids
 from ....instances.topics.instance import TopicInstance
-from ..kernels.ties import priorities, tie_order
+from ..kernels.ties import ranks_of, tie_order
 
 BULK = -1
 
@@ -37,7 +37,7 @@ class Partition:
             yield from np.split(light, np.cumsum(self.sizes())[:-1])
 
     def sizes(self, among: Ids | None = None) -> Ids:
-        """How many nodes each part has, or how many of the given nodes. Shape (p,)."""
+        """The number of nodes in each part, or of the given nodes in each. Shape (p,)."""
         part_of = self.part_of if among is None else self.part_of[among]
         return np.bincount(part_of[part_of != BULK], minlength=self.num_parts).astype(np.int32)
 
@@ -59,19 +59,19 @@ def bulk_threshold(instance: TopicInstance) -> int:
 
 
 def random_order(nodes: Ids, seed: int) -> Ids:
-    """The nodes shuffled: by seeded priorities, drawn apart from those of random ties. Cost O(|V| log |V|)."""
-    return nodes[np.argsort(priorities(nodes.astype(np.int64), tie_order("random", ~seed)), kind="stable")]
+    """The nodes in a random order that is independent of random ties under the same seed. Cost O(|V| log |V|)."""
+    return nodes[np.argsort(ranks_of(nodes.astype(np.int64), tie_order("random", ~seed)), kind="stable")]
 
 
 def partition_of(num_nodes: int, shuffled: Ids, num_parts: int) -> Partition:
-    """Deal shuffled lightweight nodes out to parts whose sizes differ by at most 1. Cost O(|V|)."""
+    """Distribute shuffled lightweight nodes over parts whose sizes differ by at most 1. Cost O(|V|)."""
     part_of = np.full(num_nodes, BULK, np.int32)
     part_of[shuffled] = np.arange(len(shuffled)) % max(num_parts, 1)
     return Partition(part_of, num_parts)
 
 
 def restricted(instance: TopicInstance, nodes: Ids) -> TopicInstance:
-    """The instance on the given sorted nodes, without labels: what a part knows. Cost O(Σ|T_v| + |T|) of the part."""
+    """The instance on the given sorted nodes, without labels. Cost O(Σ|T_v| + |T|) of these nodes."""
     starts, sizes = instance.node_offsets[nodes], np.diff(instance.node_offsets)[nodes]
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     topics = instance.node_topics[np.repeat(starts - offsets[:-1], sizes) + np.arange(offsets[-1])]

@@ -1,4 +1,4 @@
-"""Representative sets: few nodes of each part that stand for its topics towards the others (P3, Algorithm 13)."""
+"""Representative sets: a few nodes of each part that cover the topics it shares with others (P3, Algorithm 13)."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ import numpy.typing as npt
 from ....instances.arrays import Ids
 from ....instances.topics.instance import TopicInstance
 from ...compiled import kernel
-from ..kernels.bucket_queue import BucketQueue, Priorities
+from ..kernels.bucket_queue import BucketQueue, Ranks
 from ..kernels.interest import Interest, interest_of
-from ..kernels.ties import TieOrder, candidate_of, priorities
+from ..kernels.ties import TieOrder, candidate_of, ranks_of
 from .partition import Partition
 
 Levels = npt.NDArray[np.int32]
 
 
 def representatives(instance: TopicInstance, partition: Partition, coverage: int, order: TieOrder) -> Ids:
-    """Of each part, greedily, nodes that cover each of its outward topics λ times, or as often as the part can.
+    """Choose from each part, greedily, nodes that cover each of its outward topics λ times, or as often as possible.
 
-    A topic of a part is outward if a node outside of it wants the topic, be that node lightweight or bulk: line 6
-    of Algorithm 12, which joins the topics of the lightweight parts alone, would leave a topic of one part and of
-    bulk nodes unconnected. The node taken next is interested in most outward topics of its part that are not yet
-    covered. A topic with fewer than λ subscribers in the part is covered by all of them (P3, eq. 8); Algorithm 13,
-    which waits for λ of them, would not end.
+    A topic of a part is outward if a lightweight or bulk node outside the part subscribes to it. (Line 6 of
+    Algorithm 12 considers the lightweight parts alone, which leaves a topic of one part and of bulk nodes
+    unconnected.) The next node is one that subscribes to most outward topics of its part that are not yet covered. A
+    topic with fewer than λ subscribers in the part is covered by all of them (P3, eq. 8), where Algorithm 13 would not
+    end.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def representatives(instance: TopicInstance, partition: Partition, coverage: int
     coverage : int
         λ, at least 1.
     order : TieOrder
-        Among equally interested nodes.
+        Of nodes that cover equally many topics.
 
     Returns
     -------
@@ -41,24 +41,23 @@ def representatives(instance: TopicInstance, partition: Partition, coverage: int
 
     Notes
     -----
-    Chen, Vitenberg, Jacobsen, 2010 (P3), Definition 2 and Algorithm 13. The parts choose at once, each apart from
-    the others. A node is looked at when its interest of before comes up, at most |T_v| + 1 times, at O(|T_v|);
+    P3, Definition 2 and Algorithm 13, for all parts at once. A node is evaluated at most |T_v| + 1 times, at O(|T_v|);
     memory O(Σ|T_v|).
     """
     slot_of, missing = _slots(interest_of(instance), partition.part_of, partition.num_parts, coverage)
     offsets, lightweight = instance.node_offsets, partition.lightweight
-    open_topics = np.concatenate([[0], np.cumsum((slot_of >= 0) & (missing[slot_of] > 0))])
-    interest = (open_topics[offsets[1:]] - open_topics[offsets[:-1]])[lightweight].astype(np.int32)
-    waiting, chosen = BucketQueue(), np.zeros(instance.num_nodes, np.bool_)
-    ranks = priorities(lightweight.astype(np.int64), order)
-    waiting.put_each(ranks[interest > 0], interest[interest > 0])
-    while level := waiting.top:
-        waiting.put_each(*_choose(waiting.pop(), level, offsets, slot_of, missing, chosen, order))
+    uncovered = np.concatenate([[0], np.cumsum((slot_of >= 0) & (missing[slot_of] > 0))])
+    gains = (uncovered[offsets[1:]] - uncovered[offsets[:-1]])[lightweight].astype(np.int32)
+    queue, chosen = BucketQueue(), np.zeros(instance.num_nodes, np.bool_)
+    ranks = ranks_of(lightweight.astype(np.int64), order)
+    queue.put_each(ranks[gains > 0], gains[gains > 0])
+    while level := queue.top:
+        queue.put_each(*_choose(queue.pop(), level, offsets, slot_of, missing, chosen, order))
     return np.flatnonzero(chosen).astype(np.int32)
 
 
 def groups_of(instance: TopicInstance, partition: Partition) -> Ids:
-    """A number for each subscription, shape (Σ|T_v|,): equal for a topic's subscribers in one part, -1 for bulk nodes.
+    """A number for each subscription, equal for a topic's subscribers in one part, -1 for bulk nodes. Shape (Σ|T_v|,).
 
     Cost O(Σ|T_v|).
     """
@@ -68,57 +67,57 @@ def groups_of(instance: TopicInstance, partition: Partition) -> Ids:
 
 @kernel
 def _slots(interest: Interest, part_of: Ids, num_parts: int, coverage: int) -> tuple[Ids, Ids]:
-    """Number the pairs of a part and a topic of it: the pair of each subscription (-1 for bulk nodes), and how many
-    representatives each pair wants.
+    """Number the pairs (part, topic): the pair of each subscription (-1 for bulk nodes), and how many representatives
+    each pair needs.
     """
     slot_of = np.empty(len(interest.node_topics), np.int32)
     missing = np.zeros(len(interest.node_topics) + 1, np.int32)
     cursor = interest.node_offsets[:-1].copy()
     newest = np.full(num_parts, -1, np.int32)
-    found = 0
+    num_slots = 0
     for topic in range(len(interest.topic_offsets) - 1):
-        first = found
+        first = num_slots
         nodes = interest.topic_nodes[interest.topic_offsets[topic] : interest.topic_offsets[topic + 1]]
         for node in nodes:
-            part, place = part_of[node], cursor[node]
+            part, i = part_of[node], cursor[node]
             cursor[node] += 1
-            slot_of[place] = -1
+            slot_of[i] = -1
             if part < 0:
                 continue
             if newest[part] < first:
-                newest[part] = found
-                found += 1
-            slot_of[place] = newest[part]
+                newest[part] = num_slots
+                num_slots += 1
+            slot_of[i] = newest[part]
             missing[newest[part]] += 1
-        for slot in range(first, found):
+        for slot in range(first, num_slots):
             missing[slot] = 0 if missing[slot] == len(nodes) else min(missing[slot], coverage)
     return slot_of, missing
 
 
 @kernel
 def _choose(
-    bucket: Priorities,
+    bucket: Ranks,
     level: int,
     offsets: npt.NDArray[np.int64],
     slot_of: Ids,
     missing: Ids,
     chosen: npt.NDArray[np.bool_],
     order: TieOrder,
-) -> tuple[Priorities, Levels]:
-    """Choose, best first, every node of a bucket with still so many open topics; return the rest with how many."""
+) -> tuple[Ranks, Levels]:
+    """Choose, in order, every node of a bucket that still gains `level`; return the others with their gains."""
     stale, levels = np.empty_like(bucket), np.empty(len(bucket), np.int32)
-    found = 0
-    for place in bucket:
-        node = candidate_of(place, order)
-        now = 0
+    num_stale = 0
+    for rank in bucket:
+        node = candidate_of(rank, order)
+        gain = 0
         for slot in slot_of[offsets[node] : offsets[node + 1]]:
-            now += missing[slot] > 0
-        if now == level:
+            gain += missing[slot] > 0
+        if gain == level:
             chosen[node] = True
             for slot in slot_of[offsets[node] : offsets[node + 1]]:
                 missing[slot] = max(missing[slot] - 1, 0)
-        elif now > 0:
-            stale[found] = place
-            levels[found] = now
-            found += 1
-    return stale[:found].copy(), levels[:found].copy()
+        elif gain > 0:
+            stale[num_stale] = rank
+            levels[num_stale] = gain
+            num_stale += 1
+    return stale[:num_stale].copy(), levels[:num_stale].copy()

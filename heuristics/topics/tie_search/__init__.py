@@ -1,1 +1,1 @@
-"""The worst and the best breaking of ties of a greedy method, by exhaustive search."""
+"""Exhaustive search over all ways to break the ties of a greedy method."""

@@ -1,22 +1,20 @@
-"""The worst and the best that any breaking of ties can make of a greedy method, by exhaustive search."""
+"""The worst and the best value over all ways to break the ties of a greedy method, by exhaustive search."""
 
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ....instances.errors import BadInput
+from ....instances.clock import Clock
 from ....instances.method import Method, Proposal
 from ....instances.overlay import Overlay
 from ....instances.problem import Problem
 from ....instances.topics.instance import TopicInstance
 from ..kernels.ties import TIES
-from .steps import EDGE_RULES, STAR_RULES, Greedy, State, greedy
+from .steps import Choice, GreedySteps, State
 
-SEARCHED = (*EDGE_RULES, *STAR_RULES)
 EXTREMES = ("worst", "best")
 TIES_OR_EXTREMES = replace(
     TIES,
@@ -24,146 +22,128 @@ TIES_OR_EXTREMES = replace(
     choices=(*TIES.allowed, *EXTREMES),
 )
 MOST_STATES = 300_000
-_DEEPEST = 20_000
+_RECURSION_LIMIT = 20_000
 
 
 class TooManyStates(RuntimeError):
-    """The search was given up: nothing is said about the extremes."""
+    """The search was stopped before it had proven an extreme."""
 
 
 @dataclass(frozen=True)
 class Extreme:
-    """What the best or the worst choices lead to.
+    """The result of the best or of the worst choices.
 
     Attributes
     ----------
     overlay : Overlay
-    choices : tuple of (int, int)
-        What was taken, step by step: pairs of nodes; for CD-ODA's family (centre, -1), for 2D-ODA (centre, first topic
-        with these subscribers).
+    choices : tuple of str
+        The choice of every step by its labels: a pair of nodes, a centre, or a centre with a topic.
     open_steps : int
-        At how many of the steps there was a choice.
+        The number of steps that had more than one candidate.
     states : int
-        How many different situations were looked at.
+        The number of different states searched.
     """
 
     overlay: Overlay
-    choices: tuple[tuple[int, int], ...]
+    choices: tuple[str, ...]
     open_steps: int
     states: int
 
 
 def extreme_ties(
-    instance: TopicInstance,
-    method: str,
-    problem: str,
-    extreme: str,
-    *,
-    k: float = 3.0,
-    most_states: int = MOST_STATES,
-    deadline: float | None = None,
+    steps: GreedySteps, problem: str, extreme: str, *, most_states: int = MOST_STATES, clock: Clock | None = None
 ) -> Extreme:
     """Try every way to break ties, and return one that makes the problem's value largest or smallest.
 
     Parameters
     ----------
-    instance : TopicInstance
-        Small: see the notes.
-    method : str
-        gm, gm-m, minmax-oda, low-oda, cd-oda, cd-oda-1, cd-oda-2 or 2d-oda.
+    steps : GreedySteps
+        The method on an instance; a small one, see the notes.
     problem : str
         Any topic problem: minmax-tco counts the maximum degree, low-tco edges × maximum degree, all others edges.
     extreme : {"worst", "best"}
-    k : float
-        Of Low-ODA.
     most_states : int
-        The search is given up beyond so many situations.
-    deadline : float, optional
-        On the clock of :func:`time.monotonic`.
-
-    Returns
-    -------
-    Extreme
+        The search stops beyond this number of states.
+    clock : Clock, optional
+        The search stops when its time has passed.
 
     Raises
     ------
     TooManyStates
-        If the search is given up.
+        If the search stops early.
 
     Notes
     -----
-    Depth first, each situation once: for Greedy Merge and the number of edges a situation is the topic components, for
-    GM-M and Low-ODA these and the degrees, else the edges too. Exponential: as many situations as there are sets of
-    edges in the worst case, each at O(|V|² |T|).
+    Depth-first search with one visit to each state: a state is what :attr:`.GreedySteps.depends_on` names, with the
+    degrees if the problem depends on these. Exponential: as many states as there are sets of edges in the worst case,
+    each at O(|V|² |T|).
     """
-    if method not in SEARCHED:
-        raise BadInput(f"method '{method}' has no exhaustive search of ties: it has {', '.join(TIES.allowed)}")
-    search = _Search(greedy(instance, method, k), method, problem, extreme, most_states, deadline)
-    return search.run(instance)
+    return _Search(steps, problem, extreme, most_states, clock or Clock(None)).run()
 
 
-def with_extremes(method: Method[TopicInstance, Overlay]) -> Method[TopicInstance, Overlay]:
-    """The method with ``worst`` and ``best`` for its option ``ties``, where there is a search for them."""
-    if method.name not in SEARCHED:
-        return method
+@dataclass(frozen=True)
+class SolveUnderTies:
+    """`solve` of a method whose option ``ties`` may be ``worst`` or ``best``: exhaustive search for these.
 
-    def solve(
+    `steps` takes the instance and, by name, the options other than ``ties``.
+    """
+
+    solve: Callable[..., Proposal[Overlay]]
+    steps: Callable[..., GreedySteps]
+
+    def __call__(
+        self,
         instance: TopicInstance,
         problem: Problem[TopicInstance, Overlay],
         *,
         seed: int,
         time_limit: float | None,
+        ties: str,
         **options: Any,
     ) -> Proposal[Overlay]:
-        extreme = options["ties"]
-        if extreme not in EXTREMES:
-            return method.solve(instance, problem, seed=seed, time_limit=time_limit, **options)
-        if options.get("runs", 1) != 1:
-            raise BadInput("ties=worst and ties=best are for one run: leave option 'runs' at 1")
-        deadline = None if time_limit is None else time.monotonic() + time_limit
-        k = options.get("k", 3.0)
+        if ties not in EXTREMES:
+            return self.solve(instance, problem, seed=seed, time_limit=time_limit, ties=ties, **options)
         try:
-            found = extreme_ties(instance, method.name, problem.name, extreme, k=k, deadline=deadline)
+            found = extreme_ties(self.steps(instance, **options), problem.name, ties, clock=Clock(time_limit))
         except TooManyStates as error:
             return Proposal(reason=str(error))
-        return Proposal(found.overlay, counters=_counters(found, instance, method.name))
+        counters: dict[str, float | str] = {
+            "steps": len(found.choices),
+            "open_steps": found.open_steps,
+            "states": found.states,
+            "choices": "; ".join(found.choices),
+        }
+        return Proposal(found.overlay, counters=counters)
 
+
+def with_extreme_ties(
+    method: Method[TopicInstance, Overlay], steps: Callable[..., GreedySteps]
+) -> Method[TopicInstance, Overlay]:
+    """The method with ``worst`` and ``best`` among the values of its option ``ties``; see :class:`SolveUnderTies`."""
     options = tuple(TIES_OR_EXTREMES if option == TIES else option for option in method.options)
-    return replace(method, solve=solve, options=options)
+    return replace(method, solve=SolveUnderTies(method.solve, steps), options=options)
 
 
-def _counters(found: Extreme, instance: TopicInstance, method: str) -> Mapping[str, float | str]:
-    names = [
-        instance.node_label(u) if v < 0 else f"{instance.node_label(u)} {_second(instance, method, v)}"
-        for u, v in found.choices
-    ]
-    return {
-        "steps": len(found.choices),
-        "open_steps": found.open_steps,
-        "states": found.states,
-        "choices": "; ".join(names),
-    }
-
-
-def _second(instance: TopicInstance, method: str, number: int) -> str:
-    return instance.topic_label(number) if method == "2d-oda" else instance.node_label(number)
+def has_extreme_ties(method: Method[Any, Any]) -> bool:
+    """Whether ``worst`` is a value of the method's option ``ties``."""
+    return any(option.name == "ties" and "worst" in option.allowed for option in method.options)
 
 
 class _Search:
-    """The memory of one search: for each situation, what is to come at the extreme and the choice that leads there."""
+    """One search; `seen` has for each state the value still to come, the choice that leads there, and the number of
+    candidates.
+    """
 
-    def __init__(
-        self, steps: Greedy, method: str, problem: str, extreme: str, most_states: int, deadline: float | None
-    ) -> None:
-        self.steps, self.method, self.most_states, self.deadline = steps, method, most_states, deadline
+    def __init__(self, steps: GreedySteps, problem: str, extreme: str, most_states: int, clock: Clock) -> None:
+        self.steps, self.most_states, self.clock = steps, most_states, clock
         self.counts_edges = problem not in ("minmax-tco", "low-tco")
         self.product = problem == "low-tco"
         self.sign = 1 if extreme == "best" else -1
-        self.seen: dict[tuple[Any, ...], tuple[int, tuple[int, int] | None, int]] = {}
+        self.seen: dict[tuple[Any, ...], tuple[int, Choice | None, int]] = {}
 
-    def run(self, instance: TopicInstance) -> Extreme:
+    def run(self) -> Extreme:
         limit = sys.getrecursionlimit()
-        sys.setrecursionlimit(max(limit, _DEEPEST))
+        sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))
         try:
             self._extreme(self.steps.start())
         finally:
@@ -171,25 +151,22 @@ class _Search:
         state, choices, open_steps = self.steps.start(), [], 0
         while (choice := self.seen[self._key(state)][1]) is not None:
             open_steps += self.seen[self._key(state)][2] > 1
-            choices.append(choice)
+            choices.append(self.steps.label(choice))
             state = self.steps.after(state, choice)
-        edges = [pair for place, pair in enumerate(self.steps.pairs) if state.edges >> place & 1]
-        if self.method == "2d-oda":
-            first = {tuple(instance.subscribers(t).tolist()): t for t in reversed(range(instance.num_topics))}
-            choices = [(u, first[self.steps.classes.members[c]]) for u, c in choices]
-        return Extreme(Overlay.from_edges(instance.num_nodes, edges), tuple(choices), open_steps, len(self.seen))
+        overlay = Overlay.from_edges(len(self.steps.nodes), self.steps.edges_of(state))
+        return Extreme(overlay, tuple(choices), open_steps, len(self.seen))
 
     def _extreme(self, state: State) -> int:
-        """What is to come: the further edges where edges count, else the value at the end."""
+        """The number of further edges where edges count, else the value at the end."""
         key = self._key(state)
         if key in self.seen:
             return self.seen[key][0]
         if len(self.seen) >= self.most_states:
-            raise TooManyStates(f"ties: more than {self.most_states} situations to look at: take a smaller instance")
-        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise TooManyStates(f"ties: more than {self.most_states} states to search: take a smaller instance")
+        if self.clock.passed:
             raise TooManyStates("ties: the time limit passed before every choice was tried")
         candidates = self.steps.candidates(state)
-        best: tuple[int, tuple[int, int] | None] = (0 if self.counts_edges else self._value(state), None)
+        best: tuple[int, Choice | None] = (0 if self.counts_edges else self._value(state), None)
         for number, candidate in enumerate(candidates):
             following = self.steps.after(state, candidate)
             value = self._extreme(following)
@@ -201,11 +178,11 @@ class _Search:
         return best[0]
 
     def _key(self, state: State) -> tuple[Any, ...]:
-        if self.method == "gm" and self.counts_edges:
+        if self.steps.depends_on == "edges":
+            return state.rest, state.edges
+        if self.steps.depends_on == "components" and self.counts_edges:
             return state.rest
-        if self.method in ("gm", "gm-m", "low-oda"):
-            return state.rest, state.degrees
-        return state.rest, state.edges
+        return state.rest, state.degrees
 
     def _value(self, state: State) -> int:
         largest = max(state.degrees)

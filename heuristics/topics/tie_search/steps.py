@@ -1,26 +1,27 @@
-"""The greedy methods step by step: which candidates are equally good now, and what comes of taking one.
+"""Greedy methods as state machines: the equally good choices of the next step, and the state after one of them.
 
-This tells every method once more, without kernels and without a rule for ties, for :mod:`.extremes` to
-try all rules at once. Topics with the same subscribers are one class with a weight, so that the constructions of the
-papers, which have thousands of them, stay small.
+Every step is computed in plain Python from its definition, without a rule for ties. Topics with the same subscribers
+are one class with a weight, which keeps the papers' constructions with thousands of such topics small.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from ....instances.topics.instance import TopicInstance
 
+Choice = tuple[int, int]
 Edge = tuple[int, int]
+Degrees = tuple[int, ...]
+Chooser = Callable[[Mapping[Edge, int], Degrees], Sequence[Edge]]
 
 
 class State(NamedTuple):
-    """An overlay in the making.
+    """A partial overlay.
 
     `edges` has bit i for the i-th pair in lexicographic order; `degrees` follow from it. `rest` is what else the
     next step depends on: for methods that add edges the component of every subscription to a class, for methods that
@@ -28,204 +29,187 @@ class State(NamedTuple):
     """
 
     edges: int
-    degrees: tuple[int, ...]
+    degrees: Degrees
     rest: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Classes:
-    """Topics by their subscribers: `members` and `weights`, and `of`, the classes of each node."""
-
-    members: tuple[tuple[int, ...], ...]
-    weights: tuple[int, ...]
-    of: tuple[tuple[int, ...], ...]
-
-
-def classes_of(instance: TopicInstance) -> Classes:
-    """The classes in the order of their first topic. Cost O(Σ|T_v|)."""
-    counts: dict[tuple[int, ...], int] = {}
-    for topic in range(instance.num_topics):
-        members = tuple(instance.subscribers(topic).tolist())
-        counts[members] = counts.get(members, 0) + 1
-    members = tuple(counts)
-    of = tuple(tuple(c for c, nodes in enumerate(members) if v in nodes) for v in range(instance.num_nodes))
-    return Classes(members, tuple(counts.values()), of)
-
-
-class Greedy(ABC):
+class GreedySteps(ABC):
     """A greedy method on one instance.
 
     Attributes
     ----------
     pairs : list of (int, int)
         All pairs of nodes, in lexicographic order.
+    members, weights, classes_of : tuples
+        Of each class of topics its subscribers and its number of topics, in the order of their first topics; of each
+        node its classes.
+    depends_on : {"components", "degrees", "edges"}
+        What the choices of the next steps depend on: `rest` alone, also the degrees, or also the edges.
     """
 
-    def __init__(self, instance: TopicInstance) -> None:
+    def __init__(self, instance: TopicInstance, depends_on: Literal["components", "degrees", "edges"]) -> None:
+        self.instance, self.depends_on = instance, depends_on
         self.nodes = range(instance.num_nodes)
-        self.classes = classes_of(instance)
+        self.topics: dict[tuple[int, ...], list[int]] = {}
+        for topic in range(instance.num_topics):
+            self.topics.setdefault(tuple(instance.subscribers(topic).tolist()), []).append(topic)
+        self.members = tuple(self.topics)
+        self.weights = tuple(map(len, self.topics.values()))
+        self.classes_of = tuple(tuple(c for c, nodes in enumerate(self.members) if v in nodes) for v in self.nodes)
         self.pairs: list[Edge] = list(combinations(self.nodes, 2))
-        self._place = {pair: place for place, pair in enumerate(self.pairs)}
+        self._bits = {pair: 1 << i for i, pair in enumerate(self.pairs)}
 
     @abstractmethod
     def start(self) -> State:
         """The overlay without edges."""
 
     @abstractmethod
-    def candidates(self, state: State) -> Sequence[tuple[int, int]]:
+    def candidates(self, state: State) -> Sequence[Choice]:
         """The equally good choices of the next step in the order of ties ``lowest``; none at the end."""
 
     @abstractmethod
-    def after(self, state: State, candidate: tuple[int, int]) -> State:
-        """What comes of a choice."""
+    def after(self, state: State, choice: Choice) -> State:
+        """The state after a choice."""
 
-    def with_edges(self, state: State, edges: Sequence[Edge]) -> tuple[int, tuple[int, ...]]:
-        """The state's edges and degrees, those given added."""
+    @abstractmethod
+    def label(self, choice: Choice) -> str:
+        """A choice by the labels of its nodes and topics."""
+
+    def edges_of(self, state: State) -> list[Edge]:
+        """The edges of a state, in lexicographic order."""
+        return [pair for pair in self.pairs if self.has_edge(state, pair)]
+
+    def has_edge(self, state: State, pair: Edge) -> bool:
+        """Whether a pair u < v is an edge."""
+        return bool(state.edges & self._bits[pair])
+
+    def with_edges(self, state: State, edges: Sequence[Edge]) -> tuple[int, Degrees]:
+        """The state's edges and degrees after an addition of edges, of which some may be present already."""
         bits, degrees = state.edges, list(state.degrees)
         for u, v in edges:
-            bit = 1 << self._place[(u, v) if u < v else (v, u)]
+            bit = self._bits[(u, v) if u < v else (v, u)]
             if not bits & bit:
                 bits |= bit
                 degrees[u] += 1
                 degrees[v] += 1
         return bits, tuple(degrees)
 
-    def has_edge(self, state: State, pair: Edge) -> bool:
-        """Whether a pair u < v is an edge."""
-        return bool(state.edges >> self._place[pair] & 1)
 
-
-class EdgeByEdge(Greedy):
-    """The methods that add one edge at a time: a candidate is a pair.
+class EdgeSteps(GreedySteps):
+    """A method that adds one edge at a time until no edge contributes: a choice is a pair of nodes.
 
     Parameters
     ----------
     instance : TopicInstance
-    rule : str
-        gm, gm-m, minmax-oda or low-oda.
-    k : Fraction
-        Of Low-ODA.
+    choose : callable
+        Returns the equally good edges, given the contributions of all pairs that are not edges, of which at least one
+        is positive, and the degrees of the nodes.
+    depends_on : {"components", "degrees", "edges"}
     """
 
-    def __init__(self, instance: TopicInstance, rule: str, k: Fraction) -> None:
-        super().__init__(instance)
-        self.rule, self.k = rule, k
-        offsets: list[dict[int, int]] = []
-        place = 0
-        for members in self.classes.members:
-            offsets.append({node: place + i for i, node in enumerate(members)})
-            place += len(members)
-        self._ranges = [(min(at.values()), max(at.values()) + 1) for at in offsets]
+    def __init__(
+        self,
+        instance: TopicInstance,
+        choose: Chooser,
+        depends_on: Literal["components", "degrees", "edges"] = "edges",
+    ) -> None:
+        super().__init__(instance, depends_on)
+        self._choose = choose
+        index: list[dict[int, int]] = []
+        self._ranges, first = [], 0
+        for members in self.members:
+            index.append({node: first + i for i, node in enumerate(members)})
+            self._ranges.append(range(first, first + len(members)))
+            first += len(members)
         self._common = {
-            (u, v): [
-                (offsets[c][u], offsets[c][v], c) for c in self.classes.of[u] if c in set(self.classes.of[v])
-            ]
+            (u, v): [(index[c][u], index[c][v], c) for c in self.classes_of[u] if c in self.classes_of[v]]
             for u, v in self.pairs
-        }  # fmt: skip
+        }
 
     def start(self) -> State:
-        subscriptions = tuple(range(sum(map(len, self.classes.members))))
-        return State(0, (0,) * len(self.nodes), subscriptions)
+        return State(0, (0,) * len(self.nodes), tuple(range(sum(map(len, self.members)))))
 
-    def candidates(self, state: State) -> Sequence[tuple[int, int]]:
-        weights = {pair: self._contribution(state, pair) for pair in self.pairs if not self.has_edge(state, pair)}
-        most = max(weights.values(), default=0)
-        if most == 0:
-            return []
-        if self.rule == "gm":
-            return _of_weight(weights, most)
-        if self.rule == "gm-m":
-            weights = {pair: weight for pair, weight in weights.items() if weight}
-        sparing = self._least_raising(state, weights)
-        heaviest = max(sparing.values())
-        if self.rule == "low-oda" and self.k * heaviest < most:
-            return _of_weight(weights, most)
-        return _of_weight(sparing, heaviest)
+    def candidates(self, state: State) -> Sequence[Choice]:
+        contributions = {p: self._contribution(state, p) for p in self.pairs if not self.has_edge(state, p)}
+        return self._choose(contributions, state.degrees) if any(contributions.values()) else []
 
-    def after(self, state: State, candidate: tuple[int, int]) -> State:
+    def after(self, state: State, choice: Choice) -> State:
         labels = list(state.rest)
-        for i, j, c in self._common[candidate]:
+        for i, j, c in self._common[choice]:
             if labels[i] != labels[j]:
-                kept, gone = sorted((labels[i], labels[j]))
-                for place in range(*self._ranges[c]):
-                    if labels[place] == gone:
-                        labels[place] = kept
-        return State(*self.with_edges(state, [candidate]), tuple(labels))
+                kept, replaced = sorted((labels[i], labels[j]))
+                for k in self._ranges[c]:
+                    if labels[k] == replaced:
+                        labels[k] = kept
+        return State(*self.with_edges(state, [choice]), tuple(labels))
+
+    def label(self, choice: Choice) -> str:
+        return " ".join(map(self.instance.node_label, choice))
 
     def _contribution(self, state: State, pair: Edge) -> int:
         labels = state.rest
-        return sum(self.classes.weights[c] for i, j, c in self._common[pair] if labels[i] != labels[j])
-
-    def _least_raising(self, state: State, weights: dict[Edge, int]) -> dict[Edge, int]:
-        """The pairs that raise the maximum degree least."""
-        largest = max(state.degrees)
-        below = {
-            (u, v): weight
-            for (u, v), weight in weights.items()
-            if state.degrees[u] < largest and state.degrees[v] < largest
-        }
-        return below or weights
+        return sum(self.weights[c] for i, j, c in self._common[pair] if labels[i] != labels[j])
 
 
-class StarByStar(Greedy):
-    """The methods that add stars: a candidate is a node with -1, or for 2D-ODA a node with a class of topics.
+def heaviest(contributions: Mapping[Edge, int]) -> list[Edge]:
+    """The edges of maximum contribution."""
+    most = max(contributions.values())
+    return [edge for edge, contribution in contributions.items() if contribution == most]
+
+
+def least_raising(contributions: Mapping[Edge, int], degrees: Degrees) -> Mapping[Edge, int]:
+    """The edges whose addition raises the maximum degree least, with their contributions."""
+    most = max(degrees)
+    below = {(u, v): weight for (u, v), weight in contributions.items() if degrees[u] < most and degrees[v] < most}
+    return below or contributions
+
+
+class StarSteps(GreedySteps):
+    """A method that takes centres: a choice (u, -1) adds the stars at u of all topics of u that are left.
 
     Parameters
     ----------
     instance : TopicInstance
-    rule : str
-        cd-oda, cd-oda-1, cd-oda-2 or 2d-oda.
+    score : callable
+        What the centre maximises, given its weighted neighbours and its neighbours over the topics left (P2 §6.1).
     """
 
-    def __init__(self, instance: TopicInstance, rule: str) -> None:
-        super().__init__(instance)
-        self.rule = rule
+    def __init__(self, instance: TopicInstance, score: Callable[[int, int], Fraction]) -> None:
+        super().__init__(instance, "edges")
+        self._score = score
 
     def start(self) -> State:
-        return State(0, (0,) * len(self.nodes), self.classes.weights)
+        return State(0, (0,) * len(self.nodes), self.weights)
 
-    def candidates(self, state: State) -> Sequence[tuple[int, int]]:
-        scores = {
-            choice: self._score(state, *choice)
-            for u in self.nodes
-            for choice in ([(u, c) for c in self._left(state, u)] if self.rule == "2d-oda" else [(u, -1)])
-            if self._left(state, u)
-        }
+    def candidates(self, state: State) -> Sequence[Choice]:
+        scores = self.scores(state)
         most = max(scores.values(), default=Fraction(0))
         return [choice for choice, score in scores.items() if score == most]
 
-    def after(self, state: State, candidate: tuple[int, int]) -> State:
-        centre, only = candidate
-        dropped = self._left(state, centre) if only < 0 else [only]
-        star = [(centre, v) for c in dropped for v in self.classes.members[c] if v != centre]
-        left = list(state.rest)
-        for c in dropped:
-            left[c] = 0 if only < 0 else left[c] - 1
-        return State(*self.with_edges(state, star), tuple(left))
+    def after(self, state: State, choice: Choice) -> State:
+        centre = choice[0]
+        return self.with_stars(state, centre, dict.fromkeys(self.left(state, centre), 0))
 
-    def _left(self, state: State, node: int) -> list[int]:
-        return [c for c in self.classes.of[node] if state.rest[c]]
+    def label(self, choice: Choice) -> str:
+        return self.instance.node_label(choice[0])
 
-    def _score(self, state: State, u: int, c: int) -> Fraction:
-        left = self._left(state, u)
-        weighted = sum(state.rest[other] * len(self.classes.members[other]) for other in left)
-        if self.rule == "2d-oda":
-            missing = [v for v in self.classes.members[c] if v == u or not self.has_edge(state, (min(u, v), max(u, v)))]
-            return Fraction(weighted, len(missing))
-        neighbours = len({v for other in left for v in self.classes.members[other]})
-        return {"cd-oda": Fraction(neighbours), "cd-oda-1": Fraction(weighted)}.get(
-            self.rule, Fraction(weighted, neighbours)
-        )
+    def scores(self, state: State) -> dict[Choice, Fraction]:
+        """The score of every choice."""
+        return {
+            (u, -1): self._score(self.weighted(state, u), len({v for c in left for v in self.members[c]}))
+            for u in self.nodes
+            if (left := self.left(state, u))
+        }
 
+    def left(self, state: State, node: int) -> list[int]:
+        """The classes of a node with topics left."""
+        return [c for c in self.classes_of[node] if state.rest[c]]
 
-def _of_weight(weights: dict[Edge, int], wanted: int) -> list[Edge]:
-    return [pair for pair, weight in weights.items() if weight == wanted]
+    def weighted(self, state: State, node: int) -> int:
+        """The weighted neighbours: the sum of |V_t| over the node's topics left."""
+        return sum(state.rest[c] * len(self.members[c]) for c in self.left(state, node))
 
-
-EDGE_RULES = ("gm", "gm-m", "minmax-oda", "low-oda")
-STAR_RULES = ("cd-oda", "cd-oda-1", "cd-oda-2", "2d-oda")
-
-
-def greedy(instance: TopicInstance, rule: str, k: float = 3.0) -> Greedy:
-    """The method of that name, step by step; `k` is Low-ODA's."""
-    return EdgeByEdge(instance, rule, Fraction(k)) if rule in EDGE_RULES else StarByStar(instance, rule)
+    def with_stars(self, state: State, centre: int, left: Mapping[int, int]) -> State:
+        """The state after the stars of some classes at one centre; `left` has the topics left of each of them."""
+        star = [(centre, v) for c in left for v in self.members[c] if v != centre]
+        return State(*self.with_edges(state, star), tuple(left.get(c, count) for c, count in enumerate(state.rest)))

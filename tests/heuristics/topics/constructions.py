@@ -1,4 +1,4 @@
-"""Every construction that has a name, at sizes that plain twins can bear."""
+"""Every named construction, at sizes small enough for the twins in plain Python."""
 
 from __future__ import annotations
 

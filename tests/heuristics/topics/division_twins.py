@@ -1,6 +1,6 @@
-"""P3's divide and conquer again, as Algorithms 2 and 7–13 tell it: every quantity is computed anew at every step.
+"""P3's divide and conquer in plain Python, as Algorithms 2 and 7–13 define it.
 
-Edges, overlays, interest and places are as in :mod:`tests.heuristics.twins`.
+Edges, overlays, interest and ranks are as in :mod:`tests.heuristics.topics.twins`.
 """
 
 from __future__ import annotations
@@ -8,32 +8,32 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import combinations
 
-from tests.heuristics.topics.twins import Edge, Interest, Place, contributions, least_raising, place_by, subscribers
+from tests.heuristics.topics.twins import Edge, Interest, Rank, contributions, least_raising, rank_by, subscribers
 
 Parts = list[list[int]]
 Select = Callable[[dict[Edge, int], set[Edge]], dict[Edge, int]]
 
 
-def minding_degree(weights: dict[Edge, int], overlay: set[Edge]) -> dict[Edge, int]:
+def least_raising_degree(weights: dict[Edge, int], overlay: set[Edge]) -> dict[Edge, int]:
     return least_raising(weights, overlay)
 
 
-def minding_nothing(weights: dict[Edge, int], overlay: set[Edge]) -> dict[Edge, int]:
+def any_degree(weights: dict[Edge, int], overlay: set[Edge]) -> dict[Edge, int]:
     return weights
 
 
 def build_edges(
-    interest: Interest, place: Place, nodes: list[int], current: set[Edge], potential: set[Edge], select: Select
+    interest: Interest, rank: Rank, nodes: list[int], current: set[Edge], potential: set[Edge], select: Select
 ) -> set[Edge]:
     """Algorithm 2; nodes are numbered among themselves for ties."""
-    overlay, rank = set(current), {v: k for k, v in enumerate(nodes)}
+    overlay, number = set(current), {v: k for k, v in enumerate(nodes)}
     while True:
         weights = contributions(interest, overlay)
         useful = {edge: weight for edge, weight in weights.items() if weight > 0 and edge in potential}
         if not useful:
             return overlay - current
         candidates = select(useful, overlay)
-        overlay.add(min(candidates, key=lambda e: (-candidates[e], place(rank[e[0]] * len(nodes) + rank[e[1]]))))
+        overlay.add(min(candidates, key=lambda e: (-candidates[e], rank(number[e[0]] * len(nodes) + number[e[1]]))))
 
 
 def default_eta(interest: Interest) -> int:
@@ -47,34 +47,34 @@ def bulk_nodes(interest: Interest, eta: int) -> list[int]:
 def random_parts(interest: Interest, eta: int, num_parts: int, seed: int) -> Parts:
     """Lightweight nodes in the order of seeded priorities, dealt out one by one."""
     lightweight = [v for v, topics in enumerate(interest) if len(topics) <= eta]
-    shuffled = sorted(lightweight, key=place_by("random", ~seed))
+    shuffled = sorted(lightweight, key=rank_by("random", ~seed))
     return [sorted(shuffled[part::num_parts]) for part in range(min(num_parts, len(shuffled)))]
 
 
-def conquer(interest: Interest, place: Place, parts: Parts, select: Select) -> set[Edge]:
+def conquer(interest: Interest, rank: Rank, parts: Parts, select: Select) -> set[Edge]:
     """The loop of Algorithms 7 and 8."""
     inner: set[Edge] = set()
     for part in parts:
-        inner |= build_edges(interest, place, part, set(), set(combinations(part, 2)), select)
+        inner |= build_edges(interest, rank, part, set(), set(combinations(part, 2)), select)
     return inner
 
 
-def dcb_m(interest: Interest, place: Place, eta: int, parts: Parts) -> set[Edge]:
+def dcb_m(interest: Interest, rank: Rank, eta: int, parts: Parts) -> set[Edge]:
     """Algorithms 9 and 10."""
-    inner = conquer(interest, place, parts, minding_degree)
+    inner = conquer(interest, rank, parts, least_raising_degree)
     nodes = list(range(len(interest)))
     potential = potential_edges(bulk_nodes(interest, eta), parts)
-    return inner | build_edges(interest, place, nodes, inner, potential, minding_degree)
+    return inner | build_edges(interest, rank, nodes, inner, potential, least_raising_degree)
 
 
 def dcbr_m(
-    interest: Interest, place: Place, eta: int, parts: Parts, coverage: int, select: Select = minding_degree
+    interest: Interest, rank: Rank, eta: int, parts: Parts, coverage: int, select: Select = least_raising_degree
 ) -> set[Edge]:
     """Algorithms 11 and 12; components and degrees are those of the whole overlay."""
-    inner, bulk = conquer(interest, place, parts, select), bulk_nodes(interest, eta)
-    chosen = representatives(interest, place, parts, coverage)
+    inner, bulk = conquer(interest, rank, parts, select), bulk_nodes(interest, eta)
+    chosen = representatives(interest, rank, parts, coverage)
     nodes = sorted(bulk + [v for part in chosen for v in part])
-    return inner | build_edges(interest, place, nodes, inner, potential_edges(bulk, chosen), select)
+    return inner | build_edges(interest, rank, nodes, inner, potential_edges(bulk, chosen), select)
 
 
 def potential_edges(bulk: list[int], parts: Parts) -> set[Edge]:
@@ -85,9 +85,7 @@ def potential_edges(bulk: list[int], parts: Parts) -> set[Edge]:
     return {(min(pair), max(pair)) for pair in pairs}
 
 
-def representatives(
-    interest: Interest, place: Place, parts: Parts, coverage: int, *, as_printed: bool = False
-) -> Parts:
+def representatives(interest: Interest, rank: Rank, parts: Parts, coverage: int, *, as_printed: bool = False) -> Parts:
     """Lines 3 to 7 of Algorithm 12, where the topics of bulk nodes are others' topics too unless `as_printed`."""
     chosen = []
     for part in parts:
@@ -95,19 +93,17 @@ def representatives(
         if as_printed:
             outside = {v for other in parts if other != part for v in other}
         outward = set().union(*(interest[v] for v in part)) & set().union(*(interest[v] for v in outside))
-        chosen.append(representative_set(interest, place, part, outward, coverage))
+        chosen.append(representative_set(interest, rank, part, outward, coverage))
     return chosen
 
 
-def representative_set(
-    interest: Interest, place: Place, part: list[int], outward: set[int], coverage: int
-) -> list[int]:
+def representative_set(interest: Interest, rank: Rank, part: list[int], outward: set[int], coverage: int) -> list[int]:
     """Algorithm 13, with min{λ, |subs(t)|} of eq. 8 for λ in line 3."""
     missing = {topic: min(coverage, len(set(subscribers(interest, topic)) & set(part))) for topic in outward}
     chosen: list[int] = []
     while any(missing.values()):
         uncovered = {topic for topic, count in missing.items() if count > 0}
-        node = min(set(part) - set(chosen), key=lambda v: (-len(interest[v] & uncovered), place(v)))
+        node = min(set(part) - set(chosen), key=lambda v: (-len(interest[v] & uncovered), rank(v)))
         chosen.append(node)
         for topic in interest[node] & uncovered:
             missing[topic] -= 1

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from overlaybench.heuristics.topics.divide_and_conquer import DCB_M, DCBR_M, NAIVE_DC, dc_gm, dcb_m, dcbr_m, naive_dc
@@ -35,11 +35,12 @@ from overlaybench.instances.topics.instance import TopicInstance
 from tests.heuristics.topics import division_twins, twins
 from tests.heuristics.topics.constructions import CONSTRUCTED
 from tests.heuristics.topics.test_guarantees import middling
+from tests.properties import property_test
 from tests.topic_strategies import topic_instances
 
 TIES = ("lowest", "highest", "random")
 FAMILY: dict[str, Callable[..., Overlay]] = {"naive-dc": naive_dc, "dcb-m": dcb_m, "dcbr-m": dcbr_m, "dc-gm": dc_gm}
-PARAMETERS = {
+PARAMETERS: dict[str, Any] = {
     "eta": st.integers(1, 7),
     "partitions": st.integers(1, 9),
     "coverage": st.integers(1, 4),
@@ -50,13 +51,13 @@ PARAMETERS = {
 def overlay_of_twin(
     name: str, instance: TopicInstance, ties: str, eta: int, partitions: int, coverage: int, seed: int
 ) -> set[twins.Edge]:
-    interest, place = twins.interest_of(instance), twins.place_by(ties, seed)
+    interest, rank = twins.interest_of(instance), twins.rank_by(ties, seed)
     eta = 10**6 if name == "naive-dc" else eta
     parts = division_twins.random_parts(interest, eta, partitions, seed)
     if name in ("naive-dc", "dcb-m"):
-        return division_twins.dcb_m(interest, place, eta, parts)
-    select = division_twins.minding_nothing if name == "dc-gm" else division_twins.minding_degree
-    return division_twins.dcbr_m(interest, place, eta, parts, coverage, select)
+        return division_twins.dcb_m(interest, rank, eta, parts)
+    select = division_twins.any_degree if name == "dc-gm" else division_twins.least_raising_degree
+    return division_twins.dcbr_m(interest, rank, eta, parts, coverage, select)
 
 
 def options_of(name: str, eta: int, partitions: int, coverage: int) -> dict[str, int]:
@@ -66,10 +67,9 @@ def options_of(name: str, eta: int, partitions: int, coverage: int) -> dict[str,
     return bulk if name == "dcb-m" else bulk | {"coverage": coverage}
 
 
+@property_test(150, instance=topic_instances(max_nodes=9), **PARAMETERS)
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("name", FAMILY)
-@settings(max_examples=150, deadline=None)
-@given(instance=topic_instances(max_nodes=9), **PARAMETERS)
 def test_divide_and_conquer_equals_its_twin(
     name: str, ties: str, instance: TopicInstance, eta: int, partitions: int, coverage: int, seed: int
 ) -> None:
@@ -110,9 +110,8 @@ def test_divide_and_conquer_equals_its_twin_on_every_construction(construction: 
     assert edges(built) == overlay_of_twin(name, instance, ties, eta, 2, 2, seed=3)
 
 
+@property_test(150, instance=topic_instances(max_nodes=12), chosen=st.booleans(), **PARAMETERS)
 @pytest.mark.parametrize("name", FAMILY)
-@settings(max_examples=150, deadline=None)
-@given(instance=topic_instances(max_nodes=12), chosen=st.booleans(), **PARAMETERS)
 def test_divide_and_conquer_is_topic_connected(
     name: str, instance: TopicInstance, chosen: bool, eta: int, partitions: int, coverage: int, seed: int
 ) -> None:
@@ -120,9 +119,8 @@ def test_divide_and_conquer_is_topic_connected(
     assert PROBLEMS["minmax-tco"].violations(instance, FAMILY[name](instance, **options, seed=seed)) == []
 
 
+@property_test(100, instance=topic_instances(max_nodes=12), **PARAMETERS)
 @pytest.mark.parametrize("name", FAMILY)
-@settings(max_examples=100, deadline=None)
-@given(instance=topic_instances(max_nodes=12), **PARAMETERS)
 def test_the_average_degree_is_bounded_as_in_lemma_4(
     name: str, instance: TopicInstance, eta: int, partitions: int, coverage: int, seed: int
 ) -> None:
@@ -133,9 +131,12 @@ def test_the_average_degree_is_bounded_as_in_lemma_4(
     assert gm_m(instance).average_degree <= 2 * (nodes - 1) / nodes * most
 
 
-@settings(max_examples=100, deadline=None)
-@given(
-    instance=topic_instances(max_nodes=10), ties=st.sampled_from(TIES), seed=st.integers(0, 9), eta=st.integers(1, 7)
+@property_test(
+    100,
+    instance=topic_instances(max_nodes=10),
+    ties=st.sampled_from(TIES),
+    seed=st.integers(0, 9),
+    eta=st.integers(1, 7),
 )
 def test_one_part_is_gm_m_among_the_lightweight_nodes(instance: TopicInstance, ties: str, seed: int, eta: int) -> None:
     light = np.flatnonzero(np.diff(instance.node_offsets) <= eta)
@@ -147,8 +148,7 @@ def test_one_part_is_gm_m_among_the_lightweight_nodes(instance: TopicInstance, t
             assert inner == {(int(light[u]), int(light[v])) for u, v in alone.edges}
 
 
-@settings(max_examples=100, deadline=None)
-@given(instance=topic_instances(max_nodes=10), ties=st.sampled_from(TIES), seed=st.integers(0, 9))
+@property_test(100, instance=topic_instances(max_nodes=10), ties=st.sampled_from(TIES), seed=st.integers(0, 9))
 def test_one_part_of_all_nodes_is_the_undivided_algorithm(instance: TopicInstance, ties: str, seed: int) -> None:
     whole = gm_m(instance, ties=ties, seed=seed)
     assert naive_dc(instance, partitions=1, ties=ties, seed=seed) == whole
@@ -156,8 +156,7 @@ def test_one_part_of_all_nodes_is_the_undivided_algorithm(instance: TopicInstanc
         assert method(instance, eta=99, partitions=1, ties=ties, seed=seed) == undivided
 
 
-@settings(max_examples=100, deadline=None)
-@given(instance=topic_instances(max_nodes=10), ties=st.sampled_from(TIES), eta=st.integers(1, 7))
+@property_test(100, instance=topic_instances(max_nodes=10), ties=st.sampled_from(TIES), eta=st.integers(1, 7))
 def test_as_many_parts_as_lightweight_nodes_are_gm_m(instance: TopicInstance, ties: str, eta: int) -> None:
     whole = gm_m(instance, ties=ties)
     assert dcb_m(instance, eta=eta, partitions=99, ties=ties) == whole
@@ -166,8 +165,7 @@ def test_as_many_parts_as_lightweight_nodes_are_gm_m(instance: TopicInstance, ti
         assert dcbr_m(instance, eta=eta, partitions=99, ties=ties) == whole
 
 
-@settings(max_examples=200, deadline=None)
-@given(instance=topic_instances(max_nodes=10), ties=st.sampled_from(TIES), **PARAMETERS)
+@property_test(200, instance=topic_instances(max_nodes=10), ties=st.sampled_from(TIES), **PARAMETERS)
 def test_a_coverage_as_large_as_the_parts_makes_dcbr_m_equal_dcb_m(
     instance: TopicInstance, ties: str, eta: int, partitions: int, coverage: int, seed: int
 ) -> None:
@@ -179,8 +177,7 @@ def test_a_coverage_as_large_as_the_parts_makes_dcbr_m_equal_dcb_m(
     assert result.answer == dcb_m(instance, eta=eta, partitions=partitions, ties=ties, seed=seed)
 
 
-@settings(max_examples=200, deadline=None)
-@given(instance=topic_instances(max_nodes=12), **PARAMETERS)
+@property_test(200, instance=topic_instances(max_nodes=12), **PARAMETERS)
 def test_representatives_cover_every_outward_topic(
     instance: TopicInstance, eta: int, partitions: int, coverage: int, seed: int
 ) -> None:
@@ -194,17 +191,16 @@ def test_representatives_cover_every_outward_topic(
                 assert len(inside & chosen) >= min(coverage, len(inside))
 
 
+@property_test(150, instance=topic_instances(max_nodes=12), **PARAMETERS)
 @pytest.mark.parametrize("ties", TIES)
-@settings(max_examples=150, deadline=None)
-@given(instance=topic_instances(max_nodes=12), **PARAMETERS)
 def test_parts_and_representatives_equal_their_twins(
     ties: str, instance: TopicInstance, eta: int, partitions: int, coverage: int, seed: int
 ) -> None:
-    interest, place = twins.interest_of(instance), twins.place_by(ties, seed)
+    interest, rank = twins.interest_of(instance), twins.rank_by(ties, seed)
     division = divided(instance, eta, partitions, coverage, seed, ties)
     parts = division_twins.random_parts(interest, eta, partitions, seed)
     assert [part.tolist() for part in division.partition.parts()] == parts
-    chosen = division_twins.representatives(interest, place, parts, coverage)
+    chosen = division_twins.representatives(interest, rank, parts, coverage)
     assert division.representatives.tolist() == sorted(v for part in chosen for v in part)
 
 
@@ -213,16 +209,15 @@ def test_outward_topics_as_printed_leave_a_topic_of_one_part_and_bulk_nodes_unco
     instance = TopicInstance.from_subscriptions(
         {"n0": ["shared", "b", "c"], "n1": ["shared"], "n2": ["b"], "n3": ["b"]}
     )
-    interest, place = twins.interest_of(instance), twins.place_by("lowest", 0)
+    interest, rank = twins.interest_of(instance), twins.rank_by("lowest", 0)
     parts = division_twins.random_parts(interest, 1, 2, seed=0)
-    printed = division_twins.representatives(interest, place, parts, 3, as_printed=True)
+    printed = division_twins.representatives(interest, rank, parts, 3, as_printed=True)
     assert all(1 not in edge for edge in division_twins.potential_edges([0], printed))
     assert 1 in divided(instance, 1, 2, 3, seed=0).representatives
     assert (0, 1) in edges(dcbr_m(instance, eta=1, partitions=2))
 
 
-@settings(max_examples=200, deadline=None)
-@given(topic_instances(max_nodes=12))
+@property_test(200, topic_instances(max_nodes=12))
 def test_the_default_threshold_is_the_least_that_leaves_a_fifth_bulk(instance: TopicInstance) -> None:
     assert bulk_threshold(instance) == division_twins.default_eta(twins.interest_of(instance))
     result = DCB_M.run(instance, PROBLEMS["minmax-tco"])
@@ -230,15 +225,14 @@ def test_the_default_threshold_is_the_least_that_leaves_a_fifth_bulk(instance: T
     assert 5 * float(result.counters["bulk"]) <= instance.num_nodes
 
 
-@settings(max_examples=200, deadline=None)
-@given(instance=topic_instances(max_nodes=12), **PARAMETERS)
+@property_test(200, instance=topic_instances(max_nodes=12), **PARAMETERS)
 def test_pn_ratio_and_pairs_are_what_a_count_says(
     instance: TopicInstance, eta: int, partitions: int, coverage: int, seed: int
 ) -> None:
-    interest, place = twins.interest_of(instance), twins.place_by("lowest", 0)
+    interest, rank = twins.interest_of(instance), twins.rank_by("lowest", 0)
     division = divided(instance, eta, partitions, coverage, seed)
     bulk, parts = division_twins.bulk_nodes(interest, eta), division_twins.random_parts(interest, eta, partitions, seed)
-    chosen = division_twins.representatives(interest, place, parts, coverage)
+    chosen = division_twins.representatives(interest, rank, parts, coverage)
     known = division_twins.potential_neighbours(bulk, parts, chosen)
     assert division.pn_ratio == max(known) / instance.num_nodes
     combining = len(division_twins.potential_edges(bulk, chosen))
@@ -295,7 +289,7 @@ def test_a_part_of_the_root_and_the_leaves_of_lemma_8_has_degree_t(h: int) -> No
     partition = Partition(part_of, 2)
     order = tie_order("lowest", 0)
     division = Division(partition, partition.lightweight)
-    built = conquer_and_combine(instance, division, extend_gm_m, order, map, {})
+    built = conquer_and_combine(instance, division, extend_gm_m, order)
     assert PROBLEMS["minmax-tco"].violations(instance, built.overlay) == []
     assert built.counters["inner_max_degree"] == instance.num_topics == 2**h
     # Each node linked to the two halves of its topics: the optimum of Figure 1(a).
@@ -373,8 +367,7 @@ def test_every_node_falls_into_every_part_equally_often() -> None:
     assert ((count > 880) & (count < 1120)).all()
 
 
-@settings(max_examples=100, deadline=None)
-@given(instance=topic_instances(max_nodes=9), data=st.data())
+@property_test(100, instance=topic_instances(max_nodes=9), data=st.data())
 def test_a_part_knows_the_subscriptions_of_its_nodes(instance: TopicInstance, data: st.DataObject) -> None:
     nodes = sorted(data.draw(st.sets(st.integers(0, instance.num_nodes - 1), min_size=1)))
     assert restricted(instance, np.array(nodes, np.int32)) == instance.induced(np.array(nodes))

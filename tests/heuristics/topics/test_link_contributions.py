@@ -1,9 +1,8 @@
-"""The yardstick of the benchmarks is Greedy Merge: it too always adds an edge of maximum contribution."""
+"""The reference implementation of the benchmarks is Greedy Merge: it adds edges of maximum contribution only."""
 
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
 
 from benchmarks.link_contributions import greedy_merge_by_link_contributions
 from overlaybench.instances.catalogue import PROBLEMS
@@ -12,11 +11,11 @@ from overlaybench.instances.topics.instance import TopicInstance
 from tests.heuristics.topics import twins
 from tests.heuristics.topics.constructions import CONSTRUCTED
 from tests.heuristics.topics.test_guarantees import middling
+from tests.properties import property_test
 from tests.topic_strategies import topic_instances
 
 
-@settings(max_examples=100, deadline=None)
-@given(topic_instances())
+@property_test(100, topic_instances())
 def test_each_edge_contributes_most_when_it_is_added(instance: TopicInstance) -> None:
     check(instance)
 
@@ -30,7 +29,7 @@ def test_each_edge_contributes_most_when_it_is_added(instance: TopicInstance) ->
     ],
     ids=[*CONSTRUCTED, "random", "random, many topics"],
 )
-def test_so_it_does_on_larger_instances(instance: TopicInstance) -> None:
+def test_each_edge_contributes_most_on_larger_instances(instance: TopicInstance) -> None:
     check(instance)
 
 

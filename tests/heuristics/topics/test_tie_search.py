@@ -7,12 +7,17 @@ from fractions import Fraction
 from itertools import permutations
 
 import numpy as np
+import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlaybench.heuristics.topics.tie_search.extremes import SEARCHED, TooManyStates, extreme_ties
-from overlaybench.heuristics.topics.tie_search.steps import greedy
+from overlaybench.heuristics.topics.tie_search.extremes import (
+    SolveUnderTies,
+    TooManyStates,
+    extreme_ties,
+    has_extreme_ties,
+)
+from overlaybench.heuristics.topics.tie_search.steps import GreedySteps
 from overlaybench.instances.catalogue import PROBLEMS, methods_of
 from overlaybench.instances.errors import BadInput
 from overlaybench.instances.overlay import Overlay
@@ -20,21 +25,35 @@ from overlaybench.instances.result import Status
 from overlaybench.instances.topics.constructions import minmax_oda_matchings, nested_subscriptions
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.heuristics.topics import twins
+from tests.properties import property_test
 from tests.topic_strategies import topic_instances
 
 HEURISTICS = tuple(method for method in methods_of("overlaybench.heuristics.topics") if not method.anytime)
 
 BY_NAME = {method.name: method for method in HEURISTICS}
+SEARCHED = [method.name for method in HEURISTICS if has_extreme_ties(method)]
 TWINS: dict[str, Callable[..., set[twins.Edge]]] = {
     "gm": twins.greedy_merge,
     "gm-m": twins.gm_m,
     "minmax-oda": twins.minmax_oda,
-    "low-oda": lambda interest, place: twins.low_oda(interest, place, Fraction(3)),
+    "low-oda": lambda interest, rank: twins.low_oda(interest, rank, Fraction(3)),
     "cd-oda": twins.cd_oda,
     "cd-oda-1": twins.cd_oda_1,
     "cd-oda-2": twins.cd_oda_2,
     "2d-oda": twins.two_diameter_oda,
 }
+
+
+def steps_of(name: str, instance: TopicInstance) -> GreedySteps:
+    """The method's steps with its default options."""
+    method = BY_NAME[name]
+    assert isinstance(method.solve, SolveUnderTies)
+    options = method.complete({}, "min-tco")
+    return method.solve.steps(instance, **{name: value for name, value in options.items() if name != "ties"})
+
+
+def test_every_greedy_method_of_one_run_has_extremes() -> None:
+    assert set(SEARCHED) == set(TWINS)
 
 
 def values_over_all_orders(name: str, problem: str, instance: TopicInstance) -> list[float]:
@@ -49,14 +68,13 @@ def values_over_all_orders(name: str, problem: str, instance: TopicInstance) -> 
     interest = twins.interest_of(instance)
     values = []
     for order in permutations(candidates):
-        edges = TWINS[name](interest, {candidate: place for place, candidate in enumerate(order)}.__getitem__)
+        edges = TWINS[name](interest, {candidate: rank for rank, candidate in enumerate(order)}.__getitem__)
         values.append(PROBLEMS[problem].value(instance, Overlay.from_edges(n, sorted(edges))))
     return values
 
 
+@property_test(6, instance=topic_instances(max_nodes=4, max_topics=4), data=st.data(), quick=2)
 @pytest.mark.parametrize("name", SEARCHED)
-@settings(max_examples=6, deadline=None)
-@given(instance=topic_instances(max_nodes=4, max_topics=4), data=st.data())
 def test_extremes_are_those_over_all_orders_of_candidates(
     name: str, instance: TopicInstance, data: st.DataObject
 ) -> None:
@@ -65,33 +83,30 @@ def test_extremes_are_those_over_all_orders_of_candidates(
     problem = data.draw(st.sampled_from(["min-tco", "minmax-tco", "low-tco"]))
     values = values_over_all_orders(name, problem, instance)
     for extreme, expected in (("best", min(values)), ("worst", max(values))):
-        found = extreme_ties(instance, name, problem, extreme)
-        assert PROBLEMS[problem].value(instance, found.overlay) == expected
+        overlay = extreme_ties(steps_of(name, instance), problem, extreme).overlay
+        assert PROBLEMS[problem].value(instance, overlay) == expected
 
 
-def few_subscriptions(instance: TopicInstance):  # type: ignore[no-untyped-def]
+def few_subscriptions(instance: TopicInstance) -> npt.NDArray[np.int64]:
     """As many of the first nodes as have at most six subscriptions together, at least one."""
     sizes = np.cumsum(np.diff(instance.node_offsets))
     kept = np.arange(max(1, int((sizes <= 6).sum())))
     return kept if sizes[kept[-1]] <= 6 else np.array([int(np.argmin(np.diff(instance.node_offsets)))])
 
 
+@property_test(25, instance=topic_instances(max_nodes=6), quick=8)
 @pytest.mark.parametrize("name", SEARCHED)
-@settings(max_examples=25, deadline=None)
-@given(instance=topic_instances(max_nodes=6))
 def test_the_first_candidates_are_the_choices_of_ties_lowest(name: str, instance: TopicInstance) -> None:
-    steps = greedy(instance, name)
+    steps = steps_of(name, instance)
     state = steps.start()
     while candidates := steps.candidates(state):
         state = steps.after(state, candidates[0])
-    edges = [pair for place, pair in enumerate(steps.pairs) if state.edges >> place & 1]
     answer = BY_NAME[name].run(instance, PROBLEMS["min-tco"], ties="lowest").answer
-    assert answer == Overlay.from_edges(instance.num_nodes, edges)
+    assert answer == Overlay.from_edges(instance.num_nodes, steps.edges_of(state))
 
 
+@property_test(15, instance=topic_instances(max_nodes=5), seed=st.integers(0, 99), quick=5)
 @pytest.mark.parametrize("name", SEARCHED)
-@settings(max_examples=15, deadline=None)
-@given(instance=topic_instances(max_nodes=5), seed=st.integers(0, 99))
 def test_every_rule_for_ties_lies_between_the_extremes(name: str, instance: TopicInstance, seed: int) -> None:
     for problem in ("min-tco", "minmax-tco"):
         best, worst, lowest, highest, random = (
@@ -114,7 +129,7 @@ def test_lemma_5_is_the_worst_of_ties_and_a_star_the_best() -> None:
 def test_a_search_that_is_given_up_says_so_and_claims_nothing() -> None:
     instance = minmax_oda_matchings(n=6)
     with pytest.raises(TooManyStates, match="more than 50"):
-        extreme_ties(instance, "minmax-oda", "min-tco", "worst", most_states=50)
+        extreme_ties(steps_of("minmax-oda", instance), "min-tco", "worst", most_states=50)
     result = BY_NAME["minmax-oda"].run(minmax_oda_matchings(n=8), PROBLEMS["min-tco"], ties="worst", time_limit=0.05)
     assert result.status is Status.FAILED
     assert "time limit" in result.reason

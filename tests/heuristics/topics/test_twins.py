@@ -1,4 +1,4 @@
-"""Every heuristic gives the overlay of its plain twin, edge by edge."""
+"""Every heuristic gives the overlay of its twin in plain Python, edge by edge."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlaybench.heuristics.topics.cd_oda import cd_oda, cd_oda_1, cd_oda_2
@@ -23,6 +22,7 @@ from overlaybench.instances.topics.set_cover import SET_COVER_CONSTRUCTIONS
 from tests.heuristics.topics import twins
 from tests.heuristics.topics.constructions import CONSTRUCTED
 from tests.heuristics.topics.test_guarantees import middling
+from tests.properties import property_test
 from tests.topic_strategies import topic_instances
 
 PAIRS: dict[str, tuple[Callable[..., Overlay], Callable[..., set[twins.Edge]]]] = {
@@ -35,42 +35,36 @@ PAIRS: dict[str, tuple[Callable[..., Overlay], Callable[..., set[twins.Edge]]]] 
     "2d-oda": (two_diameter_oda, twins.two_diameter_oda),
 }
 TIES = ("lowest", "highest", "random")
-# The least k, k between and beyond small contributions, and k that no float near it stands for exactly.
+# The least k, k between and beyond small contributions, and k that are no exact floats.
 FACTORS = (1.0, 1.5, 2.0, 3.0, 7 / 3, 0.1 + 0.2 + 1.7, 100.0)
 
 
+@property_test(100, instance=topic_instances(), seed=st.integers(-5, 2**40))
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("name", PAIRS)
-@settings(max_examples=100, deadline=None)
-@given(instance=topic_instances(), seed=st.integers(-5, 2**40))
 def test_heuristic_equals_its_twin(name: str, ties: str, instance: TopicInstance, seed: int) -> None:
     method, twin = PAIRS[name]
-    assert edges(method(instance, ties=ties, seed=seed)) == twin(
-        twins.interest_of(instance), twins.place_by(ties, seed)
-    )
+    assert edges(method(instance, ties=ties, seed=seed)) == twin(twins.interest_of(instance), twins.rank_by(ties, seed))
 
 
+@property_test(150, instance=topic_instances(), seed=st.integers(0, 99), k=st.sampled_from(FACTORS) | st.floats(1, 8))
 @pytest.mark.parametrize("ties", TIES)
-@settings(max_examples=150, deadline=None)
-@given(instance=topic_instances(), seed=st.integers(0, 99), k=st.sampled_from(FACTORS) | st.floats(1, 8))
 def test_low_oda_equals_its_twin(ties: str, instance: TopicInstance, seed: int, k: float) -> None:
-    place = twins.place_by(ties, seed)
+    rank = twins.rank_by(ties, seed)
     assert edges(low_oda(instance, k=k, ties=ties, seed=seed)) == twins.low_oda(
-        twins.interest_of(instance), place, Fraction(k)
+        twins.interest_of(instance), rank, Fraction(k)
     )
 
 
+@property_test(100, instance=topic_instances(), seed=st.integers(0, 99), runs=st.integers(2, 4))
 @pytest.mark.parametrize("ties", TIES)
-@settings(max_examples=100, deadline=None)
-@given(instance=topic_instances(), seed=st.integers(0, 99), runs=st.integers(2, 4))
 def test_runs_of_greedy_merge_equal_their_twin(ties: str, instance: TopicInstance, seed: int, runs: int) -> None:
     assert edges(greedy_merge(instance, runs=runs, ties=ties, seed=seed)) == twins.greedy_merge_runs(
-        twins.interest_of(instance), twins.place_by(ties, seed), runs
+        twins.interest_of(instance), twins.rank_by(ties, seed), runs
     )
 
 
-@settings(max_examples=200, deadline=None)
-@given(topic_instances())
+@property_test(200, topic_instances())
 def test_ring_per_topic_equals_its_twin(instance: TopicInstance) -> None:
     assert edges(ring_per_topic(instance)) == twins.ring_per_topic(twins.interest_of(instance))
 
@@ -98,18 +92,16 @@ def test_heuristic_equals_its_twin_on_larger_instances(
 
 
 def check(instance: TopicInstance, name: str, ties: str, seed: int) -> None:
-    interest, place = twins.interest_of(instance), twins.place_by(ties, seed)
+    interest, rank = twins.interest_of(instance), twins.rank_by(ties, seed)
     if name == "low-oda":
-        assert edges(low_oda(instance, k=2.5, ties=ties, seed=seed)) == twins.low_oda(interest, place, Fraction(5, 2))
+        assert edges(low_oda(instance, k=2.5, ties=ties, seed=seed)) == twins.low_oda(interest, rank, Fraction(5, 2))
     elif name == "gm in 3 runs":
-        assert edges(greedy_merge(instance, runs=3, ties=ties, seed=seed)) == twins.greedy_merge_runs(
-            interest, place, 3
-        )
+        assert edges(greedy_merge(instance, runs=3, ties=ties, seed=seed)) == twins.greedy_merge_runs(interest, rank, 3)
     elif name == "ring-per-topic":
         assert edges(ring_per_topic(instance)) == twins.ring_per_topic(interest)
     else:
         method, twin = PAIRS[name]
-        assert edges(method(instance, ties=ties, seed=seed)) == twin(interest, place)
+        assert edges(method(instance, ties=ties, seed=seed)) == twin(interest, rank)
 
 
 def edges(overlay: Overlay) -> set[twins.Edge]:

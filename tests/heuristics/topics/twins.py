@@ -1,7 +1,7 @@
-"""The heuristics again, each as its paper tells it and nothing more: every quantity is computed anew at every step.
+"""The heuristics in plain Python, as their papers define them: every quantity is recomputed at every step.
 
 Nodes are 0…n-1; `interest` is the list of their topic sets; an overlay is a set of edges (u, v) with u < v.
-`place` gives a candidate's priority among equally good ones, the lowest being taken.
+`rank` maps a candidate to its rank among equally good ones; the lowest is taken.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from overlaybench.instances.topics.instance import TopicInstance
 
 Edge = tuple[int, int]
 Interest = list[set[int]]
-Place = Callable[[int], int]
+Rank = Callable[[int], int]
 
 
 def interest_of(instance: TopicInstance) -> Interest:
     return [set(instance.topics_of(v).tolist()) for v in range(instance.num_nodes)]
 
 
-def place_by(ties: str, seed: int) -> Place:
+def rank_by(ties: str, seed: int) -> Rank:
     """The tie rules; ``random`` is the finalizer of splitmix64 on 63 bits, the seed's own scrambling mixed in."""
     if ties == "lowest":
         return lambda candidate: candidate
@@ -37,17 +37,17 @@ def scramble(x: int) -> int:
     return x ^ x >> 31
 
 
-def greedy_merge(interest: Interest, place: Place) -> set[Edge]:
-    return greedy_merge_runs(interest, place, 1)
+def greedy_merge(interest: Interest, rank: Rank) -> set[Edge]:
+    return greedy_merge_runs(interest, rank, 1)
 
 
-def greedy_merge_runs(interest: Interest, place: Place, runs: int) -> set[Edge]:
+def greedy_merge_runs(interest: Interest, rank: Rank, runs: int) -> set[Edge]:
     used: set[Edge] = set()
     for _ in range(runs):
         overlay: set[Edge] = set()
         while True:
             weights = {edge: weight for edge, weight in contributions(interest, overlay).items() if edge not in used}
-            best = heaviest(weights, interest, place)
+            best = heaviest(weights, interest, rank)
             if best is None or weights[best] == 0:
                 break
             overlay.add(best)
@@ -63,50 +63,49 @@ def ring_per_topic(interest: Interest) -> set[Edge]:
     return overlay
 
 
-def minmax_oda(interest: Interest, place: Place) -> set[Edge]:
+def minmax_oda(interest: Interest, rank: Rank) -> set[Edge]:
     overlay: set[Edge] = set()
-    while any(weights := contributions(interest, overlay).values()):
-        weights = contributions(interest, overlay)
-        best = heaviest(least_raising(weights, overlay), interest, place)
+    while any((weights := contributions(interest, overlay)).values()):
+        best = heaviest(least_raising(weights, overlay), interest, rank)
         assert best is not None
         overlay.add(best)
     return overlay
 
 
-def gm_m(interest: Interest, place: Place) -> set[Edge]:
+def gm_m(interest: Interest, rank: Rank) -> set[Edge]:
     overlay: set[Edge] = set()
     while True:
         weights = {edge: weight for edge, weight in contributions(interest, overlay).items() if weight > 0}
-        best = heaviest(least_raising(weights, overlay), interest, place)
+        best = heaviest(least_raising(weights, overlay), interest, rank)
         if best is None:
             return overlay
         overlay.add(best)
 
 
-def low_oda(interest: Interest, place: Place, k: Fraction) -> set[Edge]:
+def low_oda(interest: Interest, rank: Rank, k: Fraction) -> set[Edge]:
     overlay: set[Edge] = set()
     while True:
         weights = contributions(interest, overlay)
-        e1 = heaviest(least_raising(weights, overlay), interest, place)
-        e2 = heaviest(weights, interest, place)
+        e1 = heaviest(least_raising(weights, overlay), interest, rank)
+        e2 = heaviest(weights, interest, rank)
         if e1 is None or e2 is None or weights[e2] == 0:
             return overlay
         overlay.add(e1 if weights[e1] >= weights[e2] / k else e2)
 
 
-def cd_oda(interest: Interest, place: Place) -> set[Edge]:
-    return _constant_diameter(interest, place, lambda weighted, neighbours: Fraction(neighbours))
+def cd_oda(interest: Interest, rank: Rank) -> set[Edge]:
+    return _constant_diameter(interest, rank, lambda weighted, neighbours: Fraction(neighbours))
 
 
-def cd_oda_1(interest: Interest, place: Place) -> set[Edge]:
-    return _constant_diameter(interest, place, lambda weighted, neighbours: Fraction(weighted))
+def cd_oda_1(interest: Interest, rank: Rank) -> set[Edge]:
+    return _constant_diameter(interest, rank, lambda weighted, neighbours: Fraction(weighted))
 
 
-def cd_oda_2(interest: Interest, place: Place) -> set[Edge]:
-    return _constant_diameter(interest, place, lambda weighted, neighbours: Fraction(weighted, neighbours))
+def cd_oda_2(interest: Interest, rank: Rank) -> set[Edge]:
+    return _constant_diameter(interest, rank, lambda weighted, neighbours: Fraction(weighted, neighbours))
 
 
-def _constant_diameter(interest: Interest, place: Place, score: Callable[[int, int], Fraction]) -> set[Edge]:
+def _constant_diameter(interest: Interest, rank: Rank, score: Callable[[int, int], Fraction]) -> set[Edge]:
     overlay: set[Edge] = set()
     left: set[int] = set().union(*interest)
 
@@ -118,13 +117,13 @@ def _constant_diameter(interest: Interest, place: Place, score: Callable[[int, i
 
     while left:
         nodes = [u for u in range(len(interest)) if interest[u] & left]
-        centre = min(nodes, key=lambda u: (-score(weighted(u), len(neighbours(u))), place(u)))
+        centre = min(nodes, key=lambda u: (-score(weighted(u), len(neighbours(u))), rank(u)))
         overlay |= {(min(centre, v), max(centre, v)) for v in neighbours(centre) if v != centre}
         left -= interest[centre]
     return overlay
 
 
-def two_diameter_oda(interest: Interest, place: Place) -> set[Edge]:
+def two_diameter_oda(interest: Interest, rank: Rank) -> set[Edge]:
     overlay: set[Edge] = set()
     left: set[int] = set().union(*interest)
     num_topics = len(left)
@@ -136,7 +135,7 @@ def two_diameter_oda(interest: Interest, place: Place) -> set[Edge]:
 
     while left:
         candidates = [(u, topic) for u in range(len(interest)) for topic in interest[u] & left]
-        centre, topic = min(candidates, key=lambda c: (-density(*c), place(c[0] * num_topics + c[1])))
+        centre, topic = min(candidates, key=lambda c: (-density(*c), rank(c[0] * num_topics + c[1])))
         overlay |= {(min(centre, v), max(centre, v)) for v in subscribers(interest, topic) if v != centre}
         left.remove(topic)
     return overlay
@@ -184,6 +183,6 @@ def _ends(overlay: set[Edge]) -> Iterator[int]:
         yield v
 
 
-def heaviest(weights: dict[Edge, int], interest: Interest, place: Place) -> Edge | None:
+def heaviest(weights: dict[Edge, int], interest: Interest, rank: Rank) -> Edge | None:
     n = len(interest)
-    return min(weights, key=lambda edge: (-weights[edge], place(edge[0] * n + edge[1])), default=None)
+    return min(weights, key=lambda edge: (-weights[edge], rank(edge[0] * n + edge[1])), default=None)

@@ -1,114 +1,121 @@
-"""An overlay under change: its links, degrees and bridges are those of the graph, after any additions and removals."""
+"""Links, degrees and bridges after any additions and removals of edges, against networkx; nearest neighbours."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any
 
 import networkx as nx
 import numpy as np
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlaybench.heuristics.topics.local_search.linked_overlay import (
+    Links,
+    Subscriptions,
+    add_edge,
     edges_of,
-    link,
-    linked,
+    links_of,
     mark_all_bridges,
-    next_suspect,
+    next_redundant,
+    remove_edge,
     subscriptions_of,
-    unlink,
 )
 from overlaybench.heuristics.topics.local_search.nearest import nearest_pairs
+from overlaybench.instances.arrays import Ids
 from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.topics.instance import TopicInstance
+from tests.properties import property_test
 from tests.topic_strategies import instances_with_overlays, overlays, topic_instances
 
 
-def topic_graphs(instance, overlay):
+def topic_graphs(instance: TopicInstance, overlay: Overlay) -> Iterator[tuple[int, Any]]:
     """G_t for each topic t, from the sets of topics."""
     for t in range(instance.num_topics):
-        graph = nx.Graph()
+        graph: Any = nx.Graph()
         graph.add_nodes_from(instance.subscribers(t).tolist())
         graph.add_edges_from((u, v) for u, v in overlay.edges.tolist() if u in graph and v in graph)
         yield t, graph
 
 
-def marks(instance, links, subscriptions):
+def marks(links: Links, subscriptions: Subscriptions) -> dict[tuple[int, tuple[int, ...]], bool]:
     """The links of each topic by their ends, with whether they are marked as bridges."""
-    found = {}
+    found: dict[tuple[int, tuple[int, ...]], bool] = {}
     for slot in links.members[: links.counts[0]]:
         one = links.first[slot]
         while one >= 0:
-            ends = tuple(sorted(int(subscriptions.topic_nodes[links.to[2 * one + i]]) for i in (0, 1)))
+            ends = tuple(sorted(int(subscriptions.topic_nodes[links.target[2 * one + i]]) for i in (0, 1)))
             assert ends == tuple(links.ends[slot])
             found[int(links.topic[one]), ends] = bool(links.bridge[one])
             one = links.following[one]
     return found
 
 
-def connected(instance, overlay):
+def connected(instance: TopicInstance, overlay: Overlay) -> Overlay:
     """The overlay with the path over each topic's subscribers added."""
     paths = [edge for t in range(instance.num_topics) for edge in pairwise(instance.subscribers(t).tolist())]
     return Overlay.from_edges(instance.num_nodes, [*overlay.edges.tolist(), *paths])
 
 
-@settings(deadline=None)
-@given(instances_with_overlays(), st.data())
-def test_links_stay_those_of_the_graph_through_any_changes(pair, data):
+@property_test(100, instances_with_overlays(), st.data())
+def test_links_stay_those_of_the_graph_through_any_changes(
+    pair: tuple[TopicInstance, Overlay], data: st.DataObject
+) -> None:
     instance, before = pair
     after = data.draw(overlays(instance.num_nodes))
     subscriptions = subscriptions_of(instance)
-    links = linked(before, subscriptions, spare_edges=40, spare_links=400)
+    links = links_of(before, subscriptions, spare_edges=40, spare_links=400)
     for slot in links.members[: links.counts[0]].tolist():
         if tuple(links.ends[slot]) not in set(map(tuple, after.edges.tolist())):
-            unlink(slot, links)
+            remove_edge(slot, links)
     for u, v in after.edges.tolist():
         if (u, v) not in set(map(tuple, before.edges.tolist())):
-            link(u, v, subscriptions, links)
+            add_edge(u, v, subscriptions, links)
     n = instance.num_nodes
     assert edges_of(links).tolist() == [u * n + v for u, v in after.edges.tolist()]
     assert links.degrees.tolist() == after.degrees.tolist()
     wanted = {(t, tuple(sorted(e))) for t, graph in topic_graphs(instance, after) for e in graph.edges}
-    assert set(marks(instance, links, subscriptions)) == wanted
+    assert set(marks(links, subscriptions)) == wanted
     chained = [
-        int(links.to[half])
+        int(links.target[half])
         for p in range(len(subscriptions.topic_nodes))
-        for half in walk(links.head[p], links.after)
-        if links.to[half ^ 1] == p
+        for half in half_edges(links.head[p], links.after)
+        if links.target[half ^ 1] == p
     ]
     assert len(chained) == 2 * len(wanted)
 
 
-def walk(half, after):
+def half_edges(half: int, after: Ids) -> Iterator[int]:
     while half >= 0:
         yield half
-        half = after[half]
+        half = int(after[half])
 
 
-@settings(deadline=None)
-@given(instances_with_overlays())
-def test_bridges_and_redundant_edges_are_those_of_networkx(pair):
+@property_test(100, instances_with_overlays())
+def test_bridges_and_redundant_edges_are_those_of_networkx(pair: tuple[TopicInstance, Overlay]) -> None:
     instance, overlay = pair
     overlay = connected(instance, overlay)
     subscriptions = subscriptions_of(instance)
-    links = linked(overlay, subscriptions, spare_edges=0, spare_links=0)
+    links = links_of(overlay, subscriptions, spare_edges=0, spare_links=0)
     most = int(np.diff(instance.topic_offsets).max())
     mark_all_bridges(subscriptions, links, np.zeros((5, most), np.int32))
     bridges = {(t, tuple(sorted(e))) for t, graph in topic_graphs(instance, overlay) for e in nx.bridges(graph)}
-    found = marks(instance, links, subscriptions)
+    found = marks(links, subscriptions)
     assert {key for key, bridge in found.items() if bridge} == bridges
-    redundant = set()
+    redundant: set[tuple[int, ...]] = set()
     while links.counts[2]:
-        slot = next_suspect(0.5, links)
+        slot = next_redundant(0.5, links)
         if slot >= 0:
             redundant.add(tuple(links.ends[slot].tolist()))
     assert redundant == set(map(tuple, overlay.edges.tolist())) - {ends for _, ends in bridges}
 
 
-@settings(deadline=None)
-@given(topic_instances(max_nodes=9), st.integers(1, 4))
-def test_nearest_are_those_with_most_in_common_rare_topics_counting_more(instance, count):
+@property_test(100, topic_instances(max_nodes=9), st.integers(1, 4))
+def test_nearest_are_those_with_most_in_common_weighted_by_rarity(instance: TopicInstance, count: int) -> None:
     sizes = [len(instance.subscribers(t)) for t in range(instance.num_topics)]
     worth = [round(100 * float(np.log(2 * max(sizes) / size))) for size in sizes]
     topics = [set(instance.topics_of(v).tolist()) for v in range(instance.num_nodes)]
-    expected = set()
+    expected: set[tuple[int, ...]] = set()
     for v in range(instance.num_nodes):
         scores = {u: sum(worth[t] for t in topics[u] & topics[v]) for u in range(instance.num_nodes) if u != v}
         reached = sorted((score for score in scores.values() if score), reverse=True)[:count]
@@ -121,5 +128,5 @@ def test_nearest_are_those_with_most_in_common_rare_topics_counting_more(instanc
     assert len(nearest(instance, count)) <= instance.num_nodes * count
 
 
-def nearest(instance, count):
+def nearest(instance: TopicInstance, count: int) -> set[tuple[int, ...]]:
     return {divmod(key, instance.num_nodes) for key in nearest_pairs(instance, count).tolist()}

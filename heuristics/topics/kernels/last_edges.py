@@ -1,4 +1,4 @@
-"""The end of a greedy run without degree rule, where no edge contributes more than one topic any more."""
+"""The last edges of Greedy Merge: those of contribution 1, num_edges without a search over pairs."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import numpy as np
 import numpy.typing as npt
 
 from ...compiled import kernel
-from .ties import RULES, TieOrder, priority
+from .ties import RULES, TieOrder, rank_of
 from .topic_components import TopicComponents, unite
 
 _LOWEST, _HIGHEST = RULES.index("lowest"), RULES.index("highest")
 
 
-def last_links(components: TopicComponents, order: TieOrder) -> npt.NDArray[np.int64]:
+def last_edges(components: TopicComponents, order: TieOrder) -> npt.NDArray[np.int64]:
     """The edges u·|V| + v that Greedy Merge adds once every contribution is at most 1; `components` is updated.
 
-    An edge that contributes one topic leaves the contributions of all other topics as they are. So the topics
-    part, and for each the greedy choice in the order of ties is a minimum spanning tree of its components: for
-    ``lowest`` (``highest``) a star at its lowest (highest) subscriber, for ``random`` Prim's tree. No pair is
-    listed. Cost O(Σ_t |V_t|), for ``random`` O(Σ_t |V_t|²).
+    An edge that contributes to one topic does not change the other topics, so the topics are independent. For each,
+    the greedy choice in the order of ties is a minimum spanning tree of its components: for ``lowest`` (``highest``)
+    a star at its lowest (highest) subscriber, for ``random`` Prim's tree. Cost O(Σ_t |V_t|), for ``random``
+    O(Σ_t |V_t|²).
     """
     if order.rule == _LOWEST or order.rule == _HIGHEST:
         return _stars(components, order.rule == _HIGHEST)
@@ -28,30 +28,28 @@ def last_links(components: TopicComponents, order: TieOrder) -> npt.NDArray[np.i
 @kernel
 def _stars(components: TopicComponents, highest: bool) -> npt.NDArray[np.int64]:
     n, nodes, label = len(components.node_offsets) - 1, components.topic_nodes, components.label
-    edges = np.empty(len(nodes), np.int64)
-    found = 0
+    edges, num_edges = np.empty(len(nodes), np.int64), 0
     for topic in range(len(components.topic_offsets) - 1):
         first, last = components.topic_offsets[topic], components.topic_offsets[topic + 1]
         hub = last - 1 if highest else first
         for k in range(1, last - first):
-            place = hub - k if highest else hub + k
-            if label[place] != label[hub]:
-                unite(hub, place, components)
-                edges[found] = np.int64(min(nodes[hub], nodes[place])) * n + max(nodes[hub], nodes[place])
-                found += 1
-    return edges[:found].copy()
+            position = hub - k if highest else hub + k
+            if label[position] != label[hub]:
+                unite(hub, position, components)
+                edges[num_edges] = np.int64(min(nodes[hub], nodes[position])) * n + max(nodes[hub], nodes[position])
+                num_edges += 1
+    return edges[:num_edges].copy()
 
 
 @kernel
 def _spanning_trees(components: TopicComponents, order: TieOrder) -> npt.NDArray[np.int64]:
     n = len(components.node_offsets) - 1
-    edges = np.empty(len(components.topic_nodes), np.int64)
-    found = 0
+    edges, num_edges = np.empty(len(components.topic_nodes), np.int64), 0
     for topic in range(len(components.topic_offsets) - 1):
         first, last = components.topic_offsets[topic], components.topic_offsets[topic + 1]
         nodes, label = components.topic_nodes[first:last], components.label[first:last]
-        found += _spanning_tree(n, nodes, label, order, edges[found:])
-    return edges[:found].copy()
+        num_edges += _spanning_tree(n, nodes, label, order, edges[num_edges:])
+    return edges[:num_edges].copy()
 
 
 @kernel
@@ -62,13 +60,13 @@ def _spanning_tree(
     order: TieOrder,
     edges: npt.NDArray[np.int64],
 ) -> int:
-    """Prim's algorithm on one topic: the tree takes in whole components, best edge out of it first."""
+    """Prim's algorithm on the components of one topic; returns the number of edges."""
     outside = np.arange(len(nodes))
     num_outside = len(nodes)
     best = np.full(len(nodes), 2**63 - 1, np.int64)
     via = np.zeros(len(nodes), np.int64)
     entered = np.empty(len(nodes), np.int64)
-    found, entering = 0, 0
+    num_edges, entering = 0, 0
     while True:
         num_entered, num_left = 0, 0
         for k in outside[:num_outside]:
@@ -80,13 +78,13 @@ def _spanning_tree(
                 num_left += 1
         num_outside = num_left
         if num_outside == 0:
-            return found
+            return num_edges
         for k in outside[:num_outside]:
             for inside in entered[:num_entered]:
                 edge = np.int64(min(nodes[k], nodes[inside])) * n + max(nodes[k], nodes[inside])
-                place = priority(edge, order)
-                if place <= best[k]:
-                    best[k], via[k] = place, edge
+                rank = rank_of(edge, order)
+                if rank <= best[k]:
+                    best[k], via[k] = rank, edge
         entering = outside[np.argmin(best[outside[:num_outside]])]
-        edges[found] = via[entering]
-        found += 1
+        edges[num_edges] = via[entering]
+        num_edges += 1

@@ -1,0 +1,255 @@
+"""An overlay to which a greedy algorithm adds edges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ....instances.overlay import Overlay
+from ....instances.topics.instance import TopicInstance
+from ...compiled import kernel
+from .contributions import Contributions, Degrees, Edges, Eligible, contributions_to, eligible_nodes, partners
+from .ties import RULES, TieOrder, candidate_of, rank_of
+from .topic_components import TopicComponents, contribution, join, singletons, unite
+
+Bounds = npt.NDArray[np.int32]
+Groups = npt.NDArray[np.int32]
+
+ANY_DEGREE = 2**31 - 1
+_HIGHEST, _RANDOM = RULES.index("highest"), RULES.index("random")
+_NO_EDGES = np.empty(0, np.int64)
+
+
+class OverlayBuild(NamedTuple):
+    """An overlay, and counters of the run that built it."""
+
+    overlay: Overlay
+    counters: Mapping[str, float | str] = MappingProxyType({})
+
+
+class PartialOverlay:
+    """An overlay that starts without edges; edges are added and never removed.
+
+    Contributions only fall. For each node an upper bound on the contributions of its pairs with later nodes
+    therefore stays valid, and only nodes whose bound reaches the current maximum are counted: no list of pairs is kept.
+
+    Attributes
+    ----------
+    instance : TopicInstance
+    order : TieOrder
+    components : TopicComponents
+    degrees : int32 array, shape (|V|,)
+    contributions : Contributions
+        Of all pairs but those `used`.
+    initial_max_degree : int
+        Of the overlay that this one extends; 0 without one.
+    excess_components : int
+        The number of components beyond one a topic; 0 means topic-connected.
+    evaluations : int
+        The number of pairs of maximum contribution whose contribution was computed again before their addition.
+    """
+
+    def __init__(self, instance: TopicInstance, order: TieOrder, *, used: Edges = _NO_EDGES) -> None:
+        self.instance, self.order = instance, order
+        self.components = singletons(instance)
+        self.degrees = np.zeros(instance.num_nodes, dtype=np.int32)
+        self.initial_max_degree = 0
+        self.excess_components = self._initial_excess = instance.num_subscriptions - instance.num_topics
+        self.evaluations = 0
+        self.contributions = contributions_to(self.components, used)
+        self._added: list[Edges] = []
+
+    def start_from(self, group_of: Groups, degrees: Degrees, max_degree: int) -> None:
+        """Start from part of a given overlay: the subscriptions of a group are connected, and nodes have degrees.
+
+        `group_of` has a number for each subscription of ``node_topics``; below 0 stands for no group, and a group is
+        within one topic. `max_degree` is that of the given overlay, whose edges are not among :attr:`edges`. Cost
+        O(Σ|T_v| log |V|).
+        """
+        self.degrees += degrees
+        self.initial_max_degree = max_degree
+        self.excess_components -= _unite_groups(group_of, self.components)
+        self._initial_excess = self.excess_components
+
+    def bounds(self) -> Bounds:
+        """An initial upper bound for each node: its number of topics."""
+        return np.diff(self.instance.node_offsets).astype(np.int32)
+
+    def add_level(self, bounds: Bounds, level: int, below: int) -> None:
+        """Add, in the order of ties, every edge that contributes `level`, while both its ends have degrees `below`.
+
+        No such edge may contribute more; afterwards all contribute less, and `bounds` are lowered. Cost O(Σ|T_v|) and
+        a row of :mod:`.contributions` for each node whose bound is `level`; for random ties once more for
+        every O(Σ|T_v|) edges.
+        """
+        eligible = eligible_nodes(self.degrees, below, self.components)
+        if self.order.rule == _RANDOM:
+            bucket, capacity = np.array([-1]), 2**20 + 4 * self.instance.num_subscriptions
+            while len(bucket):
+                after = int(bucket[-1])
+                bucket = _collect(level, after, capacity, bounds, eligible, self.contributions, self.order)
+                self._add_bucket(bucket, level, below)
+                if len(bucket) < capacity:
+                    break
+        else:
+            most = self.excess_components // level
+            edges, evaluations = _add_rows(level, most, bounds, eligible, self.contributions, self.order)
+            self.evaluations += evaluations
+            self.record(edges, merged=level * len(edges))
+        np.minimum(bounds, level - 1, out=bounds)
+
+    def add_best(self, bounds: Bounds, above: float) -> bool:
+        """Add the best of all edges if it contributes more than `above`; returns whether it does.
+
+        Lowers `bounds` that are too high. Cost as for :meth:`add_level`.
+        """
+        eligible = None
+        while (level := int(bounds.max())) > above:
+            eligible = eligible or eligible_nodes(self.degrees, ANY_DEGREE, self.components)
+            rank = _best(level, bounds, eligible, self.contributions, self.order)
+            if rank >= 0:
+                self._add_bucket(np.array([rank]), level, ANY_DEGREE)
+                return True
+        return False
+
+    def record(self, edges: Edges, merged: int) -> None:
+        """Record edges u·|V| + v that are in :attr:`components` already, and how many components they merged."""
+        self._added.append(edges)
+        self.excess_components -= merged
+
+    @property
+    def edges(self) -> Edges:
+        """The edges as numbers u·|V| + v, in the order of their addition."""
+        return np.concatenate(self._added) if self._added else _NO_EDGES
+
+    def counters(self) -> dict[str, int]:
+        """Edges added, components merged by them, and evaluations."""
+        return {
+            "steps": len(self.edges),
+            "merges": self._initial_excess - self.excess_components,
+            "evaluations": self.evaluations,
+        }
+
+    def overlay(self) -> Overlay:
+        """The overlay of the edges."""
+        n, edges = len(self.degrees), np.sort(self.edges)
+        return Overlay(n, np.stack([edges // n, edges % n], axis=1).astype(np.int32))
+
+    def _add_bucket(self, bucket: Edges, level: int, below: int) -> None:
+        edges = _add_sorted(bucket, level, self.degrees, below, self.components, self.order)
+        self.evaluations += len(bucket)
+        self.record(edges, merged=level * len(edges))
+
+
+@kernel
+def _add_rows(
+    level: int, most: int, bounds: Bounds, eligible: Eligible, contributions: Contributions, order: TieOrder
+) -> tuple[Edges, int]:
+    """Add at most `most` edges in lexicographic order, or its reverse; returns them and the number of evaluations."""
+    n, nodes, backwards = len(eligible.degrees), eligible.nodes, order.rule == _HIGHEST
+    degrees, below = eligible.degrees, eligible.below
+    edges, num_edges, evaluations = np.empty(most, np.int64), 0, 0
+    for step in range(len(nodes)):
+        u = nodes[len(nodes) - 1 - step if backwards else step]
+        if bounds[u] < level or degrees[u] >= below:
+            continue
+        row, bounds[u] = partners(u, level, eligible, contributions)
+        for v in row[::-1] if backwards else row[::1]:
+            if degrees[u] >= below:
+                break
+            evaluations += 1
+            if degrees[v] < below and contribution(u, v, contributions.components) == level:
+                join(u, v, contributions.components)
+                degrees[u] += 1
+                degrees[v] += 1
+                edges[num_edges] = np.int64(u) * n + v
+                num_edges += 1
+    return edges[:num_edges].copy(), evaluations
+
+
+@kernel
+def _collect(
+    level: int,
+    after: int,
+    capacity: int,
+    bounds: Bounds,
+    eligible: Eligible,
+    contributions: Contributions,
+    order: TieOrder,
+) -> Edges:
+    """The lowest ranks above `after`, at most `capacity`, of edges that contribute `level`, sorted."""
+    best, num = np.empty(2 * capacity, np.int64), 0
+    limit = np.int64(2**63 - 1)
+    for u in eligible.nodes:
+        if bounds[u] < level or eligible.degrees[u] >= eligible.below:
+            continue
+        row, bounds[u] = partners(u, level, eligible, contributions)
+        for v in row:
+            rank = rank_of(np.int64(u) * len(eligible.degrees) + v, order)
+            if after < rank <= limit:
+                best[num] = rank
+                num += 1
+            if num == len(best):
+                best.sort()
+                num, limit = capacity, best[capacity - 1]
+    best[:num].sort()
+    return best[: min(num, capacity)].copy()
+
+
+@kernel
+def _add_sorted(
+    bucket: Edges, level: int, degrees: Degrees, below: int, components: TopicComponents, order: TieOrder
+) -> Edges:
+    """Add, in order, every edge of a sorted bucket that still contributes `level`; returns these."""
+    n = len(degrees)
+    edges, num_edges = np.empty_like(bucket), 0
+    for rank in bucket:
+        edge = candidate_of(rank, order)
+        u = edge // n
+        v = edge - u * n
+        if degrees[u] < below and degrees[v] < below and contribution(u, v, components) == level:
+            join(u, v, components)
+            degrees[u] += 1
+            degrees[v] += 1
+            edges[num_edges] = edge
+            num_edges += 1
+    return edges[:num_edges].copy()
+
+
+@kernel
+def _best(level: int, bounds: Bounds, eligible: Eligible, contributions: Contributions, order: TieOrder) -> int:
+    """The lowest rank of an edge that contributes `level`, if none contributes more; -1 if there is none."""
+    n, nodes, best = len(eligible.degrees), eligible.nodes, -1
+    for step in range(len(nodes)):
+        u = nodes[len(nodes) - 1 - step if order.rule == _HIGHEST else step]
+        if bounds[u] < level:
+            continue
+        row, bounds[u] = partners(u, level, eligible, contributions)
+        for v in row:
+            rank = rank_of(np.int64(u) * n + v, order)
+            if best < 0 or rank < best:
+                best = rank
+        if best >= 0 and order.rule != _RANDOM:
+            break
+    return best
+
+
+@kernel
+def _unite_groups(group_of: Groups, components: TopicComponents) -> int:
+    """Connect the subscriptions of each group; returns the number of components merged."""
+    first = np.full(len(group_of), -1, np.int64)
+    count = 0
+    for i in range(len(group_of)):
+        group, position = group_of[i], components.position[i]
+        if group < 0:
+            continue
+        if first[group] < 0:
+            first[group] = position
+        elif components.label[position] != components.label[first[group]]:
+            unite(first[group], position, components)
+            count += 1
+    return count
