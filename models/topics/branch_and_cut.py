@@ -148,9 +148,9 @@ def _front(
         simple = simple_bounds(requirements, clock)
         front = pareto_front(requirements, simple, minimise, starts, clock)
         total.complete, total.counters, bound = front.complete, front.counters, front.lower_bound
-        total.stopped_by = total.stopped_by or clock.stopped_by
     except OutOfTime:
         bound = math.ceil(fitted) * math.ceil(mean_degree_bound(instance, fitted))
+    total.stopped_by = total.stopped_by or clock.stopped_by
     best = min(overlays, key=lambda overlay: problem.value(instance, overlay))
     return _proposal(best, float(bound), total), total.certificate
 

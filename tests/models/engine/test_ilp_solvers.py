@@ -12,8 +12,8 @@ from overlaybench.instances.overlay import Overlay
 from overlaybench.models.engine import ilp_solvers
 from overlaybench.models.engine.ilp_solvers import SOLVERS
 from overlaybench.models.topics.compact.ilp_model import build_ilp
-from overlaybench.models.topics.compact.subproblem import Subproblem
 from overlaybench.models.topics.compact.requirements import requirements_of
+from overlaybench.models.topics.compact.subproblem import Subproblem
 from tests.models.topics.small_instances import uniform_instance
 
 FOREVER = Clock(None)

@@ -147,16 +147,13 @@ def test_a_forged_certificate_is_refused() -> None:
             forged.check(instance)
 
 
-@pytest.mark.parametrize("seeds", tiers(8, 20))
 @pytest.mark.parametrize("method", [BRANCH_AND_CUT, LP_BOUND], ids=lambda method: method.name)
 @pytest.mark.parametrize("problem", ["min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true"])
-def test_a_stored_certificate_proves_the_bound_at_the_root(
-    method: Method[Any, Any], problem: str, seeds: range
-) -> None:
+def test_a_stored_certificate_proves_the_bound_at_the_root(method: Method[Any, Any], problem: str) -> None:
     if problem not in method.problems:
         pytest.skip("not answered")
     checked = 0
-    for seed in seeds:
+    for seed in range(20):
         instance = small_instance(seed)
         result = method.run(instance, PROBLEMS[problem], certificate=True)
         if "certificate" in result.counters:

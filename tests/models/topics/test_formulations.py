@@ -30,11 +30,10 @@ PROBLEMS = {problem.name: problem for problem in TOPIC_PROBLEMS}
 FOREVER = Clock(None)
 
 
-@pytest.mark.parametrize("seeds", tiers(3, 6))
 @pytest.mark.parametrize("problem", ["min-tco", "minmax-tco"])
-def test_many_flows_bound_at_least_as_well_as_one_and_better_on_some(problem: str, seeds: range) -> None:
+def test_many_flows_bound_at_least_as_well_as_one_and_better_on_some(problem: str) -> None:
     better = 0
-    for seed in seeds:
+    for seed in range(6):
         instance = uniform_instance(14, 10, 3, seed)
         one = relaxation_bound(instance, problem, formulation="single")
         many = relaxation_bound(instance, problem, formulation="multi")

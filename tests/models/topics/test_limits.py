@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ HEURISTICS = tuple(method for method in methods_of("overlaybench.heuristics.topi
 MODELS = methods_of("overlaybench.models.topics")
 
 METHODS = {method.name: method for method in MODELS if method.name in ("ilp", "cp-sat")}
+slow = partial(pytest.param, marks=pytest.mark.slow)
 VARIANTS = [("ilp", {"solver": "highs"}), ("ilp", {"solver": "cbc"}), ("cp-sat", {})]
 # None of these compact models proves an optimum here in ten seconds, and those of 2d-true not in an hour.
 HARD = uniform_instance(60, 30, 5)
@@ -47,7 +48,7 @@ def described(case: object) -> object:
     return "-".join(map(str, case.values())) if isinstance(case, dict) else case
 
 
-@pytest.mark.parametrize("problem", ["min-tco", "minmax-tco", "low-tco", "2d-true"])
+@pytest.mark.parametrize("problem", ["min-tco", *(slow(name) for name in ("minmax-tco", "low-tco", "2d-true"))])
 @pytest.mark.parametrize(("name", "options"), VARIANTS, ids=described)
 def test_incumbent_and_bound_of_a_stopped_run_are_valid(name: str, options: dict[str, Any], problem: str) -> None:
     result = METHODS[name].run(HARD, PROBLEMS[problem], time_limit=1, **options)
@@ -59,22 +60,24 @@ def test_incumbent_and_bound_of_a_stopped_run_are_valid(name: str, options: dict
     assert 0 <= result.gap < 1
 
 
+@pytest.mark.parametrize("limit", [0.7, slow(2)])
 @pytest.mark.parametrize(("name", "options"), VARIANTS, ids=described)
-def test_two_seconds_do_not_prove_a_true_diameter(name: str, options: dict[str, Any]) -> None:
-    result = METHODS[name].run(HARD, PROBLEMS["2d-true"], time_limit=2, **options)
+def test_two_seconds_do_not_prove_a_true_diameter(name: str, options: dict[str, Any], limit: float) -> None:
+    result = METHODS[name].run(HARD, PROBLEMS["2d-true"], time_limit=limit, **options)
     assert result.status is Status.TIME_LIMIT
     _, value, bound = bounded(result)
     assert bound < value
 
 
+@pytest.mark.parametrize("limits", [(0.0, 0.03, 0.12), slow((0.01, 0.06, 0.25))])
 @pytest.mark.parametrize("problem", [problem.name for problem in TOPIC_PROBLEMS])
 @pytest.mark.parametrize(("name", "options"), VARIANTS, ids=described)
 def test_no_time_limit_makes_a_bound_or_an_infeasibility_false(
-    name: str, options: dict[str, Any], problem: str
+    name: str, options: dict[str, Any], problem: str, limits: tuple[float, ...]
 ) -> None:
     instance = uniform_instance(16, 12, 4)
     best = optimum_of_sixteen_nodes(problem)
-    for limit in (0.0, 0.01, 0.03, 0.06, 0.12, 0.25):
+    for limit in limits:
         result = METHODS[name].run(instance, PROBLEMS[problem], time_limit=limit, start="none", **options)
         assert result.status in (Status.TIME_LIMIT, Status.OPTIMAL), f"{limit}: {result.status}, {result.reason}"
         if result.lower_bound is not None:
