@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from overlaybench.heuristics.content.clustering import clustering
@@ -15,14 +17,16 @@ from overlaybench.heuristics.content.kernels.grown_trees import traffic_on_grown
 from overlaybench.heuristics.content.random_assignment import random_assignment
 from overlaybench.heuristics.content.steiner_mixing import steiner_mixing
 from overlaybench.instances.catalogue import WORKLOADS, methods_of
-from overlaybench.instances.content.instance import ContentInstance
+from overlaybench.instances.content.instance import ContentInstance, Floats
 from overlaybench.instances.content.overlay import ContentOverlay
-from overlaybench.instances.content.problems import CONTENT_PROBLEMS
+from overlaybench.instances.content.problems import CONTENT_PROBLEMS, ContentProblem
 from overlaybench.instances.result import Status
 from tests.content_brute_force import Network, cost, optimum
 from tests.content_strategies import content_instances
 from tests.heuristics.content import twins
 from tests.heuristics.content.constructions import beside_a_far_broker
+from tests.outcomes import answer_of, value_of
+from tests.properties import property_test
 
 CONTENT_HEURISTICS = methods_of("overlaybench.heuristics.content")
 
@@ -30,10 +34,9 @@ STEINER, MST, SHARED = CONTENT_PROBLEMS
 METHODS = {method.name: method for method in CONTENT_HEURISTICS}
 
 
-@given(content_instances(max_users=7, max_brokers=4, tight=True))
-@settings(max_examples=80, deadline=None)
+@property_test(80, content_instances(max_users=7, max_brokers=4, tight=True))
 @pytest.mark.parametrize("name", ["greedy_packing", "clustering"])
-def test_the_two_stage_heuristics_agree_with_their_twins(name, instance):
+def test_the_two_stage_heuristics_agree_with_their_twins(name: str, instance: ContentInstance) -> None:
     method, twin = {"greedy_packing": greedy_packing, "clustering": clustering}[name], getattr(twins, name)
     try:
         found = method(instance).tolist()
@@ -44,15 +47,13 @@ def test_the_two_stage_heuristics_agree_with_their_twins(name, instance):
         assert found == twin(instance)
 
 
-@given(content_instances(max_users=7, max_brokers=4))
-@settings(max_examples=80, deadline=None)
-def test_grown_trees_agree_with_their_twin(instance):
+@property_test(80, content_instances(max_users=7, max_brokers=4))
+def test_grown_trees_agree_with_their_twin(instance: ContentInstance) -> None:
     assert traffic_on_grown_trees(instance).tolist() == twins.traffic_on_grown_trees(instance)
 
 
-@given(st.integers(2, 7), st.integers(1, 4), st.integers(0, 2**32 - 1))
-@settings(max_examples=80, deadline=None)
-def test_closure_trees_use_the_brokers_of_a_minimum_spanning_tree_of_users(users, brokers, seed):
+@property_test(80, st.integers(2, 7), st.integers(1, 4), st.integers(0, 2**32 - 1))
+def test_closure_trees_use_the_brokers_of_a_minimum_spanning_tree_of_users(users: int, brokers: int, seed: int) -> None:
     random = np.random.default_rng(seed)
     places, homes = random.random((users, 2)), random.random((brokers, 2))
     access = np.hypot(*(places[:, None] - homes).T).T + random.random((users, brokers))  # so that no two ways tie
@@ -61,26 +62,28 @@ def test_closure_trees_use_the_brokers_of_a_minimum_spanning_tree_of_users(users
     assert set(np.flatnonzero(brokers_between(access, core)).tolist()) == used
 
 
-@given(content_instances(max_users=7, max_brokers=4))
-@settings(max_examples=40, deadline=None)
+@property_test(40, content_instances(max_users=7, max_brokers=4))
 @pytest.mark.parametrize("trees", [traffic_on_closure_trees, traffic_on_grown_trees])
-def test_every_message_with_another_subscriber_puts_its_rate_on_each_of_its_users(trees, instance):
+def test_every_message_with_another_subscriber_puts_its_rate_on_each_of_its_users(
+    trees: Callable[[ContentInstance], Floats], instance: ContentInstance
+) -> None:
     alone = instance.subscriptions.sum(axis=0) - instance.subscriptions == 0
     sent = np.where(alone, 0.0, instance.rates)
     received = np.where(instance.subscriptions, instance.rates.sum(axis=0) - instance.rates, 0.0)
     assert trees(instance).sum(axis=1).tolist() == (sent + received).sum(axis=1).tolist()
 
 
-@given(content_instances(max_users=6, tight=True), st.integers(0, 3))
-@settings(max_examples=40, deadline=None)
+@property_test(40, content_instances(max_users=6, tight=True), st.integers(0, 3))
 @pytest.mark.parametrize("problem", CONTENT_PROBLEMS, ids=lambda problem: problem.routing)
 @pytest.mark.parametrize("name", METHODS)
-def test_capacities_hold_or_the_method_says_what_stops_it(name, problem, instance, seed):
+def test_capacities_hold_or_the_method_says_what_stops_it(
+    name: str, problem: ContentProblem, instance: ContentInstance, seed: int
+) -> None:
     result = METHODS[name].run(instance, problem, seed=seed)
     if result.status is Status.FEASIBLE:
         network = Network(instance.core.tolist())
-        best = cost(instance, network, result.answer.brokers.tolist(), problem.routing)
-        assert result.value >= best if problem is not MST else result.value == best
+        best = cost(instance, network, answer_of(result).brokers.tolist(), problem.routing)
+        assert value_of(result) >= best if problem is not MST else result.value == best
     elif result.status is Status.INFEASIBLE:
         assert instance.capacity_conflict() == result.reason
     else:
@@ -89,26 +92,24 @@ def test_capacities_hold_or_the_method_says_what_stops_it(name, problem, instanc
     assert (again.status, again.answer, again.counters) == (result.status, result.answer, result.counters)
 
 
-@given(content_instances(max_users=4, tight=True))
-@settings(max_examples=40, deadline=None)
+@property_test(40, content_instances(max_users=4, tight=True))
 @pytest.mark.parametrize("problem", CONTENT_PROBLEMS, ids=lambda problem: problem.routing)
-def test_no_heuristic_beats_the_best_of_all_assignments(problem, instance):
+def test_no_heuristic_beats_the_best_of_all_assignments(problem: ContentProblem, instance: ContentInstance) -> None:
     best = optimum(instance, problem.routing)
     for method in CONTENT_HEURISTICS:
         result = method.run(instance, problem)
         assert result.value is None or result.value >= best
 
 
-@given(content_instances(max_users=6))
-@settings(max_examples=40, deadline=None)
-def test_greedy_packing_has_the_least_access_cost_where_capacities_do_not_bind(instance):
+@property_test(40, content_instances(max_users=6))
+def test_greedy_packing_has_the_least_access_cost_where_capacities_do_not_bind(instance: ContentInstance) -> None:
     access = MST.measures(instance, ContentOverlay(greedy_packing(instance)))["access"]
     assert access == (instance.demands * instance.access.min(axis=1)).sum()
 
 
-def test_one_user_too_many_is_named_with_the_numbers_and_the_heaviest_first_can_fit():
+def test_one_user_too_many_is_named_with_the_numbers_and_the_heaviest_first_can_fit() -> None:
     demand, prices = np.array([[1.0], [1.0], [2.0], [2.0]]), np.array([[1.0, 2.0]] * 4)
-    instance = ContentInstance(prices, np.zeros((2, 2)), np.full(2, 3.0), demand, np.zeros((4, 1)))
+    instance = ContentInstance(prices, np.zeros((2, 2)), np.full(2, 3.0), demand, np.zeros((4, 1), np.bool_))
     result = METHODS["greedy-packing"].run(instance, MST)
     assert result.status is Status.FAILED
     assert result.reason == (
@@ -117,14 +118,14 @@ def test_one_user_too_many_is_named_with_the_numbers_and_the_heaviest_first_can_
     assert METHODS["greedy-packing"].run(instance, MST, order="heaviest").status is Status.FEASIBLE
 
 
-def test_random_assignment_gives_every_broker_its_share():
+def test_random_assignment_gives_every_broker_its_share() -> None:
     instance = WORKLOADS["content"].generate(users=4000, brokers=4, intervals=2)
     counts = np.bincount(random_assignment(instance, seed=1), minlength=4)
     assert abs(counts - 1000).max() < 5 * np.sqrt(750)
     assert (random_assignment(instance, seed=1) != random_assignment(instance, seed=2)).any()
 
 
-def test_mixing_draws_in_proportion_to_the_traffic():
+def test_mixing_draws_in_proportion_to_the_traffic() -> None:
     instance = WORKLOADS["content"].generate(users=40, brokers=5, intervals=8, width=0.2, slack=100.0)
     traffic = traffic_on_closure_trees(instance)
     user = int(np.argmax((traffic > 0).sum(axis=1)))
@@ -133,7 +134,7 @@ def test_mixing_draws_in_proportion_to_the_traffic():
     assert abs(drawn - traffic[user] / traffic[user].sum()).max() < 0.12
 
 
-def test_grown_trees_have_no_constant_ratio():
+def test_grown_trees_have_no_constant_ratio() -> None:
     for users in (4, 8, 16):
         instance = beside_a_far_broker(users)
         grown, closure = (
@@ -143,9 +144,8 @@ def test_grown_trees_have_no_constant_ratio():
         assert closure <= 100 + 2 * users
 
 
-@given(content_instances(max_users=6, max_brokers=4), st.data())
-@settings(max_examples=30, deadline=None)
-def test_twice_the_rates_change_no_assignment(instance, data):
+@property_test(30, content_instances(max_users=6, max_brokers=4), st.data())
+def test_twice_the_rates_change_no_assignment(instance: ContentInstance, data: st.DataObject) -> None:
     assume(instance.rates.any())
     busier = ContentInstance(
         instance.access, instance.core, instance.capacities, 2 * instance.rates, instance.subscriptions

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlaybench.heuristics.content.kernels.placement import cost, cost_changes, move, placement_of, users_of
@@ -13,21 +12,21 @@ from overlaybench.heuristics.content.kernels.routing import route
 from overlaybench.instances.content.instance import ContentInstance
 from overlaybench.instances.content.overlay import ContentOverlay
 from overlaybench.instances.content.problems import CONTENT_PROBLEMS
-from tests.content_brute_force import Network
+from tests.content_brute_force import Network, Tree
 from tests.content_strategies import assignments, content_instances
+from tests.properties import property_test
 
 ROUTINGS = [problem.routing for problem in CONTENT_PROBLEMS]
 PROBLEMS = {problem.routing: problem for problem in CONTENT_PROBLEMS}
 
 
-def tree_of(data, network):
+def tree_of(data: st.DataObject, network: Network) -> Tree:
     return data.draw(st.sampled_from(network.spanning_trees))
 
 
-@given(st.data())
-@settings(max_examples=100, deadline=None)
+@property_test(100, st.data())
 @pytest.mark.parametrize("routing", ROUTINGS)
-def test_the_price_from_each_broker_is_that_of_the_best_tree(routing, data):
+def test_the_price_from_each_broker_is_that_of_the_best_tree(routing: str, data: st.DataObject) -> None:
     core = data.draw(content_instances(max_users=1, max_brokers=5, max_channels=1)).core
     network = Network(core.tolist())
     wanted = np.array(data.draw(st.lists(st.booleans(), min_size=len(core), max_size=len(core))))
@@ -44,10 +43,9 @@ def test_the_price_from_each_broker_is_that_of_the_best_tree(routing, data):
             assert network.steiner(ends) <= prices[broker] <= network.spanning(ends)
 
 
-@given(st.data())
-@settings(max_examples=60, deadline=None)
+@property_test(60, st.data())
 @pytest.mark.parametrize("routing", ROUTINGS)
-def test_a_move_changes_the_cost_by_what_was_foretold(routing, data):
+def test_a_move_changes_the_cost_by_what_was_foretold(routing: str, data: st.DataObject) -> None:
     instance = data.draw(content_instances(max_users=6, max_brokers=4))
     brokers, user = data.draw(assignments(instance)), data.draw(st.integers(0, instance.num_users - 1))
     tree = tree_of(data, Network(instance.core.tolist())) if routing == "shared-tree" else ()
@@ -63,10 +61,9 @@ def test_a_move_changes_the_cost_by_what_was_foretold(routing, data):
         assert [values.tolist() for values in moved] == [values.tolist() for values in expected]
 
 
-@given(st.data())
-@settings(max_examples=60, deadline=None)
+@property_test(60, st.data())
 @pytest.mark.parametrize("routing", ROUTINGS)
-def test_a_placement_costs_what_the_judge_says(routing, data):
+def test_a_placement_costs_what_the_judge_says(routing: str, data: st.DataObject) -> None:
     instance = data.draw(content_instances(max_users=6, max_brokers=4))
     brokers = data.draw(assignments(instance))
     overlay = route(instance, brokers, routing)
@@ -79,7 +76,7 @@ def test_a_placement_costs_what_the_judge_says(routing, data):
         assert value <= PROBLEMS["mst"].value(instance, ContentOverlay(brokers))
 
 
-def test_the_relaying_broker_of_a_star_metric_is_found():
+def test_the_relaying_broker_of_a_star_metric_is_found() -> None:
     core = np.array([[0, 2, 2, 1], [2, 0, 2, 1], [2, 2, 0, 1], [1, 1, 1, 0]], dtype=float)
     rates, wanted = np.array([[1.0], [0.0], [0.0]]), np.array([[False], [True], [True]])
     instance = ContentInstance(np.ones((3, 4)), core, np.full(4, np.inf), rates, wanted)

@@ -6,8 +6,10 @@ import math
 from fractions import Fraction
 from itertools import combinations
 
+from overlaybench.instances.content.instance import ContentInstance
 
-def greedy_packing(instance):
+
+def greedy_packing(instance: ContentInstance) -> list[int]:
     loads, found = [0.0] * instance.num_brokers, []
     for u in range(instance.num_users):
         broker = min(
@@ -19,11 +21,12 @@ def greedy_packing(instance):
     return found
 
 
-def clustering(instance):
+def clustering(instance: ContentInstance) -> list[int]:
     users, brokers = range(instance.num_users), range(instance.num_brokers)
-    loads, found = [0.0] * instance.num_brokers, dict.fromkeys(users, None)
+    loads: list[float] = [0.0] * instance.num_brokers
+    found: dict[int, int] = {}
 
-    def traffic(a, b):
+    def traffic(a: int, b: int) -> int:
         return sum(
             int(instance.rates[a, c]) * bool(instance.subscriptions[b, c])
             + int(instance.rates[b, c]) * bool(instance.subscriptions[a, c])
@@ -33,7 +36,7 @@ def clustering(instance):
     for broker in brokers:
         pairs = [
             pair
-            for pair in combinations([u for u in users if found[u] is None], 2)
+            for pair in combinations([u for u in users if u not in found], 2)
             if loads[broker] + float(instance.demands[list(pair)].sum()) <= instance.load_limits()[broker]
         ]
         if pairs:
@@ -48,31 +51,31 @@ def clustering(instance):
                 found[u] = broker
                 loads[broker] += float(instance.demands[u])
     for u in users:
-        if found[u] is None:
+        if u not in found:
             found[u] = max(
                 (b for b in brokers if fits(instance, loads, u, b)),
                 key=lambda b: (
-                    ratio(sum(traffic(u, other) for other in users if found[other] == b), instance.access[u, b]),
+                    ratio(sum(traffic(u, other) for other in users if found.get(other) == b), instance.access[u, b]),
                     -instance.access[u, b],
                     -b,
                 ),
             )
             loads[found[u]] += float(instance.demands[u])
-    return list(found.values())
+    return [found[u] for u in users]
 
 
-def ratio(traffic, price):
+def ratio(traffic: float, price: float) -> Fraction | float:
     if price:
         return Fraction(traffic) / Fraction(float(price))
     return math.inf if traffic else Fraction(0)
 
 
-def fits(instance, loads, user, broker):
-    return loads[broker] + float(instance.demands[user]) <= instance.load_limits()[broker]
+def fits(instance: ContentInstance, loads: list[float], user: int, broker: int) -> bool:
+    return bool(loads[broker] + float(instance.demands[user]) <= instance.load_limits()[broker])
 
 
-def traffic_on_grown_trees(instance):
-    """Prim's algorithm from each publisher on each channel that it shares with somebody else."""
+def traffic_on_grown_trees(instance: ContentInstance) -> list[list[float]]:
+    """Prim's algorithm from each publisher on each channel with another subscriber."""
     users, brokers = range(instance.num_users), range(instance.num_brokers)
     access, core = instance.access, instance.core
     traffic = [[0.0] * len(brokers) for _ in users]
@@ -82,8 +85,8 @@ def traffic_on_grown_trees(instance):
             rate, others = float(instance.rates[s, c]), [u for u in wanting if u != s]
             if not rate or not others:
                 continue
-            ways = {b: min(core[b, last] + access[u, last] for last in brokers for u in others) for b in brokers}
-            start = min(brokers, key=lambda b: (access[s, b] + ways[b], b))
+            paths = {b: min(core[b, last] + access[u, last] for last in brokers for u in others) for b in brokers}
+            start = min(brokers, key=lambda b: (access[s, b] + paths[b], b))
             traffic[s][start] += rate
             reached, left = {start}, set(wanting)
             while left:
@@ -97,21 +100,21 @@ def traffic_on_grown_trees(instance):
     return traffic
 
 
-def closure_tree_brokers(access, core):
-    """The brokers on the ways of a minimum spanning tree of users, and the price of that tree; every tie broken apart.
+def closure_tree_brokers(access: list[list[float]], core: list[list[float]]) -> tuple[set[int], float]:
+    """The brokers on the paths of a minimum spanning tree of users, and its price; for prices without ties.
 
-    Ways are those of the metric closure: between two users through any one or two brokers.
+    Paths are those of the metric closure: between two users through any one or two brokers.
     """
     users, brokers = range(len(access)), range(len(core))
-    ways = {
+    paths = {
         (u, v): min((access[u][a] + core[a][b] + access[v][b], (a, b)) for a in brokers for b in brokers)
         for u in users
         for v in users
         if u != v
     }
-    joined, used, price = {0}, set(), 0
+    joined, used, price = {0}, set(), 0.0
     while len(joined) < len(users):
-        (step, pair), new = min((ways[u, v], v) for u in joined for v in users if v not in joined)
+        (step, pair), new = min((paths[u, v], v) for u in joined for v in users if v not in joined)
         joined.add(new)
         used |= set(pair)
         price += step

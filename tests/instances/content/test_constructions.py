@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import networkx as nx
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from overlaybench.instances.catalogue import WORKLOADS
@@ -13,11 +13,11 @@ from overlaybench.instances.content.files import read_content, write_content
 from overlaybench.instances.errors import BadInput
 from overlaybench.instances.steiner.instance import SteinerInstance
 from tests.content_brute_force import optimum
+from tests.properties import property_test
 from tests.steiner_brute_force import least_cost, small_graph
 
 
-@settings(max_examples=30)
-@given(seed=st.integers(0, 10_000))
+@property_test(30, seed=st.integers(0, 10_000))
 def test_with_brokers_at_all_nodes_an_overlay_costs_as_much_as_a_steiner_tree(seed: int) -> None:
     graph = small_graph(seed, most_nodes=5)
     assume(graph.num_terminals <= 4)
@@ -28,12 +28,11 @@ def test_with_brokers_at_all_nodes_an_overlay_costs_as_much_as_a_steiner_tree(se
             steiner_overlay(graph)
 
 
-@settings(max_examples=30)
-@given(seed=st.integers(0, 10_000))
+@property_test(30, seed=st.integers(0, 10_000))
 def test_with_brokers_at_steiner_nodes_alone_an_overlay_costs_no_less(seed: int) -> None:
     graph = small_graph(seed, most_nodes=5)
     assume(nx.is_connected(graph.to_networkx()) and graph.num_terminals < graph.num_nodes)
-    assert optimum(steiner_overlay(graph, brokers_at="steiner-nodes"), "steiner") >= least_cost(graph)
+    assert optimum(steiner_overlay(graph, brokers_at="steiner-nodes"), "steiner") >= (least_cost(graph) or 0)
 
 
 def test_two_terminals_side_by_side_need_a_detour_where_brokers_are_at_steiner_nodes() -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlaybench.instances.content.core_prices import metric_closure
@@ -19,8 +20,9 @@ from overlaybench.instances.content.overlay import ContentOverlay, RoutingTree
 from overlaybench.instances.content.overlay_files import read_content_overlay, write_content_overlay
 from overlaybench.instances.errors import BadInput
 from tests.content_strategies import assignments, content_instances
+from tests.properties import property_test
 
-GOOD = {
+GOOD: dict[str, Any] = {
     "format": "content/1",
     "channels": ["news", "sport"],
     "brokers": {"b2": {"capacity": None}, "b10": {"capacity": 12.5}},
@@ -32,19 +34,19 @@ GOOD = {
 }
 
 
-def changed(*path, to):
+def changed(*path: str, to: object) -> dict[str, Any]:
     data = copy.deepcopy(GOOD)
-    place = data
+    entry = data
     for key in path[:-1]:
-        place = place[key]
+        entry = entry[key]
     if to is None:
-        del place[path[-1]]
+        del entry[path[-1]]
     else:
-        place[path[-1]] = to
+        entry[path[-1]] = to
     return data
 
 
-def test_labels_are_numbered_in_natural_order(tmp_path):
+def test_labels_are_numbered_in_natural_order(tmp_path: Path) -> None:
     file = tmp_path / "x.json"
     file.write_text(json.dumps(GOOD))
     instance = read_content(file)
@@ -82,7 +84,7 @@ def test_labels_are_numbered_in_natural_order(tmp_path):
         (changed("format", to="topics/1"), 'needs an object with "format": "content/1"'),
     ],
 )
-def test_bad_files_are_named_with_the_place(tmp_path, data, message):
+def test_bad_files_are_named_with_the_place(tmp_path: Path, data: dict[str, Any], message: str) -> None:
     file = tmp_path / "x.json"
     file.write_text(json.dumps(data))
     with pytest.raises(BadInput) as error:
@@ -92,7 +94,7 @@ def test_bad_files_are_named_with_the_place(tmp_path, data, message):
     assert "\n" not in str(error.value)
 
 
-def test_prices_that_are_no_metric_are_named_or_closed(tmp_path):
+def test_prices_that_are_no_metric_are_named_or_closed(tmp_path: Path) -> None:
     file = tmp_path / "x.json"
     data = changed("brokers", "b3", to={"capacity": 1})
     data["core"] = {"b2": {"b10": 9, "b3": 2}, "b3": {"b10": 3}}
@@ -111,9 +113,10 @@ def test_prices_that_are_no_metric_are_named_or_closed(tmp_path):
         read_content(file)
 
 
-@given(content_instances(max_brokers=4, tight=True), st.sampled_from([".json", ".npz"]))
-@settings(max_examples=40, deadline=None)
-def test_what_is_written_is_read(tmp_path_factory, instance, ending):
+@property_test(40, content_instances(max_brokers=4, tight=True), st.sampled_from([".json", ".npz"]))
+def test_what_is_written_is_read(
+    tmp_path_factory: pytest.TempPathFactory, instance: ContentInstance, ending: str
+) -> None:
     file = tmp_path_factory.mktemp("content") / f"x{ending}"
     write_content(instance, file)
     again = read_content(file)
@@ -121,7 +124,7 @@ def test_what_is_written_is_read(tmp_path_factory, instance, ending):
     assert [again.user_label(u) for u in range(again.num_users)] == [f"u{u}" for u in range(again.num_users)]
 
 
-def test_labels_survive_npz(tmp_path):
+def test_labels_survive_npz(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text(json.dumps(GOOD))
     instance = read_content(tmp_path / "x.json")
     write_content(instance, tmp_path / "x.npz")
@@ -130,7 +133,7 @@ def test_labels_survive_npz(tmp_path):
 
 
 @pytest.mark.parametrize("broken", ["text", "missing", "objects"])
-def test_broken_npz_files_are_bad_input(tmp_path, broken):
+def test_broken_npz_files_are_bad_input(tmp_path: Path, broken: str) -> None:
     file = tmp_path / "x.npz"
     if broken == "text":
         file.write_text("content")
@@ -138,18 +141,19 @@ def test_broken_npz_files_are_bad_input(tmp_path, broken):
         np.savez(file, access=np.ones((1, 1)))
     else:
         names = ("access", "core", "capacities", "rates", "subscriptions")
-        np.savez(file, **dict.fromkeys(names, np.array(["a"])))
+        arrays: dict[str, Any] = dict.fromkeys(names, np.array(["a"]))
+        np.savez(file, **arrays)
     with pytest.raises(BadInput, match=r"x\.npz: "):
         read_content(file)
 
 
-def test_unknown_endings_are_bad_input(tmp_path):
+def test_unknown_endings_are_bad_input(tmp_path: Path) -> None:
     for act in (read_content, lambda file: write_content(instance_of_one(), file)):
         with pytest.raises(BadInput, match=r"unknown ending '\.csv'"):
             act(tmp_path / "x.csv")
 
 
-def instance_of_one(**changes):
+def instance_of_one(**changes: Any) -> ContentInstance:
     arrays = {
         "access": np.ones((1, 2)),
         "core": np.array([[0.0, 1.0], [1.0, 0.0]]),
@@ -175,13 +179,13 @@ def instance_of_one(**changes):
         ({"user_labels": ["a", "b"]}, "2 user labels for 1 users"),
     ],
 )
-def test_bad_arrays_are_bad_input(changes, message):
+def test_bad_arrays_are_bad_input(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(BadInput) as error:
         instance_of_one(**changes)
     assert message in str(error.value)
 
 
-def test_instances_are_immutable_and_labels_no_part_of_the_digest():
+def test_instances_are_immutable_and_labels_no_part_of_the_digest() -> None:
     instance = instance_of_one()
     for array in (instance.rates, instance.access, instance.demands, pickle.loads(pickle.dumps(instance)).rates):
         with pytest.raises(ValueError, match="read-only"):
@@ -191,20 +195,19 @@ def test_instances_are_immutable_and_labels_no_part_of_the_digest():
     assert instance_of_one(rates=np.array([[1.0, 2.0]])).digest != instance.digest
 
 
-def test_a_sample_keeps_its_users():
+def test_a_sample_keeps_its_users() -> None:
     rates = np.arange(20.0).reshape(10, 2)
     whole = ContentInstance(np.ones((10, 1)), np.zeros((1, 1)), np.full(1, np.inf), rates, rates > 5)
     part = whole.sample(4, seed=1)
-    kept = [int(label[1:]) for label in part.user_labels]
+    kept = [int(label[1:]) for label in part.user_labels or ()]
     assert kept == sorted(set(kept))
     assert part.rates.tolist() == rates[kept].tolist()
     with pytest.raises(BadInput, match="a sample of 11 users from 10"):
         whole.sample(11, seed=1)
 
 
-@given(st.integers(1, 5), st.integers(0, 10**6))
-@settings(max_examples=30, deadline=None)
-def test_closed_prices_are_a_metric_below_the_given_ones(count, seed):
+@property_test(30, st.integers(1, 5), st.integers(0, 10**6))
+def test_closed_prices_are_a_metric_below_the_given_ones(count: int, seed: int) -> None:
     upper = np.triu(np.random.default_rng(seed).integers(0, 20, (count, count)), 1).astype(float)
     prices = upper + upper.T
     core = metric_closure(prices)
@@ -213,9 +216,8 @@ def test_closed_prices_are_a_metric_below_the_given_ones(count, seed):
     assert metric_closure(core).tolist() == core.tolist()
 
 
-@given(st.data())
-@settings(max_examples=30, deadline=None)
-def test_overlays_survive_files_and_packing(tmp_path_factory, data):
+@property_test(30, st.data())
+def test_overlays_survive_files_and_packing(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     instance = data.draw(content_instances(max_brokers=4))
     last = instance.num_brokers - 1
     broker, channel = st.integers(0, last), st.none() | st.integers(0, instance.num_channels - 1)
@@ -243,7 +245,7 @@ def test_overlays_survive_files_and_packing(tmp_path_factory, data):
         ({"assignment": {"u0": "b0"}, "trees": [{"links": [], "sources": "b0"}]}, 'tree 0: "sources" must be a list'),
     ],
 )
-def test_bad_overlay_files_are_named_with_the_place(tmp_path, data, message):
+def test_bad_overlay_files_are_named_with_the_place(tmp_path: Path, data: dict[str, Any], message: str) -> None:
     file = tmp_path / "a.json"
     file.write_text(json.dumps({"format": "content-overlay/1", **data}))
     with pytest.raises(BadInput) as error:

@@ -6,14 +6,15 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlaybench.instances.content.instance import ContentInstance
+from overlaybench.instances.arrays import Ids
+from overlaybench.instances.content.instance import ContentInstance, Floats
 from overlaybench.instances.content.overlay import ContentOverlay, RoutingTree
 from overlaybench.instances.content.problems import CONTENT_PROBLEMS, broker_traffic
 from tests.content_brute_force import Network, connected, cost, demands
 from tests.content_strategies import assignments, content_instances
+from tests.properties import property_test
 
 STEINER, MST, SHARED = CONTENT_PROBLEMS
 
@@ -25,7 +26,7 @@ def star_metric() -> ContentInstance:
     return ContentInstance(np.ones((3, 4)), core, np.full(4, np.inf), rates, wanted)
 
 
-def test_a_relaying_broker_saves_a_quarter_in_the_star_metric():
+def test_a_relaying_broker_saves_a_quarter_in_the_star_metric() -> None:
     instance, brokers = star_metric(), np.array([0, 1, 2])
     star = [(0, 3), (1, 3), (2, 3)]
     relayed = ContentOverlay(brokers, (RoutingTree.of(star, 0, [0]),))
@@ -37,7 +38,7 @@ def test_a_relaying_broker_saves_a_quarter_in_the_star_metric():
     assert SHARED.measures(instance, shared)["core"] == 3
 
 
-def best_trees(instance, network, brokers, routing):
+def best_trees(instance: ContentInstance, network: Network, brokers: Ids, routing: str) -> tuple[RoutingTree, ...]:
     """The trees of an assignment that brute force finds best."""
     if routing == "mst":
         return ()
@@ -60,9 +61,8 @@ def best_trees(instance, network, brokers, routing):
     return tuple(trees)
 
 
-@given(st.data())
-@settings(max_examples=60, deadline=None)
-def test_the_judges_sum_what_every_message_pays(data):
+@property_test(60, st.data())
+def test_the_judges_sum_what_every_message_pays(data: st.DataObject) -> None:
     instance = data.draw(content_instances(max_brokers=4))
     brokers = data.draw(assignments(instance))
     network = Network(instance.core.tolist())
@@ -78,9 +78,8 @@ def test_the_judges_sum_what_every_message_pays(data):
     assert instance.demands.tolist() == demands(instance)
 
 
-@given(st.data())
-@settings(max_examples=40, deadline=None)
-def test_the_order_of_users_brokers_and_channels_does_not_matter(data):
+@property_test(40, st.data())
+def test_the_order_of_users_brokers_and_channels_does_not_matter(data: st.DataObject) -> None:
     instance = data.draw(content_instances())
     brokers = data.draw(assignments(instance))
     users, places, channels = (
@@ -98,9 +97,8 @@ def test_the_order_of_users_brokers_and_channels_does_not_matter(data):
     assert MST.value(moved, answer) == MST.value(instance, ContentOverlay(brokers))
 
 
-@given(st.data())
-@settings(max_examples=40, deadline=None)
-def test_twice_the_prices_or_the_rates_cost_twice(data):
+@property_test(40, st.data())
+def test_twice_the_prices_or_the_rates_cost_twice(data: st.DataObject) -> None:
     instance = data.draw(content_instances())
     answer = ContentOverlay(data.draw(assignments(instance)))
     value = MST.value(instance, answer)
@@ -109,12 +107,12 @@ def test_twice_the_prices_or_the_rates_cost_twice(data):
     assert MST.value(dearer, answer) == MST.value(busier, answer) == 2 * value
 
 
-def changed_to(instance, **changed):
+def changed_to(instance: ContentInstance, **changed: Floats) -> ContentInstance:
     names = ("access", "core", "capacities", "rates", "subscriptions")
     return ContentInstance(**{name: changed.get(name, getattr(instance, name)) for name in names})
 
 
-def test_a_broker_above_its_capacity_is_named_with_the_numbers():
+def test_a_broker_above_its_capacity_is_named_with_the_numbers() -> None:
     instance = dataclasses.replace(star_metric(), capacities=np.array([0.5, 9, 9, 9]))
     assert MST.violations(instance, ContentOverlay(np.array([0, 1, 2]))) == ["broker 'b0' carries 1 of 0.5"]
 
@@ -137,40 +135,39 @@ def test_a_broker_above_its_capacity_is_named_with_the_numbers():
         ),
     ],
 )
-def test_trees_that_do_not_carry_the_messages_are_violations(trees, fault):
+def test_trees_that_do_not_carry_the_messages_are_violations(trees: tuple[RoutingTree, ...], fault: str) -> None:
     assert fault in STEINER.violations(star_metric(), ContentOverlay(np.array([0, 1, 2]), trees))
 
 
-def test_the_shared_tree_must_span_all_brokers():
+def test_the_shared_tree_must_span_all_brokers() -> None:
     brokers = np.array([0, 1, 2])
     for links in ([(0, 1), (1, 2)], [(0, 1), (1, 2), (0, 2), (2, 3)]):
         assert SHARED.violations(star_metric(), ContentOverlay(brokers, (RoutingTree.of(links),)))
     assert SHARED.violations(star_metric(), ContentOverlay(brokers))
 
 
-def test_answers_of_the_wrong_size_are_violations():
+def test_answers_of_the_wrong_size_are_violations() -> None:
     for brokers in ([0, 1], [0, 1, 4]):
         assert MST.violations(star_metric(), ContentOverlay(np.array(brokers)))
 
 
-@given(content_instances(tight=True))
-@settings(max_examples=60, deadline=None)
-def test_a_capacity_conflict_is_said_only_where_no_assignment_fits(instance):
+@property_test(60, content_instances(tight=True))
+def test_a_capacity_conflict_is_said_only_where_no_assignment_fits(instance: ContentInstance) -> None:
     from tests.content_brute_force import assignments as fitting
 
     if instance.capacity_conflict():
         assert next(iter(fitting(instance)), None) is None
 
 
-def test_capacity_conflicts_give_the_numbers():
-    def conflict(demand, capacities):
+def test_capacity_conflicts_give_the_numbers() -> None:
+    def conflict(demand: list[float], capacities: list[float]) -> str:
         size = len(demand)
         instance = ContentInstance(
             np.ones((size, len(capacities))),
             np.zeros((len(capacities),) * 2),
             np.array(capacities, dtype=float),
             np.array(demand, dtype=float)[:, None],
-            np.zeros((size, 1)),
+            np.zeros((size, 1), np.bool_),
         )
         return instance.capacity_conflict()
 
@@ -180,7 +177,7 @@ def test_capacity_conflicts_give_the_numbers():
     assert conflict([3, 3], [3, 3]) == ""
 
 
-def test_spanning_trees_of_brute_force_are_as_many_as_cayley_says():
+def test_spanning_trees_of_brute_force_are_as_many_as_cayley_says() -> None:
     for count in range(1, 5):
         network = Network(np.zeros((count, count)).tolist())
         assert len(network.spanning_trees) == max(1, count ** (count - 2))

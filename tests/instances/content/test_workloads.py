@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
@@ -18,16 +18,16 @@ from overlaybench.instances.content.generating_functions import (
     intersected_cells,
 )
 from overlaybench.instances.errors import BadInput
+from tests.properties import property_test
 
 CONTENT = WORKLOADS["content"]
 coefficient = st.floats(-3, 3) | st.integers(-2, 2).map(float)
 
 
-@given(coefficient, coefficient, coefficient)
+@property_test(100, coefficient, coefficient, coefficient)
 @example(5e-324, 0.0, 1.0)
 @example(1e-200, -1e-200, 0.5)
-@settings(max_examples=100, deadline=None)
-def test_a_cut_quadratic_is_integrated_exactly(a, b, c):
+def test_a_cut_quadratic_is_integrated_exactly(a: float, b: float, c: float) -> None:
     ends = np.linspace(0, 1, 6)
     found = cut_quadratic_integral(np.array([[a, b, c]]), ends)[0]
     near = np.roots([x if abs(x) > 1e-9 else 0.0 for x in (a, b, c)])  # tells quad where to look, no more
@@ -38,9 +38,8 @@ def test_a_cut_quadratic_is_integrated_exactly(a, b, c):
         assert integral == pytest.approx(expected, abs=1e-7)
 
 
-@given(st.integers(1, 12), st.integers(1, 5), st.integers(0, 10**6))
-@settings(max_examples=50, deadline=None)
-def test_a_coarse_histogram_is_the_sum_of_a_fine_one(intervals, times, seed):
+@property_test(50, st.integers(1, 12), st.integers(1, 5), st.integers(0, 10**6))
+def test_a_coarse_histogram_is_the_sum_of_a_fine_one(intervals: int, times: int, seed: int) -> None:
     coefficients = np.random.default_rng(seed).uniform(-1, 1, (4, 3))
     coarse = cut_quadratic_histogram(coefficients, equal_cells(intervals), 10_000)
     fine = cut_quadratic_histogram(coefficients, equal_cells(intervals * times), 10_000)
@@ -48,9 +47,10 @@ def test_a_coarse_histogram_is_the_sum_of_a_fine_one(intervals, times, seed):
     assert (fine >= 0).all()
 
 
-@given(st.floats(0, 1), st.floats(0, 1), st.integers(1, 50))
-@settings(max_examples=100, deadline=None)
-def test_a_subscription_touches_every_interval_that_it_wants_something_of(one, other, intervals):
+@property_test(100, st.floats(0, 1), st.floats(0, 1), st.integers(1, 50))
+def test_a_subscription_touches_every_interval_that_it_wants_something_of(
+    one: float, other: float, intervals: int
+) -> None:
     low, high = min(one, other), max(one, other)
     found = intersected_cells(np.array([low]), np.array([high]), intervals)[0]
     for x in (low, high, (low + high) / 2):
@@ -61,9 +61,8 @@ def test_a_subscription_touches_every_interval_that_it_wants_something_of(one, o
     assert high <= (places[-1] + 1) / intervals + 1e-12
 
 
-@given(st.integers(0, 10**6), st.integers(1, 9), st.integers(1, 9))
-@settings(max_examples=50, deadline=None)
-def test_exact_cells_make_up_every_subscription(seed, users, grain):
+@property_test(50, st.integers(0, 10**6), st.integers(1, 9), st.integers(1, 9))
+def test_exact_cells_make_up_every_subscription(seed: int, users: int, grain: int) -> None:
     low, high = np.sort(np.random.default_rng(seed).integers(0, grain + 1, (2, users)) / grain, axis=0)
     ends = exact_cells(low, high)
     assert (np.diff(ends) > 0).all()
@@ -73,7 +72,7 @@ def test_exact_cells_make_up_every_subscription(seed, users, grain):
     assert inside.tolist() == ((low[:, None] < middles) & (middles < high[:, None])).tolist()
 
 
-def test_exact_cells_count_no_false_positive():
+def test_exact_cells_count_no_false_positive() -> None:
     given = {"seed": 3, "users": 40, "brokers": 4}
     exact, coarse, fine = (
         CONTENT.generate(**given, **cells) for cells in ({"cells": "exact"}, {"intervals": 10}, {"intervals": 1000})
@@ -90,7 +89,7 @@ def test_exact_cells_count_no_false_positive():
 
 @pytest.mark.parametrize("metric", ["plane", "independent", "cheapest-ways"])
 @pytest.mark.parametrize("ratio", [1.0, 8.0])
-def test_prices_are_whole_metric_and_in_the_ratio_asked(metric, ratio):
+def test_prices_are_whole_metric_and_in_the_ratio_asked(metric: str, ratio: float) -> None:
     instance = CONTENT.generate(seed=4, users=400, brokers=20, intervals=10, metric=metric, access_to_core=ratio)
     core = instance.core
     assert (core == np.rint(core)).all()
@@ -99,13 +98,13 @@ def test_prices_are_whole_metric_and_in_the_ratio_asked(metric, ratio):
     assert instance.access.mean() / mean == pytest.approx(ratio, rel=0.02)
 
 
-def test_capacities_are_equal_and_come_to_twice_the_demand():
+def test_capacities_are_equal_and_come_to_twice_the_demand() -> None:
     instance = CONTENT.generate(seed=1, users=500, brokers=25, intervals=40)
     assert len(set(instance.capacities.tolist())) == 1
     assert 2 * instance.demands.sum() <= instance.capacities.sum() < 2 * instance.demands.sum() + 25
 
 
-def test_the_same_seed_at_another_ratio_or_grain_has_the_same_users():
+def test_the_same_seed_at_another_ratio_or_grain_has_the_same_users() -> None:
     near, far = (CONTENT.generate(seed=7, users=60, brokers=4, access_to_core=ratio) for ratio in (1.0, 32.0))
     assert near.rates.tolist() == far.rates.tolist()
     assert near.subscriptions.tolist() == far.subscriptions.tolist()
@@ -114,7 +113,7 @@ def test_the_same_seed_at_another_ratio_or_grain_has_the_same_users():
     assert coarse.out_rates.tolist() == near.out_rates.tolist()
 
 
-def test_several_dimensions_make_a_grid_of_cells():
+def test_several_dimensions_make_a_grid_of_cells() -> None:
     instance = CONTENT.generate(seed=2, users=50, brokers=4, intervals=6, dimensions=2)
     assert instance.num_channels == 36
     grid = instance.subscriptions.reshape(50, 6, 6)
@@ -125,18 +124,18 @@ def test_several_dimensions_make_a_grid_of_cells():
     assert finer.sum(axis=(2, 4)).tolist() == rates.tolist()
 
 
-def test_narrow_subscriptions_are_inside_wide_ones():
+def test_narrow_subscriptions_are_inside_wide_ones() -> None:
     wide, narrow = (CONTENT.generate(seed=5, users=80, brokers=4, width=width) for width in (1.0, 0.2))
     assert (narrow.subscriptions <= wide.subscriptions).all()
     assert narrow.subscriptions.sum() < 0.4 * wide.subscriptions.sum()
 
 
-def test_a_seed_gives_the_same_instance_on_every_machine():
+def test_a_seed_gives_the_same_instance_on_every_machine() -> None:
     assert CONTENT.generate(seed=11, users=30, brokers=5, intervals=7).digest[:16] == "11e7da752c21d9e1"
     instance = CONTENT.generate(seed=11, users=30, brokers=5, intervals=3, dimensions=2, metric="cheapest-ways")
     assert instance.digest[:16] == "b6e66bf79d7120fc"
 
 
-def test_more_rates_than_fit_are_bad_input():
+def test_more_rates_than_fit_are_bad_input() -> None:
     with pytest.raises(BadInput, match="are more than 2147483647 rates"):
         CONTENT.generate(users=1000, brokers=2, intervals=1000, dimensions=3)

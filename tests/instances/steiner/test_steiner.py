@@ -1,10 +1,13 @@
 """Steiner instances, their files, and the judge of trees."""
 
+from __future__ import annotations
+
 import pickle
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from overlaybench.instances.catalogue import KINDS, PROBLEMS, WORKLOADS
@@ -12,6 +15,7 @@ from overlaybench.instances.errors import BadInput
 from overlaybench.instances.overlay import Overlay
 from overlaybench.instances.steiner.files import read_stp, write_stp
 from overlaybench.instances.steiner.instance import SteinerInstance
+from tests.properties import property_test
 from tests.steiner_brute_force import small_graph
 
 STEINER = PROBLEMS["steiner"]
@@ -21,7 +25,7 @@ GRAPH = "SECTION Graph\nNodes 3\nEdges 2\nE 1 2 5\nE 2 3 4\nEND\n"
 TERMINALS = "SECTION Terminals\nTerminals 2\nT 1\nT 3\nEND\nEOF\n"
 
 
-def test_the_cheapest_of_parallel_edges_counts():
+def test_the_cheapest_of_parallel_edges_counts() -> None:
     assert SQUARE.edges.tolist() == [[0, 1], [0, 3], [1, 2], [2, 3]]
     assert SQUARE.costs.tolist() == [3, 6, 4, 5]
     assert SQUARE.terminals.tolist() == [0, 2]
@@ -38,13 +42,15 @@ def test_the_cheapest_of_parallel_edges_counts():
         ([(0, 1, 1)], [3], "terminal 0: node 3 is outside"),
     ],
 )
-def test_a_wrong_instance_is_bad_input(edges, terminals, message):
+def test_a_wrong_instance_is_bad_input(edges: list[Any], terminals: list[int], message: str) -> None:
     with pytest.raises(BadInput, match=message):
         SteinerInstance.from_edges(3, edges, terminals)
 
 
-@given(st.integers(0, 10**6))
-def test_an_instance_comes_back_from_its_file_and_from_pickle(tmp_path_factory, seed):
+@property_test(100, st.integers(0, 10**6))
+def test_an_instance_comes_back_from_its_file_and_from_pickle(
+    tmp_path_factory: pytest.TempPathFactory, seed: int
+) -> None:
     instance = small_graph(seed)
     path = tmp_path_factory.mktemp("steiner") / "one.stp"
     write_stp(instance, path)
@@ -74,7 +80,7 @@ def test_an_instance_comes_back_from_its_file_and_from_pickle(tmp_path_factory, 
         (HEAD + GRAPH + TERMINALS.replace("T 3", "TP 3 4"), "line 11: 'TP' is unknown in section Terminals"),
     ],
 )
-def test_a_wrong_file_is_said_in_one_line_with_its_place(tmp_path, text, message):
+def test_a_wrong_file_is_said_in_one_line_with_its_place(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "wrong.stp"
     path.write_text(text)
     with pytest.raises(BadInput) as caught:
@@ -84,7 +90,7 @@ def test_a_wrong_file_is_said_in_one_line_with_its_place(tmp_path, text, message
     assert "\n" not in str(caught.value)
 
 
-def test_comments_and_coordinates_are_skipped(tmp_path):
+def test_comments_and_coordinates_are_skipped(tmp_path: Path) -> None:
     path = tmp_path / "one.stp"
     path.write_text(
         f'{HEAD}\n# a remark\nSECTION Comment\nName "x"\nEND\n{GRAPH}SECTION Coordinates\nDD 1 2 3\nEND\n{TERMINALS}'
@@ -104,32 +110,32 @@ def test_comments_and_coordinates_are_skipped(tmp_path):
         ([], ["1 of 2 terminals are not connected to the first one"]),
     ],
 )
-def test_the_judge_wants_a_tree_of_the_graph_that_holds_all_terminals(edges, faults):
+def test_the_judge_wants_a_tree_of_the_graph_that_holds_all_terminals(edges: list[Any], faults: list[str]) -> None:
     assert STEINER.violations(SQUARE, Overlay.from_edges(5, edges)) == faults
 
 
-def test_the_judge_counts_what_hangs_apart():
+def test_the_judge_counts_what_hangs_apart() -> None:
     path = SteinerInstance.from_edges(4, [(0, 1, 1), (2, 3, 1)], [0, 1])
     assert STEINER.violations(path, Overlay.from_edges(4, [(0, 1), (2, 3)])) == [
         "1 edges are outside the first terminal's component"
     ]
 
 
-def test_a_tree_costs_what_its_edges_cost():
+def test_a_tree_costs_what_its_edges_cost() -> None:
     tree = Overlay.from_edges(5, [(0, 3), (3, 2)])
     assert STEINER.value(SQUARE, tree) == 11
     assert STEINER.measures(SQUARE, tree) == {"edges": 2, "steiner_nodes": 1}
     assert STEINER.value(SQUARE, Overlay.from_edges(5, [(0, 2)])) == np.inf
 
 
-def test_a_tree_comes_back_by_the_labels_of_stp_files(tmp_path):
+def test_a_tree_comes_back_by_the_labels_of_stp_files(tmp_path: Path) -> None:
     tree, kind = Overlay.from_edges(5, [(0, 3), (3, 2)]), KINDS["steiner"]
     kind.write_answer(tree, SQUARE, tmp_path / "tree.json")
     assert '["1", "4"]' in (tmp_path / "tree.json").read_text()
     assert kind.read_answer(tmp_path / "tree.json", SQUARE) == tree == kind.unpack(kind.pack(tree), SQUARE)
 
 
-def test_sparse_graphs_have_the_sizes_asked_for_and_are_connected():
+def test_sparse_graphs_have_the_sizes_asked_for_and_are_connected() -> None:
     instance = WORKLOADS["steiner-sparse"].generate(nodes=60, edges=75, terminals=9, seed=3)
     assert KINDS["steiner"].size(instance) == {"nodes": 60, "edges": 75, "terminals": 9}
     whole = Overlay.from_edges(60, instance.edges)

@@ -1,14 +1,16 @@
 """Every exact method for content-based overlays against all assignments, against each other, and on known optima."""
 
+from __future__ import annotations
+
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS, methods_of
+from overlaybench.instances.catalogue import WORKLOADS, methods_of
 from overlaybench.instances.clock import Clock, OutOfTime
 from overlaybench.instances.content.generating_functions import (
     contained_cells,
@@ -17,7 +19,7 @@ from overlaybench.instances.content.generating_functions import (
     exact_cells,
     intersected_cells,
 )
-from overlaybench.instances.content.instance import ContentInstance
+from overlaybench.instances.content.instance import ContentInstance, Flags, Floats
 from overlaybench.instances.content.problems import CONTENT_PROBLEMS
 from overlaybench.instances.result import Status
 from overlaybench.models.content.cuts import ContentCuts
@@ -26,26 +28,29 @@ from overlaybench.models.content.formulations import FORMULATIONS, compact_model
 from overlaybench.models.content.model import ContentModel
 from tests.content_brute_force import optimum
 from tests.content_strategies import content_instances
+from tests.outcomes import bound_of, value_of
+from tests.properties import property_test
 
 CONTENT_HEURISTICS = methods_of("overlaybench.heuristics.content")
 CONTENT_MODELS = methods_of("overlaybench.models.content")
 
 METHODS = {method.name: method for method in CONTENT_MODELS}
-VARIANTS = [
+PROBLEMS = {problem.name: problem for problem in CONTENT_PROBLEMS}
+VARIANTS: list[tuple[str, dict[str, Any]]] = [
     *(("ilp", {"formulation": formulation}) for formulation in FORMULATIONS),
     *(("cp-sat", {"formulation": formulation}) for formulation in FORMULATIONS),
     ("branch-and-cut", {}),
 ]
 ROUTINGS = [problem.name for problem in CONTENT_PROBLEMS]
 for method in CONTENT_MODELS:
-    method.warm_up()
+    method.prepare()
 
 
-def named(case):
+def named(case: Any) -> Any:
     return "-".join(map(str, case.values())) if isinstance(case, dict) else case
 
 
-def check(instance, problem, name, options):
+def check(instance: ContentInstance, problem: str, name: str, options: dict[str, Any]) -> None:
     result, expected = (
         METHODS[name].run(instance, PROBLEMS[problem], **options),
         optimum(instance, PROBLEMS[problem].routing),
@@ -60,46 +65,39 @@ def check(instance, problem, name, options):
 
 SMALL = st.one_of(content_instances(), content_instances(tight=True))
 STARTS = st.sampled_from(["best", "none"])
-FUZZ = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+GivenUsers = tuple[Floats, Floats, Floats, Floats, Floats, Floats]
 
 
+@property_test(150, SMALL, STARTS, quick=4)
 @pytest.mark.parametrize("problem", ROUTINGS)
 @pytest.mark.parametrize(("name", "options"), VARIANTS, ids=named)
-@settings(FUZZ, max_examples=4)
-@given(SMALL, STARTS)
-def test_the_optimum_is_that_of_all_assignments(name, options, problem, instance, start):
+def test_the_optimum_is_that_of_all_assignments(
+    name: str, options: dict[str, Any], problem: str, instance: ContentInstance, start: str
+) -> None:
     check(instance, problem, name, {**options, "start": start})
 
 
-@pytest.mark.slow
+@property_test(10, content_instances(max_users=4, max_brokers=4, max_channels=2), quick=3)
 @pytest.mark.parametrize("problem", ROUTINGS)
-@pytest.mark.parametrize(("name", "options"), VARIANTS, ids=named)
-@settings(FUZZ, max_examples=150)
-@given(SMALL, STARTS)
-def test_the_optimum_of_many_more_is_that_of_all_assignments(name, options, problem, instance, start):
-    check(instance, problem, name, {**options, "start": start})
-
-
-@pytest.mark.parametrize("problem", ROUTINGS)
-@settings(FUZZ, max_examples=10)
-@given(content_instances(max_users=4, max_brokers=4, max_channels=2))
-def test_relays_and_shared_trees_of_four_brokers_are_those_of_all_trees(problem, instance):
+def test_relays_and_shared_trees_of_four_brokers_are_those_of_all_trees(
+    problem: str, instance: ContentInstance
+) -> None:
     check(instance, problem, "branch-and-cut", {})
 
 
 @pytest.mark.parametrize("problem", ROUTINGS)
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
-def test_the_methods_agree_beyond_all_assignments(problem, seed):
+def test_the_methods_agree_beyond_all_assignments(problem: str, seed: int) -> None:
     instance = WORKLOADS["content"].generate(users=6, brokers=4, intervals=2, seed=seed)
     values = {
-        f"{name} {options}": METHODS[name].run(instance, PROBLEMS[problem], **options).value
+        f"{name} {options}": value_of(METHODS[name].run(instance, PROBLEMS[problem], **options))
         for name, options in VARIANTS
     }
     assert max(values.values()) <= min(values.values()) * (1 + 1e-6), values
 
 
 @pytest.mark.parametrize("problem", ROUTINGS)
-def test_prices_and_rates_that_are_no_whole_numbers_change_nothing_but_the_scale(problem):
+def test_prices_and_rates_that_are_no_whole_numbers_change_nothing_but_the_scale(problem: str) -> None:
     whole = WORKLOADS["content"].generate(users=6, brokers=3, intervals=3, seed=4)
     scaled = ContentInstance(
         whole.access * 0.3, whole.core * 0.3, whole.capacities * 0.7, whole.rates * 0.7, whole.subscriptions
@@ -107,11 +105,11 @@ def test_prices_and_rates_that_are_no_whole_numbers_change_nothing_but_the_scale
     for name in METHODS:
         before, after = (METHODS[name].run(instance, PROBLEMS[problem]) for instance in (whole, scaled))
         assert before.status is after.status is Status.OPTIMAL
-        assert after.value == pytest.approx(0.21 * before.value, rel=1e-6)
+        assert after.value == pytest.approx(0.21 * value_of(before), rel=1e-6)
 
 
 @st.composite
-def intervals_of_users(draw, grain):
+def intervals_of_users(draw: st.DrawFn, grain: int) -> GivenUsers:
     """Quadratics, subscriptions with their ends on a grid, and all else that `on_cells` makes an instance of."""
     random = np.random.default_rng(draw(st.integers(0, 10**9)))
     users, brokers = draw(st.integers(2, 5)), draw(st.integers(2, 3))
@@ -123,20 +121,21 @@ def intervals_of_users(draw, grain):
     return coefficients, low, high, prices[:users, users:], prices[users:, users:], np.full(brokers, capacity)
 
 
-def on_cells(given, ends, wanted):
+def on_cells(given: GivenUsers, ends: Floats, wanted: Flags) -> ContentInstance:
     coefficients, _, _, access, core, capacities = given
     return ContentInstance(access, core, capacities, cut_quadratic_histogram(coefficients, ends, 1000), wanted)
 
 
-def least(instance, problem, name, **options):
+def least(instance: ContentInstance, problem: str, name: str, **options: Any) -> float:
     result = METHODS[name].run(instance, PROBLEMS[problem], **options)
-    return math.inf if result.status is Status.INFEASIBLE else result.value
+    return math.inf if result.status is Status.INFEASIBLE else value_of(result)
 
 
+@property_test(8, intervals_of_users(6), quick=2)
 @pytest.mark.parametrize("problem", ROUTINGS)
-@settings(FUZZ, max_examples=8)
-@given(intervals_of_users(6))
-def test_content_conserved_by_flows_costs_what_sub_channels_do_where_histograms_are_exact(problem, given):
+def test_content_conserved_by_flows_costs_what_sub_channels_do_where_histograms_are_exact(
+    problem: str, given: GivenUsers
+) -> None:
     _, low, high, *_ = given
     ends = exact_cells(low, high)
     exact = on_cells(given, ends, contained_cells(low, high, ends))
@@ -147,10 +146,9 @@ def test_content_conserved_by_flows_costs_what_sub_channels_do_where_histograms_
     assert least(channels, problem, "ilp") == pytest.approx(expected, rel=1e-6)
 
 
+@property_test(10, intervals_of_users(1000), quick=2)
 @pytest.mark.parametrize("problem", ROUTINGS)
-@settings(FUZZ, max_examples=10)
-@given(intervals_of_users(1000))
-def test_a_coarser_histogram_never_costs_less_than_the_content_itself(problem, given):
+def test_a_coarser_histogram_never_costs_less_than_the_content_itself(problem: str, given: GivenUsers) -> None:
     _, low, high, *_ = given
     ends = exact_cells(low, high)
     cells = [on_cells(given, ends, contained_cells(low, high, ends))]
@@ -160,7 +158,7 @@ def test_a_coarser_histogram_never_costs_less_than_the_content_itself(problem, g
         assert finer <= coarser * (1 + 1e-6)
 
 
-def test_a_relay_saves_a_quarter_where_three_brokers_surround_a_fourth():
+def test_a_relay_saves_a_quarter_where_three_brokers_surround_a_fourth() -> None:
     # Every user can afford its own broker only; messages of one go to the two others (P4 §III.A says 4 is best).
     core = np.array([[0.0, 2, 2, 1], [2, 0, 2, 1], [2, 2, 0, 1], [1, 1, 1, 0]])
     access = np.where(np.eye(3, 4) > 0, 0.0, 50.0)
@@ -172,11 +170,11 @@ def test_a_relay_saves_a_quarter_where_three_brokers_surround_a_fourth():
         assert method.run(instance, PROBLEMS["content-shared-tree"]).value == pytest.approx(3)
 
 
-def test_routings_cost_the_more_the_less_they_leave_to_choose():
+def test_routings_cost_the_more_the_less_they_leave_to_choose() -> None:
     for seed in range(3):
         instance = WORKLOADS["content"].generate(users=8, brokers=4, intervals=3, seed=seed)
         steiner, mst, shared = (
-            METHODS["branch-and-cut"].run(instance, PROBLEMS[f"content-{routing}"]).value
+            value_of(METHODS["branch-and-cut"].run(instance, PROBLEMS[f"content-{routing}"]))
             for routing in ("steiner", "mst", "shared-tree")
         )
         assert steiner <= mst * (1 + 1e-6)
@@ -184,23 +182,23 @@ def test_routings_cost_the_more_the_less_they_leave_to_choose():
 
 
 @pytest.mark.parametrize("problem", ROUTINGS)
-def test_no_heuristic_is_better_than_the_optimum(problem):
+def test_no_heuristic_is_better_than_the_optimum(problem: str) -> None:
     instance = WORKLOADS["content"].generate(users=8, brokers=3, intervals=3, seed=1)
-    least = METHODS["branch-and-cut"].run(instance, PROBLEMS[problem]).value
+    least = value_of(METHODS["branch-and-cut"].run(instance, PROBLEMS[problem]))
     for heuristic in CONTENT_HEURISTICS:
         if problem in heuristic.problems:
-            assert heuristic.run(instance, PROBLEMS[problem]).value >= least * (1 - 1e-9)
+            assert value_of(heuristic.run(instance, PROBLEMS[problem])) >= least * (1 - 1e-9)
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_capacities_without_any_assignment_are_said_with_the_numbers(name):
+def test_capacities_without_any_assignment_are_said_with_the_numbers(name: str) -> None:
     # Four users who each need 2 of 3 on three brokers: 8 of 9 in all, but two of them fit on no broker.
     rates, wanted = np.full((4, 1), 2.0), np.zeros((4, 1), np.bool_)
     instance = ContentInstance(np.ones((4, 3)), np.zeros((3, 3)), np.full(3, 3.0), rates, wanted)
     result = METHODS[name].run(instance, PROBLEMS["content-steiner"])
     assert result.status is Status.INFEASIBLE
     assert "4 users" in result.reason
-    # 5, 5, 4, 3, 3 on 7, 7, 7: nothing is plain to see, and only one 3 finds a place, beside the 4.
+    # 5, 5, 4, 3, 3 on 7, 7, 7: no simple conflict, but only one 3 fits, beside the 4.
     rates = np.array([[5.0], [5], [4], [3], [3]])
     instance = ContentInstance(np.ones((5, 3)), np.zeros((3, 3)), np.full(3, 7.0), rates, np.zeros((5, 1), np.bool_))
     assert instance.capacity_conflict() == ""
@@ -210,10 +208,11 @@ def test_capacities_without_any_assignment_are_said_with_the_numbers(name):
 
 
 @pytest.mark.parametrize("problem", ROUTINGS)
-def test_an_answer_and_its_columns_say_the_same(problem):
+def test_an_answer_and_its_columns_say_the_same(problem: str) -> None:
     instance = WORKLOADS["content"].generate(users=7, brokers=4, intervals=4, seed=2)
     judge = PROBLEMS[problem]
     answer = best_start(instance, judge, seed=0, clock=Clock(None))
+    assert answer is not None
     for model in (
         ContentModel(instance, judge.routing),
         *(compact_model(instance, judge.routing, f) for f in FORMULATIONS),
@@ -232,15 +231,17 @@ def test_an_answer_and_its_columns_say_the_same(problem):
 
 @pytest.mark.parametrize("problem", ROUTINGS)
 @pytest.mark.parametrize("name", METHODS)
-def test_a_time_limit_leaves_an_overlay_and_a_bound(name, problem):
+def test_a_time_limit_leaves_an_overlay_and_a_bound(name: str, problem: str) -> None:
     instance = WORKLOADS["content"].generate(users=100, brokers=10, intervals=15, seed=0)
     result = METHODS[name].run(instance, PROBLEMS[problem], time_limit=0.5)
     assert result.status is Status.TIME_LIMIT, result.reason
-    assert 0 < result.lower_bound <= result.value
+    assert 0 < bound_of(result) <= value_of(result)
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_a_model_that_memory_would_not_hold_leaves_the_heuristics_overlay(name, monkeypatch):
+def test_a_model_that_memory_would_not_hold_leaves_the_heuristics_overlay(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     instance = WORKLOADS["content"].generate(users=12, brokers=4, intervals=6, seed=0)
     monkeypatch.setattr("overlaybench.models.content.model._MOST_COLUMNS", 600)
     result = METHODS[name].run(instance, PROBLEMS["content-steiner"])
@@ -253,14 +254,14 @@ def test_a_model_that_memory_would_not_hold_leaves_the_heuristics_overlay(name, 
 
 @pytest.mark.parametrize("problem", ROUTINGS)
 @pytest.mark.parametrize("formulation", FORMULATIONS)
-def test_building_a_model_ends_with_the_time(formulation, problem):
+def test_building_a_model_ends_with_the_time(formulation: str, problem: str) -> None:
     instance = WORKLOADS["content"].generate(users=12, brokers=4, intervals=6, seed=0)
     with pytest.raises(OutOfTime):
         compact_model(instance, PROBLEMS[problem].routing, formulation, Clock(0.0))
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_one_seed_gives_one_overlay(name):
+def test_one_seed_gives_one_overlay(name: str) -> None:
     instance = WORKLOADS["content"].generate(users=7, brokers=3, intervals=3, seed=5)
     one, other = (METHODS[name].run(instance, PROBLEMS["content-steiner"], seed=3).answer for _ in range(2))
     assert one == other

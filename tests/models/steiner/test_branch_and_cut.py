@@ -1,11 +1,12 @@
 """Cheapest Steiner trees: the published optima, the brute force, and every part of the proof."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlaybench.heuristics.steiner.graph import graph_of
@@ -15,11 +16,14 @@ from overlaybench.instances.overlay import Overlay
 from overlaybench.instances.result import Status
 from overlaybench.instances.steiner.files import read_stp
 from overlaybench.instances.steiner.instance import SteinerInstance
+from overlaybench.models.engine.integer_bound import Bound
 from overlaybench.models.engine.minimum_cuts import minimum_cut, network_of
 from overlaybench.models.steiner.branch_and_cut import STEINER_BRANCH_AND_CUT, steiner_branch_and_cut
 from overlaybench.models.steiner.directed_cuts import DirectedCuts
 from overlaybench.models.steiner.dual_ascent import dual_ascent, least_through
 from overlaybench.models.steiner.reduction import reduce
+from tests.outcomes import bound_of, value_of
+from tests.properties import property_test
 from tests.steiner_brute_force import hypercube, least_cost, small_graph
 
 STEINER_HEURISTICS = methods_of("overlaybench.heuristics.steiner")
@@ -28,29 +32,27 @@ STEINER = PROBLEMS["steiner"]
 STEINLIB = Path(__file__).parents[3].parent / "shared" / "data" / "steinlib"
 PUBLISHED = {"b01": 82, "b02": 83, "b03": 138, "b04": 59, "b05": 61, "b06": 122, "b07": 111, "b08": 104, "b09": 220}
 SEEDS = st.integers(0, 10**9)
-STEINER_BRANCH_AND_CUT.warm_up()
+STEINER_BRANCH_AND_CUT.prepare()
 
 
 @pytest.mark.skipif(not STEINLIB.is_dir(), reason="the SteinLib data is not beside the repository")
 @pytest.mark.parametrize("presolve", [True, False])
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_the_published_optima_of_steinlib_are_proven(name, presolve):
+def test_the_published_optima_of_steinlib_are_proven(name: str, presolve: bool) -> None:
     result = STEINER_BRANCH_AND_CUT.run(read_stp(STEINLIB / f"{name}.stp"), STEINER, presolve=presolve)
     assert (result.status, result.value) == (Status.OPTIMAL, PUBLISHED[name])
 
 
-@settings(deadline=None, max_examples=200)
-@given(SEEDS, st.booleans())
-def test_the_optimum_is_the_brute_forces(seed, presolve):
+@property_test(200, SEEDS, st.booleans())
+def test_the_optimum_is_the_brute_forces(seed: int, presolve: bool) -> None:
     instance = small_graph(seed)
     result, expected = STEINER_BRANCH_AND_CUT.run(instance, STEINER, presolve=presolve), least_cost(instance)
     assert result.value == expected
     assert result.status is (Status.INFEASIBLE if expected is None else Status.OPTIMAL)
 
 
-@settings(deadline=None, max_examples=100)
-@given(SEEDS)
-def test_heuristics_stay_within_their_guarantee(seed):
+@property_test(100, SEEDS)
+def test_heuristics_stay_within_their_guarantee(seed: int) -> None:
     instance = small_graph(seed)
     least = least_cost(instance)
     for method in STEINER_HEURISTICS:
@@ -58,23 +60,21 @@ def test_heuristics_stay_within_their_guarantee(seed):
         if least is None:
             assert result.status is Status.INFEASIBLE
         else:
-            assert least <= result.value <= 2 * (1 - 1 / instance.num_terminals) * least + 1e-9
+            assert least <= value_of(result) <= 2 * (1 - 1 / instance.num_terminals) * least + 1e-9
 
 
-@settings(deadline=None, max_examples=100)
-@given(SEEDS)
-def test_reductions_keep_the_least_cost(seed):
+@property_test(100, SEEDS)
+def test_reductions_keep_the_least_cost(seed: int) -> None:
     instance = small_graph(seed)
     reduced, least = reduce(instance), least_cost(instance)
     smaller = least_cost(reduced.instance)
     assert (smaller is None) == (least is None)
-    if least is not None:
+    if least is not None and smaller is not None:
         assert reduced.fixed_cost + smaller == least
 
 
-@settings(deadline=None, max_examples=100)
-@given(SEEDS)
-def test_dual_ascent_is_a_bound_and_its_reduced_costs_tell_what_an_arc_costs(seed):
+@property_test(100, SEEDS)
+def test_dual_ascent_is_a_bound_and_its_reduced_costs_tell_what_an_arc_costs(seed: int) -> None:
     instance = small_graph(seed)
     least = least_cost(instance)
     graph, root = graph_of(instance.num_nodes, instance.edges), int(instance.terminals[0])
@@ -92,46 +92,51 @@ def test_dual_ascent_is_a_bound_and_its_reduced_costs_tell_what_an_arc_costs(see
             assert ascent.bound + through[2 * e : 2 * e + 2].min() <= least
 
 
-def test_relaxations_and_branching_prove_what_no_reduction_touches():
+def test_relaxations_and_branching_prove_what_no_reduction_touches() -> None:
     # All costs equal, every corner alike: nothing is reduced, and the directed cut bound of 18.75 leaves a gap.
     result = STEINER_BRANCH_AND_CUT.run(hypercube(5), STEINER)
     assert (result.status, result.value) == (Status.OPTIMAL, 20)
-    assert result.counters["nodes"] > 0
+    assert float(result.counters["nodes"]) > 0
     assert result.counters["reduced_edges"] == 80
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_middling_graphs_are_solved_the_same_with_and_without_reductions(seed):
+def test_middling_graphs_are_solved_the_same_with_and_without_reductions(seed: int) -> None:
     instance = WORKLOADS["steiner-sparse"].generate(nodes=80, edges=200, terminals=14, seed=seed)
     one, other = (STEINER_BRANCH_AND_CUT.run(instance, STEINER, presolve=presolve) for presolve in (True, False))
     assert one.status is other.status is Status.OPTIMAL
     assert one.value == other.value
     graph = instance.to_networkx()
     approximate = nx.approximation.steiner_tree(graph, instance.terminals.tolist()).size("weight")
-    assert one.value <= approximate <= 2 * one.value
+    assert value_of(one) <= approximate <= 2 * value_of(one)
 
 
-def test_the_directed_cut_bound_holds_at_every_round():
+def test_the_directed_cut_bound_holds_at_every_round() -> None:
     instance = hypercube(4)
     graph = graph_of(instance.num_nodes, instance.edges)
     ascent = dual_ascent(graph, np.repeat(instance.costs, 2), instance.terminals, 0)
     planes = DirectedCuts(instance, graph, 0, np.arange(2 * instance.num_edges), ascent)
-    bounds = []
-    planes.tighten(Clock(None), at_round=lambda bound: bounds.append(bound.units) or False)
+    bounds: list[int] = []
+
+    def note(bound: Bound) -> bool:
+        bounds.append(bound.units)
+        return False
+
+    planes.tighten(Clock(None), at_round=note)
     assert planes.converged
-    assert max(bounds) <= least_cost(instance) * planes.unit
+    assert max(bounds) <= (least_cost(instance) or 0) * planes.unit
     # The vertices of the hypercube are alike: 28/3 is the value of the directed cut relaxation with flow balance.
     assert planes.best_units / planes.unit == pytest.approx(28 / 3, abs=1e-5)
 
 
 @pytest.mark.parametrize("limit", [0.0, 0.05])
-def test_a_time_limit_leaves_a_tree_and_a_bound(limit):
+def test_a_time_limit_leaves_a_tree_and_a_bound(limit: float) -> None:
     result = STEINER_BRANCH_AND_CUT.run(hypercube(7), STEINER, time_limit=limit)
     assert result.status is Status.TIME_LIMIT
-    assert 0 <= result.lower_bound <= result.value
+    assert 0 <= bound_of(result) <= value_of(result)
 
 
-def test_terminals_apart_are_infeasible_and_a_single_one_needs_nothing():
+def test_terminals_apart_are_infeasible_and_a_single_one_needs_nothing() -> None:
     apart = SteinerInstance.from_edges(4, [(0, 1, 1), (2, 3, 1)], [0, 2])
     result = STEINER_BRANCH_AND_CUT.run(apart, STEINER)
     assert result.status is Status.INFEASIBLE
@@ -140,19 +145,19 @@ def test_terminals_apart_are_infeasible_and_a_single_one_needs_nothing():
     assert steiner_branch_and_cut(alone).answer == Overlay.from_edges(3, [])
 
 
-@settings(deadline=None, max_examples=100)
-@given(SEEDS)
-def test_minimum_cuts_are_those_of_networkx(seed):
+@property_test(100, SEEDS)
+def test_minimum_cuts_are_those_of_networkx(seed: int) -> None:
     draw = np.random.default_rng(seed)
     n = int(draw.integers(2, 9))
     pairs = [(u, v) for u in range(n) for v in range(n) if u != v and draw.random() < 0.5]
     capacities = draw.integers(0, 5, size=len(pairs)) / 4
-    graph = nx.DiGraph()
+    graph: nx.DiGraph[int] = nx.DiGraph()
     graph.add_nodes_from(range(n))
     for (u, v), capacity in zip(pairs, capacities, strict=True):
         graph.add_edge(u, v, capacity=capacity)
     tails, heads = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     sides = minimum_cut(network_of(n, tails, heads), capacities, 0, n - 1, np.inf)
+    assert sides is not None
     expected = nx.minimum_cut_value(graph, 0, n - 1)
     for side in sides:
         assert side[0]
