@@ -1,9 +1,9 @@
-"""How far proofs reach: branch-and-cut and lp-bound against the compact ILP and CP-SAT models, by instance family.
+"""Branch-and-cut and lp-bound against the compact ILP and CP-SAT models, by instance family (docs/exact.md).
 
     python -m benchmarks.exact [--seeds 5] [--full] [--rows 0,1] [--limit 20] [--compact-limit 20]
 
 Without --full every run gets at most --limit seconds, with it the limit of its goal. One thread each; medians over
-seeds. Every row is one line of the table of goals in docs/exact.md; --list numbers them.
+seeds. --list numbers the rows.
 """
 
 from __future__ import annotations
@@ -17,12 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS, methods_of
+from overlaybench.instances.overlay import Overlay
 from overlaybench.instances.result import Result
 from overlaybench.instances.topics.instance import TopicInstance
 
-MODELS = methods_of("overlaybench.models.topics")
-
-METHODS = {method.name: method for method in MODELS}
+METHODS = {method.name: method for method in methods_of("overlaybench.models.topics")}
 LASTFM = Path(__file__).resolve().parents[2] / "shared" / "data" / "lastfm" / "user_artists.dat"
 QUICK = 20.0
 COMPACT = ("ilp", "cp-sat")
@@ -47,18 +46,18 @@ def lastfm(size: int) -> Callable[[int], TopicInstance]:
     def make(seed: int) -> TopicInstance:
         lines = LASTFM.read_text().splitlines()[1:]
         pairs = [line.split("\t")[:2] for line in lines]
-        whole, _ = TopicInstance.from_pairs([user for user, _ in pairs], [artist for _, artist in pairs])
-        return whole.sample(size, seed)
+        everyone, _ = TopicInstance.from_pairs([user for user, _ in pairs], [artist for _, artist in pairs])
+        return everyone.sample(size, seed)
 
     return make
 
 
 def rows() -> list[Row]:
-    found = []
+    table = []
     for law in ("uniform", "zipf"):
         make = workload(law, 100, 100, 10)
         name = f"{law} (100, 100, 10)"
-        found += [
+        table += [
             Row(name, "min-tco", "branch-and-cut", 60, "optimal in 15 s", make, COMPACT),
             Row(name, "minmax-tco", "branch-and-cut", 600, "optimal or gap, 10 min", make, COMPACT),
             Row(name, "2d-star", "cp-sat", 600, "optimal or gap, 10 min", make, ("ilp",)),
@@ -67,21 +66,21 @@ def rows() -> list[Row]:
         for topics, size in ((100, 20), (300, 20), (500, 20), (100, 30), (100, 50)):
             instance = workload(law, 100, topics, size)
             label = f"{law} (100, {topics}, {size})"
-            found.append(Row(label, "min-tco", "branch-and-cut", 300, "optimal in 5 min", instance, COMPACT))
+            table.append(Row(label, "min-tco", "branch-and-cut", 300, "optimal in 5 min", instance, COMPACT))
         for nodes in (200, 400):
             instance = workload(law, nodes, 100, 10)
             label = f"{law} ({nodes}, 100, 10)"
-            found.append(Row(label, "min-tco", "branch-and-cut", 1800, "optimal or 0.5%, 30 min", instance))
+            table.append(Row(label, "min-tco", "branch-and-cut", 1800, "optimal or 0.5%, 30 min", instance))
         instance = workload(law, 1000, 100, 10)
-        found.append(Row(f"{law} (1000, 100, 10)", "min-tco", "lp-bound", 600, "within 1%, 10 min", instance))
+        table.append(Row(f"{law} (1000, 100, 10)", "min-tco", "lp-bound", 600, "within 1%, 10 min", instance))
     if LASTFM.exists():
-        found.append(Row("Last.fm, 200", "min-tco", "branch-and-cut", 1800, "optimal or 1%, 30 min", lastfm(200)))
+        table.append(Row("Last.fm, 200", "min-tco", "branch-and-cut", 1800, "optimal or 1%, 30 min", lastfm(200)))
     else:
         print(f"{LASTFM.name} is absent: its row is skipped")
-    return found
+    return table
 
 
-def solve(method: str, row: Row, seed: int, limit: float) -> Result:
+def solve(method: str, row: Row, seed: int, limit: float) -> Result[Overlay]:
     return METHODS[method].run(row.make(seed), PROBLEMS[row.problem], seed=seed, time_limit=limit)
 
 
@@ -120,11 +119,11 @@ def main() -> None:
         "--clock",
         default="wall",
         choices=("wall", "processor"),
-        help="what limits and times are measured by: on a busy machine, seconds of the processor",
+        help="the clock of limits and times; processor time for a busy machine",
     )
     asked = parser.parse_args()
     if asked.clock == "processor":
-        # Each branch-and-cut and lp-bound is one thread: on a machine of its own both clocks would agree.
+        # Branch-and-cut and lp-bound are one thread: on an idle machine both clocks agree.
         time.perf_counter = time.process_time
     if asked.list:
         for number, row in enumerate(rows()):

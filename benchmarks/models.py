@@ -1,7 +1,7 @@
-"""How tight the compact models are, and what they prove in a given time: ``python -m benchmarks.models``.
+"""LP bounds of the compact models, and their proofs in a given time: ``python -m benchmarks.models``.
 
 First table: the LP bounds of the two flow formulations of Min-TCO and MinMax-TCO. Second: every problem by every
-compact model, one thread, with the time after which its optimum was proven, or the gap that the limit left.
+compact model, one thread, with the seconds to a proven optimum, or value and bound at the limit.
 """
 
 from __future__ import annotations
@@ -9,11 +9,13 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from overlaybench.instances.catalogue import PROBLEMS
+from overlaybench.instances.method import Method
 from overlaybench.instances.overlay import Overlay
 from overlaybench.instances.result import Result, Status
 from overlaybench.instances.topics.files import read_topics
@@ -22,7 +24,7 @@ from overlaybench.instances.topics.workloads import TOPIC_WORKLOADS
 from overlaybench.models.topics.cp_sat import CP_SAT
 from overlaybench.models.topics.ilp import ILP, relaxation_bound
 
-VARIANTS = {
+VARIANTS: dict[str, tuple[Method[Any, Any], dict[str, Any]]] = {
     "ilp highs multi": (ILP, {"solver": "highs", "formulation": "multi"}),
     "ilp highs single": (ILP, {"solver": "highs", "formulation": "single"}),
     "ilp cbc multi": (ILP, {"solver": "cbc", "formulation": "multi"}),
@@ -40,18 +42,19 @@ def main() -> None:
     parser.add_argument("--sizes", nargs="*", default=list(SIZES), help="nodes,topics,subscriptions of the workloads")
     parser.add_argument("--workloads", nargs="*", default=["uniform", "zipf"], help="laws of the generated instances")
     parser.add_argument("--listeners", nargs="*", type=int, default=list(LISTENERS), help="sizes of Last.fm samples")
-    parser.add_argument("--problems", nargs="*", default=list(PROBLEMS), choices=PROBLEMS, metavar="PROBLEM")
+    parser.add_argument(
+        "--problems", nargs="*", default=list(TOPIC_PROBLEMS), choices=TOPIC_PROBLEMS, metavar="PROBLEM"
+    )
     parser.add_argument("--variants", nargs="*", default=list(VARIANTS), choices=VARIANTS, metavar="VARIANT")
     parser.add_argument("--seed", type=int, default=0, help="of the instances")
     chosen = parser.parse_args()
-    instances = the_instances(chosen.workloads, chosen.sizes, chosen.listeners, chosen.seed)
+    instances = chosen_instances(chosen.workloads, chosen.sizes, chosen.listeners, chosen.seed)
     console = Console()
     for method, _ in VARIANTS.values():
-        if method.warm_up is not None:
-            method.warm_up()
+        method.prepare()
     with console.status("") as status:
-        flows = Table("instance", "problem", title="LP bound and seconds to solve the LP, built and solved by HiGHS")
-        for heading in ("one flow a topic", "s", "a flow a block", "s"):
+        flows = Table("instance", "problem", title="LP bound of single- and multi-commodity flows, and seconds")
+        for heading in ("single", "s", "multi", "s"):
             flows.add_column(heading, justify="right")
         for name, instance in instances.items():
             for problem in [each for each in ("min-tco", "minmax-tco") if each in chosen.problems]:
@@ -79,19 +82,19 @@ def main() -> None:
     console.print(proven)
 
 
-def the_instances(laws: list[str], sizes: list[str], listeners: list[int], seed: int) -> dict[str, TopicInstance]:
+def chosen_instances(laws: list[str], sizes: list[str], listeners: list[int], seed: int) -> dict[str, TopicInstance]:
     workloads = {workload.name: workload for workload in TOPIC_WORKLOADS}
-    found = {}
+    instances = {}
     for law in laws:
         for size in sizes:
             nodes, topics, subscriptions = map(int, size.split(","))
-            found[f"{law} ({size})"] = workloads[law].generate(
+            instances[f"{law} ({size})"] = workloads[law].generate(
                 seed=seed, nodes=nodes, topics=topics, subscriptions=subscriptions
             )
     if listeners and LASTFM.exists():
         everyone = read_topics(LASTFM, node_column="userID", topic_column="artistID").instance
-        found |= {f"Last.fm ({count})": everyone.sample(count, seed) for count in listeners}
-    return found
+        instances |= {f"Last.fm ({count})": everyone.sample(count, seed) for count in listeners}
+    return instances
 
 
 def bounds_of_both_formulations(instance: TopicInstance, problem: str) -> list[str]:
