@@ -1,7 +1,7 @@
-"""The optimum of every topic problem by looking at every graph on at most 6 nodes.
+"""The optimum of every topic problem by enumeration of all graphs on at most 6 nodes.
 
-Written apart from the project's judges and methods: all graphs on n nodes are the bit masks 0 … 2^(n(n-1)/2) − 1, and
-what holds of each of them is an array over the masks.
+Independent of the problems and methods of the package: the graphs on n nodes are the bit masks 0 … 2^(n(n-1)/2) − 1,
+and a property of them is an array over the masks.
 """
 
 from __future__ import annotations
@@ -10,29 +10,34 @@ from functools import cache
 from itertools import combinations
 
 import numpy as np
+import numpy.typing as npt
+
+from overlaybench.instances.topics.instance import TopicInstance
 
 MOST_NODES = 6
+Flags = npt.NDArray[np.bool_]
+Counts = npt.NDArray[np.int64]
 
 
 class AllGraphs:
     """Every graph on n nodes."""
 
-    def __init__(self, n):
+    def __init__(self, n: int) -> None:
         assert n <= MOST_NODES
         self.n = n
         self.pairs = list(combinations(range(n), 2))
         self.masks = np.arange(2 ** len(self.pairs))
-        bits = [self.masks >> place & 1 for place in range(len(self.pairs))]
-        self.has = {}
+        bits = [self.masks >> index & 1 for index in range(len(self.pairs))]
+        self.has: dict[tuple[int, int], Flags] = {}
         for pair, bit in zip(self.pairs, bits, strict=True):
             self.has[pair] = self.has[pair[::-1]] = bit.astype(bool)
         nothing = np.zeros(len(self.masks), dtype=int)
-        self.edges = sum(bits, nothing)
+        self.edges: Counts = sum(bits, nothing)
         degrees = [sum((bits[i] for i, pair in enumerate(self.pairs) if v in pair), nothing) for v in range(n)]
-        self.max_degree = np.max(degrees, axis=0)
+        self.max_degree: Counts = np.max(degrees, axis=0)
 
     @cache  # noqa: B019, there are six of these objects
-    def connects(self, members):
+    def connects(self, members: tuple[int, ...]) -> Flags:
         """Whether the graph induced on the members is connected."""
         first = min(members)
         reached = {v: np.full(len(self.masks), v == first) for v in members}
@@ -41,19 +46,19 @@ class AllGraphs:
                 for v in members:
                     if u != v:
                         reached[v] = reached[v] | (reached[u] & self.has[u, v])
-        return np.all(list(reached.values()), axis=0)
+        return np.asarray(np.all(list(reached.values()), axis=0))
 
     @cache  # noqa: B019
-    def has_star_on(self, members):
+    def has_star_on(self, members: tuple[int, ...]) -> Flags:
         stars = [np.full(len(self.masks), True) for _ in members]
         for i, centre in enumerate(members):
             for v in members:
                 if v != centre:
                     stars[i] = stars[i] & self.has[centre, v]
-        return np.any(stars, axis=0)
+        return np.asarray(np.any(stars, axis=0))
 
     @cache  # noqa: B019
-    def brings_within_two(self, members):
+    def brings_within_two(self, members: tuple[int, ...]) -> Flags:
         """Whether the graph induced on the members has diameter at most 2."""
         near = np.full(len(self.masks), True)
         for u, v in combinations(members, 2):
@@ -66,17 +71,17 @@ class AllGraphs:
 
 
 @cache
-def all_graphs(n):
+def all_graphs(n: int) -> AllGraphs:
     return AllGraphs(n)
 
 
-def members_of_topics(instance):
+def members_of_topics(instance: TopicInstance) -> list[tuple[int, ...]]:
     return [
         tuple(v for v in range(instance.num_nodes) if t in instance.topics_of(v)) for t in range(instance.num_topics)
     ]
 
 
-def optimum(instance, problem):
+def optimum(instance: TopicInstance, problem: str) -> int:
     """The least value of any overlay."""
     graphs = all_graphs(instance.num_nodes)
     holds = {"2d-star": graphs.has_star_on, "2d-true": graphs.brings_within_two}.get(problem, graphs.connects)
@@ -87,13 +92,13 @@ def optimum(instance, problem):
     return int(worth[valid].min())
 
 
-def pareto_front(instance):
-    """The (edges, maximum degree) that no topic-connected overlay improves on, by rising degree."""
+def pareto_front(instance: TopicInstance) -> list[tuple[int, int]]:
+    """The Pareto front of (edges, maximum degree), by ascending degree."""
     graphs = all_graphs(instance.num_nodes)
     valid = np.full(len(graphs.masks), True)
     for members in members_of_topics(instance):
         valid &= graphs.connects(members)
-    front = []
+    front: list[tuple[int, int]] = []
     for degree in range(instance.num_nodes):
         edges = graphs.edges[valid & (graphs.max_degree <= degree)]
         if len(edges) and (not front or edges.min() < front[-1][0]):

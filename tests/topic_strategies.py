@@ -12,11 +12,11 @@ from overlaybench.instances.topics.instance import TopicInstance
 def topic_instances(
     draw: st.DrawFn, *, max_nodes: int = 7, max_topics: int = 6, min_nodes: int = 1, min_topics: int = 1
 ) -> TopicInstance:
-    """Any instance of at most this size; topics that nobody wants are dropped."""
+    """Any instance of at most this size; topics without a subscriber are dropped."""
     num_nodes = draw(st.integers(min_nodes, max_nodes))
     num_topics = draw(st.integers(min_topics, max_topics))
-    wanted = st.sets(st.integers(0, num_topics - 1), min_size=1)
-    subscriptions = draw(st.lists(wanted, min_size=num_nodes, max_size=num_nodes))
+    topics_of_a_node = st.sets(st.integers(0, num_topics - 1), min_size=1)
+    subscriptions = draw(st.lists(topics_of_a_node, min_size=num_nodes, max_size=num_nodes))
     return TopicInstance.from_subscriptions(
         {f"n{node}": [f"t{topic}" for topic in topics] for node, topics in enumerate(subscriptions)}
     )
@@ -24,7 +24,7 @@ def topic_instances(
 
 @st.composite
 def overlays(draw: st.DrawFn, num_nodes: int) -> Overlay:
-    """Any overlay on this many nodes, useful for an instance or not."""
+    """Any overlay on this many nodes."""
     pairs = [(u, v) for u in range(num_nodes) for v in range(u + 1, num_nodes)]
     return Overlay.from_edges(num_nodes, draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else [])
 

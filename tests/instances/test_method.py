@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from overlaybench.instances.catalogue import PROBLEMS
@@ -18,6 +17,7 @@ from overlaybench.instances.overlay import Overlay
 from overlaybench.instances.problem import Problem
 from overlaybench.instances.result import Result, Status, relative_gap
 from overlaybench.instances.topics.instance import TopicInstance
+from tests.properties import property_test
 
 INSTANCE = TopicInstance.from_subscriptions({v: ["x"] for v in "abcd"})
 PATH = Overlay.from_edges(4, [(0, 1), (1, 2), (2, 3)])
@@ -139,7 +139,7 @@ def test_bounds_of_values_that_are_no_integers_are_not_rounded(
     assert (result.status, result.lower_bound) == (status, kept)
 
 
-@given(st.floats(-10, 10), st.sampled_from([None, *Status]), st.sampled_from([None, PATH, BROKEN]))
+@property_test(100, st.floats(-10, 10), st.sampled_from([None, *Status]), st.sampled_from([None, PATH, BROKEN]))
 def test_optimal_is_never_said_without_equality(bound: float, said: Status | None, answer: Overlay | None) -> None:
     result = result_of(Proposal(answer, lower_bound=bound, status=said))
     assert (result.status is Status.OPTIMAL) == (result.value is not None and result.value == result.lower_bound)
@@ -267,7 +267,7 @@ def test_the_statuses_are_the_five_words() -> None:
     assert [str(status) for status in Status] == ["optimal", "feasible", "infeasible", "time-limit", "failed"]
 
 
-@given(st.text())
+@property_test(100, st.text())
 def test_the_message_of_bad_input_is_one_line_that_any_terminal_can_print(text: str) -> None:
     message = str(BadInput(f"{text}\ud800: mend it"))
     assert len(message.splitlines()) == 1

@@ -10,13 +10,13 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlaybench.instances import overlay as overlay_module
 from overlaybench.instances.errors import BadInput
 from overlaybench.instances.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance
+from tests.properties import property_test
 from tests.topic_strategies import instances_with_overlays
 
 INSTANCE = TopicInstance.from_subscriptions({"n2": ["x"], "n10": ["x", "y"], "n1": ["y"]})
@@ -59,7 +59,7 @@ def links(instance: TopicInstance, overlay: Overlay) -> list[tuple[int, int, int
     return sorted(zip(node_of[at_u].tolist(), node_of[at_v].tolist(), instance.node_topics[at_u].tolist(), strict=True))
 
 
-@given(st.integers(2, 9), st.data())
+@property_test(100, st.integers(2, 9), st.data())
 def test_edges_come_out_distinct_sorted_and_smaller_end_first(num_nodes: int, data: st.DataObject) -> None:
     end = st.integers(0, num_nodes - 1)
     given_edges = data.draw(st.lists(st.tuples(end, end).filter(lambda e: e[0] != e[1])))
@@ -129,7 +129,7 @@ def test_a_single_node_is_connected() -> None:
     assert (overlay.max_degree, overlay.average_degree) == (0, 0)
 
 
-@given(instances_with_overlays())
+@property_test(100, instances_with_overlays())
 def test_degrees_are_those_of_networkx(case: tuple[TopicInstance, Overlay]) -> None:
     _, overlay = case
     graph = overlay.to_networkx()
@@ -139,13 +139,14 @@ def test_degrees_are_those_of_networkx(case: tuple[TopicInstance, Overlay]) -> N
     assert overlay.average_degree == pytest.approx(sum(degrees) / len(degrees))
 
 
+@pytest.mark.parametrize("cases", [30, pytest.param(150, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("ends_at_once", [1, 3, 5_000_000])
 def test_topic_links_and_components_are_those_of_the_definition(
-    ends_at_once: int, monkeypatch: pytest.MonkeyPatch
+    ends_at_once: int, cases: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(overlay_module, "_ENDS_AT_ONCE", ends_at_once)
     rng = np.random.default_rng(ends_at_once)
-    for _ in range(150):
+    for _ in range(cases):
         instance, overlay = random_case(rng)
         assert links(instance, overlay) == links_by_definition(instance, overlay)
         expected = [nx.number_connected_components(graph) for graph in subgraphs(instance, overlay)]
@@ -170,8 +171,7 @@ def test_topic_links_take_memory_by_the_part(monkeypatch: pytest.MonkeyPatch) ->
     assert max(parts) <= 20 + 10
 
 
-@given(instances_with_overlays())
-@settings(max_examples=50)
+@property_test(50, instances_with_overlays())
 def test_networkx_gives_the_overlay_back(case: tuple[TopicInstance, Overlay]) -> None:
     instance, overlay = case
     assert Overlay.from_networkx(overlay.to_networkx(instance), instance) == overlay

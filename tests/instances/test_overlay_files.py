@@ -6,25 +6,29 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from overlaybench.instances.overlay import Overlay
 from overlaybench.instances.overlay_files import labelled_edges, read_overlay, write_overlay
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.instances.topics.test_files import LABELS
+from tests.properties import property_test
 from tests.topic_strategies import overlays
 
 
-@given(st.sets(LABELS, min_size=1, max_size=6), st.data())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100, deadline=None)
-def test_what_is_written_is_read_back(tmp_path: Path, labels: set[str], data: st.DataObject) -> None:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("overlays")
+
+
+@property_test(100, labels=st.sets(LABELS, min_size=1, max_size=6), data=st.data())
+def test_what_is_written_is_read_back(folder: Path, labels: set[str], data: st.DataObject) -> None:
     instance = TopicInstance.from_subscriptions({label: ["x"] for label in labels})
     overlay = data.draw(overlays(len(labels)))
-    path = tmp_path / "overlay.json"
+    path = folder / "overlay.json"
     write_overlay(overlay, instance, path)
     assert read_overlay(path, instance) == overlay
-    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+    assert [file.name for file in folder.iterdir()] == [path.name]
 
 
 def test_the_json_written_is_the_format_that_other_tools_speak(tmp_path: Path) -> None:

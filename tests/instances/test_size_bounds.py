@@ -1,8 +1,12 @@
-"""No file makes a reader hold more than its bound: each is refused by what it says of itself, or read bit by bit."""
+"""No reader holds more of a file than its bound: larger files are refused by their metadata, or read in blocks."""
+
+from __future__ import annotations
 
 import os
 import resource
 import threading
+from collections.abc import Callable
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,11 +18,16 @@ from overlaybench.instances.files import read_text
 from overlaybench.instances.steiner.files import read_stp
 from overlaybench.instances.topics.files import read_topics
 
-READERS = {"topics.json": read_topics, "topics.csv": read_topics, "content.json": read_content, "tree.stp": read_stp}
+READERS: dict[str, Callable[[Path], object]] = {
+    "topics.json": read_topics,
+    "topics.csv": read_topics,
+    "content.json": read_content,
+    "tree.stp": read_stp,
+}
 
 
-def peak_rise(act):
-    """How many MiB the process's largest size grew while `act` raised BadInput; and what was said."""
+def peak_rise(act: Callable[[], object]) -> tuple[float, str]:
+    """The growth of the peak resident size in MiB while `act` raised BadInput, and the message."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(BadInput) as error:
         act()
@@ -26,7 +35,7 @@ def peak_rise(act):
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_a_file_of_one_line_and_a_gigabyte_is_refused_unread(tmp_path, name):
+def test_a_file_of_one_line_and_a_gigabyte_is_refused_unread(tmp_path: Path, name: str) -> None:
     file = tmp_path / name
     with file.open("wb") as hole:
         hole.truncate(2**30)
@@ -35,11 +44,11 @@ def test_a_file_of_one_line_and_a_gigabyte_is_refused_unread(tmp_path, name):
     assert "larger than 512 MiB" in said or "more than 1,048,576 characters" in said
 
 
-def test_an_endless_pipe_is_refused_at_the_bound(tmp_path):
+def test_an_endless_pipe_is_refused_at_the_bound(tmp_path: Path) -> None:
     pipe = tmp_path / "endless.json"
     os.mkfifo(pipe)
 
-    def fill():
+    def fill() -> None:
         with pipe.open("wb") as end:
             try:
                 while True:
@@ -55,8 +64,10 @@ def test_an_endless_pipe_is_refused_at_the_bound(tmp_path):
     assert not writer.is_alive()
 
 
-def test_a_small_parquet_file_that_unfolds_to_many_rows_is_refused_by_its_footer(tmp_path, monkeypatch):
-    monkeypatch.setattr("overlaybench.instances.topics.rows._MOST_ROWS", 2**22)
+def test_a_small_parquet_file_that_unfolds_to_many_rows_is_refused_by_its_footer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("overlaybench.instances.topics.tables._MOST_ROWS", 2**22)
     file = tmp_path / "bomb.parquet"
     labels = pa.DictionaryArray.from_arrays(pa.array(bytes(2**22 + 1), pa.int8()), ["n"])
     pq.write_table(pa.table({"node": labels, "topic": labels}), file, compression="zstd")
@@ -66,7 +77,7 @@ def test_a_small_parquet_file_that_unfolds_to_many_rows_is_refused_by_its_footer
     assert "more than 4,194,304 rows" in said
 
 
-def test_line_ends_and_a_byte_order_mark_are_read_as_by_a_text_file(tmp_path):
+def test_line_ends_and_a_byte_order_mark_are_read_as_by_a_text_file(tmp_path: Path) -> None:
     file = tmp_path / "text"
     file.write_bytes("\ufeffa\r\nb\rc\n".encode())
     assert read_text(file) == "a\nb\nc\n"

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example
 from hypothesis import strategies as st
 
 from overlaybench.instances.catalogue import WORKLOADS
@@ -18,6 +18,7 @@ from overlaybench.instances.errors import BadInput
 from overlaybench.instances.topics.bipartite import from_bipartite, to_bipartite
 from overlaybench.instances.topics.files import read_topics, write_topics
 from overlaybench.instances.topics.instance import TopicInstance
+from tests.properties import property_test
 
 ENDINGS = [".json", ".csv", ".tsv", ".dat", ".txt", ".parquet"]
 AWKWARD = ["a,b", 'say "hi"', '"', "tab\there", "two\nlines", "two\r\nlines", "\r", " space ", "007", "7", "1e5"]
@@ -42,7 +43,6 @@ AWKWARD += [
 
 LABELS = st.one_of(st.sampled_from(AWKWARD), st.text(min_size=1, max_size=4))
 SUBSCRIPTIONS = st.dictionaries(LABELS, st.sets(LABELS, min_size=1, max_size=4), min_size=1, max_size=5)
-in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
 
 
 def mapping(instance: TopicInstance) -> dict[str, set[str]]:
@@ -56,25 +56,30 @@ def same(one: TopicInstance, two: TopicInstance) -> bool:
     return (one.digest, one.node_labels, one.topic_labels) == (two.digest, two.node_labels, two.topic_labels)
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-@given(subscriptions=SUBSCRIPTIONS)
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return {ending: tmp_path_factory.mktemp("folder") for ending in ENDINGS}
+
+
+@property_test(60, subscriptions=SUBSCRIPTIONS)
 @example(subscriptions={label: {label} for label in AWKWARD})
 @example(subscriptions={"n": set(AWKWARD)})
-@in_one_folder
-def test_what_is_written_is_read_back(tmp_path: Path, ending: str, subscriptions: dict[str, set[str]]) -> None:
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_what_is_written_is_read_back(
+    folders: dict[str, Path], ending: str, subscriptions: dict[str, set[str]]
+) -> None:
     instance = TopicInstance.from_subscriptions(subscriptions)
     assert mapping(instance) == subscriptions
-    path = tmp_path / f"file{ending}"
+    path = folders[ending] / f"file{ending}"
     write_topics(instance, path)
     back = read_topics(path)
     assert same(back.instance, instance)
     assert back.duplicates == 0
-    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
-@given(subscriptions=SUBSCRIPTIONS)
+@property_test(60, subscriptions=SUBSCRIPTIONS)
 @example(subscriptions={label: {label} for label in AWKWARD})
-@in_one_folder
 def test_a_bipartite_graph_gives_the_instance_back(subscriptions: dict[str, set[str]]) -> None:
     instance = TopicInstance.from_subscriptions(subscriptions)
     graph = to_bipartite(instance)

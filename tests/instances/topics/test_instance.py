@@ -8,12 +8,12 @@ import struct
 
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from overlaybench.instances.errors import BadInput
 from overlaybench.instances.labels import natural_order
 from overlaybench.instances.topics.instance import TopicInstance
+from tests.properties import property_test
 from tests.topic_strategies import topic_instances
 
 SMALL = TopicInstance.from_subscriptions({"n10": ["b"], "n2": ["b", "a"], "n1": ["c", "a"]})
@@ -40,7 +40,7 @@ def digest_by_hand(rows: list[list[int]], num_topics: int) -> str:
     return sha.hexdigest()
 
 
-@given(topic_instances())
+@property_test(100, topic_instances())
 def test_the_two_csr_structures_hold_the_same_subscriptions(instance: TopicInstance) -> None:
     by_node = {(v, int(t)) for v in range(instance.num_nodes) for t in instance.topics_of(v)}
     by_topic = {(int(v), t) for t in range(instance.num_topics) for v in instance.subscribers(t)}
@@ -48,7 +48,7 @@ def test_the_two_csr_structures_hold_the_same_subscriptions(instance: TopicInsta
     assert len(by_node) == instance.num_subscriptions == len(instance.topic_nodes)
 
 
-@given(topic_instances())
+@property_test(100, topic_instances())
 def test_lists_are_sorted_distinct_and_never_empty(instance: TopicInstance) -> None:
     lists = [instance.topics_of(v) for v in range(instance.num_nodes)]
     lists += [instance.subscribers(t) for t in range(instance.num_topics)]
@@ -65,13 +65,13 @@ def test_the_digest_is_the_hash_of_counts_offsets_and_topics() -> None:
     assert SMALL.digest == digest_by_hand([[0, 2], [0, 1], [1]], 3)
 
 
-@given(topic_instances())
+@property_test(100, topic_instances())
 def test_the_digest_of_any_instance_can_be_computed_by_hand(instance: TopicInstance) -> None:
     rows = [instance.topics_of(v).tolist() for v in range(instance.num_nodes)]
     assert instance.digest == digest_by_hand(rows, instance.num_topics)
 
 
-@given(topic_instances(), st.text(min_size=1, max_size=3))
+@property_test(100, topic_instances(), st.text(min_size=1, max_size=3))
 def test_labels_take_no_part_in_digest_equality_or_hash(instance: TopicInstance, prefix: str) -> None:
     names = [f"{prefix}{v}" for v in range(instance.num_nodes)]
     renamed = TopicInstance(instance.node_offsets, instance.node_topics, names)
@@ -80,7 +80,7 @@ def test_labels_take_no_part_in_digest_equality_or_hash(instance: TopicInstance,
     assert hash(renamed) == hash(instance)
 
 
-@given(st.data())
+@property_test(100, st.data())
 def test_the_order_of_rows_does_not_matter(data: st.DataObject) -> None:
     rows = data.draw(st.lists(st.tuples(st.text("ab01²", min_size=1), st.text("xy10", min_size=1)), min_size=1))
     shuffled = data.draw(st.permutations(rows))
@@ -125,7 +125,7 @@ def test_labels_sort_in_natural_order(labels: list[str], expected: list[str]) ->
     assert [ordered[place] for place in places] == labels
 
 
-@given(st.lists(st.text("a1٣0²", max_size=4)))
+@property_test(100, st.lists(st.text("a1٣0²", max_size=4)))
 def test_natural_order_is_a_total_order_that_repeats_do_not_disturb(labels: list[str]) -> None:
     ordered, places = natural_order(labels)
     assert sorted(set(labels)) == sorted(ordered)
@@ -133,7 +133,7 @@ def test_natural_order_is_a_total_order_that_repeats_do_not_disturb(labels: list
     assert natural_order(sorted(labels, reverse=True))[0] == ordered
 
 
-@given(st.sets(st.integers(0, 10**30)))
+@property_test(100, st.sets(st.integers(0, 10**30)))
 def test_numbers_sort_as_numbers(numbers: set[int]) -> None:
     assert natural_order([f"n{i}" for i in numbers])[0] == [f"n{i}" for i in sorted(numbers)]
 
@@ -254,7 +254,7 @@ def test_an_instance_keeps_copies_and_leaves_the_given_arrays_alone() -> None:
     assert TopicInstance(instance.node_offsets, instance.node_topics).digest == digest
 
 
-@given(topic_instances())
+@property_test(100, topic_instances())
 def test_pickling_keeps_subscriptions_labels_and_digest(instance: TopicInstance) -> None:
     digest = instance.digest
     back = pickle.loads(pickle.dumps(instance))
@@ -283,7 +283,7 @@ def test_keys_and_rows_build_the_same_instance() -> None:
     assert from_keys.topic_labels == ("t0", "t2")
 
 
-@given(topic_instances(), st.data())
+@property_test(100, topic_instances(), st.data())
 def test_an_induced_instance_has_the_topics_of_its_nodes_in_the_order_given(
     instance: TopicInstance, data: st.DataObject
 ) -> None:
@@ -294,7 +294,7 @@ def test_an_induced_instance_has_the_topics_of_its_nodes_in_the_order_given(
     assert pairs_of(induced) == {pair for pair in pairs_of(instance) if pair[0] in names}
 
 
-@given(topic_instances(), st.integers(0, 2**63 - 1), st.data())
+@property_test(100, topic_instances(), st.integers(0, 2**63 - 1), st.data())
 def test_a_sample_is_induced_on_distinct_nodes_and_fixed_by_its_seed(
     instance: TopicInstance, seed: int, data: st.DataObject
 ) -> None:

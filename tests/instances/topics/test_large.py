@@ -44,6 +44,7 @@ print(sum(array.nbytes for array in arrays), peak())
 """
 
 
+@pytest.mark.slow
 def test_ten_thousand_users_on_a_thousand_channels_are_generated_in_under_half_a_gigabyte() -> None:
     child = subprocess.run([sys.executable, "-c", PEAK + CONTENT], check=True, capture_output=True, text=True)
     kept, peak = map(int, child.stdout.split())

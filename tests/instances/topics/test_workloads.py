@@ -11,7 +11,6 @@ from typing import TypeVar
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
@@ -20,6 +19,7 @@ from overlaybench.instances.errors import BadInput
 from overlaybench.instances.popularity import Weights, exponential, uniform, zipf
 from overlaybench.instances.topics.kernels.subscription_draw import draw_subscriptions
 from overlaybench.instances.topics.workloads import TOPIC_WORKLOADS
+from tests.properties import property_test
 
 Outcome = TypeVar("Outcome")
 NODES = 40_000
@@ -165,14 +165,14 @@ def plain_draw(weights: list[int], least: int, most: int, seed: int, node: int, 
     return sorted(taken)
 
 
-@given(
+@property_test(
+    100,
     st.lists(st.one_of(st.integers(1, 9), st.integers(1, 2**40)), min_size=1, max_size=7),
     st.integers(0, 2**63 - 1),
     st.one_of(st.integers(0, 10), st.integers(0, 2**31 - 10)),
     st.booleans(),
     st.data(),
 )
-@settings(deadline=None)
 def test_the_compiled_draw_is_that_of_its_plain_twin(
     weights: list[int], seed: int, first: int, peaked: bool, data: st.DataObject
 ) -> None:
@@ -185,8 +185,7 @@ def test_the_compiled_draw_is_that_of_its_plain_twin(
     assert [row.tolist() for row in np.split(topics, np.cumsum(sizes)[:-1])] == expected
 
 
-@given(st.lists(st.integers(0, 60), max_size=4), st.integers(0, 2**63 - 1))
-@settings(deadline=None, max_examples=40)
+@property_test(40, st.lists(st.integers(0, 60), max_size=4), st.integers(0, 2**63 - 1))
 def test_draws_by_ranges_of_nodes_join_to_the_draw_of_all(cuts: list[int], seed: int) -> None:
     weights = zipf(30, 2.0)
     whole_sizes, whole_topics = draw_subscriptions(weights, 2, 9, seed, 0, 60)
@@ -281,8 +280,8 @@ def test_an_instance_is_the_same_on_every_machine(name: str) -> None:
 
 
 def test_another_process_draws_the_same_instance() -> None:
-    script = "from overlaybench.instances.catalogue import WORKLOADS as W\n"
-    script += "print(W['zipf'].generate(seed=42, nodes=500).digest)"
+    script = "from overlaybench.instances.topics.workloads import TOPIC_WORKLOADS as W\n"
+    script += "print({load.name: load for load in W}['zipf'].generate(seed=42, nodes=500).digest)"
     other = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
     assert other.stdout.strip() == WORKLOADS["zipf"].generate(seed=42, nodes=500).digest
 

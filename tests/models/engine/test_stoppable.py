@@ -1,4 +1,6 @@
-"""Work that no clock reaches is ended from outside, and what was known before comes back."""
+"""Work that cannot check the time is ended from outside, and the earlier results are returned."""
+
+from __future__ import annotations
 
 import os
 import signal
@@ -11,6 +13,8 @@ import pytest
 
 from overlaybench.instances.catalogue import PROBLEMS
 from overlaybench.instances.clock import Clock, interruptible
+from overlaybench.instances.method import Method
+from overlaybench.instances.overlay import Overlay
 from overlaybench.instances.result import Status
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.engine.stoppable import finished_within
@@ -23,33 +27,33 @@ HOURS = 1e12
 FOREVER = Clock(None)
 
 
-def large_instance():
-    """Here each heuristic takes minutes: 3,000 nodes, of whose 200 topics each wants a random third."""
+def large_instance() -> TopicInstance:
+    """Each heuristic takes minutes on these 3,000 nodes with a random third of 200 topics each."""
     draw = np.random.default_rng(0)
-    wanted = [np.sort(draw.choice(200, 67, replace=False)).astype(np.int32) for _ in range(3000)]
-    return TopicInstance.from_sorted(np.arange(3001) * 67, np.concatenate(wanted), 200)
+    topics = [np.sort(draw.choice(200, 67, replace=False)).astype(np.int32) for _ in range(3000)]
+    return TopicInstance.from_sorted(np.arange(3001) * 67, np.concatenate(topics), 200)
 
 
 LARGE = large_instance()
 
 
-def sleep():
+def sleep() -> None:
     time.sleep(3600)
 
 
 @pytest.mark.parametrize("steps", [0, HOURS])
-def test_finished_work_brings_its_answer(steps):
+def test_finished_work_brings_its_answer(steps: float) -> None:
     assert finished_within(FOREVER, lambda: np.arange(100_000).sum(), steps=steps) == 4999950000
     assert finished_within(Clock(0), lambda: 1, steps=steps) is None
 
 
-def test_unfinished_work_is_killed():
+def test_unfinished_work_is_killed() -> None:
     before = psutil.Process().children()
     assert finished_within(Clock(0.2), sleep, steps=HOURS) is None
     assert psutil.Process().children() == before
 
 
-def test_ctrl_c_ends_work_of_an_interruptible_budget():
+def test_ctrl_c_ends_work_of_an_interruptible_budget() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
     with interruptible(None) as clock:
@@ -57,8 +61,8 @@ def test_ctrl_c_ends_work_of_an_interruptible_budget():
         assert clock.interrupted
 
 
-def test_a_part_that_crashes_is_an_error_and_one_without_memory_brings_nothing():
-    def out_of_memory():
+def test_a_part_that_crashes_is_an_error_and_one_without_memory_brings_nothing() -> None:
+    def out_of_memory() -> None:
         raise MemoryError
 
     assert finished_within(FOREVER, out_of_memory, steps=HOURS) is None
@@ -66,7 +70,7 @@ def test_a_part_that_crashes_is_an_error_and_one_without_memory_brings_nothing()
         finished_within(FOREVER, lambda: os.kill(os.getpid(), signal.SIGKILL), steps=HOURS)
 
 
-def test_starts_and_dual_fitting_end_with_the_clock():
+def test_starts_and_dual_fitting_end_with_the_clock() -> None:
     clock = Clock(0.5)
     assert heuristic_overlays(LARGE, PROBLEMS["min-tco"], seed=0, clock=clock) == []
     assert greedy_merge_or_stars(LARGE, clock) == stars(LARGE)
@@ -74,18 +78,24 @@ def test_starts_and_dual_fitting_end_with_the_clock():
 
 
 @pytest.mark.parametrize("name", ["min-tco", "minmax-tco", "low-tco"])
-def test_stars_and_a_bound_come_back_where_no_heuristic_ends_in_time(name):
+def test_stars_and_a_bound_come_back_where_no_heuristic_ends_in_time(name: str) -> None:
     for method in (BRANCH_AND_CUT, LP_BOUND):
         result = method.run(LARGE, PROBLEMS[name], time_limit=0.5)
         assert result.status is Status.TIME_LIMIT
+        assert result.lower_bound is not None
+        assert result.value is not None
         assert 0 < result.lower_bound < result.value
 
 
 @pytest.mark.parametrize("method", [BRANCH_AND_CUT, LP_BOUND], ids=lambda method: method.name)
-def test_ctrl_c_while_heuristics_run_leaves_an_overlay_and_a_bound(method):
-    method.warm_up()
+def test_ctrl_c_while_heuristics_run_leaves_an_overlay_and_a_bound(
+    method: Method[TopicInstance, Overlay],
+) -> None:
+    method.prepare()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
     result = method.run(LARGE, PROBLEMS["min-tco"])
     assert result.status is Status.TIME_LIMIT
+    assert result.lower_bound is not None
+    assert result.value is not None
     assert 0 < result.lower_bound < result.value

@@ -1,0 +1,70 @@
+"""The catalogue: names, and packages that register items."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from overlaybench.instances.catalogue import Catalogue
+from overlaybench.instances.errors import BadInput
+from overlaybench.instances.method import Method, Proposal
+
+OWN: Method[Any, Any] = Method(
+    name="own", problems=("min-tco",), summary="", source="", solve=lambda *_, **__: Proposal(), pace=1
+)
+ENTRIES = """[overlaybench.methods]
+absent = no_such_module:METHOD
+good = example_of_methods:GOOD
+number = example_of_methods:NUMBER
+own = example_of_methods:OWN
+same = example_of_methods:SAME
+"""
+MODULE = """from dataclasses import replace
+from tests.instances.test_catalogue import OWN as own
+GOOD, NUMBER, SAME = replace(own, name="good"), 7, own
+OWN = replace(own, problems=("minmax-tco",))
+SAME = replace(own)
+"""
+
+
+@pytest.fixture
+def methods(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Catalogue[Method[Any, Any]]:
+    (tmp_path / "example_of_methods.py").write_text(MODULE)
+    information = tmp_path / "example_of_methods-1.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: example-of-methods\nVersion: 1\n")
+    (information / "entry_points.txt").write_text(ENTRIES)
+    monkeypatch.syspath_prepend(tmp_path)
+    return Catalogue("method", lambda: (OWN,), group="overlaybench.methods", kind=Method, join=Method.joined)
+
+
+def test_a_registered_method_that_cannot_be_loaded_hides_no_other(methods: Catalogue[Method[Any, Any]]) -> None:
+    assert list(methods) == ["own", "good"]
+    assert methods["own"].problems == ("min-tco", "minmax-tco")
+    assert methods["own"].answering("minmax-tco").members == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("absent", "ModuleNotFoundError: No module named 'no_such_module'"),
+        ("number", "TypeError: it is a int, not a Method"),
+        ("same", "ValueError: two methods 'own' answer 'min-tco'"),
+    ],
+)
+def test_its_error_is_one_line_that_names_the_package(
+    methods: Catalogue[Method[Any, Any]], name: str, reason: str
+) -> None:
+    with pytest.raises(BadInput) as caught:
+        methods.named(name)
+    expected = f"package 'example-of-methods': its method '{name}' cannot be loaded ({reason})"
+    assert str(caught.value) == f"{expected}: correct or uninstall the package"
+    assert caught.value in methods.errors
+    assert len(methods.errors) == 3
+
+
+def test_names_must_be_distinct_where_items_cannot_be_joined() -> None:
+    with pytest.raises(ValueError, match="another method 'own'"):
+        len(Catalogue("method", lambda: (OWN, Method(**{**vars(OWN), "pace": 2.0}))))
