@@ -42,9 +42,7 @@ def main() -> None:
     parser.add_argument("--sizes", nargs="*", default=list(SIZES), help="nodes,topics,subscriptions of the workloads")
     parser.add_argument("--workloads", nargs="*", default=["uniform", "zipf"], help="laws of the generated instances")
     parser.add_argument("--listeners", nargs="*", type=int, default=list(LISTENERS), help="sizes of Last.fm samples")
-    parser.add_argument(
-        "--problems", nargs="*", default=list(TOPIC_PROBLEMS), choices=TOPIC_PROBLEMS, metavar="PROBLEM"
-    )
+    parser.add_argument("--problems", nargs="*", default=list(ILP.problems), choices=ILP.problems, metavar="PROBLEM")
     parser.add_argument("--variants", nargs="*", default=list(VARIANTS), choices=VARIANTS, metavar="VARIANT")
     parser.add_argument("--seed", type=int, default=0, help="of the instances")
     chosen = parser.parse_args()
