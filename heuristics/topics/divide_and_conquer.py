@@ -162,7 +162,7 @@ def dcbr_m(
 
     Notes
     -----
-    Chen, Vitenberg and Jacobsen 2010 (P3), Algorithms 8 and 11–13. With R representatives and B bulk nodes, time
+    Chen, Vitenberg and Jacobsen 2011 (P3), Algorithms 8 and 11–13. With R representatives and B bulk nodes, time
     O(|T| (|L|²/p + (|B| + |R|)²)) by Lemma 7, and memory O(Σ|T_v|).
 
     Line 12 of Algorithm 12 passes on only the inner edges between nodes of B ∪ R, after which GM-M would connect

@@ -22,7 +22,7 @@ def gm_m(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> Ove
 
     Notes
     -----
-    Chen, Vitenberg and Jacobsen 2010 (P3), Algorithms 1 and 2, which leave ties open; P3's Algorithm 5 breaks them by
+    Chen, Vitenberg and Jacobsen 2011 (P3), Algorithms 1 and 2, which leave ties open; P3's Algorithm 5 breaks them by
     rising degree. Parameters, result and errors are those of :func:`.greedy_merge`. Time and memory as for
     :func:`.extend_by_degree`, with D = O(max|T_v|) by P3, Lemma 5.
 
