@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -30,6 +30,7 @@ from .properties import invalid, optima, property_finding
 from .ties import Case, count_finding
 
 _SOLVED = 70
+CUBOIDS = tuple((k, m) for k in range(2, 7) for m in range(3, 7))
 
 
 def _connected(bench: Bench) -> Iterable[Finding]:
@@ -77,8 +78,8 @@ def _ratio(bench: Bench) -> Iterable[Finding]:
     yield open_if_fewer(verdict, evidence, "GM", len(optimum), 200)
 
 
-def _cuboid(bench: Bench) -> Iterable[Finding]:
-    sizes = [(k, m) for k in range(2, 7) for m in range(3, 7)]
+def cuboid(bench: Bench, sizes: Sequence[tuple[int, int]] = CUBOIDS) -> Iterable[Finding]:
+    """P1, Lemma 6.6, at these sizes (k, m)."""
     instances = {(k, m): greedy_merge_cuboid(k=k, m=m) for k, m in sizes}
     cases = [
         Case(f"k={k} m={m}", instances[k, m], 2 * k + k * m, exhaustive=k + m <= (7 if bench.quick else 9))
@@ -227,7 +228,7 @@ CLAIMS_P1: tuple[Claim, ...] = (
         _ratio,
         lambda quick: solved_instances(quick, "P1.L6.5"),
     ),
-    Claim("P1.L6.6", "GM builds 2k + km edges where 2m + 2k suffice and are optimal", "P1 Lemma 6.6", _cuboid),
+    Claim("P1.L6.6", "GM builds 2k + km edges where 2m + 2k suffice and are optimal", "P1 Lemma 6.6", cuboid),
     Claim("P1.L5.2", "SN-TCO ⇔ set cover", "P1 Lemma 5.2", _single_node),
     Claim("P1.L5.1", "SN-TCO ≤p TCO", "P1 Lemma 5.1", _duplicated),
     Claim("P1.L7.1", "an overlay holds m set covers, one of size ≤ |E|/m", "P1 Lemma 7.1", _repeated),

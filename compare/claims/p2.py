@@ -33,23 +33,23 @@ def matchings(bench: Bench, sizes: Sequence[int] = range(4, 21, 2)) -> Iterable[
     yield _optimum(bench, "min-tco", "branch-and-cut", minmax_oda_matchings, sizes, lambda n: n - 1, "n − 1")
 
 
-def _nested(bench: Bench) -> Iterable[Finding]:
-    sizes = range(3, 13)
+def nested(bench: Bench, sizes: Sequence[int] = range(3, 13)) -> Iterable[Finding]:
+    """P2, Lemma 5, at these sizes."""
     cases = [Case(f"n={n}", nested_subscriptions(n=n), n * (n - 1) / 2) for n in sizes]
     yield count_finding(bench, "CD-ODA", "cd-oda", "2d-true", cases, "CD-ODA can build n(n − 1)/2 edges")
     yield _optimum(bench, "2d-true", "cp-sat", nested_subscriptions, sizes, lambda n: n - 1, "n − 1")
 
 
-def _weighted_nested(bench: Bench) -> Iterable[Finding]:
-    sizes = range(2, 7)
+def weighted_nested(bench: Bench, sizes: Sequence[int] = range(2, 7)) -> Iterable[Finding]:
+    """P2, Lemma 6, at these sizes."""
     cases = [Case(f"n={n}", weighted_nested_subscriptions(n=n), n * (n - 1) / 2 + n) for n in sizes]
     for subject, method in (("CD-ODA-I", "cd-oda-1"), ("CD-ODA-II", "cd-oda-2")):
         yield count_finding(bench, subject, method, "2d-true", cases, f"{subject} builds n(n − 1)/2 + n edges")
     yield _optimum(bench, "2d-true", "cp-sat", weighted_nested_subscriptions, sizes, lambda n: 2 * n - 1, "2n − 1")
 
 
-def _case_seven(bench: Bench) -> Iterable[Finding]:
-    sizes = range(5, 15)
+def case_seven_counts(bench: Bench, sizes: Sequence[int] = range(5, 15)) -> Iterable[Finding]:
+    """P2, Case VII, at these sizes."""
     for subject, method in (("CD-ODA", "cd-oda"), ("CD-ODA-I", "cd-oda-1"), ("CD-ODA-II", "cd-oda-2")):
         cases = [Case(f"n={n}", case_seven(n=n), 2 * n - 5, exhaustive=n <= 8) for n in sizes]
         yield count_finding(bench, subject, method, "2d-true", cases, f"{subject} builds 2n − 5 edges")
@@ -161,13 +161,15 @@ CLAIMS_P2: tuple[Claim, ...] = (
         _largest,
         lambda quick: _solved(quick, "P2.T2"),
     ),
-    Claim("P2.L5", "CD-ODA builds n(n − 1)/2 edges where n − 1 are optimal", "P2 Lemma 5", _nested),
+    Claim("P2.L5", "CD-ODA builds n(n − 1)/2 edges where n − 1 are optimal", "P2 Lemma 5", nested),
     Claim(
         "P2.L6",
         "CD-ODA-I and CD-ODA-II build n(n − 1)/2 + n edges where 2n − 1 are optimal",
         "P2 Lemma 6",
-        _weighted_nested,
+        weighted_nested,
     ),
     Claim("P2.L7", "2D-ODA: every topic has diameter ≤ 2", "P2 Lemma 7", _diameter),
-    Claim("P2.VII", "CD, CD-I, CD-II 2n − 5 edges, 2D-ODA n, optimum n", "P2 §6.4, Case VII, Table 2", _case_seven),
+    Claim(
+        "P2.VII", "CD, CD-I, CD-II 2n − 5 edges, 2D-ODA n, optimum n", "P2 §6.4, Case VII, Table 2", case_seven_counts
+    ),
 )

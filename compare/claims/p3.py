@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import Any
 
@@ -70,12 +70,12 @@ def _maximum_degree(bench: Bench) -> Iterable[Finding]:
     yield Finding("GM-M", Verdict.HOLDS, evidence, tried)
 
 
-def _bad_partition(bench: Bench) -> Iterable[Finding]:
-    sizes = (2, 3, 4)
+def bad_partition(bench: Bench, sizes: Sequence[int] = (2, 3, 4)) -> Iterable[Finding]:
+    """P3, Lemma 8, on trees of these heights."""
     proven = {h: bench.run("branch-and-cut", binary_tree_of_topics(h=h), "minmax-tco") for h in sizes}
     optimal = all(result.status is Status.OPTIMAL and result.value == 3 for result in proven.values())
     shown = ", ".join(f"h={h}: {result.value:g} ({result.status})" for h, result in proven.items())
-    yield Finding("optimum 3", verdict_of(optimal), f"Smallest maximum degree {shown}.", 3)
+    yield Finding("optimum 3", verdict_of(optimal), f"Smallest maximum degree {shown}.", len(sizes))
     forced = {h: _inner_degree(h, 2**h) for h in sizes}
     held = all(degree == 2**h for h, degree in forced.items())
     text = "The root with all leaves as one part gives degree " + ", ".join(
@@ -100,7 +100,7 @@ def _bad_partition(bench: Bench) -> Iterable[Finding]:
     )
     rare = all(hits <= 10 * seeds * chance + 10 for hits, chance, _ in found.values())
     subject = "how often chance finds it"
-    yield Finding(subject, verdict_of(rare), f"Random partitions: {text}.", 3 * seeds)
+    yield Finding(subject, verdict_of(rare), f"Random partitions: {text}.", len(sizes) * seeds)
 
 
 def _inner_degree(h: int, leaves: int) -> int:
@@ -190,7 +190,7 @@ CLAIMS_P3: tuple[Claim, ...] = (
     Claim("P3.L2", "GM-M's maximum degree ≤ log(|V||T|) × optimum", "P3 Lemma 2", _degree_ratio, _solved),
     Claim("P3.L4", "GM-M: average degree ≤ 2·(|V| − 1)/|V|·max|T_v|", "P3 Lemma 4", _average_degree),
     Claim("P3.L5", "GM-M: maximum degree is O(max|T_v|)", "P3 Lemma 5", _maximum_degree),
-    Claim("P3.L8", "optimum 3; a bad partition forces degree |T|", "P3 Lemma 8", _bad_partition),
+    Claim("P3.L8", "optimum 3; a bad partition forces degree |T|", "P3 Lemma 8", bad_partition),
     Claim(
         "P3.L11",
         "DCB-M is topic-connected",

@@ -44,7 +44,7 @@ def tie_spread(bench: Bench, count: int = 0) -> Iterable[Finding]:
 def searched_problems() -> list[tuple[str, str]]:
     """Every method that searches tie-breaking choices, with the problems on which it is compared."""
     return [
-        (method, problem)
+        (method.name, problem)
         for method in METHODS.values()
         if searches_ties(method)
         for problem in (("2d-star",) if "2d-star" in method.problems else ("min-tco", "minmax-tco"))

@@ -1,10 +1,11 @@
-"""The checks of the papers' claims, on a fixed small version of each, and with algorithms broken on purpose."""
+"""The checks of the papers' claims on small versions of each, and with faulty algorithms."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,12 @@ import pytest
 from click.testing import CliRunner
 
 from overlaybench.compare.catalogue import METHODS
-from overlaybench.compare.claims.claim import Verdict, open_if_fewer
-from overlaybench.compare.claims.p2 import matchings
+from overlaybench.compare.claims.claim import Claim, Finding, Verdict, open_if_fewer
+from overlaybench.compare.claims.p1 import cuboid
+from overlaybench.compare.claims.p2 import case_seven_counts, matchings, nested, weighted_nested
+from overlaybench.compare.claims.p3 import bad_partition
 from overlaybench.compare.claims.page import page_text
+from overlaybench.compare.claims.properties import assorted
 from overlaybench.compare.claims.register import (
     CLAIMS,
     RECORD,
@@ -42,9 +46,11 @@ Broken = Callable[[TopicInstance, str, int], set[tuple[int, int]]]
 
 
 def with_broken(name: str, build: Broken) -> Mapping[str, Method[Any, Any]]:
-    """The catalogue with one algorithm replaced; the exhaustive search of ties is not part of it."""
+    """The catalogue with one algorithm replaced by one without the search of ties."""
 
-    def solve(instance, problem, *, seed, time_limit, ties="lowest", **options):  # type: ignore[no-untyped-def]
+    def solve(
+        instance: TopicInstance, problem: object, *, seed: int, ties: str, **options: object
+    ) -> Proposal[Overlay]:
         if ties in ("worst", "best"):
             return Proposal(reason="not searched")
         return Proposal(Overlay.from_edges(instance.num_nodes, sorted(build(instance, ties, seed))))
@@ -65,7 +71,7 @@ def second_best_greedy_merge(instance: TopicInstance, ties: str, seed: int) -> s
 
 
 def forgetful_cd_oda(instance: TopicInstance, ties: str, seed: int) -> set[tuple[int, int]]:
-    """CD-ODA that never drops a topic: node after node is linked to everybody with a topic in common."""
+    """CD-ODA that never drops a topic: every pair with a common topic is linked."""
     interest = twins.interest_of(instance)
     return {
         (u, v) for u in range(len(interest)) for v in range(u + 1, len(interest)) if interest[u] & interest[v]
@@ -87,67 +93,77 @@ def test_every_claim_of_the_first_three_papers_is_known_by_its_id() -> None:
 
 
 def test_fewer_runs_than_a_claim_names_decide_nothing() -> None:
-    thin = open_if_fewer(Verdict.HOLDS, "All is well.", "GM", 10, 20)
-    assert thin.verdict is Verdict.OPEN
-    assert "10 of 20 runs, so far: holds" in thin.evidence
+    few = open_if_fewer(Verdict.HOLDS, "All is well.", "GM", 10, 20)
+    assert few.verdict is Verdict.OPEN
+    assert "10 of 20 runs, so far: holds" in few.evidence
     assert open_if_fewer(Verdict.HOLDS, "All is well.", "GM", 20, 20).verdict is Verdict.HOLDS
 
 
-@pytest.mark.parametrize(
-    ("claim", "expected"),
-    [
-        ("P1.L6.1", {"GM": Verdict.HOLDS}),
-        ("P1.L6.2", {"GM": Verdict.HOLDS}),
-        (
-            "P1.L6.6",
-            {"GM": Verdict.HOLDS, "optimum": Verdict.HOLDS, "order of the first 2k edges": Verdict.REFUTED},
-        ),
-        ("P1.L5.2", {"SN-TCO": Verdict.HOLDS}),
-        (
-            "P1.L5.1",
-            {"reduction to maximum degree": Verdict.HOLDS, "reduction to TCO as defined (|E| ≤ k)": Verdict.REFUTED},
-        ),
-        (
-            "P1.L7.1",
-            {"m set covers": Verdict.HOLDS, "one of size ≤ |E|/m": Verdict.HOLDS, "upper bound": Verdict.HOLDS},
-        ),
-        ("P1.S6.4", {"connectivity": Verdict.HOLDS, "diameter": Verdict.HOLDS}),
-        ("P2.L5", {"CD-ODA": Verdict.SOME_TIES, "optimum of 2d-true": Verdict.HOLDS}),
-        (
-            "P2.L6",
-            {"CD-ODA-I": Verdict.HOLDS, "CD-ODA-II": Verdict.REFUTED, "optimum of 2d-true": Verdict.HOLDS},
-        ),
-        ("P2.L7", {"2D-ODA": Verdict.HOLDS}),
-        (
-            "P2.VII",
-            dict.fromkeys(
-                ("CD-ODA", "CD-ODA-I", "CD-ODA-II", "2D-ODA", "optimum of 2d-star", "optimum of 2d-true"),
-                Verdict.HOLDS,
-            ),
-        ),
-        ("P3.L4", {"GM-M": Verdict.HOLDS}),
-        ("P3.L5", {"GM-M": Verdict.HOLDS}),
-        (
-            "P3.L8",
-            {
-                "optimum 3": Verdict.HOLDS,
-                "a bad partition forces degree |T|": Verdict.HOLDS,
-                "the same with equal parts": Verdict.ORDER,
-                "how often chance finds it": Verdict.HOLDS,
-            },
-        ),
-        ("P3.L11", {"DCB-M": Verdict.HOLDS}),
-        (
-            "P3.L14",
-            {
-                "DCBR-M, topics of bulk nodes outward too": Verdict.HOLDS,
-                "DCBR-M, Algorithm 12 taken literally": Verdict.REFUTED,
-            },
-        ),
-    ],
-)
-def test_the_quick_check_gives_the_verdicts_on_record(claim: str, expected: dict[str, Verdict]) -> None:
-    assert verdicts(judge(CLAIMS[claim], quick=True)) == expected
+VERDICTS: Mapping[str, dict[str, Verdict]] = {
+    "P1.L6.1": {"GM": Verdict.HOLDS},
+    "P1.L6.2": {"GM": Verdict.HOLDS},
+    "P1.L6.6": {"GM": Verdict.HOLDS, "optimum": Verdict.HOLDS, "order of the first 2k edges": Verdict.REFUTED},
+    "P1.L5.2": {"SN-TCO": Verdict.HOLDS},
+    "P1.L5.1": {"reduction to maximum degree": Verdict.HOLDS, "reduction to TCO as defined (|E| ≤ k)": Verdict.REFUTED},
+    "P1.L7.1": {"m set covers": Verdict.HOLDS, "one of size ≤ |E|/m": Verdict.HOLDS, "upper bound": Verdict.HOLDS},
+    "P1.S6.4": {"connectivity": Verdict.HOLDS, "diameter": Verdict.HOLDS},
+    "P2.L5": {"CD-ODA": Verdict.SOME_TIES, "optimum of 2d-true": Verdict.HOLDS},
+    "P2.L6": {"CD-ODA-I": Verdict.HOLDS, "CD-ODA-II": Verdict.REFUTED, "optimum of 2d-true": Verdict.HOLDS},
+    "P2.L7": {"2D-ODA": Verdict.HOLDS},
+    "P2.VII": dict.fromkeys(
+        ("CD-ODA", "CD-ODA-I", "CD-ODA-II", "2D-ODA", "optimum of 2d-star", "optimum of 2d-true"),
+        Verdict.HOLDS,
+    ),
+    "P3.L4": {"GM-M": Verdict.HOLDS},
+    "P3.L5": {"GM-M": Verdict.HOLDS},
+    "P3.L8": {
+        "optimum 3": Verdict.HOLDS,
+        "a bad partition forces degree |T|": Verdict.HOLDS,
+        "the same with equal parts": Verdict.ORDER,
+        "how often chance finds it": Verdict.HOLDS,
+    },
+    "P3.L11": {"DCB-M": Verdict.HOLDS},
+    "P3.L14": {
+        "DCBR-M, topics of bulk nodes outward too": Verdict.HOLDS,
+        "DCBR-M, Algorithm 12 taken literally": Verdict.REFUTED,
+    },
+}
+
+# The same checks on fewer sizes.
+FEWER_SIZES: Mapping[str, Callable[[Bench], Iterable[Finding]]] = {
+    "P1.L6.6": partial(cuboid, sizes=((2, 3), (2, 4), (3, 3))),
+    "P2.L5": partial(nested, sizes=range(3, 6)),
+    "P2.L6": partial(weighted_nested, sizes=range(2, 5)),
+    "P2.VII": partial(case_seven_counts, sizes=range(5, 8)),
+    "P3.L8": partial(bad_partition, sizes=(2, 3)),
+}
+
+
+def smaller(claim: str) -> Claim:
+    return replace(CLAIMS[claim], judge=FEWER_SIZES.get(claim, CLAIMS[claim].judge))
+
+
+@pytest.fixture
+def fewer_instances(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One seed of each workload and construction, instead of two."""
+
+    def first_seeds(quick: bool) -> Iterator[tuple[str, TopicInstance]]:
+        return ((name, instance) for name, instance in assorted(quick) if name.endswith("seed 0"))
+
+    for module in ("properties", "p3"):
+        monkeypatch.setattr(f"overlaybench.compare.claims.{module}.assorted", first_seeds)
+
+
+@pytest.mark.usefixtures("fewer_instances")
+@pytest.mark.parametrize("claim", VERDICTS)
+def test_the_check_gives_the_verdicts_on_record_on_fewer_instances(claim: str) -> None:
+    assert verdicts(judge(smaller(claim), quick=True)) == VERDICTS[claim]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("claim", VERDICTS)
+def test_the_quick_check_gives_the_verdicts_on_record(claim: str) -> None:
+    assert verdicts(judge(CLAIMS[claim], quick=True)) == VERDICTS[claim]
 
 
 def test_lemma_1_of_p2_has_the_growth_and_not_the_count() -> None:
@@ -172,13 +188,14 @@ def test_ties_matter_to_every_greedy_method_on_a_few_instances() -> None:
     assert all(finding.runs == 8 for finding in found.values())
 
 
-def test_second_best_edges_refute_lemma_6_6() -> None:
-    found = judge(CLAIMS["P1.L6.6"], True, with_broken("gm", fewer_ties(second_best_greedy_merge)))
+@pytest.mark.parametrize("of", [smaller, pytest.param(CLAIMS.__getitem__, marks=pytest.mark.slow)])
+def test_second_best_edges_refute_lemma_6_6(of: Callable[[str], Claim]) -> None:
+    found = judge(of("P1.L6.6"), True, with_broken("gm", fewer_ties(second_best_greedy_merge)))
     assert verdicts(found)["GM"] is Verdict.REFUTED
 
 
 def fewer_ties(build: Broken) -> Broken:
-    """Twins are slow: the hundred random seeds are told as ten."""
+    """Twins are slow: the hundred random seeds share two answers."""
     kept: dict[tuple[str, str, int], set[tuple[int, int]]] = {}
 
     def remembered(instance: TopicInstance, ties: str, seed: int) -> set[tuple[int, int]]:
@@ -190,24 +207,24 @@ def fewer_ties(build: Broken) -> Broken:
     return remembered
 
 
+@pytest.mark.usefixtures("fewer_instances")
 def test_an_overlay_that_lacks_an_edge_refutes_lemma_6_1() -> None:
     def lacking(instance: TopicInstance, ties: str, seed: int) -> set[tuple[int, int]]:
-        whole = METHODS["gm"].run(instance, PROBLEMS["min-tco"], ties=ties, seed=seed).answer
-        return set(map(tuple, whole.edges[:-1].tolist()))
+        complete = METHODS["gm"].run(instance, PROBLEMS["min-tco"], ties=ties, seed=seed).answer
+        assert complete is not None
+        return set(map(tuple, complete.edges[:-1].tolist()))
 
     assert verdicts(judge(CLAIMS["P1.L6.1"], True, with_broken("gm", lacking)))["GM"] is Verdict.REFUTED
 
 
-def test_topics_that_are_not_dropped_change_what_is_true_of_cd_oda() -> None:
+@pytest.mark.parametrize("of", [smaller, pytest.param(CLAIMS.__getitem__, marks=pytest.mark.slow)])
+def test_linking_every_pair_changes_the_verdicts_on_cd_oda(of: Callable[[str], Claim]) -> None:
     forgetful = with_broken("cd-oda", forgetful_cd_oda)
-    assert verdicts(judge(CLAIMS["P2.VII"], True, forgetful))["CD-ODA"] is Verdict.REFUTED
+    assert verdicts(judge(of("P2.VII"), True, forgetful))["CD-ODA"] is Verdict.REFUTED
     # With every pair linked whatever the ties, Lemma 5's count holds under all of them.
-    assert verdicts(judge(CLAIMS["P2.L5"], True, forgetful))["CD-ODA"] is Verdict.HOLDS
-
-
-def test_an_algorithm_that_links_every_pair_confirms_what_lemma_6_says_of_cd_oda_2() -> None:
+    assert verdicts(judge(of("P2.L5"), True, forgetful))["CD-ODA"] is Verdict.HOLDS
     broken = with_broken("cd-oda-2", forgetful_cd_oda)
-    assert verdicts(judge(CLAIMS["P2.L6"], True, broken))["CD-ODA-II"] is Verdict.HOLDS
+    assert verdicts(judge(of("P2.L6"), True, broken))["CD-ODA-II"] is Verdict.HOLDS
 
 
 @pytest.mark.parametrize(
@@ -231,31 +248,34 @@ def test_every_pair_with_a_common_topic_is_too_many_edges_for_lemma_6_2() -> Non
 
 def test_an_outcome_survives_its_json() -> None:
     outcome = judge(CLAIMS["P1.L5.2"], quick=True)
-    told = json.loads(json.dumps(outcome.to_dict()))
-    assert ClaimOutcome.from_dict(told).findings[0].verdict is Verdict.HOLDS
-    assert told["findings"][0]["runs"] == 40
+    stored = json.loads(json.dumps(outcome.to_dict()))
+    assert ClaimOutcome.from_dict(stored).findings[0].verdict is Verdict.HOLDS
+    assert stored["findings"][0]["runs"] == 40
     page = page_text([outcome])
     assert "| P1.L5.2 | SN-TCO | **holds** | 40 |" in page
     assert "Not run for this page." in page
 
 
-def test_the_command_prints_verdicts_keeps_the_evidence_and_succeeds_when_a_claim_is_refuted(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_the_command_prints_verdicts_keeps_the_evidence_and_succeeds_when_a_claim_is_refuted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("overlaybench.compare.figures.constructions.DRAWN", {"relay-star": DRAWN["relay-star"]})
     out, page = tmp_path / "evidence", tmp_path / "claims.md"
     command = ["claims", "P1.L5.1", "--quick", "--json", "--out", str(out), "--page", str(page)]
     ran = CliRunner().invoke(cli, command)
     assert ran.exit_code == 0
-    told = json.loads(ran.stdout)
-    assert [finding["verdict"] for finding in told[0]["findings"]] == ["holds", "refuted"]
+    printed = json.loads(ran.stdout)
+    assert [finding["verdict"] for finding in printed[0]["findings"]] == ["holds", "refuted"]
     assert {one.id for one in outcomes_in(out / "claims.json")} == {"P1.L5.1"}
     assert "overlaybench claims P1.L5.1 --quick" in page.read_text()
 
 
-def test_what_is_on_record_is_told_by_the_page_in_the_documents() -> None:
+def test_the_page_in_the_documents_is_written_from_the_record() -> None:
     page = (Path(__file__).parents[3] / "docs" / "claims.md").read_text(encoding="utf-8")
-    told, _, pictures = page.partition("## The constructions\n")
-    assert told == page_text(outcomes_in(RECORD))
+    text, _, figures = page.partition("## The constructions\n")
+    assert text == page_text(outcomes_in(RECORD))
     for name in DRAWN:
-        assert f"![{name}](constructions/{name}.svg)" in pictures
+        assert f"![{name}](constructions/{name}.svg)" in figures
         assert (RECORD.parents[2] / "docs" / "constructions" / f"{name}.svg").is_file()
 
 

@@ -1,10 +1,11 @@
-"""P4's claims on fixed small versions, with solvers and heuristics broken on purpose."""
+"""P4's claims on small versions, and with faulty solvers and heuristics."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -23,6 +24,7 @@ from overlaybench.compare.papers.figures_p4 import UPPER_BOUND
 from overlaybench.compare.papers.grids import GRIDS
 from overlaybench.compare.papers.grids_p4 import CONTENT_METHODS, METRICS
 from overlaybench.compare.studies.recipe import freeze
+from overlaybench.instances.catalogue import WORKLOADS
 from overlaybench.instances.content.overlay import ContentOverlay
 from overlaybench.instances.method import Method, Proposal
 from overlaybench.instances.overlay import Overlay
@@ -34,7 +36,7 @@ from tests.compare.claims.test_claims import verdicts
 def few_graphs(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, SteinerInstance]]:
     """Three graphs under a name of SteinLib, for where the files are not."""
     graphs = [
-        (f"SteinLib {seed}", p4.WORKLOADS["steiner-sparse"].generate(seed=seed, nodes=9, edges=14, terminals=4))
+        (f"SteinLib {seed}", WORKLOADS["steiner-sparse"].generate(seed=seed, nodes=9, edges=14, terminals=4))
         for seed in range(3)
     ]
     monkeypatch.setattr(p4, "steiner_instances", lambda quick: iter(graphs))
@@ -62,12 +64,13 @@ def first_broker_for_all(instance: Any, answer: Any) -> Any:
 
 
 def everything(instance: Any, answer: Any) -> Any:
-    """A spanning tree of all nodes by breadth-first search: it joins the terminals, dearly."""
+    """A spanning tree of all nodes by breadth-first search: a needlessly expensive Steiner tree."""
     tree = nx.bfs_tree(instance.to_networkx(), int(instance.terminals[0]))
     return Overlay.from_edges(instance.num_nodes, [tuple(sorted(edge)) for edge in tree.edges])
 
 
-def test_steiner_trees_and_overlays_cost_the_same_with_brokers_everywhere_and_not_by_the_letter(few_graphs) -> None:  # type: ignore[no-untyped-def]
+@pytest.mark.usefixtures("few_graphs")
+def test_steiner_trees_and_overlays_cost_the_same_with_brokers_everywhere_and_not_as_written() -> None:
     assert verdicts(judge(CLAIMS["P4.T1"], True)) == {
         "a broker at every node": Verdict.HOLDS,
         "taken literally: brokers at Steiner nodes only": Verdict.REFUTED,
@@ -82,7 +85,9 @@ def test_relays_make_trees_cheaper_and_no_metric_is_worse_than_the_star() -> Non
     assert {found[subject] for subject in found if "no metric" not in subject} == {Verdict.REFUTED}
 
 
-def test_a_dear_tree_refutes_the_factor_of_the_mst_approximation(few_graphs) -> None:  # type: ignore[no-untyped-def]
+def test_an_expensive_tree_refutes_the_factor_of_the_mst_approximation(
+    few_graphs: list[tuple[str, SteinerInstance]],
+) -> None:
     (subject,) = verdicts(judge(CLAIMS["P4.2A"], True))
     assert verdicts(judge(CLAIMS["P4.2A"], True))[subject] is Verdict.HOLDS
     dear = [
@@ -93,7 +98,7 @@ def test_a_dear_tree_refutes_the_factor_of_the_mst_approximation(few_graphs) -> 
     assert verdicts(judge(CLAIMS["P4.2A"], True, with_answers("mehlhorn", everything)))[subject] is Verdict.REFUTED
 
 
-def test_without_the_files_of_steinlib_the_factor_is_open(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_without_the_files_of_steinlib_the_factor_is_open(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(p4, "STEINLIB", tmp_path)
     assert set(verdicts(judge(CLAIMS["P4.2A"], True)).values()) == {Verdict.OPEN}
 
@@ -138,14 +143,14 @@ def test_what_core_prices_change_is_judged_by_what_the_heuristics_build() -> Non
     assert verdicts(judge(claim, False, lazy))["mixing hardly changes"] is Verdict.HOLDS
 
 
-def test_a_claim_whose_runs_failed_is_open_and_says_why() -> None:
+def test_a_claim_whose_runs_failed_is_open_with_the_reason() -> None:
     claim = replace(CLAIMS["P4.F10"], experiment=lambda quick: core_prices())
     (finding,) = judge(claim, True, with_answers("steiner-mixing", first_broker_for_all)).findings
     assert finding.verdict is Verdict.OPEN
     assert finding.evidence.startswith("6 of 24 runs failed, the first of steiner-mixing: ")
 
 
-def test_no_heuristic_saves_more_than_the_proven_most() -> None:
+def test_no_heuristic_saves_more_than_the_proven_upper_bound() -> None:
     rows = rows_for("P4.F9", rows_here(content_grid("P4.F9"), METHODS))
     most = rows[rows["method"] == UPPER_BOUND].set_index("instance")["crr"]
     mine = rows[rows["method"] != UPPER_BOUND]
@@ -153,7 +158,7 @@ def test_no_heuristic_saves_more_than_the_proven_most() -> None:
     assert draw("P4.F9", rows).svg_file == draw("P4.F9", rows).svg_file
 
 
-def test_table_one_is_told_as_shares_of_its_slowest() -> None:
+def test_table_one_holds_shares_of_its_slowest() -> None:
     ours = TABLES["P4.TI"].means(rows_here(content_grid("P4.TI"), METHODS))
     assert set(ours) == set(TABLES["P4.TI"].published) == set(CONTENT_METHODS)
     assert ours["steiner-mixing"] == TABLES["P4.TI"].published["steiner-mixing"] == 1

@@ -1,11 +1,13 @@
-"""Hunting for worst cases, and the hall of fame."""
+"""The search for worst cases, and the file of those found."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain, combinations, combinations_with_replacement, permutations
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -21,7 +23,7 @@ HEURISTICS = tuple(method for method in methods_of("overlaybench.heuristics.topi
 
 
 def test_every_instance_is_enumerated_once_up_to_names() -> None:
-    def renamed(case, order):  # type: ignore[no-untyped-def]
+    def renamed(case: Sequence[Sequence[int]], order: Sequence[int]) -> tuple[tuple[int, ...], ...]:
         return tuple(sorted(tuple(sorted(order[v] for v in members)) for members in case))
 
     orders = list(permutations(range(4)))
@@ -58,13 +60,13 @@ def test_the_hall_of_fame_is_as_it_says_for_every_heuristic_and_problem() -> Non
     assert [wrong_with(case) for case in cases if wrong_with(case)] == []
 
 
-def test_a_case_that_is_told_wrongly_is_found_out() -> None:
+def test_a_case_with_a_wrong_value_is_detected() -> None:
     case = worst_cases()[0]
     assert "÷" in wrong_with(replace(case, value=case.value + 1))
     assert "÷" in wrong_with(replace(case, optimum=case.optimum - 1))
 
 
-def test_only_the_worst_of_a_size_is_kept(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_only_the_worst_of_a_size_is_kept(tmp_path: Path) -> None:
     file, case = tmp_path / "hall.json", worst_cases()[0]
     assert add_case(case, file)
     assert not add_case(replace(case, value=case.optimum), file)
@@ -81,7 +83,7 @@ def test_the_claim_on_the_hall_of_fame_has_its_verdicts() -> None:
     assert verdicts["P1 Lemma 6.6 is the worst of its size"] == "refuted"
 
 
-def test_the_command_prints_the_case_and_keeps_it(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_the_command_prints_the_case_and_keeps_it(tmp_path: Path) -> None:
     hall = tmp_path / "hall.json"
     command = ["worst", "--method", "gm", "--problem", "min-tco", "--nodes", "4", "--topics", "4", "--json"]
     ran = CliRunner().invoke(cli, [*command, "--hall", str(hall)])
@@ -90,6 +92,6 @@ def test_the_command_prints_the_case_and_keeps_it(tmp_path) -> None:  # type: ig
     assert len(worst_cases(hall)) == 1
 
 
-def test_an_exact_method_is_no_prey() -> None:
+def test_an_exact_method_is_refused() -> None:
     with pytest.raises(BadInput, match="choose a heuristic"):
         search_worst_case("ilp", "min-tco", nodes=4, topics=4, time_limit=1)

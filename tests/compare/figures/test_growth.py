@@ -1,7 +1,10 @@
 """The figure of growth: exponents of exact power laws are found, and nothing is fitted across two parameters."""
 
+from __future__ import annotations
+
 import json
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -11,7 +14,16 @@ from overlaybench.compare.report.tables import judged_runs
 from tests.compare.report_rows import frame, run
 
 
-def sized(method, exponent, nodes=1000, topics=100, subscriptions=10, seed=0, **given):
+def sized(
+    method: str,
+    exponent: float,
+    nodes: int = 1000,
+    topics: int = 100,
+    *,
+    subscriptions: int = 10,
+    seed: int = 0,
+    **given: Any,
+) -> dict[str, Any]:
     """A run whose time is a power of the nodes, and whose memory is linear in topics × subscriptions a node."""
     parameters = {"nodes": nodes, "topics": topics, "subscriptions": subscriptions}
     return run(
@@ -27,7 +39,7 @@ def sized(method, exponent, nodes=1000, topics=100, subscriptions=10, seed=0, **
     )
 
 
-def test_a_power_law_is_fitted_exactly_to_the_medians():
+def test_a_power_law_is_fitted_exactly_to_the_medians() -> None:
     rows = [
         sized(method, exponent, nodes, seed=seed)
         for method, exponent in (("gm", 2.0), ("2d-oda", 1.25))
@@ -43,7 +55,7 @@ def test_a_power_law_is_fitted_exactly_to_the_medians():
     assert memory.to_numpy() == pytest.approx(0.0, abs=1e-9)
 
 
-def test_each_size_is_fitted_while_the_others_stay():
+def test_each_size_is_fitted_while_the_others_stay() -> None:
     rows = [sized("gm", 2.0, nodes, topics) for nodes in (500, 1000, 2000, 4000) for topics in (100, 200, 400)]
     fitted = growth(judged_runs(frame(*rows)))
     assert len(fitted[fitted["size"] == "nodes"]) == 2 * 3
@@ -54,7 +66,7 @@ def test_each_size_is_fitted_while_the_others_stay():
     assert topics["exponent"].to_numpy() == pytest.approx(1.0)
 
 
-def test_three_sizes_or_stopped_runs_or_times_too_short_are_no_line():
+def test_three_sizes_or_stopped_runs_or_times_too_short_are_no_line() -> None:
     few = [sized("gm", 2.0, nodes) for nodes in (500, 1000, 2000)]
     stopped = [sized("gm", 2.0, nodes, status="time-limit") for nodes in (4000, 8000)]
     mixed = [sized("gm", 2.0, 4000, topics=300)]
@@ -64,17 +76,19 @@ def test_three_sizes_or_stopped_runs_or_times_too_short_are_no_line():
     assert growth_drawing(judged_runs(frame(*few)), {}) is None
 
 
-def test_the_figure_names_the_exponents():
+def test_the_figure_names_the_exponents() -> None:
     rows = [sized("gm", 1.75, nodes) for nodes in (500, 1000, 2000, 4000)]
     runs = judged_runs(frame(*rows))
     drawing = growth_drawing(runs, method_styles(runs))
     assert drawing is not None
     assert "1.75" in drawing.svg
     assert "time against nodes" in drawing.svg
-    assert drawing.svg == growth_drawing(runs, method_styles(runs)).svg
+    again = growth_drawing(runs, method_styles(runs))
+    assert again is not None
+    assert drawing.svg == again.svg
 
 
-def test_exponents_of_lines_that_end_together_are_written_apart():
+def test_exponents_of_lines_that_end_together_are_written_apart() -> None:
     for heights in ([0.2, 0.2, 0.21, 0.9], [0.97, 0.98, 0.99, 1.0], [0.1, 0.5], [], [0.99] * 7):
         spread = _spread(heights)
         assert all(b - a >= 0.055 - 1e-12 for a, b in pairwise(spread))

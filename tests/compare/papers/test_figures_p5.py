@@ -1,4 +1,4 @@
-"""P5's claims and figures on small grids: what each run is measured by, against a recount of its messages."""
+"""P5's claims and figures on small grids: their measures equal a recount of the messages."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import pytest
 
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.claims.claim import Verdict
-from overlaybench.compare.claims.register import CLAIMS, judge
-from overlaybench.compare.papers.bench import Experiment, rows_here, runs
+from overlaybench.compare.claims.register import CLAIMS
+from overlaybench.compare.papers.bench import Bench, Experiment, rows_here, runs
 from overlaybench.compare.papers.drawing import draw
 from overlaybench.compare.papers.figures import FIGURES, TABLES, rows_for
 from overlaybench.compare.papers.grids_p5 import STRATEGIES
@@ -24,7 +24,6 @@ from overlaybench.instances.brokers.kind import BROKERS
 from overlaybench.instances.brokers.network import BrokerNetwork
 from overlaybench.instances.catalogue import WORKLOADS
 from overlaybench.instances.method import Method
-from tests.compare.claims.test_claims import verdicts
 
 SIZE = {"brokers": 40, "subscriptions": 400, "publications": 150, "fanout": 9}
 
@@ -84,6 +83,13 @@ def test_a_figure_shows_every_line_in_every_panel(figure: str, rows: Callable[[s
     assert len(lines) >= {"P5.F8": 2, "P5.F12": 1}.get(figure, 4)
     for column, _ in FIGURES[figure].panels:
         assert table.groupby(list(FIGURES[figure].lines))[column].count().min() > 0
+
+
+@pytest.mark.parametrize(
+    "figure", ["P5.F8", *(pytest.param(f, marks=pytest.mark.slow) for f in sorted({*SMALL} & {*FIGURES} - {"P5.F8"}))]
+)
+def test_a_drawn_figure_labels_its_panels(figure: str, rows: Callable[[str], pd.DataFrame]) -> None:
+    table = rows_for(figure, rows(figure))
     text = draw(figure, table).svg_file.decode()
     assert all(label in text for _, label in FIGURES[figure].panels)
 
@@ -95,17 +101,17 @@ def test_every_published_figure_has_one_of_ours_beside_it(table: str, rows: Call
     assert all(np.isfinite(value) for value in ours.values())
 
 
-def test_table_two_is_told_by_deliveries_and_messages(rows: Callable[[str], pd.DataFrame]) -> None:
+def test_table_two_counts_deliveries_and_messages(rows: Callable[[str], pd.DataFrame]) -> None:
     own = rows("P5.T2")
     of = own[(own["workload"] == "brokers-sparse") & (own["method"] == "s2")]
     tree = own[(own["workload"] == "brokers-sparse") & (own["method"] == "s0")]
     assert of["deliveries"].tolist() == tree["deliveries"].tolist()
-    told = TABLES["P5.T2"].means(own)
+    table = TABLES["P5.T2"].means(own)
     forwarders = (of["value"] - of["deliveries"]).sum()
-    assert told["sparse S2 yield, %"] == pytest.approx(100 * (of["deliveries"] / of["value"]).mean())
-    assert told["sparse S2 pure forwarders a publication"] == pytest.approx(forwarders / (2 * SIZE["publications"]))
+    assert table["sparse S2 yield, %"] == pytest.approx(100 * (of["deliveries"] / of["value"]).mean())
+    assert table["sparse S2 pure forwarders a publication"] == pytest.approx(forwarders / (2 * SIZE["publications"]))
     fall = 1 - forwarders / (tree["value"] - tree["deliveries"]).sum()
-    assert told["sparse S2 fewer than S0, %"] == pytest.approx(100 * fall)
+    assert table["sparse S2 fewer than S0, %"] == pytest.approx(100 * fall)
 
 
 def test_path_lengths_are_those_of_following_messages_back_to_the_source(
@@ -138,7 +144,7 @@ def test_traffic_of_all_seconds_is_the_messages_counted(rows: Callable[[str], pd
         lambda texts: sum(_counter(text, "queued_messages") for text in texts)
     )
     assert (shown <= counted).all()
-    assert (shown >= 0.7 * counted).all(), "the last ten seconds are left out where they are not whole"
+    assert (shown >= 0.7 * counted).all(), "an incomplete last interval of ten seconds is left out"
     assert shown["s2"] < shown["s1"] < shown["s0"]
 
 
@@ -150,10 +156,10 @@ def test_the_matching_figure_counts_subscriptions_and_brokers(rows: Callable[[st
     table = rows_for("P5.F8", rows("P5.F8"))
     recipe = table["recipe"].iloc[0]
     network: BrokerNetwork = Recipe.from_json(recipe).make()
-    wishes, few = network.subscriptions, 0
+    subscriptions, few = network.subscriptions, 0
     for point in network.publications.values:
-        matched = ((wishes.lows <= point) & (point <= wishes.highs)).all(axis=1)
-        few += matched.sum() <= 0.06 * len(wishes)
+        matched = ((subscriptions.lows <= point) & (point <= subscriptions.highs)).all(axis=1)
+        few += matched.sum() <= 0.06 * len(subscriptions)
     own = table[(table["recipe"] == recipe) & (table["percent"] == 6)]
     assert own["of_subscriptions"].tolist() == [pytest.approx(100 * few / len(network.publications))]
     assert table[table["percent"] == 100]["of_brokers"].tolist() == [100.0] * 4
@@ -170,17 +176,19 @@ def test_the_matching_figure_counts_subscriptions_and_brokers(rows: Callable[[st
     ],
 )
 def test_claims_are_judged_and_refuted_where_soft_links_are_not_used(
-    claim: str, subject: str, verdict: Verdict
+    claim: str, subject: str, verdict: Verdict, rows: Callable[[str], pd.DataFrame]
 ) -> None:
-    experiment = SMALL[claim]()
-    small_claim = replace(CLAIMS[claim], experiment=lambda quick: experiment)
-    assert verdicts(judge(small_claim, True))[subject] in (verdict, Verdict.HOLDS)
+    assert subjects(claim, rows(claim))[subject] in (verdict, Verdict.HOLDS)
     idle = {**METHODS, **{s: _tree_only(s) for s in STRATEGIES}}
-    assert verdicts(judge(small_claim, True, idle))[subject] is Verdict.REFUTED
+    assert subjects(claim, rows_here(SMALL[claim](), idle))[subject] is Verdict.REFUTED
+
+
+def subjects(claim: str, rows: pd.DataFrame) -> dict[str, Verdict]:
+    return {finding.subject: finding.verdict for finding in CLAIMS[claim].judge(Bench(True, rows=rows.copy()))}
 
 
 def _tree_only(name: str) -> Method[Any, Any]:
-    """A strategy that ends with no soft links, whatever it is asked."""
+    """A strategy that never creates soft links."""
     method = METHODS[name]
 
     def solve(instance: Any, problem: Any, **options: Any) -> Any:

@@ -117,6 +117,7 @@ def test_queues_are_measured_by_the_share_that_arrived(rows: pd.DataFrame) -> No
     assert set(table["rate"]) == {36_000.0}
 
 
+@pytest.mark.usefixtures("figure_files")
 def test_the_page_shows_the_part_with_its_tables_and_figures(rows: pd.DataFrame, tmp_path: Path) -> None:
     page = write_report(tmp_path, rows, lambda digest: pytest.fail(digest), title="Soft links", spec="").read_text()
     assert re.search(r'<h2 id="brokers">Soft links over broker trees</h2>', page)

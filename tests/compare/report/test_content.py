@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,12 @@ from overlaybench.compare.studies.row import row, spread, table_of
 from overlaybench.compare.studies.task import Task
 from overlaybench.instances.catalogue import WORKLOADS
 from overlaybench.instances.content.problems import CONTENT_PROBLEMS
+from overlaybench.instances.topics.instance import TopicInstance
+
+
+def _no_instance(digest: str) -> TopicInstance:
+    pytest.fail("no instance is drawn")
+
 
 NAMES = ("random-assignment", "greedy-packing", "clustering")
 
@@ -43,7 +50,7 @@ def rows() -> pd.DataFrame:
     return spread(table_of(found).to_pandas())
 
 
-def test_the_cost_reduction_is_the_mean_over_instances_with_its_interval(rows):
+def test_the_cost_reduction_is_the_mean_over_instances_with_its_interval(rows: pd.DataFrame) -> None:
     table = reduction_table(content_runs(rows))
     assert set(table["variant"]) == {"greedy-packing", "clustering"}
     line = table[(table["problem"] == "content-mst") & (table["variant"] == "clustering") & (table["users"] == 12)]
@@ -55,7 +62,7 @@ def test_the_cost_reduction_is_the_mean_over_instances_with_its_interval(rows):
     assert line["instances"].item() == 4
 
 
-def test_routings_are_compared_on_equal_assignments_only(rows):
+def test_routings_are_compared_on_equal_assignments_only(rows: pd.DataFrame) -> None:
     table = routing_table(content_runs(rows)).set_index(["problem", "variant"])
     assert (table.loc["content-steiner"]["core"] <= 1).all()
     assert (table["assignments"] == 12).all()
@@ -65,8 +72,9 @@ def test_routings_are_compared_on_equal_assignments_only(rows):
     assert routing_table(content_runs(apart)).empty
 
 
-def test_the_page_shows_both_figures_and_every_table(rows, tmp_path):
-    page = write_report(tmp_path, rows, lambda digest: None, title="Content", spec="").read_text()
+@pytest.mark.usefixtures("figure_files")
+def test_the_page_shows_both_figures_and_every_table(rows: pd.DataFrame, tmp_path: Path) -> None:
+    page = write_report(tmp_path, rows, _no_instance, title="Content", spec="").read_text()
     for name in ("content-crr-by-users", "content-crr-by-core-price"):
         assert f'id="figure-{name}"' in page
         assert (tmp_path / "figures" / f"{name}.svg").is_file()
@@ -78,8 +86,9 @@ def test_the_page_shows_both_figures_and_every_table(rows, tmp_path):
     assert "nothing to report" not in page
 
 
-def test_the_same_rows_give_the_same_bytes(rows, tmp_path):
+@pytest.mark.usefixtures("figure_files")
+def test_the_same_rows_give_the_same_bytes(rows: pd.DataFrame, tmp_path: Path) -> None:
     for name, given in (("a", rows), ("b", rows.sample(frac=1, random_state=1))):
         (tmp_path / name).mkdir()
-        write_report(tmp_path / name, given, lambda digest: None, title="Content", spec="")
+        write_report(tmp_path / name, given, _no_instance, title="Content", spec="")
     assert (tmp_path / "a" / "report.html").read_bytes() == (tmp_path / "b" / "report.html").read_bytes()

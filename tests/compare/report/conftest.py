@@ -1,0 +1,23 @@
+"""Reports without the cost of their PDF files, where a test does not read them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from matplotlib.figure import Figure
+
+
+@pytest.fixture(params=["PDF files without content", pytest.param("all files", marks=pytest.mark.slow)])
+def figure_files(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write PDF files without content in the quick tests, and real ones in the slow tests."""
+    save = Figure.savefig
+
+    def without_pdf(figure: Figure, file: Any, *, format: str, **options: Any) -> None:
+        if format == "pdf":
+            file.write(b"%PDF")
+        else:
+            save(figure, file, format=format, **options)
+
+    if request.param == "PDF files without content":
+        monkeypatch.setattr(Figure, "savefig", without_pdf)
