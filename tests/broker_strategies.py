@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 from hypothesis import strategies as st
 
 from overlaybench.instances.brokers.network import BrokerNetwork
@@ -32,16 +35,18 @@ def broker_networks(
     bounds = st.tuples(st.integers(0, 4), st.integers(0, 4)).map(sorted)
     count = draw(st.integers(0, 2 * tree.num_brokers))
     rows = sorted((draw(st.integers(0, tree.num_brokers - 1)), draw(bounds), draw(bounds)) for _ in range(count))
-    low = np.array([[x[0], y[0]] for _, x, y in rows], dtype=np.int64).reshape(-1, 2)
-    high = np.array([[x[1], y[1]] for _, x, y in rows], dtype=np.int64).reshape(-1, 2)
-    wishes = Subscriptions(np.array([b for b, _, _ in rows], dtype=np.int64), low, high)
+    low: npt.NDArray[Any] = np.array([[x[0], y[0]] for _, x, y in rows], dtype=np.int64).reshape(-1, 2)
+    high: npt.NDArray[Any] = np.array([[x[1], y[1]] for _, x, y in rows], dtype=np.int64).reshape(-1, 2)
+    subscriptions = Subscriptions(np.array([b for b, _, _ in rows], dtype=np.int64), low, high)
     published = draw(st.integers(0, max_publications))
     times = sorted(draw(st.lists(st.integers(0, 3_000_000), min_size=published, max_size=published)))
     sources = [draw(st.integers(0, tree.num_brokers - 1)) for _ in times]
     values = np.array([[draw(st.integers(0, 4)), draw(st.integers(0, 4))] for _ in times]).reshape(-1, 2)
-    events = Publications(np.array(times, dtype=np.int64), np.array(sources, dtype=np.int64), values.astype(np.int64))
+    publications = Publications(
+        np.array(times, dtype=np.int64), np.array(sources, dtype=np.int64), values.astype(np.int64)
+    )
     fanout = int(tree.degrees.max()) + draw(st.integers(0, 4))
-    return BrokerNetwork(tree, wishes, events, draw(st.integers(1, 5)), fanout)
+    return BrokerNetwork(tree, subscriptions, publications, draw(st.integers(1, 5)), fanout)
 
 
 @st.composite

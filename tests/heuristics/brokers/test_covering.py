@@ -1,33 +1,34 @@
-"""Covering sets: what is kept matches the same publications, and more links keep more."""
+"""Covering sets: they match the same publications, and are larger with more links."""
 
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
 
 from overlaybench.heuristics.brokers.covering import covering_set, matching_effort, predicates_evaluated
 from overlaybench.instances.brokers.network import BrokerNetwork
 from overlaybench.instances.brokers.predicates import HIGHEST, LOWEST
 from overlaybench.instances.catalogue import WORKLOADS
 from tests.broker_strategies import broker_networks
+from tests.properties import property_test
 
 
-@settings(max_examples=60, deadline=None)
-@given(network=broker_networks())
+@property_test(60, network=broker_networks(), quick=10)
 def test_a_covering_set_is_least_and_matches_whatever_all_match(network: BrokerNetwork) -> None:
-    wishes = network.subscriptions
-    order = np.argsort(-(wishes.highs - wishes.lows).sum(axis=1), kind="stable")
-    kept = covering_set(wishes.lows, wishes.highs, order).tolist()
+    subscriptions = network.subscriptions
+    order = np.argsort(-(subscriptions.highs - subscriptions.lows).sum(axis=1), kind="stable")
+    kept = covering_set(subscriptions.lows, subscriptions.highs, order).tolist()
 
     def covers(i: int, j: int) -> bool:
-        return bool((wishes.lows[i] <= wishes.lows[j]).all() and (wishes.highs[j] <= wishes.highs[i]).all())
+        return bool(
+            (subscriptions.lows[i] <= subscriptions.lows[j]).all()
+            and (subscriptions.highs[j] <= subscriptions.highs[i]).all()
+        )
 
-    assert all(any(covers(i, j) for i in kept) for j in range(len(wishes)))
+    assert all(any(covers(i, j) for i in kept) for j in range(len(subscriptions)))
     assert not any(covers(i, j) for i in kept for j in kept if i != j)
 
 
-@settings(max_examples=60, deadline=None)
-@given(network=broker_networks())
+@property_test(60, network=broker_networks(), quick=10)
 def test_predicates_are_evaluated_until_one_fails_or_a_subscription_matches(network: BrokerNetwork) -> None:
     lows, highs = network.subscriptions.lows.copy(), network.subscriptions.highs.copy()
     lows[lows == 0], highs[highs == 4] = LOWEST, HIGHEST
@@ -47,9 +48,9 @@ def test_predicates_are_evaluated_until_one_fails_or_a_subscription_matches(netw
 
 
 def test_links_split_the_subscriptions_so_that_less_is_covered() -> None:
-    network = WORKLOADS["brokers-covering"].generate(seed=1, brokers=60, subscriptions=1200, publications=300)
-    brokers = np.arange(60, dtype=np.int32)
-    none = matching_effort(network, np.empty((0, 2), dtype=np.int32), brokers, 100)
-    every = matching_effort(network, network.allowed_links(), brokers, 100)
+    network = WORKLOADS["brokers-covering"].generate(seed=1, brokers=40, subscriptions=600, publications=60)
+    brokers = np.arange(40, dtype=np.int32)
+    none = matching_effort(network, np.empty((0, 2), dtype=np.int32), brokers, 60)
+    every = matching_effort(network, network.allowed_links(), brokers, 60)
     assert none.covering < every.covering < len(network.subscriptions)
     assert none.evaluations < every.evaluations

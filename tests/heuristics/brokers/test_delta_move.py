@@ -6,7 +6,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from overlaybench.heuristics.brokers.delta_move import Coordinator, Move, MovingNetwork
@@ -14,6 +14,7 @@ from overlaybench.heuristics.brokers.forwarding import S1, S2
 from overlaybench.instances.brokers.tree import BrokerTree
 from overlaybench.instances.errors import BadInput
 from tests.broker_strategies import Link, broker_trees
+from tests.properties import property_test
 
 PATH = BrokerTree.of(8, [(v, v + 1) for v in range(7)])
 
@@ -32,8 +33,8 @@ def moves(draw: st.DrawFn, *, max_brokers: int = 12) -> tuple[Move, list[Link]]:
     return Move(tree, radius, mover, old, new), sorted(links)
 
 
-def played(network: MovingNetwork, random: Random, publications: int) -> list[set[int]]:
-    """Deliver messages in a random order, start the move and publish in between; whom each publication is for."""
+def run_move(network: MovingNetwork, random: Random, publications: int) -> list[set[int]]:
+    """Deliver messages in a random order, with the move and publications in between; return their destinations."""
     size, wanted = network.move.tree.num_brokers, []
     todo = ["move"] + ["publish"] * publications
     random.shuffle(todo)
@@ -51,24 +52,23 @@ def played(network: MovingNetwork, random: Random, publications: int) -> list[se
     return wanted
 
 
+@property_test(150, given=moves(), seed=st.integers(0, 2**32))
 @pytest.mark.parametrize("strategy", [S1, S2], ids=["s1", "s2"])
-@settings(max_examples=150, deadline=None)
-@given(given=moves(), seed=st.integers(0, 2**32))
 def test_a_move_loses_nothing_and_delivers_nothing_twice(
     strategy: int, given: tuple[Move, list[Link]], seed: int
 ) -> None:
     move, links = given
     coordinator = Coordinator()
     network = MovingNetwork(move, links, strategy, coordinator)
-    wanted = played(network, Random(seed), 6)
+    wanted = run_move(network, Random(seed), 6)
     assert network.done
     assert coordinator.granted == []
     expected = sorted((p, v) for p, brokers in enumerate(wanted) for v in brokers)
     assert sorted(network.delivered) == expected
 
 
-def test_by_the_view_of_the_moment_a_publication_can_get_lost() -> None:
-    """Sent by the old view over a soft link, it comes to a broker that meanwhile sends it back whence it came."""
+def test_by_each_brokers_current_view_a_publication_can_get_lost() -> None:
+    """Sent by the old view over a soft link, it reaches a broker whose new view routes it back to the sender."""
     move = Move(PATH, 4, 0, 1, 4)
 
     def lost(one_view: bool) -> int:
@@ -95,12 +95,11 @@ def test_a_broker_beyond_delta_of_the_mover_can_have_an_anchor_on_the_moving_pat
     after = move.tree_after()
     assert tree.distances[5, 0] > 4 < after.distances[5, 0]
     assert tree.distances[5, 1] == 4
-    assert after.next_hops[1, 0] == 2 == after.next_hops[1, 5], "the mover lies back where 5 sends from"
+    assert after.next_hops[1, 0] == 2 == after.next_hops[1, 5], "the mover is behind the sender"
     assert 5 in move.affected
 
 
-@settings(max_examples=60, deadline=None)
-@given(given=moves(max_brokers=14))
+@property_test(60, given=moves(max_brokers=14), quick=10)
 def test_outside_the_affected_brokers_first_hops_and_anchors_stay(given: tuple[Move, list[Link]]) -> None:
     move, _ = given
     before, after = move.tree, move.tree_after()

@@ -7,7 +7,6 @@ from math import prod
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlaybench.heuristics.brokers.link_management import Limits, gain, neighbour_table, review
@@ -16,8 +15,9 @@ from overlaybench.instances.brokers.network import BrokerNetwork
 from overlaybench.instances.brokers.tree import BrokerTree
 from tests.broker_strategies import Link, networks_with_links
 from tests.heuristics.brokers.twins import primary
+from tests.properties import property_test
 
-Kept, Tried = set[Link], set[Link]
+Links = set[Link]
 
 
 def reviewed(
@@ -29,11 +29,11 @@ def reviewed(
     profiled: dict[Link, int],
     many: int,
     room: int,
-) -> tuple[Kept, Tried]:
+) -> tuple[Links, Links]:
     """Soft links and candidates after a review."""
     graph, tree = primary(network.tree), network.tree
     path = dict(nx.all_pairs_shortest_path(graph))
-    kept, tried = set(), set()
+    kept, profiled_next = set(), set()
     for a in graph:
         soft = {v for u, v in real if u == a}
         ends = set(graph[a]) | soft | {v for u, v in candidates if u == a}
@@ -43,7 +43,7 @@ def reviewed(
 
         gains = {v: worth(v, sent[a, v]) for v in ends if len(path[a][v]) > 2}
         worthy = [v for v in gains if gains[v] > 0]
-        ranked = sorted(worthy, key=lambda v: (-gains[v], v not in soft, path_place(path, a, v)))
+        ranked = sorted(worthy, key=lambda v: (-gains[v], v not in soft, path_rank(path, a, v)))
         best = set(ranked[: network.fanout - graph.degree(a)])
         kept |= {(a, v) for v in best}
         potential: dict[int, float] = {}
@@ -53,17 +53,16 @@ def reviewed(
                     potential[v] = max(potential.get(v, 0), worth(v, sent[a, x]))
         waiting = [v for v in potential if potential[v] > 0 and v not in best | set(graph[a])]
         waiting.sort(key=lambda v: (profiled.get((a, v), -1), -potential[v], -int(tree.path_delays[a, v]), v))
-        tried |= {(a, v) for v in waiting[: min(many, room - graph.degree(a) - len(best))]}
-    return kept, tried
+        profiled_next |= {(a, v) for v in waiting[: min(many, room - graph.degree(a) - len(best))]}
+    return kept, profiled_next
 
 
-def path_place(path: dict[int, dict[int, list[int]]], a: int, v: int) -> tuple[int, int]:
+def path_rank(path: dict[int, dict[int, list[int]]], a: int, v: int) -> tuple[int, int]:
     return len(path[a][v]), v
 
 
-@settings(max_examples=100, deadline=None)
-@given(given=networks_with_links(max_brokers=9), data=st.data())
-def test_a_review_keeps_promotes_and_drops_as_told(
+@property_test(100, given=networks_with_links(max_brokers=9), data=st.data())
+def test_a_review_keeps_promotes_and_drops_as_the_reference(
     given: tuple[BrokerNetwork, list[Link]], data: st.DataObject
 ) -> None:
     network, links = given

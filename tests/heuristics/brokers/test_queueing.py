@@ -1,10 +1,10 @@
-"""Soft links with queues: the compiled simulation against an event for everything, and against no queues."""
+"""Soft links with queues: the compiled simulation against one with an event for every step, and against no queues."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from overlaybench.heuristics.brokers.forwarding import S2, STRATEGIES
@@ -18,17 +18,19 @@ from overlaybench.instances.brokers.tree import BrokerTree
 from overlaybench.instances.catalogue import WORKLOADS
 from tests.broker_strategies import Link, networks_with_links
 from tests.heuristics.brokers.queueing_twin import Tie, simulated
+from tests.properties import property_test
 
 
-@pytest.mark.parametrize("strategy", ["s1", "s2", "sh"])
-@settings(max_examples=40, deadline=None)
-@given(
+@property_test(
+    40,
     given=networks_with_links(max_brokers=10),
     service=st.sampled_from([0, 313, 200_003]),
     soft_delay=st.sampled_from([0, 977]),
     horizon=st.sampled_from([2**60, 1_500_000]),
+    quick=6,
 )
-def test_one_event_a_message_gives_what_an_event_for_everything_gives(
+@pytest.mark.parametrize("strategy", ["s1", "s2", "sh"])
+def test_one_event_a_message_equals_an_event_for_every_step(
     strategy: str, given: tuple[BrokerNetwork, list[Link]], service: int, soft_delay: int, horizon: int
 ) -> None:
     network, links = given
@@ -42,9 +44,8 @@ def test_one_event_a_message_gives_what_an_event_for_everything_gives(
     assert found.traffic.sum() == found.messages
 
 
+@property_test(40, given=networks_with_links(max_brokers=12), quick=6)
 @pytest.mark.parametrize("strategy", ["s0", "s1", "s2"])
-@settings(max_examples=40, deadline=None)
-@given(given=networks_with_links(max_brokers=12))
 def test_without_a_horizon_queues_lose_nothing_and_change_no_route(
     strategy: str, given: tuple[BrokerNetwork, list[Link]]
 ) -> None:

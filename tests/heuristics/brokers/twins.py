@@ -1,4 +1,4 @@
-"""P5's maps, strategies and link management in plain Python, with sets and paths instead of bits and tables."""
+"""P5's working maps and strategies in plain Python, with sets and paths instead of bits and tables."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from overlaybench.instances.brokers.tree import BrokerTree
 Link = tuple[int, int]
 
 
-def primary(tree: BrokerTree) -> nx.Graph:
-    graph = nx.Graph()
+def primary(tree: BrokerTree) -> nx.Graph[int]:
+    graph: nx.Graph[int] = nx.Graph()
     graph.add_nodes_from(range(tree.num_brokers))
     graph.add_edges_from((int(u), int(v)) for u, v in tree.links)
     return graph
@@ -32,7 +32,7 @@ class Map:
 
 
 def contracted(tree: BrokerTree, a: int, links: set[int], radius: int | None = None) -> Map:
-    """The three steps of §3 on the whole primary network, or on what `a` knows of it: the brokers within a radius."""
+    """The three steps of §3 on the whole primary network, or on the brokers within a radius."""
     graph = nx.ego_graph(primary(tree), a, radius=radius or tree.num_brokers)
     far = nx.single_source_shortest_path_length(graph, a)
     path = nx.single_source_shortest_path(graph, a)
@@ -66,15 +66,15 @@ def contracted(tree: BrokerTree, a: int, links: set[int], radius: int | None = N
 def anchor(tree: BrokerTree, subscriber: int, a: int, radius: int) -> int:
     """The anchor at `a` of a subscription, passed on along the primary path hop by hop (§4).
 
-    Each sender within Δ − 1 of the subscriber keeps it; others put the next broker towards the receiver. The paper has
-    it the other way, towards the subscriber, where there is nobody left when the subscriber is the anchor.
+    A sender within Δ − 1 of the subscriber keeps the anchor; others replace it by the next broker towards the receiver.
+    The paper has the opposite direction, in which no broker is left when the subscriber is the anchor.
     """
     path = nx.shortest_path(primary(tree), subscriber, a)
-    place = 0
+    index = 0
     for hops in range(len(path) - 1):
         if hops > radius - 1:
-            place += 1
-    return int(path[place])
+            index += 1
+    return int(path[index])
 
 
 def figure_5(seen: Map, anchors: set[int]) -> list[int]:
@@ -104,7 +104,7 @@ def figure_6(seen: Map, anchors: set[int]) -> list[int]:
 
 
 def carried(network: BrokerNetwork, links: list[Link], strategy: str, threshold: int) -> set[tuple[int, int, int]]:
-    """Every message, each broker keeping the matching brokers whose path leaves the publication's whole way so far."""
+    """Every message; each broker keeps the matching brokers whose path leaves the route of the publication so far."""
     tree, graph = network.tree, primary(network.tree)
     path = dict(nx.all_pairs_shortest_path(graph))
     ends = {a: set(graph[a]) | {v for u, v in links if u == a} for a in graph}
@@ -117,8 +117,8 @@ def carried(network: BrokerNetwork, links: list[Link], strategy: str, threshold:
         matching = set(brokers[offsets[p] : offsets[p + 1]].tolist())
         queue = deque([(source, [source])])
         while queue:
-            a, way = queue.popleft()
-            downstream = {x for x in matching - {a} if set(path[a][x]) & set(way) == {a}}
+            a, route = queue.popleft()
+            downstream = {x for x in matching - {a} if set(path[a][x]) & set(route) == {a}}
             anchors = {maps[a].stands_for[x] for x in downstream}
             cap = int(tree.uplinks[a])
             saving = 100 * sent.get((a, second - 1), 0) > 100 * -(-cap * threshold // 100) > 0
@@ -126,13 +126,13 @@ def carried(network: BrokerNetwork, links: list[Link], strategy: str, threshold:
             for n in (figure_5 if common else figure_6)(maps[a], anchors):
                 messages.append((p, a, n))
                 sent[a, second] = sent.get((a, second), 0) + 1
-                queue.append((n, [*way, *path[a][n][1:]]))
+                queue.append((n, [*route, *path[a][n][1:]]))
     assert len(set(messages)) == len(messages)
     return set(messages)
 
 
 def tree_messages(network: BrokerNetwork) -> set[tuple[int, int, int]]:
-    """What conventional tree routing sends: each link once, away from the source, on a path to a matching broker."""
+    """The messages of tree routing: each link once, aroute from the source, on a path to a matching broker."""
     graph = primary(network.tree)
     offsets, brokers = network.destinations
     return {

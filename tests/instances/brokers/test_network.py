@@ -10,7 +10,6 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlaybench.instances.brokers.dissemination import Dissemination
@@ -23,6 +22,7 @@ from overlaybench.instances.brokers.workloads import TREES
 from overlaybench.instances.catalogue import WORKLOADS
 from overlaybench.instances.errors import BadInput
 from tests.broker_strategies import broker_networks, broker_trees
+from tests.properties import property_test
 
 PATH = {
     "format": "brokers/1",
@@ -42,10 +42,9 @@ def written(folder: Path, **changed: object) -> Path:
     return path
 
 
-@settings(max_examples=60, deadline=None)
-@given(tree=broker_trees())
+@property_test(60, tree=broker_trees(), quick=10)
 def test_distances_hops_and_delays_are_those_of_the_only_paths(tree: BrokerTree) -> None:
-    graph = nx.Graph()
+    graph: nx.Graph[int] = nx.Graph()
     graph.add_nodes_from(range(tree.num_brokers))
     for (u, v), delay in zip(tree.links.tolist(), tree.delays.tolist(), strict=True):
         graph.add_edge(u, v, delay=delay)
@@ -56,26 +55,26 @@ def test_distances_hops_and_delays_are_those_of_the_only_paths(tree: BrokerTree)
             assert tree.path_delays[u, v] == nx.path_weight(graph, path, "delay")
 
 
-@settings(max_examples=60, deadline=None)
-@given(network=broker_networks())
+@property_test(60, network=broker_networks(), quick=10)
 def test_destinations_are_the_brokers_but_the_source_with_a_subscription_around_the_point(
     network: BrokerNetwork,
 ) -> None:
-    wishes, events = network.subscriptions, network.publications
+    subscriptions, publications = network.subscriptions, network.publications
     offsets, brokers = network.destinations
-    shares = matching_shares(wishes, events)
-    for p in range(len(events)):
-        point = events.values[p]
+    shares = matching_shares(subscriptions, publications)
+    for p in range(len(publications)):
+        point = publications.values[p]
         matched = [
-            s for s in range(len(wishes)) if (wishes.lows[s] <= point).all() and (point <= wishes.highs[s]).all()
+            s
+            for s in range(len(subscriptions))
+            if (subscriptions.lows[s] <= point).all() and (point <= subscriptions.highs[s]).all()
         ]
-        assert shares[p] == len(matched) / max(1, len(wishes))
-        at = {int(wishes.brokers[s]) for s in matched} - {int(events.sources[p])}
+        assert shares[p] == len(matched) / max(1, len(subscriptions))
+        at = {int(subscriptions.brokers[s]) for s in matched} - {int(publications.sources[p])}
         assert brokers[offsets[p] : offsets[p + 1]].tolist() == sorted(at)
 
 
-@settings(max_examples=30, deadline=None)
-@given(network=broker_networks())
+@property_test(30, network=broker_networks(), quick=5)
 def test_networks_survive_files_and_pickling(tmp_path_factory: pytest.TempPathFactory, network: BrokerNetwork) -> None:
     path = tmp_path_factory.mktemp("brokers") / "network.json"
     write_brokers(network, path)
@@ -147,9 +146,9 @@ def test_workloads_are_the_same_for_the_same_seed_and_trees_of_their_family(tree
 def two_ways() -> tuple[BrokerNetwork, Dissemination]:
     """A path of five brokers; 0 publishes for 2, 3 and 4; 0 has a soft link to 3."""
     tree = BrokerTree.of(5, [(v, v + 1) for v in range(4)])
-    wishes = Subscriptions(np.array([2, 3, 4]), np.zeros((3, 1), dtype=int), np.zeros((3, 1), dtype=int))
-    events = Publications(np.array([0]), np.array([0]), np.array([[0]]))
-    network = BrokerNetwork(tree, wishes, events, 3, 3)
+    subscriptions = Subscriptions(np.array([2, 3, 4]), np.zeros((3, 1), dtype=int), np.zeros((3, 1), dtype=int))
+    publications = Publications(np.array([0]), np.array([0]), np.array([[0]]))
+    network = BrokerNetwork(tree, subscriptions, publications, 3, 3)
     return network, Dissemination.of([(0, 3)], [(0, 0, 3), (0, 3, 4), (0, 3, 2)])
 
 
@@ -210,8 +209,7 @@ def test_disseminations_survive_files(tmp_path: Path) -> None:
         read_dissemination(tmp_path / "bad.json", network)
 
 
-@settings(max_examples=40, deadline=None)
-@given(network=broker_networks(min_brokers=2), data=st.data())
+@property_test(40, network=broker_networks(min_brokers=2), data=st.data(), quick=6)
 def test_the_judge_finds_every_message_that_is_left_out_or_bent(network: BrokerNetwork, data: st.DataObject) -> None:
     """Tree routing where each broker sends on is valid, and no longer when one message is missing."""
     offsets, brokers = network.destinations
