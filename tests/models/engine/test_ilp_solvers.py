@@ -1,6 +1,11 @@
-"""CBC and HiGHS say the same of the same program, take starts, and are read rightly."""
+"""CBC and HiGHS agree on a program, take initial solutions, and their logs are parsed correctly."""
+
+from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pulp
 import pytest
@@ -9,6 +14,7 @@ from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.instances.catalogue import PROBLEMS
 from overlaybench.instances.clock import Clock, OutOfTime
 from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.engine import ilp_solvers
 from overlaybench.models.engine.ilp_solvers import SOLVERS
 from overlaybench.models.topics.compact.ilp_model import build_ilp
@@ -16,11 +22,12 @@ from overlaybench.models.topics.compact.requirements import requirements_of
 from overlaybench.models.topics.compact.subproblem import Subproblem
 from tests.models.topics.small_instances import uniform_instance
 
+Solve = Callable[..., Any]
 FOREVER = Clock(None)
 INSTANCE = uniform_instance(14, 10, 3)
 
 
-def knapsack(most):
+def knapsack(most: int) -> tuple[pulp.LpProblem, list[pulp.LpVariable]]:
     """Fewest of the numbers 3, 4, 5, 6 that add up to at least 11, at most `most` of them."""
     program = pulp.LpProblem("numbers")
     takes = [program.add_variable(f"take{n}", 0, 1, pulp.LpInteger) for n in (3, 4, 5, 6)]
@@ -32,7 +39,7 @@ def knapsack(most):
 
 @pytest.mark.parametrize("solve", SOLVERS.values(), ids=SOLVERS)
 class TestBothSolvers:
-    def test_an_optimum_has_its_bound(self, solve):
+    def test_an_optimum_has_its_bound(self, solve: Solve) -> None:
         program, takes = knapsack(4)
         report = solve(program, None, FOREVER, threads=1, seed=0)
         assert report.found
@@ -40,26 +47,26 @@ class TestBothSolvers:
         assert [round(take.value()) for take in takes] == [0, 0, 1, 1]
         assert 1 < report.lower_bound <= 2
 
-    def test_no_solution_is_an_infinite_bound(self, solve):
+    def test_no_solution_is_an_infinite_bound(self, solve: Solve) -> None:
         program, _ = knapsack(1)
         report = solve(program, None, FOREVER, threads=1, seed=0)
         assert not report.found
         assert report.lower_bound == math.inf
 
-    def test_no_time_is_said(self, solve):
+    def test_no_time_left_raises(self, solve: Solve) -> None:
         program, _ = knapsack(4)
         with pytest.raises(OutOfTime):
             solve(program, None, Clock(0), threads=1, seed=0)
 
-    def test_two_threads_prove_the_same(self, solve):
+    def test_two_threads_prove_the_same(self, solve: Solve) -> None:
         ilp = build_ilp(requirements_of(INSTANCE, FOREVER), Subproblem("min-tco"), "multi", FOREVER)
         reports = [solve(ilp.program, None, FOREVER, threads=threads, seed=0) for threads in (1, 2, 1)]
         assert len({math.ceil(report.lower_bound - 1e-6) for report in reports}) == 1
 
 
 @pytest.mark.parametrize("problem", ["min-tco", "minmax-tco", "2d-star", "2d-true"])
-def test_a_start_is_a_solution_of_the_model(problem):
-    """Fixing the integers to the start leaves something feasible of exactly the start's value."""
+def test_a_start_is_a_solution_of_the_model(problem: str) -> None:
+    """With the integers fixed to the start, the model is feasible and its value is that of the start."""
     overlay = _complete(INSTANCE) if problem.startswith("2d-") else greedy_merge(INSTANCE)
     ilp = build_ilp(requirements_of(INSTANCE, FOREVER), Subproblem(problem), "multi", FOREVER)
     for variable, value in ilp.integers_of(overlay).items():
@@ -70,14 +77,19 @@ def test_a_start_is_a_solution_of_the_model(problem):
     assert ilp.overlay() == overlay
 
 
-def _complete(instance):
+def _complete(instance: TopicInstance) -> Overlay:
     return Overlay.from_edges(instance.num_nodes, requirements_of(instance, FOREVER).edges)
 
 
 @pytest.mark.parametrize("problem", ["min-tco", "minmax-tco", "2d-star", "2d-true"])
-def test_cbc_takes_the_start(problem, monkeypatch):
-    logs = []
-    monkeypatch.setattr(ilp_solvers, "_nodes_in", lambda log: logs.append(log) or 0)
+def test_cbc_takes_the_start(problem: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    logs: list[str] = []
+
+    def keep(log: str) -> int:
+        logs.append(log)
+        return 0
+
+    monkeypatch.setattr(ilp_solvers, "_nodes_in", keep)
     ilp = build_ilp(requirements_of(INSTANCE, FOREVER), Subproblem(problem), "multi", FOREVER)
     overlay = _complete(INSTANCE)
     SOLVERS["cbc"](ilp.program, ilp.integers_of(overlay), FOREVER, threads=1, seed=0)
@@ -85,7 +97,9 @@ def test_cbc_takes_the_start(problem, monkeypatch):
 
 
 @pytest.mark.parametrize("problem", ["min-tco", "minmax-tco", "2d-star", "2d-true"])
-def test_highs_takes_the_start(problem, monkeypatch, capfd):
+def test_highs_takes_the_start(
+    problem: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     quiet = ilp_solvers._highs_options
     monkeypatch.setattr(ilp_solvers, "_highs_options", lambda *args: {**quiet(*args), "msg": True})
     ilp = build_ilp(requirements_of(INSTANCE, FOREVER), Subproblem(problem), "multi", FOREVER)
@@ -114,27 +128,27 @@ def test_highs_takes_the_start(problem, monkeypatch, capfd):
         ("Problem MODEL has 3 rows\n", -math.inf),
     ],
 )
-def test_the_bound_is_read_from_cbcs_log(log, bound):
+def test_the_bound_is_read_from_cbcs_log(log: str, bound: float) -> None:
     assert ilp_solvers._bound_in(log) == bound
 
 
-def test_a_claim_of_infeasibility_at_the_limit_proves_nothing():
+def test_a_claim_of_infeasibility_at_the_limit_proves_nothing() -> None:
     program, _ = knapsack(4)
     log = "Continuous objective value is 1.8 - 0.00 seconds\n"
-    infeasible = (pulp.LpStatusInfeasible, pulp.LpSolutionInfeasible, {}, log)
+    infeasible: tuple[int, int, dict[str, float], str] = (pulp.LpStatusInfeasible, pulp.LpSolutionInfeasible, {}, log)
     late = ilp_solvers._report(program, *infeasible, in_time=False)
     assert (late.found, late.stopped, late.lower_bound) == (False, True, 1.8)
     assert ilp_solvers._report(program, *infeasible, in_time=True).lower_bound == math.inf
 
 
-def fake_cbc(folder, script):
+def fake_cbc(folder: Path, script: str) -> str:
     executable = folder / "cbc"
     executable.write_text(f"#!/bin/sh\n{script}\n")
     executable.chmod(0o755)
     return str(executable)
 
 
-def test_a_crash_of_cbc_is_an_error_and_not_an_answer(monkeypatch, tmp_path):
+def test_a_crash_of_cbc_is_an_error_and_not_an_answer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(ilp_solvers, "_cbc_path", lambda: fake_cbc(tmp_path, "echo out of memory; exit 3"))
     program, _ = knapsack(4)
     with pytest.raises(RuntimeError, match="out of memory"):
@@ -142,7 +156,9 @@ def test_a_crash_of_cbc_is_an_error_and_not_an_answer(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("ending", ["exit 139", "sleep 100"])
-def test_a_crash_or_a_hang_after_the_limit_leaves_the_bound_of_the_log(monkeypatch, tmp_path, ending):
+def test_a_crash_or_a_hang_after_the_limit_leaves_the_bound_of_the_log(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ending: str
+) -> None:
     script = f"echo 'Continuous objective value is 1.8 - 0.00 seconds'; sleep 0.2; {ending}"
     monkeypatch.setattr(ilp_solvers, "_cbc_path", lambda: fake_cbc(tmp_path, script))
     program, _ = knapsack(4)
