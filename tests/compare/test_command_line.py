@@ -197,7 +197,8 @@ def test_parts_that_run_on_spark_give_the_same_overlay(tmp_path: Path) -> None:
     subprocess.run([*command, "generate", "zipf", *sizes, "-o", file], check=True, capture_output=True)
     found = []
     for more in ([], ["--master", "local[2]"]):
-        words = ["solve", file, "--problem", "minmax-tco", "--method", "dcbr-m", "--option", "partitions=3", "--json"]
+        words = ["solve", str(file), "--problem", "minmax-tco", "--method", "dcbr-m"]
+        words += ["--option", "partitions=3", "--json"]
         done = subprocess.run([*command, *words, *more], check=True, capture_output=True, text=True)
         found.append(json.loads(done.stdout))
     one_machine, spark = found

@@ -1,56 +1,37 @@
 """Compiling and importing are over when a method's clock starts: warm_up leaves nothing to a run."""
 
+from __future__ import annotations
+
+import json
 import subprocess
 import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from overlaybench.compare.catalogue import METHODS
 
-CODE = """
-import pkgutil, sys
-from importlib import import_module
-from overlaybench.heuristics.compiled import Kernel
-from overlaybench import heuristics, models
-from overlaybench.compare.catalogue import METHODS
-from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS
+NAMES = [name for name, method in METHODS.items() if method.warm_up is not None]
 
-def compiled():
-    found = {}
-    for package in (heuristics, models):
-        for _, name, _ in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-            for kernel in vars(import_module(name)).values():
-                if isinstance(kernel, Kernel):
-                    named = f"{kernel.py_func.__module__}.{kernel.py_func.__name__}"
-                    found[named] = set(map(str, kernel.dispatcher.signatures))
+
+@cache
+def late_work(scale: str, seconds: str) -> dict[str, Any]:
+    """The kernels and libraries by method, from one process for all methods."""
+    command = [sys.executable, "-m", "tests.compare.warm_up_probe", scale, seconds]
+    printed = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True).stdout
+    found: dict[str, Any] = json.loads(printed.splitlines()[-1])
     return found
 
-LIBRARIES = {"ortools", "pulp", "highspy", "pyscipopt", "scipy.optimize"}
-method = METHODS[sys.argv[1]]
-compiled()
-method.warm_up and method.warm_up()
-before, loaded = compiled(), LIBRARIES & set(sys.modules)
-GIVEN = [
-    ("uniform", {"nodes": 24, "topics": 12, "subscriptions": 4}),
-    ("exponential", {"nodes": 48, "topics": 20, "subscriptions": 4}),
-    ("zipf", {"nodes": 9, "topics": 30, "subscriptions": 4}),
-    ("brokers-sparse", {"brokers": 24, "publications": 60, "uplink": 2}),
-    ("steiner-sparse", {"nodes": 40, "edges": 90, "terminals": 12}),
-    ("content", {"users": 7, "brokers": 4, "intervals": 3}),
-    ("brokers-dense", {"brokers": 9, "publications": 20, "tree": "star"}),
-]
-for workload, given in GIVEN:
-    for problem in method.problems:
-        if PROBLEMS[problem].kind == WORKLOADS[workload].kind:
-            method.run(WORKLOADS[workload].generate(seed=5, **given), PROBLEMS[problem], seed=3, time_limit=1)
-print(sorted(name for name, kinds in compiled().items() if kinds - before.get(name, set())))
-print(sorted(LIBRARIES & set(sys.modules) - loaded))
-"""
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_run_compiles_and_imports_nothing_that_warm_up_did_not(name: str) -> None:
+    assert late_work("0.4", "0.2")[name] == [[], []]
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_a_run_compiles_and_imports_nothing_that_warm_up_did_not(name):
-    if METHODS[name].warm_up is None:
-        pytest.skip("a method without kernels or libraries")
-    said = subprocess.run([sys.executable, "-c", CODE, name], capture_output=True, text=True, check=True, timeout=280)
-    assert said.stdout.splitlines()[-2:] == ["[]", "[]"]
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_larger_run_compiles_and_imports_nothing_that_warm_up_did_not(name: str) -> None:
+    assert late_work("1", "1")[name] == [[], []]

@@ -1,22 +1,26 @@
-"""What a study says while it runs: plain lines in a log, with an estimate, and nothing when it is to be quiet."""
+"""The progress of a study: plain lines in a log, with an estimate, and nothing where it is quiet."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
 
 import pytest
 
-from overlaybench.compare.studies import progress as module
 from overlaybench.compare.studies.progress import Progress
 from overlaybench.compare.studies.store import Store
 from overlaybench.compare.studies.tally import Tally
 
 
 @pytest.fixture
-def clock(monkeypatch):
-    """A clock that is set by hand."""
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """A clock that the test sets."""
     now = [100.0]
-    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
     return now
 
 
-def test_a_log_gets_a_plain_line_now_and_then_and_one_at_the_end(clock, capsys):
+def test_a_log_gets_plain_lines_and_one_at_the_end(clock: list[float], capsys: pytest.CaptureFixture[str]) -> None:
     with Progress(100, 20) as shown:
         shown.show(8, 1, 2, 0.1)  # too soon
         clock[0] += 16
@@ -30,7 +34,7 @@ def test_a_log_gets_a_plain_line_now_and_then_and_one_at_the_end(clock, capsys):
     ]
 
 
-def test_the_estimate_counts_work_and_not_runs(clock, capsys):
+def test_the_estimate_counts_work_and_not_runs(clock: list[float], capsys: pytest.CaptureFixture[str]) -> None:
     """Long runs come first: half of the work may be one run of a hundred."""
     with Progress(101, 0) as shown:
         clock[0] += 60
@@ -38,16 +42,18 @@ def test_the_estimate_counts_work_and_not_runs(clock, capsys):
     assert "1 of 101 runs done (0 failed), 2 running, 98 left, 1:00 so far, about 1:00 to go" in capsys.readouterr().err
 
 
-def test_a_quiet_study_shows_nothing(clock, capsys):
+def test_a_quiet_study_shows_nothing(clock: list[float], capsys: pytest.CaptureFixture[str]) -> None:
     with Progress(10, 5, quiet=True) as shown:
         clock[0] += 100
         shown.show(1, 0, 1, 0.5)
     assert capsys.readouterr() == ("", "")
 
 
-def test_the_share_of_work_goes_by_what_runs_took_and_by_expectation_where_none_is_done(tmp_path, monkeypatch):
+def test_the_share_of_work_goes_by_what_runs_took_and_by_expectation_where_none_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tally = Tally(Store(tmp_path), {60.0: 2, 0.1: 100})
-    rows = [{"status": "optimal", "exact": True, "time_limit": 60.0, "seconds": 10.0}]
+    rows: list[dict[str, object]] = [{"status": "optimal", "exact": True, "time_limit": 60.0, "seconds": 10.0}]
     monkeypatch.setattr("overlaybench.compare.studies.tally.from_line", lambda line: rows[0])
     assert tally.share == 0
     tally._count(b"")

@@ -1,9 +1,14 @@
-"""Results as data: read by other programs, filtered and grouped, judged afresh, done again, and watched."""
+"""Results as tables: read by other programs, filtered, grouped, verified, repeated and watched."""
+
+from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -46,7 +51,7 @@ methods = ["gm", { method = "gm", ties = "random" }, "branch-and-cut"]
 """
 
 
-def made(folder):
+def finished(folder: Path) -> Store:
     """A study of 12 runs done without Spark, by what its workers do, and merged."""
     file = folder / "spec.toml"
     file.write_text(SPEC)
@@ -70,26 +75,28 @@ def made(folder):
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory):
-    return made(tmp_path_factory.mktemp("results"))
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return finished(tmp_path_factory.mktemp("results"))
 
 
 @pytest.fixture
-def own(tmp_path):
-    return made(tmp_path)
+def own(store: Store, tmp_path: Path) -> Store:
+    """A copy that a test may change."""
+    return Store(shutil.copytree(store.folder, tmp_path / "out"))
 
 
-def change(store, number, **fields):
+def change(store: Store, number: int, **fields: Any) -> str:
     """Forge a field of a stored row, checksum and all."""
     rows = store.table().to_pylist()
     rows[number] |= fields
     for part in store.runs.glob("*.parquet"):
         part.unlink()
     parts.write_part(table_of(rows), store.runs)
-    return rows[number]["key"]
+    key: str = rows[number]["key"]
+    return key
 
 
-def test_rows_filter_by_columns_and_group_into_counts_and_means(store):
+def test_rows_filter_by_columns_and_group_into_counts_and_means(store: Store) -> None:
     rows = results(store.folder)
     assert len(rows) == 12
     assert list(rows["key"]) == sorted(rows["key"])
@@ -104,7 +111,7 @@ def test_rows_filter_by_columns_and_group_into_counts_and_means(store):
         results(store.folder, {"varient": "gm"})
 
 
-def test_exports_hold_every_row(store, tmp_path):
+def test_exports_hold_every_row(store: Store, tmp_path: Path) -> None:
     rows = results(store.folder)
     export(rows, tmp_path / "rows.csv")
     export(rows, tmp_path / "rows.parquet")
@@ -115,7 +122,7 @@ def test_exports_hold_every_row(store, tmp_path):
         export(rows, tmp_path / "rows.xls")
 
 
-def test_duckdb_and_pandas_read_the_folder_as_it_is(store):
+def test_duckdb_and_pandas_read_the_folder_as_it_is(store: Store) -> None:
     files = f"{store.runs}/*.parquet"
     asked = f"SELECT variant, count(*), avg(value), max(sizes['nodes']) FROM '{files}' GROUP BY ALL ORDER BY variant"
     # In a process of its own: DuckDB complains of leaks when a process that imported it ends.
@@ -128,7 +135,7 @@ def test_duckdb_and_pandas_read_the_folder_as_it_is(store):
     assert frame.columns.tolist() == SCHEMA.names
 
 
-def test_answers_come_out_as_overlay_files(store, tmp_path):
+def test_answers_are_written_as_overlay_files(store: Store, tmp_path: Path) -> None:
     rows = results(store.folder)
     assert write_answers(store.folder, rows, tmp_path / "answers") == 12
     for row in rows.itertuples():
@@ -138,7 +145,7 @@ def test_answers_come_out_as_overlay_files(store, tmp_path):
         assert PROBLEMS["min-tco"].value(instance, overlay) == row.value
 
 
-def test_a_row_knows_where_it_comes_from(store):
+def test_a_row_names_its_recipe_judge_code_and_machine(store: Store) -> None:
     row = store.table().to_pylist()[0]
     assert json.loads(row["recipe"])["workload"] == "zipf"
     assert json.loads(row["machine"]).keys() == {"processor", "cores", "memory", "system", "host"}
@@ -151,23 +158,23 @@ def test_a_row_knows_where_it_comes_from(store):
 
 
 @pytest.mark.parametrize("variant", ["gm ties=random", "branch-and-cut"])
-def test_a_run_done_again_from_its_row_gives_the_same_row(own, variant):
+def test_a_run_repeated_from_its_row_gives_the_same_row(own: Store, variant: str) -> None:
     key = results(own.folder, {"variant": variant})["key"][0]
-    for file in own.instances.glob("*.parquet"):  # even where the instance is lost
+    for file in own.instances.glob("*.parquet"):  # also where the instance is missing
         file.unlink()
     again = rerun(own.folder, key[:12])
     assert again.differences == []
     assert set(again.before) - set(MEASURED) <= set(again.after)
 
 
-def test_a_run_done_again_shows_what_differs(own):
+def test_a_repeated_run_shows_what_differs(own: Store) -> None:
     key = change(own, 3, value=99.0)
     assert rerun(own.folder, key).differences == ["value"]
-    with pytest.raises(BadInput, match="0 runs have a key that begins with 'zz'"):
+    with pytest.raises(BadInput, match="0 runs have a key starting with 'zz'"):
         rerun(own.folder, "zz")
 
 
-def test_status_tells_how_a_study_stands(own):
+def test_status_shows_how_far_a_study_is(own: Store) -> None:
     assert "data: finished\n12 of 12 runs done, 0 left" in status(own.folder)
     with own.locked():
         assert "data: running" in status(own.folder)
@@ -175,26 +182,26 @@ def test_status_tells_how_a_study_stands(own):
     table = pq.read_table(part)
     part.unlink()
     parts.write_part(table.slice(0, 7), own.runs)
-    assert "data: stopped: the same study command goes on with it\n7 of 12 runs done, 5 left" in status(own.folder)
+    assert "data: stopped: the same study command resumes it\n7 of 12 runs done, 5 left" in status(own.folder)
 
 
 @pytest.mark.spark
-def test_spark_reads_the_folder_and_verify_finds_every_forged_row(own):
+def test_spark_reads_the_folder_and_verify_finds_every_forged_row(own: Store) -> None:
     rows = own.table().to_pylist()
     exact = [number for number, row in enumerate(rows) if row["exact"]]
     greedy = [number for number, row in enumerate(rows) if not row["exact"]]
     forged = {
-        change(own, greedy[0], value=rows[greedy[0]]["value"] + 1): "is worth",
+        change(own, greedy[0], value=rows[greedy[0]]["value"] + 1): "has value",
         change(own, greedy[1], answer=rows[greedy[1]]["answer"][2:]): "components",
         change(own, greedy[2], answer=[0, 77]): "outside",
-        change(own, exact[0], lower_bound=rows[exact[0]]["lower_bound"] + 5): "lies above an answer's value",
-        change(own, exact[1], lower_bound=1.0): "is said to be optimal",
+        change(own, exact[0], lower_bound=rows[exact[0]]["lower_bound"] + 5): "lies above the value",
+        change(own, exact[1], lower_bound=1.0): "has status optimal",
     }
-    verdict = verify(own.folder, "local[2]")
-    assert verdict.judged == 12
-    assert {key for key, _ in verdict.wrong} == set(forged)
-    for key, said in forged.items():
-        assert any(said in sentence for other, sentence in verdict.wrong if other == key)
+    verification = verify(own.folder, "local[2]")
+    assert verification.checked == 12
+    assert {key for key, _ in verification.faults} == set(forged)
+    for key, words in forged.items():
+        assert any(words in sentence for other, sentence in verification.faults if other == key)
     with spark("local[1]", own.folder / "spark.log"):
         frame = SparkSession.builder.getOrCreate().read.parquet(str(own.runs))
         assert frame.count() == 12
@@ -202,27 +209,27 @@ def test_spark_reads_the_folder_and_verify_finds_every_forged_row(own):
 
 
 @pytest.mark.parametrize("key", ["../../escaped", "/escaped", "", "k" * 32])
-def test_a_forged_key_writes_nowhere(own, tmp_path, key):
+def test_a_forged_key_writes_nowhere(own: Store, tmp_path: Path, key: str) -> None:
     change(own, 0, key=key)
     plan = own.plan()
     own.write_plan(Plan(plan.name, plan.notes, plan.spec, [key]))
-    with pytest.raises(BadInput, match="is no key of a run: the folder was tampered with"):
+    with pytest.raises(BadInput, match="is no key of a run: the folder was modified"):
         write_answers(own.folder, results(own.folder), tmp_path / "answers")
     assert not list(tmp_path.rglob("*escaped*"))
     assert list((tmp_path / "answers").iterdir()) == []
 
 
 @pytest.mark.parametrize("answer", [[0], [0, 99], [-1, 2], [3, 3], [2**31 - 1] * 2, []])
-def test_a_forged_answer_is_found_wrong_and_not_written(own, tmp_path, answer):
+def test_a_forged_answer_is_found_wrong_and_not_written(own: Store, tmp_path: Path, answer: list[int]) -> None:
     key = change(own, 0, answer=answer)
     row = own.table([key]).to_pylist()[0]
     assert list(_faults(row, str(own.folder)))
     if answer:
-        with pytest.raises(BadInput, match="holds no answer to its instance"):
+        with pytest.raises(BadInput, match="has no answer to its instance"):
             write_answers(own.folder, results(own.folder, {"key": key}), tmp_path / "answers")
 
 
-def test_rows_are_exact_through_parquet(store):
+def test_rows_are_exact_through_parquet(store: Store) -> None:
     assert pa.concat_tables([parts.read_part(part) for part in store.runs.glob("*.parquet")]).equals(
         store.table(), check_metadata=False
     )

@@ -1,12 +1,15 @@
-"""A study file becomes tasks; what is wrong with it is said in one line."""
+"""A study file becomes tasks; errors in it are one line each."""
+
+from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from overlaybench.compare.studies.recipe import Recipe
 from overlaybench.compare.studies.store import StoredInstance
-from overlaybench.compare.studies.study import read_study
+from overlaybench.compare.studies.study import Study, read_study
 from overlaybench.instances.errors import BadInput
 
 SPEC = """
@@ -41,49 +44,50 @@ time_limit = 9.5
 """
 
 
-def study_of(tmp_path, text):
+def study_of(tmp_path: Path, text: str) -> Study:
     file = tmp_path / "study.toml"
     file.write_text(text)
     return read_study(file)
 
 
-def made_of(study):
-    return {r.to_json(): StoredInstance(r.make().digest, r.make().num_nodes) for r in study.recipes}
+def index_of(study: Study) -> dict[str, StoredInstance]:
+    instances = {recipe.to_json(): recipe.make() for recipe in study.recipes}
+    return {text: StoredInstance(each.digest, each.num_nodes) for text, each in instances.items()}
 
 
-def test_a_study_is_the_product_of_its_lists(tmp_path):
+def test_a_study_is_the_product_of_its_lists(tmp_path: Path) -> None:
     study = study_of(tmp_path, SPEC)
     assert len(study.recipes) == 7
-    tasks = study.tasks(made_of(study))
+    tasks = study.tasks(index_of(study))
     assert len(tasks) == 7 * 2 * 3 + 2
     assert {task.variant for task in tasks} == {"gm", "gm ties=highest", "gm ties=random", "2d-oda"}
     assert {task.time_limit for task in tasks if task.problem == "2d-star"} == {9.5}
     assert {task.time_limit for task in tasks if task.problem != "2d-star"} == {3.0}
 
 
-def test_keys_and_seeds_depend_on_the_task_and_not_on_the_order(tmp_path):
+def test_keys_and_seeds_depend_on_the_task_and_not_on_the_order(tmp_path: Path) -> None:
     study = study_of(tmp_path, SPEC)
     tables = SPEC.split("\n[[")
     turned = study_of(tmp_path, "\n[[".join([tables[0], tables[2], tables[1], tables[4], tables[3]]))
-    keyed = {task.key: task for task in study.tasks(made_of(study))}
-    assert {task.key: task for task in turned.tasks(made_of(turned))} == keyed
+    keyed = {task.key: task for task in study.tasks(index_of(study))}
+    assert {task.key: task for task in turned.tasks(index_of(turned))} == keyed
     assert len(keyed) == len({(t.instance, t.problem, t.options, t.seed) for t in keyed.values()})
 
 
-def test_another_study_seed_gives_other_instances_and_seeds(tmp_path):
+def test_another_study_seed_gives_other_instances_and_seeds(tmp_path: Path) -> None:
     one, other = study_of(tmp_path, SPEC), study_of(tmp_path, SPEC.replace("seed = 5", "seed = 6"))
     assert not {recipe.seed for recipe in one.recipes} & {recipe.seed for recipe in other.recipes}
-    assert not {t.key for t in one.tasks(made_of(one))} & {t.key for t in other.tasks(made_of(other))}
+    assert not {t.key for t in one.tasks(index_of(one))} & {t.key for t in other.tasks(index_of(other))}
 
 
-def test_a_recipe_makes_the_same_instance_again_from_its_json(tmp_path):
+def test_a_recipe_makes_the_same_instance_again_from_its_json(tmp_path: Path) -> None:
     for recipe in study_of(tmp_path, SPEC).recipes:
         again = Recipe.from_json(json.dumps(json.loads(recipe.to_json())))
         assert again == recipe
         assert again.make().digest == recipe.make().digest
 
 
-def test_samples_of_a_file_are_seeded_and_relative_to_the_study(tmp_path):
+def test_samples_of_a_file_are_seeded_and_relative_to_the_study(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     rows = "".join(f"u{i},a{i % 7}\nu{i},b{i % 3}\n" for i in range(40))
     (tmp_path / "data" / "rows.csv").write_text("user,artist\n" + rows)
@@ -104,7 +108,7 @@ def test_samples_of_a_file_are_seeded_and_relative_to_the_study(tmp_path):
     assert study.recipes[0].family == "rows"
 
 
-def test_an_absent_file_is_replaced_by_its_stand_in_and_that_is_noted(tmp_path):
+def test_an_absent_file_is_replaced_by_its_stand_in_and_that_is_noted(tmp_path: Path) -> None:
     text = """
     [[instances]]
     file = "absent.csv"
@@ -145,7 +149,7 @@ def test_an_absent_file_is_replaced_by_its_stand_in_and_that_is_noted(tmp_path):
         ("[[runs]]", "[[rusn]]", "unknown key 'rusn': did you mean 'runs'?"),
     ],
 )
-def test_a_slip_in_a_study_file_is_one_line_that_names_the_place_and_the_mend(tmp_path, old, new, said):
+def test_an_error_is_one_line_with_its_location_and_fix(tmp_path: Path, old: str, new: str, said: str) -> None:
     assert old in SPEC
     with pytest.raises(BadInput) as error:
         study_of(tmp_path, SPEC.replace(old, new))
@@ -182,7 +186,7 @@ def test_a_slip_in_a_study_file_is_one_line_that_names_the_place_and_the_mend(tm
         "methods",
     ],
 )
-def test_a_study_that_would_swamp_the_machine_is_refused(tmp_path, text, said):
+def test_a_study_that_would_exhaust_the_machine_is_refused(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(BadInput, match=said) as error:
         study_of(tmp_path, text)
     assert "\n" not in str(error.value)
