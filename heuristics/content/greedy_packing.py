@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ...instances.arrays import Ids, Offsets
 from ...instances.content.instance import ContentInstance
 from ...instances.errors import unknown
 from ...instances.option import Option
-from .heuristic import content_heuristic, feasible_brokers, then_route
+from .heuristic import assign_in_order, cheapest, content_heuristic, then_route
 
 _ORDERS = ("given", "heaviest", "random")
 ORDER = Option(
@@ -21,7 +23,6 @@ def greedy_packing(instance: ContentInstance, *, order: str = _ORDERS[0], seed: 
 
     Parameters
     ----------
-    instance : ContentInstance
     order : {"given", "heaviest", "random"}
         The order in which users are assigned.
     seed : int
@@ -50,13 +51,7 @@ def greedy_packing(instance: ContentInstance, *, order: str = _ORDERS[0], seed: 
     >>> greedy_packing(ContentInstance(prices, distance, np.full(2, np.inf), np.ones((3, 1)), np.ones((3, 1)))).tolist()
     [0, 1, 0]
     """
-    limits, loads = instance.load_limits(), np.zeros(instance.num_brokers)
-    brokers = np.empty(instance.num_users, dtype=np.int32)
-    for user in _ordered_users(instance, order, seed).tolist():
-        feasible = feasible_brokers(instance, user, loads, limits)
-        brokers[user] = np.argmin(np.where(feasible, instance.access[user], np.inf))
-        loads[brokers[user]] += instance.demands[user]
-    return brokers
+    return assign_in_order(instance, _ordered_users(instance, order, seed).tolist(), partial(cheapest, instance))
 
 
 def _ordered_users(instance: ContentInstance, order: str, seed: int) -> Offsets:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -46,6 +46,27 @@ def feasible_brokers(instance: ContentInstance, user: int, loads: Floats, limits
     if not feasible.any():
         raise CapacityExceeded(instance, user, loads)
     return feasible
+
+
+def assign_in_order(instance: ContentInstance, users: Iterable[int], choose: Callable[[int, Flags], int]) -> Ids:
+    """Assign users one after the other; `choose` takes a user and the feasible brokers and returns one of them.
+
+    Raises
+    ------
+    CapacityExceeded
+        If no broker is feasible for a user.
+    """
+    limits, loads = instance.load_limits(), np.zeros(instance.num_brokers)
+    brokers = np.empty(instance.num_users, dtype=np.int32)
+    for user in users:
+        brokers[user] = choose(user, feasible_brokers(instance, user, loads, limits))
+        loads[brokers[user]] += instance.demands[user]
+    return brokers
+
+
+def cheapest(instance: ContentInstance, user: int, feasible: Flags) -> int:
+    """The feasible broker of least access price; ties go to the lowest index."""
+    return int(np.argmin(np.where(feasible, instance.access[user], np.inf)))
 
 
 def then_route(assign: Callable[..., Ids]) -> Solver:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ...instances.arrays import Ids
-from ...instances.content.instance import ContentInstance
+from ...instances.content.instance import ContentInstance, Flags
 from ...instances.errors import unknown
 from ...instances.option import Option
-from .heuristic import content_heuristic, feasible_brokers, then_route
+from .heuristic import assign_in_order, cheapest, content_heuristic, then_route
 from .kernels.closure_trees import traffic_on_closure_trees
 from .kernels.grown_trees import traffic_on_grown_trees
 
@@ -30,7 +30,6 @@ def steiner_mixing(instance: ContentInstance, *, trees: str = str(TREES.default)
 
     Parameters
     ----------
-    instance : ContentInstance
     trees : {"closure", "grown"}
         Phase 1 by :func:`.traffic_on_closure_trees` or :func:`.traffic_on_grown_trees`.
     seed : int
@@ -63,17 +62,14 @@ def steiner_mixing(instance: ContentInstance, *, trees: str = str(TREES.default)
         raise unknown("value of option 'trees'", trees, _TREES)
     traffic = _TREES[trees](instance)
     draws = np.random.default_rng(seed).random(instance.num_users)
-    limits, loads = instance.load_limits(), np.zeros(instance.num_brokers)
-    brokers = np.empty(instance.num_users, dtype=np.int32)
-    for user, demand in enumerate(instance.demands.tolist()):
-        feasible = feasible_brokers(instance, user, loads, limits)
+
+    def draw(user: int, feasible: Flags) -> int:
         sums = np.cumsum(np.where(feasible, traffic[user], 0.0))
         if sums[-1] > 0:
-            brokers[user] = np.searchsorted(sums, draws[user] * sums[-1], side="right")
-        else:
-            brokers[user] = np.argmin(np.where(feasible, instance.access[user], np.inf))
-        loads[brokers[user]] += demand
-    return brokers
+            return int(np.searchsorted(sums, draws[user] * sums[-1], side="right"))
+        return cheapest(instance, user, feasible)
+
+    return assign_in_order(instance, range(instance.num_users), draw)
 
 
 STEINER_MIXING = content_heuristic(

@@ -25,31 +25,24 @@ class Content(Kind[ContentInstance, ContentOverlay]):
     shown = ("assignment", "trees")
 
     def read(self, path: Path, columns: Mapping[str, str]) -> LoadedInstance[ContentInstance]:
-        """See :func:`.read_content`; there are no columns."""
         return LoadedInstance(read_content(path))
 
     def write(self, instance: ContentInstance, path: Path) -> None:
-        """See :func:`.write_content`."""
         write_content(instance, path)
 
     def size(self, instance: ContentInstance) -> dict[str, int]:
-        """|U|, |B| and |C|."""
         return {"users": instance.num_users, "brokers": instance.num_brokers, "channels": instance.num_channels}
 
     def read_answer(self, path: Path, instance: ContentInstance) -> ContentOverlay:
-        """See :func:`.read_content_overlay`."""
         return read_content_overlay(path, instance)
 
     def write_answer(self, answer: ContentOverlay, instance: ContentInstance, path: Path) -> None:
-        """See :func:`.write_content_overlay`."""
         write_content_overlay(answer, instance, path)
 
     def labelled(self, answer: ContentOverlay, instance: ContentInstance) -> dict[str, object]:
-        """The assignment and the trees by label."""
         return labelled_overlay(answer, instance)
 
     def pack(self, answer: ContentOverlay) -> npt.NDArray[np.int32]:
-        """The number of users, their brokers, and each tree's channel, sources and links, lists with their lengths."""
         numbers = [len(answer.brokers), *answer.brokers.tolist()]
         for tree in answer.trees:
             numbers += [-1 if tree.channel is None else tree.channel, len(tree.sources), *tree.sources]
@@ -57,7 +50,6 @@ class Content(Kind[ContentInstance, ContentOverlay]):
         return np.array(numbers, dtype=np.int32)
 
     def unpack(self, packed: npt.NDArray[np.int32], instance: ContentInstance) -> ContentOverlay:
-        """See :meth:`.Kind.unpack`."""
         numbers = iter(np.asarray(packed).tolist())
         brokers = [next(numbers) for _ in range(next(numbers))]
         trees = []
@@ -68,7 +60,6 @@ class Content(Kind[ContentInstance, ContentOverlay]):
         return ContentOverlay(np.array(brokers, dtype=np.int32), tuple(trees))
 
     def sample(self, instance: ContentInstance, size: int, seed: int) -> ContentInstance:
-        """See :meth:`ContentInstance.sample`."""
         return instance.sample(size, seed)
 
 

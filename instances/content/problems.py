@@ -67,7 +67,6 @@ class ContentProblem(Problem[ContentInstance, ContentOverlay]):
         return _access(instance, answer) + self.core_cost(instance, answer, broker_traffic(instance, answer))
 
     def violations(self, instance: ContentInstance, answer: ContentOverlay) -> list[str]:
-        """See :class:`Problem`."""
         if len(answer.brokers) != instance.num_users:
             return [f"the answer has {len(answer.brokers)} users, the instance {instance.num_users}"]
         if (answer.brokers >= instance.num_brokers).any():

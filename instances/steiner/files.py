@@ -66,25 +66,12 @@ def read_stp(path: Path) -> SteinerInstance:
 def write_stp(instance: SteinerInstance, path: Path) -> None:
     """Write an instance; the inverse of :func:`read_stp`."""
     edges = zip(instance.edges.tolist(), instance.costs.tolist(), strict=True)
-    text = "\n".join(
-        [
-            "33D32945 STP File, STP Format Version 1.0",
-            "",
-            "SECTION Graph",
-            f"Nodes {instance.num_nodes}",
-            f"Edges {instance.num_edges}",
-            *(f"E {u + 1} {v + 1} {cost}" for (u, v), cost in edges),
-            "END",
-            "",
-            "SECTION Terminals",
-            f"Terminals {instance.num_terminals}",
-            *(f"T {terminal + 1}" for terminal in instance.terminals.tolist()),
-            "END",
-            "",
-            "EOF",
-            "",
-        ]
-    )
+    graph = [f"Nodes {instance.num_nodes}", f"Edges {instance.num_edges}"]
+    graph += [f"E {u + 1} {v + 1} {cost}" for (u, v), cost in edges]
+    terminals = [f"Terminals {instance.num_terminals}", *(f"T {t + 1}" for t in instance.terminals.tolist())]
+    sections = (["SECTION Graph", *graph, "END", ""], ["SECTION Terminals", *terminals, "END", ""])
+    head = "33D32945 STP File, STP Format Version 1.0"
+    text = "\n".join([head, "", *sections[0], *sections[1], "EOF", ""])
     atomic_write(path, lambda file: file.write_text(text, encoding="utf-8"))
 
 

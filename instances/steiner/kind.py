@@ -24,35 +24,27 @@ class Steiner(Kind[SteinerInstance, Overlay]):
     shown = ("edges",)
 
     def read(self, path: Path, columns: Mapping[str, str]) -> LoadedInstance[SteinerInstance]:
-        """See :func:`.read_stp`; there are no columns."""
         return LoadedInstance(read_stp(path))
 
     def write(self, instance: SteinerInstance, path: Path) -> None:
-        """See :func:`.write_stp`."""
         write_stp(instance, path)
 
     def size(self, instance: SteinerInstance) -> dict[str, int]:
-        """n, m and k."""
         return {"nodes": instance.num_nodes, "edges": instance.num_edges, "terminals": instance.num_terminals}
 
     def read_answer(self, path: Path, instance: SteinerInstance) -> Overlay:
-        """See :func:`.read_overlay`; nodes are labelled as in STP files."""
         return read_overlay(path, instance)
 
     def write_answer(self, answer: Overlay, instance: SteinerInstance, path: Path) -> None:
-        """See :func:`.write_overlay`."""
         write_overlay(answer, instance, path)
 
     def labelled(self, answer: Overlay, instance: SteinerInstance) -> dict[str, object]:
-        """The edges by node label."""
         return {"edges": labelled_edges(answer, instance)}
 
     def pack(self, answer: Overlay) -> npt.NDArray[np.int32]:
-        """Ends of the edges in turn: u0, v0, u1, v1 and so on."""
         return answer.edges.ravel()
 
     def unpack(self, packed: npt.NDArray[np.int32], instance: SteinerInstance) -> Overlay:
-        """See :meth:`.Kind.unpack`."""
         return Overlay.from_edges(instance.num_nodes, np.asarray(packed, dtype=np.int64).reshape(-1, 2))
 
 

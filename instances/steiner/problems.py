@@ -22,7 +22,6 @@ class SteinerTree(Problem[SteinerInstance, Overlay]):
         return int(instance.costs[indices].sum()) if present.all() else np.inf
 
     def violations(self, instance: SteinerInstance, answer: Overlay) -> list[str]:
-        """See :class:`Problem`."""
         import scipy.sparse as sp
         from scipy.sparse.csgraph import connected_components
 

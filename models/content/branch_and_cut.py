@@ -30,26 +30,10 @@ def minimise(
     progress: str,
     seed: int = 0,
 ) -> Outcome:
-    """Minimise over the directed cut formulation.
+    """Minimise over the directed cut formulation (P4 §IV.A; docs/content.md); no step is random.
 
-    Parameters
-    ----------
-    threads : int
-        Of the LP solver.
-    progress : {"auto", "on", "off"}
-        Lines on stderr.
-    seed : int
-        Unused: no step is random.
-
-    Returns
-    -------
-    SolverOutcome
-        Its bound is proven in integers at every node of the tree, up to the relative tolerance of 5·10⁻⁷ at which nodes
-        are cut off.
-
-    Notes
-    -----
-    Exponential in the worst case; docs/content.md has the formulation and measurements. P4 §IV.A.
+    The bound is proven in integers at every node of the tree, up to the relative tolerance of 5·10⁻⁷ at which nodes are
+    cut off.
     """
     model = ContentModel(instance, problem.routing, clock=clock)
     planes = ContentCuts(model, threads=threads)

@@ -29,26 +29,10 @@ def minimise(
     threads: int,
     seed: int,
 ) -> Outcome:
-    """Minimise by constraint programming; the start is a hint.
+    """Minimise a :func:`.compact_model` by constraint programming; the start is a hint (P4 §II.B, §IV.A).
 
-    Parameters
-    ----------
-    formulation : {"arborescences", "broker-trees", "flows"}
-        See :func:`.compact_model`.
-    threads : int
-        CP-SAT's workers.
-    seed : int
-        Of the solver.
-
-    Returns
-    -------
-    SolverOutcome
-        Counters: nodes (conflicts), variables, constraints.
-
-    Notes
-    -----
-    Exponential in the worst case. P4 §II.B and §IV.A. Costs that are no integers are rounded down to multiples of a
-    power of 2 below a billionth of the sum of all costs, so that the bound stays valid.
+    Costs that are no integers are rounded down to multiples of a power of 2 below a billionth of the sum of all costs,
+    so that the bound is valid. The counter `nodes` counts conflicts.
     """
     from ortools.sat.python import cp_model
 

@@ -19,11 +19,6 @@ class ContentCuts(SparseRelaxation):
 
     For a set S of brokers and each j in S: x(publisher, S) + arcs into S ≥ d(j). Cuts of the shared tree are separated
     too, and cover inequalities, in case the capacity rows in integers admit overloads.
-
-    Parameters
-    ----------
-    model : ContentModel
-    threads : int
     """
 
     def __init__(self, model: ContentModel, *, threads: int = 1) -> None:
@@ -38,7 +33,7 @@ class ContentCuts(SparseRelaxation):
         super().__init__(np.array(model.costs), model.rows.rows(), threads=threads)
 
     def least_value(self, units: int) -> float:
-        """See :class:`Relaxation`; costs need not be whole numbers."""
+        """See :class:`Relaxation`; costs need not be integers."""
         return units / self.unit
 
     def branchable(self, fractional: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -36,7 +36,7 @@ def exact_method(
     ----------
     minimise : callable
         From the instance, the problem, the best start (None without one), a clock and, by name, `seed` and the options
-        except `start` to the outcome.
+        except `start` to the outcome. Exponential in the worst case.
     load : callable
         Loads the solver and compiles its kernels.
     """

@@ -30,25 +30,9 @@ def minimise(
     threads: int,
     seed: int,
 ) -> Outcome:
-    """Minimise by integer programming.
+    """Minimise a :func:`.compact_model` by integer programming (P4 §II.B, §IV.A).
 
-    Parameters
-    ----------
-    solver : {"highs", "cbc"}
-    formulation : {"arborescences", "broker-trees", "flows"}
-        See :func:`.compact_model`.
-    threads, seed : int
-        Of the solver.
-
-    Returns
-    -------
-    SolverOutcome
-        Counters: nodes, variables, constraints.
-
-    Notes
-    -----
-    Exponential in the worst case. P4 §II.B and §IV.A. Optimality relies on the solver's floating-point arithmetic
-    within a relative 10⁻⁶.
+    Optimality relies on the solver's floating-point arithmetic within a relative 10⁻⁶.
     """
     import pulp
 

@@ -18,22 +18,9 @@ _TOLERANCE = 5e-7
 
 
 class ContentIncumbent:
-    """The best overlay without violations.
+    """The best overlay without violations (`answer`), and its cost (`value`, infinite without one).
 
-    Parameters
-    ----------
-    model : ContentModel
-    problem : ContentProblem
-    start : ContentOverlay, optional
-        Valid.
-    unit : int
-        Of the relaxation whose bounds it cuts off.
-
-    Attributes
-    ----------
-    answer : ContentOverlay or None
-    value : float
-        Its cost, infinite without one.
+    `unit` is that of the relaxation whose bounds it cuts off.
     """
 
     def __init__(self, model: ContentModel, problem: ContentProblem, start: ContentOverlay | None, unit: int) -> None:

@@ -39,11 +39,10 @@ def steiner_branch_and_cut(
 
     Parameters
     ----------
-    instance : SteinerInstance
     seed : int
         Unused: no step is random.
     time_limit : float, optional
-        Seconds.
+        Seconds; Ctrl-C has the same effect.
     presolve : bool
         Whether to reduce the instance first.
     progress : {"auto", "on", "off"}
@@ -52,14 +51,12 @@ def steiner_branch_and_cut(
     Returns
     -------
     Proposal
-        Its bound is proven in integers, by dual ascent or from rounded duals, at every node of the search tree.
-        Infeasible if the terminals are not connected. Counters: nodes, cuts, columns, the size after reductions, the
-        bound of dual ascent and the arcs that it leaves.
+        Its bound is proven in integers at every node of the search tree. Infeasible if the terminals are not connected.
+        Counters: nodes, cuts, the size after reductions, the bound of dual ascent and the arcs that it leaves.
 
     Notes
     -----
-    Exponential in the worst case; docs/steiner.md has the proofs and measurements. Ctrl-C ends the search like the
-    time limit.
+    Exponential in the worst case; docs/steiner.md has the proofs and measurements.
     """
     with interruptible(time_limit) as clock:
         reduced = reduce(instance) if presolve else _unreduced(instance)

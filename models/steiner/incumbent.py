@@ -16,20 +16,9 @@ _STARTS = 20
 
 
 class SteinerIncumbent:
-    """The best tree, as a choice of edges.
+    """The best tree as marked edges (`chosen`, shape (m,)), and its cost (`value`, infinite without one).
 
-    Parameters
-    ----------
-    instance : SteinerInstance
-    graph : Graph
-
-    Attributes
-    ----------
-    chosen : bool array, shape (m,), or None
-    value : float
-        Its cost, infinite without one.
-    unit : int
-        Of the relaxation whose bounds it cuts off.
+    `unit` is that of the relaxation whose bounds it cuts off.
     """
 
     def __init__(self, instance: SteinerInstance, graph: Graph, unit: int = 1) -> None:
