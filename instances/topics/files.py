@@ -78,13 +78,13 @@ def _from_json(path: Path) -> TopicsFile:
         raise BadInput('needs "subscriptions": an object of node: [topics]')
     nodes: list[str] = []
     topics: list[str] = []
-    for node, wanted in content.items():
-        if not isinstance(wanted, list) or not all(isinstance(topic, str) for topic in wanted):
+    for node, listed in content.items():
+        if not isinstance(listed, list) or not all(isinstance(topic, str) for topic in listed):
             raise BadInput(f"node '{node}': its topics must be a list of strings")
-        if not wanted:
+        if not listed:
             raise BadInput(f"node '{node}' has no topic: give it one or remove it")
-        if not node or "" in wanted:
+        if not node or "" in listed:
             raise BadInput(f"node '{node}': an empty {'topic' if node else 'node'}: name it or remove it")
-        nodes.extend([node] * len(wanted))
-        topics.extend(wanted)
+        nodes.extend([node] * len(listed))
+        topics.extend(listed)
     return TopicsFile(*TopicInstance.from_pairs(nodes, topics))

@@ -1,4 +1,4 @@
-"""Subscriptions: which node wants which topic (P1 §3: V, T and the interest function Int)."""
+"""Topic instances: the subscriptions of nodes to topics (P1 §3: V, T and the interest function Int)."""
 
 from __future__ import annotations
 
