@@ -1,4 +1,4 @@
-"""Faults, each done to real processes, disks, files and clocks while a study runs."""
+"""Faults of processes, disks, files and clocks, injected while a study runs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import partial
@@ -33,8 +33,12 @@ def processes(study: subprocess.Popen[str], level: str) -> list[psutil.Process]:
     return found
 
 
+def _any_process(study: subprocess.Popen[str], level: str) -> bool:
+    return bool(processes(study, level))
+
+
 def _children(process: psutil.Process) -> list[psutil.Process]:
-    """The children that live: of a process that has just ended there are none."""
+    """The children that live; none of a process that has just ended."""
     try:
         return [each for each in process.children() if each.status() != psutil.STATUS_ZOMBIE]
     except psutil.Error:
@@ -44,14 +48,19 @@ def _children(process: psutil.Process) -> list[psutil.Process]:
 def kill_some(trial: Trial, level: str, times: int) -> None:
     """Kill processes of a running study, one after some more runs are stored each time.
 
-    While other workers store those, all strikes can hit one run, which fails when struck three times.
+    While other workers store those, all faults can hit one run, which fails at the third.
     """
+    kill_each(trial, [level] * times)
+
+
+def kill_each(trial: Trial, levels: Sequence[str]) -> None:
+    """Kill a process of each level in turn."""
     study = trial.begin(5)
-    for _ in range(times):
-        if not wait_for(study, lambda: bool(processes(study, level))):
+    for level in levels:
+        if not wait_for(study, partial(_any_process, study, level)):
             break
         for victim in processes(study, level)[:1]:
-            trial.strike()
+            trial.note_faults()
             with suppress(psutil.Error):
                 victim.kill()
         wait_for_more(trial, study, 4)
@@ -69,10 +78,15 @@ def python_worker(trial: Trial) -> None:
     kill_some(trial, "worker", 2)
 
 
+def solver_and_worker(trial: Trial) -> None:
+    """kill -9 of a solver process and of a Python worker in one study."""
+    kill_each(trial, ["solver", "worker"])
+
+
 def driver_java(trial: Trial) -> None:
     """kill -9 of the driver's Java process (in local mode it is the executor too)."""
     kill_some(trial, "java", 1)
-    assert any("Spark failed" in line for line in trial.damage.said), trial.damage.said
+    assert any("Spark failed" in line for line in trial.damage.messages), trial.damage.messages
 
 
 def driver(trial: Trial) -> None:
@@ -81,7 +95,7 @@ def driver(trial: Trial) -> None:
         study = trial.begin(len(trial.stored()) + 5)
         study.send_signal(signal.SIGKILL)
         study.wait()
-        trial.strike()
+        trial.note_faults()
     trial.finish()
 
 
@@ -91,7 +105,7 @@ def executor(trial: Trial, cluster: Cluster) -> None:
     for _ in range(2):
         victims = [each for worker in cluster.workers for each in psutil.Process(worker.pid).children()]
         for victim in victims[:1]:
-            trial.strike()
+            trial.note_faults()
             victim.kill()
         wait_for_more(trial, study, 4)
     if trial.end(study) != 0:
@@ -101,7 +115,7 @@ def executor(trial: Trial, cluster: Cluster) -> None:
 def cluster_worker(trial: Trial, cluster: Cluster) -> None:
     """kill -9 of a worker of the cluster, with its executor."""
     study = trial.begin(5)
-    trial.strike()
+    trial.note_faults()
     psutil.Process(cluster.workers[-1].pid).kill()
     if trial.end(study) != 0:
         trial.finish()
@@ -112,13 +126,13 @@ def misbehaving(trial: Trial, how: str) -> None:
     """Solvers that misbehave: each becomes a failed row with its reason."""
     trial.finish()
     rows = [row for row in table(trial.out) if how in str(row["variant"])]
-    trial.damage.strikes = len(rows)
+    trial.damage.faults = len(rows)
     wanted = {"spin": "time: killed", "eat": "memory: ", "crash": "crash: killed by SIGSEGV"}[how]
     assert all(str(row["reason"]).startswith(wanted) for row in rows), rows
 
 
 def damaged_files(trial: Trial) -> None:
-    """A byte changed in merged runs, and of a log one line changed and one cut short."""
+    """A changed byte in merged runs, and a changed and an incomplete line in a log."""
     trial.end(_interrupted(trial.begin(20)))
     store = Store(trial.out)
     store.merge()
@@ -130,15 +144,15 @@ def damaged_files(trial: Trial) -> None:
     part = next(iter(store.runs.glob("*.parquet")))
     lines = log.read_bytes().splitlines(keepends=True)
     hit = {from_line(line)["key"] for line in (lines[0], lines[-1])} | set(pq.read_table(part)["key"].to_pylist())
-    trial.strike(3)
-    trial.forgive(hit)
+    trial.note_faults(3)
+    trial.expect_repeated(hit)
     data = bytearray(part.read_bytes())
     data[len(data) // 2] ^= 1
     part.write_bytes(data)
     log.write_bytes(lines[0].replace(b'"min-tco"', b'"max-tco"') + b"".join(lines[1:-1]) + lines[-1][:-30])
     trial.finish()
-    assert any("was damaged and is in damaged/ now" in line for line in trial.damage.said)
-    assert any("damaged lines are in damaged/ now" in line for line in trial.damage.said)
+    assert any("was damaged and is in damaged/ now" in line for line in trial.damage.messages)
+    assert any("damaged lines are in damaged/ now" in line for line in trial.damage.messages)
 
 
 def _interrupted(study: subprocess.Popen[str]) -> subprocess.Popen[str]:
@@ -150,20 +164,20 @@ def two_studies(trial: Trial) -> None:
     """A second study in the folder of one that runs: refused with one line."""
     study = trial.start()
     assert wait_for(study, lambda: trial.out.exists() and Store(trial.out).is_locked())
-    trial.strike()
+    trial.note_faults()
     assert trial.end(trial.start()) == 2
-    assert "another study is running there" in trial.damage.said[-1]
+    assert "another study is running there" in trial.damage.messages[-1]
     assert trial.end(study) == 0
 
 
 @contextmanager
-def own_disk(trial: Trial, mount: Path) -> Iterator[Callable[[str], None]]:
-    """Let the study's folder be on a disk of 32 MiB that only it sees; yields what remounts it.
+def own_disk(trial: Trial, mount: Path) -> Iterator[Callable[[str], object]]:
+    """Put the study's folder on a disk of 32 MiB in a namespace of its own; yields a function that remounts it.
 
     Raises
     ------
     PermissionError
-        Where this system lets nobody mount anything.
+        Where this system forbids mounts.
     """
     mount.mkdir()
     script = 'mount -t tmpfs -o size=32m tmpfs "$0" && echo mounted && exec sleep 3600'
@@ -184,7 +198,7 @@ def own_disk(trial: Trial, mount: Path) -> Iterator[Callable[[str], None]]:
 
 
 def full_disk(trial: Trial) -> None:
-    """The disk of the results is full to its last byte while the study runs; later there is room again."""
+    """The disk of the results is full to its last byte while the study runs, and emptied later."""
     with own_disk(trial, trial.spec.parent / "disk"):
         study = trial.begin(5)
         filler = trial.out.parent / "filler"
@@ -193,21 +207,21 @@ def full_disk(trial: Trial) -> None:
                 with suppress(OSError):
                     while file.write(bytes(size)) == size:
                         pass
-        trial.strike()
+        trial.note_faults()
         assert trial.end(study) == 2
-        assert "make room, then go on" in trial.damage.said[-1]
+        assert "free some space and resume" in trial.damage.messages[-1]
         filler.unlink()
         trial.finish()
 
 
 def read_only_disk(trial: Trial) -> None:
-    """The folder of a study that was stopped is on a disk that may only be read; later it may be written again."""
+    """The disk of a stopped study is read-only at its resumption, and writable later."""
     with own_disk(trial, trial.spec.parent / "disk") as remount:
         trial.end(_interrupted(trial.begin(5)))
         remount("ro")
-        trial.strike()
+        trial.note_faults()
         assert trial.end(trial.start()) == 2
-        assert "cannot be written (Read-only file system)" in trial.damage.said[-1]
+        assert "cannot be written (Read-only file system)" in trial.damage.messages[-1]
         remount("rw")
         trial.finish()
 
@@ -244,19 +258,21 @@ time_t time(time_t *now) {
 
 
 def jumping_clock(trial: Trial) -> None:
-    """The clock of every process, Java's too, leaps 10,000 s to and fro every three seconds."""
+    """The clock of every process, Java included, jumps by ±10,000 s every three seconds."""
     library = trial.spec.with_name("clock.so")
     compiler = ["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", str(library)]
     subprocess.run(compiler, input=CLOCK, text=True, check=True)
     trial.environment["LD_PRELOAD"] = str(library)
     trial.finish()
     moments = sorted(datetime.fromisoformat(moment).timestamp() for moment in trial.stored().values())
-    trial.strike(sum(later - earlier > 5000 for earlier, later in pairwise(moments)))
+    trial.note_faults(sum(later - earlier > 5000 for earlier, later in pairwise(moments)))
 
 
+TOGETHER = "solver and Python worker"
 ON_ONE_MACHINE: dict[str, tuple[Callable[[Trial], None], str, str]] = {
     "solver": (solver, WELL, "-"),
     "python worker": (python_worker, WELL, "-"),
+    TOGETHER: (solver_and_worker, WELL, "-"),
     "driver": (driver, WELL, "-"),
     "driver's Java": (driver_java, WELL, "-"),
     "solver: spin": (partial(misbehaving, how="spin"), BAD.format(how="spin", limit=1), "trial"),

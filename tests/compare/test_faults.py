@@ -1,33 +1,33 @@
-"""Whatever strikes a study, its finished runs stay, none is doubled, and its final table is the undisturbed one."""
+"""A study with injected faults keeps its finished runs, doubles none and ends with the undisturbed table."""
+
+from __future__ import annotations
 
 import pytest
 
 from overlaybench.compare.studies.loopback_cluster import loopback_cluster
-from tests.compare.fault_harness import Struck
-from tests.compare.faults import ON_A_CLUSTER, ON_ONE_MACHINE
+from tests.compare.fault_harness import FaultHarness
+from tests.compare.faults import ON_A_CLUSTER, ON_ONE_MACHINE, TOGETHER
 
 pytestmark = pytest.mark.spark
 
-OFTEN = ("solver", "python worker")
-
 
 @pytest.fixture(scope="module")
-def struck(tmp_path_factory):
-    return Struck(tmp_path_factory.mktemp("faults"))
+def harness(tmp_path_factory: pytest.TempPathFactory) -> FaultHarness:
+    return FaultHarness(tmp_path_factory.mktemp("faults"))
 
 
-@pytest.mark.parametrize("name", OFTEN)
-def test_a_study_stands_what_happens_often(struck, name):
-    damage = struck.by(name)
+def test_a_study_survives_the_death_of_a_solver_and_of_a_worker(harness: FaultHarness) -> None:
+    damage = harness.damage_by(TOGETHER)
     assert damage.harmless, damage
+    assert damage.faults == 2
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("name", [name for name in ON_ONE_MACHINE if name not in OFTEN])
-def test_a_study_stands_what_happens_seldom(struck, name):
+@pytest.mark.parametrize("name", [name for name in ON_ONE_MACHINE if name != TOGETHER])
+def test_a_study_survives_each_fault(harness: FaultHarness, name: str) -> None:
     try:
-        damage = struck.by(name)
+        damage = harness.damage_by(name)
     except PermissionError as error:
         pytest.skip(str(error))
     except FileNotFoundError as error:
@@ -38,7 +38,7 @@ def test_a_study_stands_what_happens_seldom(struck, name):
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("name", ON_A_CLUSTER)
-def test_a_study_on_a_cluster_stands_the_death_of_its_processes(struck, name):
+def test_a_study_on_a_cluster_survives_the_death_of_its_processes(harness: FaultHarness, name: str) -> None:
     with loopback_cluster(2) as cluster:
-        damage = struck.by(name, cluster)
+        damage = harness.damage_by(name, cluster)
     assert damage.harmless, damage

@@ -1,4 +1,4 @@
-"""A study that can be started, struck and taken up again, and what was done to it."""
+"""A study that can be started, disturbed by faults and resumed, and the damage that they did."""
 
 from __future__ import annotations
 
@@ -50,42 +50,32 @@ WITHOUT_TRIAL = 'methods = ["cp-sat", "ilp"]'
 
 @dataclass
 class Damage:
-    """What a fault did to a study: strikes, rows stored before them, and what became of those and of the others."""
+    """What faults did to a study: their number, the rows stored before them, and the rows lost, doubled or changed."""
 
-    strikes: int = 0
+    faults: int = 0
     stored_before: int = 0
     lost: int = 0
     doubled: int = 0
     failed: int = 0
     unexplained: int = 0
     other: int = 0
-    said: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
 
     @property
     def harmless(self) -> bool:
-        """Nothing lost, doubled or other than undisturbed, and a reason in every failed row."""
-        return self.strikes > 0 and not (self.lost or self.doubled or self.unexplained or self.other)
+        """No row lost, doubled or other than undisturbed, and a reason in every failed row."""
+        return self.faults > 0 and not (self.lost or self.doubled or self.unexplained or self.other)
 
 
 class Trial:
-    """One study in one folder, that can be started, struck and taken up again."""
+    """One study in one folder."""
 
     def __init__(self, folder: Path, slow: str = WELL, master: str = "local[2]") -> None:
         self.out = folder / "out"
         self.spec = folder / "spec.toml"
         self.spec.write_text(SPEC.format(slow=slow))
-        command = [
-            sys.executable,
-            "-m",
-            "overlaybench.compare",
-            "study",
-            str(self.spec),
-            "--out",
-            str(self.out),
-            "--master",
-            master,
-        ]
-        self.command = command
+        words = ["study", str(self.spec), "--out", str(self.out), "--master", master]
+        self.command = [sys.executable, "-m", "overlaybench.compare", *words]
         self.damage = Damage()
         self.environment: dict[str, str] = {}
         self._kept: dict[str, str] = {}
@@ -98,18 +88,18 @@ class Trial:
         )
 
     def end(self, study: subprocess.Popen[str]) -> int:
-        """Wait for a study and keep what it said."""
+        """Wait for a study and keep its messages."""
         try:
-            _, said = study.communicate(timeout=PATIENCE)
+            _, err = study.communicate(timeout=PATIENCE)
         finally:
             study.kill()
-        self.damage.said += said.splitlines()
+        self.damage.messages += err.splitlines()
         return study.returncode
 
     def finish(self) -> None:
         """Start it again until it is done."""
         status = self.end(self.start())
-        assert status == 0, self.damage.said
+        assert status == 0, self.damage.messages
 
     def begin(self, stored: int) -> subprocess.Popen[str]:
         """Start it and wait until so many runs are stored."""
@@ -118,24 +108,24 @@ class Trial:
         return study
 
     def stored(self) -> dict[str, str]:
-        """When each stored run was started: done again, it would be another moment."""
+        """When each stored run was started: a repeated run would have another time."""
         if not self.out.exists():
             return {}
         table = Store(self.out).table(columns=["key", "started"])
         return dict(zip(table["key"].to_pylist(), table["started"].to_pylist(), strict=True))
 
-    def strike(self, strikes: int = 1) -> None:
-        """Note that a fault is done, and what was stored before."""
-        self.damage.strikes += strikes
+    def note_faults(self, faults: int = 1) -> None:
+        """Count faults that are injected now, and keep what was stored before."""
+        self.damage.faults += faults
         self._kept |= self.stored()
         self.damage.stored_before = len(self._kept)
 
-    def forgive(self, keys: set[str]) -> None:
-        """Let these runs be done again: their rows were destroyed on purpose."""
+    def expect_repeated(self, keys: set[str]) -> None:
+        """Do not count these runs as lost: the fault destroyed their rows."""
         self._kept = {key: begun for key, begun in self._kept.items() if key not in keys}
 
-    def judged(self, undisturbed: list[dict[str, object]], *, may_fail: str = "-") -> Damage:
-        """Compare what is stored with an undisturbed run; runs of the variant `may_fail` may be failed rows."""
+    def compared(self, undisturbed: list[dict[str, object]], *, may_fail: str = "-") -> Damage:
+        """The damage, by comparison with an undisturbed study; runs of the variant `may_fail` may be failed rows."""
         now, damage = self.stored(), self.damage
         damage.lost = sum(now.get(key) != begun for key, begun in self._kept.items())
         stored = [
@@ -145,7 +135,7 @@ class Trial:
         rows = table(self.out)
         failed = [row for row in rows if row["status"] == "failed"]
         damage.failed = len(failed)
-        damage.said += [f"{row['method']} {row['variant']} failed: {row['reason']}" for row in failed]
+        damage.messages += [f"{row['method']} {row['variant']} failed: {row['reason']}" for row in failed]
         damage.unexplained = sum(not row["reason"] or may_fail not in str(row["variant"]) for row in failed)
         wanted = {str(row["key"]): row for row in undisturbed if may_fail not in str(row["variant"])}
         found = {str(row["key"]): row for row in rows if may_fail not in str(row["variant"])}
@@ -154,9 +144,10 @@ class Trial:
 
 
 def table(out: Path) -> list[dict[str, object]]:
-    """The final table of a study: its rows but for what belongs to the moment, in the order of their keys."""
+    """The final table of a study: its rows in the order of their keys, without times, memory, machine and counters."""
     columns = [name for name in SCHEMA.names if name not in MEASURED]
-    return Store(out).table(columns=columns).drop_columns("counters").to_pylist()
+    rows: list[dict[str, object]] = Store(out).table(columns=columns).drop_columns("counters").to_pylist()
+    return rows
 
 
 def wait_for(study: subprocess.Popen[str], true: Callable[[], bool]) -> bool:
