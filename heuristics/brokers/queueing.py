@@ -19,8 +19,7 @@ from .working_map import WorkingMaps, working_maps
 _SECOND = 1_000_000
 
 
-@dataclass(frozen=True)
-class Timing:
+class Timing(NamedTuple):
     """Service times, delays and the horizon of a simulation.
 
     Attributes
@@ -86,17 +85,12 @@ class _Servers(NamedTuple):
         Transmission time on an uplink; 0 without a cap.
     primary_delays : int64 array, shape (n, n)
         Along primary paths; used for primary links.
-    service, soft_delay, horizon : int
-        As in :class:`Timing`.
     """
 
     matched: npt.NDArray[np.int64]
     sent: npt.NDArray[np.int64]
     per_message: npt.NDArray[np.int64]
     primary_delays: npt.NDArray[np.int64]
-    service: int
-    soft_delay: int
-    horizon: int
 
 
 class _Statistics(NamedTuple):
@@ -127,19 +121,14 @@ def simulate(network: BrokerNetwork, strategy: int, links: Ids, timing: Timing) 
     """
     maps = working_maps(network.tree, links)
     size, uplinks = network.num_brokers, network.tree.uplinks
-    servers = _Servers(
-        matched=np.zeros(size, dtype=np.int64),
-        sent=np.zeros(size, dtype=np.int64),
-        per_message=np.where(uplinks > 0, _SECOND // np.maximum(uplinks, 1), 0),
-        primary_delays=network.tree.path_delays,
-        service=timing.service,
-        soft_delay=timing.soft_delay,
-        horizon=timing.horizon or 2**62,
-    )
+    matched, sent = np.zeros((2, size), dtype=np.int64)
+    per_message = np.where(uplinks > 0, _SECOND // np.maximum(uplinks, 1), 0)
+    servers = _Servers(matched, sent, per_message, network.tree.path_delays)
     seconds = timing.horizon // _SECOND + 1 if timing.horizon else 1 << 12
     found = _Statistics(np.zeros(4, dtype=np.int64), np.zeros(seconds, dtype=np.int64), np.zeros(size, dtype=np.int64))
     counts = no_messages(network, maps, timing.output_threshold)
-    _run(traffic_of(network), maps, strategy, servers, found, counts, workspace_for(maps))
+    limited = timing._replace(horizon=timing.horizon or 2**62)
+    _run(traffic_of(network), maps, strategy, limited, servers, found, counts, workspace_for(maps))
     deliveries, messages, delay, hops = found.totals.tolist()
     return Simulation(deliveries, messages, delay, hops, np.trim_zeros(found.traffic, "b"), found.longest_queue)
 
@@ -149,6 +138,7 @@ def _run(
     traffic: Traffic,
     maps: WorkingMaps,
     strategy: int,
+    timing: Timing,
     servers: _Servers,
     found: _Statistics,
     counts: SentCounts,
@@ -165,30 +155,37 @@ def _run(
             published += 1
         else:
             time, _, p, sender, broker, hops = heappop(heap)
-        if time > servers.horizon:
+        if time > timing.horizon:
             return
-        servers.matched[broker] = max(servers.matched[broker], time) + servers.service
+        servers.matched[broker] = max(servers.matched[broker], time) + timing.service
         matched = servers.matched[broker]
         matching = traffic.brokers[traffic.offsets[p] : traffic.offsets[p + 1]]
-        if sender != NOWHERE and matched <= servers.horizon:
-            _count(found, servers, broker, time, matching, traffic.times[p], hops)
+        if sender != NOWHERE and matched <= timing.horizon:
+            _count(found, timing, servers, broker, time, matching, traffic.times[p], hops)
         for i in range(choose_targets(maps, broker, sender, matching, matched, strategy, counts, workspace)):
             end = np.int64(maps.ends[broker, workspace.targets[i]])
             servers.sent[broker] = max(servers.sent[broker], matched) + servers.per_message[broker]
-            delay = servers.primary_delays[broker, end] if maps.distances[broker, end] == 1 else servers.soft_delay
+            delay = servers.primary_delays[broker, end] if maps.distances[broker, end] == 1 else timing.soft_delay
             heappush(heap, (servers.sent[broker] + delay, sendings, p, broker, end, hops + 1))
             sendings += 1
 
 
 @kernel
 def _count(
-    found: _Statistics, servers: _Servers, broker: int, time: int, matching: Ids, published: int, hops: int
+    found: _Statistics,
+    timing: Timing,
+    servers: _Servers,
+    broker: int,
+    time: int,
+    matching: Ids,
+    published: int,
+    hops: int,
 ) -> None:
     """Count a publication that arrived at `time`."""
     totals, second, matched = found.totals, min(time // _SECOND, len(found.traffic) - 1), servers.matched[broker]
     totals[1] += 1
     found.traffic[second] += 1
-    waiting = (matched - time) // max(1, servers.service)
+    waiting = (matched - time) // max(1, timing.service)
     if servers.per_message[broker] > 0:
         waiting += max(0, servers.sent[broker] - time) // servers.per_message[broker]
     found.longest_queue[broker] = max(found.longest_queue[broker], waiting)

@@ -23,28 +23,22 @@ class Brokers(Kind[BrokerNetwork, Dissemination]):
     shown = ("soft_links", "messages")
 
     def read(self, path: Path, columns: Mapping[str, str]) -> LoadedInstance[BrokerNetwork]:
-        """See :func:`.read_brokers`."""
         return LoadedInstance(read_brokers(path))
 
     def write(self, instance: BrokerNetwork, path: Path) -> None:
-        """See :func:`.write_brokers`."""
         write_brokers(instance, path)
 
     def size(self, instance: BrokerNetwork) -> dict[str, int]:
-        """The numbers of brokers, subscriptions and publications."""
         counts = (instance.num_brokers, len(instance.subscriptions), len(instance.publications))
         return dict(zip(self.sizes, counts, strict=True))
 
     def read_answer(self, path: Path, instance: BrokerNetwork) -> Dissemination:
-        """See :func:`.read_dissemination`."""
         return read_dissemination(path, instance)
 
     def write_answer(self, answer: Dissemination, instance: BrokerNetwork, path: Path) -> None:
-        """See :func:`.write_dissemination`."""
         write_dissemination(answer, instance, path)
 
     def labelled(self, answer: Dissemination, instance: BrokerNetwork) -> dict[str, object]:
-        """Soft links and messages by broker label."""
         return labelled_rows(answer, instance)
 
     def pack(self, answer: Dissemination) -> npt.NDArray[np.int32]:
@@ -53,7 +47,6 @@ class Brokers(Kind[BrokerNetwork, Dissemination]):
         return np.concatenate([count, answer.soft_links.ravel(), answer.messages.ravel()])
 
     def unpack(self, packed: npt.NDArray[np.int32], instance: BrokerNetwork) -> Dissemination:
-        """The inverse of :meth:`pack`."""
         links, messages = np.split(packed[1:], [2 * int(packed[0])])
         return Dissemination(links.reshape(-1, 2), messages.reshape(-1, 3))
 

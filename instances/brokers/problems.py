@@ -27,7 +27,6 @@ class SoftLinks(Problem[BrokerNetwork, Dissemination]):
         return answer.num_messages
 
     def violations(self, instance: BrokerNetwork, answer: Dissemination) -> list[str]:
-        """See :class:`Problem`."""
         found = _unknown(instance, answer)
         if not found:
             found = [*_bad_links(instance, answer), *_bad_messages(instance, answer)]

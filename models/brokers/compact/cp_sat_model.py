@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ortools.sat.python import cp_model
 
 from ....instances.clock import Clock
-from .demands import Arc, Demands, Routes, arborescence
+from .demands import Arc, Demands, Routes, routes_in_use
 
 
 @dataclass(frozen=True)
@@ -21,12 +21,7 @@ class SoftLinkCP:
 
     def routes(self, solver: cp_model.CpSolver) -> Routes:
         """The routes of the solver's solution."""
-        return {
-            number: arborescence(
-                self.demands.demands[number], {arc for arc, y in arcs.items() if solver.boolean_value(y)}
-            )
-            for number, arcs in self.used.items()
-        }
+        return routes_in_use(self.demands, self.used, solver.boolean_value)
 
     def hint(self, links: set[Arc], routes: Routes) -> None:
         """Start from a known answer."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ....instances.brokers.dissemination import Dissemination
 from ....instances.brokers.network import BrokerNetwork
@@ -86,6 +88,14 @@ def dissemination_along(demands: Demands, routes: Routes, links: set[Arc] | None
         links = set().union(*routes.values()) & set(demands.soft)
     sent = [(p, u, v) for p, demand in enumerate(demands.of) if demand >= 0 for u, v in sorted(routes[demand])]
     return Dissemination.of(sorted(links), sent)
+
+
+def routes_in_use(demands: Demands, used: Mapping[int, Mapping[Arc, Any]], in_use: Callable[[Any], bool]) -> Routes:
+    """The route of each demand within the arcs that a model's solution uses."""
+    return {
+        number: arborescence(demands.demands[number], {arc for arc, variable in arcs.items() if in_use(variable)})
+        for number, arcs in used.items()
+    }
 
 
 def links_of(answer: Dissemination) -> set[Arc]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pulp
 
 from ....instances.clock import Clock
-from .demands import Arc, Demands, Routes, arborescence
+from .demands import Arc, Demands, Routes, routes_in_use
 
 
 @dataclass(frozen=True)
@@ -21,10 +21,7 @@ class SoftLinkILP:
 
     def routes(self) -> Routes:
         """The routes of the program's solution."""
-        return {
-            number: arborescence(self.demands.demands[number], {arc for arc, y in arcs.items() if y.value() > 0.5})
-            for number, arcs in self.used.items()
-        }
+        return routes_in_use(self.demands, self.used, lambda variable: variable.value() > 0.5)
 
     def start(self, links: set[Arc], routes: Routes) -> dict[pulp.LpVariable, int]:
         """The values of a known answer for the decisions that occur in the program."""

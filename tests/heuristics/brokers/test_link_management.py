@@ -28,7 +28,7 @@ def reviewed(
     factors: list[float],
     profiled: dict[Link, int],
     many: int,
-    room: int,
+    capacity: int,
 ) -> tuple[Links, Links]:
     """Soft links and candidates after a review."""
     graph, tree = primary(network.tree), network.tree
@@ -53,7 +53,7 @@ def reviewed(
                     potential[v] = max(potential.get(v, 0), worth(v, sent[a, x]))
         waiting = [v for v in potential if potential[v] > 0 and v not in best | set(graph[a])]
         waiting.sort(key=lambda v: (profiled.get((a, v), -1), -potential[v], -int(tree.path_delays[a, v]), v))
-        profiled_next |= {(a, v) for v in waiting[: min(many, room - graph.degree(a) - len(best))]}
+        profiled_next |= {(a, v) for v in waiting[: min(many, capacity - graph.degree(a) - len(best))]}
     return kept, profiled_next
 
 
@@ -66,13 +66,13 @@ def test_a_review_keeps_promotes_and_drops_as_the_reference(
     given: tuple[BrokerNetwork, list[Link]], data: st.DataObject
 ) -> None:
     network, links = given
-    size, many, room = network.num_brokers, 2, network.fanout + 2
+    size, many, capacity = network.num_brokers, 2, network.fanout + 2
     allowed = [(int(u), int(v)) for u, v in network.allowed_links()]
     free = sorted(set(allowed) - set(links))
     candidates = {each for each in free if data.draw(st.booleans())}
     while crowded := [u for u in range(size) if sum(w == u for w, _ in candidates) > many]:
         candidates.remove(min(each for each in candidates if each[0] == crowded[0]))
-    maps = working_maps(network.tree, links, capacity=room)
+    maps = working_maps(network.tree, links, capacity=capacity)
     for u, v in sorted(candidates):
         add_link(maps, u, v, False)
     sent, counts = np.zeros(maps.ends.shape, dtype=np.int64), {}
@@ -86,7 +86,7 @@ def test_a_review_keeps_promotes_and_drops_as_the_reference(
         profiled[u, v] = round_number
     limits = Limits(network.spare_links(), network.tree.path_delays, network.radius, many)
     review(maps, sent, np.array(factors), limits, neighbour_table(network), profiled, 9)
-    expected = reviewed(network, set(links), candidates, counts, factors, last, many, room)
+    expected = reviewed(network, set(links), candidates, counts, factors, last, many, capacity)
     now = {
         (u, int(maps.ends[u, s]), has_bit(maps.real[u], s))
         for u in range(size)
