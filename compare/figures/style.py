@@ -240,7 +240,12 @@ def _for_page(element: str, name: str, titles: Mapping[str, str]) -> str:
         lambda match: f'<a href="#{match[1]}"><title>{escape(titles.get(match[1], match[1]))}</title>',
         element,
     )
-    element = re.sub(r'^<svg ([^>]*?)width="[^"]*" height="[^"]*"', r"<svg \1", element)
+    # As wide as the page, but not so wide that a single panel looks enlarged.
+    element = re.sub(
+        r'^<svg ([^>]*?)width="([\d.]+)pt" height="[^"]*"',
+        lambda match: f'<svg {match[1]}style="max-width: {2 * float(match[2]):.0f}px"',
+        element,
+    )
     return re.sub(r' (xmlns(:\w+)?|version)="[^"]*"', "", element.replace("xlink:href", "href")).strip()
 
 

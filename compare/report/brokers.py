@@ -27,7 +27,8 @@ def broker_part(rows: pd.DataFrame, keep: Keep) -> Part | None:
                 "Distance from the optimum",
                 "Messages ÷ the best proven lower bound, on instances with a run of an exact method. The bound covers "
                 "all soft links that fanout and Δ allow, and all routes over them. Saved: the reduction, as a share of "
-                "the messages that S0 (the tree alone) sends above the bound.",
+                "the messages that S0 (the tree alone) sends above the bound. S0, S1, S2 and SH are the strategies of "
+                "Kazemzadeh and Jacobsen 2012 (P5).",
                 optimum_table(runs),
             ),
             (
@@ -40,8 +41,8 @@ def broker_part(rows: pd.DataFrame, keep: Keep) -> Part | None:
             (
                 "strategies",
                 "Savings of each strategy",
-                "Yield: deliveries ÷ messages (Kazemzadeh and Jacobsen 2012, P5). Fewer forwarders: the reduction of "
-                "pure forwarders against S0. Means over instances.",
+                "Yield (P5, Table 2): deliveries ÷ messages. Fewer forwarders: the reduction of pure forwarders "
+                "against S0. Means over instances.",
                 strategy_table(runs),
             ),
             (

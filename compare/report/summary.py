@@ -97,7 +97,7 @@ def _heuristics(table: pd.DataFrame) -> list[Phrase]:
     ]
     if best["worst_over_optimum"] > 1 + TOLERANCE:
         phrases += [
-            Phrase(" and stays within "),
+            Phrase(" and is at most "),
             Phrase(above(best["worst_over_optimum"]), best["method"]),
             Phrase(" it"),
         ]
@@ -125,7 +125,7 @@ def _against_bounds(compared: pd.DataFrame) -> list[Phrase]:
     return [
         Phrase(" No heuristic could be compared with a proven optimum; the closest to the bounds is "),
         Phrase(best["method"], best["method"]),
-        Phrase(", within "),
+        Phrase(", at most "),
         Phrase(above(best["worst_ratio"]), best["method"]),
         Phrase(" them."),
     ]

@@ -273,7 +273,7 @@ def test_the_summary_states_what_is_proven_and_what_is_not() -> None:
     assert text.startswith("2 of 4 instances were solved to proven optimality.")
     assert "On 1 the best bound is within 20% of the best overlay" in text
     assert "1 instance has no lower bound above 0" in text
-    assert "the closest heuristic is gm, which reaches it in 1 of 2 runs and stays within 25% above it" in text
+    assert "the closest heuristic is gm, which reaches it in 1 of 2 runs and is at most 25% above it" in text
     assert "Failed runs: 1 of ilp." in text
 
 
@@ -281,7 +281,7 @@ def test_the_summary_names_no_optimum_where_none_is_known() -> None:
     rows = frame(run(method="ilp", value=12, lower_bound=10, status="time-limit"), run(method="gm", value=11))
     text = summarised(rows)
     assert text.startswith("0 of 1 instance was solved to proven optimality. On 1 the best bound is within 9.1%")
-    assert "closest to the bounds is gm, within 10% above them" in text
+    assert "closest to the bounds is gm, at most 10% above them" in text
 
 
 def test_the_summary_claims_no_gap_where_results_contradict_each_other() -> None:
