@@ -28,6 +28,10 @@ def command(what: str) -> None:
     for name, table in tables.items():
         if what in (name, "all"):
             console().print(*table())
+    for name, catalogue in (("methods", METHODS), ("workloads", WORKLOADS)):
+        if what in (name, "all"):
+            for error in catalogue.errors:
+                click.echo(f"overlaybench: {error}", err=True)
 
 
 def _problems() -> Iterator[Table]:
