@@ -1,8 +1,7 @@
-"""What content-based overlays cost at P4's largest case, beside their goals: ``python -m benchmarks.content``.
+"""Time and memory of content-based overlays at P4's largest case, with goals: ``python -m benchmarks.content``.
 
-Each row is a process of its own: kernels are compiled (not counted), then the work is done once. The peak is the
-operating system's count for the process, the interpreter and the instance among it. Seconds are of the clock, beside
-them those of the processor, which say more on a machine that others use.
+Each row runs in its own process: kernels are compiled (not counted), then the task runs once. The peak is the resident
+set size of the process, with interpreter and instance. Seconds are by the clock and of the processor.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from benchmarks.heuristics import peak_mib
 from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS, methods_of
@@ -31,7 +31,7 @@ class Case:
 
     work: str
     problem: str = "content-mst"
-    options: dict[str, str] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
     users: int = 10_000
     brokers: int = 100
     channels: int = 100
@@ -63,7 +63,7 @@ CASES = (
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="What content-based overlays cost, beside their goals.")
+    parser = argparse.ArgumentParser(description="Time and memory of content-based overlays, with goals.")
     parser.add_argument("--only", default="", help="rows whose label has this text")
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
@@ -75,7 +75,7 @@ def main() -> None:
     )
     print("| --- " * 8 + "|")
     for case in (case for case in CASES if chosen.only in case.label):
-        found = measured_apart(case)
+        found = measured_in_process(case)
         saved = f"{found['baseline'] / found['value']:.3f}" if found["value"] else ""
         print(
             f"| {case.size} | {case.problem} | {case.label} | {found['seconds']:.2f}, {found['cpu']:.2f} | "
@@ -88,7 +88,7 @@ def goal(limit: float) -> str:
     return f"≤ {limit:g}" if limit else ""
 
 
-def measured_apart(case: Case) -> dict[str, float]:
+def measured_in_process(case: Case) -> dict[str, float]:
     """`measure` in a process of its own, so that its peak memory is its own."""
     command = [sys.executable, "-m", "benchmarks.content", "--measure", json.dumps(asdict(case))]
     found: dict[str, float] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
@@ -98,7 +98,12 @@ def measured_apart(case: Case) -> dict[str, float]:
 def measure(case: Case) -> dict[str, float]:
     """Seconds, MiB at the peak, the cost (judging included), and that of random assignment."""
     problem, baseline = PROBLEMS[case.problem], METHODS["random-assignment"]
-    parameters = {"users": case.users, "brokers": case.brokers, "intervals": case.channels, "width": case.width}
+    parameters: dict[str, Any] = {
+        "users": case.users,
+        "brokers": case.brokers,
+        "intervals": case.channels,
+        "width": case.width,
+    }
     if case.work == HOLD:
         return timed(lambda: 0.0 * len(WORKLOADS["content"].generate(**parameters).digest), 0.0)
     instance = WORKLOADS["content"].generate(**parameters)

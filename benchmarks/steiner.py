@@ -1,10 +1,10 @@
-"""Steiner trees: branch-and-cut beside the package steinerpy, and heuristics beside networkx's approximations.
+"""Steiner trees: branch-and-cut compared with the package steinerpy, heuristics with networkx's approximations.
 
     python -m benchmarks.steiner [--limit 60] [--only b0] [--out steiner.csv]
 
-SteinLib's instances of set B are read from ../shared/data; without them only generated ones run. One thread each; a
-time is the processor's for one run, everything from the graph to the tree, kernels compiled before. Every
-tree, whoever's, goes through the problem's judge.
+SteinLib's instances of set B are read from ../shared/data; without them only generated ones run. Times are processor
+seconds of one run on one thread from the graph to the tree, with kernels compiled before. Every tree is checked by the
+problem.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PROBLEM = PROBLEMS["steiner"]
 
 @dataclass(frozen=True)
 class Row:
-    """What one solver made of one instance; `bound` is None where nothing is proven."""
+    """The outcome of one solver on one instance; `bound` is None if nothing is proven."""
 
     instance: str
     nodes: int
@@ -54,14 +54,15 @@ Run = Callable[[SteinerInstance, float], tuple[Overlay | None, float | None]]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--limit", type=float, default=60, help="seconds a proof")
-    parser.add_argument("--only", default="", help="instances whose name has this text")
-    parser.add_argument("--out", type=Path, help="the rows as CSV too")
+    parser.add_argument("--only", default="", help="instances whose name contains this text")
+    parser.add_argument("--out", type=Path, help="also write the rows as CSV")
     chosen = parser.parse_args()
     os.environ |= {"STEINERPY_REDUCE_JOBS": "1", "STEINERPY_ASCENT_JOBS": "1"}
     for method in (*STEINER_MODELS, *STEINER_HEURISTICS):
         if method.warm_up is not None:
             method.warm_up()
-    logging.disable(logging.WARNING)  # steinerpy tells of its reductions and limits
+    heuristic("mehlhorn")(hypercube(2), 0.0)  # loads the libraries of the problem's checks
+    logging.disable(logging.WARNING)  # steinerpy logs its reductions and limits
     rows: list[Row] = []
     print(f"| instance | nodes, edges, terminals | {' | '.join(SOLVERS)} |")
     print("| --- " * (len(SOLVERS) + 2) + "|")
@@ -101,7 +102,7 @@ def branch_and_cut(instance: SteinerInstance, limit: float) -> tuple[Overlay | N
 
 def steinerpy(instance: SteinerInstance, limit: float) -> tuple[Overlay | None, float | None]:
     """The package's defaults: reductions, then directed cuts on HiGHS."""
-    from steinerpy import SteinerProblem
+    from steinerpy import SteinerProblem  # type: ignore[import-untyped]
 
     problem = SteinerProblem(instance.to_networkx(), [instance.terminals.tolist()])
     try:
