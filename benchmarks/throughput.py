@@ -1,9 +1,8 @@
-"""Ten thousand short runs: the time and work beyond solving, and the memory of the driver.
+"""Ten thousand short runs: the time and processor time beyond solving, and the memory of the driver.
 
-``python -m benchmarks.throughput [RUNS [EXACT]]`` measures one line of it. Overhead is the time from the start of
-the first run to the end of the last over the solvers' seconds divided by the cores, less one: Spark's start is out.
-Work is the same in processor seconds, of the driver, Java, workers and solvers over those of solving alone: it means
-something on a machine that others use too.
+``python -m benchmarks.throughput [RUNS [EXACT]]`` measures one line. Overhead is the time from the start of the first
+run to the end of the last, divided by the solvers' seconds per core, less one; the start of Spark is not counted. Work
+is the same in processor seconds of the driver, Java, workers and solvers, which other load disturbs less.
 """
 
 from __future__ import annotations
@@ -65,18 +64,8 @@ def _line(runs: int, exact: str, cores: int, folder: Path) -> str:
     spec, out = folder / "spec.toml", folder / "out"
     method, problem, subscriptions = EXACT[exact]
     spec.write_text(SPEC.format(seeds=runs // 10, method=method, problem=problem, subscriptions=subscriptions))
-    command = [
-        sys.executable,
-        "-m",
-        "overlaybench.compare",
-        "study",
-        str(spec),
-        "--out",
-        str(out),
-        "--master",
-        f"local[{cores}]",
-    ]
-    watched = _watched([*command, "--quiet"])
+    words = ["study", str(spec), "--out", str(out), "--master", f"local[{cores}]", "--quiet"]
+    usage = _usage_of([sys.executable, "-m", "overlaybench.compare", *words])
     before = time.monotonic()
     table = Store(out).table().to_pandas()
     read = time.monotonic() - before
@@ -86,29 +75,29 @@ def _line(runs: int, exact: str, cores: int, folder: Path) -> str:
     start, end = begun.min(), (begun + table["seconds"]).max()
     solving, proofs = table["seconds"].sum(), table.loc[table["exact"], "seconds"]
     overhead = (end - start) / (solving / cores) - 1
-    worked = np.interp([start, end], watched.moments, watched.worked)
-    work = (worked[1] - worked[0]) / table["cpu_seconds"].sum() - 1
+    cpu = np.interp([start, end], usage.times, usage.cpu_seconds)
+    work = (cpu[1] - cpu[0]) / table["cpu_seconds"].sum() - 1
     return (
         f"{runs:6} {exact:5} {1000 * proofs.mean():8.1f} {proofs.max():10.2f} {solving:10.1f} {end - start:10.1f} "
         f"{overhead:11.1%} ({'met' if overhead <= GOAL else 'missed'}) {work:5.0%} "
-        f"{watched.driver / 2**20:8.0f}, {watched.java / 2**20:.0f} {read:9.2f}"
+        f"{usage.driver / 2**20:8.0f}, {usage.java / 2**20:.0f} {read:9.2f}"
     )
 
 
 @dataclass
-class _Watched:
-    """What was seen of a study: the processor seconds of all its processes by the moment, and memory in bytes."""
+class _Usage:
+    """Processor seconds of all processes of a study by time, and the largest memory of two of them in bytes."""
 
-    moments: list[float] = field(default_factory=list)
-    worked: list[float] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
+    cpu_seconds: list[float] = field(default_factory=list)
     driver: float = 0.0
     java: float = 0.0
 
 
-def _watched(command: list[str]) -> _Watched:
-    """Run a study and look at its processes four times a second."""
+def _usage_of(command: list[str]) -> _Usage:
+    """Run a study and poll its processes four times a second."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    driver, watched, seconds = psutil.Process(process.pid), _Watched(), dict[int, float]()
+    driver, usage, seconds = psutil.Process(process.pid), _Usage(), dict[int, float]()
     while process.poll() is None:
         try:
             family = [driver, *driver.children(recursive=True)]
@@ -116,20 +105,20 @@ def _watched(command: list[str]) -> _Watched:
             break
         for each in family:
             try:
-                times, memory = each.cpu_times(), each.memory_info().rss
-                seconds[each.pid] = times.user + times.system
+                spent, memory = each.cpu_times(), each.memory_info().rss
+                seconds[each.pid] = spent.user + spent.system
                 if each.pid == process.pid:
-                    watched.driver = max(watched.driver, memory)
+                    usage.driver = max(usage.driver, memory)
                 elif each.name() == "java":
-                    watched.java = max(watched.java, memory)
+                    usage.java = max(usage.java, memory)
             except psutil.Error:  # it ended meanwhile
                 continue
-        watched.moments.append(time.time())
-        watched.worked.append(sum(seconds.values()))
+        usage.times.append(time.time())
+        usage.cpu_seconds.append(sum(seconds.values()))
         time.sleep(0.25)
     if process.wait():
         raise SystemExit(f"the study ended with {process.returncode}")
-    return watched
+    return usage
 
 
 if __name__ == "__main__":
