@@ -1,11 +1,10 @@
-"""How long the heuristics take, and how much memory, beside their goals.
+"""Time and memory of the heuristics for topics, with their goals.
 
     python -m benchmarks.heuristics [--methods …] [--instances …] [--ties …] [--million]
 
-Each row is a process of its own on one core: kernels are compiled (not counted), then the method solves a few times.
-The peak is the operating system's count for the process, the interpreter and the instance among it; the column before
-it says what these took when the method started. Seconds are of the clock, beside them those of the processor, which
-say more on a machine that others use.
+Each row is a separate process on one core: kernels are compiled (not counted), then the method solves a few times.
+The peak is that of the process, interpreter and instance included; the column "before" is its memory when the method
+starts. CPU seconds are comparable on a busy machine, wall seconds are not.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -28,10 +28,8 @@ from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS, methods_of
 from overlaybench.instances.topics.files import read_topics
 from overlaybench.instances.topics.instance import TopicInstance
 
-HEURISTICS = tuple(method for method in methods_of("overlaybench.heuristics.topics") if not method.anytime)
-
-METHODS = {method.name: method for method in HEURISTICS}
-YARDSTICK = "P1, Algorithms 1-3"
+METHODS = {method.name: method for method in methods_of("overlaybench.heuristics.topics") if not method.anytime}
+REFERENCE = "P1, Algorithms 1-3"
 LASTFM = Path(__file__).resolve().parents[2] / "shared" / "data" / "lastfm" / "user_artists.dat"
 LASTFM_GOAL = 10.0
 
@@ -54,7 +52,7 @@ class Case:
 
 CASES = (
     Case("gm", "zipf", (10_000, 200, 10), seconds=1.5, gib=1),
-    Case(YARDSTICK, "zipf", (10_000, 200, 10), repeats=1),
+    Case(REFERENCE, "zipf", (10_000, 200, 10), repeats=1),
     Case("gm", "zipf", (100_000, 1000, 10), seconds=30, gib=6),
     Case("gm-m", "uniform-varying", (8000, 1000, 10, 90), seconds=60, gib=4),
     Case("dcbr-m", "uniform-varying", (8000, 1000, 10, 90)),
@@ -72,9 +70,9 @@ MILLION = (
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split(".")[0])
-    parser.add_argument("--methods", nargs="+", choices=(*METHODS, YARDSTICK), metavar="METHOD")
+    parser.add_argument("--methods", nargs="+", choices=(*METHODS, REFERENCE), metavar="METHOD")
     parser.add_argument("--instances", nargs="+", metavar="WORKLOAD")
-    parser.add_argument("--million", action="store_true", help="the rows with a million nodes instead; minutes each")
+    parser.add_argument("--million", action="store_true", help="run the rows with a million nodes; minutes each")
     parser.add_argument("--ties", default="lowest", help="the rule for ties, where a method has one")
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
@@ -82,55 +80,54 @@ def main() -> None:
         print(json.dumps(measure(**json.loads(chosen.measure))))
         return
     console, table = Console(width=120), Table("instance", "method", title=f"medians, ties {chosen.ties}")
-    for heading in ("seconds", "of CPU", "goal", "before MiB", "peak MiB", "goal MiB", "edges", "max degree"):
+    for heading in ("seconds", "CPU seconds", "goal", "before MiB", "peak MiB", "goal MiB", "edges", "max degree"):
         table.add_column(heading, justify="right", no_wrap=True)
     with console.status("") as status:
         for case in MILLION if chosen.million else CASES:
             if chosen.methods and case.method not in chosen.methods:
                 continue
-            if (chosen.instances and case.workload not in chosen.instances) or not is_there(case):
+            if (chosen.instances and case.workload not in chosen.instances) or not is_available(case):
                 continue
             status.update(f"{case.label}: {case.method}")
-            found = measured_apart(case, chosen.ties)
+            measured = measure_in_process(case, chosen.ties)
             table.add_row(
                 case.label,
                 case.method,
-                f"{found['seconds']:.3f}",
-                f"{found['cpu']:.3f}",
+                f"{measured['seconds']:.3f}",
+                f"{measured['cpu']:.3f}",
                 f"{case.seconds:g}" if case.seconds else "",
-                f"{found['before']:.0f}",
-                f"{found['peak']:.0f}",
+                f"{measured['before']:.0f}",
+                f"{measured['peak']:.0f}",
                 f"{case.gib * 1024:g}" if case.gib else "",
-                f"{found['edges']:.0f}",
-                f"{found['max_degree']:.0f}" if "max_degree" in found else "",
+                f"{measured['edges']:.0f}",
+                f"{measured['max_degree']:.0f}" if "max_degree" in measured else "",
             )
     console.print(table)
 
 
-def is_there(case: Case) -> bool:
+def is_available(case: Case) -> bool:
     return case.workload != "lastfm" or LASTFM.exists()
 
 
-def measured_apart(case: Case, ties: str) -> dict[str, float]:
-    """`measure` in a process of its own, so that its peak memory is its own."""
+def measure_in_process(case: Case, ties: str) -> dict[str, float]:
+    """`measure` in a separate process, which has a separate peak of memory."""
     command = [sys.executable, "-m", "benchmarks.heuristics", "--measure", json.dumps({**asdict(case), "ties": ties})]
-    found: dict[str, float] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-    return found
+    measured: dict[str, float] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    return measured
 
 
 def measure(
     method: str, workload: str, parameters: list[int], repeats: int, ties: str, **goals: float
 ) -> dict[str, float]:
-    """Median seconds, MiB before and at the peak, and what the overlay is worth."""
+    """Median seconds, MiB before and at the peak, edges and maximum degree."""
     instance = instance_of(workload, parameters)
-    if method == YARDSTICK:
+    if method == REFERENCE:
         greedy_merge_by_link_contributions(WORKLOADS["zipf"].generate(nodes=50))
         return timed(lambda: {"edges": len(greedy_merge_by_link_contributions(instance))}, repeats)
     heuristic = METHODS[method]
     given = {"ties": ties} if any(option.name == "ties" for option in heuristic.options) else {}
     options = heuristic.complete(given, "min-tco")
-    if heuristic.warm_up is not None:
-        heuristic.warm_up()
+    heuristic.prepare()
 
     def solve() -> dict[str, float]:
         answer = heuristic.solve(instance, PROBLEMS["min-tco"], seed=0, time_limit=None, **options).answer
@@ -143,15 +140,17 @@ def measure(
 def instance_of(workload: str, parameters: list[int]) -> TopicInstance:
     if workload == "lastfm":
         return read_topics(LASTFM, node_column="userID", topic_column="artistID").instance
-    known = [option.name for option in WORKLOADS[workload].parameters]
-    return WORKLOADS[workload].generate(seed=0, **dict(zip(known, parameters, strict=False)))
+    names = [option.name for option in WORKLOADS[workload].parameters]
+    instance: TopicInstance = WORKLOADS[workload].generate(seed=0, **dict(zip(names, parameters, strict=False)))
+    return instance
 
 
-def timed(solve, repeats):  # type: ignore[no-untyped-def]
-    before, seconds, cpu, found = peak_mib(), [], [], {}
+def timed(solve: Callable[[], dict[str, float]], repeats: int) -> dict[str, float]:
+    before, seconds, cpu = peak_mib(), [], []
+    answer: dict[str, float] = {}
     for _ in range(repeats):
         start, start_cpu = time.perf_counter(), time.process_time()
-        found = solve()
+        answer = solve()
         seconds.append(time.perf_counter() - start)
         cpu.append(time.process_time() - start_cpu)
     return {
@@ -159,15 +158,15 @@ def timed(solve, repeats):  # type: ignore[no-untyped-def]
         "cpu": statistics.median(cpu),
         "before": before,
         "peak": peak_mib(),
-        **found,
+        **answer,
     }
 
 
 def peak_mib() -> float:
-    """The most memory this process ever held."""
+    """The peak memory of this process."""
     status = Path("/proc/self/status")
     if status.exists():
-        # A process starts with its parent's peak in ru_maxrss; this count is its own.
+        # ru_maxrss starts at the peak of the parent process; VmHWM does not.
         return next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM")) / 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024**2 if sys.platform == "darwin" else 1024)
 

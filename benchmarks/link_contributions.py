@@ -1,4 +1,4 @@
-"""Greedy Merge with the data structures of P1, Algorithms 1-3, compiled like ours: what our own is measured against."""
+"""Greedy Merge with the data structures of P1, Algorithms 1-3, compiled: the reference of the benchmarks."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Links = npt.NDArray[np.int32]
 
 
 def greedy_merge_by_link_contributions(instance: TopicInstance) -> npt.NDArray[np.int64]:
-    """The edges u·|V| + v in the order they are added; "some edge" of a list is the one put there last.
+    """The edges u·|V| + v in the order of their addition; of a list the edge added last is taken.
 
-    Every pair of nodes is in the doubly linked list of its contribution and is moved down whenever that falls. The
-    loop of Algorithm 3, line 6 is over the topics that the edge joins: taken by the letter it would lower contributions
-    within one component too. Time O(|V|²|T|) (P1, Lemma 6.4), memory 10 bytes for each pair of nodes.
+    Every pair of nodes is in the doubly linked list of its contribution and moves to a lower list whenever that falls.
+    The loop of Algorithm 3, line 6 is over the topics in which the edge joins components; as printed it would also
+    lower contributions within one component. Time O(|V|²|T|) (P1, Lemma 6.4), memory 10 bytes for each pair of nodes.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def _lower_and_merge(
     after: Links,
     before: Links,
 ) -> None:
-    """Lines 5 to 14 of Algorithm 3. The edge itself is among the pairs lowered, until it contributes nothing."""
+    """Lines 5 to 14 of Algorithm 3, which lower the contribution of the edge itself to 0."""
     c = components
     for i in range(c.node_offsets[u], c.node_offsets[u + 1]):
         topics = c.node_topics[c.node_offsets[v] : c.node_offsets[v + 1]]

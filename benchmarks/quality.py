@@ -1,8 +1,7 @@
-"""How good overlays are for the time they take: ``python -m benchmarks.quality [--large] [--seeds N] [--processor]``.
+"""Quality of overlays for the time they take: ``python -m benchmarks.quality [--large] [--seeds N] [--processor]``.
 
-For each workload the medians over the seeds: the value of each method, how far it lies above the best lower bound that
-`lp-bound` proves in the time given to it, and the seconds the method took. `best` and `polish` get a time limit: 3 s at
-100 nodes, 60 s at 1,000.
+For each workload the medians over the seeds: the value of each method, its distance from the lower bound of `lp-bound`,
+and the method's seconds. `best` and `polish` have a time limit of 3 s at 100 nodes, 60 s at 1,000.
 """
 
 from __future__ import annotations
@@ -21,13 +20,10 @@ from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.topics.best import BEST
 from overlaybench.models.topics.lp_bound import LP_BOUND
 
-HEURISTICS = tuple(method for method in methods_of("overlaybench.heuristics.topics") if not method.anytime)
-IMPROVERS = tuple(method for method in methods_of("overlaybench.heuristics.topics") if method.anytime)
-
 SMALL = (("uniform", 100, 100), ("zipf", 100, 100), ("exponential", 100, 100))
 LARGE = tuple((law, 1000, count) for count in (100, 200) for law in ("uniform", "zipf", "exponential"))
 NAMED = ("gm", "gm-m", "low-oda", "minmax-oda", "ring-per-topic")
-METHODS = {method.name: method for method in (*HEURISTICS, *IMPROVERS, BEST)}
+METHODS = {method.name: method for method in (*methods_of("overlaybench.heuristics.topics"), BEST)}
 
 
 def main() -> None:
@@ -39,11 +35,11 @@ def main() -> None:
     parser.add_argument("--problems", nargs="+", default=["min-tco"], help="topic problems")
     parser.add_argument("--methods", nargs="+", default=[*NAMED, "polish", "best"], choices=METHODS, metavar="METHOD")
     parser.add_argument("--time-limit", type=float, help="seconds for best and polish")
-    parser.add_argument("--bound-time", type=float, help="seconds for the bound, by default ten times that")
-    parser.add_argument("--processor", action="store_true", help="count and limit seconds of the processor")
+    parser.add_argument("--bound-time", type=float, help="seconds for the bound, by default ten times the time limit")
+    parser.add_argument("--processor", action="store_true", help="measure and limit CPU seconds")
     chosen = parser.parse_args()
     if chosen.processor:
-        time.perf_counter = time.process_time  # on a machine that others use, nothing else can be compared
+        time.perf_counter = time.process_time  # wall seconds are not comparable on a busy machine
     limit = chosen.time_limit or (60.0 if chosen.large else 3.0)
     table = Table("instance", "problem", "bound", "method", title=f"medians of {chosen.seeds}, limit {limit:g} s")
     for heading in ("value", "above the bound", "seconds"):
@@ -75,10 +71,10 @@ def main() -> None:
 
 
 def bound(instance: TopicInstance, problem: str, seconds: float) -> float:
-    """What lp-bound proves."""
-    found = LP_BOUND.run(instance, PROBLEMS[problem], time_limit=seconds, progress="off").lower_bound
-    assert found is not None
-    return found
+    """The lower bound of lp-bound."""
+    proven = LP_BOUND.run(instance, PROBLEMS[problem], time_limit=seconds, progress="off").lower_bound
+    assert proven is not None
+    return proven
 
 
 def run(method: Any, instance: TopicInstance, problem: str, limit: float) -> tuple[float, float]:

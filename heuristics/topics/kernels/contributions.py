@@ -18,65 +18,32 @@ _LAST_EPOCH = 2**30
 
 
 class Contributions(NamedTuple):
-    """The contribution of every pair u < v of nodes. The row of u is its pairs with later nodes.
-
-    Attributes
-    ----------
-    components : TopicComponents
-        These determine the contributions.
-    used : int64 array, sorted
-        Pairs u·|V| + v that are no candidates.
-    counts, epoch
-        Work arrays: ``counts[v] - epoch[0]``, if positive, is the contribution of v in the row being counted.
-    row
-        Work array: the nodes listed from a row.
-    """
+    """The contribution of every pair u < v of nodes. The row of u is its pairs with later nodes."""
 
     components: TopicComponents
-    used: Edges
-    counts: Ids
+    used: Edges  # sorted pairs u·|V| + v that are no candidates
+    counts: Ids  # ``counts[v] - epoch[0]``, if positive, is the contribution of v in the row being counted
     epoch: npt.NDArray[np.int64]
-    row: Ids
+    row: Ids  # the nodes listed from a row
 
 
 class Subscribers(NamedTuple):
-    """Some of the subscribers of each topic: sorted positions in ``topic_nodes``, and the nodes there.
-
-    Attributes
-    ----------
-    offsets : int64 array, shape (|T| + 1,)
-    positions, nodes : int32 array
-    """
+    """Some of the subscribers of each topic."""
 
     offsets: Offsets
-    positions: Ids
+    positions: Ids  # in ``topic_nodes``, sorted
     nodes: Ids
 
 
 class Eligible(NamedTuple):
-    """The nodes of a degree below a limit, among which edges may be added.
+    """The nodes of a degree below a limit, among which edges may be added."""
 
-    Attributes
-    ----------
-    nodes : int32 array, sorted
-    subscribers : Subscribers
-        The eligible ones.
-    largest : int32 array, shape (|T|,)
-        Of each topic, a position in its largest component.
-    outside : Subscribers
-        The eligible ones that are not in that component.
-    degrees : int32 array, shape (|V|,)
-        The current degrees of all nodes, which may have reached the limit since.
-    below : int
-        The limit.
-    """
-
-    nodes: Ids
-    subscribers: Subscribers
-    largest: Ids
-    outside: Subscribers
-    degrees: Degrees
-    below: int
+    nodes: Ids  # sorted
+    subscribers: Subscribers  # the eligible ones
+    largest: Ids  # of each topic a position in its largest component
+    outside: Subscribers  # the eligible ones that are not in that component
+    degrees: Degrees  # of all nodes; some may have reached the limit since
+    below: int  # the limit
 
 
 def contributions_to(components: TopicComponents, used: Edges) -> Contributions:

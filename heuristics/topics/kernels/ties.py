@@ -43,13 +43,7 @@ class TieOrder(NamedTuple):
 
 
 def tie_order(ties: str, seed: int) -> TieOrder:
-    """The order of candidates under a rule; only ``random`` depends on the seed.
-
-    Raises
-    ------
-    BadInput
-        If there is no such rule.
-    """
+    """The order of candidates under a rule, of which only ``random`` depends on the seed; BadInput if it is unknown."""
     if ties not in RULES:
         raise unknown("value of option 'ties'", ties, RULES)
     return TieOrder(RULES.index(ties), int(scrambled((seed + 1) * _GOLDEN & _LAST)) if ties == "random" else 0)

@@ -13,30 +13,16 @@ from .interest import interest_of, positions_of
 
 
 class TopicComponents(NamedTuple):
-    """For each subscription (node, topic), at its position in ``topic_nodes``, the component of the node for the topic.
-
-    Attributes
-    ----------
-    node_offsets, node_topics, topic_offsets, topic_nodes
-        As in :class:`TopicInstance`.
-    position : int32 array, shape (Σ|T_v|,)
-        Of each subscription of ``node_topics`` the index in ``topic_nodes``.
-    label : int32 array, shape (Σ|T_v|,)
-        Equal for two subscriptions of one topic if and only if their nodes are in one component.
-    following : int32 array, shape (Σ|T_v|,)
-        The members of each component as a circular list.
-    size : int32 array, shape (Σ|T_v|,)
-        The number of members of a component, at the index that is its label.
-    """
+    """The component of each subscription (node, topic), at its position in ``topic_nodes``."""
 
     node_offsets: Offsets
     node_topics: Ids
     topic_offsets: Offsets
     topic_nodes: Ids
-    position: Ids
-    label: Ids
-    following: Ids
-    size: Ids
+    position: Ids  # of each subscription of ``node_topics`` the index in ``topic_nodes``
+    label: Ids  # equal for two subscriptions of one topic if and only if their nodes are in one component
+    following: Ids  # the members of each component as a circular list
+    size: Ids  # the number of members of a component, at the index that is its label
 
 
 def singletons(instance: TopicInstance) -> TopicComponents:

@@ -21,69 +21,40 @@ Flags = npt.NDArray[np.bool_]
 
 
 class Subscriptions(NamedTuple):
-    """The interest relation; a subscription is its position in ``topic_nodes``.
-
-    Attributes
-    ----------
-    node_offsets, node_topics, topic_offsets, topic_nodes
-        As in :class:`TopicInstance`.
-    positions : int32 array, shape (Σ|T_v|,)
-        Of each subscription of ``node_topics`` the index in ``topic_nodes``.
-    """
+    """The interest relation; a subscription is its position in ``topic_nodes``."""
 
     node_offsets: Offsets
     node_topics: Ids
     topic_offsets: Offsets
     topic_nodes: Ids
-    positions: Ids
+    positions: Ids  # of each subscription of ``node_topics`` the index in ``topic_nodes``
 
 
 class Links(NamedTuple):
     """The overlay. Half-edges 2l and 2l + 1 of link l are in the linked lists of the subscriptions they leave from.
 
-    Attributes
-    ----------
-    ends : int32 array, shape (slots, 2)
-        The edge in each slot.
-    members, member_index : int32 arrays, shape (slots,)
-        The slots in use, then the others; and the index of each slot among them.
-    first, bridges : int32 arrays, shape (slots,)
-        Of each edge: its first link or -1, and the number of its links that are marked as bridges.
-    unchecked, is_unchecked : int32 and bool arrays, shape (slots,)
-        A queue of ``counts[2]`` slots to check for redundancy, with every edge whose number of marked bridges has
-        become 0; and of each slot whether it is in the queue.
-    edge, topic, following : int32 arrays, one a link
-        Its slot, its topic, and the next link of the same edge or -1.
-    bridge : bool array, one a link
-    target, after, before : int32 arrays, one a half-edge
-        The subscription it leads to, and its neighbours in the linked list, or -1.
-    head : int32 array, one a subscription
-        The first half-edge of its linked list, or -1.
-    degrees : int32 array, shape (|V|,)
-    free : int32 array
-        The unused links, in its first ``counts[1]`` entries.
-    counts : int64 array, shape (3,)
-        The numbers of edges, of unused links, and of slots to check.
+    A queue of slots to check for redundancy has every edge whose number of marked bridges has become 0. An index of -1
+    stands for none.
     """
 
-    ends: Ids
-    members: Ids
-    member_index: Ids
-    first: Ids
-    bridges: Ids
-    unchecked: Ids
-    is_unchecked: Flags
-    edge: Ids
+    ends: Ids  # the edge in each slot, shape (slots, 2)
+    members: Ids  # the slots in use, then the others
+    member_index: Ids  # of each slot the index in `members`
+    first: Ids  # of each edge its first link
+    bridges: Ids  # of each edge the number of its links that are marked as bridges
+    unchecked: Ids  # the queue
+    is_unchecked: Flags  # of each slot
+    edge: Ids  # of each link its slot
     topic: Ids
-    following: Ids
+    following: Ids  # of each link the next one of the same edge
     bridge: Flags
-    target: Ids
-    after: Ids
+    target: Ids  # of each half-edge the subscription it leads to
+    after: Ids  # of each half-edge its neighbours in the linked list
     before: Ids
-    head: Ids
+    head: Ids  # of each subscription its first half-edge
     degrees: Ids
-    free: Ids
-    counts: npt.NDArray[np.int64]
+    free: Ids  # the unused links, in the first ``counts[1]`` entries
+    counts: npt.NDArray[np.int64]  # of edges, of unused links, and of slots in the queue
 
 
 def subscriptions_of(instance: TopicInstance) -> Subscriptions:

@@ -14,16 +14,10 @@ _MOST_VISITS = 2_000_000_000
 
 
 def nearest_pairs(instance: TopicInstance, count: int = 40) -> npt.NDArray[np.int64]:
-    """The pairs u < v, as ascending numbers u·|V| + v, of every node with its `count` nearest neighbours.
+    """The pairs u < v, as ascending numbers u·|V| + v, of every node with its `count` ≥ 1 nearest neighbours.
 
     The proximity of two nodes is the sum of ln(2·max|V_s| ÷ |V_t|) over their common topics t: rare topics weigh more.
     Of equally near nodes the first are taken.
-
-    Parameters
-    ----------
-    instance : TopicInstance
-    count : int
-        At least 1.
 
     Notes
     -----

@@ -27,16 +27,7 @@ _DROPS = 1000
 
 
 class OverlaySearch:
-    """A local search by ruin and recreate.
-
-    Parameters
-    ----------
-    instance : TopicInstance
-    overlay : Overlay
-        Topic-connected.
-    candidates : CandidateLists
-        The candidate edges; see :func:`candidate_lists`.
-    seed : int
+    """A local search by ruin and recreate from a topic-connected overlay.
 
     Attributes
     ----------

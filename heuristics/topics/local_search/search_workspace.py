@@ -16,20 +16,15 @@ Weights = npt.NDArray[np.float32]
 MOST_REMOVED = 4
 LEVELS_PER_UNIT = 8  # levels for each unit of contribution × weight
 NOISE = 0.25
+# Of `counts`: entries in lists, components beyond one a split topic, and the sum of all excesses over the cap.
 TOUCHED, REMOVED, ADDED, EXCESS_COMPONENTS, LOG, DEGREE_EXCESS, CUT_OFF = range(7)
 
 
 class SearchParameters(NamedTuple):
     """The objective of a local search, and its acceptance of worse overlays.
 
-    Attributes
-    ----------
-    cap : int
-        Of degrees.
-    penalty : float
-        The cost of an overlay is its number of edges plus this for each unit by which a degree exceeds `cap`.
-    temperature : float
-        A step that raises the cost by d is accepted with probability exp(−d ÷ temperature).
+    The cost of an overlay is its number of edges plus `penalty` for each unit by which a degree exceeds `cap`. A step
+    that raises the cost by d is accepted with probability exp(−d ÷ `temperature`).
     """
 
     cap: int
@@ -46,47 +41,27 @@ class CandidateLists(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """The work arrays of a step; after each step `label`, the flags and `top` are reset.
+    """The work arrays of a step; after each step `label`, the flags and `top` are reset."""
 
-    Attributes
-    ----------
-    label : int32 array, one a subscription
-    touched, is_touched, dirty, split : arrays, one a topic
-    queue, work : int32 arrays, shapes (m,) and (5, m) for m the most subscribers of a topic
-    cut_off, is_cut_off : arrays, one a node
-        The nodes outside a largest component.
-    candidates, weights, chain, bucket, top
-        Candidate edges as keys u·|V| + v, their weights, and linked lists of those of one level from `top`.
-    removed, added, is_added
-        The edges that the step removed and had not added, the slots of those that it added, and whether a slot still
-        holds one of these.
-    log : int64 array
-        Every edge removed or added by an accepted step, in order.
-    counts : int64 array
-        Entries in `touched`, `removed` and `added`; components beyond one a split topic; entries in `log`; the sum of
-        all excesses over the cap; entries in `cut_off`.
-    random : uint64 array, shape (1,)
-    """
-
-    label: Ids
-    touched: Ids
+    label: Ids  # of each subscription: its component, 0 for the largest
+    touched: Ids  # the topics that the step has changed
     is_touched: Flags
-    dirty: Flags
-    split: Flags
-    queue: Ids
-    work: Ids
-    cut_off: Ids
+    dirty: Flags  # of each topic
+    split: Flags  # of each topic
+    queue: Ids  # shape (m,) for m the most subscribers of a topic
+    work: Ids  # shape (5, m)
+    cut_off: Ids  # the nodes outside a largest component
     is_cut_off: Flags
-    candidates: Keys
+    candidates: Keys  # candidate edges u·|V| + v
     weights: Weights
-    chain: Ids
+    chain: Ids  # linked lists of the candidates of one level, from `top`
     bucket: Ids
     top: Ids
-    removed: Keys
-    added: Ids
-    is_added: Flags
-    log: Keys
-    counts: npt.NDArray[np.int64]
+    removed: Keys  # the edges that the step removed and had not added
+    added: Ids  # the slots of the edges that it added
+    is_added: Flags  # of each slot: it still holds one of these
+    log: Keys  # every edge removed or added by an accepted step, in order
+    counts: npt.NDArray[np.int64]  # by TOUCHED, REMOVED, …, CUT_OFF
     random: npt.NDArray[np.uint64]
 
 

@@ -18,17 +18,10 @@ _STOP_RATIO = 2.0
 
 @dataclass(frozen=True)
 class Division:
-    """The nodes of an instance divided into bulk nodes and parts with representatives.
-
-    Attributes
-    ----------
-    partition : Partition
-    representatives : int32 array, sorted
-        R: the lightweight nodes that take part in combining.
-    """
+    """The nodes of an instance divided into bulk nodes and parts with representatives."""
 
     partition: Partition
-    representatives: Ids
+    representatives: Ids  # R: the lightweight nodes that take part in combining, sorted
 
     @property
     def combined(self) -> Ids:

@@ -16,18 +16,10 @@ BULK = -1
 
 @dataclass(frozen=True)
 class Partition:
-    """The part of each node.
+    """The part of each node."""
 
-    Attributes
-    ----------
-    part_of : int32 array, shape (|V|,)
-        The parts of lightweight nodes are 0…p-1; bulk nodes have BULK.
-    num_parts : int
-        p.
-    """
-
-    part_of: Ids
-    num_parts: int
+    part_of: Ids  # 0…p-1 for a lightweight node, BULK for a bulk node
+    num_parts: int  # p
 
     def parts(self) -> Iterator[Ids]:
         """The nodes of each part, sorted. Cost O(|V| log |V|) once."""

@@ -25,19 +25,8 @@ def representatives(instance: TopicInstance, partition: Partition, coverage: int
     topic with fewer than λ subscribers in the part is covered by all of them (P3, eq. 8), where Algorithm 13 would not
     end.
 
-    Parameters
-    ----------
-    instance : TopicInstance
-    partition : Partition
-    coverage : int
-        λ, at least 1.
-    order : TieOrder
-        Of nodes that cover equally many topics.
-
-    Returns
-    -------
-    int32 array, sorted
-        The representatives of all parts.
+    `coverage` is λ, at least 1; `order` breaks ties of nodes that cover equally many topics. Returns all
+    representatives, sorted.
 
     Notes
     -----

@@ -31,23 +31,12 @@ class TooManyStates(RuntimeError):
 
 @dataclass(frozen=True)
 class Extreme:
-    """The result of the best or of the worst choices.
-
-    Attributes
-    ----------
-    overlay : Overlay
-    choices : tuple of str
-        The choice of every step by its labels: a pair of nodes, a centre, or a centre with a topic.
-    open_steps : int
-        The number of steps that had more than one candidate.
-    states : int
-        The number of different states searched.
-    """
+    """The result of the best or of the worst choices."""
 
     overlay: Overlay
-    choices: tuple[str, ...]
-    open_steps: int
-    states: int
+    choices: tuple[str, ...]  # of every step by its labels: a pair of nodes, a centre, or a centre with a topic
+    open_steps: int  # the number of steps that had more than one candidate
+    states: int  # the number of different states searched
 
 
 def extreme_ties(
@@ -122,11 +111,6 @@ def with_extreme_ties(
     """The method with ``worst`` and ``best`` among the values of its option ``ties``; see :class:`SolveUnderTies`."""
     options = tuple(TIES_OR_EXTREMES if option == TIES else option for option in method.options)
     return replace(method, solve=SolveUnderTies(method.solve, steps), options=options)
-
-
-def has_extreme_ties(method: Method[Any, Any]) -> bool:
-    """Whether ``worst`` is a value of the method's option ``ties``."""
-    return any(option.name == "ties" and "worst" in option.allowed for option in method.options)
 
 
 class _Search:

@@ -79,8 +79,8 @@ def dcbr_m(
 
 def potential_edges(bulk: list[int], parts: Parts) -> set[Edge]:
     """Lines 3 and 4 of Algorithm 10, and 10 and 11 of Algorithm 12."""
-    everybody = bulk + [v for part in parts for v in part]
-    pairs = {(v, w) for v in bulk for w in everybody if v != w}
+    all_nodes = bulk + [v for part in parts for v in part]
+    pairs = {(v, w) for v in bulk for w in all_nodes if v != w}
     pairs |= {(v, w) for one, other in combinations(parts, 2) for v in one for w in other}
     return {(min(pair), max(pair)) for pair in pairs}
 
@@ -111,7 +111,7 @@ def representative_set(interest: Interest, rank: Rank, part: list[int], outward:
 
 
 def potential_neighbours(bulk: list[int], parts: Parts, chosen: Parts) -> list[int]:
-    """For each node how many nodes it has to know, itself included (P3 §IV.D)."""
+    """For each node the number of nodes that it must know, itself included (P3 §IV.D)."""
     known: dict[int, set[int]] = {v: set() for v in [*bulk, *(v for part in parts for v in part)]}
     everyone_chosen = {v for part in chosen for v in part}
     for v in bulk:

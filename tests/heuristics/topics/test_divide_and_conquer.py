@@ -1,4 +1,4 @@
-"""P3's divide and conquer: its twins, its special cases, and what the paper says of it."""
+"""P3's divide and conquer: twins, special cases, and the statements of the paper."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_divide_and_conquer_is_topic_connected(
 def test_the_average_degree_is_bounded_as_in_lemma_4(
     name: str, instance: TopicInstance, eta: int, partitions: int, coverage: int, seed: int
 ) -> None:
-    # The proof asks for no more than that every edge contributes, which holds in either phase.
+    # The proof requires only that every edge contributes, which holds in both phases.
     nodes, most = instance.num_nodes, int(np.diff(instance.node_offsets).max())
     built = FAMILY[name](instance, **options_of(name, eta, partitions, coverage), seed=seed)
     assert built.average_degree <= 2 * (nodes - 1) / nodes * most
@@ -150,19 +150,20 @@ def test_one_part_is_gm_m_among_the_lightweight_nodes(instance: TopicInstance, t
 
 @property_test(100, instance=topic_instances(max_nodes=10), ties=st.sampled_from(TIES), seed=st.integers(0, 9))
 def test_one_part_of_all_nodes_is_the_undivided_algorithm(instance: TopicInstance, ties: str, seed: int) -> None:
-    whole = gm_m(instance, ties=ties, seed=seed)
-    assert naive_dc(instance, partitions=1, ties=ties, seed=seed) == whole
-    for method, undivided in ((dcb_m, whole), (dcbr_m, whole), (dc_gm, greedy_merge(instance, ties=ties, seed=seed))):
-        assert method(instance, eta=99, partitions=1, ties=ties, seed=seed) == undivided
+    undivided = gm_m(instance, ties=ties, seed=seed)
+    assert naive_dc(instance, partitions=1, ties=ties, seed=seed) == undivided
+    merged = greedy_merge(instance, ties=ties, seed=seed)
+    for method, expected in ((dcb_m, undivided), (dcbr_m, undivided), (dc_gm, merged)):
+        assert method(instance, eta=99, partitions=1, ties=ties, seed=seed) == expected
 
 
 @property_test(100, instance=topic_instances(max_nodes=10), ties=st.sampled_from(TIES), eta=st.integers(1, 7))
 def test_as_many_parts_as_lightweight_nodes_are_gm_m(instance: TopicInstance, ties: str, eta: int) -> None:
-    whole = gm_m(instance, ties=ties)
-    assert dcb_m(instance, eta=eta, partitions=99, ties=ties) == whole
-    # Who shares no topic with anybody is no representative: the pairs of the others have other random priorities.
+    undivided = gm_m(instance, ties=ties)
+    assert dcb_m(instance, eta=eta, partitions=99, ties=ties) == undivided
+    # A node that shares no topic is no representative, which changes the random ranks of all pairs.
     if ties != "random":
-        assert dcbr_m(instance, eta=eta, partitions=99, ties=ties) == whole
+        assert dcbr_m(instance, eta=eta, partitions=99, ties=ties) == undivided
 
 
 @property_test(200, instance=topic_instances(max_nodes=10), ties=st.sampled_from(TIES), **PARAMETERS)
@@ -226,7 +227,7 @@ def test_the_default_threshold_is_the_least_that_leaves_a_fifth_bulk(instance: T
 
 
 @property_test(200, instance=topic_instances(max_nodes=12), **PARAMETERS)
-def test_pn_ratio_and_pairs_are_what_a_count_says(
+def test_pn_ratio_and_pairs_equal_their_counts(
     instance: TopicInstance, eta: int, partitions: int, coverage: int, seed: int
 ) -> None:
     interest, rank = twins.interest_of(instance), twins.rank_by("lowest", 0)
@@ -243,7 +244,7 @@ def test_pn_ratio_and_pairs_are_what_a_count_says(
 
 @pytest.mark.parametrize("size", [4, 10])
 def test_pn_ratio_is_that_of_equation_12_where_parts_are_alike(size: int) -> None:
-    # One bulk node with both topics, and three parts in which everybody wants one of them: two nodes represent a part.
+    # One bulk node with both topics, and three parts whose nodes subscribe to one of them: two nodes represent a part.
     wants = {"bulk": ["a", "b"]} | {f"n{v}": ["a"] for v in range(3 * size)} | {"z": ["b"]}
     instance = TopicInstance.from_subscriptions(wants)
     partition = Partition(np.array([-1, *(v % 3 for v in range(3 * size)), -1], np.int32), 3)
@@ -266,7 +267,7 @@ def test_the_number_of_parts_chosen_serves_the_aim_best(aim: str) -> None:
     assert tried[int(result.counters["partitions"])] < min(tried[1], tried[192])
 
 
-def test_more_coverage_costs_knowledge() -> None:
+def test_more_coverage_raises_the_pn_ratio() -> None:
     instance = WORKLOADS["uniform-varying"].generate(seed=0, nodes=400, topics=60, least=3, most=20)
     ratios = [
         DCBR_M.run(instance, PROBLEMS["minmax-tco"], partitions=5, coverage=coverage).counters["pn_ratio"]
@@ -319,7 +320,7 @@ def test_the_overlay_is_the_same_whatever_the_mapper(name: str) -> None:
     calls: list[int] = []
 
     def elsewhere(function: Callable[[Any], Any], parts: Iterable[Any]) -> list[Any]:
-        """Last part first, each as it would arrive in another process."""
+        """Last part first, all pickled as for another process."""
         sent = [pickle.dumps((function, part)) for part in parts]
         calls.append(len(sent))
         answers = []
@@ -360,7 +361,7 @@ def test_the_seed_decides_the_parts() -> None:
         assert partition.bulk.tolist() == list(range(40, 50))
 
 
-def test_every_node_falls_into_every_part_equally_often() -> None:
+def test_every_node_is_in_every_part_equally_often() -> None:
     nodes, count = np.arange(12, dtype=np.int32), np.zeros((12, 3))
     for seed in range(3000):
         count[nodes, partition_of(12, random_order(nodes, seed), 3).part_of] += 1
@@ -368,7 +369,7 @@ def test_every_node_falls_into_every_part_equally_often() -> None:
 
 
 @property_test(100, instance=topic_instances(max_nodes=9), data=st.data())
-def test_a_part_knows_the_subscriptions_of_its_nodes(instance: TopicInstance, data: st.DataObject) -> None:
+def test_a_part_has_the_subscriptions_of_its_nodes(instance: TopicInstance, data: st.DataObject) -> None:
     nodes = sorted(data.draw(st.sets(st.integers(0, instance.num_nodes - 1), min_size=1)))
     assert restricted(instance, np.array(nodes, np.int32)) == instance.induced(np.array(nodes))
 
