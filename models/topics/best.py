@@ -51,8 +51,6 @@ def best(
 
     Parameters
     ----------
-    instance : TopicInstance
-    problem : Problem
     seed : int
         Without a time limit, one seed gives one answer.
     time_limit : float, optional

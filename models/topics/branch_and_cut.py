@@ -54,7 +54,6 @@ def branch_and_cut(
 
     Parameters
     ----------
-    instance : TopicInstance
     problem : Problem
         ``min-tco``, ``minmax-tco``, ``low-tco`` or ``2d-true``.
     seed : int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache, partial
 
+from ...heuristics.topics.heuristic import DIAMETER_TWO
 from ...instances.clock import Clock
 from ...instances.method import Method, Proposal
 from ...instances.overlay import Overlay
@@ -91,7 +92,7 @@ CP_SAT = Method(
     name="cp-sat",
     colour="#6B5B00",
     marker="*",
-    problems=("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true"),
+    problems=DIAMETER_TWO,
     summary="compact CP-SAT models: an arborescence with levels in each topic, centres for diameter 2",
     source="models/topics/compact/cp_sat_model.py",
     exact=True,

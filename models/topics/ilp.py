@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from functools import cache, partial
 
+from ...heuristics.topics.heuristic import DIAMETER_TWO
 from ...instances.clock import Clock
 from ...instances.method import Method, Proposal
 from ...instances.option import Option
@@ -57,7 +58,6 @@ def solve_ilp(
     formulation : {"single", "multi"}
         How topics are connected; the diameter-2 problems have one formulation.
     start : {"best", "none"}
-    threads : int
 
     Returns
     -------
@@ -122,7 +122,7 @@ ILP = Method(
     name="ilp",
     colour="#000000",
     marker="P",
-    problems=("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true"),
+    problems=DIAMETER_TWO,
     summary="compact integer programs in PuLP: flows for connectivity, centres and common neighbours for diameter 2",
     source="models/topics/compact/ilp_model.py",
     exact=True,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...heuristics.topics.heuristic import trial_instance
+from ...heuristics.topics.heuristic import DIAMETER_TWO, trial_instance
 from ...instances.clock import Clock, interruptible
 from ...instances.method import Method, Proposal
 from ...instances.option import Option
@@ -108,8 +108,6 @@ def lower_bound(
 
     Parameters
     ----------
-    instance : TopicInstance
-    settings : BoundSettings
     of_degree : bool
         Bound the maximum degree, not the edges. Only ``lp`` weighs the nodes; the others bound the mean degree.
     time_limit : float, optional
@@ -261,7 +259,7 @@ def _warm_up() -> None:
 
 LP_BOUND: Method[TopicInstance, Overlay] = Method(
     name="lp-bound",
-    problems=("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true"),
+    problems=DIAMETER_TWO,
     summary="certified lower bound by the LP of partition inequalities, anytime; with the best overlay found",
     source="P1 §4, P2 §2; docs/exact.md",
     exact=False,

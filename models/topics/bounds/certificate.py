@@ -44,7 +44,6 @@ def proven_bound(
     duals : float64 array, one a row
     node_duals : float64 array, shape (|V|,)
         Of the rows degree(v) ≤ D.
-    goal : Goal
     lower, upper : int8 arrays, one a candidate edge
         The bounds of x, 0 and 1 by default.
 
@@ -110,7 +109,6 @@ class Certificate:
 
         Parameters
         ----------
-        instance : TopicInstance
         diameter_two : bool
             Whether the overlays have topics of diameter 2, so that rows of kind `DIAMETER` are valid.
 

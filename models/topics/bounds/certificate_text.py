@@ -53,10 +53,8 @@ def proven_value(instance: TopicInstance, problem: str, text: str) -> int:
 
     Parameters
     ----------
-    instance : TopicInstance
     problem : str
         One of the five topic problems.
-    text : str
 
     Raises
     ------

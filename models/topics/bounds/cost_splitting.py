@@ -73,10 +73,8 @@ def split_costs(
 
     Parameters
     ----------
-    instance : TopicInstance
     target : float
         The value of an overlay, which sets the length of the steps.
-    clock : Clock
     stall : float
         Stop when the steps are short and 200 rounds raised the bound by less than this fraction.
     rounds : int
@@ -96,8 +94,7 @@ def split_costs(
     """
     edges = CandidateEdges(instance, all_pairs(instance) if among is None else among)
     span = _spanning(edges, complete=among is None)
-    order = np.argsort(edges.links.edge, kind="stable").astype(np.int64)
-    offsets = np.concatenate([[0], np.cumsum(edges.common)]).astype(np.int64)
+    offsets, order = edges.links_by_edge
     shares = 1.0 / edges.common.astype(np.float64)[edges.links.edge]
     best = Splitting(edges, 0, np.zeros(len(shares), np.int64), np.zeros(len(edges)))
     if not len(edges):

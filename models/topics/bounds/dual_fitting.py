@@ -15,6 +15,7 @@ from ....heuristics.topics.kernels.topic_components import TopicComponents, cont
 from ....instances.clock import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.stoppable import finished_within
+from ..rows.presolve import root
 
 _WORK = 200_000_000
 
@@ -31,7 +32,6 @@ def dual_fitting_bound(instance: TopicInstance, *, work: int = _WORK) -> Fractio
 
     Parameters
     ----------
-    instance : TopicInstance
     work : int
         If Σ_t |V_t|² · max|T_v| exceeds this, only the last two bounds are used.
 
@@ -103,15 +103,9 @@ def _connecting_edges(interest: Interest) -> int:
     count = 0
     for t in range(len(interest.topic_offsets) - 1):
         first = interest.topic_offsets[t]
-        a = np.int64(interest.topic_nodes[first])
-        while parent[a] != a:
-            parent[a] = parent[parent[a]]
-            a = parent[a]
+        a = root(parent, np.int64(interest.topic_nodes[first]))
         for j in range(first + 1, interest.topic_offsets[t + 1]):
-            b = np.int64(interest.topic_nodes[j])
-            while parent[b] != b:
-                parent[b] = parent[parent[b]]
-                b = parent[b]
+            b = root(parent, np.int64(interest.topic_nodes[j]))
             if a != b:
                 parent[b] = a
                 count += 1

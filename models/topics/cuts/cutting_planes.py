@@ -33,13 +33,10 @@ class CuttingPlanes(Relaxation[TopicRows]):
 
     Parameters
     ----------
-    instance : TopicInstance
-    goal : Goal
     start : Overlay
         A valid overlay: its edges are initial candidates.
     sparse : bool
         Start with few edges, and price the others in; otherwise all pairs with a topic in common are candidates.
-    threads : int
 
     Attributes
     ----------

@@ -27,7 +27,6 @@ def violated_partitions(
     ----------
     topic_offsets : int64 array, shape (|T| + 1,)
         As in :class:`TopicInstance`.
-    links : Links
     weights : float64 array, one a candidate edge
         Not negative.
     tolerance : float

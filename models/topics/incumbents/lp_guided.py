@@ -31,11 +31,8 @@ class Incumbent:
 
     Parameters
     ----------
-    instance : TopicInstance
-    goal : Goal
     start : Overlay, optional
         Valid for the problem; if it exceeds the cap, it is not an incumbent.
-    seed : int
 
     Attributes
     ----------

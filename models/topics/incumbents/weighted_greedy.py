@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -17,10 +19,9 @@ from ....heuristics.topics.local_search.linked_overlay import (
     subscriptions_of,
 )
 from ....heuristics.topics.local_search.search_workspace import random_number
-from ....instances.arrays import Ids
+from ....instances.arrays import Ids, Offsets
 from ....instances.overlay import Overlay
 from ..rows.candidate_edges import CandidateEdges
-from .search_space import SearchSpace, search_space
 
 Weights = npt.NDArray[np.float64]
 _NOISE = 5e-4
@@ -51,7 +52,7 @@ def weighted_greedy(edges: CandidateEdges, weights: Weights, *, cap: int, overlo
     """
     instance, n = edges.instance, edges.instance.num_nodes
     state = np.array([np.uint64(seed) * np.uint64(2) + np.uint64(1)], np.uint64)
-    chosen = _connect(search_space(edges), weights, cap, overload, n, state)
+    chosen = _connect(_indexed(edges), weights, cap, overload, n, state)
     overlay = Overlay.from_edges(n, np.stack([edges.u[chosen], edges.v[chosen]], axis=1))
     by_key = chosen[np.argsort(edges.keys[chosen])]
     subscriptions = subscriptions_of(instance)
@@ -62,9 +63,30 @@ def weighted_greedy(edges: CandidateEdges, weights: Weights, *, cap: int, overlo
     return Overlay.from_edges(n, np.stack(np.divmod(edges_of(links), n), axis=1))
 
 
+class _Index(NamedTuple):
+    """Links by topic, as in :class:`.candidate_edges.Links`, and by edge."""
+
+    topic_offsets: Offsets
+    offsets: Offsets
+    edge: Ids
+    a: Ids
+    b: Ids
+    link_topic: Ids
+    edge_offsets: Offsets
+    edge_links: Offsets
+    u: Ids
+    v: Ids
+
+
+def _indexed(edges: CandidateEdges) -> _Index:
+    links = edges.links
+    topic = np.repeat(np.arange(len(links.offsets) - 1, dtype=np.int32), np.diff(links.offsets))
+    return _Index(edges.instance.topic_offsets, *links, topic, *edges.links_by_edge, edges.u, edges.v)
+
+
 @kernel
 def _connect(
-    space: SearchSpace, weights: Weights, cap: int, overload: float, num_nodes: int, state: npt.NDArray[np.uint64]
+    space: _Index, weights: Weights, cap: int, overload: float, num_nodes: int, state: npt.NDArray[np.uint64]
 ) -> Ids:
     """Choose edges of best contribution × weight ÷ cost until the topics are connected."""
     degree, label = np.zeros(num_nodes, np.int32), np.empty(space.topic_offsets[-1], np.int32)

@@ -25,13 +25,10 @@ def minimise_degree(
 
     Parameters
     ----------
-    instance : TopicInstance
     least : int
         A known lower bound.
     starts : list of Overlay
         Topic-connected, at least one.
-    clock : Clock
-    settings : SearchSettings
 
     Returns
     -------

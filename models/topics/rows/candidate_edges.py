@@ -39,7 +39,6 @@ class CandidateEdges:
 
     Parameters
     ----------
-    instance : TopicInstance
     keys : int64 array
         The edges as numbers u·|V| + v, in the order of their numbers. Every edge should have a topic in common.
 
@@ -69,6 +68,12 @@ class CandidateEdges:
         offsets = np.zeros(self.instance.num_topics + 1, dtype=np.int64)
         np.cumsum(np.bincount(topic, minlength=self.instance.num_topics), out=offsets[1:])
         self.links = Links(offsets, edge[order], a[order], b[order])
+
+    @property
+    def links_by_edge(self) -> tuple[Offsets, Offsets]:
+        """CSR over the edges: offsets, and the numbers of each edge's links. Cost O(links log links)."""
+        offsets = np.concatenate([[0], np.cumsum(self.common)]).astype(np.int64)
+        return offsets, np.argsort(self.links.edge, kind="stable").astype(np.int64)
 
 
 def positions(instance: TopicInstance) -> Ids:

@@ -25,9 +25,7 @@ def violated_diameters(topic_offsets: Offsets, links: Links, weights: Weights, *
     Parameters
     ----------
     topic_offsets : int64 array, shape (|T| + 1,)
-    links : Links
     weights : float64 array, one a candidate edge
-    tolerance : float
 
     Returns
     -------

@@ -76,6 +76,15 @@ def drop_implied_topics(instance: TopicInstance) -> Presolved:
 
 
 @kernel
+def root(parent: Offsets, v: np.int64) -> np.int64:
+    """The representative of v in a union-find forest, with path halving."""
+    while parent[v] != v:
+        parent[v] = parent[parent[v]]
+        v = parent[v]
+    return v
+
+
+@kernel
 def _not_implied(interest: Interest, order: Offsets) -> Ids:
     """1 for each topic that stays; the largest are judged first, as small ones imply more."""
     num_topics = len(interest.topic_offsets) - 1
@@ -97,13 +106,7 @@ def _not_implied(interest: Interest, order: Offsets) -> Ids:
                 start = interest.topic_offsets[s]
                 if s == t or not stays[s] or inside[s] != interest.topic_offsets[s + 1] - start:
                     continue
-                a, b = v, np.int64(interest.topic_nodes[start])
-                while parent[a] != a:
-                    parent[a] = parent[parent[a]]
-                    a = parent[a]
-                while parent[b] != b:
-                    parent[b] = parent[parent[b]]
-                    b = parent[b]
+                a, b = root(parent, np.int64(v)), root(parent, np.int64(interest.topic_nodes[start]))
                 if a != b:
                     parent[a] = b
                     parts -= 1
