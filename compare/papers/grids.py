@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ..studies.recipe import Recipe
@@ -26,20 +27,9 @@ def p1_nodes(family: str, *, laws: tuple[str, ...] = LAWS, topics: tuple[int, ..
     )
 
 
-def p1_f2(quick: bool) -> Experiment:
-    """P1, Figure 2: GM's average degree."""
-    return Experiment(p1_nodes("P1.F2"), (runs("min-tco", "gm"),))
-
-
-def p1_f3(quick: bool) -> Experiment:
-    """P1, Figure 3: the steps of GM, on the same runs."""
-    return Experiment(p1_nodes("P1.F3"), (runs("min-tco", "gm"),))
-
-
-def p1_f4a(quick: bool) -> Experiment:
-    """P1, Figure 4(a): GM and RingPT, Zipf, |T| = 100."""
-    recipes = p1_nodes("P1.F4a", laws=("zipf",), topics=(100,))
-    return Experiment(recipes, (runs("min-tco", "gm", "ring-per-topic"),))
+def p1_figure(family: str, *methods: str, **varied: Any) -> Callable[[bool], Experiment]:
+    """P1, Figures 2 to 4(a): these methods on the instances of `p1_nodes`, quick or not."""
+    return lambda quick: Experiment(p1_nodes(family, **varied), (runs("min-tco", *methods),))
 
 
 def p1_f4b(quick: bool) -> Experiment:
@@ -86,104 +76,80 @@ def p3_default(family: str, law: str, seeds: int, **shape: Any) -> tuple[Recipe,
     return grid(family, P3_WORKLOADS[law], seeds, **{"nodes": 1000, "topics": 200, **shape})
 
 
-def p3_table(quick: bool, table: str) -> Experiment:
-    """P3, Tables II to IV: |V| = 1000, one law each; 400 runs as in the paper, or 50 if quick."""
-    law = {"P3.T2": "uniform", "P3.T3": "zipf", "P3.T4": "exponential"}[table]
-    recipes = p3_default(table, law, 50 if quick else 400)
-    return Experiment(recipes, (runs("minmax-tco", "gm-m", "dcb-m", "dcbr-m"),))
+def p3_grid(
+    figure: str,
+    methods: Sequence[Any],
+    shapes: Sequence[Mapping[str, int]] = ({},),
+    *,
+    laws: Sequence[str] = ("uniform",),
+    seeds: tuple[int, int],
+    time_limit: float = 1200.0,
+) -> Callable[[bool], Experiment]:
+    """A figure or table of P3: methods on every law and shape; `seeds` are those of the quick and the full version."""
+
+    def experiment(quick: bool) -> Experiment:
+        count = seeds[0 if quick else 1]
+        recipes = (
+            recipe for law in laws for shape in shapes for recipe in p3_default(figure, law, count, **shape)
+        )  # fmt: skip
+        return Experiment(tuple(recipes), (runs("minmax-tco", *methods, time_limit=time_limit),))
+
+    return experiment
 
 
-def p3_f4(quick: bool) -> Experiment:
-    """P3, Figure 4: the number of parts p from 1 to |L|, |V| = 1000."""
-    methods: list[Any] = [("dcbr-m", {"partitions": p}) for p in (1, 2, 5, 10, 20, 50, 100, 200, 400, 800)]
-    return Experiment(p3_default("P3.F4", "uniform", 2 if quick else 5), (runs("minmax-tco", "gm-m", *methods),))
-
-
-def p3_f5(quick: bool) -> Experiment:
-    """P3, Figure 5: λ = 1 … 4, |V| = 2000, |T| 500 … 1000, uniform."""
-    recipes = tuple(
-        recipe
-        for t in range(500, 1001, 100)
-        for recipe in p3_default("P3.F5", "uniform", 1 if quick else 3, nodes=2000, topics=t)
-    )
-    methods: list[Any] = [("dcbr-m", {"coverage": c}) for c in range(1, 5)]
-    return Experiment(recipes, (runs("minmax-tco", "gm-m", *methods, time_limit=600.0),))
-
-
-def p3_f6(quick: bool) -> Experiment:
-    """P3, Figure 6: the three laws, |V| 1000 … 8000."""
-    recipes = tuple(
-        recipe
-        for law in LAWS
-        for n in (1000, 2000, 4000, 6000, 8000)
-        for recipe in p3_default("P3.F6", law, 1 if quick else 2, nodes=n)
-    )
-    return Experiment(recipes, (runs("minmax-tco", "gm-m", "dcbr-m", time_limit=1200.0),))
-
-
-def p3_f7(quick: bool) -> Experiment:
-    """P3, Figure 7: |V| grows, |T| = 100, uniform."""
-    recipes = tuple(
-        recipe
-        for n in (1000, 2000, 4000, 6000, 8000)
-        for recipe in p3_default("P3.F7", "uniform", 1 if quick else 2, nodes=n, topics=100)
-    )
-    return Experiment(recipes, (runs("minmax-tco", "gm-m", "dcb-m", "dcbr-m", time_limit=1200.0),))
-
-
-def p3_f8(quick: bool) -> Experiment:
-    """P3, Figure 8: |T| grows, three laws."""
-    recipes = tuple(
-        recipe
-        for law in LAWS
-        for t in (100, 200, 400, 600, 800, 1000)
-        for recipe in p3_default("P3.F8", law, 1 if quick else 2, nodes=4000, topics=t)
-    )
-    return Experiment(recipes, (runs("minmax-tco", "gm-m", "dcb-m", "dcbr-m", time_limit=1200.0),))
-
-
-def p3_f9(quick: bool) -> Experiment:
-    """P3, Figure 9: mean topics per node 50 … 150, each ± 40, |V| = 1000, |T| = 400, uniform."""
-    recipes = tuple(
-        recipe
-        for mean in range(50, 151, 25)
-        for recipe in p3_default("P3.F9", "uniform", 1 if quick else 5, topics=400, least=mean - 40, most=mean + 40)
-    )
-    return Experiment(recipes, (runs("minmax-tco", "gm-m", "dcb-m", "dcbr-m"),))
-
-
-def p3_f10(quick: bool) -> Experiment:
-    """P3, Figure 10: RingPT against DCBR-M, |T| = 100."""
-    recipes = tuple(
-        recipe
-        for n in (1000, 2000, 4000, 8000)
-        for recipe in p3_default("P3.F10", "uniform", 1 if quick else 2, nodes=n, topics=100)
-    )
-    return Experiment(recipes, (runs("minmax-tco", "ring-per-topic", "dcbr-m", time_limit=1200.0),))
-
-
+_DIVIDED = ("gm-m", "dcb-m", "dcbr-m")
+_P3_NODES = (1000, 2000, 4000, 6000, 8000)
+# The parameter of each figure: p in 4, λ in 5, |V| in 6, 7 and 10, |T| in 8, the mean topics per node ± 40 in 9.
+_P3: Mapping[str, Callable[[bool], Experiment]] = {
+    **{
+        table: p3_grid(table, _DIVIDED, laws=(law,), seeds=(50, 400), time_limit=120.0)
+        for table, law in (("P3.T2", "uniform"), ("P3.T3", "zipf"), ("P3.T4", "exponential"))
+    },
+    "P3.F4": p3_grid(
+        "P3.F4",
+        ("gm-m", *(("dcbr-m", {"partitions": p}) for p in (1, 2, 5, 10, 20, 50, 100, 200, 400, 800))),
+        seeds=(2, 5),
+        time_limit=120.0,
+    ),
+    "P3.F5": p3_grid(
+        "P3.F5",
+        ("gm-m", *(("dcbr-m", {"coverage": coverage}) for coverage in range(1, 5))),
+        [{"nodes": 2000, "topics": t} for t in range(500, 1001, 100)],
+        seeds=(1, 3),
+        time_limit=600.0,
+    ),
+    "P3.F6": p3_grid("P3.F6", ("gm-m", "dcbr-m"), [{"nodes": n} for n in _P3_NODES], laws=LAWS, seeds=(1, 2)),
+    "P3.F7": p3_grid("P3.F7", _DIVIDED, [{"nodes": n, "topics": 100} for n in _P3_NODES], seeds=(1, 2)),
+    "P3.F8": p3_grid(
+        "P3.F8",
+        _DIVIDED,
+        [{"nodes": 4000, "topics": t} for t in (100, 200, 400, 600, 800, 1000)],
+        laws=LAWS,
+        seeds=(1, 2),
+    ),
+    "P3.F9": p3_grid(
+        "P3.F9",
+        _DIVIDED,
+        [{"topics": 400, "least": mean - 40, "most": mean + 40} for mean in range(50, 151, 25)],
+        seeds=(1, 5),
+        time_limit=120.0,
+    ),
+    "P3.F10": p3_grid(
+        "P3.F10",
+        ("ring-per-topic", "dcbr-m"),
+        [{"nodes": n, "topics": 100} for n in (1000, 2000, 4000, 8000)],
+        seeds=(1, 2),
+    ),
+}
 GRIDS: Mapping[str, Callable[[bool], Experiment]] = {
-    "P1.F2": p1_f2,
-    "P1.F3": p1_f3,
-    "P1.F4a": p1_f4a,
+    "P1.F2": p1_figure("P1.F2", "gm"),
+    "P1.F3": p1_figure("P1.F3", "gm"),
+    "P1.F4a": p1_figure("P1.F4a", "gm", "ring-per-topic", laws=("zipf",), topics=(100,)),
     "P1.F4b": p1_f4b,
-    "P2.F1": lambda quick: p2_nodes(quick, "P2.F1"),
-    "P2.F2": lambda quick: p2_nodes(quick, "P2.F2"),
-    "P2.F3": lambda quick: p2_k(quick, "P2.F3"),
-    "P2.F4": lambda quick: p2_k(quick, "P2.F4"),
-    "P2.F8": lambda quick: p2_diameter(quick, "P2.F8"),
-    "P2.F9": lambda quick: p2_diameter(quick, "P2.F9"),
-    "P2.F10": lambda quick: p2_diameter(quick, "P2.F10"),
-    "P3.T2": lambda quick: p3_table(quick, "P3.T2"),
-    "P3.T3": lambda quick: p3_table(quick, "P3.T3"),
-    "P3.T4": lambda quick: p3_table(quick, "P3.T4"),
-    "P3.F4": p3_f4,
-    "P3.F5": p3_f5,
-    "P3.F6": p3_f6,
-    "P3.F7": p3_f7,
-    "P3.F8": p3_f8,
-    "P3.F9": p3_f9,
-    "P3.F10": p3_f10,
+    **{figure: partial(p2_nodes, family=figure) for figure in ("P2.F1", "P2.F2")},
+    **{figure: partial(p2_k, family=figure) for figure in ("P2.F3", "P2.F4")},
+    **{figure: partial(p2_diameter, figure=figure) for figure in ("P2.F8", "P2.F9", "P2.F10")},
+    **_P3,
     **GRIDS_P4,
     **GRIDS_P5,
 }
