@@ -1,4 +1,4 @@
-"""What is proven of each instance: the best lower bound and the best overlay that any run of a study gives."""
+"""The best lower bound and the best answer of each instance, from all runs of a study."""
 
 from __future__ import annotations
 
@@ -100,16 +100,16 @@ def proven(rows: pd.DataFrame) -> pd.DataFrame:
     ----------
     rows : DataFrame
         One row a run: key, problem, instance, kind and the sizes and measures of its kind, family, status, value,
-        lower_bound. Failed rows say nothing; every other row counts, whatever its method, and bounds also cross from
-        problem to problem by `IMPLICATIONS`.
+        lower_bound. Failed rows are ignored; every other row counts, whatever its method, and `IMPLICATIONS` carry
+        bounds from problem to problem.
 
     Returns
     -------
     DataFrame
         One row an (instance, problem) that occurs in `rows`, in the order of the problems, then of size: problem,
         instance, kind, family, the sizes, extent and volume (see :func:`.sized`), runs, bound (NaN if
-        none), bound_keys (the runs it rests on), bound_proof (the implications used), best (the lowest value of any
-        answer, also of overlays found for another problem), best_key, optimum (NaN unless proven), gap = (best −
+        none), bound_keys (the runs behind it), bound_proof (the implications used), best (the lowest value of any
+        answer, also of overlays for another problem), best_key, optimum (NaN unless proven), gap = (best −
         bound) ÷ best.
 
     Notes
@@ -120,7 +120,7 @@ def proven(rows: pd.DataFrame) -> pd.DataFrame:
     grouped = rows.groupby(["problem", "instance"], sort=False)
     pairs = grouped[["kind", "family", *sizes_of(rows), "extent", "volume"]].first()
     pairs = pairs.assign(runs=grouped.size()).reset_index()
-    known = rows[rows["status"] != Status.FAILED].sort_values("key")  # ties fall alike in whatever order rows come
+    known = rows[rows["status"] != Status.FAILED].sort_values("key")  # ties do not depend on the order of rows
     bounds = _Best(rows, highest=True)
     for key, instance, problem, bound in _columns(known, "key", "instance", "problem", "lower_bound"):
         bounds.offer(instance, problem, bound, (key,), "")
@@ -132,7 +132,7 @@ def proven(rows: pd.DataFrame) -> pd.DataFrame:
         known[known["value"].notna()], "key", "instance", "problem", "edges", "max_degree"
     ):
         for target in _ANSWERS.get(problem, ()):
-            values.offer(instance, target, _worth(target, edges, degree), (key,), "")
+            values.offer(instance, target, _value_in(target, edges, degree), (key,), "")
     at = list(zip(pairs["instance"], pairs["problem"], strict=True))
     pairs["bound"] = [bounds.value(*pair) for pair in at]
     pairs["bound_keys"] = [bounds.keys(*pair) for pair in at]
@@ -142,7 +142,7 @@ def proven(rows: pd.DataFrame) -> pd.DataFrame:
     closed = (pairs["best"] - pairs["bound"]).abs() <= TOLERANCE * pairs["best"].abs().clip(lower=1)
     pairs["optimum"] = pairs["best"].where(closed)
     pairs["gap"] = relative_gaps(pairs["best"], pairs["bound"])
-    rank = {name: place for place, name in enumerate(problem_order(rows))}
+    rank = {name: index for index, name in enumerate(problem_order(rows))}
     return pairs.sort_values(
         ["problem", "family", "extent", "volume", "instance"],
         key=lambda column: column.map(rank) if column.name == "problem" else column,
@@ -151,54 +151,54 @@ def proven(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def disagreements(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """What cannot all be true: runs of one instance that contradict each other, so that some proof is wrong.
+    """Runs of one instance that contradict each other, so that some proof is wrong.
 
     Parameters
     ----------
     rows : DataFrame
         One row a run.
     pairs : DataFrame, optional
-        What `proven` says of them.
+        The result of `proven` for them.
 
     Returns
     -------
     DataFrame
-        One row a contradiction: problem, instance, kind, sentence, keys (tuple of the runs at odds). Kinds:
-        ``two optima`` (two runs proved different optimal values), ``value below bound`` (an overlay, perhaps one found
-        for another problem, beats a proven bound), ``infeasible`` (proven to have no answer, yet answered) and
-        ``optimal without proof`` (said optimal with a lower bound that is not its value).
+        One row a contradiction: problem, instance, kind, sentence, keys (tuple of the contradicting runs). Kinds:
+        ``two optima`` (two runs proved different optimal values), ``value below bound`` (an answer, perhaps to
+        another problem, is better than a proven bound), ``infeasible`` (proven to have no answer, yet answered) and
+        ``optimal without proof`` (status optimal with a lower bound that is not its value).
     """
     pairs = proven(rows) if pairs is None else pairs
     found: list[tuple[str, str, str, str, tuple[str, ...]]] = []
     optimal = rows[rows["status"] == Status.OPTIMAL]
     for key, problem, instance, value, bound in _columns(optimal, "key", "problem", "instance", "value", "lower_bound"):
         if not abs(value - bound) <= TOLERANCE * max(1.0, abs(value)):
-            said = f"said optimal with value {value:g} and lower bound {bound:g}"
-            found.append((problem, instance, "optimal without proof", said, (key,)))
+            sentence = f"status optimal with value {value:g} and lower bound {bound:g}"
+            found.append((problem, instance, "optimal without proof", sentence, (key,)))
     for (problem, instance), group in optimal.groupby(["problem", "instance"], sort=False):
         low, high = group.loc[group["value"].idxmin()], group.loc[group["value"].idxmax()]
         if high["value"] - low["value"] > TOLERANCE * max(1.0, abs(high["value"])):
-            said = (
+            sentence = (
                 f"{low['variant']} proved {low['value']:g} optimal, {high['variant']} proved {high['value']:g} optimal"
             )
-            found.append((problem, instance, "two optima", said, (low["key"], high["key"])))
-    told = {(problem, instance) for problem, instance, kind, _, _ in found if kind == "two optima"}
+            found.append((problem, instance, "two optima", sentence, (low["key"], high["key"])))
+    reported = {(problem, instance) for problem, instance, kind, _, _ in found if kind == "two optima"}
     names = dict(zip(rows["key"], rows["variant"], strict=True))
     below = pairs[pairs["best"] < pairs["bound"] - TOLERANCE * pairs["bound"].abs().clip(lower=1)]
     for pair in below.itertuples():
-        if (pair.problem, pair.instance) not in told:
-            said = (
+        if (pair.problem, pair.instance) not in reported:
+            sentence = (
                 f"an overlay of {names[pair.best_key]} is worth {pair.best:g}, "
                 f"below the bound {pair.bound:g} of {' and '.join(names[key] for key in pair.bound_keys)}"
             ) + (f" ({pair.bound_proof})" if pair.bound_proof else "")
             keys = (pair.best_key, *pair.bound_keys)
-            found.append((pair.problem, pair.instance, "value below bound", said, keys))
+            found.append((pair.problem, pair.instance, "value below bound", sentence, keys))
     best = {(pair.problem, pair.instance): pair for pair in pairs.itertuples()}
     for key, problem, instance in _columns(rows[rows["status"] == Status.INFEASIBLE], "key", "problem", "instance"):
         answered = best[problem, instance]
         if np.isfinite(answered.best):
-            said = f"{names[key]} said there is no answer, {names[answered.best_key]} found one"
-            found.append((problem, instance, "infeasible", said, (key, answered.best_key)))
+            sentence = f"{names[key]} proved that there is no answer, {names[answered.best_key]} has one"
+            found.append((problem, instance, "infeasible", sentence, (key, answered.best_key)))
     return pd.DataFrame(found, columns=["problem", "instance", "kind", "sentence", "keys"])
 
 
@@ -216,13 +216,13 @@ def relative_gaps(values: pd.Series[float], bounds: pd.Series[float]) -> pd.Seri
 
 
 class _Best:
-    """A table (instance, problem) of the best number offered, with the runs and proofs it rests on."""
+    """A table (instance, problem) of the best number offered, with its runs and proofs."""
 
     def __init__(self, rows: pd.DataFrame, *, highest: bool) -> None:
         first = rows.drop_duplicates("instance")
-        self._row = {instance: place for place, instance in enumerate(first["instance"])}
+        self._row = {instance: index for index, instance in enumerate(first["instance"])}
         names = dict.fromkeys([*PROBLEMS, *rows["problem"]])
-        self._column = {problem: place for place, problem in enumerate(names)}
+        self._column = {problem: index for index, problem in enumerate(names)}
         self._nodes = first["nodes"].to_numpy(dtype=np.float64)
         self._values = np.full((len(self._row), len(names)), np.nan)
         self._keys: dict[tuple[int, int], tuple[str, ...]] = {}
@@ -246,23 +246,23 @@ class _Best:
             self._values[at], self._keys[at], self._proofs[at] = value, keys, proof
 
     def imply(self) -> None:
-        """Draw every implication until none helps; false bounds can lift each other for ever, hence the limit."""
+        """Apply every implication until none helps; false bounds can raise each other forever, hence the limit."""
         for _ in IMPLICATIONS:
             before = self._values.copy()
             for implication in IMPLICATIONS:
-                self._draw(implication)
+                self._apply(implication)
             if np.array_equal(before, self._values, equal_nan=True):
                 return
 
-    def _draw(self, implication: Implication) -> None:
+    def _apply(self, implication: Implication) -> None:
         target = self._column[implication.target]
         premises = [self._column[name] for name in implication.premises]
-        bounds = implication.bound(self._nodes, *(np.maximum(self._values[:, place], 0) for place in premises))
+        bounds = implication.bound(self._nodes, *(np.maximum(self._values[:, column], 0) for column in premises))
         if PROBLEMS[implication.target].integral:
             bounds = np.ceil(bounds - TOLERANCE)
         for row in np.flatnonzero(np.isfinite(bounds) & ~(bounds <= self._values[:, target])).tolist():
-            keys = dict.fromkeys(key for place in premises for key in self._keys[row, place])
-            proofs = [*(self._proofs[row, place] for place in premises), implication.proof]
+            keys = dict.fromkeys(key for column in premises for key in self._keys[row, column])
+            proofs = [*(self._proofs[row, column] for column in premises), implication.proof]
             self._offer((row, target), bounds[row], tuple(keys), "; ".join(filter(None, dict.fromkeys(proofs))))
 
 
@@ -270,6 +270,6 @@ def _columns(rows: pd.DataFrame, *names: str) -> Any:
     return zip(*(rows[name].tolist() for name in names), strict=True)
 
 
-def _worth(problem: str, edges: float, degree: float) -> float:
-    """What an overlay is worth in a problem it answers, from its measures."""
+def _value_in(problem: str, edges: float, degree: float) -> float:
+    """The value of an overlay in a problem that it answers, from its measures."""
     return {"minmax-tco": degree, "low-tco": edges * degree}.get(problem, edges)
