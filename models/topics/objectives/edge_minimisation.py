@@ -99,13 +99,10 @@ def minimise_edges(
 
     Parameters
     ----------
-    instance : TopicInstance
     goal : Goal
         Its objective is the number of edges.
     start : Overlay
         Valid, except that it may exceed the goal's cap on degrees.
-    clock : Clock
-    settings : SearchSettings
     stop_at_first : bool
         Stop at the first overlay within the limits.
 
@@ -113,34 +110,30 @@ def minimise_edges(
     -----
     Exponential in the worst case. Local search does not support `goal.diameter`: its overlays come from the tree.
     """
-    incumbent = Incumbent(instance, goal, start, settings.seed)
-    outcome = SearchOutcome(incumbent.overlay)
-    search = _Search(instance, goal, start, clock, settings, incumbent, stop_at_first)
+    search = _Search(instance, goal, start, clock, settings, stop_at_first)
     try:
         search.run()
-        outcome.stopped_by = clock.stopped_by
+        stopped_by = clock.stopped_by
     except MemoryError:
-        outcome.stopped_by = "out of memory"
-    return search.report(outcome)
+        stopped_by = "out of memory"
+    return search.outcome(stopped_by)
 
 
+@dataclass
 class _Search:
-    def __init__(
-        self,
-        instance: TopicInstance,
-        goal: Goal,
-        start: Overlay,
-        clock: Clock,
-        settings: SearchSettings,
-        incumbent: Incumbent,
-        stop_at_first: bool,
-    ) -> None:
-        self.instance, self.goal, self.start, self.clock = instance, goal, start, clock
-        self.settings, self.incumbent, self.stop_at_first = settings, incumbent, stop_at_first
-        self.progress = SearchLog(settings.progress)
-        self.planes: CuttingPlanes | None = None
-        self.tree: TreeSearch | None = None
-        self.impossible = False
+    instance: TopicInstance
+    goal: Goal
+    start: Overlay
+    clock: Clock
+    settings: SearchSettings
+    stop_at_first: bool
+    planes: CuttingPlanes | None = None
+    tree: TreeSearch | None = None
+    infeasible: bool = False
+
+    def __post_init__(self) -> None:
+        self.incumbent = Incumbent(self.instance, self.goal, self.start, self.settings.seed)
+        self.log = SearchLog(self.settings.progress)
         self._rounds = 0
 
     def run(self) -> None:
@@ -160,7 +153,7 @@ class _Search:
         if root is None:
             return
         if not planes.lp.feasible:
-            self.impossible = True
+            self.infeasible = True
             return
         x = planes.lp.x
         goal = self._goal
@@ -172,12 +165,12 @@ class _Search:
                     dive(planes, incumbent, x, clock.share(0.3), goal=goal, share=share)
                     self._print(force=True)
         if not self._done():
-            self.tree = TreeSearch(planes, incumbent, stop_at_first=self.stop_at_first, progress=self.progress)
+            self.tree = TreeSearch(planes, incumbent, stop_at_first=self.stop_at_first, progress=self.log)
             self.tree.run(clock, root, x if guide is None else guide)
             self._print(force=True)
 
-    def report(self, outcome: SearchOutcome) -> SearchOutcome:
-        outcome.overlay = self.incumbent.overlay
+    def outcome(self, stopped_by: str) -> SearchOutcome:
+        outcome = SearchOutcome(self.incumbent.overlay, stopped_by=stopped_by)
         planes, tree = self.planes, self.tree
         if planes is not None:
             outcome.units = planes.best_units if tree is None else tree.units
@@ -190,8 +183,8 @@ class _Search:
                 "nodes": 0 if tree is None else tree.nodes,
                 "fixed_at_root": 0 if tree is None else tree.fixed,
             }
-        if self.impossible or (tree is not None and tree.complete and not self._stopped_early()):
-            outcome.complete = True
+        stopped_early = self.stop_at_first and outcome.overlay is not None
+        outcome.complete = self.infeasible or (tree is not None and tree.complete and not stopped_early)
         if outcome.overlay is not None:
             outcome.complete |= outcome.lower_bound >= outcome.overlay.num_edges
             if outcome.complete:
@@ -207,9 +200,6 @@ class _Search:
     def _done(self) -> bool:
         return self.clock.passed or (self.incumbent.overlay is not None and self.incumbent.value <= self._goal)
 
-    def _stopped_early(self) -> bool:
-        return self.stop_at_first and self.incumbent.overlay is not None
-
     def _at_round(self, bound: Bound) -> bool:
         planes = self.planes
         assert planes is not None
@@ -222,7 +212,7 @@ class _Search:
     def _print(self, force: bool = False) -> None:
         planes, tree = self.planes, self.tree
         assert planes is not None
-        self.progress.line(
+        self.log.line(
             incumbent=None if self.incumbent.overlay is None else self.incumbent.value,
             bound=(planes.best_units if tree is None else tree.units) / UNIT,
             cuts=planes.cuts,
