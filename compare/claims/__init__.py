@@ -1,1 +1,1 @@
-"""The papers' claims as checks, and the hunt for worst cases."""
+"""The papers' claims as checks, and the search for worst cases."""

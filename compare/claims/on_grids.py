@@ -22,7 +22,7 @@ def mean_by(bench: Bench, measure: str, *columns: str) -> pd.Series:
 
 
 def on_grid(bench: Bench, figure: str, subject: str, verdict: Verdict, evidence: str) -> Finding:
-    """A finding from a whole grid: ``open here`` if the quick version covers fewer points."""
+    """A finding from all runs of a grid: ``open here`` if the quick version covers fewer points."""
     runs, named = (len(GRIDS[figure](quick).recipes) for quick in (bench.quick, False))
     if bench.quick and len(_points(figure, True)) < len(_points(figure, False)):
         return open_if_fewer(verdict, evidence, subject, runs, named)

@@ -35,7 +35,7 @@ def worst_metric(brokers: int, members: int, *, steps: int, seed: int = 0) -> tu
     -------
     ratio : float
     core : float64 array, shape (brokers, brokers)
-        The metric with this ratio, in whole numbers up to 10.
+        The metric with this ratio, in integers up to 10.
     steps : int
 
     Notes

@@ -60,13 +60,13 @@ def with_broken(name: str, build: Broken) -> Mapping[str, Method[Any, Any]]:
 
 def second_best_greedy_merge(instance: TopicInstance, ties: str, seed: int) -> set[tuple[int, int]]:
     """GM that takes the edge of second highest contribution while there are two."""
-    interest, place = twins.interest_of(instance), twins.rank_by(ties, seed)
+    interest, rank = twins.interest_of(instance), twins.rank_by(ties, seed)
     overlay: set[tuple[int, int]] = set()
     while True:
         weights = {edge: weight for edge, weight in twins.contributions(interest, overlay).items() if weight}
         if not weights:
             return overlay
-        order = sorted(weights, key=lambda edge: (-weights[edge], place(edge[0] * len(interest) + edge[1])))
+        order = sorted(weights, key=lambda edge: (-weights[edge], rank(edge[0] * len(interest) + edge[1])))
         overlay.add(order[min(1, len(order) - 1)])
 
 

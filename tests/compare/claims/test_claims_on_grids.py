@@ -224,7 +224,7 @@ def test_the_steps_of_greedy_merge_are_the_updates_that_algorithm_3_makes() -> N
     interest = twins.interest_of(recipe.make())
     overlay: set[tuple[int, int]] = set()
     updates, weights = 0, twins.contributions(interest, overlay)
-    while edge := twins.heaviest(weights, interest, lambda place: place):
+    while edge := twins.heaviest(weights, interest, lambda index: index):
         if weights[edge] == 0:
             break
         overlay.add(edge)
