@@ -15,7 +15,7 @@ test: set-up ## run the tests, but for the slow ones, on two cores
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-slow: set-up ## run the tests that take minutes each
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m slow -n 2 --dist loadfile
 
 lint: set-up ## check style, format and types
 	$(BIN)/ruff check
