@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import signal
+import threading
 from typing import TYPE_CHECKING
 
 from ...instances.clock import Clock
@@ -48,7 +50,7 @@ def solve_with_cp_sat(
     clock.check()
     if math.isfinite(clock.left):
         solver.parameters.max_time_in_seconds = clock.left
-    status = solver.solve(model)
+    status = solve_and_keep_interrupts(solver, model)
     nodes = float(solver.num_conflicts)
     if status == cp_model.MODEL_INVALID:
         raise RuntimeError(f"CP-SAT refuses the model: {model.validate()[:200]}")
@@ -57,3 +59,13 @@ def solve_with_cp_sat(
     # Before it has a bound, CP-SAT reports 0, which is valid as no objective is negative.
     found, stopped = status in (cp_model.OPTIMAL, cp_model.FEASIBLE), status != cp_model.OPTIMAL
     return SolverReport(found, solver.best_objective_bound, stopped, nodes), solver
+
+
+def solve_and_keep_interrupts(solver: cp_model.CpSolver, model: cp_model.CpModel) -> cp_model.CpSolverStatus:
+    """Solve, and give Ctrl-C back to Python: CP-SAT stops at it, but leaves it with the system's action, death."""
+    try:
+        return solver.solve(model)
+    finally:
+        handler = signal.getsignal(signal.SIGINT)
+        if handler is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, handler)

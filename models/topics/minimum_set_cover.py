@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...instances.topics.set_cover import SetCover
+from ..engine.cp_sat_solver import solve_and_keep_interrupts
 
 
 def minimum_set_cover(cover: SetCover) -> tuple[int, ...]:
@@ -25,6 +26,6 @@ def minimum_set_cover(cover: SetCover) -> tuple[int, ...]:
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = 0
-    if solver.solve(model) != cp_model.OPTIMAL:
+    if solve_and_keep_interrupts(solver, model) != cp_model.OPTIMAL:
         raise RuntimeError(f"CP-SAT ended with {solver.status_name()} on a set cover")
     return tuple(number for number, variable in enumerate(chosen) if solver.boolean_value(variable))

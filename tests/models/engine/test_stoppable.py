@@ -17,11 +17,13 @@ from overlaybench.instances.method import Method
 from overlaybench.instances.overlay import Overlay
 from overlaybench.instances.result import Status
 from overlaybench.instances.topics.instance import TopicInstance
+from overlaybench.instances.topics.set_cover import SetCover
 from overlaybench.models.engine.stoppable import finished_within
 from overlaybench.models.topics.bounds.dual_fitting import dual_fitting_bound, fitted_within
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
 from overlaybench.models.topics.incumbents.starts import greedy_merge_or_stars, heuristic_overlays, stars
 from overlaybench.models.topics.lp_bound import LP_BOUND
+from overlaybench.models.topics.minimum_set_cover import minimum_set_cover
 
 HOURS = 1e12
 FOREVER = Clock(None)
@@ -99,3 +101,14 @@ def test_ctrl_c_while_heuristics_run_leaves_an_overlay_and_a_bound(
     assert result.lower_bound is not None
     assert result.value is not None
     assert 0 < result.lower_bound < result.value
+
+
+def test_ctrl_c_raises_after_cp_sat_has_solved() -> None:
+    """CP-SAT alone leaves SIGINT with the system's action, which ends the process."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert minimum_set_cover(SetCover(2, (frozenset({0, 1}),))) == (0,)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
