@@ -16,6 +16,7 @@ def harness(tmp_path_factory: pytest.TempPathFactory) -> FaultHarness:
     return FaultHarness(tmp_path_factory.mktemp("faults"))
 
 
+@pytest.mark.slow
 def test_a_study_survives_the_death_of_a_solver_and_of_a_worker(harness: FaultHarness) -> None:
     damage = harness.damage_by(TOGETHER)
     assert damage.harmless, damage

@@ -96,6 +96,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]
     return rows_on("local[1]", tmp_path_factory.mktemp("undisturbed"))
 
 
+@pytest.mark.slow
 def test_one_core_two_cores_and_a_cluster_give_the_same_rows(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, cluster: Cluster, undisturbed: list[dict[str, Any]]
 ) -> None:
