@@ -98,7 +98,8 @@ def test_no_file_names_a_package_index() -> None:
 
 @pytest.mark.parametrize("floor", FLOORS)
 def test_the_package_under_test_is_the_one_of_this_tree(floor: str) -> None:
-    assert Path(str(importlib.import_module(f"overlaybench.{floor}").__file__)) == ROOT / floor / "__init__.py"
+    module = importlib.import_module(f"overlaybench.{floor}")
+    assert Path(str(module.__file__)).resolve() == (ROOT / floor / "__init__.py").resolve()
 
 
 @pytest.mark.parametrize("floor", FLOORS)
