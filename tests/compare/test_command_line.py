@@ -190,6 +190,7 @@ def test_a_start_or_a_master_that_does_not_fit_is_bad_input(run: Run, triangle: 
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_parts_that_run_on_spark_give_the_same_overlay(tmp_path: Path) -> None:
     file = tmp_path / "instance.json"
     command = [sys.executable, "-m", "overlaybench.compare"]

@@ -113,6 +113,7 @@ def test_every_stored_answer_is_valid_and_has_its_value(finished: tuple[Path, Pa
         assert problem.value(instance, overlay) == row["value"]
 
 
+@pytest.mark.slow
 def test_two_cores_give_the_rows_of_one(finished: tuple[Path, Path, str], tmp_path: Path) -> None:
     file, one, _ = finished
     run_study(read_study(file), Store(tmp_path / "two"), "local[2]")
