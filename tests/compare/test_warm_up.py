@@ -25,6 +25,7 @@ def late_work(scale: str, seconds: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_run_compiles_and_imports_nothing_that_warm_up_did_not(name: str) -> None:
     assert late_work("0.4", "0.2")[name] == [[], []]

@@ -198,6 +198,7 @@ def test_peak_memory_counts_what_the_solver_holds() -> None:
     assert 90 * 2**20 < run(holding).peak < 200 * 2**20
 
 
+@pytest.mark.slow
 def test_a_warm_solver_shows_as_much_memory_as_a_new_one() -> None:
     # Memory that the heap keeps of one run would not be seen in the next.
     instance = WORKLOADS["zipf"].generate(seed=0, nodes=60_000, topics=200, subscriptions=10)
