@@ -50,6 +50,10 @@ def _unwritable(path: Path, error: OSError) -> BadInput:
     return BadInput(f"{path}: cannot be written ({error.strerror or error}): choose another path")
 
 
+def _unreadable(path: Path, error: OSError) -> BadInput:
+    return BadInput(f"{path}: cannot be read ({error.strerror}): check the path")
+
+
 def read_text(path: Path, at_most: int = LARGEST_TEXT) -> str:
     """The text of a UTF-8 file, without its byte order mark.
 
@@ -71,7 +75,16 @@ def read_text(path: Path, at_most: int = LARGEST_TEXT) -> str:
     except UnicodeDecodeError as error:
         raise BadInput(f"{path}: byte {error.start} is not UTF-8: convert the file") from None
     except OSError as error:
-        raise BadInput(f"{path}: cannot be read ({error.strerror}): check the path") from None
+        raise _unreadable(path, error) from None
+
+
+def read_start(path: Path, size: int) -> str:
+    """The text in the first `size` bytes of a file; bytes that are not UTF-8 are replaced."""
+    try:
+        with path.open("rb") as file:
+            return file.read(size).decode("utf-8", "replace")
+    except OSError as error:
+        raise _unreadable(path, error) from None
 
 
 def read_json(path: Path, format_name: str) -> dict[str, Any]:

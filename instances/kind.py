@@ -34,6 +34,14 @@ class Kind(ABC, Generic[Instance, Answer]):
         ``topics``, ``content``, …, as problems and workloads refer to it.
     summary : str
         One line.
+    instance_type : type
+        The class of its instances.
+    default_problem : str
+        The problem that is solved where none is named; the method is then its :attr:`.Problem.default_method`.
+    format : str
+        What the key ``format`` of a JSON file names, such as ``topics/1``; "" if it has no JSON.
+    endings : tuple of str
+        The suffixes of files that can only be of this kind.
     columns : tuple of str
         The columns of a table that may have other names in a file; empty if no table is read.
     ending : str
@@ -48,6 +56,10 @@ class Kind(ABC, Generic[Instance, Answer]):
 
     name: str
     summary: str
+    instance_type: type
+    default_problem: str
+    format: str = ""
+    endings: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     ending: str = ".json"
     sizes: tuple[str, ...]

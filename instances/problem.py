@@ -24,6 +24,8 @@ class Problem(ABC, Generic[Instance, Answer]):
         The kind of its instances and answers (see :class:`.Kind`).
     integral : bool
         Whether every value is an integer (then a lower bound may be rounded up).
+    default_method : str
+        The exact method that answers it where none is named; "" if one must be named.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Problem(ABC, Generic[Instance, Answer]):
     source: str
     kind: str
     integral: bool = True
+    default_method: str = ""
 
     @abstractmethod
     def value(self, instance: Instance, answer: Answer) -> float:

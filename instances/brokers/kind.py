@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..kind import Kind, LoadedInstance
 from .dissemination import Dissemination
-from .files import labelled_rows, read_brokers, read_dissemination, write_brokers, write_dissemination
+from .files import FORMAT, labelled_rows, read_brokers, read_dissemination, write_brokers, write_dissemination
 from .network import BrokerNetwork
 
 
@@ -18,6 +18,7 @@ class Brokers(Kind[BrokerNetwork, Dissemination]):
     """Broker networks and their disseminations."""
 
     name, summary = "brokers", "a broker tree with subscriptions and publications; answered by soft links and messages"
+    instance_type, default_problem, format = BrokerNetwork, "soft-links", FORMAT
     sizes = ("brokers", "subscriptions", "publications")
     measures = ("deliveries", "pure_forwarders", "yield", "average_hops", "max_hops", "soft_links")
     shown = ("soft_links", "messages")

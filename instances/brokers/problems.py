@@ -19,7 +19,7 @@ class SoftLinks(Problem[BrokerNetwork, Dissemination]):
     receptions by pure forwarders: fewest messages, fewest pure forwarders and highest yield are equivalent.
     """
 
-    kind = "brokers"
+    kind, default_method = "brokers", "cp-sat"
     name, summary, source = "soft-links", "fewest messages over the primary tree and soft links", "P5 §6, §7"
 
     def value(self, instance: BrokerNetwork, answer: Dissemination) -> float:

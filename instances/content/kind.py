@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..kind import Kind, LoadedInstance
-from .files import read_content, write_content
+from .files import FORMAT, read_content, write_content
 from .instance import ContentInstance
 from .overlay import ContentOverlay, RoutingTree
 from .overlay_files import labelled_overlay, read_content_overlay, write_content_overlay
@@ -19,7 +19,8 @@ class Content(Kind[ContentInstance, ContentOverlay]):
     """Users, brokers and channels with rates, subscriptions, prices and capacities (P4 §II)."""
 
     name, summary = "content", "users, brokers and channels with rates and prices; an answer is a broker for each user"
-    ending = ".npz"
+    instance_type, default_problem = ContentInstance, "content-steiner"
+    format, endings, ending = FORMAT, (".npz",), ".npz"
     sizes = ("users", "brokers", "channels")
     measures = ("access", "core", "brokers_used", "largest_load")
     shown = ("assignment", "trees")

@@ -59,7 +59,7 @@ class ContentProblem(Problem[ContentInstance, ContentOverlay]):
     once. The routing defines the trees allowed.
     """
 
-    kind, integral = "content", False
+    kind, integral, default_method = "content", False, "branch-and-cut"
     routing: str
 
     def value(self, instance: ContentInstance, answer: ContentOverlay) -> float:

@@ -19,7 +19,8 @@ class Steiner(Kind[SteinerInstance, Overlay]):
     """Graphs with edge costs and terminals."""
 
     name, summary = "steiner", "a graph with edge costs and terminals; an answer is a tree"
-    ending = ".stp"
+    instance_type, default_problem = SteinerInstance, "steiner"
+    endings, ending = (".stp",), ".stp"
     sizes, measures = ("nodes", "edges", "terminals"), ("edges", "steiner_nodes")
     shown = ("edges",)
 

@@ -13,7 +13,7 @@ from .instance import Costs, SteinerInstance
 class SteinerTree(Problem[SteinerInstance, Overlay]):
     """Find a tree of least cost that contains all terminals, and possibly other nodes (Karp 1972; P4 §II.A)."""
 
-    kind = "steiner"
+    kind, default_method = "steiner", "branch-and-cut"
     name, summary, source = "steiner", "cheapest tree that connects all terminals", "P4 §II.A"
 
     def value(self, instance: SteinerInstance, answer: Overlay) -> float:

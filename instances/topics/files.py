@@ -12,7 +12,7 @@ from .instance import TopicInstance
 from .tables import read_parquet, read_separated, write_parquet, write_separated
 
 FORMAT = "topics/1"
-_SEPARATED = (".csv", ".tsv", ".dat", ".txt")
+SEPARATED = (".csv", ".tsv", ".dat", ".txt")
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def read_topics(path: Path, *, node_column: str = "node", topic_column: str = "t
             return _from_json(path)
         if path.suffix == ".parquet":
             return TopicsFile(*TopicInstance.from_pairs(*read_parquet(path, columns)))
-        if path.suffix in _SEPARATED:
+        if path.suffix in SEPARATED:
             return TopicsFile(*TopicInstance.from_pairs(*read_separated(path, columns)))
         raise _unknown_suffix(path)
     except BadInput as error:
@@ -54,7 +54,7 @@ def write_topics(instance: TopicInstance, path: Path) -> None:
         atomic_write(path, lambda file: file.write_text(text + "\n", encoding="utf-8"))
     elif path.suffix == ".parquet":
         atomic_write(path, lambda file: write_parquet(instance, file))
-    elif path.suffix in _SEPARATED:
+    elif path.suffix in SEPARATED:
         atomic_write(path, lambda file: write_separated(instance, file, "," if path.suffix == ".csv" else "\t"))
     else:
         raise _unknown_suffix(path)
@@ -69,7 +69,7 @@ def subscriptions(instance: TopicInstance) -> dict[str, list[str]]:
 
 
 def _unknown_suffix(path: Path) -> BadInput:
-    return BadInput(f"{path}: unknown ending '{path.suffix}': use .json, .parquet, {', '.join(_SEPARATED)}")
+    return BadInput(f"{path}: unknown ending '{path.suffix}': use .json, .parquet, {', '.join(SEPARATED)}")
 
 
 def _from_json(path: Path) -> TopicsFile:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ..kind import Kind, LoadedInstance
 from ..overlay import Overlay
 from ..overlay_files import labelled_edges, read_overlay, write_overlay
-from .files import read_topics, write_topics
+from .files import FORMAT, SEPARATED, read_topics, write_topics
 from .instance import TopicInstance
 
 
@@ -19,6 +19,8 @@ class Topics(Kind[TopicInstance, Overlay]):
     """Subscriptions of nodes to topics (P1 §3)."""
 
     name, summary = "topics", "subscriptions of nodes to topics; answered by an overlay"
+    instance_type, default_problem = TopicInstance, "min-tco"
+    format, endings = FORMAT, (*SEPARATED, ".parquet")
     columns, ending = ("node", "topic"), ".parquet"
     sizes, measures = ("nodes", "topics", "subscriptions"), ("edges", "max_degree", "average_degree")
     shown = ("edges",)

@@ -49,6 +49,8 @@ class TopicProblem(Problem[TopicInstance, Overlay]):
 
 
 class _TopicConnected(TopicProblem):
+    default_method = "branch-and-cut"
+
     def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
         components = answer.topic_components(instance)
         return [
@@ -91,6 +93,7 @@ class TwoDiameterStar(TopicProblem):
     """Fewest edges such that every topic has a centre adjacent to all its other subscribers (P2 §6.3)."""
 
     name, summary, source = "2d-star", "fewest edges, every topic holds a star on its subscribers", "P2 §6.3"
+    default_method = "cp-sat"
 
     def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
         missing = np.flatnonzero(~_has_centre(instance, answer))
@@ -101,6 +104,7 @@ class TwoDiameterTrue(TopicProblem):
     """Fewest edges such that every G_t has diameter at most 2 (P2 §6)."""
 
     name, summary, source = "2d-true", "fewest edges, every topic of diameter at most 2", "P2 §6"
+    default_method = "cp-sat"
 
     def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
         import scipy.sparse as sp
