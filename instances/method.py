@@ -44,8 +44,13 @@ class Method(Generic[Instance, Answer]):
     solve : callable
         The function behind it: takes an instance, a problem and the keywords `seed`, `time_limit` (seconds or None)
         and all `options`, and returns a proposal.
+    guarantee, cost : str
+        What is proven of its answers, and its time and memory, for ``overlaybench list NAME``; a line each.
     exact : bool
         Whether it proves optimality, given enough time.
+    skip : callable, optional
+        Takes an instance and a problem and returns why the method does not apply to them, or ""; the run is then
+        ``skipped``.
     warm_up : callable, optional
         Compiles the method's kernels and loads its libraries, so that neither counts as solving time.
     inputs : tuple of str
@@ -73,8 +78,11 @@ class Method(Generic[Instance, Answer]):
     summary: str
     source: str
     solve: Callable[Concatenate[Instance, Problem[Instance, Answer], ...], Proposal[Answer]]
+    guarantee: str = ""
+    cost: str = ""
     exact: bool = False
     options: tuple[Option, ...] = ()
+    skip: Callable[[Instance, Problem[Instance, Answer]], str] | None = None
     warm_up: Callable[[], None] | None = None
     inputs: tuple[str, ...] = ()
     anytime: bool = True
@@ -113,6 +121,8 @@ class Method(Generic[Instance, Answer]):
             problems=(*self.problems, *other.problems),
             summary="; ".join(member.summary for member in members),
             source="; ".join(member.source for member in members),
+            guarantee="; ".join(dict.fromkeys(member.guarantee for member in members if member.guarantee)),
+            cost="; ".join(dict.fromkeys(member.cost for member in members if member.cost)),
             exact=all(member.exact for member in members),
             solve=partial(_solve_by_member, members),
             options=tuple(dict.fromkeys(option for member in members for option in member.options)),
@@ -152,6 +162,9 @@ class Method(Generic[Instance, Answer]):
         """
         chosen = self.complete(options, problem.name)
         inputs = {name: value for name, value in options.items() if name in self.inputs}
+        skip = self.answering(problem.name).skip
+        if skip is not None and (reason := skip(instance, problem)):
+            return Result(problem=problem.name, method=self.name, status=Status.SKIPPED, reason=reason)
         self.prepare()
         start = time.perf_counter()
         proposal = self.solve(instance, problem, seed=seed, time_limit=time_limit, **chosen, **inputs)

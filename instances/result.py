@@ -16,7 +16,8 @@ class Status(StrEnum):
 
     ``optimal``: proven, so that the lower bound equals the value. ``feasible``: an answer without a proof of
     optimality. ``infeasible``: proven to have no answer. ``time-limit``: stopped by the limit, with or without an
-    answer. ``failed``: no valid answer, for the reason given.
+    answer. ``failed``: no valid answer, for the reason given. ``skipped``: the method does not apply to the instance,
+    for the reason given.
     """
 
     OPTIMAL = "optimal"
@@ -24,6 +25,7 @@ class Status(StrEnum):
     INFEASIBLE = "infeasible"
     TIME_LIMIT = "time-limit"
     FAILED = "failed"
+    SKIPPED = "skipped"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,8 +60,8 @@ class Result(Generic[Answer]):
     def __post_init__(self) -> None:
         if self.status is Status.OPTIMAL and (self.value is None or self.value != self.lower_bound):
             raise ValueError(f"optimal with value {self.value} and lower bound {self.lower_bound}")
-        if self.status is Status.FAILED and not self.reason:
-            raise ValueError("a failed run needs its reason")
+        if self.status in (Status.FAILED, Status.SKIPPED) and not self.reason:
+            raise ValueError(f"a {self.status} run needs its reason")
 
     @property
     def gap(self) -> float | None:
