@@ -126,6 +126,8 @@ def _method(
         summary=summary,
         source=source,
         solve=partial(_solve, strategy=strategy),
+        guarantee="every subscriber gets every publication it wants; no ratio is proven",
+        cost="time proportional to the messages sent, also in each round of link management",
         options=options,
         colour=look[0],
         marker=look[1],

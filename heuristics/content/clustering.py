@@ -152,6 +152,8 @@ CLUSTERING = content_heuristic(
     then_route(_assign),
     summary="users with much traffic between them on one broker, then trees",
     source="P4 §III.B",
+    guarantee="no ratio is proven",
+    cost="time O(|B| |U| log |U| + |U| |B| |C|) and O(|C|) for each pair of users examined",
     pace=3,
     colour="#009E73",
     marker="^",

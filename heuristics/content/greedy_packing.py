@@ -69,6 +69,8 @@ GREEDY_PACKING = content_heuristic(
     then_route(greedy_packing),
     summary="the cheapest broker with enough residual capacity for each user, then trees",
     source="P4 §III.A",
+    guarantee="without capacity limits the access cost is the least; nothing is proven of the core cost",
+    cost="time O(|U| |B|), and the trees",
     options=(ORDER,),
     pace=2,
     colour="#E69F00",

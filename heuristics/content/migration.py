@@ -218,6 +218,8 @@ MIGRATION = content_heuristic(
     _solve,
     summary="heaviest users move to the broker that lowers the cost most, from any start",
     source="P4 §IV.C, §V",
+    guarantee="never costs more than its start; it ends when no move of a single user lowers the cost",
+    cost="O(|B| |C|) for each user in a sweep, and the trees of the channels that change",
     options=_OPTIONS,
     warm_up_with=tuple({"start": start} for start in _STARTS),
     inputs=("overlay",),

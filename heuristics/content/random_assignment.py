@@ -50,6 +50,8 @@ RANDOM_ASSIGNMENT = content_heuristic(
     then_route(random_assignment),
     summary="a random broker within its capacity for each user, the baseline",
     source="P4 §VI.B",
+    guarantee="no ratio is proven",
+    cost="time O(|U|), and the trees",
     pace=1,
     random=True,
     colour="#8C8C8C",

@@ -77,6 +77,8 @@ STEINER_MIXING = content_heuristic(
     then_route(steiner_mixing),
     summary="a broker drawn by the traffic of Steiner trees for each publisher and channel, then trees",
     source="P4 §IV.B",
+    guarantee="no ratio is proven",
+    cost="time O(|U| |B|), and the trees of each publisher and channel, which dominate",
     options=(TREES,),
     warm_up_with=tuple({"trees": trees} for trees in _TREES),
     pace=4,

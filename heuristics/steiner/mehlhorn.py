@@ -68,6 +68,8 @@ def _mark_paths(graph: Graph, edges: Ids, via: Ids, inside: Flags) -> None:
 MEHLHORN = steiner_heuristic(
     "mehlhorn",
     mehlhorn,
-    summary="minimum spanning tree of the terminals' distances, at most 2(1 − 1/k) times the least cost",
+    summary="minimum spanning tree of the terminals' distances",
     source="Mehlhorn 1988; P4 §IV.B, Algorithm 3",
+    guarantee="at most 2(1 − 1/k) times the least cost, k terminals",
+    cost="time O(m log n)",
 )

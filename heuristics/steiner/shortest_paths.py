@@ -129,5 +129,7 @@ SHORTEST_PATHS = steiner_heuristic(
     shortest_paths_tree,
     summary="trees grown by shortest paths from several terminals, improved by single nodes",
     source="Takahashi, Matsuyama 1980",
+    guarantee="at most 2(1 − 1/k) times the least cost, k terminals",
+    cost="time O(starts · k · m log n)",
     options=(STARTS, IMPROVE),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ from .tie_search.extremes import with_extreme_ties
 from .tie_search.steps import StarSteps
 
 _NEIGHBOURS, _WEIGHTED, _DENSITY = range(3)
+_COST = "time O(C Σ|T_v| + Σ_v |T_v| Σ_{t∈T_v} |V_t|) for C centres, memory O(Σ|T_v|)"
 
 
 def cd_oda(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> Overlay:
@@ -175,49 +176,52 @@ def _count_neighbours(node: int, this_epoch: int, interest: Interest, nodes: _No
 
 
 def _method(
-    name: str, summary: str, rule: int, score: Callable[[int, int], Fraction], pace: float, colour: str, marker: str
+    name: str, rule: int, score: Callable[[int, int], Fraction], **attributes: Any
 ) -> Method[TopicInstance, Overlay]:
     build = partial(_build, rule=rule)
     method = Method(
         name=name,
         problems=DIAMETER_TWO,
-        summary=summary,
         source="P2 §6.1",
         solve=solve_by(build),
         warm_up=warm_up_by(build),
         options=(TIES,),
         anytime=False,
-        pace=pace,
         starts=("2d-star", "2d-true"),
-        colour=colour,
-        marker=marker,
+        **attributes,
     )
     return with_extreme_ties(method, partial(StarSteps, score=score))
 
 
 CD_ODA = _method(
     "cd-oda",
-    "CD-ODA: stars at the nodes with most neighbours",
     _NEIGHBOURS,
     lambda weighted, neighbours: Fraction(neighbours),
+    summary="CD-ODA: stars at the nodes with most neighbours",
+    guarantee="every topic has diameter at most 2; the edges can be |V|/2 times the fewest (P2 Lemma 5)",
+    cost=_COST,
     pace=20,
     colour="#D55E00",
     marker="v",
 )
 CD_ODA_1 = _method(
     "cd-oda-1",
-    "CD-ODA-I: stars at the nodes with most weighted neighbours",
     _WEIGHTED,
     lambda weighted, neighbours: Fraction(weighted),
+    summary="CD-ODA-I: stars at the nodes with most weighted neighbours",
+    guarantee="every topic has diameter at most 2; no constant ratio (P2 Lemma 6)",
+    cost="time O(C |V| + Σ|T_v|) for C centres, memory O(Σ|T_v|)",
     pace=2,
     colour="#CC79A7",
     marker="<",
 )
 CD_ODA_2 = _method(
     "cd-oda-2",
-    "CD-ODA-II: stars at the nodes of highest connection density",
     _DENSITY,
     Fraction,
+    summary="CD-ODA-II: stars at the nodes of highest connection density",
+    guarantee="every topic has diameter at most 2; no ratio is proven",
+    cost=_COST,
     pace=36,
     colour="#882255",
     marker=">",

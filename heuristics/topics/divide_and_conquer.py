@@ -261,58 +261,61 @@ def _from_options(build: Callable[..., OverlayBuild]) -> Callable[..., OverlayBu
 
 
 def _method(
-    name: str, summary: str, source: str, build: Callable[..., OverlayBuild], options: tuple[Option, ...], pace: float
+    name: str, build: Callable[..., OverlayBuild], options: tuple[Option, ...], **attributes: Any
 ) -> Method[TopicInstance, Overlay]:
     return Method(
         name=name,
         problems=TOPIC_CONNECTED,
-        summary=summary,
-        source=source,
         solve=solve_by(build),
         warm_up=warm_up_by(build, partitions=3),
         options=(*options, TIES),
         inputs=("mapper",),
         anytime=False,
         random=True,
-        pace=pace,
+        **attributes,
     )
 
 
 NAIVE_DC = _method(
     "naive-dc",
-    "GM-M within random parts of all nodes, then across them",
-    "P3 §IV.B",
     _build_naive_dc,
     (PARTITIONS,),
+    summary="GM-M within random parts of all nodes, then across them",
+    source="P3 §IV.B",
+    guarantee="the maximum degree may be Θ(|T|) times the smallest (P3 Lemma 8)",
+    cost="time and memory as for gm-m on all nodes",
     pace=34,
 )
 DCB_M = _method(
     "dcb-m",
-    "DCB-M: GM-M within random parts of the lightweight nodes, then between bulk nodes and all",
-    "P3 §IV.C",
     _from_options(_build_dcb_m),
     (ETA, PARTITIONS),
+    summary="DCB-M: GM-M within random parts of the lightweight nodes, then between bulk nodes and all",
+    source="P3 §IV.C",
+    guarantee="maximum degree O(η + the smallest · log |V||T|) (P3 Lemma 12)",
+    cost="time and memory as for gm-m on all nodes",
     pace=35,
 )
-DCBR_M = replace(
-    _method(
-        "dcbr-m",
-        "DCBR-M: DCB-M combining only bulk nodes and representatives of each part",
-        "P3 §IV.C",
-        _from_options(partial(_build, extend=extend_gm_m)),
-        (ETA, PARTITIONS, COVERAGE, AIM),
-        pace=21,
-    ),
+DCBR_M = _method(
+    "dcbr-m",
+    _from_options(partial(_build, extend=extend_gm_m)),
+    (ETA, PARTITIONS, COVERAGE, AIM),
+    summary="DCBR-M: DCB-M combining only bulk nodes and representatives of each part",
+    source="P3 §IV.C",
+    guarantee="maximum degree O(η + the smallest that B ∪ R need · log |B ∪ R||T|), B bulk nodes, R representatives "
+    "(P3 Lemma 15)",
+    cost="time O(|T| (|L|²/p + (|B| + |R|)²)) for p parts of the lightweight nodes L; memory O(Σ|T_v|)",
+    pace=21,
     promising=("minmax-tco",),
 )
-DC_GM = replace(
-    _method(
-        "dc-gm",
-        "Greedy Merge within random parts, then between bulk nodes and representatives of each part",
-        "P3 §IV, P1 §6.1",
-        _from_options(partial(_build, extend=extend_greedily)),
-        (ETA, PARTITIONS, COVERAGE, AIM),
-        pace=10,
-    ),
+DC_GM = _method(
+    "dc-gm",
+    _from_options(partial(_build, extend=extend_greedily)),
+    (ETA, PARTITIONS, COVERAGE, AIM),
+    summary="Greedy Merge within random parts, then between bulk nodes and representatives of each part",
+    source="P3 §IV, P1 §6.1",
+    guarantee="no ratio is proven",
+    cost="time and memory as for gm on each part, and on bulk nodes and representatives",
+    pace=10,
     promising=("min-tco",),
 )

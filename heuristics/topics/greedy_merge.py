@@ -105,6 +105,9 @@ GREEDY_MERGE = with_extreme_ties(
         problems=TOPIC_CONNECTED,
         summary="Greedy Merge: the edge that unites most topic components",
         source="P1 §6.1, §6.4",
+        guarantee="one run has at most ln(Σ|T_v|) times the fewest edges (P1 Lemma 6.5)",
+        cost="time O(Σ_t |V_t|²) for each value of the maximum contribution, at most max|T_v| of them; memory "
+        "O(Σ|T_v|)",
         solve=solve_by(_build),
         warm_up=warm_up_by(_build, runs=2),
         options=(RUNS, TIES),

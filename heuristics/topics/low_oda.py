@@ -79,6 +79,9 @@ LOW_ODA = with_extreme_ties(
         problems=TOPIC_CONNECTED,
         summary="Low-ODA: MinMax-ODA's edge unless Greedy Merge's contributes more than k times as much",
         source="P2 §3",
+        guarantee="O(k log Σ|T_v|) times the fewest edges, O(|V|/k · log Σ|T_v|) times the smallest maximum degree (P2 "
+        "Theorems 1, 2)",
+        cost="time O(D C Σ_t |V_t|²) for maximum degree D and maximum contribution C; memory O(Σ|T_v|)",
         solve=solve_by(_build),
         warm_up=warm_up_by(_build, k=_K),
         options=(K, TIES),

@@ -250,6 +250,9 @@ POLISH: Method[TopicInstance, Overlay] = Method(
     problems=TOPIC_CONNECTED,
     summary="local search from the overlay of another method: drops, swaps and re-routes edges",
     source="none; docs/quality.md",
+    guarantee="never worse than its start",
+    cost="a step takes time proportional to the subscribers of the topics of the edges removed; memory O(Σ|T_v| + "
+    "Σ_edges |T_u ∩ T_v|)",
     solve=_solve,
     options=(START, FIRST, STEPS),
     warm_up=_warm_up,

@@ -87,6 +87,8 @@ LEAST_MESSAGES: Method[BrokerNetwork, Dissemination] = Method(
     problems=("soft-links",),
     summary="the optimal route of each publication over the soft links of a strategy",
     source="P5 §6; models/brokers/least_messages.py",
+    guarantee="the fewest messages over the soft links of its strategy, within the time limit; not over any links",
+    cost="exponential in the worst case",
     solve=_solve,
     options=(Option("strategy", "s2", "the strategy for which links are managed", choices=STRATEGIES), *MANAGEMENT),
     warm_up=_warm_up,

@@ -80,6 +80,8 @@ def exact_method(
         problems=tuple(problem.name for problem in CONTENT_PROBLEMS),
         summary=summary,
         source="P4 §II.B, §IV.A; docs/content.md",
+        guarantee="the optimum with proof; when stopped, the incumbent with a proven bound, within a relative 10⁻⁶",
+        cost="exponential in the worst case",
         exact=True,
         solve=solve,
         options=options,
