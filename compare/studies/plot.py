@@ -1,8 +1,14 @@
-"""A plot that a user chooses for the report: a measure against what was varied."""
+"""Plots that a user chooses for the report: a measure against what was varied."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from ...instances.errors import BadInput, unknown
+from .toml_tables import check_keys, located, typed
 
 MEASURES = ("ratio", "value", "time", "degree", "gap", "memory")
 
@@ -24,3 +30,38 @@ class Plot:
     x: str
     y: str = "ratio"
     group: str = "variant"
+
+
+def read_plots(study: Mapping[str, Any]) -> tuple[Plot, ...]:
+    """The plots that the ``[report]`` table of a study chooses: ``plots = [{ x = "nodes", y = "time" }]``.
+
+    Raises
+    ------
+    BadInput
+        Names the plot and what is wrong with it. Whether the study varies `x` only its results tell.
+    """
+    with located("report"):
+        report = typed(study, "report", dict, {})
+        check_keys(report, ("plots",))
+        plots = typed(report, "plots", list, [])
+    read = []
+    for number, plot in enumerate(plots, start=1):
+        with located(f"report.plots[{number}]"):
+            read.append(_plot(plot))
+    return tuple(dict.fromkeys(read))
+
+
+def plots_of(spec: str) -> tuple[Plot, ...]:
+    """The plots chosen in a stored study's text, which was checked when the study was read."""
+    return read_plots(tomllib.loads(spec))
+
+
+def _plot(table: object) -> Plot:
+    names = [field.name for field in fields(Plot)]
+    if not isinstance(table, dict) or "x" not in table:
+        raise BadInput(f'a plot is {{ x = "nodes", y = "ratio", group = "variant" }}, x at least, not {table!r}')
+    check_keys(table, names)
+    plot = Plot(**{name: typed(table, name, str, "") for name in table})
+    if plot.y not in MEASURES:
+        raise unknown("measure", plot.y, MEASURES)
+    return plot

@@ -6,8 +6,7 @@ import itertools
 import re
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,14 +14,15 @@ from typing import Any
 from ...instances.errors import BadInput, unknown
 from ...instances.files import read_text
 from ...instances.option import Value
-from ..catalogue import code_version, kind_named, method_named, problem_named, workload_named
+from ..catalogue import code_version, method_named, problem_named
+from .plot import Plot, read_plots
 from .recipe import Recipe, freeze
+from .sources import Sources
 from .store import StoredInstance
 from .task import Task, derived_seed, options_json
+from .toml_tables import as_list, check_keys, grid, located, positive, tables, typed
 
-_TOP = ("name", "seed", "time_limit", "memory_limit", "instances", "runs")
-_SOURCE = ("family", "seeds", "stand_in")
-_FILE = ("file", "kind", "sample")
+_TOP = ("name", "seed", "time_limit", "memory_limit", "instances", "runs", "report")
 _RUN = ("problems", "methods", "families", "nodes_at_most", "time_limit", "memory_limit", "repeats")
 _TIME_LIMIT, _MEMORY_LIMIT = 60.0, 4096
 _DEEP_KEY = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){64}""")
@@ -62,6 +62,8 @@ class Study:
         Remarks for readers of the results (a file that was replaced by a stand-in).
     spec : str
         The file's text.
+    plots : tuple of Plot
+        Those that its ``[report]`` table chooses.
     """
 
     name: str
@@ -70,6 +72,7 @@ class Study:
     runs: tuple[Runs, ...]
     notes: tuple[str, ...]
     spec: str
+    plots: tuple[Plot, ...] = ()
 
     def tasks(self, index: Mapping[str, StoredInstance]) -> list[Task]:
         """Every run on the stored instances (by recipe, as JSON), each once.
@@ -123,7 +126,7 @@ def read_study(path: Path) -> Study:
         Names the file, the table and the fix.
     """
     spec = read_text(path, _MOST_BYTES)
-    with _located(str(path)):
+    with located(str(path)):
         if _DEEP_KEY.search(spec):  # for a key of n parts tomllib takes n² of time and memory
             raise BadInput("has a name with more than 64 dots: see the README for what a study looks like")
         try:
@@ -136,80 +139,28 @@ def read_study(path: Path) -> Study:
 
 
 def _study(data: dict[str, Any], spec: str, path: Path) -> Study:
-    _check_keys(data, _TOP)
-    name = _typed(data, "name", str, path.stem)
-    seed = _typed(data, "seed", int, 0)
-    notes: list[str] = []
+    check_keys(data, _TOP)
+    name = typed(data, "name", str, path.stem)
+    seed = typed(data, "seed", int, 0)
+    sources = Sources(seed, path.parent)
     recipes: list[Recipe] = []
     runs: list[Runs] = []
-    for number, source in enumerate(_tables(data, "instances"), start=1):
-        with _located(f"instances[{number}]"):
-            recipes.extend(itertools.islice(_recipes(source, seed, path.parent, notes), _MOST_INSTANCES + 1))
+    for number, source in enumerate(tables(data, "instances"), start=1):
+        with located(f"instances[{number}]"):
+            recipes.extend(itertools.islice(sources.recipes(source), _MOST_INSTANCES + 1))
             if len(recipes) > _MOST_INSTANCES:
                 raise BadInput(f"more than {_MOST_INSTANCES:,} instances: divide the study")
-    for number, table in enumerate(_tables(data, "runs"), start=1):
-        with _located(f"runs[{number}]"):
+    for number, table in enumerate(tables(data, "runs"), start=1):
+        with located(f"runs[{number}]"):
             runs.append(_runs(table, data, recipes))
     if len(recipes) * sum(len(each.problems) * len(each.methods) * each.repeats for each in runs) > _MOST_RUNS:
         raise BadInput(f"more than {_MOST_RUNS:,} runs are possible: divide the study")
-    return Study(name, seed, tuple(dict.fromkeys(recipes)), tuple(runs), tuple(notes), spec)
-
-
-@contextmanager
-def _located(where: str) -> Iterator[None]:
-    """Put the location before the message of bad input in the context."""
-    try:
-        yield
-    except BadInput as error:
-        raise BadInput(f"{where}: {error}") from None
-
-
-def _recipes(source: dict[str, Any], seed: int, folder: Path, notes: list[str]) -> Iterator[Recipe]:
-    if ("file" in source) == ("workload" in source):
-        raise BadInput("name either a file or a workload")
-    if "file" in source:
-        kind = kind_named(_typed(source, "kind", str, "topics"))
-        renamed = [f"{column}_column" for column in kind.columns]
-        _check_keys(source, (*_SOURCE, *_FILE, *renamed))
-        file = (folder / _typed(source, "file", str, "")).resolve()
-        if not file.is_file():
-            if "stand_in" not in source:
-                raise BadInput(f"{source['file']} does not exist: correct the path or give a stand_in")
-            stand_in = _typed(source, "stand_in", dict, {})
-            family = str(stand_in.get("family", source.get("family", "stand-in")))
-            notes.append(f"{source['file']} was absent: {family} instances stand in for it.")
-            stand_in = {"family": family, "seeds": source.get("seeds", 1), **stand_in}
-            yield from _recipes(stand_in, seed, folder, notes)
-            return
-        family = _typed(source, "family", str, file.stem)
-        columns = {key.removesuffix("_column"): _typed(source, key, str, "") for key in renamed if key in source}
-        for sample in _list(source.get("sample", 0)):
-            if not isinstance(sample, int) or isinstance(sample, bool) or sample < 0:
-                raise BadInput(f"sample must be a number of nodes, not {sample!r}")
-            for replicate in _replicates(source):
-                own = derived_seed(str(seed), family, str(sample), str(replicate)) if sample else 0
-                yield Recipe(family, own, file=str(file), file_kind=kind.name, columns=freeze(columns), sample=sample)
-        return
-    workload = workload_named(_typed(source, "workload", str, ""))
-    family = _typed(source, "family", str, workload.name)
-    shape = {key: value for key, value in source.items() if key not in (*_SOURCE, "workload")}
-    for values in _grid(shape):
-        parameters = freeze(workload.complete(values))
-        for replicate in _replicates(source):
-            own_seed = derived_seed(str(seed), workload.name, repr(parameters), str(replicate))
-            yield Recipe(family, own_seed, workload=workload.name, parameters=parameters)
-
-
-def _replicates(source: dict[str, Any]) -> range:
-    seeds = _typed(source, "seeds", int, 1)
-    if seeds < 1:
-        raise BadInput(f"seeds must be at least 1, not {seeds}")
-    return range(seeds)
+    return Study(name, seed, tuple(dict.fromkeys(recipes)), tuple(runs), tuple(sources.notes), spec, read_plots(data))
 
 
 def _runs(table: dict[str, Any], data: dict[str, Any], recipes: list[Recipe]) -> Runs:
-    _check_keys(table, _RUN)
-    problems, methods, wanted = (_list(_typed(table, key, list, [])) for key in ("problems", "methods", "families"))
+    check_keys(table, _RUN)
+    problems, methods, wanted = (as_list(typed(table, key, list, [])) for key in ("problems", "methods", "families"))
     if not problems or not methods:
         raise BadInput("needs problems and methods, at least one of each")
     families = {recipe.family for recipe in recipes}
@@ -228,10 +179,10 @@ def _runs(table: dict[str, Any], data: dict[str, Any], recipes: list[Recipe]) ->
         tuple(problems),
         tuple(chosen),
         tuple(wanted),
-        _positive(table, "nodes_at_most", int, 2**31),
-        float(_positive(limits, "time_limit", float, _TIME_LIMIT)),
-        _positive(limits, "memory_limit", int, _MEMORY_LIMIT),
-        _positive(table, "repeats", int, 1),
+        positive(table, "nodes_at_most", int, 2**31),
+        float(positive(limits, "time_limit", float, _TIME_LIMIT)),
+        positive(limits, "memory_limit", int, _MEMORY_LIMIT),
+        positive(table, "repeats", int, 1),
     )
 
 
@@ -245,44 +196,5 @@ def _variants(method: object) -> Iterator[tuple[str, tuple[tuple[str, Value], ..
         raise BadInput(f'a method is a name or {{method = "name", option = value}}, not {method!r}')
     name = method["method"]
     method_named(name)
-    for values in _grid({key: value for key, value in method.items() if key != "method"}):
+    for values in grid({key: value for key, value in method.items() if key != "method"}):
         yield name, freeze(values)
-
-
-def _grid(lists: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for values in itertools.product(*(_list(value) for value in lists.values())):
-        yield dict(zip(lists, values, strict=True))
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
-
-def _tables(data: dict[str, Any], key: str) -> list[dict[str, Any]]:
-    tables = data.get(key)
-    if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
-        raise BadInput(f"needs at least one [[{key}]] table")
-    return tables
-
-
-def _check_keys(table: Mapping[str, Any], known: Iterable[str]) -> None:
-    for key in table:
-        if key not in known:
-            raise unknown("key", key, known)
-
-
-def _typed(table: Mapping[str, Any], key: str, kind: type, default: Any) -> Any:
-    value = table.get(key, default)
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        names = {str: "a text", int: "a whole number", float: "a number", list: "a list", dict: "a table"}
-        raise BadInput(f"{key} must be {names[kind]}, not {value!r}")
-    return value
-
-
-def _positive(table: Mapping[str, Any], key: str, kind: type, default: Any) -> Any:
-    value = _typed(table, key, kind, default)
-    if not value > 0:
-        raise BadInput(f"{key} must be above 0, not {value}")
-    return value
