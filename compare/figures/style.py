@@ -6,13 +6,15 @@ import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from html import escape
 from itertools import cycle
 from typing import Any, Literal
 
 import matplotlib as mpl
 import pandas as pd
+from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
@@ -20,7 +22,9 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from numpy.typing import ArrayLike
 
+from ...instances.errors import BadInput, unknown
 from ..catalogue import METHODS
+from .tex import check_usetex, escape_texts, tex_errors, tex_system
 
 Dashes = Literal["-", "--", ":", "-."]
 _DASHES: tuple[Dashes, ...] = ("-", "--", ":", "-.")
@@ -30,12 +34,8 @@ TOPIC_COLOURS = ("#CC6677", "#332288", "#DDCC77", "#117733", "#88CCEE", "#882255
 OTHER_TOPICS = "#BBBBBB"
 INK, QUIET = "#222222", "#767676"
 _RC: dict[Any, Any] = {
-    "font.family": "DejaVu Sans",
-    "font.size": 7.0,
-    "axes.titlesize": 7.5,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
-    "axes.labelsize": 7.0,
     "axes.linewidth": 0.6,
     "axes.edgecolor": QUIET,
     "axes.labelcolor": INK,
@@ -50,16 +50,78 @@ _RC: dict[Any, Any] = {
     "ytick.color": INK,
     "xtick.major.width": 0.6,
     "ytick.major.width": 0.6,
-    "xtick.labelsize": 6.5,
-    "ytick.labelsize": 6.5,
-    "legend.fontsize": 7.0,
     "legend.frameon": False,
     "text.parse_math": False,
     "svg.fonttype": "none",
     "svg.hashsalt": "overlaybench",
     "pdf.fonttype": 42,
+    "pgf.rcfonts": False,  # a PGF figure has the fonts of the document that includes it
 }
+# Sizes relative to the font size.
+_TITLE, _TICKS = 15 / 14, 13 / 14
 _PANEL_WIDTH, _PANEL_HEIGHT, _COLUMNS = 2.6, 2.15, 3
+_LEAST_PANEL, _ENTRY = 1.62, 1.45  # inches at a font size of 7 points
+_GENERIC = ("serif", "sans-serif", "monospace")
+FORMATS = ("svg", "pdf", "pgf")
+
+
+@dataclass(frozen=True)
+class FigureOptions:
+    """How figures are set for a paper.
+
+    Attributes
+    ----------
+    width : float
+        Of every figure, in inches; 0 for as many panels of the usual width as there are.
+    font : str
+        A font family that is installed, or serif, sans-serif or monospace; "" for DejaVu Sans.
+    font_size : float
+        Of labels, in points; ticks are a little smaller, titles a little larger.
+    usetex : bool
+        Set all texts by LaTeX.
+    formats : tuple of str
+        The files to write, of `FORMATS`. PGF figures take their fonts from the document that includes them.
+    """
+
+    width: float = 0.0
+    font: str = ""
+    font_size: float = 7.0
+    usetex: bool = False
+    formats: tuple[str, ...] = ("svg", "pdf")
+
+    def settings(self) -> dict[str, Any]:
+        """The settings of matplotlib.
+
+        Raises
+        ------
+        BadInput
+            If a font, a format or LaTeX is not available, or a number is out of range.
+        """
+        if not (self.width == 0 or 1 <= self.width <= 40):
+            raise BadInput(f"a figure {self.width:g} inches wide: choose from 1 to 40")
+        if not 4 <= self.font_size <= 40:
+            raise BadInput(f"a font size of {self.font_size:g} points: choose from 4 to 40")
+        for name in self.formats:
+            if name not in FORMATS:
+                raise unknown("format of figures", name, FORMATS)
+        if self.usetex:
+            check_usetex()
+        elif self.font and self.font not in _GENERIC:
+            _check_font(self.font)
+        size = self.font_size
+        return {
+            **_RC,
+            **dict.fromkeys(("font.size", "axes.labelsize", "legend.fontsize"), size),
+            **dict.fromkeys(("axes.titlesize", "figure.titlesize"), _TITLE * size),
+            **dict.fromkeys(("xtick.labelsize", "ytick.labelsize"), _TICKS * size),
+            "font.family": self.font or ("serif" if self.usetex else "DejaVu Sans"),
+            "text.usetex": self.usetex,
+            **({"pgf.texsystem": tex_system()} if "pgf" in self.formats else {}),
+        }
+
+
+DEFAULT_OPTIONS = FigureOptions()
+_CURRENT: ContextVar[FigureOptions] = ContextVar("options of figures", default=DEFAULT_OPTIONS)
 
 
 @dataclass(frozen=True)
@@ -74,8 +136,8 @@ class Drawing:
         What the figure shows, in full sentences.
     svg : str
         One ``<svg>`` element. Its identifiers start with the name, so that several figures can share a page.
-    svg_file, pdf_file : bytes
-        The contents of its files.
+    files : mapping
+        The contents of its files by ending (``svg``, ``pdf``, ``pgf``).
     anchors : tuple of str
         The runs that the caption links to.
     """
@@ -83,9 +145,18 @@ class Drawing:
     name: str
     caption: str
     svg: str
-    svg_file: bytes
-    pdf_file: bytes
+    files: Mapping[str, bytes] = field(default_factory=dict)
     anchors: tuple[str, ...] = ()
+
+    @property
+    def svg_file(self) -> bytes:
+        """The contents of its SVG file."""
+        return self.files["svg"]
+
+    @property
+    def pdf_file(self) -> bytes:
+        """The contents of its PDF file."""
+        return self.files["pdf"]
 
 
 @dataclass(frozen=True)
@@ -98,12 +169,34 @@ class Style:
 
 
 @contextmanager
-def styled() -> Iterator[None]:
-    """A context with the settings of every figure, independent of the user's matplotlib settings."""
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams.update(_RC)
-        yield
+def styled(options: FigureOptions | None = None) -> Iterator[None]:
+    """A context with the settings of every figure, independent of the user's matplotlib settings.
+
+    Without `options` they are those of the context around this one, or the default ones: a command gives them once,
+    around all that it draws.
+
+    Raises
+    ------
+    BadInput
+        See :meth:`FigureOptions.settings`.
+    """
+    chosen = _CURRENT.get() if options is None else options
+    settings = chosen.settings()
+    token = _CURRENT.set(chosen)
+    try:
+        with mpl.rc_context():
+            mpl.rcdefaults()
+            mpl.rcParams.update(settings)
+            yield
+    finally:
+        _CURRENT.reset(token)
+
+
+def _check_font(font: str) -> None:
+    try:
+        font_manager.findfont(font_manager.FontProperties(family=font), fallback_to_default=False)
+    except ValueError:
+        raise unknown("font", font, font_manager.get_font_names()) from None
 
 
 def method_styles(runs: pd.DataFrame) -> dict[str, Style]:
@@ -140,13 +233,17 @@ def _own_look(method: str) -> tuple[str, str] | None:
 
 def panels(count: int, legend: Sequence[Line2D]) -> tuple[Figure, list[Axes]]:
     """A figure with `count` axes in a grid. A short legend fills an empty cell of the grid; otherwise it is below."""
-    columns = min(count, _COLUMNS)
+    options = _CURRENT.get()
+    enlarged = options.font_size / FigureOptions.font_size
+    fitting = max(1, int(options.width / (_LEAST_PANEL * enlarged))) if options.width else _COLUMNS
+    columns = min(count, _COLUMNS, fitting)
     lines = -(-count // columns)
-    width = max(_PANEL_WIDTH * columns, 3.6)
-    entries = max(1, int(width / 1.45))
+    width = options.width or max(_PANEL_WIDTH * columns, 3.6)
+    height = _PANEL_HEIGHT * max(0.75, min(1.0, width / columns / _PANEL_WIDTH))
+    entries = max(1, int(width / (_ENTRY * enlarged)))
     spare = lines * columns - count
-    below = 0.0 if spare and len(legend) <= 12 else 0.16 * -(-len(legend) // entries) + 0.15
-    figure = Figure(figsize=(width, _PANEL_HEIGHT * lines + below), layout="constrained")
+    below = 0.0 if spare and len(legend) <= 12 else (0.16 * -(-len(legend) // entries) + 0.15) * enlarged
+    figure = Figure(figsize=(width, height * lines + below), layout="constrained")
     axes = [figure.add_subplot(lines, columns, cell) for cell in range(1, count + 1)]
     if below:
         figure.legend(handles=list(legend), loc="outside lower center", ncols=entries, handletextpad=0.4)
@@ -207,7 +304,7 @@ def plain_ticks(axis: Any, ticks: Sequence[float], texts: Sequence[str] | None =
 def drawing(
     figure: Figure, name: str, caption: str, titles: Mapping[str, str] | None = None, anchors: Sequence[str] = ()
 ) -> Drawing:
-    """Render a figure as SVG and PDF; without dates, so that equal figures are equal bytes.
+    """Render a figure in the formats of the options; without dates, so that equal figures are equal bytes.
 
     Parameters
     ----------
@@ -216,15 +313,28 @@ def drawing(
     anchors : sequence of str
         See `Drawing`.
     """
+    options = _CURRENT.get()
+    if options.usetex:
+        escape_texts(figure)
+    with tex_errors(name):
+        text = _saved(figure, "svg", Date=None, Creator=None).decode()
+        element = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
+        files = {}
+        if "svg" in options.formats:
+            files["svg"] = _file(re.sub(r'(xlink:href="#run-[0-9]+")', "", element))
+        if "pdf" in options.formats:
+            files["pdf"] = _saved(figure, "pdf", CreationDate=None, ModDate=None, Producer=None)
+        if "pgf" in options.formats:
+            if not options.usetex:
+                escape_texts(figure)
+            files["pgf"] = _saved(figure, "pgf")
+    return Drawing(name, caption, _for_page(element, name, titles or {}), files, tuple(anchors))
+
+
+def _saved(figure: Figure, ending: str, **metadata: None) -> bytes:
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="pdf", metadata={"CreationDate": None, "ModDate": None, "Producer": None})
-    pdf = buffer.getvalue()
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    text = buffer.getvalue().decode()
-    element = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
-    alone = re.sub(r'(xlink:href="#run-[0-9]+")', "", element)
-    return Drawing(name, caption, _for_page(element, name, titles or {}), _file(alone), pdf, tuple(anchors))
+    figure.savefig(buffer, format=ending, **({"metadata": metadata} if metadata else {}))
+    return buffer.getvalue()
 
 
 def _for_page(element: str, name: str, titles: Mapping[str, str]) -> str:

@@ -1,0 +1,93 @@
+"""Figures for LaTeX: which programs they need, and their texts with TeX's special characters escaped."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from matplotlib.ticker import FixedFormatter
+
+from ...instances.errors import BadInput
+
+_SYSTEMS = ("xelatex", "lualatex", "pdflatex")
+_DEBIAN = "apt-get install texlive-latex-recommended texlive-fonts-recommended cm-super texlive-xetex"
+_MATHS = {
+    "÷": r"\div",
+    "×": r"\times",
+    "−": "-",
+    "≤": r"\leq",
+    "≥": r"\geq",
+    "±": r"\pm",
+    "²": "^2",
+    "α": r"\alpha",
+    "τ": r"\tau",
+    "Δ": r"\Delta",
+}
+_ESCAPED = str.maketrans(
+    {
+        **{character: f"\\{character}" for character in "&%$#_{}"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        "–": "--",
+        "…": r"\ldots{}",
+        **{symbol: f"${command}$" for symbol, command in _MATHS.items()},
+    }
+)
+
+
+def tex_system() -> str:
+    """The LaTeX that measures the texts of PGF figures; bad input without one."""
+    system = next((name for name in _SYSTEMS if shutil.which(name)), None)
+    if system is None:
+        raise BadInput(f"figures as PGF need {' or '.join(_SYSTEMS)}: install one ({_DEBIAN}) or leave out pgf")
+    return system
+
+
+@cache
+def check_usetex() -> None:
+    """Bad input unless LaTeX and the packages that matplotlib loads are installed."""
+    missing = [name for name in ("latex", "kpsewhich") if not shutil.which(name)]
+    missing += [style for style in ("type1ec.sty", "type1cm.sty", "geometry.sty") if not missing and not _known(style)]
+    if missing:
+        raise BadInput(f"--usetex needs {' and '.join(missing)}, not found: install LaTeX ({_DEBIAN}) or leave it out")
+
+
+def _known(style: str) -> bool:
+    return bool(subprocess.run(["kpsewhich", style], capture_output=True, check=False).stdout)
+
+
+def escaped(text: str) -> str:
+    r"""A text as LaTeX sets it: ``a_b ÷ 2`` becomes ``a\_b $\div$ 2``."""
+    return text.translate(_ESCAPED)
+
+
+def escape_texts(figure: Figure) -> None:
+    """Escape every text of a figure, ticks included."""
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            formatter = axis.get_major_formatter()
+            if isinstance(formatter, FixedFormatter):
+                formatter.seq = [escaped(text) for text in formatter.seq]
+    for text in figure.findobj(Text):
+        assert isinstance(text, Text)
+        text.set_text(escaped(text.get_text()))
+
+
+@contextmanager
+def tex_errors(name: str) -> Iterator[None]:
+    """Bad input in one line if LaTeX stops on a text of the figure `name`."""
+    try:
+        yield
+    except (RuntimeError, ValueError) as error:  # matplotlib's LatexError is a ValueError
+        lines = [line.strip() for line in str(error).splitlines() if line.startswith("!")]
+        reason = lines[0].lstrip("! ") if lines else str(error).splitlines()[0]
+        raise BadInput(f"figure '{name}': LaTeX cannot set it ({reason}): choose other labels or formats") from None
