@@ -2,15 +2,43 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...instances.errors import BadInput, unknown
 from .toml_tables import check_keys, located, typed
 
-MEASURES = ("ratio", "value", "time", "degree", "gap", "memory")
+
+class Measure(NamedTuple):
+    """What is measured of a run.
+
+    Attributes
+    ----------
+    column : str
+        Of the runs with their bounds (`judged_runs`).
+    title : str
+        With the unit.
+    unit : float
+        What the column is divided by.
+    """
+
+    column: str
+    title: str
+    unit: float = 1.0
+
+
+MEASURES = {
+    "ratio": Measure("ratio", "value ÷ best bound"),
+    "value": Measure("value", "value"),
+    "time": Measure("seconds", "time (s)"),
+    "degree": Measure("max_degree", "maximum degree"),
+    "gap": Measure("gap", "gap"),
+    "memory": Measure("peak_memory", "memory (MiB)", 2.0**20),
+}
+"""By their names in study.toml."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +58,12 @@ class Plot:
     x: str
     y: str = "ratio"
     group: str = "variant"
+
+    @property
+    def name(self) -> str:
+        """The stem of its files: ``ratio-against-nodes``."""
+        grouped = "" if self.group == "variant" else f"-by-{self.group}"
+        return re.sub(r"[^\w-]", "-", f"{self.y}-against-{self.x}{grouped}")
 
 
 def read_plots(study: Mapping[str, Any]) -> tuple[Plot, ...]:

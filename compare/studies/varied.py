@@ -1,0 +1,91 @@
+"""What a study varied: parameters of workloads, options of methods, sizes of instances."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+
+from ...instances.kind import Kind
+from ..catalogue import kind_named
+from .sizes import sizes_of
+
+
+def varied(runs: pd.DataFrame) -> pd.DataFrame:
+    """A column for each parameter, option and size with several values, under its name in study.toml.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        With the columns recipe, options, kind and the sizes of the kinds that occur.
+
+    Returns
+    -------
+    DataFrame
+        With the index of `runs`; None (NaN for a size) where a run has no such parameter. A size that a workload has
+        as a parameter with other values (``subscriptions`` a node) is called ``total_subscriptions``.
+
+    Notes
+    -----
+    Cost O(R) for R runs.
+    """
+    parameters = _spread(runs["recipe"], lambda recipe: recipe.get("parameters") or {})
+    options = _spread(runs["options"], lambda given: given)
+    columns: dict[str, pd.Series[Any]] = {name: column for name, column in options.items() if name not in parameters}
+    for name in sizes_of(runs):
+        given = parameters.pop(name, None)
+        if given is None or _agree(given, runs[name]):
+            columns[name] = runs[name]
+        else:
+            columns |= {name: given, f"total_{name}": runs[name]}
+    columns |= parameters
+    return pd.DataFrame(
+        {name: column for name, column in columns.items() if column.nunique() > 1},
+        index=runs.index,
+    )
+
+
+def chosen_parameters(runs: pd.DataFrame) -> list[str]:
+    """The names of what a study of one kind of instances varied on purpose.
+
+    These are the parameters with several values in one family, the first size where samples of a file have several;
+    without any, the options with several values in one method.
+    """
+    recipes = {text: json.loads(text) for text in runs["recipe"].unique()}
+    by_family: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for recipe in recipes.values():
+        sample = {_first_size(runs): recipe["sample"]} if recipe.get("sample") else {}
+        own = {**sample, **(recipe.get("parameters") or {})}
+        by_family.setdefault((recipe.get("family", ""), recipe.get("workload", "")), []).append(own)
+    if names := _changing(by_family.values()):
+        return names
+    by_method = runs.drop_duplicates(["problem", "method", "options"]).groupby(["problem", "method"])["options"]
+    return _changing([json.loads(text) for text in texts] for _, texts in by_method)
+
+
+def _changing(groups: Iterable[list[dict[str, Any]]]) -> list[str]:
+    names: dict[str, None] = {}
+    for group in groups:
+        for name in group[0]:
+            if len({each.get(name) for each in group}) > 1:
+                names[name] = None
+    return list(names)
+
+
+def _first_size(runs: pd.DataFrame) -> str:
+    kind: Kind[Any, Any] = kind_named(runs["kind"].iloc[0])
+    return kind.sizes[0]
+
+
+def _spread(texts: pd.Series[str], fields: Any) -> dict[str, pd.Series[Any]]:
+    """A column for each field of JSON texts, each distinct text read once."""
+    by_text = {text: fields(json.loads(text)) for text in texts.unique()}
+    names = dict.fromkeys(name for given in by_text.values() for name in given)
+    return {name: texts.map({text: given.get(name) for text, given in by_text.items()}) for name in names}
+
+
+def _agree(parameter: pd.Series[Any], size: pd.Series[Any]) -> bool:
+    both = parameter.notna() & size.notna()
+    return bool((parameter[both].astype(float) == size[both]).all())
