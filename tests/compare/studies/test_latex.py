@@ -1,0 +1,69 @@
+"""Tables for papers: booktabs, escaped text, numbers of equal decimals, the best ones bold."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from overlaybench.compare.studies.latex import latex_table
+
+HOSTILE = r"100% of_a\b {x} ~^#$& <|V|²> ≤ ρ – −"
+
+
+def body(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.endswith(r"\\")]
+
+
+def test_a_table_has_the_three_rules_of_booktabs_and_its_caption_and_label() -> None:
+    text = latex_table(pd.DataFrame({"mean_ratio": [1.5], "runs": [3]}), "Ratios, 50%", "tab:ratios")
+    assert [text.count(rule) for rule in (r"\toprule", r"\midrule", r"\bottomrule")] == [1, 1, 1]
+    assert r"\caption{Ratios, 50\%}" in text
+    assert r"\label{tab:ratios}" in text
+    assert body(text)[0] == r"mean ratio & runs \\"
+
+
+def test_the_numbers_of_a_column_have_equal_decimals_and_missing_ones_are_dashes() -> None:
+    frame = pd.DataFrame({"ratio": [1.03125, 12.5, np.nan], "runs": [1234567, -2, 0], "p": [0.5, 1.2e-9, 1.0]})
+    assert body(latex_table(frame))[1:] == [
+        r"1.03 & 1{,}234{,}567 & 0.500 \\",
+        r"12.50 & $-$2 & $1.20 \cdot 10^{-9}$ \\",
+        r"-- & 0 & 1.000 \\",
+    ]
+
+
+def test_the_best_number_of_a_column_is_bold_with_its_ties() -> None:
+    frame = pd.DataFrame({"method": ["a", "b", "c"], "value": [2.0, 1.0, 1.0], "bound": [1, 3, np.nan]})
+    lines = body(latex_table(frame, best={"value": "min", "bound": "max"}))[1:]
+    assert lines == [r"a & 2 & 1 \\", r"b & \textbf{1} & \textbf{3} \\", r"c & \textbf{1} & -- \\"]
+
+
+def test_a_table_of_more_than_forty_rows_continues_on_the_next_page() -> None:
+    assert r"\begin{longtable}" in latex_table(pd.DataFrame({"x": range(41)}))
+    assert r"\begin{table}" in latex_table(pd.DataFrame({"x": range(40)}))
+
+
+def test_equal_headers_and_tuples_are_kept_apart() -> None:
+    frame = pd.DataFrame([[("a", "b"), None]], columns=["a_b", "a b"])
+    assert body(latex_table(frame)) == [r"a b & a b \\", r"a b & -- \\"]
+
+
+def test_special_characters_are_escaped() -> None:
+    line = body(latex_table(pd.DataFrame({"text": [HOSTILE]})))[1]
+    assert line.startswith(r"100\% of\_a\textbackslash{}b \{x\} \textasciitilde{}\textasciicircum{}\#\$\& \textless{}")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_latex_compiles_short_and_long_tables_with_hostile_text(tmp_path: Path) -> None:
+    frame = pd.DataFrame({HOSTILE: [HOSTILE] * 41, "number": np.linspace(-1, 1e-9, 41)})
+    tables = latex_table(frame.head(3), HOSTILE, "a", best={"number": "min"}) + latex_table(frame, HOSTILE, "b")
+    page = rf"\documentclass{{article}}\usepackage{{booktabs,longtable}}\begin{{document}}{tables}\end{{document}}"
+    (tmp_path / "page.tex").write_text(page, encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
