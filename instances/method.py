@@ -13,6 +13,7 @@ from .errors import BadInput
 from .option import Option, Value, complete
 from .problem import Answer, Instance, Problem
 from .result import Result, Status
+from .trace import Trace
 
 _ROUNDING = 1e-6
 
@@ -21,7 +22,8 @@ _ROUNDING = 1e-6
 class Proposal(Generic[Answer]):
     """What the function behind a method returns, before the problem validates it.
 
-    A `status` of None means ``optimal`` if the lower bound equals the answer's value, else ``feasible``.
+    A `status` of None means ``optimal`` if the lower bound equals the answer's value, else ``feasible``. `trace` is
+    called once the run is over, so that it does not count in the run's seconds.
     """
 
     answer: Answer | None = None
@@ -29,6 +31,7 @@ class Proposal(Generic[Answer]):
     status: Status | None = None
     counters: Mapping[str, float | str] = field(default_factory=dict)
     reason: str = ""
+    trace: Callable[[], Trace] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +58,8 @@ class Method(Generic[Instance, Answer]):
         Compiles the method's kernels and loads its libraries, so that neither counts as solving time.
     inputs : tuple of str
         Optional keywords of `solve` that are not options because text cannot express them: ``mapper``, which applies
-        a function to independent parts of the work, or ``overlay``, an initial answer.
+        a function to independent parts of the work, ``overlay``, an initial answer, or ``trace``, which asks for the
+        choices in order.
     anytime : bool
         Whether it has an answer when a time limit or Ctrl-C ends it early.
     random : bool
@@ -222,4 +226,5 @@ def judged(
         answer=proposal.answer,
         measures=problem.measures(instance, proposal.answer),
         reason=proposal.reason,
+        trace=None if proposal.trace is None else proposal.trace(),
     )

@@ -9,6 +9,8 @@ from enum import StrEnum
 from typing import Generic
 
 from .problem import Answer
+from .shown import facts, text
+from .trace import Trace
 
 
 class Status(StrEnum):
@@ -44,6 +46,8 @@ class Result(Generic[Answer]):
         Figures of the run (nodes of the search tree, merges).
     reason : str
         The cause of a failure, or a remark.
+    trace : Trace or None
+        The choices of a greedy method in order, where ``trace=True`` asked for them.
     """
 
     problem: str
@@ -56,12 +60,32 @@ class Result(Generic[Answer]):
     measures: Mapping[str, float] = field(default_factory=dict)
     counters: Mapping[str, float | str] = field(default_factory=dict)
     reason: str = ""
+    trace: Trace | None = None
 
     def __post_init__(self) -> None:
         if self.status is Status.OPTIMAL and (self.value is None or self.value != self.lower_bound):
             raise ValueError(f"optimal with value {self.value} and lower bound {self.lower_bound}")
         if self.status in (Status.FAILED, Status.SKIPPED) and not self.reason:
             raise ValueError(f"a {self.status} run needs its reason")
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name} {text(value)}" for name, value in self._summary().items() if value is not None)
+        return f"Result({self.problem} by {self.method}: {self.status}, {shown})"
+
+    def _repr_html_(self) -> str:
+        rows: dict[str, object] = {"problem": self.problem, "method": self.method, "status": str(self.status)}
+        rows |= self._summary() | {name.replace("_", " "): value for name, value in self.measures.items()}
+        show = getattr(self.answer, "_repr_html_", None)
+        return facts("Result", rows) + (show() if show else "")
+
+    def _summary(self) -> dict[str, object]:
+        return {
+            "value": self.value,
+            "lower bound": self.lower_bound,
+            "gap": None if self.gap is None else f"{self.gap:.2%}",
+            "seconds": self.seconds,
+            "reason": self.reason or None,
+        }
 
     @property
     def gap(self) -> float | None:

@@ -23,6 +23,7 @@ from .tie_search.extremes import with_extreme_ties
 from .tie_search.steps import StarSteps
 
 _NEIGHBOURS, _WEIGHTED, _DENSITY = range(3)
+_MEASURES = ("neighbours", "weighted neighbours", "connection density")
 _COST = "time O(C Σ|T_v| + Σ_v |T_v| Σ_{t∈T_v} |V_t|) for C centres, memory O(Σ|T_v|)"
 
 
@@ -190,7 +191,7 @@ def _method(
         starts=("2d-star", "2d-true"),
         **attributes,
     )
-    return with_extreme_ties(method, partial(StarSteps, score=score))
+    return with_extreme_ties(method, partial(StarSteps, score=score, measure=_MEASURES[rule]))
 
 
 CD_ODA = _method(

@@ -95,7 +95,7 @@ def _add_heaviest(partial: PartialOverlay, least: int) -> None:
 
 def _steps(instance: TopicInstance, *, runs: int) -> EdgeSteps:
     if runs != 1:
-        raise BadInput("ties=worst and ties=best are for one run: leave option 'runs' at 1")
+        raise BadInput("a trace, ties=worst and ties=best are for one run: leave option 'runs' at 1")
     return EdgeSteps(instance, lambda contributions, degrees: heaviest(contributions), "components")
 
 

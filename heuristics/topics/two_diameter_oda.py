@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -175,8 +176,8 @@ def _count_as_adjacent(u: int, v: int, interest: Interest, stars: _Stars) -> Non
 class _Steps(StarSteps):
     """The choices of 2D-ODA: a node and a class of topics, of which one topic is dropped."""
 
-    def __init__(self, instance: TopicInstance) -> None:
-        super().__init__(instance, Fraction)
+    def __init__(self, instance: TopicInstance, *, grouped: bool = True) -> None:
+        super().__init__(instance, Fraction, "topic density", grouped=grouped)
 
     def after(self, state: State, choice: Choice) -> State:
         centre, c = choice
@@ -184,8 +185,10 @@ class _Steps(StarSteps):
 
     def label(self, choice: Choice) -> str:
         centre, c = choice
-        topic = self.topics[self.members[c]][0]
-        return f"{self.instance.node_label(centre)} {self.instance.topic_label(topic)}"
+        return f"{self.instance.node_label(centre)} {self.instance.topic_label(self.topics[c][0])}"
+
+    def number(self, choice: Choice) -> int:
+        return choice[0] * self.instance.num_topics + self.topics[choice[1]][0]
 
     def scores(self, state: State) -> dict[Choice, Fraction]:
         def missing(u: int, c: int) -> int:
@@ -214,4 +217,5 @@ TWO_DIAMETER_ODA = with_extreme_ties(
         marker="D",
     ),
     _Steps,
+    traced=partial(_Steps, grouped=False),
 )

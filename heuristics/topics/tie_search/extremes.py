@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from ....instances.clock import Clock
@@ -12,8 +13,9 @@ from ....instances.method import Method, Proposal
 from ....instances.overlay import Overlay
 from ....instances.problem import Problem
 from ....instances.topics.instance import TopicInstance
-from ..kernels.ties import TIES
+from ..kernels.ties import TIES, tie_order
 from .steps import Choice, GreedySteps, State
+from .trace import along, by_order, check_traceable, trace_of
 
 EXTREMES = ("worst", "best")
 TIES_OR_EXTREMES = replace(
@@ -35,6 +37,7 @@ class Extreme:
 
     overlay: Overlay
     choices: tuple[str, ...]  # of every step by its labels: a pair of nodes, a centre, or a centre with a topic
+    path: tuple[Choice, ...]  # the same choices by number
     open_steps: int  # the number of steps that had more than one candidate
     states: int  # the number of different states searched
 
@@ -74,11 +77,13 @@ def extreme_ties(
 class SolveUnderTies:
     """`solve` of a method whose option ``ties`` may be ``worst`` or ``best``: exhaustive search for these.
 
-    `steps` takes the instance and, by name, the options other than ``ties``.
+    `steps` takes the instance and, by name, the options other than ``ties``; so does `traced`, whose steps the trace
+    repeats.
     """
 
     solve: Callable[..., Proposal[Overlay]]
     steps: Callable[..., GreedySteps]
+    traced: Callable[..., GreedySteps]
 
     def __call__(
         self,
@@ -88,12 +93,21 @@ class SolveUnderTies:
         seed: int,
         time_limit: float | None,
         ties: str,
+        trace: bool = False,
         **options: Any,
     ) -> Proposal[Overlay]:
+        if trace:
+            check_traceable(instance)
         if ties not in EXTREMES:
-            return self.solve(instance, problem, seed=seed, time_limit=time_limit, ties=ties, **options)
+            proposal = self.solve(instance, problem, seed=seed, time_limit=time_limit, ties=ties, **options)
+            if not trace or proposal.answer is None:
+                return proposal
+            traced = self.traced(instance, **options)
+            pick = by_order(traced, tie_order(ties, seed))
+            return replace(proposal, trace=partial(trace_of, traced, pick, proposal.answer))
+        steps = self.steps(instance, **options)
         try:
-            found = extreme_ties(self.steps(instance, **options), problem.name, ties, clock=Clock(time_limit))
+            found = extreme_ties(steps, problem.name, ties, clock=Clock(time_limit))
         except TooManyStates as error:
             return Proposal(reason=str(error))
         counters: dict[str, float | str] = {
@@ -102,15 +116,23 @@ class SolveUnderTies:
             "states": found.states,
             "choices": "; ".join(found.choices),
         }
-        return Proposal(found.overlay, counters=counters)
+        again = partial(trace_of, steps, along(found.path), found.overlay) if trace else None
+        return Proposal(found.overlay, counters=counters, trace=again)
 
 
 def with_extreme_ties(
-    method: Method[TopicInstance, Overlay], steps: Callable[..., GreedySteps]
+    method: Method[TopicInstance, Overlay],
+    steps: Callable[..., GreedySteps],
+    *,
+    traced: Callable[..., GreedySteps] | None = None,
 ) -> Method[TopicInstance, Overlay]:
-    """The method with ``worst`` and ``best`` among the values of its option ``ties``; see :class:`SolveUnderTies`."""
+    """The method with ``worst`` and ``best`` among the values of its option ``ties``, and with a trace.
+
+    See :class:`SolveUnderTies`; `traced` is `steps` where it is not given.
+    """
     options = tuple(TIES_OR_EXTREMES if option == TIES else option for option in method.options)
-    return replace(method, solve=SolveUnderTies(method.solve, steps), options=options)
+    solve = SolveUnderTies(method.solve, steps, traced or steps)
+    return replace(method, solve=solve, options=options, inputs=(*method.inputs, "trace"))
 
 
 class _Search:
@@ -132,13 +154,14 @@ class _Search:
             self._extreme(self.steps.start())
         finally:
             sys.setrecursionlimit(limit)
-        state, choices, open_steps = self.steps.start(), [], 0
+        state, path, open_steps = self.steps.start(), [], 0
         while (choice := self.seen[self._key(state)][1]) is not None:
             open_steps += self.seen[self._key(state)][2] > 1
-            choices.append(self.steps.label(choice))
+            path.append(choice)
             state = self.steps.after(state, choice)
         overlay = Overlay.from_edges(len(self.steps.nodes), self.steps.edges_of(state))
-        return Extreme(overlay, tuple(choices), open_steps, len(self.seen))
+        choices = tuple(map(self.steps.label, path))
+        return Extreme(overlay, choices, tuple(path), open_steps, len(self.seen))
 
     def _extreme(self, state: State) -> int:
         """The number of further edges where edges count, else the value at the end."""

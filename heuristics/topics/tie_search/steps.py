@@ -7,7 +7,7 @@ are one class with a weight, which keeps the papers' constructions with thousand
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
 from typing import Literal, NamedTuple
@@ -40,21 +40,29 @@ class GreedySteps(ABC):
     ----------
     pairs : list of (int, int)
         All pairs of nodes, in lexicographic order.
-    members, weights, classes_of : tuples
-        Of each class of topics its subscribers and its number of topics, in the order of their first topics; of each
-        node its classes.
+    topics, members, weights, classes_of : tuples
+        Of each class its topics, their subscribers and their number, in the order of the first topics; of each node its
+        classes.
+    measure : str
+        What a choice maximises, as :class:`.Trace` names it.
     depends_on : {"components", "degrees", "edges"}
         What the choices of the next steps depend on: `rest` alone, also the degrees, or also the edges.
     """
 
-    def __init__(self, instance: TopicInstance, depends_on: Literal["components", "degrees", "edges"]) -> None:
+    measure = "contribution"
+
+    def __init__(
+        self, instance: TopicInstance, depends_on: Literal["components", "degrees", "edges"], *, grouped: bool = True
+    ) -> None:
         self.instance, self.depends_on = instance, depends_on
         self.nodes = range(instance.num_nodes)
-        self.topics: dict[tuple[int, ...], list[int]] = {}
+        topics: dict[tuple[tuple[int, ...], int], list[int]] = {}
         for topic in range(instance.num_topics):
-            self.topics.setdefault(tuple(instance.subscribers(topic).tolist()), []).append(topic)
-        self.members = tuple(self.topics)
-        self.weights = tuple(map(len, self.topics.values()))
+            key = tuple(instance.subscribers(topic).tolist()), -1 if grouped else topic
+            topics.setdefault(key, []).append(topic)
+        self.topics = tuple(map(tuple, topics.values()))
+        self.members = tuple(members for members, _ in topics)
+        self.weights = tuple(map(len, self.topics))
         self.classes_of = tuple(tuple(c for c, nodes in enumerate(self.members) if v in nodes) for v in self.nodes)
         self.pairs: list[Edge] = list(combinations(self.nodes, 2))
         self._bits = {pair: 1 << i for i, pair in enumerate(self.pairs)}
@@ -74,6 +82,10 @@ class GreedySteps(ABC):
     @abstractmethod
     def label(self, choice: Choice) -> str:
         """A choice by the labels of its nodes and topics."""
+
+    @abstractmethod
+    def number(self, choice: Choice) -> int:
+        """The number by which rules for ties rank a choice (see :mod:`..kernels.ties`)."""
 
     def edges_of(self, state: State) -> list[Edge]:
         """The edges of a state, in lexicographic order."""
@@ -114,7 +126,7 @@ class EdgeSteps(GreedySteps):
         depends_on: Literal["components", "degrees", "edges"] = "edges",
     ) -> None:
         super().__init__(instance, depends_on)
-        self._choose = choose
+        self.choose = choose
         index: list[dict[int, int]] = []
         self._ranges, first = [], 0
         for members in self.members:
@@ -130,8 +142,8 @@ class EdgeSteps(GreedySteps):
         return State(0, (0,) * len(self.nodes), tuple(range(sum(map(len, self.members)))))
 
     def candidates(self, state: State) -> Sequence[Choice]:
-        contributions = {p: self._contribution(state, p) for p in self.pairs if not self.has_edge(state, p)}
-        return self._choose(contributions, state.degrees) if any(contributions.values()) else []
+        contributions = self.contributions(state)
+        return self.choose(contributions, state.degrees) if any(contributions.values()) else []
 
     def after(self, state: State, choice: Choice) -> State:
         labels = list(state.rest)
@@ -145,6 +157,23 @@ class EdgeSteps(GreedySteps):
 
     def label(self, choice: Choice) -> str:
         return " ".join(map(self.instance.node_label, choice))
+
+    def number(self, choice: Choice) -> int:
+        return choice[0] * len(self.nodes) + choice[1]
+
+    def contributions(self, state: State) -> dict[Edge, int]:
+        """The contribution of every pair that is not an edge, in lexicographic order."""
+        return {p: self._contribution(state, p) for p in self.pairs if not self.has_edge(state, p)}
+
+    def united(self, state: State, pair: Edge) -> Iterator[tuple[int, list[int], list[int]]]:
+        """Each class of which the pair joins two components, with the nodes of both."""
+        for i, j, c in self._common[pair]:
+            if (one := state.rest[i]) != (other := state.rest[j]):
+                labels = [state.rest[k] for k in self._ranges[c]]
+                here, there = (
+                    [v for v, at in zip(self.members[c], labels, strict=True) if at == k] for k in (one, other)
+                )
+                yield c, here, there
 
     def _contribution(self, state: State, pair: Edge) -> int:
         labels = state.rest
@@ -172,11 +201,17 @@ class StarSteps(GreedySteps):
     instance : TopicInstance
     score : callable
         What the centre maximises, given its weighted neighbours and its neighbours over the topics left (P2 §6.1).
+    measure : str
+        The name of the score.
+    grouped : bool
+        Whether topics with the same subscribers are one class.
     """
 
-    def __init__(self, instance: TopicInstance, score: Callable[[int, int], Fraction]) -> None:
-        super().__init__(instance, "edges")
-        self._score = score
+    def __init__(
+        self, instance: TopicInstance, score: Callable[[int, int], Fraction], measure: str, *, grouped: bool = True
+    ) -> None:
+        super().__init__(instance, "edges", grouped=grouped)
+        self._score, self.measure = score, measure
 
     def start(self) -> State:
         return State(0, (0,) * len(self.nodes), self.weights)
@@ -192,6 +227,9 @@ class StarSteps(GreedySteps):
 
     def label(self, choice: Choice) -> str:
         return self.instance.node_label(choice[0])
+
+    def number(self, choice: Choice) -> int:
+        return choice[0]
 
     def scores(self, state: State) -> dict[Choice, Fraction]:
         """The score of every choice."""
