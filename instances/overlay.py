@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -12,9 +12,11 @@ import numpy.typing as npt
 
 from .arrays import Ids, Offsets, connected_components, frozen, sorted_distinct
 from .errors import BadInput
+from .shown import circle, facts, plot, spread_of
 
 if TYPE_CHECKING:
     import networkx as nx
+    from matplotlib.figure import Figure
 
 _ENDS_AT_ONCE = 5_000_000
 
@@ -150,24 +152,28 @@ class Overlay:
 
     @classmethod
     def from_networkx(cls, graph: nx.Graph[Any], instance: LabelledNodes) -> Overlay:
-        """The overlay of a networkx graph on labels of the instance; any other node is bad input."""
+        """The overlay of a networkx graph on labels of the instance, or objects with their text; any other is bad."""
         known = {instance.node_label(v) for v in range(instance.num_nodes)}
-        if unknown := [v for v in graph if v not in known]:
+        if unknown := [v for v in graph if str(v) not in known]:
             raise BadInput(f"unknown node '{unknown[0]}': remove it from the graph or name a node of the instance")
         return cls.from_labels(graph.edges(), instance)
 
     @classmethod
-    def from_labels(cls, edges: Iterable[tuple[str, str]], instance: LabelledNodes) -> Overlay:
-        """The overlay of edges given by node labels; an unknown label or a loop is bad input."""
+    def from_labels(cls, edges: Iterable[tuple[Hashable, Hashable]], instance: LabelledNodes) -> Overlay:
+        """The overlay of edges given by node labels, or objects with their text; an unknown one or a loop is bad."""
         ids = {instance.node_label(v): v for v in range(instance.num_nodes)}
         pairs = []
-        for number, (a, b) in enumerate(edges):
+        for number, (a, b) in enumerate((str(a), str(b)) for a, b in edges):
             if a not in ids or b not in ids:
                 raise BadInput(f"edge {number}: unknown node '{b if a in ids else a}': name a node of the instance")
             if a == b:
                 raise BadInput(f"edge {number}: a loop at '{a}': remove it")
             pairs.append((ids[a], ids[b]))
         return cls.from_edges(instance.num_nodes, pairs)
+
+    def plot(self, instance: LabelledNodes) -> Figure:
+        """Draw the overlay of an instance; see :func:`overlaybench.draw`."""
+        return plot(instance, self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A numpy array is writable again once unpickled: build the overlay from its edges.
@@ -182,6 +188,13 @@ class Overlay:
 
     def __hash__(self) -> int:
         return hash((self.num_nodes, self.edges.tobytes()))
+
+    def __repr__(self) -> str:
+        return f"Overlay({self.num_nodes} nodes, {self.num_edges} edges, maximum degree {self.max_degree})"
+
+    def _repr_html_(self) -> str:
+        rows = {"nodes": self.num_nodes, "edges": self.num_edges, "degrees": spread_of(self.degrees)}
+        return facts("Overlay", rows, circle((self.num_nodes, str), self.edges))
 
 
 def _pairs(edges: npt.ArrayLike) -> npt.NDArray[Any]:

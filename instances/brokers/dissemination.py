@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Ids, frozen
 from ..errors import BadInput
+from ..shown import facts, plot
 from .network import BrokerNetwork
+
+if TYPE_CHECKING:
+    import networkx as nx
+    from matplotlib.figure import Figure
 
 _LOST = -1
 
@@ -52,6 +57,26 @@ class Dissemination:
         """The number of messages."""
         return len(self.messages)
 
+    def to_networkx(self, instance: BrokerNetwork) -> nx.DiGraph[str]:
+        """The links on the brokers' labels: attribute ``soft``, and ``messages``, how many cross it."""
+        import networkx as nx
+
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        label = instance.tree.label
+        graph.add_nodes_from(label(b) for b in range(instance.num_brokers))
+        for a, b in instance.tree.links.tolist():
+            graph.add_edge(label(a), label(b), soft=False, messages=0)
+            graph.add_edge(label(b), label(a), soft=False, messages=0)
+        for a, b in self.soft_links.tolist():
+            graph.add_edge(label(a), label(b), soft=True, messages=0)
+        for _, a, b in self.messages.tolist():
+            graph.edges[label(a), label(b)]["messages"] += 1
+        return graph
+
+    def plot(self, instance: BrokerNetwork) -> Figure:
+        """Draw the soft links over the tree of an instance; see :func:`overlaybench.draw`."""
+        return plot(instance, self)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Dissemination, (self.soft_links, self.messages)
 
@@ -64,6 +89,12 @@ class Dissemination:
 
     def __hash__(self) -> int:
         return hash((self.soft_links.tobytes(), self.messages.tobytes()))
+
+    def __repr__(self) -> str:
+        return f"Dissemination({len(self.soft_links)} soft links, {self.num_messages} messages)"
+
+    def _repr_html_(self) -> str:
+        return facts("Dissemination", {"soft links": len(self.soft_links), "messages": self.num_messages})
 
 
 class Arrivals:

@@ -5,15 +5,20 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Ids, Offsets, frozen
 from ..errors import BadInput
+from ..shown import circle, facts, plot
 from .predicates import Publications, Subscriptions, matching_brokers
 from .tree import BrokerTree
+
+if TYPE_CHECKING:
+    import networkx as nx
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +116,20 @@ class BrokerNetwork:
             sha.update(np.ascontiguousarray(part, dtype="<i8").tobytes())
         return sha.hexdigest()
 
+    def to_networkx(self) -> nx.Graph[str]:
+        """The primary tree on the brokers' labels, with the ``delay`` of each link in microseconds."""
+        import networkx as nx
+
+        graph: nx.Graph[str] = nx.Graph()
+        graph.add_nodes_from(self.tree.label(b) for b in range(self.num_brokers))
+        for (a, b), delay in zip(self.tree.links.tolist(), self.tree.delays.tolist(), strict=True):
+            graph.add_edge(self.tree.label(a), self.tree.label(b), delay=delay)
+        return graph
+
+    def plot(self, *answers: object) -> Figure:
+        """Draw the instance, or answers to it side by side; see :func:`overlaybench.draw`."""
+        return plot(self, *answers)
+
     def __reduce__(self) -> tuple[Any, ...]:
         given = (self.tree, self.subscriptions, self.publications, self.radius, self.fanout, self.attributes)
         return BrokerNetwork, given
@@ -125,4 +144,19 @@ class BrokerNetwork:
         return (
             f"BrokerNetwork({self.num_brokers} brokers, {len(self.subscriptions)} subscriptions, "
             f"{len(self.publications)} publications, {self.digest[:12]})"
+        )
+
+    def _repr_html_(self) -> str:
+        return facts(
+            "BrokerNetwork",
+            {
+                "brokers": self.num_brokers,
+                "subscriptions": len(self.subscriptions),
+                "publications": len(self.publications),
+                "attributes": len(self.attributes),
+                "radius of soft links": self.radius,
+                "fanout": self.fanout,
+                "digest": self.digest[:12],
+            },
+            circle((self.num_brokers, self.tree.label), self.tree.links),
         )

@@ -58,6 +58,9 @@ class Subscriptions:
         """The number of attributes that each subscription restricts, shape (S,)."""
         return np.asarray(((self.lows > LOWEST) | (self.highs < HIGHEST)).sum(axis=1))
 
+    def __repr__(self) -> str:
+        return f"Subscriptions({len(self)} on {self.lows.shape[1]} attributes)"
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Subscriptions, (self.brokers, self.lows, self.highs)
 
@@ -93,6 +96,9 @@ class Publications:
 
     def __len__(self) -> int:
         return len(self.times)
+
+    def __repr__(self) -> str:
+        return f"Publications({len(self)} on {self.values.shape[1]} attributes)"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Publications, (self.times, self.sources, self.values)

@@ -94,6 +94,9 @@ class BrokerTree:
         order = np.lexsort(pairs.T[::-1])
         return cls(pairs[order], each[order], caps, labels)
 
+    def __repr__(self) -> str:
+        return f"BrokerTree({self.num_brokers} brokers)"
+
     @property
     def num_brokers(self) -> int:
         """The number of brokers."""

@@ -6,14 +6,19 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import BadInput
 from ..labels import distinct_labels
+from ..shown import facts, matrix, plot
 from .core_prices import check_metric
+
+if TYPE_CHECKING:
+    import networkx as nx
+    from matplotlib.figure import Figure
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -212,6 +217,23 @@ class ContentInstance:
         sha.update(self.subscriptions.view(np.uint8).data)
         return sha.hexdigest()
 
+    def to_networkx(self) -> nx.Graph[tuple[str, str]]:
+        """The prices as a graph on ("user", label) and ("broker", label): every possible link, with its ``weight``."""
+        import networkx as nx
+
+        graph: nx.Graph[tuple[str, str]] = nx.Graph()
+        users = [("user", self.user_label(u)) for u in range(self.num_users)]
+        brokers = [("broker", self.broker_label(b)) for b in range(self.num_brokers)]
+        graph.add_nodes_from((*users, *brokers))
+        graph.add_weighted_edges_from((users[u], brokers[b], price) for (u, b), price in np.ndenumerate(self.access))
+        core = ((a, b, price) for (a, b), price in np.ndenumerate(self.core) if a < b)
+        graph.add_weighted_edges_from((brokers[a], brokers[b], price) for a, b, price in core)
+        return graph
+
+    def plot(self, *answers: object) -> Figure:
+        """Draw the instance, or answers to it side by side; see :func:`overlaybench.draw`."""
+        return plot(self, *answers)
+
     def __reduce__(self) -> tuple[Any, ...]:
         # A pickled numpy array is writable after loading; the values need no second check.
         return _from_pickle, ({name: getattr(self, name) for name in self.__dataclass_fields__},)
@@ -226,6 +248,25 @@ class ContentInstance:
         return (
             f"ContentInstance({self.num_users} users, {self.num_brokers} brokers, {self.num_channels} channels, "
             f"{self.digest[:12]})"
+        )
+
+    def _repr_html_(self) -> str:
+        return facts(
+            "ContentInstance",
+            {
+                "users": self.num_users,
+                "brokers": self.num_brokers,
+                "channels": self.num_channels,
+                "subscriptions": int(self.subscriptions.sum()),
+                "traffic of all users": float(self.demands.sum()),
+                "total capacity": float(self.capacities.sum()),
+                "digest": self.digest[:12],
+            },
+            matrix(
+                (self.num_users, self.user_label),
+                (self.num_channels, self.channel_label),
+                lambda user: np.flatnonzero(self.subscriptions[user]),
+            ),
         )
 
 

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Ids, frozen
 from ..errors import BadInput
+from ..shown import facts, plot, spread_of
+
+if TYPE_CHECKING:
+    import networkx as nx
+    from matplotlib.figure import Figure
+
+    from .instance import ContentInstance
 
 Links = tuple[tuple[int, int], ...]
 
@@ -69,6 +76,27 @@ class ContentOverlay:
         object.__setattr__(self, "brokers", brokers)
         object.__setattr__(self, "trees", tuple(self.trees))
 
+    def to_networkx(self, instance: ContentInstance) -> nx.Graph[tuple[str, str]]:
+        """The links in use on ("user", label) and ("broker", label), with the price of each as ``weight``.
+
+        An answer to ``content-mst`` names no trees: the graph then has the links of users only.
+        """
+        import networkx as nx
+
+        graph: nx.Graph[tuple[str, str]] = nx.Graph()
+        brokers = [("broker", instance.broker_label(b)) for b in range(instance.num_brokers)]
+        graph.add_nodes_from(brokers)
+        for user, broker in enumerate(self.brokers.tolist()):
+            price = float(instance.access[user, broker])
+            graph.add_edge(("user", instance.user_label(user)), brokers[broker], weight=price)
+        for a, b in {link for tree in self.trees for link in tree.links}:
+            graph.add_edge(brokers[a], brokers[b], weight=float(instance.core[a, b]))
+        return graph
+
+    def plot(self, instance: ContentInstance) -> Figure:
+        """Draw the overlay of an instance; see :func:`overlaybench.draw`."""
+        return plot(instance, self)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return ContentOverlay, (self.brokers, self.trees)
 
@@ -82,3 +110,13 @@ class ContentOverlay:
 
     def __repr__(self) -> str:
         return f"ContentOverlay({len(self.brokers)} users, {len(self.trees)} trees)"
+
+    def _repr_html_(self) -> str:
+        users = np.bincount(self.brokers)
+        rows = {
+            "users": len(self.brokers),
+            "brokers with users": int((users > 0).sum()),
+            "users of such a broker": spread_of(users[users > 0]),
+            "routing trees": len(self.trees),
+        }
+        return facts("ContentOverlay", rows)

@@ -13,9 +13,11 @@ import numpy.typing as npt
 
 from ..arrays import Ids, frozen
 from ..errors import BadInput
+from ..shown import circle, facts, plot
 
 if TYPE_CHECKING:
     import networkx as nx
+    from matplotlib.figure import Figure
 
 Costs = npt.NDArray[np.int64]
 _LARGEST_SUM = 2**53
@@ -133,6 +135,10 @@ class SteinerInstance:
         )
         return graph
 
+    def plot(self, *answers: object) -> Figure:
+        """Draw the instance, or answers to it side by side; see :func:`overlaybench.draw`."""
+        return plot(self, *answers)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return SteinerInstance, (self.num_nodes, self.edges, self.costs, self.terminals)
 
@@ -144,6 +150,16 @@ class SteinerInstance:
 
     def __repr__(self) -> str:
         return f"SteinerInstance({self.num_nodes} nodes, {self.num_edges} edges, {self.num_terminals} terminals)"
+
+    def _repr_html_(self) -> str:
+        rows = {
+            "nodes": self.num_nodes,
+            "edges": self.num_edges,
+            "terminals": self.num_terminals,
+            "digest": self.digest[:12],
+        }
+        picture = circle((self.num_nodes, self.node_label), self.edges, set(self.terminals.tolist()))
+        return facts("SteinerInstance", rows, picture)
 
 
 def _check_nodes(what: str, nodes: npt.NDArray[np.integer], num_nodes: int) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BadInput
-from .files import subscriptions
 from .instance import TopicInstance
 
 if TYPE_CHECKING:
@@ -52,12 +51,4 @@ def _label(graph_node: Hashable, kind: str) -> str:
 
 def to_bipartite(instance: TopicInstance) -> nx.Graph[tuple[str, str]]:
     """The subscriptions as a bipartite networkx graph on ("node", label) and ("topic", label)."""
-    import networkx as nx
-
-    graph: nx.Graph[tuple[str, str]] = nx.Graph()
-    for node, topics in subscriptions(instance).items():
-        graph.add_node(("node", node), bipartite=0)
-        for topic in topics:
-            graph.add_node(("topic", topic), bipartite=1)
-            graph.add_edge(("node", node), ("topic", topic))
-    return graph
+    return instance.to_networkx()

@@ -14,9 +14,15 @@ import numpy.typing as npt
 from ..arrays import Ids, Offsets, frozen, sorted_distinct, transposed
 from ..errors import BadInput
 from ..labels import distinct_labels, natural_order
+from ..shown import facts, matrix, plot, spread_of
 
 if TYPE_CHECKING:
+    import networkx as nx
+    import pandas as pd
+    import polars as pl
     import pyarrow as pa
+    import scipy.sparse as sp
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,6 +234,48 @@ class TopicInstance:
         sha.update(self.node_topics.astype("<i4", copy=False).tobytes())
         return sha.hexdigest()
 
+    def to_arrow(self) -> pa.Table:
+        """A pyarrow table with the columns ``node`` and ``topic``, a row a subscription."""
+        import pyarrow as pa
+
+        nodes = pa.array([self.node_label(v) for v in range(self.num_nodes)], pa.string())
+        topics = pa.array([self.topic_label(t) for t in range(self.num_topics)], pa.string())
+        node_ids = np.repeat(np.arange(self.num_nodes), np.diff(self.node_offsets))
+        return pa.table({"node": nodes.take(pa.array(node_ids)), "topic": topics.take(pa.array(self.node_topics))})
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A pandas DataFrame with the columns ``node`` and ``topic``, a row a subscription."""
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> pl.DataFrame:
+        """A polars DataFrame with the columns ``node`` and ``topic``, a row a subscription."""
+        import polars as pl
+
+        return pl.DataFrame(self.to_arrow())
+
+    def to_networkx(self) -> nx.Graph[tuple[str, str]]:
+        """A bipartite networkx graph on ("node", label) and ("topic", label) with attribute ``bipartite`` 0 and 1."""
+        import networkx as nx
+
+        graph: nx.Graph[tuple[str, str]] = nx.Graph()
+        nodes = [("node", self.node_label(v)) for v in range(self.num_nodes)]
+        topics = [("topic", self.topic_label(t)) for t in range(self.num_topics)]
+        graph.add_nodes_from(nodes, bipartite=0)
+        graph.add_nodes_from(topics, bipartite=1)
+        graph.add_edges_from((nodes[v], topics[t]) for v in range(self.num_nodes) for t in self.topics_of(v).tolist())
+        return graph
+
+    def to_scipy(self) -> sp.csr_array:
+        """A SciPy sparse matrix of booleans, nodes × topics."""
+        import scipy.sparse as sp
+
+        ones = np.ones(self.num_subscriptions, dtype=np.bool_)
+        return sp.csr_array((ones, self.node_topics, self.node_offsets), shape=(self.num_nodes, self.num_topics))
+
+    def plot(self, *answers: object) -> Figure:
+        """Draw the instance, or answers to it side by side; see :func:`overlaybench.draw`."""
+        return plot(self, *answers)
+
     def __reduce__(self) -> tuple[Any, ...]:
         # A numpy array is writable again once unpickled: build the instance from half of its arrays.
         return TopicInstance, (self.node_offsets, self.node_topics, self.node_labels, self.topic_labels)
@@ -242,4 +290,18 @@ class TopicInstance:
         return (
             f"TopicInstance({self.num_nodes} nodes, {self.num_topics} topics, "
             f"{self.num_subscriptions} subscriptions, {self.digest[:12]})"
+        )
+
+    def _repr_html_(self) -> str:
+        return facts(
+            "TopicInstance",
+            {
+                "nodes": self.num_nodes,
+                "topics": self.num_topics,
+                "subscriptions": self.num_subscriptions,
+                "topics of a node": spread_of(np.diff(self.node_offsets)),
+                "subscribers of a topic": spread_of(np.diff(self.topic_offsets)),
+                "digest": self.digest[:12],
+            },
+            matrix((self.num_nodes, self.node_label), (self.num_topics, self.topic_label), self.topics_of),
         )

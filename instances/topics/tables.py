@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ..errors import BadInput
 from .instance import TopicInstance
 
@@ -107,23 +105,14 @@ def write_separated(instance: TopicInstance, path: Path, delimiter: str) -> None
     """Write the columns ``node`` and ``topic`` with a header."""
     from pyarrow import csv as arrow_csv
 
-    arrow_csv.write_csv(_table(instance), path, arrow_csv.WriteOptions(delimiter=delimiter))
+    arrow_csv.write_csv(instance.to_arrow(), path, arrow_csv.WriteOptions(delimiter=delimiter))
 
 
 def write_parquet(instance: TopicInstance, path: Path) -> None:
     """Write the columns ``node`` and ``topic``."""
     import pyarrow.parquet as pq
 
-    pq.write_table(_table(instance), path)
-
-
-def _table(instance: TopicInstance) -> pa.Table:
-    import pyarrow as pa
-
-    nodes = pa.array([instance.node_label(v) for v in range(instance.num_nodes)], pa.string())
-    topics = pa.array([instance.topic_label(t) for t in range(instance.num_topics)], pa.string())
-    node_ids = np.repeat(np.arange(instance.num_nodes), np.diff(instance.node_offsets))
-    return pa.table({"node": nodes.take(pa.array(node_ids)), "topic": topics.take(pa.array(instance.node_topics))})
+    pq.write_table(instance.to_arrow(), path)
 
 
 def _check_size(metadata: pq.FileMetaData) -> None:
