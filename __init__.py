@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .instances.option import Option
     from .instances.overlay import Overlay
     from .instances.overlay_files import read_overlay, write_overlay
+    from .instances.plug_in import method, workload
     from .instances.problem import Problem
     from .instances.result import Result, Status
     from .instances.steiner.instance import SteinerInstance
@@ -43,8 +44,10 @@ else:
         "TopicInstance": "instances.topics.instance",
         "WORKLOADS": "instances.catalogue",
         "Workload": "instances.workload",
+        "method": "instances.plug_in",
         "read_overlay": "instances.overlay_files",
         "read_topics": "instances.topics.files",
+        "workload": "instances.plug_in",
         "write_overlay": "instances.overlay_files",
         "write_topics": "instances.topics.files",
     }
@@ -79,8 +82,10 @@ __all__ = [
     "SteinerInstance",
     "TopicInstance",
     "Workload",
+    "method",
     "read_overlay",
     "read_topics",
+    "workload",
     "write_overlay",
     "write_topics",
 ]

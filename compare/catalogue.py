@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 from collections.abc import Iterator
 from functools import cache
@@ -11,6 +10,7 @@ from typing import Any
 
 from ..instances.catalogue import KINDS, PROBLEMS, ROOMS, WORKLOADS, Catalogue, methods_of
 from ..instances.method import Method
+from .plug_in_code import plug_in_digest, syntax_digest
 
 EQUAL_VERSIONS = ("8f3327e5d563",)
 """Earlier code versions that give the answers of the present one: a stored run of theirs is not repeated.
@@ -45,14 +45,29 @@ def code_version(root: Path = _ROOT) -> str:
 
     Cost: half a second, once a process. It may differ between versions of Python.
     """
-    sha = hashlib.sha256()
-    for file in _sources(root):
-        tree = ast.parse(file.read_bytes())
-        for node in ast.walk(tree):
-            if isinstance(body := getattr(node, "body", None), list):
-                node.body = [statement for statement in body if not _is_text(statement)]  # type: ignore[attr-defined]
-        sha.update(f"{file.relative_to(root).as_posix()}\n{ast.unparse(tree)}\n".encode())
-    return sha.hexdigest()[:12]
+    return syntax_digest({file.relative_to(root).as_posix(): file for file in _sources(root)})
+
+
+def version_of(method: str, problem: str, ours: str | None = None) -> str:
+    """The code version of runs: :func:`code_version`, and where they use plug-ins, a ``+`` and a digest of those.
+
+    Parameters
+    ----------
+    method, problem : str
+        Names in the catalogues.
+    ours : str, optional
+        A stored version to use instead of :func:`code_version`.
+    """
+    used = {id(METHODS[method].answering(problem)), id(PROBLEMS[problem])}
+    every = {**METHODS.plug_ins, **PROBLEMS.plug_ins}
+    plug_ins = {reference: item for reference, item in every.items() if id(item) in used}
+    own = code_version() if ours is None else ours
+    return f"{own}+{plug_in_digest(plug_ins)}" if plug_ins else own
+
+
+def own_part(version: str) -> str:
+    """The part of a code version that is a version of this project's code."""
+    return version.partition("+")[0]
 
 
 @cache
@@ -66,11 +81,3 @@ def source_digest() -> str:
 
 def _sources(root: Path) -> list[Path]:
     return [file for floor in ("instances", "heuristics", "models") for file in sorted((root / floor).rglob("*.py"))]
-
-
-def _is_text(statement: ast.stmt) -> bool:
-    return (
-        isinstance(statement, ast.Expr)
-        and isinstance(statement.value, ast.Constant)
-        and isinstance(statement.value.value, str)
-    )

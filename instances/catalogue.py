@@ -12,6 +12,7 @@ from .errors import BadInput, unknown
 from .kind import Kind
 from .method import Method
 from .problem import Problem
+from .references import object_named
 from .workload import Workload
 
 ROOMS = ("topics", "brokers", "content", "steiner")
@@ -26,7 +27,10 @@ Item = TypeVar("Item", bound=_Named)
 
 
 class Catalogue(Mapping[str, Item]):
-    """Items by name, loaded at the first access: the project's own and those that installed packages register.
+    """Items by name, loaded at the first access: the project's own, and plug-ins of others.
+
+    Installed packages register plug-ins as entry points; any other is named as ``module:NAME``, once, and is known by
+    its own name from then on.
 
     Parameters
     ----------
@@ -40,6 +44,13 @@ class Catalogue(Mapping[str, Item]):
         The type of a registered item.
     join : callable, optional
         Combines two items of one name, or raises ValueError. Without it, names must be distinct.
+
+    Attributes
+    ----------
+    errors : tuple of BadInput
+        An error for each registered item that cannot be loaded; all others are in the catalogue.
+    plug_ins : mapping
+        The plug-ins known so far, by reference (``module:NAME``).
     """
 
     def __init__(
@@ -53,9 +64,16 @@ class Catalogue(Mapping[str, Item]):
     ) -> None:
         self._noun, self._load, self._group, self._kind, self._join = noun, load, group, kind, join
         self._errors: dict[str, BadInput] = {}
+        self._entries: dict[str, Item] = {}
+        self._added: dict[str, Item] = {}
+        self._with_added: dict[str, Item] | None = None
+
+    @property
+    def _items(self) -> dict[str, Item]:
+        return self._registered if self._with_added is None else self._with_added
 
     @cached_property
-    def _items(self) -> dict[str, Item]:
+    def _registered(self) -> dict[str, Item]:
         items: dict[str, Item] = {}
         for item in self._load():
             self._add(item, items)
@@ -66,6 +84,7 @@ class Catalogue(Mapping[str, Item]):
                 if not isinstance(registered, self._kind):
                     raise TypeError(f"it is a {type(registered).__name__}, not a {self._kind.__name__}")
                 self._add(registered, items)
+                self._entries[entry.value] = registered
             except Exception as error:
                 package = entry.dist.name if entry.dist else entry.value
                 self._errors[entry.name] = BadInput(
@@ -83,8 +102,33 @@ class Catalogue(Mapping[str, Item]):
 
     @property
     def errors(self) -> tuple[BadInput, ...]:
-        """An error for each registered item that cannot be loaded; all others are in the catalogue."""
         return tuple(self._errors.values()) if len(self) else ()
+
+    @property
+    def plug_ins(self) -> Mapping[str, Item]:
+        return {**self._entries, **self._added} if len(self) else {}
+
+    def register(self, reference: str, item: Item) -> None:
+        """Know a plug-in by its name, instead of an earlier one of the same reference.
+
+        Raises
+        ------
+        BadInput
+            If its name is that of another item.
+        """
+        if any(item is each for each in self.plug_ins.values()):
+            return
+        items, added = dict(self._registered), {**self._added, reference: item}
+        if reference.startswith("__main__:"):  # a notebook's cell was changed and run again
+            replaced = [at for at, one in added.items() if one is not item and one.name == item.name]
+            for at in (at for at in replaced if at.startswith("__main__:")):
+                del added[at]
+        try:
+            for one in added.values():
+                self._add(one, items)
+        except ValueError as error:
+            raise BadInput(f"{self._noun} '{reference}': {error}: give it another name") from None
+        self._added, self._with_added = added, items
 
     def __getitem__(self, name: str) -> Item:
         return self._items[name]
@@ -95,10 +139,22 @@ class Catalogue(Mapping[str, Item]):
     def __len__(self) -> int:
         return len(self._items)
 
-    def named(self, name: str) -> Item:
-        """The item of that name; an unknown one is bad input that names the nearest."""
+    def named(self, name: str | Item) -> Item:
+        """The item of that name, or that a reference ``module:NAME`` leads to; an item itself is returned as it is.
+
+        Raises
+        ------
+        BadInput
+            If the name is unknown (it suggests the nearest), or the reference leads to no such item.
+        """
+        if not isinstance(name, str):
+            return name
         if name in self:
             return self[name]
+        if ":" in name:
+            item: Any = object_named(name, self._noun, self._kind)
+            self.register(name, item)
+            return self[item.name]
         raise self._errors.get(name) or unknown(self._noun, name, self)
 
 
@@ -129,8 +185,10 @@ def _of_all_rooms(kind: type) -> Iterator[Any]:
         yield from defined_in(f"{__package__}.{room}", kind)
 
 
-PROBLEMS: Catalogue[Problem[Any, Any]] = Catalogue("problem", lambda: _of_all_rooms(Problem))
-KINDS: Catalogue[Kind[Any, Any]] = Catalogue("kind", lambda: _of_all_rooms(Kind))
+PROBLEMS: Catalogue[Problem[Any, Any]] = Catalogue(
+    "problem", lambda: _of_all_rooms(Problem), group="overlaybench.problems", kind=Problem
+)
+KINDS: Catalogue[Kind[Any, Any]] = Catalogue("kind", lambda: _of_all_rooms(Kind), kind=Kind)
 WORKLOADS: Catalogue[Workload[Any]] = Catalogue(
     "workload", lambda: _of_all_rooms(Workload), group="overlaybench.workloads", kind=Workload
 )

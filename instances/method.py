@@ -204,10 +204,13 @@ def judged(
         status = proposal.status or Status.FAILED
         if status in (Status.OPTIMAL, Status.FEASIBLE):
             return failed(reason=f"status {status} without an answer")
-        reason = proposal.reason or ("no answer and no reason" if status is Status.FAILED else "")
+        unexplained = "no answer and no reason" if status in (Status.FAILED, Status.SKIPPED) else ""
+        reason = proposal.reason or unexplained
         return result(status=status, lower_bound=bound, reason=reason)
     if proposal.status is Status.FAILED:
         return failed(reason=proposal.reason or "the method reported a failure")
+    if proposal.status is Status.SKIPPED:
+        return failed(reason="status skipped with an answer")
     if violations := problem.violations(instance, proposal.answer):
         return failed(reason="invalid answer: " + "; ".join(violations))
     value = problem.value(instance, proposal.answer)

@@ -20,7 +20,7 @@ from pyspark.core.broadcast import Broadcast
 
 from ...instances.errors import BadInput
 from ...instances.method import Method
-from ..catalogue import code_version, kind_named, method_named, problem_named, source_digest
+from ..catalogue import code_version, kind_named, method_named, own_part, problem_named, source_digest
 from .isolation import IsolatedRun, Job, Solver
 from .processes import memory_bounded
 from .progress import Progress
@@ -248,10 +248,11 @@ def _work(shared: Broadcast[_Round], failure: Accumulator[str]) -> None:
 
 
 def _check_code(task: Task, source: str) -> None:
-    """Raise where the code of this worker is not that of the driver."""
-    if source_digest() != source and code_version() != task.code_version:
+    """Raise where this project's code in this worker is not that of the driver, which sends that of plug-ins."""
+    wanted = own_part(task.code_version)
+    if source_digest() != source and code_version() != wanted:
         raise BadInput(
-            f"a worker has code of version {code_version()}, the study is for {task.code_version}: "
+            f"a worker has code of version {code_version()}, the study is for {wanted}: "
             "give its workers the driver's code (`overlaybench archive`)"
         )
 

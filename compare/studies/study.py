@@ -6,15 +6,17 @@ import itertools
 import re
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ...instances.errors import BadInput, unknown
 from ...instances.files import read_text
 from ...instances.option import Value
-from ..catalogue import code_version, method_named, problem_named
+from ...instances.references import modules_beside
+from ..catalogue import method_named, problem_named, version_of
 from .plot import Plot, read_plots
 from .recipe import Recipe, freeze
 from .sources import Sources
@@ -81,11 +83,12 @@ class Study:
         on the same instance are consecutive.
         """
         by_key: dict[str, Task] = {}
+        versions = cache(version_of)
         sizes = {instance.digest: instance.size for instance in index.values()}
         for recipe, runs in itertools.product(self.recipes, self.runs):
             instance = index.get(recipe.to_json())
             if instance is not None and runs.admits(recipe, instance):
-                for task in self._tasks(recipe, instance.digest, runs):
+                for task in self._tasks(recipe, instance.digest, runs, versions):
                     by_key.setdefault(task.key, task)
 
         def order(task: Task) -> tuple[float, int, str, str]:
@@ -93,7 +96,7 @@ class Study:
 
         return sorted(by_key.values(), key=order)
 
-    def _tasks(self, recipe: Recipe, digest: str, runs: Runs) -> Iterator[Task]:
+    def _tasks(self, recipe: Recipe, digest: str, runs: Runs, versions: Callable[[str, str], str]) -> Iterator[Task]:
         problems, text = [name for name in runs.problems if problem_named(name).kind == recipe.kind], recipe.to_json()
         for problem, (method, options), repeat in itertools.product(problems, runs.methods, range(runs.repeats)):
             # Ten thousand tasks share a few texts.
@@ -108,7 +111,7 @@ class Study:
                 seed=derived_seed(str(self.seed), digest, problem, method, complete, str(repeat)),
                 time_limit=runs.time_limit,
                 memory_limit=runs.memory_limit,
-                code_version=code_version(),
+                code_version=versions(method, problem),
             )
 
 
@@ -126,7 +129,7 @@ def read_study(path: Path) -> Study:
         Names the file, the table and the fix.
     """
     spec = read_text(path, _MOST_BYTES)
-    with located(str(path)):
+    with located(str(path)), modules_beside(path.parent):
         if _DEEP_KEY.search(spec):  # for a key of n parts tomllib takes n² of time and memory
             raise BadInput("has a name with more than 64 dots: see the README for what a study looks like")
         try:
@@ -164,8 +167,9 @@ def _runs(table: dict[str, Any], data: dict[str, Any], recipes: list[Recipe]) ->
     if not problems or not methods:
         raise BadInput("needs problems and methods, at least one of each")
     families = {recipe.family for recipe in recipes}
+    problems = [problem_named(str(problem)).name for problem in problems]
     for problem in problems:
-        if (kind := problem_named(str(problem)).kind) not in {recipe.kind for recipe in recipes}:
+        if (kind := problem_named(problem).kind) not in {recipe.kind for recipe in recipes}:
             raise BadInput(f"problem '{problem}' needs instances of the kind '{kind}', and the study has none")
     variants = (variant for method in methods for variant in _variants(method))
     chosen = list(itertools.islice(variants, _MOST_RUNS + 1))
@@ -189,12 +193,10 @@ def _runs(table: dict[str, Any], data: dict[str, Any], recipes: list[Recipe]) ->
 def _variants(method: object) -> Iterator[tuple[str, tuple[tuple[str, Value], ...]]]:
     """``"gm"``, or ``{method = "low-oda", k = [2, 3]}`` with every combination of the options' values."""
     if isinstance(method, str):
-        method_named(method)
-        yield method, ()
+        yield method_named(method).name, ()
         return
     if not isinstance(method, dict) or not isinstance(method.get("method"), str):
         raise BadInput(f'a method is a name or {{method = "name", option = value}}, not {method!r}')
-    name = method["method"]
-    method_named(name)
+    name = method_named(method["method"]).name
     for values in grid({key: value for key, value in method.items() if key != "method"}):
         yield name, freeze(values)

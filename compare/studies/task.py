@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 
 from ...instances.option import Value
-from ..catalogue import EQUAL_VERSIONS, METHODS
+from ..catalogue import EQUAL_VERSIONS, METHODS, own_part
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,8 @@ class Task:
     @property
     def earlier_keys(self) -> list[str]:
         """The keys of the same task under the code versions that give equal answers."""
-        return [replace(self, code_version=version).key for version in EQUAL_VERSIONS]
+        plug_ins = self.code_version.removeprefix(own_part(self.code_version))
+        return [replace(self, code_version=version + plug_ins).key for version in EQUAL_VERSIONS]
 
     @property
     def exact(self) -> bool:

@@ -263,8 +263,10 @@ def test_the_gap_is_relative_to_the_value(value: float | None, bound: float | No
     assert relative_gap(value, bound) == (gap if gap is None else pytest.approx(gap))
 
 
-def test_the_statuses_are_the_five_words() -> None:
-    assert [str(status) for status in Status] == ["optimal", "feasible", "infeasible", "time-limit", "failed"]
+def test_the_statuses_are_the_six_words() -> None:
+    assert [str(status) for status in Status] == [
+        *("optimal", "feasible", "infeasible", "time-limit", "failed", "skipped"),
+    ]
 
 
 @property_test(100, st.text())

@@ -1,0 +1,199 @@
+"""The code behind plug-ins: the files of their modules, and a digest of it for the keys of runs."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import pickle
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import fields, is_dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+_OURS = "overlaybench"
+_WRAPPED = ("py_func", "__wrapped__", "__func__", "fget")
+_NO_CODE = ("__module__", "__doc__", "__dict__", "__weakref__", "__qualname__", "__firstlineno__", "__annotations__")
+
+
+def syntax_digest(files: Mapping[str, Path]) -> str:
+    """A digest (12 hexadecimal digits) of Python files by name, in their order, without comments and docstrings.
+
+    It may differ between versions of Python.
+    """
+    sha = hashlib.sha256()
+    for name, file in files.items():
+        tree = ast.parse(file.read_bytes())
+        for node in ast.walk(tree):
+            if isinstance(body := getattr(node, "body", None), list):
+                node.body = [statement for statement in body if not _is_text(statement)]  # type: ignore[attr-defined]
+        sha.update(f"{name}\n{ast.unparse(tree)}\n".encode())
+    return sha.hexdigest()[:12]
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )
+
+
+def plug_in_digest(plug_ins: Mapping[str, Any]) -> str:
+    """A digest (12 hexadecimal digits) of the code of plug-ins, by reference.
+
+    That of a module is the syntax of its files (see :func:`plug_in_files`). Of an object that was defined in
+    ``__main__`` (a notebook), it is the compiled code and the constants of all that it refers to there.
+    """
+    python = {name: file for name, file in plug_in_files(plug_ins).items() if file.suffix == ".py"}
+    parts = [syntax_digest(python)]
+    for reference, item in sorted(plug_ins.items(), key=lambda pair: pair[0]):
+        if _is_main(reference):
+            parts += _parts(item, {})
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
+
+
+def plug_in_files(plug_ins: Mapping[str, Any]) -> dict[str, Path]:
+    """The files that plug-ins need, by their path below a folder on Python's path.
+
+    These are all files of each one's module or package, and of the modules that those import, as far as they are
+    neither installed nor Python's own.
+    """
+    found: dict[str, Path] = {}
+    waiting = {name for reference, item in plug_ins.items() for name in _modules(reference, item)}
+    seen: set[str] = set()
+    while waiting - seen:
+        seen.add(top := min(waiting - seen))
+        files = dict(_files(top))
+        found |= files
+        imported = {name for file in files.values() if file.suffix == ".py" for name in _imports(file)}
+        waiting |= {name for name in imported - seen if _is_local(name)}
+    return dict(sorted(found.items()))
+
+
+def _is_main(reference: str) -> bool:
+    return reference.startswith("__main__:")
+
+
+def _modules(reference: str, item: Any) -> Iterator[str]:
+    if not _is_main(reference):
+        yield reference.partition(":")[0].partition(".")[0]
+        return
+    referred: dict[int, Any] = {}
+    list(_parts(item, referred))
+    names = {
+        value.__name__ if isinstance(value, ModuleType) else str(getattr(value, "__module__", ""))
+        for value in referred.values()
+    }
+    yield from (top for name in sorted(names) if _is_local(top := name.partition(".")[0]))
+
+
+def _files(top: str) -> Iterator[tuple[str, Path]]:
+    for folder, file in _locations(top):
+        if file is not None:
+            yield file.name, file
+        else:
+            for path in sorted(folder.rglob("*")):
+                name = path.relative_to(folder.parent)
+                hidden = any(part.startswith(".") or part == "__pycache__" for part in name.parts)
+                if path.is_file() and not hidden:
+                    yield name.as_posix(), path
+
+
+def _locations(top: str) -> list[tuple[Path, Path | None]]:
+    """Where a top-level module is: the folders of a package (and None), or a file and its folder."""
+    spec = None
+    with suppress(ValueError, ImportError):
+        spec = find_spec(top)
+    if spec is None:
+        return []
+    if spec.submodule_search_locations is not None:
+        return [(Path(folder), None) for folder in spec.submodule_search_locations]
+    return [(Path(spec.origin).parent, Path(spec.origin))] if spec.has_location and spec.origin else []
+
+
+def _is_local(top: str) -> bool:
+    """Whether a top-level module is a user's own: not Python's, not ours, and not in a folder of installed packages."""
+    if top in sys.stdlib_module_names or top in (_OURS, "__main__", ""):
+        return False
+    roots = [folder if file is not None else folder.parent for folder, file in _locations(top)]
+    return bool(roots) and not any(_is_of_packages(root) for root in roots)
+
+
+@functools.cache
+def _is_of_packages(folder: Path) -> bool:
+    return folder.name in ("site-packages", "dist-packages") or any(folder.glob("*.dist-info"))
+
+
+def _imports(file: Path) -> Iterator[str]:
+    """The top-level names of all absolute imports in a file, wherever in it."""
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield str(node.module).partition(".")[0]
+
+
+def _parts(value: Any, seen: dict[int, Any]) -> Iterator[str]:
+    """Texts that together determine an object of ``__main__``; `seen` gains what it refers to, by identity."""
+    if isinstance(value, bool | int | float | complex | str | bytes | None):
+        yield repr(value)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _parts(each, seen)
+    elif isinstance(value, set | frozenset):
+        yield from sorted(part for each in value for part in _parts(each, seen))
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            yield from _parts((key, each), seen)
+    elif isinstance(value, CodeType):
+        yield from (value.co_name, value.co_code.hex(), repr(value.co_names), repr(value.co_varnames))
+        yield from _parts(value.co_consts, seen)
+    elif id(value) not in seen:
+        seen[id(value)] = value
+        yield from _parts_of_object(value, seen)
+
+
+def _parts_of_object(value: Any, seen: dict[int, Any]) -> Iterator[str]:
+    if not isinstance(value, FunctionType | type | ModuleType):
+        # Behind numba's and functools' wrappers, and those of classes.
+        value = next((getattr(value, name) for name in _WRAPPED if hasattr(value, name)), value)
+    if isinstance(value, FunctionType):
+        yield f"{value.__module__}.{value.__qualname__}"
+        if value.__module__ == "__main__":
+            yield from _parts_of_function(value, seen)
+    elif isinstance(value, type):
+        yield f"{value.__module__}.{value.__qualname__}"
+        if value.__module__ == "__main__":
+            body = {name: each for name, each in vars(value).items() if name not in _NO_CODE}
+            yield from _parts((value.__bases__, body), seen)
+    elif isinstance(value, ModuleType | BuiltinFunctionType):
+        yield value.__name__
+    elif is_dataclass(value):
+        yield from _parts([type(value), *(getattr(value, field.name) for field in fields(value))], seen)
+    elif type(value).__module__ == "__main__":
+        yield from _parts((type(value), getattr(value, "__dict__", {})), seen)
+    else:
+        yield type(value).__qualname__
+        with suppress(Exception):  # some objects cannot be pickled, for many reasons
+            yield hashlib.sha256(pickle.dumps(value)).hexdigest()
+
+
+def _parts_of_function(function: FunctionType, seen: dict[int, Any]) -> Iterator[str]:
+    code = function.__code__
+    constants = tuple(None if each == function.__doc__ else each for each in code.co_consts)
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    yield from _parts((code.replace(co_consts=constants), function.__defaults__, function.__kwdefaults__, cells), seen)
+    for name in sorted(_names(code) & function.__globals__.keys()):
+        yield name
+        yield from _parts(function.__globals__[name], seen)
+
+
+def _names(code: CodeType) -> set[str]:
+    """The names that code and the code inside it use."""
+    inner = [_names(each) for each in code.co_consts if isinstance(each, CodeType)]
+    return set(code.co_names).union(*inner)
