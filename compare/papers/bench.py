@@ -14,6 +14,7 @@ from ...instances.errors import unknown
 from ...instances.method import Method
 from ...instances.result import Result
 from ..catalogue import METHODS, problem_named, workload_named
+from ..studies.columns import parameters
 from ..studies.isolation import IsolatedRun
 from ..studies.recipe import Recipe, freeze
 from ..studies.row import row, spread
@@ -166,8 +167,5 @@ def _rows_here(
 def _with_parameters(rows: pd.DataFrame) -> pd.DataFrame:
     if rows.empty:
         return rows
-    recipes = [json.loads(recipe) for recipe in rows["recipe"]]
-    rows["workload"] = [recipe.get("workload", "") for recipe in recipes]
-    for name in sorted({name for recipe in recipes for name in recipe.get("parameters", {})}):
-        rows[f"p_{name}"] = [recipe.get("parameters", {}).get(name) for recipe in recipes]
-    return rows
+    rows["workload"] = [json.loads(recipe).get("workload", "") for recipe in rows["recipe"]]
+    return rows.join(parameters(rows).add_prefix("p_"))

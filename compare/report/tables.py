@@ -10,7 +10,7 @@ import pandas as pd
 
 from ...instances.catalogue import KINDS
 from ...instances.result import Status
-from ..studies.bounds import TOLERANCE, problem_order, proven, relative_gaps
+from ..studies.bounds import TOLERANCE, problem_order, proven, relative_gaps, with_bounds
 from ..studies.sizes import measures_of, sized, sizes_of
 
 _NUMBERS = ("time_limit", "value", "lower_bound", "seconds", "peak_memory")
@@ -53,11 +53,7 @@ def judged_runs(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.Dat
     pairs = proven(runs) if pairs is None else pairs
     runs.loc[runs["status"] == Status.FAILED, ["value", "lower_bound"]] = np.nan
     runs["label"] = _labels(runs)
-    runs = runs.merge(pairs[["problem", "instance", "bound", "optimum"]], on=["problem", "instance"], how="left")
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = runs["value"] / runs["bound"].where(runs["bound"] > 0)
-    both_zero = (runs["value"] == 0) & (runs["bound"] == 0)
-    runs["ratio"] = ratio.mask(both_zero, 1.0)
+    runs = with_bounds(runs, pairs)
     runs["gap"] = relative_gaps(runs["value"], runs["lower_bound"])
     runs["reached"] = (runs["value"] - runs["optimum"]).abs() <= TOLERANCE * runs["optimum"].abs().clip(lower=1)
     rank = {name: index for index, name in enumerate(problem_order(runs))}

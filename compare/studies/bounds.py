@@ -150,6 +150,29 @@ def proven(rows: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+def with_bounds(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.DataFrame:
+    """The rows in their order, with bound and optimum of their instance and problem, and their ratio to the bound.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One row a run, as for `proven`.
+    pairs : DataFrame, optional
+        The result of `proven`, if it is known.
+
+    Returns
+    -------
+    DataFrame
+        `bound` and `optimum` are NaN if unknown; ratio = value ÷ bound is 1 if both are 0, and NaN for a failed run or
+        without a positive bound.
+    """
+    pairs = (proven(rows) if pairs is None else pairs)[["problem", "instance", "bound", "optimum"]]
+    joined = rows.merge(pairs, on=["problem", "instance"], how="left").set_axis(rows.index)
+    value = joined["value"].astype(np.float64).where(joined["status"] != Status.FAILED)
+    both_zero = (value == 0) & (joined["bound"] == 0)
+    return joined.assign(ratio=(value / joined["bound"].where(joined["bound"] > 0)).mask(both_zero, 1.0))
+
+
 def disagreements(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.DataFrame:
     """Runs of one instance that contradict each other, so that some proof is wrong.
 

@@ -1,0 +1,92 @@
+"""The columns by which a researcher asks for runs: workload parameters and options by their names in study.toml."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+
+import pandas as pd
+
+from .bounds import with_bounds
+from .row import SCHEMA
+from .sizes import measures_of, sizes_of
+
+DERIVED = ("bound", "optimum", "ratio", "current")
+"""Columns of the results that no row stores."""
+
+
+def parameters(rows: pd.DataFrame) -> pd.DataFrame:
+    """The workload parameters of each row's instance.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One row a run, with its ``recipe``.
+
+    Returns
+    -------
+    DataFrame
+        The index of `rows`, and a column for each parameter under its name in study.toml, missing where a row's
+        workload has no such parameter or its instance is read from a file.
+    """
+    return _spread(rows, (_parsed(text).get("parameters", {}) for text in rows["recipe"]))
+
+
+def varied_options(rows: pd.DataFrame) -> pd.DataFrame:
+    """The options of methods that differ between the runs of one method on one problem: a column each."""
+    given = [_parsed(text) for text in rows["options"]]
+    seen: dict[tuple[str, str, str], set[object]] = {}
+    for method, problem, options in zip(rows["method"], rows["problem"], given, strict=True):
+        for name, value in options.items():
+            seen.setdefault((method, problem, name), set()).add(value)
+    varied = {name for (_, _, name), values in seen.items() if len(values) > 1}
+    return _spread(rows, ({name: options[name] for name in options if name in varied} for options in given))
+
+
+def researched(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with bound, optimum and ratio, and a column for each workload parameter and each varied option.
+
+    Where a parameter has the name of a size, the size is in ``total_NAME``, and ``NAME`` is the parameter; rows without
+    the parameter have the size there if the two agree in all rows that have both. A parameter whose name is that of
+    another column is in ``parameter_NAME``, such an option in ``option_NAME``.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        All runs of a study, as :meth:`.Store.rows` gives them: the bound of an instance is the best of them.
+    """
+    rows = with_bounds(rows)
+    sizes, taken = set(sizes_of(rows)), {*SCHEMA.names, *measures_of(rows), *DERIVED}
+    given = parameters(rows).rename(columns=lambda name: f"parameter_{name}" if name in taken - sizes else name)
+    collided = [name for name in given.columns if name in rows.columns]
+    totals = rows[collided].add_prefix("total_")
+    for name in collided:
+        both = given[name].notna() & rows[name].notna()
+        if (given.loc[both, name] == rows.loc[both, name]).all():
+            given[name] = rows[name].where(rows[name].notna(), given[name])
+    taken |= {*rows.columns, *given.columns}
+    options = varied_options(rows).rename(columns=lambda name: f"option_{name}" if name in taken else name)
+    names = rows.columns.drop([*collided, "bound", "optimum", "ratio"]).tolist()
+    for before, added in (
+        ("problem", [*given.columns, *totals.columns]),
+        ("exact", options.columns),
+        ("seconds", ["bound", "optimum", "ratio"]),
+    ):
+        at = names.index(before)
+        names[at:at] = added
+    return pd.concat([rows.drop(columns=collided), given, totals, options], axis=1)[names]
+
+
+def _spread(rows: pd.DataFrame, maps: Iterable[Mapping[str, object]]) -> pd.DataFrame:
+    listed = list(maps)
+    names = dict.fromkeys(name for each in listed for name in each)
+    columns = {name: pd.Series([each.get(name) for each in listed], rows.index) for name in names}
+    return pd.DataFrame(columns, index=rows.index)
+
+
+@lru_cache(maxsize=100_000)
+def _parsed(text: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(text)
+    return found
