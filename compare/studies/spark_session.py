@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 
 from ...instances.errors import BadInput
 from .code_archive import PACKAGE, write_archive
+from .plug_ins import PlugIns
 
 _FAILURES = 8
 _SPARK_ERRORS = (Py4JError, PySparkException, ConnectionError)
@@ -25,7 +26,9 @@ _ERROR_LINE = re.compile(r"^\w*(?:Error|Exception|Interrupt)\b.*", re.MULTILINE)
 
 
 @contextmanager
-def spark(master: str, log: Path, archive: Path | None = None) -> Iterator[SparkContext]:
+def spark(
+    master: str, log: Path, archive: Path | None = None, plug_ins: PlugIns | None = None
+) -> Iterator[SparkContext]:
     """A Spark context whose own messages go to a file.
 
     Parameters
@@ -35,6 +38,8 @@ def spark(master: str, log: Path, archive: Path | None = None) -> Iterator[Spark
     archive : Path, optional
         The code for the workers of a cluster (`overlaybench archive`); without one they get this package, and need
         the pinned libraries in their Python.
+    plug_ins : PlugIns, optional
+        What the workers get beside it.
     """
     local = re.fullmatch(r"local(?:\[([0-9]+|\*)\])?", master)
     builder = (
@@ -62,6 +67,8 @@ def spark(master: str, log: Path, archive: Path | None = None) -> Iterator[Spark
             )
         try:
             with _started(builder, log) as context:
+                if plug_ins is not None:
+                    plug_ins.send(context, Path(folder))
                 yield context
         except _SPARK_ERRORS as error:
             raise BadInput(f"Spark failed ({_error_line(str(error))}): see {log}, then run the command again") from None
