@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from ...instances.result import Status
@@ -125,18 +126,8 @@ def profile_drawing(runs: pd.DataFrame, styles: Mapping[str, Style]) -> Drawing 
             shared, count = common_instances(here)
             highest = max(float(shared["ratio"].max()), 1.0) if shared["ratio"].notna().any() else 1.0
             ratio_axis(axes, highest, along="x")
-            edge = axes.get_xlim()[1]
-            for label in (label for label in styles if label in set(shared["label"])):
-                factors, shares = profile(shared[shared["label"] == label])
-                axes.step(
-                    [axes.get_xlim()[0], 1.0, *factors, edge],
-                    [0.0, _at_one(factors, shares), *shares, shares[-1] if len(shares) else 0.0],
-                    where="post",
-                    color=styles[label].colour,
-                    linestyle=styles[label].dashes,
-                    linewidth=1.2,
-                )
-            axes.set(ylim=(-0.02, 1.04), xlabel="factor τ of the best bound", ylabel="share of instances")
+            draw_profile(axes, shared, styles)
+            axes.set(xlabel="factor τ of the best bound", ylabel="share of instances")
             axes.set_title(f"{problem}  ", loc="left")
             total = here["instance"].nunique()
             note = f"{count} of {total} instances" if count < total else f"{count} instances"
@@ -147,6 +138,22 @@ def profile_drawing(runs: pd.DataFrame, styles: Mapping[str, Style]) -> Drawing 
             "counts as never within a factor. A panel covers the instances with a bound on which all its methods ran."
         )
         return drawing(figure, "profile", caption)
+
+
+def draw_profile(axes: Axes, shared: pd.DataFrame, styles: Mapping[str, Style]) -> None:
+    """Draw the profile of each label that has runs, on axes whose horizontal limits are set (`ratio_axis`)."""
+    start, edge = axes.get_xlim()
+    for label in (label for label in styles if label in set(shared["label"])):
+        factors, shares = profile(shared[shared["label"] == label])
+        axes.step(
+            [start, 1.0, *factors, edge],
+            [0.0, _at_one(factors, shares), *shares, shares[-1] if len(shares) else 0.0],
+            where="post",
+            color=styles[label].colour,
+            linestyle=styles[label].dashes,
+            linewidth=1.2,
+        )
+    axes.set_ylim(-0.02, 1.04)
 
 
 def common_instances(runs: pd.DataFrame) -> tuple[pd.DataFrame, int]:
