@@ -58,11 +58,20 @@ def version_of(method: str, problem: str, ours: str | None = None) -> str:
     ours : str, optional
         A stored version to use instead of :func:`code_version`.
     """
-    used = {id(METHODS[method].answering(problem)), id(PROBLEMS[problem])}
-    every = {**METHODS.plug_ins, **PROBLEMS.plug_ins}
-    plug_ins = {reference: item for reference, item in every.items() if id(item) in used}
     own = code_version() if ours is None else ours
-    return f"{own}+{plug_in_digest(plug_ins)}" if plug_ins else own
+    version = _plug_in_version(method_named(method).answering(problem), problem_named(problem))
+    return f"{own}+{version}" if version else own
+
+
+def workload_version(workload: str) -> str:
+    """A digest of the code of a workload that is a plug-in; "" for any other."""
+    return _plug_in_version(WORKLOADS[workload])
+
+
+def _plug_in_version(*items: Any) -> str:
+    every = {**METHODS.plug_ins, **PROBLEMS.plug_ins, **WORKLOADS.plug_ins}
+    plug_ins = {reference: item for reference, item in every.items() if any(item is each for each in items)}
+    return plug_in_digest(plug_ins) if plug_ins else ""
 
 
 def own_part(version: str) -> str:

@@ -30,6 +30,8 @@ class Recipe:
         many nodes (users, …) to sample from it (0: all of them).
     seed : int
         Of the workload, or of the sample.
+    code : str
+        The version of a workload that is a plug-in; an instance of another version is another one.
     """
 
     family: str
@@ -40,6 +42,7 @@ class Recipe:
     file_kind: str = "topics"
     columns: tuple[tuple[str, str], ...] = ()
     sample: int = 0
+    code: str = ""
 
     @property
     def kind(self) -> str:
@@ -61,6 +64,8 @@ class Recipe:
         else:
             fields |= {"file": self.file, "file_kind": self.file_kind, "columns": dict(self.columns)}
             fields |= {"sample": self.sample}
+        if self.code:
+            fields |= {"code": self.code}
         return json.dumps(fields, ensure_ascii=False)
 
     @classmethod

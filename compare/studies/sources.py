@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ...instances.errors import BadInput
-from ..catalogue import kind_named, workload_named
+from ..catalogue import kind_named, workload_named, workload_version
 from .recipe import Recipe, freeze
 from .task import derived_seed
 from .toml_tables import as_list, check_keys, grid, typed
@@ -47,13 +47,13 @@ class Sources:
 
     def _of_workload(self, source: dict[str, Any]) -> Iterator[Recipe]:
         workload = workload_named(typed(source, "workload", str, ""))
-        family = typed(source, "family", str, workload.name)
+        family, code = typed(source, "family", str, workload.name), workload_version(workload.name)
         shape = {key: value for key, value in source.items() if key not in (*OF_ANY, "workload")}
         for values in grid(shape):
             parameters = freeze(workload.complete(values))
             for replicate in _replicates(source):
                 own = derived_seed(str(self.seed), workload.name, repr(parameters), str(replicate))
-                yield Recipe(family, own, workload=workload.name, parameters=parameters)
+                yield Recipe(family, own, workload=workload.name, parameters=parameters, code=code)
 
     def _of_files(self, source: dict[str, Any]) -> Iterator[Recipe]:
         kind = kind_named(typed(source, "kind", str, "topics"))

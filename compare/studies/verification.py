@@ -12,8 +12,9 @@ import numpy as np
 
 from ...instances.errors import BadInput
 from ...instances.result import Status
-from ..catalogue import EQUAL_VERSIONS, code_version, kind_named, problem_named
+from ..catalogue import EQUAL_VERSIONS, METHODS, PROBLEMS, kind_named, own_part, problem_named, version_of
 from .isolation import Solver
+from .plug_ins import PlugIns, find_plug_ins
 from .recipe import Recipe
 from .row import MEASURED
 from .spark_session import spark
@@ -48,13 +49,20 @@ def verify(folder: Path, master: str, archive: Path | None = None) -> Verificati
     """
     store = Store.existing(folder)
     rows = store.table(columns=_READ).to_pylist()
+    find_plug_ins(store.plan().spec)
+    absolute = str(store.folder.resolve())
+    plug_ins = PlugIns.among(problems={row["problem"] for row in rows})
+
+    def faults_of(row: dict[str, Any]) -> list[tuple[str, str]]:
+        plug_ins.register()
+        return [(row["key"], fault) for fault in _faults(row, absolute)]
+
     faults = list(_contradictions(rows))
     answered = sorted((row for row in rows if row["answer"] is not None), key=lambda row: str(row["instance"]))
     if answered:
-        absolute = str(store.folder.resolve())
-        with spark(master, store.folder / "spark.log", archive) as context:
+        with spark(master, store.folder / "spark.log", archive, plug_ins) as context:
             slices = context.parallelize(answered, max(1, len(answered) // _ROWS_PER_SLICE))
-            faults += slices.flatMap(lambda row: [(row["key"], fault) for fault in _faults(row, absolute)]).collect()
+            faults += slices.flatMap(faults_of).collect()
     return Verification(len(answered), tuple(sorted(faults)))
 
 
@@ -122,7 +130,11 @@ def rerun(folder: Path, key: str) -> Rerun:
     if len(matching) != 1:
         raise BadInput(f"{folder}: {len(matching)} runs have a key starting with '{key}': see `overlaybench results`")
     before = store.table(matching).to_pylist()[0]
-    version = before["code_version"] if before["code_version"] in EQUAL_VERSIONS else code_version()
+    not_found = find_plug_ins(store.plan().spec)
+    if not_found and (before["method"] not in METHODS or before["problem"] not in PROBLEMS):
+        raise not_found[0]
+    own = own_part(before["code_version"])
+    version = version_of(before["method"], before["problem"], own if own in EQUAL_VERSIONS else None)
     task = Task(**{field.name: before[field.name] for field in fields(Task)} | {"code_version": version})
     kind = kind_named(before["kind"])
     if not store.has_instance(task.instance, kind):
