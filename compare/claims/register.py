@@ -92,7 +92,7 @@ def expected_seconds(claims: Sequence[Claim], quick: bool) -> float:
 
 
 def claims_named(ids: Sequence[str]) -> list[Claim]:
-    """The claims with these ids, or all if none is given; ``P2`` stands for all claims of P2.
+    """The claims with these ids, or all if none is given; ``P2`` stands for all of P2, ``module:NAME`` for a plug-in.
 
     Raises
     ------
@@ -103,6 +103,10 @@ def claims_named(ids: Sequence[str]) -> list[Claim]:
         return list(CLAIMS.values())
     found: dict[str, Claim] = {}
     for name in ids:
+        if ":" in name:
+            plug_in = CLAIMS.named(name)
+            found[plug_in.id] = plug_in
+            continue
         matching = {key: claim for key, claim in CLAIMS.items() if key == name or key.startswith(f"{name}.")}
         if not matching:
             raise unknown("claim", name, CLAIMS)
