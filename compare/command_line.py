@@ -19,6 +19,7 @@ SUMMARIES = {
     "status": "Show how far the study in FOLDER is.",
     "report": "Write the report of the study in FOLDER.",
     "results": "Show the results of the study in FOLDER as a table.",
+    "compare": "Compare two studies run by run, or methods on the instances they share.",
     "verify": "Check every stored answer of the study in FOLDER again.",
     "rerun": "Repeat the run with this KEY and compare.",
     "claims": "Test the papers' claims.",

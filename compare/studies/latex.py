@@ -10,14 +10,13 @@ import pandas as pd
 
 Best = Literal["min", "max"]
 _LONG = 40
-_SIGNS = {"≤": "leq", "≥": "geq", "×": "times", "÷": "div", "±": "pm", "∞": "infty", "·": "cdot", "≈": "approx"} | {
-    letter: name for letter, name in zip("αβλτρ", ("alpha", "beta", "lambda", "tau", "rho"), strict=True)
-}
+_GREEK = {"α": "alpha", "β": "beta", "λ": "lambda", "τ": "tau", "ρ": "rho"}
+_SIGNS = {"≤": "leq", "≥": "geq", "×": "times", "÷": "div", "±": "pm", "∞": "infty", "·": "cdot", "≈": "approx"}
 _TO_LATEX = str.maketrans(
     {sign: rf"\{sign}" for sign in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", '"': "''"}
     | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "–": "--", "−": "$-$", "²": "$^2$"}
-    | {sign: rf"$\{name}$" for sign, name in _SIGNS.items()}
+    | {sign: rf"$\{name}$" for sign, name in (_SIGNS | _GREEK).items()}
 )
 
 

@@ -1,0 +1,251 @@
+"""Two sets of results beside each other: which runs they share, and what changed in them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ...instances.errors import BadInput
+from ...instances.result import Status
+from .bootstrap import interval
+from .bounds import TOLERANCE, problem_order
+from .store import Store
+
+IGNORABLE = ("options", "time_limit", "memory_limit")
+NOISE_SECONDS = 0.01
+_IDENTITY = ("instance", "problem", "method", *IGNORABLE)
+_COMPARED = ("key", "seed", "code_version", "status", "reason", "value", "lower_bound", "seconds", "machine")
+_ABOUT = ("problem", "variant", "family", "instance")
+_RANK = {Status.FAILED: 0, Status.TIME_LIMIT: 1, Status.FEASIBLE: 2, Status.INFEASIBLE: 3, Status.OPTIMAL: 3}
+_INTERVAL_RUNS = 5
+_STEPS = ("worse", "same", "better")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The runs of A and of B.
+
+    Attributes
+    ----------
+    pairs : DataFrame
+        One row a run that both have: problem, variant, family, instance, redrawn (the instances have one recipe, but
+        are two draws of it); key, seed, code_version, status, reason, value, lower_bound, seconds, machine, each with
+        ``_a`` and ``_b``; then value, bound and status (``better``, ``same`` or ``worse``: lower values and higher
+        bounds are better), change = (value_b − value_a) ÷ |value_a|, and time_ratio = seconds_b ÷ seconds_a (NaN below
+        the noise).
+    only_a, only_b : DataFrame
+        The runs without a partner, with the columns of the store.
+    notes : tuple of str
+        What cannot be matched, and why.
+    """
+
+    pairs: pd.DataFrame
+    only_a: pd.DataFrame
+    only_b: pd.DataFrame
+    notes: tuple[str, ...]
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether a value got worse or a status fell, on one instance."""
+        same = self.pairs[~self.pairs["redrawn"]]
+        return bool(((same["value"] == "worse") | (same["status"] == "worse")).any())
+
+
+def rows_of_version(folder: Path, version: str) -> pd.DataFrame:
+    """The rows that a code version has stored in a folder, planned or not; its first digits suffice."""
+    rows = Store.existing(folder).rows(None)
+    known = rows["code_version"].value_counts()
+    matching = [name for name in known.index if name.startswith(version)]
+    if len(matching) != 1:
+        listed = ", ".join(f"{name} ({runs} runs)" for name, runs in known.items())
+        problem = "no code version begins" if not matching else "several code versions begin"
+        raise BadInput(f"{folder}: {problem} with '{version}': it has {listed or 'no runs'}")
+    return rows[rows["code_version"] == matching[0]].reset_index(drop=True)
+
+
+def compared(
+    a: pd.DataFrame, b: pd.DataFrame, *, ignore: Sequence[str] = (), noise: float = NOISE_SECONDS
+) -> Comparison:
+    """Match the runs of two results by what they are.
+
+    A run is its instance (by content), problem, method, options and limits. Seeds and keys do not count: repeats of one
+    run are matched by equal seeds first and then in order. Runs that are left are matched by the recipe of their
+    instance without its seed, and marked as redrawn.
+
+    Parameters
+    ----------
+    a, b : DataFrame
+        Rows as the store returns them.
+    ignore : sequence of str
+        The parts of a run in which partners may differ, of `IGNORABLE`.
+    noise : float
+        Seconds: the time of a pair counts if one of its runs took longer.
+
+    Notes
+    -----
+    Cost O(R log R) for R runs.
+    """
+    identity = [name for name in _IDENTITY if name not in ignore]
+    sides = [_prepared(rows) for rows in (a, b)]
+    recipes = [*identity[1:], "shape"]
+    parts = []
+    for columns in ([*identity, "seed"], identity, recipes):
+        pairs, sides = _match(sides, columns)
+        parts.append(pairs.assign(redrawn=columns is recipes))
+    pairs = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
+    pairs = _judged(pairs, noise)
+    only_a, only_b = (side.drop(columns=["shape", "order"], errors="ignore") for side in sides)
+    return Comparison(pairs, only_a, only_b, tuple(_notes(pairs, sides, identity)))
+
+
+def _prepared(rows: pd.DataFrame) -> pd.DataFrame:
+    shapes = {recipe: _shape(recipe) for recipe in rows["recipe"].unique()}
+    numbers = ("value", "lower_bound", "seconds")
+    rows = rows.assign(
+        shape=rows["recipe"].map(shapes), **{name: pd.to_numeric(rows[name]).astype("float64") for name in numbers}
+    )
+    return rows.sort_values(["seed", "key"], ignore_index=True)
+
+
+def _shape(recipe: str) -> str:
+    """A recipe without its seed and its family."""
+    fields = json.loads(recipe)
+    return json.dumps({name: value for name, value in fields.items() if name not in ("seed", "family")}, sort_keys=True)
+
+
+def _match(sides: list[pd.DataFrame], columns: list[str]) -> tuple[pd.DataFrame, list[pd.DataFrame]]:
+    """The pairs that agree in these columns, in order, and what remains of both sides."""
+    a, b = (side.assign(order=side.groupby(columns, dropna=False).cumcount()) for side in sides)
+    joined = a.merge(b, on=[*columns, "order"], suffixes=("_a", "_b"), how="inner")
+    for name in (*_COMPARED, *_ABOUT):
+        if name in columns:
+            joined[f"{name}_a"] = joined[f"{name}_b"] = joined[name]
+    about = {name: joined[f"{name}_a"] for name in _ABOUT}
+    pairs = pd.DataFrame(about | {f"{name}_{side}": joined[f"{name}_{side}"] for name in _COMPARED for side in "ab"})
+    rest = [side[~side["key"].isin(pairs[f"key_{name}"])] for name, side in zip("ab", sides, strict=True)]
+    return pairs, rest
+
+
+def _judged(pairs: pd.DataFrame, noise: float) -> pd.DataFrame:
+    ranks = [pairs[f"status_{side}"].map(_RANK).astype("float64") for side in "ab"]
+    pairs = pairs.assign(
+        value=_steps(pairs["value_b"], pairs["value_a"], missing=np.inf),
+        bound=_steps(pairs["lower_bound_a"], pairs["lower_bound_b"], missing=-np.inf),
+        status=_steps(ranks[0], ranks[1], missing=0.0),
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        change = (pairs["value_b"] - pairs["value_a"]) / pairs["value_a"].abs()
+        pairs["change"] = change.mask(pairs["value_b"] == pairs["value_a"], 0.0)
+        timed = pairs[["seconds_a", "seconds_b"]].max(axis="columns") >= noise
+        failed = (pairs["status_a"] == Status.FAILED) | (pairs["status_b"] == Status.FAILED)
+        pairs["time_ratio"] = (pairs["seconds_b"] / pairs["seconds_a"]).where(
+            timed & ~failed & (pairs["seconds_a"] > 0)
+        )
+    return pairs
+
+
+def _steps(first: pd.Series[float], second: pd.Series[float], *, missing: float) -> pd.Series[str]:
+    """``better`` where the first number is lower than the second."""
+    x, y = (side.fillna(missing).to_numpy(dtype=np.float64) for side in (first, second))
+    with np.errstate(invalid="ignore"):
+        same = (x == y) | (np.abs(x - y) <= TOLERANCE * np.maximum(1.0, np.abs(y)))
+    return pd.Series(np.select([same, x < y], ["same", "better"], "worse"), first.index, dtype="object")
+
+
+def summary(comparison: Comparison) -> pd.DataFrame:
+    """One row a problem, variant and kind of match.
+
+    Returns
+    -------
+    DataFrame
+        problem, variant, redrawn, runs (matched), only_a, only_b, better, same, worse (values; none where instances are
+        redrawn), bounds_up, bounds_down, status_up, status_down, value_ratio (geometric mean of value_b ÷ value_a),
+        timed (the runs beyond the noise), time_ratio (their geometric mean), and its 95% interval time_low, time_high
+        from five runs on.
+    """
+    groups = ["problem", "variant", "redrawn"]
+    matched = {name: _line(group) for name, group in comparison.pairs.groupby(groups)}
+    for column, rows in (("only_a", comparison.only_a), ("only_b", comparison.only_b)):
+        for (problem, variant), runs in rows.groupby(["problem", "variant"]).size().items():  # type: ignore[misc]
+            at = (problem, variant, (problem, variant, False) not in matched and (problem, variant, True) in matched)
+            matched.setdefault(at, _line(comparison.pairs.head(0)))[column] = runs
+    table = pd.DataFrame([dict(zip(groups, at, strict=True)) | line for at, line in matched.items()])
+    if table.empty:
+        return table
+    order = {name: rank for rank, name in enumerate(problem_order(table))}
+    return table.sort_values(
+        groups, key=lambda column: column.map(order) if column.name == "problem" else column, ignore_index=True
+    )
+
+
+def _line(pairs: pd.DataFrame) -> dict[str, Any]:
+    logs = np.log(pairs["time_ratio"].dropna().to_numpy(dtype=np.float64))
+    low, high = interval(logs, np.mean) if len(logs) >= _INTERVAL_RUNS else (np.nan, np.nan)
+    positive = pairs[(pairs["value_a"] > 0) & (pairs["value_b"] > 0)]
+    values = np.log(positive["value_b"] / positive["value_a"]).to_numpy(dtype=np.float64)
+    redrawn = len(pairs) > 0 and bool(pairs["redrawn"].all())
+    return {
+        "runs": len(pairs),
+        "only_a": 0,
+        "only_b": 0,
+        **{step: None if redrawn else int((pairs["value"] == step).sum()) for step in reversed(_STEPS)},
+        "bounds_up": None if redrawn else int((pairs["bound"] == "better").sum()),
+        "bounds_down": None if redrawn else int((pairs["bound"] == "worse").sum()),
+        "status_up": int((pairs["status"] == "better").sum()),
+        "status_down": int((pairs["status"] == "worse").sum()),
+        "value_ratio": float(np.exp(values.mean())) if len(values) else np.nan,
+        "timed": len(logs),
+        "time_ratio": float(np.exp(logs.mean())) if len(logs) else np.nan,
+        "time_low": float(np.exp(low)),
+        "time_high": float(np.exp(high)),
+    }
+
+
+def most_changed(comparison: Comparison, most: int) -> pd.DataFrame:
+    """The pairs on one instance that changed most: by status, value, bound, and then time (by at least a factor 2)."""
+    pairs = comparison.pairs[~comparison.pairs["redrawn"]]
+    pace = np.log2(pairs["time_ratio"]).abs().fillna(0.0)
+    changed = (pairs[["value", "bound", "status"]] != "same").any(axis="columns")
+    size = pairs["change"].abs().fillna(0.0).mask((pairs["value"] != "same") & pairs["change"].isna(), np.inf)
+    ranked = pairs.assign(_status=pairs["status"] != "same", _size=size, _bound=pairs["bound"] != "same", _pace=pace)
+    ranked = ranked[changed | (pace >= 1)].sort_values(
+        ["_status", "_size", "_bound", "_pace", "key_a"], ascending=[False, False, False, False, True]
+    )
+    return ranked.head(most)[pairs.columns].reset_index(drop=True)
+
+
+def _notes(pairs: pd.DataFrame, sides: list[pd.DataFrame], identity: list[str]) -> list[str]:
+    notes = []
+    redrawn = int(pairs["redrawn"].sum())
+    if redrawn:
+        notes.append(
+            f"{redrawn} of {len(pairs)} pairs are on two draws of one recipe (the studies' seeds, or the workload's "
+            "code, differ): their values compare in the mean only"
+        )
+    proofs = pairs[(pairs[["status_a", "status_b"]].isin([Status.OPTIMAL, Status.INFEASIBLE])).all(axis="columns")]
+    differ = proofs[~proofs["redrawn"] & ((proofs["value"] != "same") | (proofs["status_a"] != proofs["status_b"]))]
+    if len(differ):
+        notes.append(f"{len(differ)} pairs prove different optima of one instance: one proof is wrong (`verify`)")
+    for column in IGNORABLE:
+        rest = [name for name in identity if name != column]
+        if column in identity and len(rest) < len(identity):
+            possible = len(_match(sides, rest)[0])
+            if possible:
+                advice = f"`--ignore {column}` matches them"
+                notes.append(f"{possible} runs without a partner differ from one only in {column}: {advice}")
+    machines = [set(pairs[f"machine_{side}"].dropna()) for side in "ab"]
+    if machines[0] != machines[1]:
+        notes.append("A and B ran on different machines, so their times differ for that reason too")
+    for name, side, other in (("A", *sides), ("B", *reversed(sides))):
+        if len(side):
+            methods = ", ".join(sorted(set(side["variant"]))[:4]) + (", …" if side["variant"].nunique() > 4 else "")
+            absent = int((~side["instance"].isin(set(other["instance"]) | set(pairs["instance"]))).sum())
+            where = f", {absent} of them on instances that the other does not have" if absent else ""
+            notes.append(f"{len(side)} runs only in {name} ({methods}){where}")
+    return notes

@@ -1,0 +1,273 @@
+"""Methods compared on the same instances: paired differences, tests, ranks and the critical difference."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from ...instances.errors import BadInput, unknown
+from .bootstrap import interval
+from .bounds import TOLERANCE
+from .plot import MEASURES
+
+Floats = npt.NDArray[np.float64]
+LEVEL = 0.05
+_EXACT_MOST, _PERMUTED_MOST = 50, 13
+HOW_TO_READ = (
+    "Lower is better: a negative difference is in favour of the first method, and a win is one of the first. "
+    "Intervals: 95%, bootstrap over instances. p: Wilcoxon signed-rank test, two-sided. A small p says that the "
+    "difference is not chance on instances like these; it does not say that it is large, nor that it holds for other "
+    "workloads. A large p does not prove that methods are equal."
+)
+"""For the readers of the tables."""
+
+
+class Wilcoxon(NamedTuple):
+    """The signed-rank test: the smaller rank sum, the two-sided p, how p was computed, and the zeros left out."""
+
+    statistic: float
+    p: float
+    computed: str
+    zeros: int
+
+
+class Friedman(NamedTuple):
+    """The test that all methods rank equally: χ² with correction for ties, and its p."""
+
+    statistic: float
+    p: float
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Methods on the instances of one problem that all of them have.
+
+    Attributes
+    ----------
+    problem, measure : str
+        The measure is one of `MEASURES`; lower is better in all of them.
+    values : DataFrame, shape (instances, methods)
+        The mean over repeats.
+    left_out : mapping
+        Reasons with the number of instances that each leaves out.
+    table : DataFrame
+        One row a pair of methods: first, second, instances, mean (of first − second) with mean_low and mean_high,
+        median with median_low and median_high (95% bootstrap intervals), wins, ties, losses (of the first), zeros,
+        statistic, p (Wilcoxon), computed (how p was), p_holm (corrected for the number of pairs).
+    ranks : Series
+        The mean rank of each method, 1 for the best; ties share their mean.
+    friedman : Friedman, optional
+        For three or more methods and two or more instances.
+    critical_difference : float
+        Nemenyi's at level 0.05: mean ranks that differ by less are not told apart. NaN for two methods.
+    """
+
+    problem: str
+    measure: str
+    values: pd.DataFrame
+    left_out: dict[str, int]
+    table: pd.DataFrame
+    ranks: pd.Series[float]
+    friedman: Friedman | None
+    critical_difference: float
+
+    @property
+    def cliques(self) -> list[list[str]]:
+        """The largest groups of two or more methods whose mean ranks differ by at most the critical difference."""
+        ranks = self.ranks.sort_values(kind="stable")
+        groups: list[list[str]] = []
+        for start in range(len(ranks)):
+            within = ranks.iloc[start:]
+            group = within[within <= within.iloc[0] + self.critical_difference].index.tolist()
+            if len(group) > 1 and not (groups and set(group) <= set(groups[-1])):
+                groups.append(group)
+        return groups
+
+
+def paired(runs: pd.DataFrame, methods: Sequence[str], problem: str, measure: str = "ratio") -> Paired:
+    """Compare methods on the instances of a problem on which every run of every one of them has the measure.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        The runs with their bounds (`judged_runs`).
+    methods : sequence of str
+        Labels of the runs, or methods and variants that have one label.
+
+    Raises
+    ------
+    BadInput
+        If fewer than two methods are named, one is unknown, or no instance remains.
+
+    Notes
+    -----
+    Repeats are averaged first, so that an instance counts once. Equal runs give equal intervals. Cost O(P·B·I) for P
+    pairs, B resamples and I instances.
+
+    References
+    ----------
+    Demšar 2006, Statistical Comparisons of Classifiers over Multiple Data Sets, JMLR 7. Holm 1979, A Simple
+    Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 6.
+    """
+    here = runs[runs["problem"] == problem]
+    labels = [_label(here, name) for name in methods]
+    if len(set(labels)) < 2:
+        raise BadInput("a paired comparison needs at least two different methods")
+    values, left_out = _values(here[here["label"].isin(labels)], labels, measure)
+    if values.empty:
+        reasons = "; ".join(f"{reason} on {count}" for reason, count in left_out.items())
+        raise BadInput(f"{problem}: no instance has the measure '{measure}' for every method ({reasons})")
+    table = pd.DataFrame([_pair(values, first, second) for first, second in itertools.combinations(labels, 2)])
+    table["p_holm"] = holm(table["p"].to_numpy())
+    three = len(labels) > 2
+    test = friedman(values.to_numpy()) if three and len(values) > 1 else None
+    apart = critical_difference(len(labels), len(values)) if three else np.nan
+    return Paired(problem, measure, values, left_out, table, mean_ranks(values), test, apart)
+
+
+def _label(runs: pd.DataFrame, name: str) -> str:
+    for column in ("label", "variant", "method"):
+        labels = sorted(set(runs.loc[runs[column] == name, "label"]))
+        if len(labels) == 1:
+            return labels[0]
+        if labels:
+            quoted = ", ".join(f"'{label}'" for label in labels)
+            raise BadInput(f"method '{name}' has several variants or limits: name one of {quoted}")
+    raise unknown("method", name, sorted(set(runs["label"])))
+
+
+def _values(runs: pd.DataFrame, labels: Sequence[str], measure: str) -> tuple[pd.DataFrame, dict[str, int]]:
+    """The measure by instance and method, and why instances are left out: an instance counts for its first reason."""
+    column, _, unit = MEASURES[measure]
+    present = runs.assign(measured=runs[column].where(runs["status"] != "failed") / unit)
+    cells = present.groupby(["instance", "label"])
+    count = cells["measured"].agg(["size", "count", "mean"]).unstack("label").reindex(columns=labels, level="label")
+    answered = cells["value"].agg(lambda values: values.notna().all()).unstack("label").reindex(columns=labels)
+    reasons: dict[str, str] = {}
+    for label in labels:
+        absent = count["size"][label].isna() | (count["size"][label] == 0)
+        unanswered = ~absent & ~answered[label].eq(True)
+        unmeasured = count["count"][label] != count["size"][label]
+        for where, reason in (
+            (absent, f"{label} did not run"),
+            (unanswered, f"{label} has a run without an answer"),
+            (unmeasured, "no positive bound is known" if measure == "ratio" else f"{label} has no {measure}"),
+        ):
+            for instance in count.index[where]:
+                reasons.setdefault(instance, reason)
+    kept = count.index.difference(list(reasons))
+    return count["mean"].loc[kept].astype("float64"), dict(Counter(reasons.values()))
+
+
+def _pair(values: pd.DataFrame, first: str, second: str) -> dict[str, object]:
+    difference = _without_rounding(values[first].to_numpy(), values[second].to_numpy())
+    mean, median = interval(difference, np.mean), interval(difference, np.median)
+    test = wilcoxon(difference)
+    return {
+        "first": first,
+        "second": second,
+        "instances": len(difference),
+        "mean": float(difference.mean()),
+        "mean_low": mean[0],
+        "mean_high": mean[1],
+        "median": float(np.median(difference)),
+        "median_low": median[0],
+        "median_high": median[1],
+        "wins": int((difference < 0).sum()),
+        "ties": int((difference == 0).sum()),
+        "losses": int((difference > 0).sum()),
+        **test._asdict(),
+    }
+
+
+def _without_rounding(first: Floats, second: Floats) -> Floats:
+    """First − second, exactly 0 where they are equal but for rounding."""
+    difference = first - second
+    return np.where(np.abs(difference) <= TOLERANCE * np.maximum(1e-3, np.abs(second)), 0.0, difference)
+
+
+def wilcoxon(difference: Floats) -> Wilcoxon:
+    """Wilcoxon's signed-rank test of differences, two-sided; zeros are left out, as Wilcoxon did.
+
+    p is exact for up to 50 differences without ties, of all sign permutations for up to 13 with ties, and otherwise of
+    the normal approximation with correction for ties. Without any difference p is 1.
+    """
+    other = difference[difference != 0]
+    zeros = len(difference) - len(other)
+    if not len(other):
+        return Wilcoxon(0.0, 1.0, "no differences", zeros)
+    from scipy.stats import PermutationMethod
+    from scipy.stats import wilcoxon as signed_ranks
+
+    tied = len(np.unique(np.abs(other))) < len(other)
+    if not tied and len(other) <= _EXACT_MOST:
+        method, computed = "exact", "exact"
+    elif len(other) <= _PERMUTED_MOST:
+        method, computed = PermutationMethod(n_resamples=2**_PERMUTED_MOST), "of all sign permutations"
+    else:
+        method, computed = "asymptotic", "of the normal approximation"
+    statistic, p = signed_ranks(other, method=method)
+    return Wilcoxon(float(statistic), float(p), computed, zeros)
+
+
+def holm(p: Floats) -> Floats:
+    """Holm's step-down correction of p-values."""
+    order = np.argsort(p, kind="stable")
+    corrected = np.empty(len(p))
+    corrected[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)))
+    return corrected
+
+
+def mean_ranks(values: pd.DataFrame) -> pd.Series[float]:
+    """The mean rank of each column over the rows: 1 is the lowest value, and ties share their mean rank."""
+    rounded = values.round(9)
+    return rounded.rank(axis="columns").mean()
+
+
+def friedman(values: Floats) -> Friedman:
+    """Friedman's test on values of shape (instances, methods); p is 1 where all are equal."""
+    if np.all(values == values[:, :1]):
+        return Friedman(0.0, 1.0)
+    from scipy.stats import friedmanchisquare
+
+    statistic, p = friedmanchisquare(*np.round(values, 9).T)
+    return Friedman(float(statistic), float(p))
+
+
+def critical_difference(methods: int, instances: int, level: float = LEVEL) -> float:
+    """Nemenyi's critical difference of mean ranks: q √(k(k + 1) ÷ 6N), with q of the studentized range ÷ √2."""
+    from scipy.stats import studentized_range
+
+    quantile = float(studentized_range.ppf(1 - level, methods, np.inf)) / np.sqrt(2)
+    return quantile * float(np.sqrt(methods * (methods + 1) / (6 * instances)))
+
+
+def explained(one: Paired) -> str:
+    """The instances, what was left out, how the tests were computed, and the test of three or more methods."""
+    left_out = ", ".join(f"{count} where {reason}" for reason, count in one.left_out.items())
+    different = one.table["instances"] - one.table["zeros"]
+    sentences = [
+        f"{len(one.values)} instances that all methods have, repeats averaged first"
+        + (f"; left out: {left_out}." if left_out else "; none was left out."),
+        f"p is {' or '.join(dict.fromkeys(one.table['computed']))}"
+        + (f"; up to {one.table['zeros'].max()} equal pairs are not in it." if one.table["zeros"].any() else "."),
+    ]
+    if len(one.table) > 1:
+        sentences.append(f"Holm's p is corrected for {len(one.table)} pairs.")
+    if one.friedman is not None:
+        groups = "; ".join(" and ".join(group) for group in one.cliques) or "none"
+        sentences.append(
+            f"Friedman's test that all rank equally: χ² = {one.friedman.statistic:.3g}, p = {one.friedman.p:.2g}. "
+            f"Nemenyi's critical difference of mean ranks at level {LEVEL:g} is {one.critical_difference:.2f}; "
+            f"not told apart: {groups}."
+        )
+    if 0.5 ** (different.min() - 1) > LEVEL:
+        sentences.append(f"With {different.min()} different pairs p cannot fall below {LEVEL:g}.")
+    return " ".join(sentences)
