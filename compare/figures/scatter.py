@@ -32,7 +32,7 @@ class SizeAxis:
         self.spacing = 1.0 if self._even else max(float(np.median(np.diff(positions))), float(np.ptp(positions)) / 40)
         margin = 0.6 * self.spacing if self._even else max(0.6 * self.spacing, 0.04 * float(np.ptp(positions)))
         axes.set_xlim(positions[0] - margin, positions[-1] + margin)
-        shown = np.arange(len(positions)) if self._even else _spaced(positions)
+        shown = np.arange(len(positions)) if self._even else spaced(positions)
         plain_ticks(axes.xaxis, positions[shown].tolist(), [f"{size:,g}" for size in self._sizes[shown]])
         for edge in positions[1:] - 0.5 if self._even else ():
             axes.axvline(edge, color="#EEEEEE", linewidth=0.5, zorder=0)
@@ -46,7 +46,7 @@ class SizeAxis:
         return self._positions(sizes) + (number - (columns - 1) / 2) / columns * 0.86 * self.spacing
 
 
-def _spaced(positions: npt.NDArray[np.float64], most: int = 7) -> npt.NDArray[np.intp]:
+def spaced(positions: npt.NDArray[np.float64], most: int = 7) -> npt.NDArray[np.intp]:
     """The indices of at most `most` positions, spread evenly."""
     wanted = np.linspace(positions[0], positions[-1], most)
     return np.unique(np.abs(positions[:, None] - wanted).argmin(axis=0))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from html import escape
 from itertools import cycle
-from typing import Any, Literal
+from typing import Any
 
 import matplotlib as mpl
 import pandas as pd
@@ -23,15 +23,12 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from numpy.typing import ArrayLike
 
 from ...instances.errors import BadInput, unknown
-from ..catalogue import METHODS
+from .looks import Dashes, dashes, look
 from .tex import check_usetex, escape_texts, tex_errors, tex_system
 
-Dashes = Literal["-", "--", ":", "-."]
-_DASHES: tuple[Dashes, ...] = ("-", "--", ":", "-.")
-# Of methods that name none. All colours are Okabe and Ito's or Tol's: they differ under every common colour blindness.
-_FREE_LOOKS = (("#117733", "p"), ("#AA4499", "d"), ("#999933", "8"))
 TOPIC_COLOURS = ("#CC6677", "#332288", "#DDCC77", "#117733", "#88CCEE", "#882255", "#44AA99", "#AA4499")
 OTHER_TOPICS = "#BBBBBB"
+MARKERS = "os^vD<>Xph*d"
 INK, QUIET = "#222222", "#767676"
 _RC: dict[Any, Any] = {
     "axes.titleweight": "bold",
@@ -200,7 +197,7 @@ def _check_font(font: str) -> None:
 
 
 def method_styles(runs: pd.DataFrame) -> dict[str, Style]:
-    """The style of each label: colour and marker are the method's, and its variants have shades of the colour.
+    """The style of each label: the look of its method, and shades of its colour for the method's variants.
 
     Parameters
     ----------
@@ -213,22 +210,20 @@ def method_styles(runs: pd.DataFrame) -> dict[str, Style]:
         Heuristics first, then exact methods.
     """
     pairs = runs[["exact", "method", "label"]].drop_duplicates("label").sort_values(["exact", "method", "label"])
-    free = cycle(_FREE_LOOKS)
-    looks = {method: _own_look(method) or next(free) for method in pairs["method"].unique()}
     styles = {}
     for method, group in pairs.groupby("method", sort=False):
-        colour, marker = looks[method]
+        colour, marker = look(str(method))
         for rank, label in enumerate(group["label"]):
             share = 0.6 * rank / max(len(group) - 1, 1)
             red, green, blue = ((1 - share) * part + share for part in to_rgb(colour))
-            styles[label] = Style(to_hex((red, green, blue)), marker, _DASHES[rank % len(_DASHES)])
+            styles[label] = Style(to_hex((red, green, blue)), marker, dashes(marker, rank))
     return styles
 
 
-def _own_look(method: str) -> tuple[str, str] | None:
-    """The colour and the marker that a method names, if it names any."""
-    known = METHODS.get(method)
-    return (known.colour, known.marker) if known is not None and known.colour else None
+def rank_styles(names: Iterable[str]) -> dict[str, Style]:
+    """A style for each name that is no method's, in the order given."""
+    marked = zip(names, cycle(TOPIC_COLOURS), cycle(MARKERS))
+    return {name: Style(colour, marker, dashes(marker)) for name, colour, marker in marked}
 
 
 def panels(count: int, legend: Sequence[Line2D]) -> tuple[Figure, list[Axes]]:

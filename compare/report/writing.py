@@ -18,8 +18,11 @@ from ...instances.files import atomic_write
 from ...instances.kind import Kind
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.kind import TOPICS
+from ..figures.against import default_plots, plot_drawing, plot_table
 from ..figures.all_runs import figures
+from ..figures.style import DEFAULT_OPTIONS, Drawing, FigureOptions, styled
 from ..studies.bounds import IMPLICATIONS, disagreements, proven
+from ..studies.plot import Plot
 from . import cells, page
 from .brokers import broker_part
 from .content import content_part
@@ -40,8 +43,10 @@ def write_report(
     title: str,
     spec: str,
     notes: Sequence[str] = (),
+    plots: Sequence[Plot] = (),
+    figure_options: FigureOptions = DEFAULT_OPTIONS,
 ) -> Path:
-    """Write report.html, tables/*.csv, figures/*.svg and figures/*.pdf into a folder, each file atomically.
+    """Write report.html, tables/*.csv and figures/*.* into a folder, each file atomically.
 
     Parameters
     ----------
@@ -50,11 +55,15 @@ def write_report(
     rows : DataFrame
         One row a run, with the columns of the store.
     load_instance : callable
-        Maps a digest to its instance; called once, for the overlay that is drawn.
+        Maps a digest to its instance; called for the overlay that is drawn.
     title, spec : str
         The study's name and its file's text (TOML).
     notes : sequence of str
         Sentences at the top of the page.
+    plots : sequence of Plot
+        Measures against what was varied; by default the ratio, if one parameter varies (`default_plots`).
+    figure_options : FigureOptions
+        Of the files; the figures on the page have the default ones.
 
     Returns
     -------
@@ -65,7 +74,8 @@ def write_report(
     Raises
     ------
     BadInput
-        If a file cannot be written, or the instance to draw cannot be read.
+        If a file cannot be written, the instance to draw cannot be read, a plot is of something that does not vary, or
+        the options of figures are not possible here.
 
     Notes
     -----
@@ -73,23 +83,39 @@ def write_report(
     """
     pairs = proven(rows)
     study = page.StudyPage(rows, pairs, disagreements(rows, pairs))
-    topics = study.runs[study.runs["kind"] == TOPICS.name]
-    built = (part(study.runs[study.runs["kind"] == kind.name], study.keep) for kind, part in _PARTS)
-    parts = [one for one in built if one is not None]
-    drawings = figures(topics, load_instance) if len(topics) else []
+    plots = plots or default_plots(study.runs)
+    for plot in plots:
+        study.keep(plot.name, plot_table(study.runs, plot))
+    drawings, parts = _drawn(study, load_instance, plots, DEFAULT_OPTIONS)
     content = _content(study, title, spec, notes)
     shown = [(one, Markup(one.svg)) for one in drawings]
     in_parts = [(part, [(one, Markup(one.svg)) for one in part.drawings]) for part in parts]
-    html = _template().render(**content, figures=shown, parts=in_parts)
-    drawings += [one for part in parts for one in part.drawings]
+    html = _template().render(**content, figures=shown, parts=in_parts, endings=figure_options.formats)
+    if figure_options != DEFAULT_OPTIONS:
+        drawings, parts = _drawn(study, load_instance, plots, figure_options)
     files = {f"tables/{name}.csv": text for name, text in study.csv.items()}
-    for one in drawings:
-        files |= {f"figures/{one.name}.svg": one.svg_file, f"figures/{one.name}.pdf": one.pdf_file}
+    for one in [*drawings, *(one for part in parts for one in part.drawings)]:
+        files |= {f"figures/{one.name}.{ending}": data for ending, data in one.files.items()}
     for name in ("tables", "figures"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     for name, data in {**files, "report.html": html.encode()}.items():
         atomic_write(folder / name, partial(_fill, data))
     return folder / "report.html"
+
+
+def _drawn(
+    study: page.StudyPage, load_instance: Callable[[str], TopicInstance], plots: Sequence[Plot], options: FigureOptions
+) -> tuple[list[Drawing], list[Part]]:
+    """The figures of the page, and the parts with theirs."""
+    topics = study.runs[study.runs["kind"] == TOPICS.name]
+    with styled(options):
+        chosen = [plot_drawing(study.runs, plot) for plot in plots]
+        drawings = [
+            *(one for one in chosen if one is not None),
+            *(figures(topics, load_instance) if len(topics) else []),
+        ]
+        built = (part(study.runs[study.runs["kind"] == kind.name], study.keep) for kind, part in _PARTS)
+        return drawings, [one for one in built if one is not None]
 
 
 def _fill(data: bytes, file: Path) -> None:

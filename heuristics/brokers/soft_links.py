@@ -135,17 +135,17 @@ def _method(
     )
 
 
-S0_TREE = _method("s0", "S0: along the primary tree, no soft links", "P5 §2, §5", (_QUEUES,), ("#8C8C8C", "X"))
+S0_TREE = _method("s0", "S0: along the primary tree, no soft links", "P5 §2, §5", (_QUEUES,), ("#8C8C8C", "v"))
 S1_COMMON = _method(
     "s1",
     "S1: to the farthest broker common to the primary paths",
     "P5 §5 Fig. 5",
     (*MANAGEMENT, _QUEUES),
-    ("#E69F00", "s"),
+    ("#E69F00", "d"),
 )
 S2_FAR = _method(
-    "s2", "S2: directly to the farthest reachable anchors", "P5 §5 Fig. 6", (*MANAGEMENT, _QUEUES), ("#0072B2", "o")
+    "s2", "S2: directly to the farthest reachable anchors", "P5 §5 Fig. 6", (*MANAGEMENT, _QUEUES), ("#0072B2", "H")
 )
 SH_HYBRID = _method(
-    "sh", "SH: S1 while the uplink is busy, else S2", "P5 §5", (*MANAGEMENT, _OUTPUT, _QUEUES), ("#009E73", "^")
+    "sh", "SH: S1 while the uplink is busy, else S2", "P5 §5", (*MANAGEMENT, _OUTPUT, _QUEUES), ("#009E73", "s")
 )

@@ -156,5 +156,5 @@ CLUSTERING = content_heuristic(
     cost="time O(|B| |U| log |U| + |U| |B| |C|) and O(|C|) for each pair of users examined",
     pace=3,
     colour="#009E73",
-    marker="^",
+    marker="v",
 )

@@ -74,5 +74,5 @@ GREEDY_PACKING = content_heuristic(
     options=(ORDER,),
     pace=2,
     colour="#E69F00",
-    marker="s",
+    marker="<",
 )

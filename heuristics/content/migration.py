@@ -225,5 +225,5 @@ MIGRATION = content_heuristic(
     inputs=("overlay",),
     pace=5,
     colour="#D55E00",
-    marker="D",
+    marker="s",
 )

@@ -55,5 +55,5 @@ RANDOM_ASSIGNMENT = content_heuristic(
     pace=1,
     random=True,
     colour="#8C8C8C",
-    marker="X",
+    marker=">",
 )

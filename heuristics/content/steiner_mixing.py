@@ -84,5 +84,5 @@ STEINER_MIXING = content_heuristic(
     pace=4,
     random=True,
     colour="#0072B2",
-    marker="o",
+    marker="8",
 )

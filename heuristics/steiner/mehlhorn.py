@@ -72,4 +72,6 @@ MEHLHORN = steiner_heuristic(
     source="Mehlhorn 1988; P4 §IV.B, Algorithm 3",
     guarantee="at most 2(1 − 1/k) times the least cost, k terminals",
     cost="time O(m log n)",
+    colour="#009E73",
+    marker="8",
 )

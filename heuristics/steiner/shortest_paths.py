@@ -132,4 +132,6 @@ SHORTEST_PATHS = steiner_heuristic(
     guarantee="at most 2(1 − 1/k) times the least cost, k terminals",
     cost="time O(starts · k · m log n)",
     options=(STARTS, IMPROVE),
+    colour="#661100",
+    marker=">",
 )

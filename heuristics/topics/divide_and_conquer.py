@@ -285,6 +285,8 @@ NAIVE_DC = _method(
     guarantee="the maximum degree may be Θ(|T|) times the smallest (P3 Lemma 8)",
     cost="time and memory as for gm-m on all nodes",
     pace=34,
+    colour="#999933",
+    marker="^",
 )
 DCB_M = _method(
     "dcb-m",
@@ -295,6 +297,8 @@ DCB_M = _method(
     guarantee="maximum degree O(η + the smallest · log |V||T|) (P3 Lemma 12)",
     cost="time and memory as for gm-m on all nodes",
     pace=35,
+    colour="#EE6677",
+    marker="p",
 )
 DCBR_M = _method(
     "dcbr-m",
@@ -307,6 +311,8 @@ DCBR_M = _method(
     cost="time O(|T| (|L|²/p + (|B| + |R|)²)) for p parts of the lightweight nodes L; memory O(Σ|T_v|)",
     pace=21,
     promising=("minmax-tco",),
+    colour="#A6761D",
+    marker="H",
 )
 DC_GM = _method(
     "dc-gm",
@@ -318,4 +324,6 @@ DC_GM = _method(
     cost="time and memory as for gm on each part, and on bulk nodes and representatives",
     pace=10,
     promising=("min-tco",),
+    colour="#661100",
+    marker="v",
 )

@@ -258,4 +258,6 @@ POLISH: Method[TopicInstance, Overlay] = Method(
     warm_up=_warm_up,
     inputs=("overlay",),
     random=True,
+    colour="#117733",
+    marker="s",
 )

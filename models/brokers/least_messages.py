@@ -93,5 +93,5 @@ LEAST_MESSAGES: Method[BrokerNetwork, Dissemination] = Method(
     options=(Option("strategy", "s2", "the strategy for which links are managed", choices=STRATEGIES), *MANAGEMENT),
     warm_up=_warm_up,
     colour="#CC79A7",
-    marker="v",
+    marker=">",
 )

@@ -165,4 +165,6 @@ BEST: Method[TopicInstance, Overlay] = Method(
     solve=best,
     options=(STEPS,),
     warm_up=_warm_up,
+    colour="#44AA99",
+    marker="*",
 )

@@ -185,4 +185,6 @@ BRANCH_AND_CUT: Method[TopicInstance, Overlay] = Method(
         PROGRESS,
     ),
     warm_up=_warm_up,
+    colour="#CC6677",
+    marker="d",
 )

@@ -280,4 +280,6 @@ LP_BOUND: Method[TopicInstance, Overlay] = Method(
         PROGRESS,
     ),
     warm_up=_warm_up,
+    colour="#6699CC",
+    marker="X",
 )

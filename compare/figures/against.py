@@ -1,0 +1,239 @@
+"""A measure against what a study varied: means with intervals, a panel a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from scipy.stats import sem
+from scipy.stats import t as student
+
+from ...instances.errors import BadInput, unknown
+from ..studies.bounds import problem_order
+from ..studies.plot import MEASURES, Plot
+from ..studies.varied import chosen_parameters, varied
+from .scatter import spaced
+from .style import (
+    QUIET,
+    Drawing,
+    Style,
+    curve,
+    curve_legend,
+    drawing,
+    method_styles,
+    panels,
+    plain_ticks,
+    rank_styles,
+    ratio_axis,
+    styled,
+)
+
+_METHODS = ("variant", "label", "method")
+_CONFIDENCE, _FEWEST = 0.95, 3
+_MOST_POSITIONS, _BINS = 12, 8
+_DODGE = 0.45
+_KEYS = ["problem", "panel", "curve", "x"]
+
+
+def default_plots(runs: pd.DataFrame) -> tuple[Plot, ...]:
+    """For each kind of instances whose study varies one parameter only: the ratio against it.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        The runs with their bounds (`judged_runs`).
+    """
+    bounded = runs[runs["ratio"].notna()]
+    names = [chosen_parameters(group) for _, group in bounded.groupby("kind", sort=False)]
+    return tuple(dict.fromkeys(Plot(own[0]) for own in names if len(own) == 1))
+
+
+def plot_drawing(runs: pd.DataFrame, plot: Plot) -> Drawing | None:
+    """Draw a plot: lines through means, with 95% intervals; None if no run has the measure.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        The runs with their bounds (`judged_runs`).
+    plot : Plot
+
+    Raises
+    ------
+    BadInput
+        See :func:`plot_table`.
+    """
+    table = plot_table(runs, plot)
+    if table.empty:
+        return None
+    parts = list(table.groupby(["problem", "panel"], sort=False))
+    exact = dict(zip(runs["label"], runs["exact"], strict=True))
+    styles = _styles(runs, plot, table)
+    legend = {f"{name} (exact)" if exact.get(name) else name: style for name, style in styles.items()}
+    with styled():
+        figure, grid = panels(len(parts), curve_legend(legend))
+        for axes, ((problem, panel), part) in zip(grid, parts, strict=True):
+            _curves(axes, part, plot, styles)
+            axes.set_title(f"{problem}, {panel}" if panel else problem)
+            axes.set(xlabel=plot.x.replace("_", " "), ylabel=MEASURES[plot.y].title)
+        return drawing(figure, plot.name, _caption(runs, plot, table))
+
+
+def _caption(runs: pd.DataFrame, plot: Plot, table: pd.DataFrame) -> str:
+    low, high = int(table["instances"].min()), int(table["instances"].max())
+    mean = "Geometric mean" if plot.y == "time" else "Mean"
+    counted = f"{low}" if low == high else f"{low} to {high}"
+    what = {"ratio": "ratio of the value to the best bound", "time": "wall-clock time", "degree": "maximum degree"}
+    asked = runs.loc[runs["problem"].isin(table["problem"]), "instance"].nunique()
+    return (
+        f"{mean} {what.get(plot.y, plot.y)} against {plot.x.replace('_', ' ')}, with its 95% interval by Student's t "
+        f"where there are at least {_FEWEST} instances. A point is the mean over {counted} instances (of {asked:,} in "
+        "all), the same for all its neighbours: those on which each of these methods has the measure, several runs of "
+        "a method on an instance counting once. A method with the measure on fewer than half of the instances has no "
+        f"point there. The numbers are in tables/{plot.name}.csv."
+    )
+
+
+def plot_table(runs: pd.DataFrame, plot: Plot) -> pd.DataFrame:
+    """The points of a plot.
+
+    Returns
+    -------
+    DataFrame
+        problem, panel (the families or the method that the panel is about; "" if all), curve, x, mean, low and high
+        (the 95% interval by Student's t, NaN below three instances), instances (of the mean) and of_instances (at this
+        x). Means of times are geometric. Of more than twelve sizes, neighbours are taken together and x is their mean.
+
+    Raises
+    ------
+    BadInput
+        If x does not vary, or there is no such group or measure; names what there is.
+    """
+    points = _points(runs, plot)
+    return pd.DataFrame(
+        [
+            (problem, panel, name, x, *_interval(column.to_numpy(dtype=np.float64), log=plot.y == "time"), asked)
+            for (problem, panel, x), group in points.groupby(["problem", "panel", "x"], sort=False)
+            for name, column, asked in _columns(group)
+        ],
+        columns=[*_KEYS, "mean", "low", "high", "instances", "of_instances"],
+    )
+
+
+def _columns(group: pd.DataFrame) -> Iterator[tuple[str, pd.Series[float], int]]:
+    """The measure of each curve on the instances that all curves have, and the number of instances that were asked."""
+    measured = group.pivot_table(index="instance", columns="curve", values="y", aggfunc="mean", sort=False)
+    asked = group["instance"].nunique()
+    common = measured.loc[:, measured.notna().sum() >= asked / 2].dropna()
+    for name in common.columns if len(common) else ():
+        yield str(name), common[name], asked
+
+
+def _interval(values: np.ndarray[Any, np.dtype[np.float64]], *, log: bool) -> tuple[float, float, float, int]:
+    """Mean, the ends of its interval, and the number of values; `log`: of the geometric mean."""
+    scaled = np.log(values) if log else values
+    mean, low, high = float(scaled.mean()), np.nan, np.nan
+    if len(values) >= _FEWEST:
+        half = float(student.ppf((1 + _CONFIDENCE) / 2, len(values) - 1) * sem(scaled))
+        low, high = mean - half, mean + half
+    ends = (float(np.exp(end)) if log else float(end) for end in (mean, low, high))
+    return (*ends, len(values))  # type: ignore[return-value]
+
+
+def _points(runs: pd.DataFrame, plot: Plot) -> pd.DataFrame:
+    """A row a run: problem, panel, curve, x, instance and y; only panels in which x varies."""
+    columns, measure = varied(runs), MEASURES[plot.y]
+    if plot.x not in columns:
+        raise BadInput(f"{plot.x} does not vary in this study: {', '.join(columns) or 'nothing'} does")
+    if measure.column not in runs or runs[measure.column].isna().all():
+        raise BadInput(f"no run has the measure '{plot.y}': choose {', '.join(m for m in MEASURES if m != plot.y)}")
+    of_methods = plot.group in _METHODS
+    if not of_methods and plot.group not in columns and plot.group not in runs:
+        raise unknown("group", plot.group, [*_METHODS, "family", *columns])
+    labels = _without_option(runs, plot.x)
+    groups = labels if plot.group in ("variant", "label") else columns.get(plot.group, runs.get(plot.group))
+    own = runs[["problem", "family", "instance"]].assign(
+        label=labels, curve=groups, x=_positions(columns[plot.x]), y=runs[measure.column] / measure.unit
+    )
+    own = own[own["x"].notna() & own["curve"].notna()]
+    if plot.y == "time":
+        own["y"] = own["y"].clip(lower=1e-5)
+    own["curve"] = own["curve"].map(_text)
+    own["panel"] = _families(own) if of_methods else own["label"]
+    varying = own.groupby(["problem", "panel"])["x"].transform("nunique") > 1
+    rank = {name: index for index, name in enumerate(problem_order(own))}
+    return own[varying].sort_values(["problem", "panel", "x"], key=lambda c: c.map(rank) if c.name == "problem" else c)
+
+
+def _text(value: object) -> str:
+    return f"{value:,.6g}" if isinstance(value, float) else str(value)
+
+
+def _without_option(runs: pd.DataFrame, option: str) -> pd.Series[str]:
+    """The labels of the runs, without the option on the x-axis."""
+    return runs["label"].str.replace(rf" {option}=[^\s,]+", "", regex=True)
+
+
+def _positions(x: pd.Series[Any]) -> pd.Series[Any]:
+    """The values of x; of many different numbers, means of groups of equal size."""
+    numbers = pd.to_numeric(x, errors="coerce") if x.map(type).ne(bool).all() else x.map(_text, na_action="ignore")
+    if numbers.notna().sum() < x.notna().sum():
+        return x.map(_text, na_action="ignore")
+    if numbers.nunique() <= _MOST_POSITIONS:
+        return numbers
+    return numbers.groupby(pd.qcut(numbers, _BINS, duplicates="drop"), observed=True).transform("mean").round(1)
+
+
+def _families(own: pd.DataFrame) -> pd.Series[str]:
+    """The panel of each run: families of a problem with equal values of x share one; "" if there is only one."""
+    shared = own.groupby(["problem", "family"])["x"].agg(lambda xs: tuple(sorted(xs.unique()))).rename("xs")
+    by_panel = shared.reset_index().groupby(["problem", "xs"])["family"].agg(", ".join).rename("panel").reset_index()
+    single = by_panel.groupby("problem")["panel"].transform("size") == 1
+    by_panel["panel"] = by_panel["panel"].mask(single, "")
+    return (
+        own.join(shared, on=["problem", "family"])
+        .merge(by_panel, how="left", on=["problem", "xs"])["panel"]
+        .set_axis(own.index)
+    )
+
+
+def _styles(runs: pd.DataFrame, plot: Plot, table: pd.DataFrame) -> dict[str, Style]:
+    curves = set(table["curve"])
+    if plot.group in _METHODS:
+        named = runs["method"] if plot.group == "method" else _without_option(runs, plot.x)
+        styles = method_styles(runs if set(runs["label"]) >= curves else runs.assign(label=named))
+        return {name: style for name, style in styles.items() if name in curves}
+    return rank_styles(table["curve"].drop_duplicates())
+
+
+def _curves(axes: Axes, part: pd.DataFrame, plot: Plot, styles: dict[str, Style]) -> None:
+    values = np.array(sorted(part["x"].unique()))
+    along, ticks = _axis(values)
+    shown = [name for name in styles if name in set(part["curve"])]
+    spacing = float(np.diff(along).min())
+    highest = float(part["mean"].max())
+    if plot.y == "ratio":
+        ratio_axis(axes, min(float(part["high"].fillna(part["mean"]).max()), 1 + 1.6 * (highest - 1)), along="y")
+        axes.axhline(1, color=QUIET, linewidth=0.6, zorder=1)
+    elif plot.y == "time":
+        axes.set_yscale("log")
+    for number, name in enumerate(shown):
+        mine = part[part["curve"] == name]
+        shift = _DODGE * spacing * (number - (len(shown) - 1) / 2) / len(shown)
+        x = along[np.searchsorted(values, mine["x"].to_numpy())] + shift
+        errors = [(mine["mean"] - mine["low"]).fillna(0), (mine["high"] - mine["mean"]).fillna(0)]
+        curve(axes, x, mine["mean"], errors, styles[name])
+    axes.set_xlim(along[0] - 0.6 * spacing, along[-1] + 0.6 * spacing)
+    plain_ticks(axes.xaxis, along[ticks].tolist(), [_text(value) for value in values[ticks]])
+
+
+def _axis(values: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, np.dtype[np.float64]], np.ndarray[Any, Any]]:
+    """The position of each value (evenly spaced words; numbers by size or logarithm), and which have a tick."""
+    if values.dtype.kind not in "if":
+        return np.arange(len(values), dtype=np.float64), np.arange(len(values))
+    numbers = values.astype(np.float64)
+    wide = numbers[0] > 0 and numbers[-1] / numbers[0] >= 4
+    along = np.log(numbers) if wide else numbers
+    return along, spaced(along)
