@@ -12,6 +12,7 @@ from pyspark import SparkContext
 from ...instances.method import Method
 from ...instances.problem import Problem
 from ...instances.result import Result
+from .plug_ins import PlugIns
 from .spark_session import spark
 
 Part = TypeVar("Part")
@@ -36,7 +37,7 @@ def run_on_spark(
     """
     with (
         tempfile.TemporaryDirectory(prefix="overlaybench-") as folder,
-        spark(master, Path(folder) / "spark.log") as context,
+        spark(master, Path(folder) / "spark.log", plug_ins=PlugIns.among(methods=[method.name])) as context,
     ):
         return method.run(instance, problem, mapper=_mapper(context), **given)
 
