@@ -12,26 +12,32 @@ import pyarrow.parquet as pq
 
 from ...instances.errors import BadInput, unknown
 from ...instances.files import atomic_write
+from ...instances.result import Status
 from ..catalogue import kind_named
+from .columns import researched
 from .store import Store
 from .task import is_key
 
-_SHOWN = ("key", "problem", "variant", "family", "status", "value", "lower_bound", "seconds")
-_GROUPED = ("value", "lower_bound", "seconds", "cpu_seconds", "peak_memory")
+_MEANS = ("ratio", "value", "lower_bound", "seconds", "cpu_seconds", "peak_memory")
 
 
-def results(folder: Path, where: Mapping[str, str] | None = None) -> pd.DataFrame:
+def results(folder: Path, where: Mapping[str, str] | None = None, *, all_runs: bool = False) -> pd.DataFrame:
     """The finished runs of a study, a row a run, also while it is running.
 
     Parameters
     ----------
     where : mapping, optional
-        Only the rows whose columns, as text, have these values: ``{"problem": "min-tco", "status": "failed"}``.
+        Only the rows whose columns have these values: ``{"problem": "min-tco", "nodes": "60"}``.
+    all_runs : bool
+        Also the stored runs that are not part of the present study: of methods or instances that were removed from it,
+        and of other versions of the code.
 
     Returns
     -------
     DataFrame
-        The columns that docs/results.md explains, with a column for every size and measure.
+        The columns that docs/results.md explains: those of the store, a column for every size, measure, workload
+        parameter and varied option, ``bound``, ``optimum`` and ``ratio``, and ``current`` (whether the run is part of
+        the present study). Bounds are the best of all rows, before any is left out by `where`.
 
     Raises
     ------
@@ -39,25 +45,61 @@ def results(folder: Path, where: Mapping[str, str] | None = None) -> pd.DataFram
         If there are no results, or they are damaged or of another version, or a column is unknown.
     """
     store = Store.existing(folder)
-    rows = store.rows(store.plan().keys)
+    keys = store.plan().keys
+    rows = researched(store.rows(None if all_runs else keys))
+    rows["current"] = rows["key"].isin(keys)
     for column, wanted in (where or {}).items():
-        if column not in rows.columns:
-            raise unknown("column", column, rows.columns)
-        rows = rows[rows[column].map(_as_text) == wanted]
+        _check_column(column, rows)
+        rows = rows[rows[column].map(lambda value, wanted=wanted: _is(value, wanted))]
     return rows.reset_index(drop=True)
 
 
-def grouped(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """One row a group: runs, failed, optimal, and the means of value, bound, seconds and memory."""
+def grouped(rows: pd.DataFrame, by: Sequence[str], *, common: bool = False) -> pd.DataFrame:
+    """One row a group: counts, and means over its answered instances.
+
+    Parameters
+    ----------
+    by : sequence of str
+        Columns. The groups that agree in all of them but the last are compared with each other.
+    common : bool
+        Only the instances (with their problem) that every group compared has answered.
+
+    Returns
+    -------
+    DataFrame
+        The columns `by`; runs, failed, optimal; instances (with an answer, each counted once a problem) and
+        of_instances (those of all the groups compared); mean_ratio, mean_value, mean_lower_bound, mean_seconds,
+        mean_cpu_seconds, mean_peak_memory. Failed runs count in the means of seconds and memory only.
+    """
     for column in by:
-        if column not in rows.columns:
-            raise unknown("column", column, rows.columns)
+        _check_column(column, rows)
+    failed, names = rows["status"] == Status.FAILED, list(by)
+    if taken := {"runs", "failed", "optimal", "instances", "of_instances"} & set(names):
+        rows = rows.rename(columns={name: f"by_{name}" for name in taken})
+        names = [f"by_{name}" if name in taken else name for name in names]
     counted = rows.assign(
-        runs=1, failed=(rows["status"] == "failed").astype(int), optimal=(rows["status"] == "optimal").astype(int)
-    ).groupby(list(by), dropna=False)
-    sums = counted[["runs", "failed", "optimal"]].sum()
-    means = counted[list(_GROUPED)].mean().add_prefix("mean_")
-    return pd.concat([sums, means], axis=1).reset_index()
+        runs=1,
+        failed=failed.astype(int),
+        optimal=(rows["status"] == Status.OPTIMAL).astype(int),
+        instances=(rows["instance"] + " " + rows["problem"]).where(rows["value"].notna() & ~failed),
+        value=rows["value"].where(~failed),
+        lower_bound=rows["lower_bound"].where(~failed),
+    )
+    outer = [counted[name] for name in names[:-1]] or [pd.Series(0, counted.index)]
+    if common:
+        last = counted[names[-1]]
+        groups = last.groupby(outer, dropna=False).transform(lambda column: column.nunique(dropna=False))
+        having = last.groupby([*outer, counted["instances"]], dropna=False).transform(
+            lambda column: column.nunique(dropna=False)
+        )
+        counted = counted[counted["instances"].notna() & (having == groups)]
+        outer = [column[counted.index] for column in outer]
+    counted["of_instances"] = counted.groupby(outer, dropna=False)["instances"].transform("nunique")
+    groups = counted.groupby(names, dropna=False)
+    sums = groups[["runs", "failed", "optimal"]].sum()
+    instances = groups.agg(instances=("instances", "nunique"), of_instances=("of_instances", "first"))
+    means = groups[list(_MEANS)].mean().add_prefix("mean_")
+    return pd.concat([sums, instances, means], axis=1).reset_index()
 
 
 def export(rows: pd.DataFrame, file: Path) -> None:
@@ -96,10 +138,25 @@ def write_answers(folder: Path, rows: pd.DataFrame, out: Path) -> int:
     return written
 
 
-def shown(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with the columns that fit a terminal."""
-    return rows[[name for name in _SHOWN if name in rows.columns]]
+def as_text(value: object) -> str:
+    """A value as ``--where`` takes it."""
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
-def _as_text(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+def _is(value: object, wanted: str) -> bool:
+    """Whether a value is meant by a text: numbers by their value or six digits of it, true and false in any case."""
+    if isinstance(value, (bool, np.bool_)):
+        return str(value).lower() == wanted.lower()
+    if isinstance(value, float) and wanted in (f"{value:g}", as_text(value)):
+        return True
+    if isinstance(value, (int, float, np.number)):
+        try:
+            return float(value) == float(wanted)
+        except ValueError:
+            return False
+    return str(value) == wanted
+
+
+def _check_column(column: str, rows: pd.DataFrame) -> None:
+    if column not in rows.columns:
+        raise unknown("column", column, rows.columns)

@@ -6,7 +6,6 @@ import fcntl
 import json
 import os
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -15,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from ...instances.errors import BadInput
 from ...instances.files import atomic_write, read_text
@@ -26,6 +26,7 @@ from .task import Task
 _FORMAT = f"results/{VERSION}"
 _DIGEST = re.compile(r"[0-9a-f]{8,128}")
 _PART_ROWS = 1000
+_LABELS = pa.schema([("key", pa.string()), ("family", pa.string()), ("recipe", pa.string())])
 
 
 @dataclass(frozen=True)
@@ -49,45 +50,57 @@ class Plan:
 class Store:
     """The folder of a study.
 
-    ``study.toml`` is the study as given and ``plan.json`` lists its runs. ``instances/`` has each instance by digest,
-    and ``index.json`` by recipe. ``runs/`` has the rows: a log a worker (:mod:`.run_log`), and parts into which logs
-    are merged (:mod:`.parts`). ``damaged/`` has what did not match its checksum. A row that occurs twice (in a log and
-    its part, after an incomplete merge) counts once.
+    ``study.toml`` is the present study as given, ``plan.json`` lists its runs, and ``plan.parquet`` their keys with
+    family and recipe, for other programs to join with. ``history/`` has every study that was run there, in order.
+    ``instances/`` has each instance by digest, and ``index.json`` by recipe. ``runs/`` has the rows, also those of
+    earlier studies and code versions: a log a worker (:mod:`.run_log`), and parts into which logs are merged
+    (:mod:`.parts`). ``damaged/`` has what did not match its checksum. A row that occurs twice (in a log and its part,
+    after an incomplete merge) counts once.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.runs = folder / "runs"
         self.instances = folder / "instances"
+        self.history = folder / "history"
         self.damaged = folder / "damaged"
 
     def open_for(self, spec: str) -> None:
-        """Create the folder, or check that it is this study's.
+        """Create the folder for a study with this text, or check that it is one of results.
 
         Raises
         ------
         BadInput
-            If it holds another study or another version's results, or other files, or cannot be created.
+            If it holds another version's results, or other files, or cannot be created.
         """
         file = self.folder / "study.toml"
         if file.is_file():
-            try:
-                same = tomllib.loads(read_text(file)) == tomllib.loads(spec)
-            except (tomllib.TOMLDecodeError, RecursionError):
-                raise _damaged(file) from None
-            if not same:
-                raise BadInput(f"{self.folder}: holds another study: choose another folder or remove this one")
-            if (self.folder / "plan.json").is_file():
+            if self.has_plan:
                 self.plan()
         elif self.folder.exists() and (not self.folder.is_dir() or any(self.folder.iterdir())):
             raise BadInput(f"{self.folder}: holds other files: choose another folder")
         try:
-            for folder in (self.runs, self.instances):
+            for folder in (self.runs, self.instances, self.history):
                 folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise BadInput(f"{self.folder}: cannot be created ({error.strerror}): choose another folder") from None
         if not file.is_file():
-            atomic_write(file, lambda path: path.write_text(spec, encoding="utf-8"))
+            _write_text(file, spec)
+
+    def check_related(self, name: str, recipes: Iterable[str]) -> None:
+        """Refuse a study that shares neither its name nor a recipe (JSON) with the folder's present one."""
+        if self.has_plan:
+            present = self.plan().name
+            if present != name and self.index().keys().isdisjoint(recipes):
+                raise BadInput(
+                    f"{self.folder}: holds the study '{present}', which shares no instance with '{name}': choose "
+                    "another folder, or add --grow to keep both in this one"
+                )
+
+    @property
+    def has_plan(self) -> bool:
+        """Whether the folder holds a study that was planned."""
+        return (self.folder / "plan.json").is_file()
 
     @classmethod
     def existing(cls, folder: Path) -> Store:
@@ -130,7 +143,7 @@ class Store:
 
         Only for the holder of the lock.
         """
-        for folder in (self.folder, self.runs, self.instances):
+        for folder in (self.folder, self.runs, self.instances, self.history):
             for left in folder.glob(".*.*"):
                 left.unlink(missing_ok=True)
         remarks = []
@@ -187,10 +200,33 @@ class Store:
         with (self.damaged / name).open("ab") as kept:
             kept.writelines(lines)
 
-    def write_plan(self, plan: Plan) -> None:
-        """Replace the plan."""
+    def write_plan(self, plan: Plan, tasks: Mapping[str, Task] | None = None) -> None:
+        """Replace the plan and the study's text, which is kept in the history as well.
+
+        Only for the holder of the lock. A kill at any time leaves either plan.
+
+        Parameters
+        ----------
+        tasks : mapping, optional
+            The tasks of `plan` by key, whose families and recipes are those of its rows from now on.
+        """
+        self._keep_in_history(plan.spec)
+        _write_text(self.folder / "study.toml", plan.spec)
+        labels = [(key, task.family, task.recipe) for key, task in (tasks or {}).items()]
+        labels += [(key, None, None) for key in plan.keys if key not in (tasks or {})]
+        table = pa.table([list(column) for column in zip(*labels, strict=True)] or [[], [], []], schema=_LABELS)
+        atomic_write(self.folder / "plan.parquet", lambda file: pq.write_table(table, file, compression="zstd"))
         text = json.dumps({"format": _FORMAT, **asdict(plan)}, ensure_ascii=False, indent=1)
-        atomic_write(self.folder / "plan.json", lambda file: file.write_text(text, encoding="utf-8"))
+        _write_text(self.folder / "plan.json", text)
+
+    def _keep_in_history(self, spec: str) -> None:
+        self.history.mkdir(exist_ok=True)
+        kept = sorted(self.history.glob("[0-9]*.toml"))
+        if not kept and self.has_plan:  # of a version that kept no history
+            kept = [self.history / "0001.toml"]
+            _write_text(kept[0], self.plan().spec)
+        if not kept or read_text(kept[-1]) != spec:
+            _write_text(self.history / f"{len(kept) + 1:04}.toml", spec)
 
     def plan(self) -> Plan:
         """The study's plan; BadInput if another version of the program wrote it, or it is damaged."""
@@ -220,7 +256,7 @@ class Store:
     def write_index(self, index: Mapping[str, StoredInstance]) -> None:
         """Replace the index of recipes."""
         text = json.dumps({recipe: asdict(one) for recipe, one in index.items()}, ensure_ascii=False, indent=1)
-        atomic_write(self.instances / "index.json", lambda file: file.write_text(text, encoding="utf-8"))
+        _write_text(self.instances / "index.json", text)
 
     def add_instance(self, instance: Any, kind: Kind[Any, Any]) -> None:
         """Store an instance under its digest."""
@@ -274,8 +310,26 @@ class Store:
         return stored.take(pa.array(list(first.values()), pa.int64())).select(list(columns))
 
     def rows(self, keys: Iterable[str] | None = None) -> pd.DataFrame:
-        """The stored rows (of the given keys, if given), with a column for every size and measure: see `spread`."""
-        return spread(self.table(keys).to_pandas())
+        """The stored rows (of the given keys, if given), with a column for every size and measure: see `spread`.
+
+        Runs of the present study have the families and recipes that it gives them, which may have changed since the
+        run.
+        """
+        rows, labels = self.table(keys).to_pandas(), self._labels()
+        for name in ("family", "recipe"):
+            rows[name] = rows["key"].map(labels[name]).fillna(rows[name])
+        return spread(rows)
+
+    def _labels(self) -> pd.DataFrame:
+        file = self.folder / "plan.parquet"
+        if not file.is_file():  # of a version without it
+            return _LABELS.empty_table().to_pandas().set_index("key")
+        try:
+            labels = pq.read_table(file, partitioning=None).select(_LABELS.names).cast(_LABELS)
+            labels.validate(full=True)
+        except (pa.ArrowException, KeyError, ValueError, OSError):
+            raise _damaged(file) from None
+        return labels.to_pandas().drop_duplicates("key").set_index("key")
 
     def logs(self) -> list[Path]:
         """The logs that are not merged yet."""
@@ -293,6 +347,10 @@ class Store:
 
     def _parts(self) -> list[Path]:
         return sorted(self.runs.glob(f"[!.]*{parts.ENDING}"))
+
+
+def _write_text(file: Path, text: str) -> None:
+    atomic_write(file, lambda path: path.write_text(text, encoding="utf-8"))
 
 
 def _json_object(file: Path) -> dict[str, Any]:

@@ -1,0 +1,198 @@
+"""A study grows in its folder: what is new is run, what was removed stays stored, and its history is kept."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from overlaybench.compare.catalogue import METHODS, kind_named, problem_named
+from overlaybench.compare.studies import study as study_module
+from overlaybench.compare.studies.isolation import IsolatedRun
+from overlaybench.compare.studies.results import results
+from overlaybench.compare.studies.row import row
+from overlaybench.compare.studies.run_log import RunLog
+from overlaybench.compare.studies.store import Plan, Store, StoredInstance
+from overlaybench.compare.studies.study import Study, read_study
+from overlaybench.instances.errors import BadInput
+
+SPEC = """
+name = "grows"
+[[instances]]
+workload = "zipf"
+nodes = [5, 6]
+topics = 5
+subscriptions = 2
+seeds = 2
+[[runs]]
+problems = ["min-tco"]
+methods = ["gm"]
+"""
+MORE = SPEC.replace("seeds = 2", "seeds = 4").replace('["gm"]', '["low-oda", "gm"]').replace("[5, 6]", "[7, 6, 5]")
+
+
+def study_of(text: str, folder: Path) -> Study:
+    file = folder / "spec.toml"
+    file.write_text(text)
+    return read_study(file)
+
+
+def done(text: str, store: Store, *, only: Iterable[str] | None = None) -> tuple[set[str], set[str]]:
+    """Do what is missing of a study, in this process and without limits; the keys of its runs, and those done now."""
+    store.folder.parent.mkdir(exist_ok=True)
+    study = study_of(text, store.folder.parent)
+    store.open_for(study.spec)
+    store.check_related(study.name, [recipe.to_json() for recipe in study.recipes])
+    made = {recipe.to_json(): recipe.make() for recipe in study.recipes}
+    for instance in made.values():
+        store.add_instance(instance, kind_named("topics"))
+    index = {text: StoredInstance(each.digest, each.num_nodes) for text, each in made.items()}
+    store.write_index(store.index() | index)
+    tasks = store.keyed(study.tasks(store.index()))
+    store.write_plan(Plan(study.name, study.notes, study.spec, list(tasks)), tasks)
+    missing, log = tasks.keys() - store.done(), RunLog(store.runs)
+    for key in sorted(missing):
+        task, method = tasks[key], METHODS[tasks[key].method]
+        instance = made[task.recipe]
+        result = method.run(instance, problem_named(task.problem), seed=task.seed, **json.loads(task.options))
+        log.add(row(task, instance, IsolatedRun(result, 0.0), "2026"))
+    log.close()
+    store.merge()
+    return set(tasks), missing
+
+
+def test_more_methods_seeds_and_sizes_run_only_what_is_new(tmp_path: Path) -> None:
+    store = Store(tmp_path / "out")
+    first, _ = done(SPEC, store)
+    columns = ["key", "recipe", "value", "seconds", "started", "answer"]
+    before = store.table(first, columns)
+    grown, new = done(MORE, store)
+    assert (len(first), len(grown)) == (4, 24)
+    assert new == grown - first
+    assert first < grown
+    assert store.table(first, columns).equals(before)
+
+
+def test_the_first_seeds_stay_when_seeds_are_added(tmp_path: Path) -> None:
+    few, many = study_of(SPEC, tmp_path), study_of(MORE, tmp_path)
+    assert set(few.recipes) < set(many.recipes)
+
+
+def test_removed_runs_stay_stored_and_are_left_out_unless_asked_for(tmp_path: Path) -> None:
+    store = Store(tmp_path / "out")
+    grown, _ = done(MORE, store)
+    present, new = done(SPEC, store)
+    assert not new
+    assert set(results(store.folder)["key"]) == present
+    everything = results(store.folder, all_runs=True)
+    assert set(everything["key"]) == grown
+    assert set(everything[everything["current"]]["key"]) == present
+    assert results(store.folder)["current"].all()
+
+
+def test_two_versions_of_the_code_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store(tmp_path / "out")
+    old, _ = done(SPEC, store)
+    monkeypatch.setattr(study_module, "version_of", lambda *names: "0123456789ab")
+    now, new = done(SPEC, store)
+    assert new == now
+    assert not old & now
+    assert set(results(store.folder)["code_version"]) == {"0123456789ab"}
+    everything = results(store.folder, all_runs=True)
+    assert everything.groupby("code_version")["current"].agg(["size", "all"]).loc["0123456789ab"].tolist() == [4, True]
+    assert set(everything[~everything["current"]]["key"]) == old
+
+
+def test_other_programs_find_the_present_rows_by_the_plan(tmp_path: Path) -> None:
+    store = Store(tmp_path / "out")
+    done(MORE, store)
+    present, _ = done(SPEC.replace('workload = "zipf"', 'workload = "zipf"\nfamily = "renamed"'), store)
+    runs, plan = f"{store.runs}/*.parquet", store.folder / "plan.parquet"
+    asked = f"SELECT p.key, p.family, method FROM '{runs}' JOIN '{plan}' p USING (key)"
+    # In a process of its own: DuckDB complains of leaks when a process that imported it ends.
+    code = "import duckdb, json, sys; print(json.dumps(duckdb.sql(sys.argv[1]).fetchall()))"
+    said = subprocess.run([sys.executable, "-c", code, asked], capture_output=True, text=True, check=True).stdout
+    assert sorted(json.loads(said)) == sorted([key, "renamed", "gm"] for key in present)
+    joined = pd.read_parquet(store.runs)[["key", "method"]].merge(pd.read_parquet(plan), on="key")
+    assert set(joined["key"]) == present
+
+
+def test_runs_have_the_family_that_the_present_study_gives_them(tmp_path: Path) -> None:
+    store = Store(tmp_path / "out")
+    first, _ = done(SPEC, store)
+    renamed, new = done(SPEC.replace('workload = "zipf"', 'workload = "zipf"\nfamily = "renamed"'), store)
+    assert (renamed, new) == (first, set())
+    assert set(results(store.folder)["family"]) == {"renamed"}
+    assert {json.loads(recipe)["family"] for recipe in results(store.folder)["recipe"]} == {"renamed"}
+
+
+def test_an_unrelated_study_is_refused_and_changes_nothing(tmp_path: Path) -> None:
+    store = Store(tmp_path / "out")
+    done(SPEC, store)
+    before = {file: file.read_bytes() for file in store.folder.rglob("*") if file.is_file()}
+    other = SPEC.replace("grows", "other").replace("topics = 5", "topics = 6")
+    with pytest.raises(BadInput, match=r"holds the study 'grows', which shares no instance with 'other': .*--grow"):
+        done(other, store)
+    assert {file: file.read_bytes() for file in store.folder.rglob("*") if file.is_file()} == before
+    done(SPEC.replace("grows", "other"), store)  # a new name for the same instances
+    assert store.plan().name == "other"
+
+
+def test_every_study_that_was_run_is_kept(tmp_path: Path) -> None:
+    store = Store(tmp_path / "out")
+    for text in (SPEC, SPEC, MORE, SPEC):
+        done(text, store)
+    kept = sorted(store.history.iterdir())
+    assert [file.name for file in kept] == ["0001.toml", "0002.toml", "0003.toml"]
+    assert [file.read_text() for file in kept] == [SPEC, MORE, SPEC]
+    assert (store.folder / "study.toml").read_text() == SPEC
+
+
+def test_a_folder_of_a_version_without_history_grows_and_keeps_its_study(tmp_path: Path) -> None:
+    store = Store(tmp_path / "out")
+    first, _ = done(SPEC, store)
+    for file in (*store.history.iterdir(), store.folder / "plan.parquet"):
+        file.unlink()
+    store.history.rmdir()
+    assert set(results(store.folder)["key"]) == first
+    _, new = done(MORE, store)
+    assert len(new) == 20
+    assert [file.read_text() for file in sorted(store.history.iterdir())] == [SPEC, MORE]
+
+
+class Killed(Exception):
+    """The process ends here."""
+
+
+@pytest.mark.parametrize("writes", range(1, 6))
+def test_a_kill_while_a_plan_is_replaced_leaves_either_study(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writes: int
+) -> None:
+    store = Store(tmp_path / "out")
+    done(SPEC, store)
+    replace, count = Path.replace, 0
+
+    def killed(file: Path, target: Path) -> Path:
+        nonlocal count
+        if target.parent in (store.folder, store.history):
+            count += 1
+            if count == writes:
+                raise Killed
+        return replace(file, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", killed)
+        if writes <= 4:
+            with pytest.raises(Killed):
+                done(MORE, store)
+        else:
+            done(MORE, store)
+    assert len(results(store.folder)) == (24 if writes > 4 else 4)
+    done(MORE, store)
+    assert [file.read_text() for file in sorted(store.history.glob("*.toml"))] == [SPEC, MORE]
+    assert len(results(store.folder)) == 24
