@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from ..instances.errors import BadInput
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 SUMMARIES = {
     "generate": "Write an instance of a WORKLOAD.",
     "solve": "Solve a problem on the instance in FILE and check the answer.",
     "check": "Check an ANSWER to the instance in FILE.",
-    "list": "List the problems, methods, workloads or claims.",
+    "list": "List methods, problems, workloads, kinds or claims, or explain one.",
     "study": "Run the study in SPEC.toml on Spark.",
     "status": "Show how far the study in FOLDER is.",
     "report": "Write the report of the study in FOLDER.",
@@ -26,8 +29,38 @@ SUMMARIES = {
     "reproduce": "Draw the papers' figures and tables.",
     "worst": "Search for an instance on which a heuristic is far from the proven optimum.",
     "archive": "Write the code that a cluster's workers import to one file.",
+    "doctor": "Check this installation: Java, memory, cores, versions, solvers.",
+    "completion": "Print the script that completes commands and names in a SHELL.",
 }
 """The commands in the order of ``overlaybench --help``, which imports none of them; each is a file of commands/."""
+
+_SECTIONS = {
+    "Instances and answers": ("generate", "solve", "check", "draw", "list"),
+    "Studies": ("study", "status", "report", "results", "compare", "verify", "rerun"),
+    "The papers": ("claims", "reproduce", "worst"),
+    "Installation": ("doctor", "completion", "archive"),
+}
+EXAMPLES = {
+    "generate": "overlaybench generate zipf --nodes 60 --topics 30 --subscriptions 5 -o zipf.json",
+    "solve": "overlaybench solve zipf.json --problem min-tco --method gm -o overlay.json",
+    "check": "overlaybench check zipf.json overlay.json --problem min-tco",
+    "draw": "overlaybench draw zipf.json overlay.json -o overlay.svg",
+    "list": "overlaybench list gm",
+    "study": "overlaybench study study.toml --out results/mine",
+    "status": "overlaybench status results/mine",
+    "report": "overlaybench report results/mine",
+    "results": "overlaybench results results/mine --by method",
+    "compare": "overlaybench compare results/mine --paired gm low-oda",
+    "verify": "overlaybench verify results/mine",
+    "rerun": "overlaybench rerun results/mine 3f2a",
+    "claims": "overlaybench claims --quick P1.L6.6",
+    "reproduce": "overlaybench reproduce P1.F2",
+    "worst": "overlaybench worst --method gm --problem min-tco --nodes 5 --topics 5",
+    "archive": "overlaybench archive -o overlaybench.zip",
+    "doctor": "overlaybench doctor",
+    "completion": "overlaybench completion fish > ~/.config/fish/completions/overlaybench.fish",
+}
+"""A command line for each command, shown by its ``--help`` and in the documentation."""
 
 
 class _Commands(click.Group):
@@ -40,17 +73,31 @@ class _Commands(click.Group):
         if cmd_name not in SUMMARIES:
             return None
         command: click.Command = import_module(f"{__package__}.commands.{cmd_name}").command
+        if cmd_name in EXAMPLES:
+            command.epilog = f"\b\nExample:\n  {EXAMPLES[cmd_name]}"
         return command
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        found = [CompletionItem(name, help=text) for name, text in SUMMARIES.items() if name.startswith(incomplete)]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(SUMMARIES.items()))
+        sections = {name: title for title, names in _SECTIONS.items() for name in names}
+        for title in (*_SECTIONS, "More"):
+            if rows := [(name, text) for name, text in SUMMARIES.items() if sections.get(name, "More") == title]:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="overlaybench")
 def cli() -> None:
-    """Build publish/subscribe overlays, and prove how far each is from the optimum."""
+    """Build publish/subscribe overlays, and prove how far each is from the optimum.
+
+    `overlaybench COMMAND --help` explains a command, `overlaybench list NAME` a method, problem or workload.
+    """
 
 
 def main() -> NoReturn:

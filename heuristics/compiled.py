@@ -44,7 +44,7 @@ class Kernel:
         _announce_compilation()
         _KERNELS.add(self.py_func)
         config: Any = numba.config
-        before, config.CACHE_DIR = config.CACHE_DIR, str(_cache_folder())
+        before, config.CACHE_DIR = config.CACHE_DIR, str(cache_folder())
         try:
             return numba.njit(cache=True)(self.py_func)
         finally:
@@ -83,7 +83,8 @@ def _announce_compilation() -> None:
 
 
 @cache
-def _cache_folder() -> Path:
+def cache_folder() -> Path:
+    """The folder of compiled kernels: beside the code, in the user's cache, or else a temporary one of this process."""
     sources = hashlib.sha256()
     for file in sorted(Path(__file__).parent.rglob("*.py")):
         sources.update(file.read_bytes())

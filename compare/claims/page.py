@@ -14,7 +14,7 @@ from .claim import Verdict
 from .register import CLAIMS, ClaimOutcome
 
 _WIDTH = 120
-_PAPERS = {
+PAPERS = {
     "P1": "Chockler, Melamed, Tock and Vitenberg: Constructing Scalable Overlays for Pub-Sub with Many Topics, 2007",
     "P2": "Onus and Richa: Parameterized maximum and average degree approximation in topic-based publish-subscribe "
     "overlay network design, 2015",
@@ -128,7 +128,7 @@ def _figures(figures: Sequence[tuple[str, str]]) -> Iterator[str]:
 
 
 def _heading(paper: str) -> tuple[str, ...]:
-    return (f"## {paper}", "", _wrapped(f"{_PAPERS[paper]}.")) if paper in _PAPERS else ("## Beyond the papers",)
+    return (f"## {paper}", "", _wrapped(f"{PAPERS[paper]}.")) if paper in PAPERS else ("## Beyond the papers",)
 
 
 def _cell(text: str) -> str:

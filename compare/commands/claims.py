@@ -20,11 +20,12 @@ from ..claims.register import (
     run_claims,
 )
 from .inputs import FILE, MASTER
+from .names import CLAIM
 from .outputs import console
 
 
 @click.command("claims")
-@click.argument("ids", nargs=-1)
+@click.argument("ids", nargs=-1, type=CLAIM)
 @click.option(
     "--quick", is_flag=True, help="Smaller grids and fewer seeds: all claims in some six minutes on two idle cores."
 )

@@ -10,10 +10,11 @@ from ...instances.errors import BadInput
 from ..catalogue import kind_named, workload_named
 from ..studies.processes import memory_bounded
 from .inputs import FILE
+from .names import WORKLOAD
 
 
 @click.command("generate", context_settings={"ignore_unknown_options": True})
-@click.argument("workload")
+@click.argument("workload", type=WORKLOAD)
 @click.argument("parameters", nargs=-1, type=click.UNPROCESSED)
 @click.option("--seed", default=0, show_default=True, help="The same seed gives the same instance.")
 @click.option("-o", "--output", required=True, type=FILE, help="A .json, .csv, .tsv or .parquet file.")

@@ -10,9 +10,10 @@ from typing import Any
 import click
 
 from ...instances.errors import BadInput
+from .names import PROBLEM_NAME
 
 FILE = click.Path(path_type=Path)
-PROBLEM = click.option("--problem", required=True, help="See `overlaybench list problems`.")
+PROBLEM = click.option("--problem", type=PROBLEM_NAME, required=True, help="See `overlaybench list problems`.")
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 MASTER = click.option("--master", default="local[*]", show_default=True, help="Spark master.")
 ARCHIVE = click.option("--archive", type=FILE, help="The code for a cluster's workers (see `overlaybench archive`).")

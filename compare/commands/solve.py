@@ -17,6 +17,7 @@ from ...instances.result import Result, Status
 from ..catalogue import METHODS, kind_named, method_named, problem_named
 from ..studies.isolation import Job, run_isolated
 from .inputs import AS_JSON, FILE, PROBLEM, column_options, key_values, load_instance
+from .names import METHOD
 from .outputs import in_parentheses
 
 
@@ -41,7 +42,7 @@ class _Request:
 @click.command("solve")
 @click.argument("file", type=FILE)
 @PROBLEM
-@click.option("--method", required=True, help="See `overlaybench list methods`.")
+@click.option("--method", type=METHOD, required=True, help="See `overlaybench list methods`.")
 @click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the method; repeatable.")
 @click.option("--seed", default=0, show_default=True, help="The same seed gives the same answer.")
 @click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), help="Seconds.")

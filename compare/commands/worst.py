@@ -12,11 +12,12 @@ import click
 from ..claims.hall_of_fame import HALL, add_case, worst_cases
 from ..claims.worst import WorstCase, search_worst_case
 from .inputs import AS_JSON, FILE
+from .names import METHOD, PROBLEM_NAME
 
 
 @click.command("worst")
-@click.option("--method", required=True, help="A heuristic.")
-@click.option("--problem", required=True, help="A topic problem that it answers.")
+@click.option("--method", type=METHOD, required=True, help="A heuristic.")
+@click.option("--problem", type=PROBLEM_NAME, required=True, help="A topic problem that it answers.")
 @click.option("--nodes", type=click.IntRange(2, 200), default=6, show_default=True)
 @click.option("--topics", type=click.IntRange(1, 200), default=6, show_default=True)
 @click.option("--time-limit", type=click.FloatRange(0, min_open=True), default=60.0, show_default=True, help="Seconds.")

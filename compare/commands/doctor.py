@@ -1,0 +1,252 @@
+"""``overlaybench doctor``."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .inputs import AS_JSON
+
+_GIB = 2**30
+_LEAST_PYTHON, _LEAST_JAVA = (3, 11), 17
+_VECTOR = "jdk.incubator.vector"
+_GET_JAVA = "install default-jre-headless (Debian), or set JAVA_HOME to Java 17 or newer with all its modules"
+_CGROUP = Path("/sys/fs/cgroup")
+_MEMORY_FILES = ("memory.max", "memory/memory.limit_in_bytes")
+
+
+@dataclass(frozen=True)
+class Check:
+    """The outcome of one check.
+
+    Attributes
+    ----------
+    name, found : str
+        What is checked, and what it is here.
+    state : {"ok", "warning", "problem"}
+    fix : str
+        What to do; "" if it is ok.
+    """
+
+    name: str
+    state: str
+    found: str
+    fix: str = ""
+
+
+@click.command("doctor")
+@click.option("--spark", is_flag=True, help="Start Spark, too (10 to 20 s).")
+@click.option("--solvers", is_flag=True, help="Let every solver solve a small instance, too (some seconds).")
+@AS_JSON
+def command(spark: bool, solvers: bool, as_json: bool) -> None:
+    """Check this installation: Java, memory, cores, versions, solvers. Exit status 1 if something is missing."""
+    further = [*([_solvers] if solvers else []), *([_spark] if spark else [])]
+    problems = 0
+    results = []
+    for check in (*_CHECKS, *further):
+        for result in check():
+            problems += result.state == "problem"
+            results.append(asdict(result))
+            if not as_json:
+                _print(result)
+    if as_json:
+        click.echo(json.dumps(results, ensure_ascii=False))
+    sys.exit(1 if problems else 0)
+
+
+def _print(result: Check) -> None:
+    colour = {"ok": "green", "warning": "yellow", "problem": "red"}[result.state]
+    click.echo(f"{click.style(f'{result.state:8}', fg=colour)} {result.name}: {result.found}")
+    if result.fix:
+        click.echo(f"         {result.fix}")
+
+
+def python() -> Iterator[Check]:
+    """Python and the operating system."""
+    version = ".".join(map(str, sys.version_info[:3]))
+    old = sys.version_info < _LEAST_PYTHON
+    yield Check("Python", "problem" if old else "ok", version, "use Python 3.11 or newer" if old else "")
+    if sys.platform != "linux":
+        yield Check("operating system", "problem", sys.platform, "use Linux: solvers are isolated by Linux's limits")
+
+
+def java() -> Iterator[Check]:
+    """The Java that Spark would start."""
+    home = os.environ.get("JAVA_HOME", "")
+    program = str(Path(home) / "bin" / "java") if home else "java"
+    where = f"JAVA_HOME={home}" if home else "java on the PATH"
+    try:
+        done = subprocess.run([program, "--list-modules"], capture_output=True, text=True, timeout=30)
+        modules = dict(line.partition("@")[::2] for line in done.stdout.split())
+    except (OSError, subprocess.TimeoutExpired):
+        modules = {}
+    version = modules.get("java.base", "")
+    number = int("".join(re.findall(r"^\d+", version)) or 0)
+    if not version:
+        yield Check("Java", "problem", f"{where} does not run or is older than 9; Spark needs it", _GET_JAVA)
+    elif number < _LEAST_JAVA:
+        yield Check("Java", "problem", f"{version} ({where}); Spark needs 17 or newer", _GET_JAVA)
+    elif _VECTOR not in modules:
+        yield Check("Java", "problem", f"{version} ({where}) lacks the module {_VECTOR}", _GET_JAVA)
+    else:
+        yield Check("Java", "ok", f"{version} with {_VECTOR} ({where})")
+
+
+def memory() -> Iterator[Check]:
+    """The memory that is free, within the limits of a container."""
+    import psutil
+
+    now = psutil.virtual_memory()
+    limit = min([now.total, *(value for name in _MEMORY_FILES if (value := _number(_CGROUP / name)))])
+    free = min(now.available, limit)
+    state, fix = "ok", ""
+    if free < 2 * _GIB:
+        state = "problem" if free < _GIB / 2 else "warning"
+        fix = "close other programs, or give a study memory_limit (MiB a run) and fewer cores: --master 'local[1]'"
+    yield Check("memory", state, f"{free / _GIB:.1f} GiB available of {limit / _GIB:.1f} GiB", fix)
+
+
+def cores() -> Iterator[Check]:
+    """The cores that this process may use, and a container's share of them."""
+    allowed, present = len(os.sched_getaffinity(0)), os.cpu_count() or 1
+    quota = _cpu_quota()
+    found = f"{allowed} of {present}"
+    if quota and quota < allowed:
+        fix = f"run studies with --master 'local[{max(1, int(quota))}]'"
+        yield Check("cores", "warning", f"{found}, but the container may use {quota:g}", fix)
+    else:
+        yield Check("cores", "ok", found)
+
+
+def libraries() -> Iterator[Check]:
+    """The installed versions against those that the package asks for."""
+    from packaging.requirements import Requirement
+
+    asked = [Requirement(line) for line in metadata.requires("overlaybench") or ()]
+    asked = [each for each in asked if each.marker is None or each.marker.evaluate({"extra": ""})]
+    wrong = []
+    for each in asked:
+        try:
+            version = metadata.version(each.name)
+        except metadata.PackageNotFoundError:
+            wrong.append(f"{each.name} is missing")
+            continue
+        if not each.specifier.contains(version, prereleases=True):
+            wrong.append(f"{each.name} {version} is not {each.specifier}")
+    fix = "run `make set-up` in the checkout, or pip install overlaybench again with constraints.txt"
+    if wrong:
+        yield Check("libraries", "problem", "; ".join(wrong), fix)
+    else:
+        named = ", ".join(f"{name} {metadata.version(name)}" for name in ("pyspark", "ortools", "highspy", "pulp"))
+        yield Check("libraries", "ok", f"{len(asked)} at versions that fit ({named})")
+
+
+def folders() -> Iterator[Check]:
+    """Whether results, temporary files and compiled kernels can be written."""
+    from ...heuristics.compiled import cache_folder
+
+    here = Path.cwd()
+    if os.access(here, os.W_OK):
+        yield Check("current folder", "ok", f"writable, {shutil.disk_usage(here).free / _GIB:.1f} GiB free")
+    else:
+        yield Check("current folder", "warning", f"{here} is not writable", "give --out a folder of yours")
+    try:
+        temporary = Path(tempfile.gettempdir())
+        free = shutil.disk_usage(temporary).free
+        enough = free >= _GIB
+        fix = "" if enough else "make space, or set TMPDIR to a folder with more"
+        yield Check("temporary folder", "ok" if enough else "warning", f"{temporary}, {free / _GIB:.1f} GiB free", fix)
+    except OSError as error:
+        yield Check("temporary folder", "problem", str(error), "set TMPDIR to a folder that can be written")
+        return
+    kernels = cache_folder()
+    if kernels.is_relative_to(temporary) and "NUMBA_CACHE_DIR" not in os.environ:
+        fix = "set NUMBA_CACHE_DIR to a folder that can be written: else every process compiles again"
+        yield Check("compiled kernels", "warning", "no folder to keep them", fix)
+    else:
+        count = sum(1 for _ in kernels.rglob("*.nbc"))
+        yield Check("compiled kernels", "ok", f"{count} kept" if count else "none yet: the first runs compile, once")
+
+
+def programs() -> Iterator[Check]:
+    """Programs that only some figures and tests need."""
+    tex = next((name for name in ("pdflatex", "xelatex", "lualatex") if shutil.which(name)), "")
+    fix = "" if tex else "only figures with --usetex need it: install texlive-latex-extra, cm-super and dvipng (Debian)"
+    yield Check("TeX", "ok" if tex else "warning", tex or "not found", fix)
+    browser = next((name for name in ("chromium", "chromium-browser", "google-chrome") if shutil.which(name)), "")
+    fix = "" if browser else "only the tests of the report's page need it: install chromium (Debian)"
+    yield Check("Chromium", "ok" if browser else "warning", browser or "not found", fix)
+
+
+_CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (python, java, memory, cores, libraries, folders, programs)
+
+
+def _solvers() -> Iterator[Check]:
+    from ...instances.catalogue import PROBLEMS
+    from ...instances.result import Status
+    from ...instances.topics.instance import TopicInstance
+    from ..catalogue import METHODS
+
+    triangle = TopicInstance.from_subscriptions({"a": ["x", "y"], "b": ["x", "z"], "c": ["y", "z"]})
+    for label in ("ilp highs", "ilp cbc", "cp-sat", "branch-and-cut"):
+        name, _, solver = label.partition(" ")
+        options: dict[str, Any] = {"solver": solver} if solver else {}
+        start = time.perf_counter()
+        try:
+            result = METHODS[name].run(triangle, PROBLEMS["min-tco"], time_limit=60, **options)
+            right = (result.status, result.value) == (Status.OPTIMAL, 3)
+            found = f"{result.status}, value {result.value:g}" if result.value is not None else str(result.status)
+        except Exception as error:  # whatever a broken library raises
+            right, found = False, f"{type(error).__name__}: {error}"
+        seconds = f"{found}, {time.perf_counter() - start:.1f} s with its start"
+        fix = "" if right else "run `make set-up` in the checkout: it installs the pinned versions"
+        yield Check(f"solver {label}", "ok" if right else "problem", seconds, fix)
+
+
+def _spark() -> Iterator[Check]:
+    from ...instances.errors import BadInput
+    from ..studies.spark_session import spark
+
+    start = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            with spark("local[2]", Path(folder) / "spark.log") as context:
+                total = context.parallelize(range(10), 2).sum()
+        except BadInput as error:
+            yield Check("Spark", "problem", str(error), "see Java above")
+            return
+    right = total == 45
+    yield Check(
+        "Spark", "ok" if right else "problem", f"two tasks in {time.perf_counter() - start:.1f} s with its start"
+    )
+
+
+def _number(file: Path) -> int:
+    """The number in a file of Linux's control groups; 0 if there is none."""
+    try:
+        return int(file.read_text())
+    except (OSError, ValueError):
+        return 0
+
+
+def _cpu_quota() -> float:
+    """The cores' worth of time that the container may use; 0 without a limit."""
+    try:
+        quota, period = (_CGROUP / "cpu.max").read_text().split()
+        return 0.0 if quota == "max" else int(quota) / int(period)
+    except (OSError, ValueError):
+        quota_us, period_us = (_number(_CGROUP / "cpu" / f"cpu.cfs_{what}_us") for what in ("quota", "period"))
+        return quota_us / period_us if quota_us > 0 and period_us > 0 else 0.0

@@ -1,0 +1,220 @@
+"""What is known of a method, workload, problem, kind of instances or claim, for ``list NAME`` and the documentation."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...instances.catalogue import KINDS, PROBLEMS, WORKLOADS
+from ...instances.errors import BadInput
+from ...instances.kind import Kind
+from ...instances.method import Method
+from ...instances.option import Option
+from ...instances.problem import Problem
+from ...instances.references import object_named
+from ...instances.workload import Workload
+from ..catalogue import METHODS
+from ..claims.claim import Claim
+
+_SMALL = {
+    "topics": ("zipf", "--nodes 30 --topics 15 --subscriptions 4"),
+    "content": ("content", "--users 12 --brokers 4 --intervals 4"),
+    "brokers": ("brokers-sparse", "--brokers 10 --subscriptions 40 --publications 30 --spread 3 --hosts 5 --fanout 4"),
+    "steiner": ("steiner-sparse", "--nodes 40 --edges 80 --terminals 8"),
+}
+"""A small instance of each kind, for examples: a workload and its parameters."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """An entry of a catalogue in words.
+
+    Attributes
+    ----------
+    name, noun, summary : str
+        As in ``gm``, ``method`` and what it is in one line.
+    facts : mapping
+        Further lines, by what they are about.
+    options : tuple of Option
+        Of a method, or the parameters of a workload.
+    examples : tuple of str
+        Command lines that work one after the other.
+    """
+
+    name: str
+    noun: str
+    summary: str
+    facts: Mapping[str, str]
+    options: tuple[Option, ...] = ()
+    examples: tuple[str, ...] = field(default_factory=tuple)
+
+
+def explanations(name: str) -> list[Explanation]:
+    """All that has this name, which may be ``module:NAME``; empty if nothing has it.
+
+    A method of several kinds of problems has one explanation for each.
+    """
+    if ":" in name:
+        return explain(object_named(name, "plug-in", object))
+    found = [
+        one
+        for catalogue in (PROBLEMS, KINDS, METHODS, WORKLOADS)
+        if name in catalogue
+        for one in explain(catalogue[name])
+    ]
+    if not found and re.match(r"[A-Z]\w*\.", name):  # claims take seconds to load
+        from ..claims.register import CLAIMS
+
+        found += explain(CLAIMS[name]) if name in CLAIMS else []
+    return found
+
+
+def explain(item: object) -> list[Explanation]:
+    """Explain an entry of a catalogue; anything else is bad input."""
+    if isinstance(item, Method):
+        return list(explain_method(item))
+    for kind, explained in _EXPLAINED.items():
+        if isinstance(item, kind):
+            return [explained(item)]
+    raise BadInput(f"an object of type {type(item).__name__} is no method, workload, problem or claim: name one")
+
+
+def explain_method(method: Method[Any, Any]) -> Iterator[Explanation]:
+    """A method, or each of its members."""
+    for one in method.members or (method,):
+        problem = PROBLEMS.get(one.problems[0])
+        facts = {
+            "answers": ", ".join(one.problems),
+            "guarantee": one.guarantee,
+            "cost": one.cost,
+            "time limit": "returns its incumbent when the limit or Ctrl-C ends it"
+            if one.anytime
+            else "has no answer before its last step: the limit makes the run fail",
+            "seed": "changes the answer"
+            if one.random
+            else "changes the answer with ties=random only"
+            if any(option.name == "ties" for option in one.options)
+            else "",
+            "further inputs": ", ".join(_INPUTS[name] for name in one.inputs if name in _INPUTS),
+            "source": _with_papers(one.source),
+        }
+        noun = "exact method" if one.exact else "method"
+        limit = " --time-limit 10" if one.exact else ""
+        examples = _examples(problem, f"--method {one.name}{limit}") if problem else ()
+        yield Explanation(one.name, noun, one.summary, _given(facts), one.options, examples)
+
+
+_INPUTS = {
+    "overlay": "an answer to start from (--start FILE)",
+    "mapper": "Spark for its parts (--master MASTER)",
+    "trace": "its choices in order (--step)",
+}
+
+
+def explain_workload(workload: Workload[Any]) -> Explanation:
+    """A workload with its parameters."""
+    given = " ".join(f"--{option.name.replace('_', '-')} {option.default}" for option in workload.parameters[:3])
+    example = f"overlaybench generate {workload.name} {given} -o {_file(workload.kind)}"
+    facts = {"instances": workload.kind, "source": _with_papers(workload.source)}
+    return Explanation(workload.name, "workload", workload.summary, facts, workload.parameters, (example,))
+
+
+def explain_problem(problem: Problem[Any, Any]) -> Explanation:
+    """A problem."""
+    facts = {
+        "instances": problem.kind,
+        "also measured": ", ".join(name.replace("_", " ") for name in KINDS[problem.kind].measures),
+        "default method": problem.default_method,
+        "source": _with_papers(problem.source),
+    }
+    method = f"--method {problem.default_method} " if problem.default_method else ""
+    examples = _examples(problem, f"{method}--time-limit 10")
+    return Explanation(problem.name, "problem", f"minimise: {problem.summary}", _given(facts), (), examples)
+
+
+def explain_kind(kind: Kind[Any, Any]) -> Explanation:
+    """A kind of instances: its files, sizes, problems and workloads."""
+    problems = [problem for problem in PROBLEMS.values() if problem.kind == kind.name]
+    facts = {
+        "files": ", ".join(dict.fromkeys((f".json ({kind.format})", *kind.endings) if kind.format else kind.endings)),
+        "columns of tables": ", ".join(kind.columns),
+        "sizes": ", ".join(kind.sizes),
+        "measures": ", ".join(name.replace("_", " ") for name in kind.measures),
+        "answer in --json": ", ".join(kind.shown),
+        "problems": ", ".join(problem.name for problem in problems),
+        "workloads": ", ".join(workload.name for workload in WORKLOADS.values() if workload.kind == kind.name),
+    }
+    example = _examples(PROBLEMS[kind.default_problem], "")[:1]
+    return Explanation(kind.name, "kind of instances", kind.summary, _given(facts), (), example)
+
+
+def explain_claim(claim: Claim) -> Explanation:
+    """A claim with its verdicts on record and its duration."""
+    from ..claims.register import RECORD, expected_seconds, outcomes_in
+
+    findings = [one for outcome in outcomes_in(RECORD) if outcome.id == claim.id for one in outcome.findings]
+    quick, full = (expected_seconds([claim], version) for version in (True, False))
+    facts = {
+        "source": _with_papers(claim.source),
+        "on record": "; ".join(f"{one.subject}: {one.verdict} ({one.runs} runs)" for one in findings),
+        "duration": f"about {quick:.0f} s quick, {full:.0f} s full",
+        "evidence": "docs/claims.md",
+    }
+    example = f"overlaybench claims {claim.id} --quick"
+    return Explanation(claim.id, "claim", claim.statement, _given(facts), (), (example,))
+
+
+def values_of(option: Option) -> str:
+    """The values that an option takes, in words."""
+    if option.allowed:
+        return ", ".join(option.allowed)
+    if isinstance(option.default, bool):
+        return "true, false"
+    if isinstance(option.default, str):
+        return ""
+    bounds = [f"from {option.least:g}"] if option.least > -math.inf else []
+    bounds += [f"to {option.most:g}"] if option.most < 2**31 - 1 else []
+    return " ".join(bounds) or "a number"
+
+
+def defaults_of(options: Iterable[Option]) -> str:
+    """The options with their defaults, as on a command line."""
+    return " ".join(f"{option.name}={option.default}" for option in options)
+
+
+_EXPLAINED: Mapping[type, Callable[[Any], Explanation]] = {
+    Problem: explain_problem,
+    Kind: explain_kind,
+    Workload: explain_workload,
+    Claim: explain_claim,
+}
+
+
+def _examples(problem: Problem[Any, Any], how: str) -> tuple[str, ...]:
+    """Generate a small instance of the problem's kind, and solve it."""
+    workload, parameters = _SMALL.get(problem.kind, ("WORKLOAD", ""))
+    file = _file(problem.kind)
+    return (
+        f"overlaybench generate {workload} {parameters} -o {file}",
+        f"overlaybench solve {file} --problem {problem.name} {how}",
+    )
+
+
+def _file(kind: str) -> str:
+    written = KINDS.get(kind)
+    return f"{kind}{'.json' if written is None or written.format else written.ending}"
+
+
+def _given(facts: Mapping[str, str]) -> dict[str, str]:
+    return {about: text for about, text in facts.items() if text}
+
+
+def _with_papers(source: str) -> str:
+    """A source with the full names of the papers in it."""
+    from ..claims.page import PAPERS
+
+    papers = [f"{short}: {PAPERS[short]}" for short in dict.fromkeys(re.findall(r"\bP[1-5]\b", source))]
+    return "\n".join([source, *papers])

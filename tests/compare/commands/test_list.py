@@ -1,0 +1,133 @@
+"""``overlaybench list``: what a terminal of 80 columns shows, what a pipe gets, and that the examples work."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from overlaybench.compare.catalogue import METHODS
+from overlaybench.compare.command_line import EXAMPLES, SUMMARIES, cli
+from overlaybench.compare.commands.explanation import explain, explanations
+from overlaybench.instances.catalogue import KINDS, PROBLEMS, WORKLOADS
+
+ENTRIES = [*PROBLEMS.values(), *KINDS.values(), *METHODS.values(), *WORKLOADS.values()]
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[[str], list[str]]:
+    """The lines of a list on a terminal of 80 columns."""
+
+    def lines(what: str) -> list[str]:
+        monkeypatch.setenv("COLUMNS", "80")
+        monkeypatch.setenv("NO_COLOR", "1")
+        monkeypatch.setenv("TERM", "dumb")
+        monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+        cli.main(["list", what], standalone_mode=False)
+        return capsys.readouterr().out.splitlines()
+
+    return lines
+
+
+@pytest.mark.parametrize("what", ["problems", "methods", "workloads", "kinds", "min-tco"])
+def test_a_table_fits_80_columns_and_has_no_narrow_one(what: str, terminal: Callable[[str], list[str]]) -> None:
+    lines = terminal(what)
+    tables = [line for line in lines if "overlaybench" not in line]
+    assert max(map(len, tables)) <= 80
+    assert len(lines) < 4 * len(METHODS)
+    names = {line.split()[0] for line in lines if line.strip()}
+    assert names >= {"min-tco": {"gm", "zipf"}, "methods": {"gm", "branch-and-cut"}}.get(what, set())
+
+
+def test_in_a_pipe_every_row_is_one_line_with_its_options() -> None:
+    lines = CliRunner().invoke(cli, ["list", "methods"]).output.splitlines()
+    low_oda = next(line for line in lines if line.split()[:1] == ["low-oda"])
+    assert "min-tco, minmax-tco, low-tco" in low_oda
+    assert "k=3.0 ties=lowest" in low_oda
+    assert low_oda.endswith("P2 §3")
+    assert not any(sign in line for line in lines for sign in "│─┃")
+
+
+def test_a_method_is_explained_with_its_guarantee_options_source_and_example(
+    terminal: Callable[[str], list[str]],
+) -> None:
+    text = " ".join(" ".join(terminal("gm")).split())
+    for part in (
+        "Greedy Merge",
+        "ln(Σ|T_v|) times the fewest edges",
+        "time O(Σ_t |V_t|²)",
+        "lowest, highest, random,",
+        "Chockler, Melamed, Tock and Vitenberg",
+        "overlaybench solve topics.json --problem min-tco --method gm",
+    ):
+        assert part in text
+
+
+def test_a_claim_is_explained_with_its_verdict_and_its_command() -> None:
+    out = CliRunner().invoke(cli, ["list", "P1.L6.6"]).output
+    assert "GM: holds" in out
+    assert "overlaybench claims P1.L6.6 --quick" in out
+
+
+def test_a_method_for_several_kinds_is_explained_for_each() -> None:
+    assert [set(one.facts["answers"].split(", ")) <= set(METHODS["ilp"].problems) for one in explanations("ilp")] == [
+        True
+    ] * len(METHODS["ilp"].members)
+    assert len(explanations("ilp")) == 3
+
+
+def test_a_plug_in_is_explained_by_its_reference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "plugged.py").write_text(
+        "from overlaybench.instances.workload import Workload\nLINE = Workload('line', 'a path', 'mine', (), dict)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    assert [one.summary for one in explanations("plugged:LINE")] == ["a path"]
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: f"{type(entry).__name__}-{entry.name}")
+def test_everything_listed_is_explained_and_its_examples_parse(entry: object) -> None:
+    for one in explain(entry):
+        assert one.summary
+        assert one.examples
+        for line in one.examples:
+            parsed(line)
+    if isinstance(entry, type(METHODS["gm"])):
+        assert all(one.facts["guarantee"] and one.facts["cost"] for one in explain(entry))
+
+
+def test_every_command_has_an_example_that_parses() -> None:
+    assert set(EXAMPLES) >= set(SUMMARIES)
+    for name in SUMMARIES:
+        parsed(EXAMPLES[name])
+
+
+def parsed(line: str) -> None:
+    """Parse a command line without running it; a usage error fails the test."""
+    program, name, *words = shlex.split(line.partition(" > ")[0])
+    assert program == "overlaybench"
+    command = cli.get_command(click.Context(cli), name)
+    assert command is not None
+    command.make_context(name, words)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "gm",
+        "zipf",
+        "greedy-packing",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in (*sorted(METHODS.keys() - {"gm", "greedy-packing"}), "min-tco")
+        ),
+    ],
+)
+def test_examples_run_one_after_the_other(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for line in (line for one in explanations(name) for line in one.examples):
+        done = CliRunner().invoke(cli, shlex.split(line)[1:])
+        assert done.exit_code == 0, (line, done.output, done.exception)
