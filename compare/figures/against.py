@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ from scipy.stats import t as student
 from ...instances.errors import BadInput, unknown
 from ..studies.bounds import problem_order
 from ..studies.plot import MEASURES, Plot
+from ..studies.sizes import sizes_of
 from ..studies.varied import chosen_parameters, varied
 from .scatter import spaced
 from .style import (
@@ -29,12 +31,15 @@ from .style import (
     rank_styles,
     ratio_axis,
     styled,
+    time_axis,
 )
 
 _METHODS = ("variant", "label", "method")
 _CONFIDENCE, _FEWEST = 0.95, 3
-_MOST_POSITIONS, _BINS = 12, 8
+_MOST_POSITIONS, _GROUPS, _CLOSE = 12, 8, 1.1
+_SHORTEST = 1e-5
 _DODGE = 0.45
+_AND, _LONGEST = ", ", 34
 _KEYS = ["problem", "panel", "curve", "x"]
 
 
@@ -76,23 +81,29 @@ def plot_drawing(runs: pd.DataFrame, plot: Plot) -> Drawing | None:
         figure, grid = panels(len(parts), curve_legend(legend))
         for axes, ((problem, panel), part) in zip(grid, parts, strict=True):
             _curves(axes, part, plot, styles)
-            axes.set_title(f"{problem}, {panel}" if panel else problem)
+            axes.set_title(_title(problem, panel))
             axes.set(xlabel=plot.x.replace("_", " "), ylabel=MEASURES[plot.y].title)
-        return drawing(figure, plot.name, _caption(runs, plot, table))
+        return drawing(figure, plot.name, _caption(plot, table))
 
 
-def _caption(runs: pd.DataFrame, plot: Plot, table: pd.DataFrame) -> str:
+def _title(problem: str, panel: str) -> str:
+    families = panel.split(_AND)
+    shown = panel if len(f"{problem}, {panel}") <= _LONGEST or len(families) == 1 else f"{len(families)} families"
+    return f"{problem}, {shown}" if panel else problem
+
+
+def _caption(plot: Plot, table: pd.DataFrame) -> str:
     low, high = int(table["instances"].min()), int(table["instances"].max())
-    mean = "Geometric mean" if plot.y == "time" else "Mean"
-    counted = f"{low}" if low == high else f"{low} to {high}"
     what = {"ratio": "ratio of the value to the best bound", "time": "wall-clock time", "degree": "maximum degree"}
-    asked = runs.loc[runs["problem"].isin(table["problem"]), "instance"].nunique()
+    together = [panel for panel in table["panel"].unique() if _AND in panel]
     return (
-        f"{mean} {what.get(plot.y, plot.y)} against {plot.x.replace('_', ' ')}, with its 95% interval by Student's t "
-        f"where there are at least {_FEWEST} instances. A point is the mean over {counted} instances (of {asked:,} in "
-        "all), the same for all its neighbours: those on which each of these methods has the measure, several runs of "
-        "a method on an instance counting once. A method with the measure on fewer than half of the instances has no "
-        f"point there. The numbers are in tables/{plot.name}.csv."
+        f"{'Geometric mean' if plot.y == 'time' else 'Mean'} {what.get(plot.y, plot.y)} against "
+        f"{plot.x.replace('_', ' ')}, with its 95% interval by Student's t where there are at least {_FEWEST} "
+        f"instances. A point is a mean over {low if low == high else f'{low} to {high}'} instances, on which several "
+        "runs of a method count once. Points above each other are means over the same instances: those on which all of "
+        "these methods have the measure. A method that lacks it on more than half of the instances has no point there. "
+        + "".join(f"{panel.count(_AND) + 1} families: {panel}. " for panel in together)
+        + f"The numbers are in tables/{plot.name}.csv."
     )
 
 
@@ -104,7 +115,8 @@ def plot_table(runs: pd.DataFrame, plot: Plot) -> pd.DataFrame:
     DataFrame
         problem, panel (the families or the method that the panel is about; "" if all), curve, x, mean, low and high
         (the 95% interval by Student's t, NaN below three instances), instances (of the mean) and of_instances (at this
-        x). Means of times are geometric. Of more than twelve sizes, neighbours are taken together and x is their mean.
+        x). Means of times are geometric. Sizes that were not chosen are taken together where they are close (within a
+        tenth, or an eighth of the runs where there are more than twelve), and x is their mean.
 
     Raises
     ------
@@ -116,19 +128,25 @@ def plot_table(runs: pd.DataFrame, plot: Plot) -> pd.DataFrame:
         [
             (problem, panel, name, x, *_interval(column.to_numpy(dtype=np.float64), log=plot.y == "time"), asked)
             for (problem, panel, x), group in points.groupby(["problem", "panel", "x"], sort=False)
-            for name, column, asked in _columns(group)
+            for name, column, asked in _columns(group, plot)
         ],
         columns=[*_KEYS, "mean", "low", "high", "instances", "of_instances"],
     )
 
 
-def _columns(group: pd.DataFrame) -> Iterator[tuple[str, pd.Series[float], int]]:
-    """The measure of each curve on the instances that all curves have, and the number of instances that were asked."""
+def _columns(group: pd.DataFrame, plot: Plot) -> Iterator[tuple[str, pd.Series[float], int]]:
+    """The measure of each curve at one position, and the number of instances that were asked.
+
+    Curves that can be compared on the same instances have those that all have.
+    """
     measured = group.pivot_table(index="instance", columns="curve", values="y", aggfunc="mean", sort=False)
-    asked = group["instance"].nunique()
-    common = measured.loc[:, measured.notna().sum() >= asked / 2].dropna()
-    for name in common.columns if len(common) else ():
-        yield str(name), common[name], asked
+    asked = group.groupby("curve")["instance"].nunique()
+    if plot.group in _METHODS or (asked.sum() > len(measured)):
+        asked[:] = group["instance"].nunique()
+        measured = measured.loc[:, measured.notna().sum() >= asked.iloc[0] / 2].dropna()
+    for name in measured.columns:
+        if measured[name].notna().any():
+            yield str(name), measured[name].dropna(), int(asked[name])
 
 
 def _interval(values: np.ndarray[Any, np.dtype[np.float64]], *, log: bool) -> tuple[float, float, float, int]:
@@ -152,44 +170,58 @@ def _points(runs: pd.DataFrame, plot: Plot) -> pd.DataFrame:
     of_methods = plot.group in _METHODS
     if not of_methods and plot.group not in columns and plot.group not in runs:
         raise unknown("group", plot.group, [*_METHODS, "family", *columns])
-    labels = _without_option(runs, plot.x)
+    labels = _without_options(runs, plot)
     groups = labels if plot.group in ("variant", "label") else columns.get(plot.group, runs.get(plot.group))
     own = runs[["problem", "family", "instance"]].assign(
-        label=labels, curve=groups, x=_positions(columns[plot.x]), y=runs[measure.column] / measure.unit
+        label=labels, curve=groups, x=columns[plot.x], y=runs[measure.column] / measure.unit
     )
     own = own[own["x"].notna() & own["curve"].notna()]
-    if plot.y == "time":
-        own["y"] = own["y"].clip(lower=1e-5)
+    own["y"] = own["y"].clip(lower=_SHORTEST) if plot.y == "time" else own["y"]
     own["curve"] = own["curve"].map(_text)
+    own["x"] = _positions(own, chosen=plot.x in chosen_parameters(runs) or plot.x not in _sizes(runs))
     own["panel"] = _families(own) if of_methods else own["label"]
     varying = own.groupby(["problem", "panel"])["x"].transform("nunique") > 1
     rank = {name: index for index, name in enumerate(problem_order(own))}
     return own[varying].sort_values(["problem", "panel", "x"], key=lambda c: c.map(rank) if c.name == "problem" else c)
 
 
+def _sizes(runs: pd.DataFrame) -> set[str]:
+    return {name for size in sizes_of(runs) for name in (size, f"total_{size}")}
+
+
 def _text(value: object) -> str:
     return f"{value:,.6g}" if isinstance(value, float) else str(value)
 
 
-def _without_option(runs: pd.DataFrame, option: str) -> pd.Series[str]:
-    """The labels of the runs, without the option on the x-axis."""
-    return runs["label"].str.replace(rf" {option}=[^\s,]+", "", regex=True)
+def _without_options(runs: pd.DataFrame, plot: Plot) -> pd.Series[str]:
+    """The labels of the runs, without the options on the x-axis and of the curves."""
+    return runs["label"].str.replace(rf" ({re.escape(plot.x)}|{re.escape(plot.group)})=[^\s,]+", "", regex=True)
 
 
-def _positions(x: pd.Series[Any]) -> pd.Series[Any]:
-    """The values of x; of many different numbers, means of groups of equal size."""
-    numbers = pd.to_numeric(x, errors="coerce") if x.map(type).ne(bool).all() else x.map(_text, na_action="ignore")
-    if numbers.notna().sum() < x.notna().sum():
-        return x.map(_text, na_action="ignore")
-    if numbers.nunique() <= _MOST_POSITIONS:
+def _positions(own: pd.DataFrame, *, chosen: bool) -> pd.Series[Any]:
+    """The values of x as numbers or words; of numbers that are not `chosen`, the means of groups."""
+    x = own["x"]
+    if not x.map(lambda value: isinstance(value, (int, float)) and not isinstance(value, bool)).all():
+        return x.map(_text)
+    numbers = x.astype(np.float64)
+    if chosen:
         return numbers
-    return numbers.groupby(pd.qcut(numbers, _BINS, duplicates="drop"), observed=True).transform("mean").round(1)
+    distinct = np.unique(numbers)
+    group, start = np.zeros(len(distinct)), distinct[0]
+    for rank, value in enumerate(distinct):
+        start = value if value > _CLOSE * start else start
+        group[rank] = start
+    if len(np.unique(group)) > _MOST_POSITIONS:
+        taken = pd.qcut(numbers, _GROUPS, duplicates="drop", labels=False)
+    else:
+        taken = numbers.map(dict(zip(distinct, group, strict=True)))
+    return numbers.groupby([own["problem"], taken]).transform("mean").round(1)
 
 
 def _families(own: pd.DataFrame) -> pd.Series[str]:
     """The panel of each run: families of a problem with equal values of x share one; "" if there is only one."""
     shared = own.groupby(["problem", "family"])["x"].agg(lambda xs: tuple(sorted(xs.unique()))).rename("xs")
-    by_panel = shared.reset_index().groupby(["problem", "xs"])["family"].agg(", ".join).rename("panel").reset_index()
+    by_panel = shared.reset_index().groupby(["problem", "xs"])["family"].agg(_AND.join).rename("panel").reset_index()
     single = by_panel.groupby("problem")["panel"].transform("size") == 1
     by_panel["panel"] = by_panel["panel"].mask(single, "")
     return (
@@ -202,7 +234,7 @@ def _families(own: pd.DataFrame) -> pd.Series[str]:
 def _styles(runs: pd.DataFrame, plot: Plot, table: pd.DataFrame) -> dict[str, Style]:
     curves = set(table["curve"])
     if plot.group in _METHODS:
-        named = runs["method"] if plot.group == "method" else _without_option(runs, plot.x)
+        named = runs["method"] if plot.group == "method" else _without_options(runs, plot)
         styles = method_styles(runs if set(runs["label"]) >= curves else runs.assign(label=named))
         return {name: style for name, style in styles.items() if name in curves}
     return rank_styles(table["curve"].drop_duplicates())
@@ -215,10 +247,10 @@ def _curves(axes: Axes, part: pd.DataFrame, plot: Plot, styles: dict[str, Style]
     spacing = float(np.diff(along).min())
     highest = float(part["mean"].max())
     if plot.y == "ratio":
-        ratio_axis(axes, min(float(part["high"].fillna(part["mean"]).max()), 1 + 1.6 * (highest - 1)), along="y")
+        ratio_axis(axes, min(float(part["high"].fillna(part["mean"]).max()), 1 + 2.5 * (highest - 1)), along="y")
         axes.axhline(1, color=QUIET, linewidth=0.6, zorder=1)
     elif plot.y == "time":
-        axes.set_yscale("log")
+        time_axis(axes, float(part["mean"].min()), float(part[["mean", "high"]].max().max()))
     for number, name in enumerate(shown):
         mine = part[part["curve"] == name]
         shift = _DODGE * spacing * (number - (len(shown) - 1) / 2) / len(shown)

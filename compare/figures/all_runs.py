@@ -16,7 +16,7 @@ from ..studies.bounds import TOLERANCE, problem_order
 from .growth import growth_drawing
 from .overlay import overlay_drawing
 from .scatter import scatter
-from .style import QUIET, Drawing, Style, drawing, method_styles, panels, plain_ticks, ratio_axis, styled
+from .style import QUIET, Drawing, Style, drawing, method_styles, panels, ratio_axis, styled, time_axis
 
 _SHORTEST = 1e-5
 
@@ -96,21 +96,14 @@ def time_drawing(runs: pd.DataFrame, styles: Mapping[str, Style], titles: Mappin
         figure, grid = panels(len(problems), [*_legend(shown, styles), *kinds])
         for axes, problem in zip(grid, problems, strict=True):
             here = shown[shown["problem"] == problem]
-            axes.set_yscale("log")
+            time_axis(axes, float(here["seconds"].min()), float(here["seconds"].max()))
             scatter(axes, here, "seconds", styles, here["status"] != Status.TIME_LIMIT, log=True)
-            low, high = here["seconds"].min() / 1.6, here["seconds"].max() * 1.6
-            ticks = [10.0**power for power in range(-5, 6) if low <= 10.0**power <= high]
-            plain_ticks(axes.yaxis, ticks, [_time(tick) for tick in ticks])
-            axes.set(title=problem, xlabel="nodes", ylabel="time", ylim=(low, high))
+            axes.set(title=problem, xlabel="nodes", ylabel="time")
         caption = (
             "Wall-clock time of the method, on a logarithmic scale, against the number of nodes. Every run that did "
             "not fail is a dot, hollow if it reached its time limit. A short bar is a method's geometric mean."
         )
         return drawing(figure, "time", caption, titles)
-
-
-def _time(seconds: float) -> str:
-    return f"{seconds:,g} s" if seconds >= 0.1 else f"{1000 * seconds:g} ms"
 
 
 def profile_drawing(runs: pd.DataFrame, styles: Mapping[str, Style]) -> Drawing | None:

@@ -289,6 +289,16 @@ def ratio_axis(axes: Axes, highest: float, *, along: str) -> None:
     plain_ticks(axis, ticks[:: -(-len(ticks) // 8)])
 
 
+def time_axis(axes: Axes, shortest: float, longest: float) -> None:
+    """Set up the y-axis for seconds: logarithmic, with ticks such as 10 ms."""
+    low, high = shortest / 1.6, longest * 1.6
+    ticks = [10.0**power for power in range(-5, 6) if low <= 10.0**power <= high]
+    texts = [f"{tick:,g} s" if tick >= 0.1 else f"{1000 * tick:g} ms" for tick in ticks]
+    axes.set_yscale("log")
+    axes.set_ylim(low, high)
+    plain_ticks(axes.yaxis, ticks, texts)
+
+
 def plain_ticks(axis: Any, ticks: Sequence[float], texts: Sequence[str] | None = None) -> None:
     """Set exactly these ticks, labelled by their numbers or by `texts`."""
     axis.set_major_locator(FixedLocator(list(ticks)))

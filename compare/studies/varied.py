@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-from ...instances.kind import Kind
 from ..catalogue import kind_named
 from .sizes import sizes_of
 
@@ -48,7 +47,7 @@ def varied(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def chosen_parameters(runs: pd.DataFrame) -> list[str]:
-    """The names of what a study of one kind of instances varied on purpose.
+    """The names of what a study varied on purpose.
 
     These are the parameters with several values in one family, the first size where samples of a file have several;
     without any, the options with several values in one method.
@@ -56,7 +55,7 @@ def chosen_parameters(runs: pd.DataFrame) -> list[str]:
     recipes = {text: json.loads(text) for text in runs["recipe"].unique()}
     by_family: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for recipe in recipes.values():
-        sample = {_first_size(runs): recipe["sample"]} if recipe.get("sample") else {}
+        sample = {kind_named(recipe["file_kind"]).sizes[0]: recipe["sample"]} if recipe.get("sample") else {}
         own = {**sample, **(recipe.get("parameters") or {})}
         by_family.setdefault((recipe.get("family", ""), recipe.get("workload", "")), []).append(own)
     if names := _changing(by_family.values()):
@@ -72,11 +71,6 @@ def _changing(groups: Iterable[list[dict[str, Any]]]) -> list[str]:
             if len({each.get(name) for each in group}) > 1:
                 names[name] = None
     return list(names)
-
-
-def _first_size(runs: pd.DataFrame) -> str:
-    kind: Kind[Any, Any] = kind_named(runs["kind"].iloc[0])
-    return kind.sizes[0]
 
 
 def _spread(texts: pd.Series[str], fields: Any) -> dict[str, pd.Series[Any]]:
