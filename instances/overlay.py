@@ -16,7 +16,8 @@ from .shown import circle, facts, plot, spread_of
 
 if TYPE_CHECKING:
     import networkx as nx
-    from matplotlib.figure import Figure
+
+    from .shown import Figure
 
 _ENDS_AT_ONCE = 5_000_000
 

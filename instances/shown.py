@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Figure
 
 Labelled = tuple[int, Callable[[int], str]]
 """How many there are, and the label of each."""
@@ -57,11 +57,11 @@ def facts(title: str, rows: Mapping[str, object], picture: str = "") -> str:
     return f'<div style="{_SIDE_BY_SIDE}">{_table(title, "", body)}{picture}</div>'
 
 
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table under a title: texts to the left, numbers to the right."""
-    head = "".join(f'<th scope="col" style="text-align:left">{escape(name)}</th>' for name in columns)
-    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
-    return _table(title, f"<thead><tr>{head}</tr></thead>", body)
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], texts: int) -> str:
+    """A table under a title: the first `texts` columns to the left, the others, numbers, to the right."""
+    sides = ["left" if column < texts else "right" for column in range(len(columns))]
+    head = _row("th", columns, sides)
+    return _table(title, f"<thead>{head}</thead>", "".join(_row("td", row, sides) for row in rows))
 
 
 def circle(nodes: Labelled, edges: npt.NDArray[np.integer], marked: Collection[int] = ()) -> str:
@@ -125,13 +125,17 @@ def matrix(rows: Labelled, columns: Labelled, of_row: Callable[[int], npt.NDArra
 
 
 def _table(title: str, head: str, body: str) -> str:
-    caption = f'<caption style="text-align:left;font-weight:bold;caption-side:top">{escape(title)}</caption>'
+    style = "text-align:left;font-weight:bold;caption-side:top"
+    caption = f'<caption style="{style}">{escape(title)}</caption>' if title else ""
     return f"<table>{caption}{head}<tbody>{body}</tbody></table>"
 
 
-def _cell(value: object) -> str:
-    number = value is None or (isinstance(value, int | float) and not isinstance(value, bool))
-    return f'<td style="text-align:{"right" if number else "left"}">{escape(text(value))}</td>'
+def _row(tag: str, values: Sequence[object], sides: Sequence[str]) -> str:
+    cells = (
+        f'<{tag} style="text-align:{side}">{escape(text(value))}</{tag}>'
+        for value, side in zip(values, sides, strict=True)
+    )
+    return f"<tr>{''.join(cells)}</tr>"
 
 
 def _svg(box: tuple[int, int, int, int], description: str, parts: Iterable[str]) -> str:

@@ -16,7 +16,8 @@ from .network import BrokerNetwork
 
 if TYPE_CHECKING:
     import networkx as nx
-    from matplotlib.figure import Figure
+
+    from ..shown import Figure
 
 _LOST = -1
 

@@ -18,7 +18,8 @@ from .tree import BrokerTree
 
 if TYPE_CHECKING:
     import networkx as nx
-    from matplotlib.figure import Figure
+
+    from ..shown import Figure
 
 
 @dataclass(frozen=True, eq=False)

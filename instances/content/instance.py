@@ -18,7 +18,8 @@ from .core_prices import check_metric
 
 if TYPE_CHECKING:
     import networkx as nx
-    from matplotlib.figure import Figure
+
+    from ..shown import Figure
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]

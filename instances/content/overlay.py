@@ -15,8 +15,8 @@ from ..shown import facts, plot, spread_of
 
 if TYPE_CHECKING:
     import networkx as nx
-    from matplotlib.figure import Figure
 
+    from ..shown import Figure
     from .instance import ContentInstance
 
 Links = tuple[tuple[int, int], ...]

@@ -17,7 +17,8 @@ from ..shown import circle, facts, plot
 
 if TYPE_CHECKING:
     import networkx as nx
-    from matplotlib.figure import Figure
+
+    from ..shown import Figure
 
 Costs = npt.NDArray[np.int64]
 _LARGEST_SUM = 2**53

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
     import scipy.sparse as sp
-    from matplotlib.figure import Figure
+
+    from ..shown import Figure
 
 
 @dataclass(frozen=True, eq=False)

@@ -49,7 +49,7 @@ def read_separated(path: Path, columns: Sequence[str]) -> list[pa.Array]:
     if path.stat().st_size > _MOST_BYTES:
         raise BadInput(f"is larger than {_MOST_BYTES >> 30} GiB: give it fewer rows")
     delimiter = "\t" if "\t" in head else ","
-    _check_columns(columns, next(csv.reader([head], delimiter=delimiter)))
+    check_columns(columns, next(csv.reader([head], delimiter=delimiter)))
     try:
         table = arrow_csv.read_csv(
             path,
@@ -86,15 +86,29 @@ def read_parquet(path: Path, columns: Sequence[str]) -> list[pa.Array]:
     try:
         with path.open("rb") as file:
             source = pq.ParquetFile(file)
-            _check_columns(columns, source.schema_arrow.names)
+            check_columns(columns, source.schema_arrow.names)
             _check_size(source.metadata)
-            table = source.read(columns=list(columns))
-            labels = [table[column].cast(pa.string()).combine_chunks() for column in columns]
+            return labels_of(source.read(columns=list(columns)), columns)
     except pa.ArrowException as error:
         raise BadInput(f"{_first_line(error)}: give a complete Parquet file with columns of labels") from None
     except OSError as error:
         reason = error.strerror or _first_line(error)
         raise BadInput(f"cannot be read ({reason}): check the path, and that the file is complete") from None
+
+
+def labels_of(table: pa.Table, columns: Sequence[str]) -> list[pa.Array]:
+    """The labels in the named columns of a table, as text.
+
+    Raises
+    ------
+    BadInput
+        If a label is missing or empty (rows are counted from 1).
+    pyarrow.ArrowException
+        If a column cannot be converted to text.
+    """
+    import pyarrow as pa
+
+    labels = [table[column].cast(pa.string()).combine_chunks() for column in columns]
     for column, values in zip(columns, labels, strict=True):
         if (row := _first_empty(values)) is not None:
             raise BadInput(f"row {row + 1}: an empty {column}: name it or remove the row")
@@ -122,7 +136,8 @@ def _check_size(metadata: pq.FileMetaData) -> None:
         raise BadInput(f"holds more than {_MOST_ROWS:,} rows or {_MOST_BYTES >> 30} GiB: give it fewer")
 
 
-def _check_columns(columns: Sequence[str], present: Sequence[str]) -> None:
+def check_columns(columns: Sequence[str], present: Sequence[str]) -> None:
+    """Raise BadInput unless each column is present once and they differ."""
     if len(set(columns)) < len(columns):
         raise BadInput(f"column '{columns[0]}' is named twice: name one for the nodes, one for the topics")
     for column in columns:

@@ -1,0 +1,189 @@
+"""Solving one instance in this process: answers, lower bounds, and the check of an answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+from pathlib import Path
+from typing import Any, overload
+
+from ...instances.brokers.dissemination import Dissemination
+from ...instances.brokers.network import BrokerNetwork
+from ...instances.catalogue import PROBLEMS
+from ...instances.content.instance import ContentInstance
+from ...instances.content.overlay import ContentOverlay
+from ...instances.errors import BadInput
+from ...instances.kinds import kind_of
+from ...instances.method import Method
+from ...instances.overlay import Overlay
+from ...instances.problem import Problem
+from ...instances.result import Result
+from ...instances.steiner.instance import SteinerInstance
+from ...instances.topics.instance import TopicInstance
+from ..catalogue import METHODS
+
+AnyProblem = str | Problem[Any, Any] | None
+AnyMethod = str | Method[Any, Any] | None
+
+
+@overload
+def solve(
+    instance: TopicInstance | SteinerInstance,
+    problem: AnyProblem = None,
+    method: AnyMethod = None,
+    *,
+    seed: int = 0,
+    time_limit: float | None = None,
+    **options: Any,
+) -> Result[Overlay]: ...
+@overload
+def solve(
+    instance: ContentInstance,
+    problem: AnyProblem = None,
+    method: AnyMethod = None,
+    *,
+    seed: int = 0,
+    time_limit: float | None = None,
+    **options: Any,
+) -> Result[ContentOverlay]: ...
+@overload
+def solve(
+    instance: BrokerNetwork,
+    problem: AnyProblem = None,
+    method: AnyMethod = None,
+    *,
+    seed: int = 0,
+    time_limit: float | None = None,
+    **options: Any,
+) -> Result[Dissemination]: ...
+def solve(
+    instance: Any,
+    problem: AnyProblem = None,
+    method: AnyMethod = None,
+    *,
+    seed: int = 0,
+    time_limit: float | None = None,
+    **options: Any,
+) -> Result[Any]:
+    """Solve a problem on an instance in this process, and validate the answer.
+
+    Parameters
+    ----------
+    problem : str or Problem, optional
+        One of :func:`overlaybench.problems`, or ``package.module:NAME``. By default `min-tco` for topics,
+        `content-mst` for content, `soft-links` for broker networks, `steiner` for Steiner instances.
+    method : str or Method, optional
+        One of :func:`overlaybench.methods`, or ``package.module:NAME``; by default an exact method.
+    seed : int
+        The same seed gives the same answer on any machine.
+    time_limit : float, optional
+        Seconds. A method that is not anytime runs to its end; :func:`overlaybench.compare` stops it.
+    **options
+        Options of the method, such as ``ties="random"``; and ``trace=True`` for the choices of a greedy method, or
+        ``overlay=…`` for the answer that a local search starts from.
+
+    Returns
+    -------
+    Result
+        With value, lower_bound, gap, status, answer, seconds and measures. Its problem has validated the answer.
+
+    Raises
+    ------
+    BadInput
+        If the method does not answer the problem, or an option is unknown or out of range.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> instance = ob.read({"ann": ["news", "chess"], "bob": ["news", "chess"], "cid": ["chess"]})
+    >>> result = ob.solve(instance, "min-tco", "gm", ties="random", seed=3)
+    >>> result.value, str(result.status)
+    (2.0, 'feasible')
+    >>> ob.solve(instance).lower_bound
+    2.0
+    """
+    judge = problem_for(instance, problem)
+    return method_for(judge, method).run(instance, judge, seed=seed, time_limit=time_limit, **options)
+
+
+def lower_bound(instance: Any, problem: AnyProblem = None, *, time_limit: float | None = 60.0) -> float:
+    """Prove a lower bound on the optimum with the problem's exact method.
+
+    Parameters
+    ----------
+    problem : str or Problem, optional
+        As for :func:`overlaybench.solve`.
+    time_limit : float, optional
+        Seconds; None for none. Within it the bound is as good as the method proves; it is often the optimum.
+
+    Returns
+    -------
+    float
+        −inf if nothing was proved in time, inf if the instance has no answer.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> ob.lower_bound(ob.generate("zipf", nodes=12, topics=6, subscriptions=2, seed=1), "min-tco")
+    13.0
+    """
+    bound = solve(instance, problem, time_limit=time_limit).lower_bound
+    return -math.inf if bound is None else float(bound)
+
+
+def check(instance: Any, answer: Any, problem: AnyProblem = None) -> list[str]:
+    """List what makes an answer invalid, one sentence each; an empty list says that it is valid.
+
+    Parameters
+    ----------
+    answer : Overlay, ContentOverlay, Dissemination, path, networkx graph or pairs of labels
+        An answer, or the path to its file; for topics and Steiner instances also a graph or edges on the labels.
+    problem : str or Problem, optional
+        As for :func:`overlaybench.solve`. Its method ``value`` gives the value of the answer.
+
+    Raises
+    ------
+    BadInput
+        If the file, the graph or the edges are not on the nodes of the instance.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> instance = ob.read({"ann": ["news"], "bob": ["news"], "cid": ["news"]})
+    >>> ob.check(instance, [("ann", "bob"), ("bob", "cid")], "min-tco")
+    []
+    >>> ob.check(instance, [("ann", "bob")], "min-tco")
+    ["topic 'news' is not connected: 2 components"]
+    """
+    judge = problem_for(instance, problem)
+    return judge.violations(instance, answer_to(instance, answer))
+
+
+def answer_to(instance: Any, answer: Any) -> Any:
+    """An answer as its kind has it, from a file, a graph or pairs of labels."""
+    if isinstance(answer, str | Path):
+        return kind_of(instance).read_answer(Path(answer).expanduser(), instance)
+    if hasattr(answer, "adj") and hasattr(answer, "edges"):
+        return Overlay.from_networkx(answer, instance)
+    if isinstance(answer, Iterable) and isinstance(instance, TopicInstance | SteinerInstance):
+        edges: list[tuple[Hashable, Hashable]] = list(answer)
+        return Overlay.from_labels(edges, instance)
+    return answer
+
+
+def problem_for(instance: Any, problem: AnyProblem) -> Problem[Any, Any]:
+    """A problem by name, or by default that of the instance's kind; one of another kind is bad input."""
+    kind = kind_of(instance)
+    chosen = problem if isinstance(problem, Problem) else PROBLEMS.named(problem or kind.default_problem)
+    if chosen.kind != kind.name:
+        raise BadInput(f"problem '{chosen.name}' is about {chosen.kind}, the instance about {kind.name}")
+    return chosen
+
+
+def method_for(problem: Problem[Any, Any], method: AnyMethod) -> Method[Any, Any]:
+    """A method by name, or by default the problem's exact one."""
+    if isinstance(method, Method):
+        return method
+    if not method and not problem.default_method:
+        raise BadInput(f"problem '{problem.name}' has no method by default: name one")
+    return METHODS.named(method or problem.default_method)

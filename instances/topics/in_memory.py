@@ -1,0 +1,134 @@
+"""Topic instances from objects in memory: mappings, pairs, tables, matrices and graphs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import BadInput
+from .bipartite import from_bipartite
+from .instance import TopicInstance
+from .tables import check_columns, labels_of
+
+_MISSING = ("NAType", "NaTType")
+"""The types of pandas' missing labels."""
+
+
+def from_object(source: object, *, node_column: str = "node", topic_column: str = "topic") -> tuple[TopicInstance, int]:
+    """Build from an object of a type that :func:`overlaybench.read` lists; labels become their texts.
+
+    Returns
+    -------
+    instance : TopicInstance
+    duplicates : int
+        The number of rows or pairs that repeat an earlier one.
+
+    Raises
+    ------
+    BadInput
+        If the object is of another type or has no subscription, or two labels have one text; with the row and the fix.
+    """
+    given: Any = source
+    if isinstance(source, Mapping):
+        return _from_pairs(_pairs_of(source))
+    if hasattr(given, "adj") and hasattr(given, "nodes"):
+        return from_bipartite(given), 0
+    if hasattr(given, "tocoo"):
+        entries = given.tocoo()
+        stored = entries.data != 0
+        return _from_entries(entries.row[stored], entries.col[stored], entries.shape), 0
+    if isinstance(source, np.ndarray) and source.dtype.kind in "biuf":
+        return _from_matrix(source), 0
+    if hasattr(given, "__arrow_c_stream__"):
+        return _from_table(given, (node_column, topic_column))
+    if isinstance(source, Iterable) and not isinstance(source, str | bytes):
+        return _from_pairs(source)
+    raise BadInput(
+        f"an object of type {type(source).__name__} has no subscriptions: give a path, a mapping of nodes to topics, "
+        "pairs, a table, a bipartite graph or a matrix"
+    )
+
+
+def _pairs_of(mapping: Mapping[Hashable, Iterable[Hashable]]) -> Iterable[tuple[Hashable, Hashable]]:
+    for node, topics in mapping.items():
+        if isinstance(topics, str | bytes) or not isinstance(topics, Iterable):
+            raise BadInput(f"node {node!r} has {topics!r} for its topics: give a list of topics")
+        listed = list(topics)
+        if not listed:
+            raise BadInput(f"node {node!r} has no topic: give it one or remove it")
+        yield from ((node, topic) for topic in listed)
+
+
+def _from_pairs(pairs: Iterable[Any]) -> tuple[TopicInstance, int]:
+    nodes, topics = _Texts("node"), _Texts("topic")
+    for row, pair in enumerate(pairs):
+        if isinstance(pair, str | bytes) or not hasattr(pair, "__len__") or len(pair) != 2:
+            raise BadInput(f"row {row} is {pair!r}: give pairs (node, topic)")
+        nodes.add(pair[0], row)
+        topics.add(pair[1], row)
+    return TopicInstance.from_pairs(nodes.texts, topics.texts)
+
+
+class _Texts:
+    """The texts of labels, in the order they are added: equal labels have one text, others must not share it."""
+
+    def __init__(self, noun: str) -> None:
+        self.texts: list[str] = []
+        self._noun = noun
+        self._text_of: dict[Hashable, str] = {}
+        self._label_of: dict[str, Hashable] = {}
+
+    def add(self, label: Any, row: int) -> None:
+        try:
+            known = self._text_of.get(label)
+        except TypeError:
+            raise BadInput(f"row {row}: its {self._noun} {label!r} is not hashable: give a text or a number") from None
+        self.texts.append(self._new(label, row) if known is None else known)
+
+    def _new(self, label: Any, row: int) -> str:
+        is_nan = isinstance(label, float) and math.isnan(label)
+        if label is None or is_nan or type(label).__name__ in _MISSING:
+            raise BadInput(f"row {row} has no {self._noun}: name it or remove the row")
+        text = str(label)
+        other = self._label_of.setdefault(text, label)
+        if other is not label:
+            raise BadInput(f"two {self._noun}s have the text '{text}': {other!r} and {label!r}: rename one")
+        self._text_of[label] = text
+        return text
+
+
+def _from_table(table: Any, columns: tuple[str, str]) -> tuple[TopicInstance, int]:
+    import pyarrow as pa
+
+    if not isinstance(table, pa.Table):
+        check_columns(columns, list(table.columns))
+        table = table[list(columns)]
+    else:
+        check_columns(columns, table.column_names)
+    try:
+        nodes, topics = labels_of(pa.table(table), columns)
+    except pa.ArrowException:  # labels of several types in one column
+        return _from_pairs(zip(*(table[column] for column in columns), strict=True))
+    return TopicInstance.from_pairs(nodes, topics)
+
+
+def _from_matrix(matrix: npt.NDArray[Any]) -> TopicInstance:
+    if matrix.ndim != 2:
+        raise BadInput(f"a matrix of shape {matrix.shape}: give one of two dimensions, nodes × topics")
+    if (other := np.argwhere((matrix != 0) & (matrix != 1))).size:
+        row, column = other[0].tolist()
+        value = matrix[row, column]
+        raise BadInput(f"entry ({row}, {column}) of the matrix is {value}: give 0 or 1, or pairs as a list of tuples")
+    rows, columns = np.nonzero(matrix)
+    return _from_entries(rows, columns, matrix.shape)
+
+
+def _from_entries(rows: npt.NDArray[Any], columns: npt.NDArray[Any], shape: tuple[int, ...]) -> TopicInstance:
+    if len(rows) == 0:
+        raise BadInput("the matrix has no entry: an instance needs at least one node with one topic")
+    keys = np.unique(rows.astype(np.int64) * shape[1] + columns)
+    return TopicInstance.from_keys(keys, shape[0], shape[1])
