@@ -30,7 +30,7 @@ from .row import row
 from .run_log import RunLog
 from .spark_session import spark
 from .store import Plan, Store, StoredInstance
-from .study import Study, expected_seconds
+from .study import Study
 from .tally import Tally
 from .task import Task
 
@@ -138,9 +138,10 @@ def _run_all(context: SparkContext, tasks: Mapping[str, Task], store: Store, qui
     """Rounds of the runs that are missing, until none is: the death of a worker loses the run that it had begun."""
     missing = _missing(tasks, store)
     deaths: Counter[str] = Counter()
-    expected = Counter(expected_seconds(task.exact, task.time_limit) for task in missing)
-    with Progress(len(tasks), len(tasks) - len(missing), quiet=quiet) as progress:
-        tally = Tally(store, expected)
+    planned = Counter(task.method for task in tasks.values())
+    sizes = {instance.digest: instance.size for instance in store.index().values()}
+    with Progress(planned, len(tasks) - len(missing), quiet=quiet, folder=store.folder) as progress:
+        tally = Tally(store, missing, sizes)
         while missing:
             error = _run_round(context, missing, store, progress, tally)
             before, missing = missing, _missing(tasks, store)
@@ -188,7 +189,7 @@ def _run_round(
         while thread.is_alive():
             thread.join(_POLL_SECONDS)
             tally.update()
-            progress.show(tally.done, tally.failed, _active(context), tally.share)
+            progress.show(tally, _active(context))
             if time.monotonic() > merged + _MERGE_SECONDS:
                 store.merge()
                 merged = time.monotonic()
