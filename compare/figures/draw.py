@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 
 from ...instances.catalogue import PROBLEMS
@@ -18,6 +19,7 @@ from ...instances.result import Result
 from .broker_tree import BrokerTrees
 from .content_overlay import ContentOverlays
 from .draw_options import DEFAULT, DrawOptions
+from .notebook import NotebookFigure
 from .steiner_tree import SteinerTrees
 from .style import styled
 from .topic_overlay import TopicOverlays, instance_figure
@@ -150,7 +152,7 @@ def _figure(panels: Panels, titles: Sequence[tuple[str, str]], options: DrawOpti
     rows = max(map(len, texts)) if len(panels.parts) == 1 else 0
     below = 0.02 * size * -(-len(legend) // _entries(width, size)) + 0.12 if legend else 0
     height = lines * (width / max(columns, 1.3) + _LINE * size * (rows + 1)) + below
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = NotebookFigure(figsize=(width, height), layout=ConstrainedLayoutEngine(h_pad=0.09))
     for cell, (number, part, label) in enumerate(cells, 1):
         axes = figure.add_subplot(lines, columns, cell)
         panels.paint(axes, number, part)

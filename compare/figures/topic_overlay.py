@@ -14,6 +14,7 @@ from ...instances.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from .draw_options import DrawOptions
 from .graph import Edge, GraphAxes, NodeLook, circle, dot, layout, line
+from .notebook import NotebookFigure
 from .style import INK, OTHER_TOPICS, TOPIC_COLOURS
 
 LINE_WIDTH, EDGE_WIDTH = 1.7, 8.0  # of one topic, and at most of an edge, in points
@@ -165,7 +166,7 @@ def subscription_matrix(axes: Axes, instance: TopicInstance) -> None:
 
 def instance_figure(instance: TopicInstance, options: DrawOptions) -> Figure:
     """The subscriptions as a matrix."""
-    figure = Figure(figsize=(4.6, min(max(2.2, 0.5 + _ROW * instance.num_nodes), 9.0)), layout="constrained")
+    figure = NotebookFigure(figsize=(4.6, min(max(2.2, 0.5 + _ROW * instance.num_nodes), 9.0)), layout="constrained")
     axes = figure.add_subplot()
     subscription_matrix(axes, instance)
     counts = f"{instance.num_nodes} nodes, {instance.num_topics} topics, {instance.num_subscriptions} subscriptions"

@@ -1,0 +1,23 @@
+"""Figures that show themselves in a notebook."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from .style import styled
+
+
+class NotebookFigure(Figure):
+    """A figure that is displayed where it is the value of a notebook's cell, with or without pyplot.
+
+    Its background is white, so that it is readable in a dark theme too.
+    """
+
+    def _repr_svg_(self) -> str:
+        page = StringIO()
+        with styled(), mpl.rc_context({"svg.fonttype": "path"}):  # the reader's browser may lack the font
+            self.savefig(page, format="svg", metadata={"Date": None}, facecolor="white")
+        return page.getvalue()
