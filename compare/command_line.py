@@ -17,6 +17,7 @@ SUMMARIES = {
     "generate": "Write an instance of a WORKLOAD.",
     "solve": "Solve a problem on the instance in FILE and check the answer.",
     "check": "Check an ANSWER to the instance in FILE.",
+    "draw": "Draw an instance, or answers to it side by side.",
     "list": "List methods, problems, workloads, kinds or claims, or explain one.",
     "study": "Run the study in SPEC.toml on Spark.",
     "status": "Show how far the study in FOLDER is.",

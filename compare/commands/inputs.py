@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ...instances.errors import BadInput
 from .names import PROBLEM_NAME
 
+if TYPE_CHECKING:
+    from ...instances.method import Method
+    from ...instances.problem import Problem
+
 FILE = click.Path(path_type=Path)
 PROBLEM = click.option("--problem", type=PROBLEM_NAME, required=True, help="See `overlaybench list problems`.")
+PROBLEM_OF_KIND = click.option(
+    "--problem", type=PROBLEM_NAME, help="See `overlaybench list problems`.  [default: that of the file's kind]"
+)
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 MASTER = click.option("--master", default="local[*]", show_default=True, help="Spark master.")
 ARCHIVE = click.option("--archive", type=FILE, help="The code for a cluster's workers (see `overlaybench archive`).")
@@ -31,6 +38,40 @@ def column_options(command: Callable[..., None]) -> Callable[..., None]:
         text = f"In CSV, TSV and Parquet files of topics.  [default: {column}]"
         with_columns = click.option(f"--{column}-column", help=text)(with_columns)
     return with_columns
+
+
+def problem_asked(file: Path, name: str | None) -> Problem[Any, Any]:
+    """The problem of that name; without a name the one by default for the kind of the instance in a file."""
+    from ...instances.kinds import kind_of_file
+    from ..catalogue import problem_named
+
+    return problem_named(name or kind_of_file(file).default_problem)
+
+
+def method_asked(problem: Problem[Any, Any], name: str | None) -> Method[Any, Any]:
+    """The method of that name; without a name the exact one by default for a problem."""
+    from ..catalogue import method_named
+
+    if not (chosen := name or problem.default_method):
+        raise BadInput(f"problem '{problem.name}' has no method by default: give --method")
+    return method_named(chosen)
+
+
+def check_takes(method: Method[Any, Any], needed: str, flag: str, why_not: str) -> None:
+    """Raise BadInput if a method has no such input; the message names those that have."""
+    from ..catalogue import METHODS
+
+    if needed not in method.inputs:
+        able = ", ".join(each.name for each in METHODS.values() if needed in each.inputs)
+        raise BadInput(f"{flag}: method '{method.name}' {why_not}: leave it out, or take {able}")
+
+
+def check_steps(method: Method[Any, Any], instance: Any) -> None:
+    """Raise BadInput if a method has no trace, or an instance is too large for one."""
+    from ...heuristics.topics.tie_search.trace import check_traceable
+
+    check_takes(method, "trace", "--step", "has no greedy choices to show")
+    check_traceable(instance)
 
 
 def load_instance(file: Path, problem: str, columns: Mapping[str, str]) -> Any:

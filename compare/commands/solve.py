@@ -7,18 +7,32 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import click
 
 from ...instances.errors import BadInput
-from ...instances.method import Method
+from ...instances.problem import Problem
 from ...instances.result import Result, Status
-from ..catalogue import METHODS, kind_named, method_named, problem_named
+from ..catalogue import kind_named, problem_named
 from ..studies.isolation import Job, run_isolated
-from .inputs import AS_JSON, FILE, PROBLEM, column_options, key_values, load_instance
+from .inputs import (
+    AS_JSON,
+    FILE,
+    PROBLEM_OF_KIND,
+    check_steps,
+    check_takes,
+    column_options,
+    key_values,
+    load_instance,
+    method_asked,
+    problem_asked,
+)
 from .names import METHOD
 from .outputs import in_parentheses
+
+_WIDTH = 80
 
 
 @dataclass(frozen=True)
@@ -26,8 +40,8 @@ class _Request:
     """The command's arguments."""
 
     file: Path
-    problem: str
-    method: str
+    problem: str | None
+    method: str | None
     options: tuple[str, ...]
     seed: int
     time_limit: float | None
@@ -36,13 +50,14 @@ class _Request:
     output: Path | None
     start: Path | None
     master: str | None
+    step: bool
     as_json: bool
 
 
 @click.command("solve")
 @click.argument("file", type=FILE)
-@PROBLEM
-@click.option("--method", type=METHOD, required=True, help="See `overlaybench list methods`.")
+@PROBLEM_OF_KIND
+@click.option("--method", type=METHOD, help="See `overlaybench list methods`.  [default: an exact one]")
 @click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the method; repeatable.")
 @click.option("--seed", default=0, show_default=True, help="The same seed gives the same answer.")
 @click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), help="Seconds.")
@@ -51,23 +66,27 @@ class _Request:
 @click.option("-o", "--output", type=FILE, help="Write the answer to this file (JSON; overlay/1 for topics).")
 @click.option("--start", type=FILE, help="A file with the answer that the method starts from (polish, migration).")
 @click.option("--master", help="Spark master for the parts of a divide-and-conquer method.  [default: no Spark]")
+@click.option("--step", is_flag=True, help="Show a greedy method's choices in order, with contribution and ties.")
 @AS_JSON
 def command(**arguments: Any) -> None:
     """Solve a problem on the instance in FILE and check the answer. Exit status 1 if the run failed."""
     request = _Request(**arguments)
-    instance = load_instance(request.file, request.problem, request.columns)
-    result = _solved(request, instance)
+    problem = problem_asked(request.file, request.problem)
+    instance = load_instance(request.file, problem.name, request.columns)
+    result = _solved(request, instance, problem)
     click.echo(_json(result, instance) if request.as_json else _text(result))
     sys.exit(1 if result.status is Status.FAILED else 0)
 
 
-def _solved(request: _Request, instance: Any) -> Result[Any]:
+def _solved(request: _Request, instance: Any, problem: Problem[Any, Any]) -> Result[Any]:
     """Run the method in another process, or on Spark; write its answer if a file is named and there is one."""
-    method, problem = method_named(request.method), problem_named(request.problem)
-    kind = kind_named(problem.kind)
+    method, kind = method_asked(problem, request.method), kind_named(problem.kind)
     options: dict[str, object] = {**key_values(request.options)}
+    if request.step:
+        check_steps(method, instance)
+        options["trace"] = True
     if request.start is not None:
-        _check_takes(method, "overlay", "--start", "does not start from an overlay")
+        check_takes(method, "overlay", "--start", "does not start from an overlay")
         if "start" in options:
             raise BadInput("--start and --option start=…: give one of them")
         options["overlay"] = start = kind.read_answer(request.start, instance)
@@ -77,7 +96,7 @@ def _solved(request: _Request, instance: Any) -> Result[Any]:
         job = Job(method, instance, problem, request.seed, options, request.time_limit, request.memory_limit)
         result = run_isolated(job).result
     else:
-        _check_takes(method, "mapper", "--master", "has no parts that run apart")
+        check_takes(method, "mapper", "--master", "has no parts that run apart")
         if request.time_limit is not None or request.memory_limit is not None:
             raise BadInput("--master: limits do not reach the executors: leave out --time-limit and --memory-limit")
         from ..studies.spark_mapper import run_on_spark
@@ -86,12 +105,6 @@ def _solved(request: _Request, instance: Any) -> Result[Any]:
     if request.output is not None and result.answer is not None:
         kind.write_answer(result.answer, instance, request.output)
     return result
-
-
-def _check_takes(method: Method[Any, Any], needed: str, flag: str, why_not: str) -> None:
-    if needed not in method.inputs:
-        able = ", ".join(each.name for each in METHODS.values() if needed in each.inputs)
-        raise BadInput(f"{flag}: method '{method.name}' {why_not}: leave it out, or take {able}")
 
 
 def _json(result: Result[Any], instance: Any) -> str:
@@ -112,6 +125,7 @@ def _json(result: Result[Any], instance: Any) -> str:
             "measures": dict(result.measures),
             "reason": result.reason,
             "instance": instance.digest,
+            **({} if result.trace is None else {"steps": result.trace.records()}),
         },
         ensure_ascii=False,
     )
@@ -126,4 +140,15 @@ def _text(result: Result[Any]) -> str:
         lines.append(f"proven lower bound {result.lower_bound:g}{gap}")
     elif result.value is not None:
         lines.append("no lower bound: the method proves none")
-    return "\n".join([*lines, *([result.reason] if result.reason else [])])
+    counters = {name.replace("_", " "): value for name, value in result.counters.items() if name != "choices"}
+    shown = ", ".join(
+        f"{name} {value:g}" if isinstance(value, float | int) else f"{name} {value}" for name, value in counters.items()
+    )
+    lines += [_wrapped(f"counters: {shown}")] if counters else []
+    lines += [_wrapped(f"choices: {result.counters['choices']}")] if result.counters.get("choices") else []
+    lines += [result.reason] if result.reason else []
+    return "\n".join([*lines, *([] if result.trace is None else ["", repr(result.trace)])])
+
+
+def _wrapped(text: str) -> str:
+    return fill(text, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
