@@ -12,10 +12,26 @@ import pandas as pd
 from ...instances.catalogue import KINDS
 from ...instances.result import Status
 from ..studies.bounds import problem_order
+from ..studies.latex import latex_table
 from . import cells
 from .cells import Anchors, Cell, Column, Table
 from .summary import INSTANCES, Phrase, summary
-from .tables import effort_table, failure_table, family_ratios, family_table, judged_runs, method_table
+from .tables import (
+    effort_table,
+    failure_table,
+    family_counts,
+    family_ratios,
+    family_table,
+    judged_runs,
+    method_table,
+)
+
+_ROWS_IN_LATEX = 100
+_IN_PAPERS = (
+    *("method", "compared_instances", "mean_ratio", "worst_ratio", "optimum_instances", "mean_over_optimum"),
+    *("worst_over_optimum", "proved", "failed", "mean_seconds"),
+)
+_LINKS = ["worst_run", "first_run", "bound_keys", "best_key", "keys"]
 
 
 @dataclass
@@ -29,6 +45,7 @@ class StudyPage:
     problems: list[str] = field(init=False)
     anchors: Anchors = field(default_factory=Anchors)
     csv: dict[str, bytes] = field(default_factory=dict)
+    tex: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.runs = judged_runs(self.rows, self.pairs)
@@ -43,9 +60,12 @@ class StudyPage:
         """The identifier of a method's runs on a problem."""
         return self.anchors.of("rows", problem, label)
 
-    def keep(self, name: str, table: pd.DataFrame) -> str:
-        """Add a table as a CSV file and return its name."""
+    def keep(self, name: str, table: pd.DataFrame, caption: str = "", columns: Sequence[str] = ()) -> str:
+        """Add a table as a CSV file and, if it is short enough for a paper, these columns as LaTeX; return its name."""
         self.csv[name] = cells.csv_bytes(table)
+        if 0 < len(table) <= _ROWS_IN_LATEX:
+            shown = table[list(columns)] if columns else table.drop(columns=_LINKS, errors="ignore")
+            self.tex[name] = latex_table(shown, caption or name, f"tab:{name}")
         return name
 
 
@@ -61,33 +81,37 @@ def _target(study: StudyPage, problem: str, phrase: Phrase) -> str:
     return study.rows_of(problem, phrase.rows) if phrase.rows else ""
 
 
+_WORST = 6
+
+
 def methods(study: StudyPage, problem: str) -> Table:
     """The problem's main table: the results of each method."""
     table = method_table(study.runs, problem)
-    bound, optimum = "ratio to the best bound", "where the optimum is proven"
+    bound, optimum = "ratio to the best bound", "ratio where the optimum is proven"
     columns = (
         *(Column("method", number=False), Column("instances"), Column("runs"), Column("answered")),
-        *(Column("mean", group=bound), Column("worst", group=bound)),
-        *(Column("runs", group=optimum), Column("reached", group=optimum)),
-        *(Column("mean ratio", group=optimum), Column("worst ratio", group=optimum)),
+        *(Column("instances", group=bound), Column("mean", group=bound), Column("worst", group=bound)),
+        *(Column("instances", group=optimum), Column("runs", group=optimum), Column("reached", group=optimum)),
+        *(Column("mean", group=optimum), Column("worst", group=optimum)),
         *(Column("proved optimal"), Column("failed"), Column("mean time")),
     )
     lines = []
     for line in table.itertuples():
         texts = (
             *(line.method, f"{line.instances:,}", f"{line.runs:,}", f"{line.answered:,}"),
-            *(cells.ratio(line.mean_ratio), cells.ratio(line.worst_ratio)),
-            *(f"{line.versus_optimum:,}", f"{line.reached:,}" if line.versus_optimum else "–"),
+            *(f"{line.compared_instances:,}", cells.ratio(line.mean_ratio), cells.ratio(line.worst_ratio)),
+            *(f"{line.optimum_instances:,}", f"{line.versus_optimum:,}"),
+            f"{line.reached:,}" if line.versus_optimum else "–",
             *(cells.ratio(line.mean_over_optimum), cells.ratio(line.worst_over_optimum)),
             *(f"{line.proved:,}", f"{line.failed:,}", cells.seconds(line.mean_seconds)),
         )
         to = study.rows_of(problem, line.method)
-        some = f"over the {line.compared} of {line.runs} runs with an answer and a bound"
         linked = [Cell(text, to if text != "–" else "") for text in texts]
-        linked[4] = linked[4]._replace(hover=some)
-        linked[5] = Cell(texts[5], line.worst_run, "the run with the worst ratio") if line.worst_run else linked[5]
+        if line.worst_run:
+            linked[_WORST] = Cell(texts[_WORST], line.worst_run, "the run with the worst ratio")
         lines.append(linked)
-    return Table(study.keep(problem, table), columns, lines, exact=table["exact"].tolist())
+    kept = study.keep(problem, table, f"{problem}: results of each method.", _IN_PAPERS)
+    return Table(kept, columns, lines, exact=table["exact"].tolist())
 
 
 def families(study: StudyPage, problem: str) -> Table | None:
@@ -95,12 +119,16 @@ def families(study: StudyPage, problem: str) -> Table | None:
     means = family_ratios(study.runs, problem)
     if len(means.columns) < 2:
         return None
-    lines = [
-        [Cell(str(label)), *(Cell(cells.ratio(mean), study.rows_of(problem, str(label))) for mean in line)]
-        for label, line in zip(means.index, means.to_numpy(), strict=True)
-    ]
-    columns = [Column("mean ratio to the best bound", number=False), *(Column(str(name)) for name in means.columns)]
-    name = study.keep(f"{problem}-by-family", means.rename_axis("method").reset_index())
+    counts = family_counts(study.runs, problem)
+    lines = []
+    for label, line in means.iterrows():
+        to = study.rows_of(problem, str(label))
+        found = [(mean, counts.get((label, family), 0)) for family, mean in line.items()]
+        lines.append([Cell(str(label)), *(Cell(f"{cells.ratio(m)} ({n})", to) if n else Cell("–") for m, n in found)])
+    head = Column("mean ratio to the best bound (instances)", number=False)
+    columns = [head, *(Column(str(name)) for name in means.columns)]
+    caption = f"{problem}: mean ratio to the best bound, by family."
+    name = study.keep(f"{problem}-by-family", means.rename_axis("method").reset_index(), caption)
     exact = method_table(study.runs, problem)["exact"].tolist()
     return Table(name, columns, lines, exact=exact)
 

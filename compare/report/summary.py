@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -40,7 +40,8 @@ def summary(runs: pd.DataFrame, pairs: pd.DataFrame, problem: str) -> list[Phras
         Their texts joined are the sentences. Upper limits are rounded up.
     """
     table = method_table(runs, problem)
-    return [*_proven(pairs[pairs["problem"] == problem]), *_heuristics(table), *_failures(table)]
+    own = runs[runs["problem"] == problem]
+    return [*_proven(pairs[pairs["problem"] == problem]), *_heuristics(own), *_failures(table)]
 
 
 def _proven(pairs: pd.DataFrame) -> list[Phrase]:
@@ -79,55 +80,76 @@ def _proven(pairs: pd.DataFrame) -> list[Phrase]:
     return phrases
 
 
-def _heuristics(table: pd.DataFrame) -> list[Phrase]:
-    """The closest and the farthest heuristic, by known optima or, without any, by bounds."""
-    heuristics = table[~table["exact"].astype(bool)]
+def _heuristics(runs: pd.DataFrame) -> list[Phrase]:
+    """The closest and the farthest heuristic by one criterion: the mean ratio, over the instances that all answered.
+
+    The ratio is that to the proven optimum or, where none is known, to the best bound. Heuristics that ran on fewer
+    instances than others are left out: they may have run on easy ones only.
+    """
+    heuristics = runs[~runs["exact"].astype(bool)]
     if heuristics.empty:
         return []
-    known = _widest(heuristics[heuristics["mean_over_optimum"].notna()])
-    if known.empty:
-        return _against_bounds(_widest(heuristics[heuristics["mean_ratio"].notna()]))
-    best = known.sort_values(["mean_over_optimum", "worst_over_optimum", "method"]).iloc[0]
-    phrases = [
-        Phrase(" Where the optimum is known, the closest heuristic is "),
-        Phrase(best["method"], best["method"]),
-        Phrase(", which reaches it in "),
-        Phrase(f"{best['reached']} of {best['versus_optimum']}", best["method"]),
-        Phrase(f" {_plural(best['versus_optimum'], 'run')}"),
-    ]
-    if best["worst_over_optimum"] > 1 + TOLERANCE:
-        phrases += [
-            Phrase(" and is at most "),
-            Phrase(above(best["worst_over_optimum"]), best["method"]),
-            Phrase(" it"),
-        ]
-    worst = known.loc[known["worst_over_optimum"].idxmax()]
-    if worst["method"] != best["method"] and worst["worst_over_optimum"] > best["worst_over_optimum"] + TOLERANCE:
-        phrases += [
-            Phrase("; the farthest is "),
-            Phrase(worst["method"], worst["method"]),
-            Phrase(", up to "),
-            Phrase(above(worst["worst_over_optimum"]), worst["method"]),
-            Phrase(" it"),
-        ]
-    return [*phrases, Phrase(".")]
-
-
-def _widest(lines: pd.DataFrame) -> pd.DataFrame:
-    """The methods that ran on the most instances; others may have run on easy ones only."""
-    return lines[lines["instances"] == lines["instances"].max()]
-
-
-def _against_bounds(compared: pd.DataFrame) -> list[Phrase]:
-    if compared.empty:
+    ran = heuristics.groupby("label")["instance"].nunique()
+    widest = ran.index[ran == ran.max()]
+    compared = heuristics[heuristics["label"].isin(widest) & heuristics["ratio"].notna()]
+    known = _on_common_instances(compared[compared["optimum"].notna()])
+    table, base = _mean_ratios(known), "the proven optimum"
+    if table.empty:
+        table, base = _mean_ratios(_on_common_instances(compared)), "the best bound (no optimum is proven)"
+    if table.empty:
         return [Phrase(" No heuristic could be compared with a bound.")]
-    best = compared.sort_values(["mean_ratio", "worst_ratio", "method"]).iloc[0]
+    count = int(table["instances"].iloc[0])
+    over = f"{base} over {count} {_plural(count, 'instance')}"
+    if len(table) == 1:
+        phrases = [Phrase(f" Compared with {over}, the only heuristic, "), *_closeness(table.iloc[0])]
+    else:
+        phrases = [Phrase(f" By the mean ratio to {over}, the closest of {len(table)} heuristics, ")]
+        phrases += [*_closeness(table.iloc[0]), Phrase("; the farthest, "), *_closeness(table.iloc[-1])]
+    phrases.append(Phrase("."))
+    for number, label in enumerate(ran.index.difference(widest)):
+        phrases += [
+            Phrase(", " if number else " Not compared, because they ran on fewer instances: "),
+            Phrase(label, label),
+        ]
+    return [*phrases, Phrase("." if len(ran) > len(widest) else "")]
+
+
+def _on_common_instances(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs on the instances on which every label of `runs` has a run."""
+    labels = runs.groupby("instance")["label"].nunique()
+    return runs[runs["instance"].isin(labels.index[labels == runs["label"].nunique()])]
+
+
+def _mean_ratios(runs: pd.DataFrame) -> pd.DataFrame:
+    """One row a label, closest first: label, mean (over instances of the mean over runs), worst, instances, runs."""
+    each = runs.groupby(["label", "instance"])["ratio"].mean().groupby("label").mean().rename("mean")
+    grouped = runs.groupby("label")
+    table = pd.DataFrame(
+        {
+            "mean": each,
+            "worst": grouped["ratio"].max(),
+            "reached": grouped["reached"].sum(),
+            "instances": grouped["instance"].nunique(),
+            "runs": grouped.size(),
+        }
+    )
+    return table.reset_index().sort_values(["mean", "worst", "label"], ignore_index=True)
+
+
+def _closeness(line: pd.Series[Any]) -> list[Phrase]:
+    label = str(line["label"])
+    if line["worst"] <= 1 + TOLERANCE:
+        return [Phrase(label, label), Phrase(", is optimal in "), Phrase(f"all {line['runs']} runs", label)]
+    reached = f" it (optimal in {line['reached']} of {line['runs']} {_plural(line['runs'], 'run')})"
+    if line["runs"] == 1:
+        return [Phrase(label, label), Phrase(", is "), Phrase(above(line["worst"]), label), Phrase(" it")]
     return [
-        Phrase(" No heuristic could be compared with a proven optimum; the closest to the bounds is "),
-        Phrase(best["method"], best["method"]),
-        Phrase(", at most "),
-        Phrase(above(best["worst_ratio"]), best["method"]),
-        Phrase(" them."),
+        Phrase(label, label),
+        Phrase(", is on average "),
+        Phrase(above(line["mean"], up=False), label),
+        Phrase(" it and at most "),
+        Phrase(above(line["worst"]), label),
+        Phrase(reached),
     ]
 
 
@@ -141,9 +163,11 @@ def _failures(table: pd.DataFrame) -> list[Phrase]:
     return [*phrases, Phrase(".")]
 
 
-def above(ratio: float) -> str:
-    """A ratio as a percentage above 1, or as a multiple from 2 on; rounded up."""
-    return f"{percent(ratio - 1, up=True)} above" if ratio < 2 else f"{math.ceil(10 * ratio - 1e-9) / 10:,.4g} times"
+def above(ratio: float, *, up: bool = True) -> str:
+    """A ratio as a percentage above 1, or as a multiple from 2 on; rounded up, or to the nearest."""
+    if ratio < 2:
+        return f"{percent(ratio - 1, up=up)} above"
+    return f"{(math.ceil(10 * ratio - 1e-9) if up else round(10 * ratio)) / 10:,.4g} times"
 
 
 def percent(share: float, *, up: bool = False) -> str:

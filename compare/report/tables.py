@@ -85,13 +85,15 @@ def method_table(runs: pd.DataFrame, problem: str) -> pd.DataFrame:
     -------
     DataFrame
         One row a label: method, exact, instances, runs, answered, mean_ratio and worst_ratio to the best bound (over
-        the `compared` runs, those with a ratio), worst_run (an anchor), then of the runs whose instance has a proven
-        optimum: versus_optimum (how many gave an answer), mean_over_optimum and worst_over_optimum (ratios), reached;
+        the `compared` runs, those with a ratio, on compared_instances), worst_run (an anchor), then of the runs whose
+        instance has a proven optimum: versus_optimum (how many gave an answer), optimum_instances (theirs),
+        mean_over_optimum and worst_over_optimum (ratios), reached;
         proved (runs that proved their own answer optimal), failed, mean_seconds (over all runs, failed ones too).
     """
     columns = (
-        *("method", "exact", "instances", "runs", "answered", "compared", "mean_ratio", "worst_ratio", "worst_run"),
-        *("versus_optimum", "mean_over_optimum", "worst_over_optimum", "reached", "proved", "failed", "mean_seconds"),
+        *("method", "exact", "instances", "runs", "answered", "compared", "compared_instances", "mean_ratio"),
+        *("worst_ratio", "worst_run", "versus_optimum", "optimum_instances", "mean_over_optimum"),
+        *("worst_over_optimum", "reached", "proved", "failed", "mean_seconds"),
     )
     chosen = runs[runs["problem"] == problem]
     table = pd.DataFrame([_line(label, group) for label, group in chosen.groupby("label")], columns=columns)
@@ -108,10 +110,12 @@ def _line(label: str, group: pd.DataFrame) -> tuple[Any, ...]:
         len(group),
         int(group["value"].notna().sum()),
         len(ratios),
+        group.loc[ratios.index, "instance"].nunique(),
         ratios.mean(),
         ratios.max(),
         group.loc[ratios.idxmax(), "anchor"] if len(ratios) else "",
         len(known),
+        known["instance"].nunique(),
         known["ratio"].mean(),
         known["ratio"].max(),
         int(known["reached"].sum()),
@@ -129,6 +133,12 @@ def family_ratios(runs: pd.DataFrame, problem: str) -> pd.DataFrame:
     chosen = runs[runs["problem"] == problem]
     means = chosen.pivot_table(index="label", columns="family", values="ratio", aggfunc="mean", dropna=False)
     return means.reindex(method_table(runs, problem)["method"])
+
+
+def family_counts(runs: pd.DataFrame, problem: str) -> pd.Series[int]:
+    """The number of instances behind each mean of `family_ratios`, by label and family."""
+    compared = runs[(runs["problem"] == problem) & runs["ratio"].notna()]
+    return compared.groupby(["label", "family"])["instance"].nunique()
 
 
 def family_table(runs: pd.DataFrame) -> pd.DataFrame:

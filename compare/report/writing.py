@@ -27,6 +27,7 @@ from . import cells, page
 from .brokers import broker_part
 from .content import content_part
 from .part import Keep, Part
+from .scripts import interactive
 from .tables import run_columns
 
 _PARTS: tuple[tuple[Kind[Any, Any], Callable[[pd.DataFrame, Keep], Part | None]], ...] = (
@@ -46,7 +47,7 @@ def write_report(
     plots: Sequence[Plot] = (),
     figure_options: FigureOptions = DEFAULT_OPTIONS,
 ) -> Path:
-    """Write report.html, tables/*.csv and figures/*.* into a folder, each file atomically.
+    """Write report.html, tables/*.csv, tables/*.tex and figures/*.* into a folder, each file atomically.
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ def write_report(
     rows : DataFrame
         One row a run, with the columns of the store.
     load_instance : callable
-        Maps a digest to its instance; called for the overlay that is drawn.
+        Maps a digest to its instance; called for the overlays that are drawn.
     title, spec : str
         The study's name and its file's text (TOML).
     notes : sequence of str
@@ -68,18 +69,18 @@ def write_report(
     Returns
     -------
     Path
-        The page, which loads nothing: figures, tables (as data addresses) and styles are inside. The same rows give the
-        same bytes.
+        The page, which loads nothing: figures, tables (as data addresses), scripts and styles are inside. The same rows
+        give the same bytes.
 
     Raises
     ------
     BadInput
-        If a file cannot be written, the instance to draw cannot be read, a plot is of something that does not vary, or
+        If a file cannot be written, an instance to draw cannot be read, a plot is of something that does not vary, or
         the options of figures are not possible here.
 
     Notes
     -----
-    Cost O(R log R) for R runs, and about a kilobyte of page a run.
+    Cost O(R log R) for R runs. The page has about 2 kilobytes a run, and a megabyte of scripts.
     """
     pairs = proven(rows)
     study = page.StudyPage(rows, pairs, disagreements(rows, pairs))
@@ -88,12 +89,13 @@ def write_report(
         study.keep(plot.name, plot_table(study.runs, plot))
     drawings, parts = _drawn(study, load_instance, plots, DEFAULT_OPTIONS)
     content = _content(study, title, spec, notes)
-    shown = [(one, Markup(one.svg)) for one in drawings]
-    in_parts = [(part, [(one, Markup(one.svg)) for one in part.drawings]) for part in parts]
-    html = _template().render(**content, figures=shown, parts=in_parts, endings=figure_options.formats)
+    shown = {"figures": _on_page(drawings), "parts": [(part, _on_page(part.drawings)) for part in parts]}
+    scripted = interactive(study.runs, load_instance, plots)
+    html = _template().render(**content, **shown, **scripted, endings=figure_options.formats)
     if figure_options != DEFAULT_OPTIONS:
         drawings, parts = _drawn(study, load_instance, plots, figure_options)
     files = {f"tables/{name}.csv": text for name, text in study.csv.items()}
+    files |= {f"tables/{name}.tex": text.encode() for name, text in study.tex.items()}
     for one in [*drawings, *(one for part in parts for one in part.drawings)]:
         files |= {f"figures/{one.name}.{ending}": data for ending, data in one.files.items()}
     for name in ("tables", "figures"):
@@ -116,6 +118,10 @@ def _drawn(
         ]
         built = (part(study.runs[study.runs["kind"] == kind.name], study.keep) for kind, part in _PARTS)
         return drawings, [one for one in built if one is not None]
+
+
+def _on_page(drawings: Sequence[Drawing]) -> list[tuple[Drawing, Markup]]:
+    return [(one, Markup(cells.readable(one.svg))) for one in drawings]
 
 
 def _fill(data: bytes, file: Path) -> None:

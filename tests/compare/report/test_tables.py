@@ -273,7 +273,8 @@ def test_the_summary_states_what_is_proven_and_what_is_not() -> None:
     assert text.startswith("2 of 4 instances were solved to proven optimality.")
     assert "On 1 the best bound is within 20% of the best overlay" in text
     assert "1 instance has no lower bound above 0" in text
-    assert "the closest heuristic is gm, which reaches it in 1 of 2 runs and is at most 25% above it" in text
+    compared = "Compared with the proven optimum over 2 instances, the only heuristic, gm, is on average 12% above it"
+    assert f"{compared} and at most 25% above it (optimal in 1 of 2 runs)." in text
     assert "Failed runs: 1 of ilp." in text
 
 
@@ -281,7 +282,7 @@ def test_the_summary_names_no_optimum_where_none_is_known() -> None:
     rows = frame(run(method="ilp", value=12, lower_bound=10, status="time-limit"), run(method="gm", value=11))
     text = summarised(rows)
     assert text.startswith("0 of 1 instance was solved to proven optimality. On 1 the best bound is within 9.1%")
-    assert "closest to the bounds is gm, at most 10% above them" in text
+    assert "the best bound (no optimum is proven) over 1 instance, the only heuristic, gm, is 10% above it." in text
 
 
 def test_the_summary_claims_no_gap_where_results_contradict_each_other() -> None:
@@ -298,7 +299,21 @@ def test_the_closest_heuristic_is_one_that_ran_on_the_most_instances() -> None:
         run(method="gm", instance="hard", value=22),
         run(method="ring-per-topic", instance="easy", value=10),
     )
-    assert "the closest heuristic is gm" in summarised(rows)
+    text = summarised(rows)
+    assert "the only heuristic, gm, is on average 10% above it" in text
+    assert text.endswith("Not compared, because they ran on fewer instances: ring-per-topic.")
+
+
+def test_the_closest_and_the_farthest_heuristic_are_so_by_the_same_mean() -> None:
+    """gm-m has the worst single run, and gm the worst mean."""
+    values = {"gm": (13, 13, 13), "gm-m": (10, 10, 16), "low-oda": (10, 11, 10)}
+    rows = [run(method="ilp", instance=f"i{i}", value=10, status="optimal") for i in range(3)]
+    rows += [run(method=name, instance=f"i{i}", value=v) for name, vs in values.items() for i, v in enumerate(vs)]
+    rows += [run(method="gm", instance="i3", value=10), run(method="gm-m", instance="i3", value=30)]
+    rows += [run(method="low-oda", instance="i3"), run(method="ilp", instance="i3", value=10, status="optimal")]
+    text = summarised(frame(*rows))
+    assert "By the mean ratio to the proven optimum over 3 instances, the closest of 3 heuristics, low-oda," in text
+    assert "the farthest, gm, is on average 30% above it" in text
 
 
 @pytest.mark.parametrize(

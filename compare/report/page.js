@@ -1,0 +1,58 @@
+"use strict";
+// Light and dark, and links into closed details.
+const root = document.documentElement;
+const darkSystem = matchMedia("(prefers-color-scheme: dark)");
+const themeButton = document.getElementById("theme");
+
+function isDark() {
+  return (root.dataset.theme || (darkSystem.matches ? "dark" : "light")) === "dark";
+}
+
+function showTheme(chosen) {
+  if (chosen) root.dataset.theme = chosen;
+  themeButton.textContent = isDark() ? "Light" : "Dark";
+  themeButton.setAttribute("aria-label", isDark() ? "Light theme" : "Dark theme");
+  document.dispatchEvent(new Event("theme"));
+}
+
+function remembered(theme) {  // a page from a file may have no storage
+  try {
+    if (theme) localStorage.setItem("overlaybench-theme", theme);
+    return localStorage.getItem("overlaybench-theme");
+  } catch {
+    return theme;
+  }
+}
+
+themeButton.addEventListener("click", () => showTheme(remembered(isDark() ? "light" : "dark") || "light"));
+darkSystem.addEventListener("change", () => showTheme());
+showTheme(remembered());
+
+function reveal() {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  for (let element = target; element; element = element.parentElement) {
+    if (element.tagName === "DETAILS") element.open = true;
+  }
+  if (target) target.scrollIntoView({ block: "center" });
+}
+addEventListener("hashchange", reveal);
+if (location.hash) reveal();
+
+function element(tag, attributes = {}, ...children) {
+  const svg = ["svg", "path", "line", "circle", "text", "title", "g"].includes(tag);
+  const made = svg ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+function fill(select, options, chosen) {  // options: [value, text], kept on the same value where it is still there
+  const before = chosen ?? select.value;
+  select.replaceChildren(...options.map(([value, text]) => element("option", { value }, text)));
+  if (options.some(([value]) => value === before)) select.value = before;
+}
+
+function embedded(id) {
+  const script = document.getElementById(id);
+  return script && JSON.parse(script.textContent);
+}
