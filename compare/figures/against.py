@@ -52,12 +52,13 @@ def default_plots(runs: pd.DataFrame) -> tuple[Plot, ...]:
         The runs with their bounds (`judged_runs`).
     """
     bounded = runs[runs["ratio"].notna()]
-    names = [chosen_parameters(group) for _, group in bounded.groupby("kind", sort=False)]
-    return tuple(dict.fromkeys(Plot(own[0]) for own in names if len(own) == 1))
+    chosen = [(group, chosen_parameters(group)) for _, group in bounded.groupby("kind", sort=False)]
+    plots = [Plot(names[0]) for group, names in chosen if len(names) == 1 and names[0] in varied(group)]
+    return tuple(dict.fromkeys(plots))
 
 
-def plot_drawing(runs: pd.DataFrame, plot: Plot) -> Drawing | None:
-    """Draw a plot: lines through means, with 95% intervals; None if no run has the measure.
+def plot_drawing(runs: pd.DataFrame, plot: Plot) -> Drawing:
+    """Draw a plot: lines through means, with 95% intervals.
 
     Parameters
     ----------
@@ -71,8 +72,6 @@ def plot_drawing(runs: pd.DataFrame, plot: Plot) -> Drawing | None:
         See :func:`plot_table`.
     """
     table = plot_table(runs, plot)
-    if table.empty:
-        return None
     parts = list(table.groupby(["problem", "panel"], sort=False))
     exact = dict(zip(runs["label"], runs["exact"], strict=True))
     styles = _styles(runs, plot, table)
@@ -82,7 +81,7 @@ def plot_drawing(runs: pd.DataFrame, plot: Plot) -> Drawing | None:
         for axes, ((problem, panel), part) in zip(grid, parts, strict=True):
             _curves(axes, part, plot, styles)
             axes.set_title(_title(problem, panel))
-            axes.set(xlabel=plot.x.replace("_", " "), ylabel=MEASURES[plot.y].title)
+            axes.set(xlabel=plot.x.replace("_", " "), ylabel="time" if plot.y == "time" else MEASURES[plot.y].title)
         return drawing(figure, plot.name, _caption(plot, table))
 
 
@@ -165,8 +164,6 @@ def _points(runs: pd.DataFrame, plot: Plot) -> pd.DataFrame:
     columns, measure = varied(runs), MEASURES[plot.y]
     if plot.x not in columns:
         raise BadInput(f"{plot.x} does not vary in this study: {', '.join(columns) or 'nothing'} does")
-    if measure.column not in runs or runs[measure.column].isna().all():
-        raise BadInput(f"no run has the measure '{plot.y}': choose {', '.join(m for m in MEASURES if m != plot.y)}")
     of_methods = plot.group in _METHODS
     if not of_methods and plot.group not in columns and plot.group not in runs:
         raise unknown("group", plot.group, [*_METHODS, "family", *columns])
@@ -175,13 +172,15 @@ def _points(runs: pd.DataFrame, plot: Plot) -> pd.DataFrame:
     own = runs[["problem", "family", "instance"]].assign(
         label=labels, curve=groups, x=columns[plot.x], y=runs[measure.column] / measure.unit
     )
-    own = own[own["x"].notna() & own["curve"].notna()]
+    own = own[own["x"].notna() & own["curve"].notna() & own.groupby("problem")["y"].transform("count").gt(0)]
     own["y"] = own["y"].clip(lower=_SHORTEST) if plot.y == "time" else own["y"]
     own["curve"] = own["curve"].map(_text)
     own["x"] = _positions(own, chosen=plot.x in chosen_parameters(runs) or plot.x not in _sizes(runs))
     own["panel"] = _families(own) if of_methods else own["label"]
     varying = own.groupby(["problem", "panel"])["x"].transform("nunique") > 1
     rank = {name: index for index, name in enumerate(problem_order(own))}
+    if not varying.any():
+        raise BadInput(f"no run has the measure '{plot.y}' where {plot.x} varies: choose another")
     return own[varying].sort_values(["problem", "panel", "x"], key=lambda c: c.map(rank) if c.name == "problem" else c)
 
 
@@ -257,6 +256,8 @@ def _curves(axes: Axes, part: pd.DataFrame, plot: Plot, styles: dict[str, Style]
         x = along[np.searchsorted(values, mine["x"].to_numpy())] + shift
         errors = [(mine["mean"] - mine["low"]).fillna(0), (mine["high"] - mine["mean"]).fillna(0)]
         curve(axes, x, mine["mean"], errors, styles[name])
+    if plot.y in ("gap", "degree", "memory"):
+        axes.set_ylim(0, max(axes.get_ylim()[1], 0.05))
     axes.set_xlim(along[0] - 0.6 * spacing, along[-1] + 0.6 * spacing)
     plain_ticks(axes.xaxis, along[ticks].tolist(), [_text(value) for value in values[ticks]])
 

@@ -111,11 +111,8 @@ def _drawn(
     """The figures of the page, and the parts with theirs."""
     topics = study.runs[study.runs["kind"] == TOPICS.name]
     with styled(options):
-        chosen = [plot_drawing(study.runs, plot) for plot in plots]
-        drawings = [
-            *(one for one in chosen if one is not None),
-            *(figures(topics, load_instance) if len(topics) else []),
-        ]
+        drawings = [plot_drawing(study.runs, plot) for plot in plots]
+        drawings += figures(topics, load_instance) if len(topics) else []
         built = (part(study.runs[study.runs["kind"] == kind.name], study.keep) for kind, part in _PARTS)
         return drawings, [one for one in built if one is not None]
 

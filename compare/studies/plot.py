@@ -81,7 +81,7 @@ def read_plots(study: Mapping[str, Any]) -> tuple[Plot, ...]:
     read = []
     for number, plot in enumerate(plots, start=1):
         with located(f"report.plots[{number}]"):
-            read.append(_plot(plot))
+            read.append(plot_of(plot))
     return tuple(dict.fromkeys(read))
 
 
@@ -90,7 +90,8 @@ def plots_of(spec: str) -> tuple[Plot, ...]:
     return read_plots(tomllib.loads(spec))
 
 
-def _plot(table: object) -> Plot:
+def plot_of(table: object) -> Plot:
+    """The plot of a table such as ``{"x": "nodes", "y": "time"}``; bad input if it is none."""
     names = [field.name for field in fields(Plot)]
     if not isinstance(table, dict) or "x" not in table:
         raise BadInput(f'a plot is {{ x = "nodes", y = "ratio", group = "variant" }}, x at least, not {table!r}')

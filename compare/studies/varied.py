@@ -13,37 +13,39 @@ from .sizes import sizes_of
 
 
 def varied(runs: pd.DataFrame) -> pd.DataFrame:
-    """A column for each parameter, option and size with several values, under its name in study.toml.
+    """A column for each parameter and size with several values in one problem, and option in one method.
 
     Parameters
     ----------
     runs : DataFrame
-        With the columns recipe, options, kind and the sizes of the kinds that occur.
+        With the columns problem, method, recipe, options, kind and the sizes of the kinds that occur.
 
     Returns
     -------
     DataFrame
-        With the index of `runs`; None (NaN for a size) where a run has no such parameter. A size that a workload has
-        as a parameter with other values (``subscriptions`` a node) is called ``total_subscriptions``.
+        With the index of `runs` and names as in study.toml; None (NaN for a size) where a run has no such parameter. A
+        size that a workload has as a parameter with other values (``subscriptions`` a node) is called
+        ``total_subscriptions``.
 
     Notes
     -----
     Cost O(R) for R runs.
     """
-    parameters = _spread(runs["recipe"], lambda recipe: recipe.get("parameters") or {})
+    columns = _spread(runs["recipe"], lambda recipe: recipe.get("parameters") or {})
     options = _spread(runs["options"], lambda given: given)
-    columns: dict[str, pd.Series[Any]] = {name: column for name, column in options.items() if name not in parameters}
     for name in sizes_of(runs):
-        given = parameters.pop(name, None)
-        if given is None or _agree(given, runs[name]):
-            columns[name] = runs[name]
+        if name in columns and not _agree(columns[name], runs[name]):
+            columns[f"total_{name}"] = runs[name]
         else:
-            columns |= {name: given, f"total_{name}": runs[name]}
-    columns |= parameters
-    return pd.DataFrame(
-        {name: column for name, column in columns.items() if column.nunique() > 1},
-        index=runs.index,
-    )
+            columns[name] = runs[name]
+    chosen = {name: column for name, column in columns.items() if _varies(column, [runs["problem"]])}
+    of_methods = [runs["problem"], runs["method"]]
+    chosen |= {n: column for n, column in options.items() if n not in columns and _varies(column, of_methods)}
+    return pd.DataFrame(chosen, index=runs.index)
+
+
+def _varies(column: pd.Series[Any], groups: list[pd.Series[Any]]) -> bool:
+    return bool((column.groupby(groups).nunique() > 1).any())
 
 
 def chosen_parameters(runs: pd.DataFrame) -> list[str]:
