@@ -19,7 +19,6 @@ from ..papers.bench import Bench, RunFailed, rows_here, rows_of, run_grids
 from .claim import Claim, Finding, Verdict
 
 RECORD = Path(__file__).with_name("on_record.json")
-_CORES, _SPARK_STARTS = 2, 15.0
 
 
 def _claims() -> list[Claim]:
@@ -68,27 +67,6 @@ class ClaimOutcome:
         """The inverse of :meth:`to_dict`."""
         findings = tuple(Finding(**{**one, "verdict": Verdict(one["verdict"])}) for one in data["findings"])
         return cls(data["id"], data["quick"], data["seconds"], findings, data["grid_seconds"])
-
-
-def expected_seconds(claims: Sequence[Claim], quick: bool) -> float:
-    """An upper estimate of the duration of these claims on two cores: measured, or otherwise taken from the record.
-
-    The record overestimates, because its runs shared the machine. A full version that is not on record counts as the
-    quick one times the ratio of the numbers of instances.
-    """
-    record = {(outcome.id, outcome.quick): outcome for outcome in outcomes_in(RECORD)}
-    judging = grids = 0.0
-    for claim in claims:
-        if claim.seconds is not None:
-            judging += claim.seconds[0 if quick else 1]
-            continue
-        known = record.get((claim.id, quick))
-        if known is not None:
-            judging, grids = judging + known.seconds, grids + known.grid_seconds
-        elif (known := record.get((claim.id, True))) is not None:
-            sizes = [len(one.recipes) if (one := claim.experiment(q)) else 1 for q in (quick, True)]
-            judging, grids = judging + known.seconds, grids + known.grid_seconds * sizes[0] / sizes[1]
-    return judging + (grids / _CORES + _SPARK_STARTS if grids else 0.0)
 
 
 def claims_named(ids: Sequence[str]) -> list[Claim]:

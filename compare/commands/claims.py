@@ -9,12 +9,12 @@ from pathlib import Path
 import click
 from rich.table import Table
 
+from ..claims.estimate import TimeToGo, cores, expected
 from ..claims.page import write_page
 from ..claims.register import (
     CLAIMS,
     ClaimOutcome,
     claims_named,
-    expected_seconds,
     keep_outcomes,
     outcomes_in,
     run_claims,
@@ -46,9 +46,15 @@ def command(
     """Test the papers' claims with these IDS (P1 for all of P1; none for all). A refuted claim is no error."""
     folder = out or Path("claims-quick" if quick else "claims-full")
     chosen = claims_named(ids)
-    seconds = expected_seconds(chosen, quick)
-    click.echo(f"overlaybench: {len(chosen)} claims, at most about {_duration(seconds)} on two cores", err=True)
-    outcomes = list(run_claims(chosen, quick, folder, master, lambda line: click.echo(line, err=True)))
+    time = expected(chosen, quick)
+    machine = f"{cores()} {'core' if cores() == 1 else 'cores'}"
+    click.echo(
+        f"overlaybench: {len(chosen)} claims, {time.text(cores())} on {machine} with nothing else to do", err=True
+    )
+    to_go, outcomes = TimeToGo(time), []
+    for outcome in run_claims(chosen, quick, folder, master, lambda line: click.echo(f"[{to_go}] {line}", err=True)):
+        to_go.add(outcome.seconds)
+        outcomes.append(outcome)
     if as_json:
         click.echo(json.dumps([outcome.to_dict() for outcome in outcomes], ensure_ascii=False))
     else:
@@ -72,7 +78,3 @@ def _table(outcomes: Sequence[ClaimOutcome]) -> Table:
             table.add_row(*head, *cells, seconds)
             head, seconds = ("", ""), ""
     return table
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

@@ -153,7 +153,8 @@ def explain_kind(kind: Kind[Any, Any]) -> Explanation:
 
 def explain_claim(claim: Claim) -> Explanation:
     """A claim with its verdicts on record and its duration."""
-    from ..claims.register import RECORD, expected_seconds, outcomes_in
+    from ..claims.estimate import expected_seconds
+    from ..claims.register import RECORD, outcomes_in
 
     findings = [one for outcome in outcomes_in(RECORD) if outcome.id == claim.id for one in outcome.findings]
     quick, full = (expected_seconds([claim], version) for version in (True, False))

@@ -76,7 +76,8 @@ def _kinds() -> Iterator[RenderableType]:
 
 
 def _claims() -> Iterator[RenderableType]:
-    from ..claims.register import CLAIMS, expected_seconds
+    from ..claims.estimate import expected_seconds
+    from ..claims.register import CLAIMS
 
     rows = table("Claims", "claim", "what the paper says", "quick", "full", if_wide=("source",))
     for claim in CLAIMS.values():

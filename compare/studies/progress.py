@@ -76,7 +76,8 @@ class Progress:
         """Show the runs done and failed since the start, those running, and the time to go."""
         done, elapsed = self._before + tally.done, time.monotonic() - self._start
         left = max(0, self._total - done - running)
-        to_go = tally.work.to_go(elapsed, running, tally.done) if done < self._total else 0.0
+        known = done < self._total and (tally.done or tally.work.is_limited)
+        to_go = tally.work.to_go(elapsed, running, tally.done) if known else 0.0
         about = f"{'at most' if tally.work.is_limited else 'about'} {clock(to_go)} to go" if to_go >= 1 else ""
         self._line = (
             f"{done} of {self._total} runs done ({tally.failed} failed), {running} running, {left} left, "
@@ -94,10 +95,11 @@ class Progress:
     def _fitting(self, tally: Tally, running: int, about: str) -> str:
         """The longest text beside which the bar is not too short."""
         done, failed = self._before + tally.done, f"{tally.failed} failed" if tally.failed else ""
+        on = f"{running} running" if running else ""
         short = about.removesuffix(" to go").replace("at most ", "≤ ").replace("about ", "~")
         texts = (
-            [f"{done:,} of {self._total:,} runs done", failed, f"{running} running", about],
-            [f"{done:,} of {self._total:,} done", failed, f"{running} running", about],
+            [f"{done:,} of {self._total:,} runs done", failed, on, about],
+            [f"{done:,} of {self._total:,} done", failed, on, about],
             [f"{done}/{self._total} done", failed, about],
             [f"{done}/{self._total}", failed, short],
             [f"{done}/{self._total}", short],

@@ -46,7 +46,7 @@ class Work(NamedTuple):
     @property
     def is_limited(self) -> bool:
         """Whether most of the work left is known by time limits alone: the estimate is an upper one."""
-        return self.limited > self.left / 2
+        return self.limited >= self.left / 2 > 0
 
 
 @dataclass

@@ -24,9 +24,7 @@ from overlaybench.compare.claims.register import (
     RECORD,
     ClaimOutcome,
     claims_named,
-    expected_seconds,
     judge,
-    keep_outcomes,
     outcomes_in,
 )
 from overlaybench.compare.claims.search import tie_spread
@@ -284,15 +282,3 @@ def test_every_claim_is_on_record_in_its_quick_version_with_a_verdict() -> None:
     assert set(quick) == set(CLAIMS)
     assert all(one.findings for one in quick.values())
     assert all(finding.evidence and finding.runs > 0 for one in quick.values() for finding in one.findings)
-
-
-def test_a_full_version_that_is_not_on_record_is_expected_to_take_longer_than_the_quick_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    known = ClaimOutcome("P2.F3", True, 1.0, (), grid_seconds=10.0)
-    keep_outcomes([known], tmp_path / "record.json")
-    monkeypatch.setattr("overlaybench.compare.claims.register.RECORD", tmp_path / "record.json")
-    quick, full = (expected_seconds([CLAIMS["P2.F3"]], quick) for quick in (True, False))
-    assert quick == 1 + 10 / 2 + 15
-    assert full == 1 + 6 * 10 / 2 + 15
-    assert expected_seconds([CLAIMS["P1.L5.2"]], True) == 0
