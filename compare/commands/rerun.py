@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from ..studies.verification import rerun
 from .inputs import FILE
 
 
@@ -16,8 +15,16 @@ from .inputs import FILE
 @click.argument("key")
 def command(folder: Path, key: str) -> None:
     """Repeat the run with this KEY and compare; its first digits suffice. Exit status 1 if the rows differ."""
+    from ..studies.verification import rerun
+
     run = rerun(folder, key)
     for name in ("status", "value", "lower_bound", "seconds"):
         click.echo(f"{name}: {run.before[name]} before, {run.after[name]} now")
-    click.echo(f"differs in {', '.join(run.differences)}" if run.differences else "the same row")
+    if run.differences:
+        click.echo(f"differs in {', '.join(run.differences)}")
+        for name in run.differences:
+            before, now = run.values(name)
+            click.echo(f"  {name} before  {before}\n  {name} now     {now}")
+    else:
+        click.echo("the same row")
     sys.exit(1 if run.differences else 0)

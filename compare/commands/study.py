@@ -9,27 +9,57 @@ from typing import NoReturn
 
 import click
 
-from ..studies.spark_study import run_study
-from ..studies.store import Store
-from ..studies.study import read_study
 from .inputs import ARCHIVE, FILE, MASTER
+
+
+def _print_schema(ctx: click.Context, parameter: click.Parameter, asked: bool) -> None:
+    if asked:
+        import json
+
+        from ..studies.schema import study_schema
+
+        click.echo(json.dumps(study_schema(), ensure_ascii=False, indent=1))
+        ctx.exit()
 
 
 @click.command("study")
 @click.argument("spec", type=FILE)
-@click.option("--out", required=True, type=FILE, help="The folder of results; a stopped study is resumed there.")
+@click.option("--out", required=True, type=FILE, help="The folder of results; a study goes on or grows there.")
 @MASTER
 @ARCHIVE
+@click.option("--grow", is_flag=True, help="Take the folder of an unrelated study, whose runs stay stored there.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
-def command(spec: Path, out: Path, master: str, archive: Path | None, quiet: bool) -> None:
-    """Run the study in SPEC.toml on Spark."""
+@click.option(
+    "--schema",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_schema,
+    help="Print the JSON schema of study files, for editors.",
+)
+def command(spec: Path, out: Path, master: str, archive: Path | None, grow: bool, quiet: bool) -> None:
+    """Run the study in SPEC.toml on Spark.
+
+    What is stored in the folder is not repeated: a study that was stopped is resumed, and a study file with more
+    methods, instances, seeds or limits runs only what is new. docs/study.md explains every key of a study file.
+    """
+    from ..studies.spark_study import run_study
+    from ..studies.store import Store
+    from ..studies.study import read_study
+
     signal.signal(signal.SIGTERM, _interrupt)
     study, store = read_study(spec), Store(out)
     for note in study.notes:
         click.echo(f"overlaybench: {note}", err=True)
-    keys = run_study(study, store, master, archive=archive, quiet=quiet)
+    keys = run_study(study, store, master, archive=archive, quiet=quiet, grow=grow)
     counts = Counter(store.table(keys, ["status"])["status"].to_pylist())
     click.echo(f"{out}: {len(keys)} runs: " + ", ".join(f"{n} {status}" for status, n in sorted(counts.items())))
+    if other := len(store.done().difference(keys)):
+        click.echo(
+            f"overlaybench: {other} stored runs of earlier studies or code versions are not among them: see "
+            f"`overlaybench results {out} --all`",
+            err=True,
+        )
 
 
 def _interrupt(number: int, frame: object) -> NoReturn:

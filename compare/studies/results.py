@@ -69,7 +69,8 @@ def grouped(rows: pd.DataFrame, by: Sequence[str], *, common: bool = False) -> p
     DataFrame
         The columns `by`; runs, failed, optimal; instances (with an answer, each counted once a problem) and
         of_instances (those of all the groups compared); mean_ratio, mean_value, mean_lower_bound, mean_seconds,
-        mean_cpu_seconds, mean_peak_memory. Failed runs count in the means of seconds and memory only.
+        mean_cpu_seconds, mean_peak_memory. Failed runs count in the means of seconds and memory only, skipped
+        ones in none.
     """
     for column in by:
         _check_column(column, rows)
@@ -84,6 +85,7 @@ def grouped(rows: pd.DataFrame, by: Sequence[str], *, common: bool = False) -> p
         instances=(rows["instance"] + " " + rows["problem"]).where(rows["value"].notna() & ~failed),
         value=rows["value"].where(~failed),
         lower_bound=rows["lower_bound"].where(~failed),
+        seconds=rows["seconds"].where(rows["status"] != Status.SKIPPED),
     )
     outer = [counted[name] for name in names[:-1]] or [pd.Series(0, counted.index)]
     if common:

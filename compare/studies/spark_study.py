@@ -22,6 +22,7 @@ from ...instances.errors import BadInput
 from ...instances.method import Method
 from ..catalogue import code_version, kind_named, method_named, own_part, problem_named, source_digest
 from .isolation import IsolatedRun, Job, Solver
+from .plug_ins import PlugIns
 from .processes import memory_bounded
 from .progress import Progress
 from .queue import Queue
@@ -52,13 +53,14 @@ def run_study(
     *,
     archive: Path | None = None,
     quiet: bool = False,
+    grow: bool = False,
     notify: Notify = _to_stderr,
 ) -> list[str]:
     """Generate the instances and do the runs that are missing; return the keys of all runs of the study.
 
     The worker that finished a run stores it at once, so a study that is stopped in any way can be resumed. A run whose
     worker dies three times becomes a failed row. A run that an equal earlier version of the code has stored keeps its
-    key.
+    key. In the folder of an earlier study only what is new is run; what is no longer part of the study stays stored.
 
     Parameters
     ----------
@@ -66,32 +68,46 @@ def run_study(
         The code for a cluster's workers; see :func:`.spark`.
     quiet : bool
         Show no progress.
+    grow : bool
+        Take a folder of a study that shares neither name nor instance with this one.
     notify : callable
         Takes a sentence that the user must see: what was found damaged, which workers died.
 
     Raises
     ------
     BadInput
-        If the store holds another study, cannot be written, or an instance cannot be generated.
+        If the store holds an unrelated study, cannot be written, or an instance cannot be generated.
     KeyboardInterrupt
         After Spark and the solvers have been stopped.
     """
     store.open_for(study.spec)
     with store.locked():
+        if not grow:
+            store.check_related(study.name, [recipe.to_json() for recipe in study.recipes])
         for remark in store.recover():
             notify(remark)
         index = store.index()
         recipes = [recipe for recipe in study.recipes if not _is_stored(recipe, index, store)]
-        tasks = _planned(study, index, store)
+        grows = recipes and store.has_plan  # until the new instances are there, the present plan remains
+        tasks = store.keyed(study.tasks(index)) if grows else _planned(study, index, store)
         if recipes or _missing(tasks, store):
-            with spark(master, store.folder / "spark.log", archive) as context:
+            plug_ins = _plug_ins(study)
+            with spark(master, store.folder / "spark.log", archive, plug_ins) as context:
                 if recipes:
-                    index |= _generate(context, recipes, store)
+                    index |= _generate(context, recipes, store, plug_ins)
                     store.write_index(index)
                     tasks = _planned(study, index, store)
-                _run_all(context, tasks, store, quiet, notify)
+                _run_all(context, tasks, store, plug_ins, quiet=quiet, notify=notify)
             store.merge()
         return list(tasks)
+
+
+def _plug_ins(study: Study) -> PlugIns:
+    return PlugIns.among(
+        methods=(name for runs in study.runs for name, _ in runs.methods),
+        problems=(name for runs in study.runs for name in runs.problems),
+        workloads=(recipe.workload for recipe in study.recipes),
+    )
 
 
 def _is_stored(recipe: Recipe, index: Mapping[str, StoredInstance], store: Store) -> bool:
@@ -101,7 +117,7 @@ def _is_stored(recipe: Recipe, index: Mapping[str, StoredInstance], store: Store
 
 def _planned(study: Study, index: Mapping[str, StoredInstance], store: Store) -> dict[str, Task]:
     tasks = store.keyed(study.tasks(index))
-    store.write_plan(Plan(study.name, study.notes, study.spec, list(tasks)))
+    store.write_plan(Plan(study.name, study.notes, study.spec, list(tasks)), tasks)
     return tasks
 
 
@@ -110,20 +126,23 @@ def _missing(tasks: Mapping[str, Task], store: Store) -> list[Task]:
     return [task for key, task in tasks.items() if key not in done]
 
 
-def _generate(context: SparkContext, recipes: list[Recipe], store: Store) -> dict[str, StoredInstance]:
+def _generate(
+    context: SparkContext, recipes: list[Recipe], store: Store, plug_ins: PlugIns
+) -> dict[str, StoredInstance]:
     folder = str(store.folder.resolve())
     lines = [recipe.to_json() for recipe in recipes]
     partitions = _partitions(context, lines)
     index = {}
-    for line, stored, error in partitions.map(lambda line: _generate_one(line, folder)).collect():
+    for line, stored, error in partitions.map(lambda line: _generate_one(line, folder, plug_ins)).collect():
         if stored is None:
             raise BadInput(f"instance {line}: {error}")
         index[line] = stored
     return index
 
 
-def _generate_one(line: str, folder: str) -> tuple[str, StoredInstance | None, str]:
+def _generate_one(line: str, folder: str, plug_ins: PlugIns) -> tuple[str, StoredInstance | None, str]:
     try:
+        plug_ins.register()
         recipe = Recipe.from_json(line)
         kind = kind_named(recipe.kind)
         with memory_bounded("it"):
@@ -134,7 +153,9 @@ def _generate_one(line: str, folder: str) -> tuple[str, StoredInstance | None, s
         return line, None, str(error)
 
 
-def _run_all(context: SparkContext, tasks: Mapping[str, Task], store: Store, quiet: bool, notify: Notify) -> None:
+def _run_all(
+    context: SparkContext, tasks: Mapping[str, Task], store: Store, plug_ins: PlugIns, *, quiet: bool, notify: Notify
+) -> None:
     """Rounds of the runs that are missing, until none is: the death of a worker loses the run that it had begun."""
     missing = _missing(tasks, store)
     deaths: Counter[str] = Counter()
@@ -143,7 +164,7 @@ def _run_all(context: SparkContext, tasks: Mapping[str, Task], store: Store, qui
     with Progress(planned, len(tasks) - len(missing), quiet=quiet, folder=store.folder) as progress:
         tally = Tally(store, missing, sizes)
         while missing:
-            error = _run_round(context, missing, store, progress, tally)
+            error = _run_round(context, missing, store, plug_ins, progress=progress, tally=tally)
             before, missing = missing, _missing(tasks, store)
             if error is not None and len(missing) == len(before):
                 raise error
@@ -166,7 +187,7 @@ class _Round:
 
 
 def _run_round(
-    context: SparkContext, tasks: list[Task], store: Store, progress: Progress, tally: Tally
+    context: SparkContext, tasks: list[Task], store: Store, plug_ins: PlugIns, *, progress: Progress, tally: Tally
 ) -> Exception | None:
     """Have the workers take runs from a queue until it is empty; return the error that ended them before, if any."""
     folder = store.folder.resolve()
@@ -178,7 +199,7 @@ def _run_round(
 
     def job() -> None:
         try:
-            workers.foreachPartition(lambda _: _work(shared, failure))
+            workers.foreachPartition(lambda _: _work(shared, failure, plug_ins))
         except Exception as error:  # Spark's errors have no common base; raised below
             errors.append(error)
 
@@ -233,12 +254,13 @@ def _give_up(tasks: list[Task], store: Store) -> None:
     log.close()
 
 
-def _work(shared: Broadcast[_Round], failure: Accumulator[str]) -> None:
+def _work(shared: Broadcast[_Round], failure: Accumulator[str], plug_ins: PlugIns) -> None:
     """Take runs from the queue until it is empty; a worker that cannot store its runs ends the study."""
     work = shared.value
     store = Store(Path(work.folder))
     log = RunLog(store.runs)
     try:
+        plug_ins.register()
         for number in work.queue:
             _check_code(work.tasks[number], work.source)
             log.add(run_task(work.tasks[number], store, _solver()))

@@ -212,8 +212,9 @@ class Store:
         """
         self._keep_in_history(plan.spec)
         _write_text(self.folder / "study.toml", plan.spec)
-        labels = [(key, task.family, task.recipe) for key, task in (tasks or {}).items()]
-        labels += [(key, None, None) for key in plan.keys if key not in (tasks or {})]
+        labels: list[tuple[str, str | None, str | None]] = [(key, None, None) for key in plan.keys]
+        if tasks is not None:
+            labels = [(key, task.family, task.recipe) for key, task in tasks.items()]
         table = pa.table([list(column) for column in zip(*labels, strict=True)] or [[], [], []], schema=_LABELS)
         atomic_write(self.folder / "plan.parquet", lambda file: pq.write_table(table, file, compression="zstd"))
         text = json.dumps({"format": _FORMAT, **asdict(plan)}, ensure_ascii=False, indent=1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import lru_cache
@@ -10,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from ...instances.catalogue import PROBLEMS
 from ...instances.errors import BadInput
 from ...instances.result import Status
-from ..catalogue import EQUAL_VERSIONS, METHODS, PROBLEMS, kind_named, own_part, problem_named, version_of
+from ..catalogue import EQUAL_VERSIONS, METHODS, kind_named, own_part, problem_named, version_of
 from .isolation import Solver
 from .plug_ins import PlugIns, find_plug_ins
 from .recipe import Recipe
@@ -25,6 +28,9 @@ from .task import Task
 _ROWS_PER_SLICE = 50
 _READ = ("key", "instance", "kind", "problem", "status", "value", "lower_bound", "answer")
 _TOLERANCE = 1e-6
+_OBJECTS = ("options", "counters", "versions")
+_MEMORY = re.compile(r"[\d.,]+ (MiB|GiB|bytes)\b")
+_LONGEST = 200
 
 
 @dataclass(frozen=True)
@@ -110,8 +116,34 @@ class Rerun:
 
     @property
     def differences(self) -> list[str]:
-        """The columns that differ, without times, memory and machine."""
-        return [name for name in self.before if name not in MEASURED and self.before[name] != self.after[name]]
+        """The columns that differ, without times, amounts of memory and machine."""
+        return [
+            name
+            for name in self.before
+            if name not in MEASURED and _comparable(self.before[name]) != _comparable(self.after[name])
+        ]
+
+    def values(self, column: str) -> tuple[str, str]:
+        """The values of a column before and after, as short texts; of a JSON object only the members that differ."""
+        before, after = self.before[column], self.after[column]
+        if column in _OBJECTS:
+            old, new = json.loads(before), json.loads(after)
+            names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
+            before, after = ({name: each[name] for name in names if name in each} for each in (old, new))
+        elif isinstance(before, list) and isinstance(after, list):
+            pairs = zip(before, after, strict=False)
+            same = next((at for at, (old, new) in enumerate(pairs) if old != new), min(len(before), len(after)))
+            before, after = (f"{len(each)} numbers, from number {same + 1}: {each[same:]}" for each in (before, after))
+        return _shortened(before), _shortened(after)
+
+
+def _comparable(value: object) -> object:
+    return _MEMORY.sub(r"… \1", value) if isinstance(value, str) else value
+
+
+def _shortened(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def rerun(folder: Path, key: str) -> Rerun:

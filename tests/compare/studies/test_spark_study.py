@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -127,13 +128,33 @@ def test_a_finished_study_starts_no_spark(finished: tuple[Path, Path, str]) -> N
     assert not (out / "spark.log").exists()
 
 
-def test_a_study_in_the_folder_of_another_is_refused(finished: tuple[Path, Path, str], tmp_path: Path) -> None:
-    again = subprocess.run(
-        command(write(tmp_path, 2), finished[1], "local[1]"), capture_output=True, text=True, check=False
-    )
+def test_a_study_in_the_folder_of_an_unrelated_one_is_refused(finished: tuple[Path, Path, str], tmp_path: Path) -> None:
+    file = write(tmp_path, 2)
+    file.write_text(file.read_text().replace('"trial"', '"other"').replace("seed = 3", "seed = 4"))
+    again = subprocess.run(command(file, finished[1], "local[1]"), capture_output=True, text=True, check=False)
     assert again.returncode == 2
-    assert "holds another study" in again.stderr
+    assert "holds the study 'trial', which shares no instance with 'other'" in again.stderr
     assert again.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_a_study_grows_by_what_is_new_and_keeps_what_is_removed(
+    finished: tuple[Path, Path, str], tmp_path: Path
+) -> None:
+    out = shutil.copytree(finished[1], tmp_path / "out")
+    before = _stored(out)
+    file = write(tmp_path, 2)
+    file.write_text(file.read_text().replace('"ring-per-topic", ', ""))
+    grown = finish(file, out)
+    assert "20 runs" in grown.stdout
+    assert "2 stored runs of earlier studies or code versions are not among them" in grown.stderr
+    after = _stored(out)
+    assert len(after) == 22
+    assert {key: after[key] for key in before} == before
+    unrelated = file.read_text().replace('"trial"', '"other"').replace("seed = 3", "seed = 4")
+    file.write_text(unrelated)
+    subprocess.run([*command(file, out, "local[2]"), "--grow"], capture_output=True, check=True, timeout=280)
+    assert len(_stored(out)) == 42
 
 
 @pytest.mark.parametrize(
