@@ -1,0 +1,209 @@
+"""Plug-ins: methods and workloads from plain functions, and objects named as module:NAME."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import overlaybench as ob
+from overlaybench.instances.catalogue import Catalogue
+from overlaybench.instances.references import modules_beside
+
+STAR = ob.TopicInstance.from_subscriptions({"a": ["t"], "b": ["t"], "c": ["t"]})
+MIN_TCO = ob.PROBLEMS["min-tco"]
+MINE = '''
+import overlaybench as ob
+
+@ob.method("path", problems=["min-tco"])
+def path(instance, **given):
+    """Consecutive nodes are adjacent."""
+    return [(v, v + 1) for v in range(instance.num_nodes - 1)]
+
+NUMBER = 7
+'''
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The current folder, with nothing of it on Python's path, and a module `plug_in_here` in it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    (tmp_path / "plug_in_here.py").write_text(MINE)
+    before = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def methods() -> Catalogue[ob.Method[Any, Any]]:
+    own: ob.Method[Any, Any] = ob.Method(
+        name="own", problems=("min-tco",), summary="", source="", solve=lambda *_, **__: ob.Proposal()
+    )
+    return Catalogue("method", lambda: (own,), kind=ob.Method, join=ob.Method.joined)
+
+
+def given_to(*names: str, **defaults: object) -> dict[str, Any]:
+    """What a function with such a signature is passed in a run."""
+    passed: dict[str, Any] = {}
+    parameters = [*names, *(f"{name}={value!r}" for name, value in defaults.items())]
+    arguments = ", ".join(f"'{name}': {name}" for name in (*names, *defaults))
+    scope: dict[str, Any] = {"passed": passed}
+    exec(f"def f(instance, {', '.join(parameters)}):\n passed.update({{{arguments}}})\n return []", scope)
+    ob.method("trial", problems=["min-tco"])(scope["f"]).run(STAR, MIN_TCO, seed=5, time_limit=2.0)
+    return passed
+
+
+def test_a_function_gets_what_its_signature_names() -> None:
+    assert given_to("seed") == {"seed": 5}
+    assert given_to("problem", "time_limit", "seed") == {"problem": MIN_TCO, "time_limit": 2.0, "seed": 5}
+    assert given_to("seed", k=3, ties="lowest") == {"seed": 5, "k": 3, "ties": "lowest"}
+
+
+def test_a_function_gets_everything_as_keywords() -> None:
+    passed: dict[str, Any] = {}
+
+    @ob.method("trial", problems=["min-tco"], options=[ob.Option("k", 3, "a number", least=1)])
+    def trial(instance: ob.TopicInstance, **given: Any) -> list[tuple[int, int]]:
+        passed.update(given)
+        return [(0, 1), (1, 2)]
+
+    assert trial.run(STAR, MIN_TCO, seed=4, k="5").value == 2
+    assert passed == {"seed": 4, "time_limit": None, "k": 5, "problem": MIN_TCO}
+    with pytest.raises(ob.BadInput, match="'k' must be at least 1"):
+        trial.run(STAR, MIN_TCO, k=0)
+
+
+def test_a_parameter_with_a_default_is_an_option() -> None:
+    @ob.method("trial", problems=["min-tco"])
+    def trial(instance: ob.TopicInstance, seed: int, k: int = 3, share: float = 0.5) -> None:
+        """Do nothing.
+
+        At all.
+        """
+
+    assert [(option.name, option.default) for option in trial.options] == [("k", 3), ("share", 0.5)]
+    assert (trial.summary, trial.source, trial.random, trial.anytime) == ("Do nothing", __name__, True, False)
+    assert trial.run(STAR, MIN_TCO).reason == "trial returned no answer"
+
+
+def test_a_signature_that_nothing_fits_is_an_error_of_its_author() -> None:
+    decorate = ob.method("trial", problems=["min-tco"], options=[ob.Option("k", 3, "")])
+    with pytest.raises(TypeError, match="<lambda> does not take its option 'k'"):
+        decorate(lambda instance: None)
+    with pytest.raises(TypeError, match="parameter 'other' of <lambda> needs a default"):
+        decorate(lambda instance, k, other: None)
+    with pytest.raises(TypeError, match="must take an instance"):
+        decorate(lambda: None)
+
+
+EDGES = ob.Overlay.from_edges(3, [(0, 1), (1, 2)])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [[(1, 0), (1, 2)], {(0, 1), (2, 1)}, EDGES.edges, EDGES, ob.Proposal(EDGES, lower_bound=2)],
+    ids=["list", "set", "array", "overlay", "proposal"],
+)
+def test_an_answer_may_be_edges_an_overlay_or_a_proposal(answer: object) -> None:
+    result = ob.method("trial", problems="min-tco")(lambda instance: answer).run(STAR, MIN_TCO)
+    assert result.value == 2
+    assert result.status is (ob.Status.OPTIMAL if isinstance(answer, ob.Proposal) else ob.Status.FEASIBLE)
+
+
+def test_another_return_value_is_named_by_its_type() -> None:
+    with pytest.raises(TypeError, match="returned a float: return an Overlay, a Proposal, or pairs of nodes"):
+        ob.method("trial", problems=["min-tco"])(lambda instance: 3.0).run(STAR, MIN_TCO)
+
+
+def test_a_skipped_run_has_its_reason_and_no_answer() -> None:
+    def large(instance: ob.TopicInstance, problem: ob.Problem[Any, Any]) -> str:
+        return f"{instance.num_nodes} nodes, at most 2" if instance.num_nodes > 2 else ""
+
+    skipping = ob.method("trial", problems=["min-tco"], skip=large)(lambda instance: [(0, 1)])
+    result = skipping.run(STAR, MIN_TCO)
+    assert (result.status, result.reason, result.answer) == (ob.Status.SKIPPED, "3 nodes, at most 2", None)
+    assert skipping.run(ob.TopicInstance.from_subscriptions({"a": ["t"], "b": ["t"]}), MIN_TCO).value == 1
+    joined = skipping.joined(replace(skipping, problems=("2d-star",), skip=None))
+    assert joined.run(STAR, MIN_TCO).status is ob.Status.SKIPPED
+
+
+def test_a_workload_gets_its_parameters_and_the_seed_if_it_names_it() -> None:
+    @ob.workload("nodes-of-one-topic")
+    def one_topic(nodes: int = 4) -> ob.TopicInstance:
+        """One topic for all."""
+        return ob.TopicInstance.from_subscriptions({f"n{v}": ["t"] for v in range(nodes)})
+
+    assert one_topic.summary == "One topic for all"
+    assert one_topic.generate(seed=3, nodes="6").num_nodes == 6
+    seeded = ob.workload("seeded")(lambda seed: ob.TopicInstance.from_subscriptions({f"n{seed}": ["t"]}))
+    assert seeded.generate(seed=3).node_label(0) == "n3"
+
+
+def test_a_reference_leads_to_a_module_in_the_current_folder(
+    folder: Path, methods: Catalogue[ob.Method[Any, Any]]
+) -> None:
+    path = methods.named("plug_in_here:path")
+    assert methods["path"] is path is methods.named("path") is methods.named("plug_in_here:path")
+    assert methods.named(path) is path
+    assert list(methods) == ["own", "path"]
+    assert methods.plug_ins == {"plug_in_here:path": path}
+    assert path.run(STAR, MIN_TCO).value == 2
+
+
+def test_a_reference_leads_to_a_module_beside_a_study_and_not_to_another_studys(
+    folder: Path, methods: Catalogue[ob.Method[Any, Any]]
+) -> None:
+    for name in ("one", "two"):
+        (folder / name).mkdir()
+        (folder / name / "plug_in_beside.py").write_text(MINE)
+    with pytest.raises(ob.BadInput, match="no module 'plug_in_beside' is in"):
+        methods.named("plug_in_beside:path")
+    with modules_beside(folder / "one"):
+        assert methods.named("plug_in_beside:path").name == "path"
+    with modules_beside(folder / "two"), pytest.raises(ob.BadInput, match="is loaded under this name already: rename"):
+        methods.named("plug_in_beside:PATH")
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        ("plug_in_here:paths", "unknown method of module plug_in_here 'paths': did you mean 'path'?"),
+        ("plug_in_here:NUMBER", "method 'plug_in_here:NUMBER' is of type int, not Method"),
+        ("plug_in_here:", "method 'plug_in_here:': write it as module:NAME"),
+        ("plug-in:path", "method 'plug-in:path': write it as module:NAME"),
+        ("plug_in_here.inner:path", "method 'plug_in_here.inner:path': no module 'plug_in_here.inner' is in "),
+        ("plug_in_broken:path", "plug_in_broken.py:2: ZeroDivisionError: division by zero"),
+        ("plug_in_exiting:path", "plug_in_exiting.py:2: SystemExit: 3"),
+        ("plug_in_lacking:path", "plug_in_lacking.py:1: ModuleNotFoundError: No module named 'no_such_library'"),
+        ("plug_in_same:path", "there is another method 'own': give it another name"),
+    ],
+)
+def test_a_reference_that_leads_nowhere_is_one_line(folder: Path, reference: str, message: str) -> None:
+    (folder / "plug_in_broken.py").write_text("\n1 / 0\n")
+    (folder / "plug_in_exiting.py").write_text("import sys\nsys.exit(3)\n")
+    (folder / "plug_in_lacking.py").write_text("import no_such_library\n")
+    (folder / "plug_in_same.py").write_text(MINE.replace('"path"', '"own"'))
+    own: ob.Method[Any, Any] = ob.method("own", problems=["min-tco"])(lambda instance: [])
+    with pytest.raises(ob.BadInput) as caught:
+        Catalogue("method", lambda: (own,), kind=ob.Method).named(reference)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_notebooks_cell_that_is_run_again_replaces_its_method(methods: Catalogue[ob.Method[Any, Any]]) -> None:
+    first, second = (ob.method("mine", problems=["min-tco"])(lambda instance: [(0, 1)]) for _ in range(2))
+    methods.register("__main__:mine", first)
+    methods.register("__main__:mine", second)
+    assert methods["mine"] is second
+    methods.register("__main__:renamed", first)
+    assert methods["mine"] is first
+    with pytest.raises(ob.BadInput, match=r"method 'elsewhere:mine': .* give it another name"):
+        methods.register("elsewhere:mine", second)
+    methods.register("elsewhere:other_problem", replace(second, problems=("2d-star",)))
+    assert methods["mine"].problems == ("min-tco", "2d-star")
