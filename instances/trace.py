@@ -123,7 +123,8 @@ class Trace(Sequence[Step]):
             yield (start + _listed(row.topics.split(" "), _WIDTH - len(start))).rstrip()
 
     def _repr_html_(self) -> str:
-        return self.to_pandas().to_html(index=False, max_rows=60)
+        html: str = self.to_pandas().to_html(index=False, max_rows=60)
+        return html
 
 
 def _cut(text: str, width: int) -> str:

@@ -78,9 +78,10 @@ def _draw(request: _Request, instance: Any, problem: Problem[Any, Any]) -> None:
     from ..catalogue import kind_named
     from ..figures.draw import draw
     from ..figures.draw_options import DrawOptions
-    from ..figures.saving import ENDINGS, check_ending, save
+    from ..figures.drawing_page import save_page
+    from ..figures.saving import FIGURE_ENDINGS, check_ending, save
 
-    check_ending(request.output, ENDINGS)
+    check_ending(request.output, (*FIGURE_ENDINGS, ".html"))
     kind = kind_named(problem.kind)
     if (request.by_topic or request.topics) and kind.name != "topics":
         raise BadInput(f"--by-topic and --topic are for topics: {request.file} has {kind.name}: leave them out")
@@ -97,8 +98,10 @@ def _draw(request: _Request, instance: Any, problem: Problem[Any, Any]) -> None:
         degrees=request.degrees,
         circle=request.circle,
     )
-    figure = draw(instance, *answers, *results, options=options)
-    save(figure, request.output, title=_title(request), options=options)
+    if request.output.suffix == ".html":
+        save_page(request.output, _title(request), instance, *answers, *results, options=options)
+    else:
+        save(draw(instance, *answers, *results, options=options), request.output, options=options)
 
 
 def _draw_steps(request: _Request, instance: Any, problem: Problem[Any, Any]) -> None:

@@ -23,7 +23,7 @@ _FEW = 60
 class BrokerTrees:
     """The soft links of the answers over one tree; without answers, the tree alone."""
 
-    parts = ((-1, ""),)
+    parts, shape = ((-1, ""),), 1.0
 
     def __init__(self, instance: BrokerNetwork, answers: Sequence[Dissemination], options: DrawOptions) -> None:
         self.instance, self.answers, self.options = instance, answers, options

@@ -22,7 +22,7 @@ _USER = "#E69F00"
 class ContentOverlays:
     """The answers on the same brokers; without answers, the brokers with a minimum spanning tree of their prices."""
 
-    parts = ((-1, ""),)
+    parts, shape = ((-1, ""),), 1.0
 
     def __init__(self, instance: ContentInstance, answers: Sequence[ContentOverlay], options: DrawOptions) -> None:
         self.instance, self.answers, self.options = instance, answers, options

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib as mpl
 import networkx as nx
@@ -152,7 +152,7 @@ class GraphAxes:
             drawn.set_path_effects([withStroke(linewidth=1.6, foreground="white")])
 
 
-def line(colour: str, label: str, width: float = 1.0, style: str = "-") -> Line2D:
+def line(colour: str, label: str, width: float = 1.0, style: Literal["-", "--"] = "-") -> Line2D:
     """An entry of a legend for edges."""
     return Line2D([], [], color=colour, linewidth=width, linestyle=style, label=label)
 

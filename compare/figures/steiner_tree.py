@@ -19,7 +19,7 @@ _MOST_COSTS = 40
 class SteinerTrees:
     """The trees on one graph; without answers, the graph alone."""
 
-    parts = ((-1, ""),)
+    parts, shape = ((-1, ""),), 1.0
 
     def __init__(self, instance: SteinerInstance, answers: Sequence[Overlay], options: DrawOptions) -> None:
         self.instance, self.answers, self.options = instance, answers, options

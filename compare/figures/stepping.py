@@ -18,14 +18,16 @@ from ...instances.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from ...instances.trace import Step, Trace
 from .draw_options import DEFAULT, DrawOptions
+from .drawing_page import ON_PAGE, write_page
 from .graph import GraphAxes, NodeLook
-from .saving import check_ending, write_page
+from .saving import check_ending
 from .style import drawing, styled
 from .topic_overlay import CENTRE, HERE, PLAIN, TopicOverlays
 
 MOST_FRAMES = 300
-_WIDTH, _PAGE_WIDTH, _PAGE_FONT = 4.2, 4.0, 9.0  # inches, and points
+_WIDTH, _PAGE_WIDTH = 4.2, 4.0  # inches
 _TOPICS_SHOWN = 12
+_NUMBER = ' class="number"'
 
 
 class SteppedOverlay:
@@ -106,8 +108,7 @@ def save_steps(stepped: SteppedOverlay, path: Path, title: str) -> None:
     if path.suffix:
         check_ending(path, (".html", ".pdf"))
     if path.suffix == ".html":
-        options = replace(stepped.options.figure, formats=(), font_size=_PAGE_FONT, width=0.0)
-        with styled(options):
+        with styled(ON_PAGE):
             drawn = drawing(stepped.figure(), "drawing", "")
         write_page(path, title, _page(stepped, drawn.svg))
         return
@@ -134,7 +135,8 @@ def _write_pages(stepped: SteppedOverlay, file: Path) -> None:
 def _page(stepped: SteppedOverlay, svg: str) -> str:
     """The figure, the slider, the text of each step, and the table of all."""
     trace, count = stepped.trace, len(stepped.trace)
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in ("step", "choice", trace.measure, "ties"))
+    names = ("step", "choice", trace.measure, "ties")
+    head = "".join(f'<th scope="col"{"" if name == "choice" else _NUMBER}>{escape(name)}</th>' for name in names)
     rows = "".join(
         f'<tr id="row-{number}"><td class="number"><button type="button" value="{number}">{number}</button></td>'
         f'<td>{escape(trace.choice(step))}</td><td class="number">{step.gain:.6g}</td>'

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from ...instances.errors import unknown
@@ -14,12 +13,10 @@ from ...instances.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from .draw_options import DrawOptions
 from .graph import Edge, GraphAxes, NodeLook, circle, dot, layout, line
-from .notebook import NotebookFigure
 from .style import INK, OTHER_TOPICS, TOPIC_COLOURS
 
 LINE_WIDTH, EDGE_WIDTH = 1.7, 8.0  # of one topic, and at most of an edge, in points
 CENTRE, HERE, COMMON, PLAIN, HIGHLIGHT = "#9ECAE9", "#D55E00", "#B0B0B0", "#555555", "#FFE7A3"
-_ROW, _LEAST_TEXT = 0.115, 6.0  # inches a node in the matrix, and points
 
 
 class TopicOverlays:
@@ -31,6 +28,8 @@ class TopicOverlays:
     answers : sequence of Overlay
     options : DrawOptions
     """
+
+    shape = 1.0
 
     def __init__(self, instance: TopicInstance, answers: Sequence[Overlay], options: DrawOptions) -> None:
         self.instance, self.answers, self.options = instance, answers, options
@@ -51,7 +50,7 @@ class TopicOverlays:
     @property
     def parts(self) -> list[tuple[int, str]]:
         """What each panel of an answer shows: the number of a topic and its label, or -1 and "" for the overlay."""
-        return [(t, self.instance.topic_label(t)) for t in self.topics] or [(-1, "")]
+        return [(t, f"topic {self.instance.topic_label(t)}") for t in self.topics] or [(-1, "")]
 
     def paint(self, axes: Axes, number: int, topic: int) -> None:
         """Draw the answer of this number: all of it, or one topic's part."""
@@ -144,31 +143,3 @@ def star_centres(instance: TopicInstance, overlay: Overlay) -> list[int]:
         if len(members) > 2:
             centres.add(max(able, key=lambda v: len(adjacent[v])))
     return sorted(centres)
-
-
-def subscription_matrix(axes: Axes, instance: TopicInstance) -> None:
-    """The subscriptions in black: a row a node, a column a topic."""
-    interest = np.zeros((instance.num_nodes, instance.num_topics))
-    interest[np.repeat(np.arange(instance.num_nodes), np.diff(instance.node_offsets)), instance.node_topics] = 1
-    axes.imshow(1 - interest, cmap="gray", aspect="auto", interpolation="nearest", vmin=-0.3, vmax=1)
-    axes.set_xlabel(f"{instance.num_topics} topics")
-    axes.set_xticks([])
-    axes.set_yticks([])
-    figure = axes.get_figure(root=True)
-    height = figure.get_figheight() if figure is not None else 0.0
-    if instance.num_nodes * _ROW <= height:
-        axes.set_yticks(range(instance.num_nodes), [instance.node_label(v) for v in range(instance.num_nodes)])
-        axes.tick_params(axis="y", labelsize=_LEAST_TEXT, length=0)
-    else:
-        axes.set_ylabel(f"{instance.num_nodes} nodes")
-    axes.grid(visible=False)
-
-
-def instance_figure(instance: TopicInstance, options: DrawOptions) -> Figure:
-    """The subscriptions as a matrix."""
-    figure = NotebookFigure(figsize=(4.6, min(max(2.2, 0.5 + _ROW * instance.num_nodes), 9.0)), layout="constrained")
-    axes = figure.add_subplot()
-    subscription_matrix(axes, instance)
-    counts = f"{instance.num_nodes} nodes, {instance.num_topics} topics, {instance.num_subscriptions} subscriptions"
-    axes.set_title(options.title or counts)
-    return figure
