@@ -4,7 +4,7 @@
 >>> instance = ob.generate("zipf", nodes=12, topics=6, subscriptions=2, seed=1)
 >>> result = ob.solve(instance, "min-tco", "gm")
 >>> result.value, ob.lower_bound(instance, "min-tco")
-(13.0, 13.0)
+(13, 13.0)
 
 `read` and `generate` give an instance; `solve`, `compare`, `lower_bound`, `check` and `draw` take one; `study` runs
 thousands on Spark; `problems`, `methods` and `workloads` list what there is; `method` and `workload` make your own.

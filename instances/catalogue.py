@@ -130,6 +130,9 @@ class Catalogue(Mapping[str, Item]):
             raise BadInput(f"{self._noun} '{reference}': {error}: give it another name") from None
         self._added, self._with_added = added, items
 
+    def __repr__(self) -> str:
+        return f"Catalogue({', '.join(self)})"
+
     def __getitem__(self, name: str) -> Item:
         return self._items[name]
 

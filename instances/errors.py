@@ -9,6 +9,13 @@ class BadInput(ValueError):
     """Input that cannot be used. The message is one line; the command line exits with status 2.
 
     Line breaks and lone surrogates, which labels and paths may contain, are escaped.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> ob.generate("zip")
+    Traceback (most recent call last):
+    overlaybench.instances.errors.BadInput: unknown workload 'zip': did you mean 'zipf'?
     """
 
     def __init__(self, message: str) -> None:

@@ -52,6 +52,12 @@ class Kind(ABC, Generic[Instance, Answer]):
         The keys of ``Problem.measures`` for every problem of the kind.
     shown : tuple of str
         The keys of :meth:`labelled`.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> ob.KINDS["topics"].size(ob.read({"ann": ["news"], "bob": ["news"]}))
+    {'nodes': 2, 'topics': 1, 'subscriptions': 2}
     """
 
     name: str

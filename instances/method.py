@@ -24,6 +24,12 @@ class Proposal(Generic[Answer]):
 
     A `status` of None means ``optimal`` if the lower bound equals the answer's value, else ``feasible``. `trace` is
     called once the run is over, so that it does not count in the run's seconds.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> ob.Proposal(ob.Overlay.from_edges(2, [(0, 1)]), lower_bound=1).answer
+    Overlay(2 nodes, 1 edges, maximum degree 1)
     """
 
     answer: Answer | None = None
@@ -75,6 +81,12 @@ class Method(Generic[Instance, Answer]):
         In figures, as matplotlib names them; "" for the next free one.
     members : tuple of Method
         The methods of this name that :meth:`joined` combines; empty for a method of its own.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> ob.METHODS["gm"].run(ob.read({"ann": ["news"], "bob": ["news"]}), ob.PROBLEMS["min-tco"]).value
+    1
     """
 
     name: str
@@ -97,6 +109,9 @@ class Method(Generic[Instance, Answer]):
     colour: str = ""
     marker: str = ""
     members: tuple[Method[Any, Any], ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Method({self.name}: {self.summary})"
 
     def prepare(self) -> None:
         """Run `warm_up`, if there is one."""

@@ -25,6 +25,12 @@ class Option:
         The only values allowed, for a str; a function is called at the first use.
     least, most : float
         The range allowed, for a number.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> ob.Option("k", 3, "how often a node may be chosen", least=1).parse("5")
+    5
     """
 
     name: str

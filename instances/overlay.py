@@ -68,6 +68,13 @@ class Overlay:
     ------
     BadInput
         If an edge is a loop, repeated, out of order, or has an end outside 0…n-1.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> overlay = ob.Overlay.from_edges(3, [(2, 0), (0, 1)])
+    >>> overlay.num_edges, overlay.max_degree
+    (2, 2)
     """
 
     num_nodes: int

@@ -68,7 +68,7 @@ def method(
     ...     return [(centre, v) for v in range(instance.num_nodes) if v != centre]
     >>> triangle = ob.TopicInstance.from_subscriptions({"a": ["t"], "b": ["t"], "c": ["t"]})
     >>> one_star.run(triangle, ob.PROBLEMS["min-tco"]).value
-    2.0
+    2
     """
 
     def decorate(function: Callable[..., Any]) -> Method[Any, Any]:

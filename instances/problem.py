@@ -26,6 +26,14 @@ class Problem(ABC, Generic[Instance, Answer]):
         Whether every value is an integer (then a lower bound may be rounded up).
     default_method : str
         The exact method that answers it where none is named; "" if one must be named.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> instance = ob.read({"ann": ["news"], "bob": ["news"]})
+    >>> problem, overlay = ob.PROBLEMS["min-tco"], ob.Overlay.from_edges(2, [])
+    >>> problem.value(instance, overlay), problem.violations(instance, overlay)
+    (0, ["topic 'news' has 2 components"])
     """
 
     name: str
@@ -34,6 +42,9 @@ class Problem(ABC, Generic[Instance, Answer]):
     kind: str
     integral: bool = True
     default_method: str = ""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name}: {self.summary})"
 
     @abstractmethod
     def value(self, instance: Instance, answer: Answer) -> float:

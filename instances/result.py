@@ -20,6 +20,12 @@ class Status(StrEnum):
     optimality. ``infeasible``: proven to have no answer. ``time-limit``: stopped by the limit, with or without an
     answer. ``failed``: no valid answer, for the reason given. ``skipped``: the method does not apply to the instance,
     for the reason given.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> ob.Status.OPTIMAL == "optimal"
+    True
     """
 
     OPTIMAL = "optimal"
@@ -48,6 +54,13 @@ class Result(Generic[Answer]):
         The cause of a failure, or a remark.
     trace : Trace or None
         The choices of a greedy method in order, where ``trace=True`` asked for them.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> result = ob.solve(ob.read({"ann": ["news"], "bob": ["news"]}), "min-tco", "branch-and-cut")
+    >>> str(result.status), result.value, result.lower_bound, result.gap, result.answer
+    ('optimal', 1, 1, 0.0, Overlay(2 nodes, 1 edges, maximum degree 1))
     """
 
     problem: str

@@ -25,6 +25,12 @@ class Workload(Generic[Instance]):
         Takes the parameters and `seed` as keywords and returns an instance.
     kind : str
         The kind of its instances.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> ob.WORKLOADS["zipf"].generate(nodes=20, topics=5, subscriptions=2, seed=1)
+    TopicInstance(20 nodes, 5 topics, 40 subscriptions, ...)
     """
 
     name: str
@@ -33,6 +39,9 @@ class Workload(Generic[Instance]):
     parameters: tuple[Option, ...]
     build: Callable[..., Instance]
     kind: str = "topics"
+
+    def __repr__(self) -> str:
+        return f"Workload({self.name}: {self.summary})"
 
     def complete(self, given: dict[str, object]) -> dict[str, Value]:
         """All parameters with their values; an unknown one is bad input."""

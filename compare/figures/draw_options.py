@@ -31,6 +31,14 @@ class DrawOptions:
         Of the drawing of an instance.
     figure : FigureOptions
         Width, font and formats.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> instance = ob.read({"ann": ["chess", "news"], "bob": ["news"]})
+    >>> figure = ob.draw(instance, ob.Overlay.from_edges(2, [(0, 1)]), options=ob.DrawOptions(topics=("news",)))
+    >>> len(figure.axes)
+    1
     """
 
     problem: str = ""

@@ -69,6 +69,6 @@ def workloads(kind: str = "") -> Listing[Workload[Any]]:
     --------
     >>> import overlaybench as ob
     >>> [option.name for option in ob.workloads()["zipf"].parameters]
-    ['nodes', 'topics', 'subscriptions', 'exponent']
+    ['nodes', 'topics', 'subscriptions', 'alpha']
     """
     return Listing({workload.name: workload for workload in WORKLOADS.values() if kind in ("", workload.kind)})

@@ -71,7 +71,7 @@ def solve(
     ----------
     problem : str or Problem, optional
         One of :func:`overlaybench.problems`, or ``package.module:NAME``. By default `min-tco` for topics,
-        `content-mst` for content, `soft-links` for broker networks, `steiner` for Steiner instances.
+        `content-steiner` for content, `soft-links` for broker networks, `steiner` for Steiner instances.
     method : str or Method, optional
         One of :func:`overlaybench.methods`, or ``package.module:NAME``; by default an exact method.
     seed : int
@@ -98,9 +98,9 @@ def solve(
     >>> instance = ob.read({"ann": ["news", "chess"], "bob": ["news", "chess"], "cid": ["chess"]})
     >>> result = ob.solve(instance, "min-tco", "gm", ties="random", seed=3)
     >>> result.value, str(result.status)
-    (2.0, 'feasible')
+    (2, 'feasible')
     >>> ob.solve(instance).lower_bound
-    2.0
+    2
     """
     judge = problem_for(instance, problem)
     return method_for(judge, method).run(instance, judge, seed=seed, time_limit=time_limit, **options)
@@ -153,7 +153,7 @@ def check(instance: Any, answer: Any, problem: AnyProblem = None) -> list[str]:
     >>> ob.check(instance, [("ann", "bob"), ("bob", "cid")], "min-tco")
     []
     >>> ob.check(instance, [("ann", "bob")], "min-tco")
-    ["topic 'news' is not connected: 2 components"]
+    ["topic 'news' has 2 components"]
     """
     judge = problem_for(instance, problem)
     return judge.violations(instance, answer_to(instance, answer))

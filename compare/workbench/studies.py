@@ -107,6 +107,13 @@ class StudyTable:
     ----------
     rows : pandas.DataFrame
         A row a run.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> import pandas as pd
+    >>> ob.StudyTable(pd.DataFrame({"problem": ["min-tco"], "value": [13.0]})).to_arrow().column_names
+    ['problem', 'value']
     """
 
     rows: pd.DataFrame

@@ -42,6 +42,13 @@ class BrokerNetwork:
     ------
     BadInput
         If a limit is out of range, a broker is unknown, or subscriptions and publications differ in attributes.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> network = ob.generate("brokers-sparse", brokers=12, seed=1)
+    >>> network.num_brokers, network.tree.num_brokers, network.to_networkx().number_of_edges()
+    (12, 12, 11)
     """
 
     tree: BrokerTree

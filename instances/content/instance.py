@@ -62,6 +62,18 @@ class ContentInstance:
     Notes
     -----
     Zhao, Wu (P4), §II and §IV.A. Memory: 9 bytes per user and channel, 8 bytes per user and broker.
+
+    Examples
+    --------
+    Two users with a broker each: what one publishes on the only channel, the other receives.
+
+    >>> import overlaybench as ob
+    >>> instance = ob.ContentInstance(
+    ...     access=[[1, 9], [9, 1]], core=[[0, 2], [2, 0]], capacities=[10, 10], rates=[[3], [0]],
+    ...     subscriptions=[[False], [True]],
+    ... )
+    >>> instance.demands.tolist()
+    [3.0, 3.0]
     """
 
     access: Floats

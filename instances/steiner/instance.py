@@ -42,6 +42,13 @@ class SteinerInstance:
     ------
     BadInput
         If a value is out of range, out of order or repeated. :meth:`from_edges` takes edges in any order.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> instance = ob.SteinerInstance.from_edges(3, [(0, 1, 5), (1, 2, 5), (0, 2, 20)], terminals=[0, 2])
+    >>> ob.solve(instance).value
+    10
     """
 
     num_nodes: int

@@ -23,7 +23,7 @@ class TopicsFile:
     duplicates: int
 
 
-def read_topics(path: Path, *, node_column: str = "node", topic_column: str = "topic") -> TopicsFile:
+def read_topics(path: str | Path, *, node_column: str = "node", topic_column: str = "topic") -> TopicsFile:
     """Read an instance; the suffix determines the format (.json, .csv, .tsv, .dat, .txt, .parquet).
 
     Nodes and topics are numbered in the natural order of their labels (n2 before n10), so the order of rows
@@ -33,7 +33,18 @@ def read_topics(path: Path, *, node_column: str = "node", topic_column: str = "t
     ------
     BadInput
         If the file cannot be used; the message names the file, the location and the fix.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> from tempfile import TemporaryDirectory
+    >>> instance = ob.read({"ann": ["news"], "bob": ["news"]})
+    >>> with TemporaryDirectory() as folder:
+    ...     ob.write_topics(instance, f"{folder}/wanted.csv")
+    ...     ob.read_topics(f"{folder}/wanted.csv").instance == instance
+    True
     """
+    path = Path(path)
     columns = (node_column, topic_column)
     try:
         if path.suffix == ".json":
@@ -47,8 +58,20 @@ def read_topics(path: Path, *, node_column: str = "node", topic_column: str = "t
         raise error if str(error).startswith(f"{BadInput(str(path))}: ") else BadInput(f"{path}: {error}") from None
 
 
-def write_topics(instance: TopicInstance, path: Path) -> None:
-    """Write an instance in the format that the suffix determines; the inverse of :func:`read_topics`."""
+def write_topics(instance: TopicInstance, path: str | Path) -> None:
+    """Write an instance in the format that the suffix determines; the inverse of :func:`read_topics`.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> from tempfile import TemporaryDirectory
+    >>> instance = ob.read({"ann": ["news"], "bob": ["news"]})
+    >>> with TemporaryDirectory() as folder:
+    ...     ob.write_topics(instance, f"{folder}/wanted.parquet")
+    ...     ob.read(f"{folder}/wanted.parquet").num_nodes
+    2
+    """
+    path = Path(path)
     if path.suffix == ".json":
         text = json.dumps({"format": FORMAT, "subscriptions": subscriptions(instance)}, ensure_ascii=False, indent=1)
         atomic_write(path, lambda file: file.write_text(text + "\n", encoding="utf-8"))

@@ -51,6 +51,13 @@ class TopicInstance:
     Notes
     -----
     Memory: 8 bytes for each subscription, node and topic; labels come on top.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> instance = ob.TopicInstance.from_subscriptions({"ann": ["chess", "news"], "bob": ["news"]})
+    >>> [instance.topic_label(t) for t in instance.topics_of(0).tolist()]
+    ['chess', 'news']
     """
 
     node_offsets: Offsets

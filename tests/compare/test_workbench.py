@@ -1,0 +1,256 @@
+"""The Python interface: ways in and out, solving, comparing, and how objects show themselves."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+
+import overlaybench as ob
+
+WANTED = {"ann": ["chess", "news"], "bob": ["news"], "cid": ["chess"]}
+PAIRS = [(node, topic) for node, topics in WANTED.items() for topic in topics]
+FRAME = pd.DataFrame(PAIRS, columns=["node", "topic"])
+SMALL = {
+    "uniform": {"nodes": 12, "topics": 6, "subscriptions": 2},
+    "relay-star": {},
+    "brokers-sparse": {"brokers": 12},
+    "steiner-sparse": {"nodes": 30, "edges": 60, "terminals": 5},
+}
+MATRIX = np.array([[1, 1], [0, 1], [1, 0]])
+
+
+def small(workload: str) -> Any:
+    return ob.generate(workload, seed=1, **SMALL[workload])
+
+
+def bipartite() -> nx.Graph[str]:
+    graph: nx.Graph[str] = nx.Graph(PAIRS)
+    nx.set_node_attributes(graph, {v: int(v in ("chess", "news")) for v in graph}, "bipartite")
+    return graph
+
+
+def mapping(instance: ob.TopicInstance) -> dict[str, list[str]]:
+    return {node: sorted(rows["topic"]) for node, rows in instance.to_pandas().groupby("node")}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        WANTED,
+        PAIRS,
+        iter(PAIRS),
+        FRAME,
+        FRAME.astype("category"),
+        FRAME[["topic", "node"]].sample(frac=1, random_state=1),
+        pl.DataFrame(FRAME.to_dict("list")),
+        pa.Table.from_pandas(FRAME),
+        bipartite(),
+    ],
+    ids=lambda source: type(source).__name__,
+)
+def test_every_object_with_subscriptions_is_the_same_instance(source: object) -> None:
+    instance = ob.read(source)
+    assert mapping(instance) == WANTED
+    assert instance == ob.TopicInstance.from_subscriptions(WANTED)
+
+
+@pytest.mark.parametrize("matrix", [MATRIX, MATRIX.astype(bool), sp.csr_array(MATRIX), sp.coo_matrix(5 * MATRIX)])
+def test_the_entries_of_a_matrix_are_subscriptions_of_numbered_nodes(matrix: object) -> None:
+    instance = ob.read(matrix)
+    assert mapping(instance) == {"n0": ["t0", "t1"], "n1": ["t1"], "n2": ["t0"]}
+    assert (instance.to_scipy().toarray() == MATRIX).all()
+
+
+def test_every_way_out_is_a_way_in() -> None:
+    instance = ob.generate("zipf", nodes=30, topics=12, subscriptions=4, seed=2)
+    for out in (instance.to_pandas, instance.to_polars, instance.to_arrow, instance.to_networkx, instance.to_scipy):
+        assert ob.read(out()) == instance
+
+
+def test_labels_of_any_hashable_type_are_known_by_their_texts() -> None:
+    instance = ob.read([((1, 2), 7), (3, 7), (3, frozenset({8}))])
+    assert [instance.node_label(v) for v in range(2)] == ["3", "(1, 2)"]
+    assert ob.read(pd.DataFrame({"node": [1, "a"], "topic": [2.5, 2.5]})).node_label(0) == "1"
+    assert ob.check(instance, [(3, (1, 2))]) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ([(1, "a"), ("1", "a")], "two nodes have the text '1': 1 and '1': rename one"),
+        ([("a", "x"), ("b",)], r"row 1 is \('b',\): give pairs"),
+        ([("a", None)], "row 0 has no topic: name it or remove the row"),
+        ([("a", math.nan)], "row 0 has no topic"),
+        ([("a", [1])], r"row 0: its topic \[1\] is not hashable"),
+        ({"a": "xy"}, "node 'a' has 'xy' for its topics: give a list"),
+        ({"a": []}, "node 'a' has no topic"),
+        ([], "at least one node"),
+        (np.array([[0, 2]]), r"entry \(0, 1\) of the matrix is 2: give 0 or 1"),
+        (np.zeros((2, 2)), "the matrix has no entry"),
+        (np.array([[1, 0], [0, 0]]), "node 1 has no topic"),
+        (FRAME.rename(columns={"node": "user"}), "no column 'node' among 'user', 'topic'"),
+        (FRAME.replace("bob", None), "row 3: an empty node"),
+        (7, "type int has no subscriptions: give a path, a mapping"),
+        ("absent.csv", "absent.csv: cannot be read"),
+    ],
+)
+def test_a_source_that_cannot_be_read_is_one_line_with_the_fix(source: object, message: str) -> None:
+    with pytest.raises(ob.BadInput, match=message):
+        ob.read(source)
+
+
+def test_columns_may_have_other_names_and_duplicate_rows_are_warned_of(tmp_path: Path) -> None:
+    doubled = pd.concat([FRAME, FRAME.head(1)]).rename(columns={"node": "user", "topic": "artist"})
+    file = tmp_path / "plays.csv"
+    doubled.to_csv(file, index=False)
+    for source in (doubled, file, str(file)):
+        with pytest.warns(UserWarning, match="1 duplicate .node, topic. row"):
+            assert mapping(ob.read(source, node="user", topic="artist")) == WANTED
+
+
+@pytest.mark.parametrize("workload", SMALL)
+def test_a_written_instance_of_any_kind_is_read_by_its_path(workload: str, tmp_path: Path) -> None:
+    kind = ob.KINDS[ob.workloads()[workload].kind]
+    instance = small(workload)
+    file = tmp_path / f"one{kind.ending}"
+    kind.write(instance, file)
+    assert ob.read(str(file)) == instance
+
+
+@pytest.mark.parametrize(
+    ("workload", "problem"), [("uniform", "min-tco"), ("relay-star", "content-steiner"), ("steiner-sparse", "steiner")]
+)
+def test_problem_and_method_have_defaults_by_the_kind_of_the_instance(workload: str, problem: str) -> None:
+    result = ob.solve(small(workload), time_limit=10)
+    assert (result.problem, result.status) == (problem, ob.Status.OPTIMAL)
+
+
+def test_a_problem_about_another_kind_is_bad_input() -> None:
+    with pytest.raises(ob.BadInput, match="problem 'steiner' is about steiner, the instance about topics"):
+        ob.solve(ob.read(WANTED), "steiner")
+    with pytest.raises(ob.BadInput, match="type dict is no instance"):
+        ob.solve(WANTED)  # type: ignore[call-overload]
+
+
+def test_a_method_may_be_given_as_it_is() -> None:
+    instance = ob.read(WANTED)
+    result = ob.solve(instance, ob.PROBLEMS["min-tco"], ob.METHODS["gm"], ties="random", seed=3)
+    assert result.value == 2
+    assert result.answer is not None
+    assert set(result.answer.to_networkx(instance).edges) == {("ann", "bob"), ("ann", "cid")}
+
+
+def test_an_answer_is_checked_from_a_file_a_graph_or_pairs(tmp_path: Path) -> None:
+    instance = ob.read(WANTED)
+    edges = [("ann", "bob"), ("ann", "cid")]
+    ob.write_overlay(ob.Overlay.from_labels(edges, instance), instance, tmp_path / "o.json")
+    for answer in (edges, nx.Graph(edges), tmp_path / "o.json", str(tmp_path / "o.json")):
+        assert ob.check(instance, answer, "min-tco") == []
+    assert ob.check(instance, edges[:1], "min-tco") == ["topic 'chess' has 2 components"]
+    with pytest.raises(ob.BadInput, match="unknown node 'dan'"):
+        ob.check(instance, [("ann", "dan")])
+
+
+def test_a_comparison_ranks_by_the_best_bound_and_keeps_failures() -> None:
+    @ob.method("nothing", problems=["min-tco"])
+    def nothing(instance: ob.TopicInstance) -> list[tuple[int, int]]:
+        return []
+
+    table = ob.compare(ob.read(WANTED), "min-tco", ["ring-per-topic", {"method": "low-oda", "k": 3}, nothing])
+    assert (table.bound, table.bound_by) == (2.0, "branch-and-cut")
+    frame = table.to_pandas()
+    assert frame["method"].tolist() == ["ring-per-topic", "low-oda k=3", "nothing"]
+    assert frame["ratio"].tolist()[:2] == [1.0, 1.0]
+    assert frame["status"].tolist() == ["feasible", "feasible", "failed"]
+    assert frame["edges"].tolist()[:2] == [2.0, 2.0]
+    assert "invalid answer" in frame["reason"][2]
+    assert table["low-oda k=3"].value == 2
+    for shown in (repr(table), table._repr_html_()):
+        assert "nothing" in shown
+        assert "invalid answer: topic" in shown
+
+
+def test_a_comparison_checks_all_methods_before_it_runs_one() -> None:
+    with pytest.raises(ob.BadInput, match="unknown option"):
+        ob.compare(ob.read(WANTED), "min-tco", ["gm", {"method": "gm", "speed": 2}])
+    with pytest.raises(ob.BadInput, match="a method is a name or"):
+        ob.compare(ob.read(WANTED), "min-tco", [{"k": 2}])
+
+
+def test_methods_problems_and_workloads_are_listed_by_name() -> None:
+    assert {"gm", "branch-and-cut"} <= set(ob.methods("min-tco"))
+    assert "gm" not in ob.methods("2d-star")
+    assert set(ob.problems("steiner")) == {"steiner"}
+    assert {workload.kind for workload in ob.workloads("brokers").values()} == {"brokers"}
+    with pytest.raises(ob.BadInput, match="unknown problem 'min-tc': did you mean 'min-tco'"):
+        ob.methods("min-tc")
+    assert max(map(len, repr(ob.methods()).splitlines())) <= 80
+
+
+@pytest.mark.parametrize("workload", SMALL)
+def test_nothing_that_is_shown_prints_an_array(workload: str) -> None:
+    instance = small(workload)
+    result = ob.solve(instance, method="s2" if workload == "brokers-sparse" else None, time_limit=10)
+    shown: tuple[Any, ...] = (instance, result, result.answer)
+    for one in shown:
+        for text in (repr(one), one._repr_html_()):
+            assert "array" not in text
+            assert "object at 0x" not in text
+        assert len(repr(one).splitlines()) == 1
+
+
+def test_listings_show_names_and_summaries() -> None:
+    for listing in (ob.methods(), ob.problems(), ob.workloads()):
+        assert [line.split()[0] for line in repr(listing).splitlines()] == list(listing)
+        assert listing._repr_html_().count("<tr>") == len(listing) + 1
+
+
+def test_a_small_object_shows_a_drawing_in_the_colours_of_the_page() -> None:
+    drawn: list[Any] = [
+        ob.read(WANTED),
+        ob.Overlay.from_edges(3, [(0, 1)]),
+        ob.SteinerInstance.from_edges(2, [(0, 1, 5)], [0, 1]),
+    ]
+    for one in drawn:
+        html = one._repr_html_()
+        assert "<svg" in html
+        assert "currentColor" in html
+        assert "#" not in html
+    assert "<svg" not in ob.generate("uniform", nodes=500)._repr_html_()
+
+
+def test_labels_are_escaped_where_they_are_shown() -> None:
+    html = ob.read({"<b>": ["&t"]})._repr_html_()
+    assert "<b>" not in html
+    assert "&lt;b&gt;" in html
+
+
+@pytest.mark.parametrize("workload", SMALL)
+def test_the_graph_of_an_answer_has_the_labels_of_its_instance(workload: str) -> None:
+    instance = small(workload)
+    answer: Any = ob.solve(instance, method="s2" if workload == "brokers-sparse" else None, time_limit=10).answer
+    graph = answer.to_networkx(instance)
+    if workload == "relay-star":
+        users = {("user", instance.user_label(u)) for u in range(instance.num_users)}
+        assert set(graph) == users | {("broker", instance.broker_label(b)) for b in range(instance.num_brokers)}
+    elif workload == "brokers-sparse":
+        assert set(graph) == {instance.tree.label(b) for b in range(instance.num_brokers)}
+    else:
+        assert set(graph) == {instance.node_label(v) for v in range(instance.num_nodes)}
+    assert len(graph.edges) > 0
+
+
+def test_nothing_is_warned_of_in_a_plain_read() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ob.read(FRAME)
