@@ -48,7 +48,7 @@ def draw(instance: Any, *answers: Any, options: DrawOptions = DEFAULT) -> Figure
     >>> import overlaybench as ob
     >>> instance = ob.TopicInstance.from_subscriptions({"n0": ["a", "b"], "n1": ["a", "b"], "n2": ["b"]})
     >>> figure = ob.draw(instance, ob.Overlay.from_edges(3, [(0, 1), (1, 2)]))
-    >>> figure.axes[0].get_title(loc="left")
+    >>> figure.axes[0].get_title(loc="left").strip()
     'answer 1'
     """
     with styled(options.figure):
