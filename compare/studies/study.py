@@ -24,8 +24,8 @@ from .store import StoredInstance
 from .task import Task, derived_seed, options_json
 from .toml_tables import as_list, check_keys, grid, located, positive, tables, typed
 
-_TOP = ("name", "seed", "time_limit", "memory_limit", "instances", "runs", "report")
-_RUN = ("problems", "methods", "families", "nodes_at_most", "time_limit", "memory_limit", "repeats")
+KEYS = ("name", "seed", "time_limit", "memory_limit", "instances", "runs", "report")
+RUN_KEYS = ("problems", "methods", "families", "nodes_at_most", "time_limit", "memory_limit", "repeats")
 _TIME_LIMIT, _MEMORY_LIMIT = 60.0, 4096
 _DEEP_KEY = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){64}""")
 _MOST_BYTES, _MOST_INSTANCES, _MOST_RUNS = 2**22, 100_000, 1_000_000
@@ -142,7 +142,7 @@ def read_study(path: Path) -> Study:
 
 
 def _study(data: dict[str, Any], spec: str, path: Path) -> Study:
-    check_keys(data, _TOP)
+    check_keys(data, KEYS)
     name = typed(data, "name", str, path.stem)
     seed = typed(data, "seed", int, 0)
     sources = Sources(seed, path.parent)
@@ -162,7 +162,7 @@ def _study(data: dict[str, Any], spec: str, path: Path) -> Study:
 
 
 def _runs(table: dict[str, Any], data: dict[str, Any], recipes: list[Recipe]) -> Runs:
-    check_keys(table, _RUN)
+    check_keys(table, RUN_KEYS)
     problems, methods, wanted = (as_list(typed(table, key, list, [])) for key in ("problems", "methods", "families"))
     if not problems or not methods:
         raise BadInput("needs problems and methods, at least one of each")
