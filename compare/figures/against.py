@@ -26,6 +26,7 @@ from .style import (
     curve_legend,
     drawing,
     method_styles,
+    panel_title,
     panels,
     plain_ticks,
     rank_styles,
@@ -39,8 +40,9 @@ _CONFIDENCE, _FEWEST = 0.95, 3
 _MOST_POSITIONS, _GROUPS, _CLOSE = 12, 8, 1.1
 _SHORTEST = 1e-5
 _DODGE = 0.45
-_AND, _LONGEST = ", ", 34
-_KEYS = ["problem", "panel", "curve", "x"]
+_AND = ", "
+_KEYS = ("problem", "panel", "curve", "x")
+_STATISTICS = ("mean", "low", "high", "instances", "of_instances")
 
 
 def default_plots(runs: pd.DataFrame) -> tuple[Plot, ...]:
@@ -57,7 +59,7 @@ def default_plots(runs: pd.DataFrame) -> tuple[Plot, ...]:
     return tuple(dict.fromkeys(plots))
 
 
-def plot_drawing(runs: pd.DataFrame, plot: Plot) -> Drawing:
+def plot_drawing(runs: pd.DataFrame, plot: Plot, table: pd.DataFrame) -> Drawing:
     """Draw a plot: lines through means, with 95% intervals.
 
     Parameters
@@ -65,13 +67,9 @@ def plot_drawing(runs: pd.DataFrame, plot: Plot) -> Drawing:
     runs : DataFrame
         The runs with their bounds (`judged_runs`).
     plot : Plot
-
-    Raises
-    ------
-    BadInput
-        See :func:`plot_table`.
+    table : DataFrame
+        Its points (`plot_table`).
     """
-    table = plot_table(runs, plot)
     parts = list(table.groupby(["problem", "panel"], sort=False))
     exact = dict(zip(runs["label"], runs["exact"], strict=True))
     styles = _styles(runs, plot, table)
@@ -80,15 +78,10 @@ def plot_drawing(runs: pd.DataFrame, plot: Plot) -> Drawing:
         figure, grid = panels(len(parts), curve_legend(legend))
         for axes, ((problem, panel), part) in zip(grid, parts, strict=True):
             _curves(axes, part, plot, styles)
-            axes.set_title(_title(problem, panel))
+            together = panel.count(_AND) + 1
+            panel_title(axes, problem, panel, f"{together} families" if together > 1 else "")
             axes.set(xlabel=plot.x.replace("_", " "), ylabel="time" if plot.y == "time" else MEASURES[plot.y].title)
         return drawing(figure, plot.name, _caption(plot, table))
-
-
-def _title(problem: str, panel: str) -> str:
-    families = panel.split(_AND)
-    shown = panel if len(f"{problem}, {panel}") <= _LONGEST or len(families) == 1 else f"{len(families)} families"
-    return f"{problem}, {shown}" if panel else problem
 
 
 def _caption(plot: Plot, table: pd.DataFrame) -> str:
@@ -123,29 +116,29 @@ def plot_table(runs: pd.DataFrame, plot: Plot) -> pd.DataFrame:
         If x does not vary, or there is no such group or measure; names what there is.
     """
     points = _points(runs, plot)
-    return pd.DataFrame(
-        [
-            (problem, panel, name, x, *_interval(column.to_numpy(dtype=np.float64), log=plot.y == "time"), asked)
-            for (problem, panel, x), group in points.groupby(["problem", "panel", "x"], sort=False)
-            for name, column, asked in _columns(group, plot)
-        ],
-        columns=[*_KEYS, "mean", "low", "high", "instances", "of_instances"],
-    )
+    log = plot.y == "time"
+    found = [
+        (*position, name, *_interval(values, log=log), asked)  # type: ignore[misc]
+        for position, group in points.groupby(["problem", "panel", "x"], sort=False)
+        for name, values, asked in _columns(group, plot)
+    ]
+    table = pd.DataFrame(found, columns=["problem", "panel", "x", "curve", *_STATISTICS])
+    return table[[*_KEYS, *_STATISTICS]]
 
 
-def _columns(group: pd.DataFrame, plot: Plot) -> Iterator[tuple[str, pd.Series[float], int]]:
+def _columns(group: pd.DataFrame, plot: Plot) -> Iterator[tuple[str, np.ndarray[Any, np.dtype[np.float64]], int]]:
     """The measure of each curve at one position, and the number of instances that were asked.
 
     Curves that can be compared on the same instances have those that all have.
     """
-    measured = group.pivot_table(index="instance", columns="curve", values="y", aggfunc="mean", sort=False)
-    asked = group.groupby("curve")["instance"].nunique()
-    if plot.group in _METHODS or (asked.sum() > len(measured)):
-        asked[:] = group["instance"].nunique()
-        measured = measured.loc[:, measured.notna().sum() >= asked.iloc[0] / 2].dropna()
+    measured = group.set_index(["instance", "curve"])["y"].unstack("curve")
+    asked = group.groupby("curve").size()
+    if plot.group in _METHODS or asked.sum() > len(measured):
+        asked[:] = len(measured)
+        measured = measured.loc[:, measured.notna().sum() >= len(measured) / 2].dropna()
     for name in measured.columns:
         if measured[name].notna().any():
-            yield str(name), measured[name].dropna(), int(asked[name])
+            yield str(name), measured[name].dropna().to_numpy(dtype=np.float64), int(asked[name])
 
 
 def _interval(values: np.ndarray[Any, np.dtype[np.float64]], *, log: bool) -> tuple[float, float, float, int]:
@@ -160,7 +153,7 @@ def _interval(values: np.ndarray[Any, np.dtype[np.float64]], *, log: bool) -> tu
 
 
 def _points(runs: pd.DataFrame, plot: Plot) -> pd.DataFrame:
-    """A row a run: problem, panel, curve, x, instance and y; only panels in which x varies."""
+    """A row a curve and instance: problem, panel, x, curve, instance and y; only panels in which x varies."""
     columns, measure = varied(runs), MEASURES[plot.y]
     if plot.x not in columns:
         raise BadInput(f"{plot.x} does not vary in this study: {', '.join(columns) or 'nothing'} does")
@@ -181,7 +174,8 @@ def _points(runs: pd.DataFrame, plot: Plot) -> pd.DataFrame:
     rank = {name: index for index, name in enumerate(problem_order(own))}
     if not varying.any():
         raise BadInput(f"no run has the measure '{plot.y}' where {plot.x} varies: choose another")
-    return own[varying].sort_values(["problem", "panel", "x"], key=lambda c: c.map(rank) if c.name == "problem" else c)
+    each = own[varying].groupby(["problem", "panel", "x", "curve", "instance"], as_index=False)["y"].mean()
+    return each.sort_values(["problem", "panel", "x"], key=lambda c: c.map(rank) if c.name == "problem" else c)
 
 
 def _sizes(runs: pd.DataFrame) -> set[str]:

@@ -120,11 +120,9 @@ def profile_drawing(runs: pd.DataFrame, styles: Mapping[str, Style]) -> Drawing 
             highest = max(float(shared["ratio"].max()), 1.0) if shared["ratio"].notna().any() else 1.0
             ratio_axis(axes, highest, along="x")
             draw_profile(axes, shared, styles)
-            axes.set(xlabel="factor τ of the best bound", ylabel="share of instances")
-            axes.set_title(f"{problem}  ", loc="left")
             total = here["instance"].nunique()
             note = f"{count} of {total} instances" if count < total else f"{count} instances"
-            axes.set_title(note, loc="right", fontweight="normal", color=QUIET)
+            axes.set(title=problem, xlabel="factor τ", ylabel=f"share of {note}")
         caption = (
             "Performance profile (Dolan and Moré): for each factor τ, the share of instances on which a method's value "
             "is at most τ times the best bound. Curves further up and to the left are better; a run without an answer "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
@@ -66,7 +67,7 @@ def growth_drawing(runs: pd.DataFrame, styles: Mapping[str, Style]) -> Drawing |
                     xycoords=axes.get_xaxis_transform(),
                     xytext=(5, 0),
                     textcoords="offset points",
-                    fontsize=5.5,
+                    fontsize=6 / 7 * mpl.rcParams["font.size"],
                     color=colour,
                     va="center",
                 )

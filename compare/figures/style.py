@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from html import escape
 from itertools import cycle
 from typing import Any
 
@@ -24,6 +23,7 @@ from numpy.typing import ArrayLike
 
 from ...instances.errors import BadInput, unknown
 from .looks import Dashes, dashes, look
+from .svg import as_file, for_page
 from .tex import check_usetex, escape_texts, tex_errors, tex_system
 
 TOPIC_COLOURS = ("#CC6677", "#332288", "#DDCC77", "#117733", "#88CCEE", "#882255", "#44AA99", "#AA4499")
@@ -48,6 +48,7 @@ _RC: dict[Any, Any] = {
     "xtick.major.width": 0.6,
     "ytick.major.width": 0.6,
     "legend.frameon": False,
+    "legend.handlelength": 2.8,
     "text.parse_math": False,
     "svg.fonttype": "none",
     "svg.hashsalt": "overlaybench",
@@ -58,6 +59,7 @@ _RC: dict[Any, Any] = {
 _TITLE, _TICKS = 15 / 14, 13 / 14
 _PANEL_WIDTH, _PANEL_HEIGHT, _COLUMNS = 2.6, 2.15, 3
 _LEAST_PANEL, _ENTRY = 1.62, 1.45  # inches at a font size of 7 points
+_LINE, _CHARACTER, _HANDLE = 0.155, 0.064, 8  # a legend's line and a letter, in inches; a handle, in letters
 _GENERIC = ("serif", "sans-serif", "monospace")
 FORMATS = ("svg", "pdf", "pgf")
 
@@ -110,6 +112,7 @@ class FigureOptions:
             **_RC,
             **dict.fromkeys(("font.size", "axes.labelsize", "legend.fontsize"), size),
             **dict.fromkeys(("axes.titlesize", "figure.titlesize"), _TITLE * size),
+            "legend.title_fontsize": size,
             **dict.fromkeys(("xtick.labelsize", "ytick.labelsize"), _TICKS * size),
             "font.family": self.font or ("serif" if self.usetex else "DejaVu Sans"),
             "text.usetex": self.usetex,
@@ -237,7 +240,9 @@ def panels(count: int, legend: Sequence[Line2D]) -> tuple[Figure, list[Axes]]:
     height = _PANEL_HEIGHT * max(0.75, min(1.0, width / columns / _PANEL_WIDTH))
     entries = max(1, int(width / (_ENTRY * enlarged)))
     spare = lines * columns - count
-    below = 0.0 if spare and len(legend) <= 12 else (0.16 * -(-len(legend) // entries) + 0.15) * enlarged
+    longest = max((len(str(entry.get_label())) for entry in legend), default=0)
+    inside = spare and len(legend) * _LINE * enlarged < height and _fits(longest + _HANDLE, width / columns, enlarged)
+    below = 0.0 if inside else (0.16 * -(-len(legend) // entries) + 0.15) * enlarged
     figure = Figure(figsize=(width, height * lines + below), layout="constrained")
     axes = [figure.add_subplot(lines, columns, cell) for cell in range(1, count + 1)]
     if below:
@@ -248,6 +253,27 @@ def panels(count: int, legend: Sequence[Line2D]) -> tuple[Figure, list[Axes]]:
         box = cell.legend(handles=list(legend), loc="center left", handletextpad=0.4, borderaxespad=0)
         box.set_in_layout(False)  # a long name would make every panel narrower
     return figure, axes
+
+
+def scaled(width: float, height: float) -> tuple[float, float]:
+    """The size of a figure in inches: as given, or scaled to the width of the options."""
+    wanted = _CURRENT.get().width or width
+    return wanted, height * wanted / width
+
+
+def panel_title(axes: Axes, problem: str, detail: str, short: str = "") -> None:
+    """Set a panel's title: problem and detail in one line or in two, or with the short detail, as they fit."""
+    panel = axes.get_subplotspec()
+    assert panel is not None
+    width = axes.figure.get_size_inches()[0] / panel.get_gridspec().ncols
+    enlarged = _TITLE * _CURRENT.get().font_size / FigureOptions.font_size
+    joined = f"{problem}, {detail}" if detail else problem
+    fitting = detail if not short or _fits(len(detail), width, enlarged) else short
+    axes.set_title(joined if not detail or _fits(len(joined), width, enlarged) else f"{problem}\n{fitting}")
+
+
+def _fits(characters: int, width: float, enlarged: float) -> bool:
+    return characters * _CHARACTER * enlarged < width
 
 
 def curve_legend(styles: Mapping[str, Style]) -> list[Line2D]:
@@ -326,43 +352,17 @@ def drawing(
         element = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
         files = {}
         if "svg" in options.formats:
-            files["svg"] = _file(re.sub(r'(xlink:href="#run-[0-9]+")', "", element))
+            files["svg"] = as_file(re.sub(r'(xlink:href="#run-[0-9]+")', "", element))
         if "pdf" in options.formats:
             files["pdf"] = _saved(figure, "pdf", CreationDate=None, ModDate=None, Producer=None)
         if "pgf" in options.formats:
             if not options.usetex:
                 escape_texts(figure)
             files["pgf"] = _saved(figure, "pgf")
-    return Drawing(name, caption, _for_page(element, name, titles or {}), files, tuple(anchors))
+    return Drawing(name, caption, for_page(element, name, titles or {}), files, tuple(anchors))
 
 
 def _saved(figure: Figure, ending: str, **metadata: None) -> bytes:
     buffer = io.BytesIO()
     figure.savefig(buffer, format=ending, **({"metadata": metadata} if metadata else {}))
     return buffer.getvalue()
-
-
-def _for_page(element: str, name: str, titles: Mapping[str, str]) -> str:
-    own = set(re.findall(r'\bid="([^"]+)"', element))
-
-    def prefixed(match: re.Match[str]) -> str:
-        before, identifier = match.groups()
-        return f"{before}{name}-{identifier}" if identifier in own else match.group()
-
-    element = re.sub(r'(\bid="|href="#|url\(#)([^")]+)', prefixed, element)
-    element = re.sub(
-        r'<a xlink:href="#(run-[0-9]+)"[^>]*>',
-        lambda match: f'<a href="#{match[1]}"><title>{escape(titles.get(match[1], match[1]))}</title>',
-        element,
-    )
-    # As wide as the page, but not so wide that a single panel looks enlarged.
-    element = re.sub(
-        r'^<svg ([^>]*?)width="([\d.]+)pt" height="[^"]*"',
-        lambda match: f'<svg {match[1]}style="max-width: {2 * float(match[2]):.0f}px"',
-        element,
-    )
-    return re.sub(r' (xmlns(:\w+)?|version)="[^"]*"', "", element.replace("xlink:href", "href")).strip()
-
-
-def _file(element: str) -> bytes:
-    return ('<?xml version="1.0" encoding="utf-8"?>\n' + element).encode()

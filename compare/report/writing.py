@@ -85,15 +85,16 @@ def write_report(
     pairs = proven(rows)
     study = page.StudyPage(rows, pairs, disagreements(rows, pairs))
     plots = plots or default_plots(study.runs)
-    for plot in plots:
-        study.keep(plot.name, plot_table(study.runs, plot))
-    drawings, parts = _drawn(study, load_instance, plots, DEFAULT_OPTIONS)
+    plotted = [(plot, plot_table(study.runs, plot)) for plot in plots]
+    for plot, table in plotted:
+        study.keep(plot.name, table)
+    drawings, parts = _drawn(study, load_instance, plotted, DEFAULT_OPTIONS)
     content = _content(study, title, spec, notes)
     shown = {"figures": _on_page(drawings), "parts": [(part, _on_page(part.drawings)) for part in parts]}
     scripted = interactive(study.runs, load_instance, plots)
     html = _template().render(**content, **shown, **scripted, endings=figure_options.formats)
     if figure_options != DEFAULT_OPTIONS:
-        drawings, parts = _drawn(study, load_instance, plots, figure_options)
+        drawings, parts = _drawn(study, load_instance, plotted, figure_options)
     files = {f"tables/{name}.csv": text for name, text in study.csv.items()}
     files |= {f"tables/{name}.tex": text.encode() for name, text in study.tex.items()}
     for one in [*drawings, *(one for part in parts for one in part.drawings)]:
@@ -106,12 +107,15 @@ def write_report(
 
 
 def _drawn(
-    study: page.StudyPage, load_instance: Callable[[str], TopicInstance], plots: Sequence[Plot], options: FigureOptions
+    study: page.StudyPage,
+    load_instance: Callable[[str], TopicInstance],
+    plotted: Sequence[tuple[Plot, pd.DataFrame]],
+    options: FigureOptions,
 ) -> tuple[list[Drawing], list[Part]]:
     """The figures of the page, and the parts with theirs."""
     topics = study.runs[study.runs["kind"] == TOPICS.name]
     with styled(options):
-        drawings = [plot_drawing(study.runs, plot) for plot in plots]
+        drawings = [plot_drawing(study.runs, plot, table) for plot, table in plotted]
         drawings += figures(topics, load_instance) if len(topics) else []
         built = (part(study.runs[study.runs["kind"] == kind.name], study.keep) for kind, part in _PARTS)
         return drawings, [one for one in built if one is not None]
