@@ -12,6 +12,7 @@ import pandas as pd
 from overlaybench.instances.catalogue import PROBLEMS
 from overlaybench.instances.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance
+from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
 
 
 def run(problem: str = "min-tco", method: str = "gm", instance: str = "i1", **given: Any) -> dict[str, Any]:
@@ -82,3 +83,27 @@ def frame(*rows: dict[str, Any]) -> pd.DataFrame:
     whole = ("nodes", "topics", "subscriptions", "seed", "memory_limit")
     types = {**dict.fromkeys(floats, np.float64), **dict.fromkeys(whole, np.int64), "exact": bool}
     return table.astype(types)
+
+
+# A path of 5 nodes is the best overlay of the first, a star of the second.
+PATH = TopicInstance.from_subscriptions({f"n{v}": [f"t{t}" for t in (v, v + 1)] for v in range(5)})
+STAR = TopicInstance.from_subscriptions({f"n{v}": ["hub", f"t{v % 2}"] for v in range(6)})
+INSTANCES = {instance.digest: instance for instance in (PATH, STAR)}
+PATH_EDGES = [(v, v + 1) for v in range(4)]
+STAR_EDGES = [(0, v) for v in range(1, 6)] + [(1, 3), (1, 5)]
+TREE_EDGES = [(0, 2), (2, 4), (1, 3), (3, 5), (0, 1)]
+
+
+def study_rows() -> pd.DataFrame:
+    """Two instances, all problems; on one of them Greedy Merge is worse than the optimum."""
+    rows = []
+    for problem in (problem.name for problem in TOPIC_PROBLEMS):
+        rows.append(answered(PATH, PATH_EDGES, problem, "ilp", family="real & <true>", status="optimal"))
+        rows.append(answered(PATH, PATH_EDGES, problem, "gm", family="real & <true>", seconds=0.004))
+        rows.append(answered(STAR, STAR_EDGES, problem, "gm", seconds=0.0))
+        crash = {"status": "failed", "reason": "<script>alert(1)</script>"}
+        rows.append(run(problem, "cp-sat", STAR.digest, nodes=6, topics=3, subscriptions=12, **crash))
+    for problem in ("min-tco", "minmax-tco"):
+        rows.append(answered(STAR, TREE_EDGES, problem, "ilp", status="optimal"))
+    rows.append(answered(STAR, TREE_EDGES, "low-tco", "ilp", status="time-limit", lower_bound=7))
+    return frame(*rows)

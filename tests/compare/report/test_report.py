@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import io
+import itertools
 import json
 import re
 import xml.etree.ElementTree as ET
@@ -21,34 +22,9 @@ from overlaybench.compare.figures.style import Drawing, method_styles
 from overlaybench.compare.report.cells import Anchors, carried
 from overlaybench.compare.report.tables import judged_runs, method_table, run_columns
 from overlaybench.compare.report.writing import write_report
-from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
-from tests.compare.report_rows import answered, frame, run
+from tests.compare.report_rows import INSTANCES, PATH, STAR, frame, run, study_rows
 
 VOID = {"meta", "link", "br", "hr", "img", "input", "col"}
-
-# A path of 5 nodes is the best overlay of the first, a star of the second.
-PATH = TopicInstance.from_subscriptions({f"n{v}": [f"t{t}" for t in (v, v + 1)] for v in range(5)})
-STAR = TopicInstance.from_subscriptions({f"n{v}": ["hub", f"t{v % 2}"] for v in range(6)})
-INSTANCES = {instance.digest: instance for instance in (PATH, STAR)}
-PATH_EDGES = [(v, v + 1) for v in range(4)]
-STAR_EDGES = [(0, v) for v in range(1, 6)] + [(1, 3), (1, 5)]
-TREE_EDGES = [(0, 2), (2, 4), (1, 3), (3, 5), (0, 1)]
-
-
-def study_rows() -> pd.DataFrame:
-    """Two instances, all problems; on one of them Greedy Merge is worse than the optimum."""
-    rows = []
-    for problem in (problem.name for problem in TOPIC_PROBLEMS):
-        rows.append(answered(PATH, PATH_EDGES, problem, "ilp", family="real & <true>", status="optimal"))
-        rows.append(answered(PATH, PATH_EDGES, problem, "gm", family="real & <true>", seconds=0.004))
-        rows.append(answered(STAR, STAR_EDGES, problem, "gm", seconds=0.0))
-        crash = {"status": "failed", "reason": "<script>alert(1)</script>"}
-        rows.append(run(problem, "cp-sat", STAR.digest, nodes=6, topics=3, subscriptions=12, **crash))
-    for problem in ("min-tco", "minmax-tco"):
-        rows.append(answered(STAR, TREE_EDGES, problem, "ilp", status="optimal"))
-    rows.append(answered(STAR, TREE_EDGES, "low-tco", "ilp", status="time-limit", lower_bound=7))
-    return frame(*rows)
 
 
 def write(folder: Path, rows: pd.DataFrame, **given: object) -> str:
@@ -171,6 +147,30 @@ def test_names_that_climb_out_of_a_folder_write_nothing_outside(tmp_path: Path, 
     assert [entry.name for entry in tmp_path.iterdir()] == ["a"]
     assert [entry.name for entry in (tmp_path / "a" / "b").iterdir()] == ["report"]
     assert not [entry for entry in tmp_path.rglob("*") if "climbed" in entry.name]
+
+
+def test_the_page_has_landmarks_a_skip_link_and_a_name_for_every_table(html: str) -> None:
+    page = Page(without_library(html))
+    tags = re.findall(r"<(header|nav|main|footer|h[1-6])\b", without_library(html))
+    assert [tags.count(name) for name in ("header", "nav", "main", "footer", "h1")] == [1, 1, 1, 1, 1]
+    levels = [int(tag[1]) for tag in tags if tag[0] == "h" and tag[1].isdigit()]
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+    assert ("a", "href", "#main") in page.attributes
+    boxes = [value for _, name, value in page.attributes if name == "aria-label" and value.startswith("Table: ")]
+    assert len(boxes) == html.count("<table>")
+
+
+def test_the_data_of_all_plots_is_in_the_page_once(html: str) -> None:
+    rows = study_rows()
+    data = embedded(html, "plot-data")
+    assert len(data["instance"]) == len(rows)
+    assert set(embedded(html, "overlay-data")["runs"]) <= {str(number) for number in range(1, len(rows) + 1)}
+    assert html.count('type="application/json"') == 2
+
+
+def test_short_tables_are_latex_too(folder: Path) -> None:
+    assert r"\toprule" in (folder / "tables" / "min-tco.tex").read_text(encoding="utf-8")
+    assert len(list((folder / "tables").glob("*.tex"))) == len(list((folder / "tables").glob("*.csv")))
 
 
 def test_every_run_is_on_the_page_with_its_key(html: str) -> None:

@@ -1,0 +1,251 @@
+"""The report's page in a browser: what a reader does with it, at two widths and in both themes, offline."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from overlaybench.compare.report.writing import write_report
+from tests.compare.report_rows import INSTANCES, study_rows
+
+CHROMIUM = shutil.which("chromium")
+WIDTHS, THEMES = (1280, 390), ("light", "dark")
+POINTS = "#plot path[aria-roledescription=point]"
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed: apt-get install chromium"),
+]
+
+SMALL_TEXTS = """() => {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), small = [];
+  while (texts.nextNode()) {
+    const element = texts.currentNode.parentElement, text = texts.currentNode.textContent.trim();
+    if (!text || element.closest("script") || !element.checkVisibility()) continue;
+    const drawn = element.ownerSVGElement && element.getScreenCTM();
+    const size = parseFloat(getComputedStyle(element).fontSize) * (drawn ? Math.hypot(drawn.a, drawn.b) : 1);
+    if (size < 10.99) small.push([size, text]);
+  }
+  return small;
+}"""
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("study")
+    file = write_report(folder, study_rows(), INSTANCES.__getitem__, title="A study", spec="name = 1")
+    return file.as_uri()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=sandbox)
+        yield started
+        started.close()
+
+
+def opened(browser: Browser, address: str, width: int = 1280, theme: str = "light") -> Page:
+    """The page with its plot drawn; a script's error, or a request, fails the test when the page is closed."""
+    scheme = "dark" if theme == "dark" else "light"
+    page = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme).new_page()
+    page.set_default_timeout(60_000)
+    page.goto(address)
+    expect(page.locator("#plot")).to_have_attribute("data-drawn", "1", timeout=60_000)
+    return page
+
+
+@pytest.fixture
+def page(browser: Browser, address: str) -> Iterator[Page]:
+    shown = opened(browser, address)
+    yield shown
+    shown.context.close()
+
+
+def drawn(page: Page) -> int:
+    """How often the plot was drawn."""
+    return int(page.locator("#plot").get_attribute("data-drawn") or 0)
+
+
+def redrawn(page: Page, before: int) -> None:
+    page.wait_for_function("before => Number(document.getElementById('plot').dataset.drawn) > before", arg=before)
+
+
+def test_the_page_runs_offline_without_an_error(browser: Browser, address: str) -> None:
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda message: faults.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("request", lambda request: None if request.url in (address, "data:,") else faults.append(request.url))
+    page.goto(address)
+    expect(page.locator(POINTS).first).to_be_visible(timeout=60_000)
+    context.close()
+    assert not faults
+
+
+def test_a_head_sorts_its_table_up_and_down_and_back(page: Page) -> None:
+    table = page.locator("table").nth(0)
+    head = table.locator("thead tr").last.locator("th").nth(5)  # the mean ratio
+    names = "table => [...table.tBodies[0].rows].map(row => row.cells[0].textContent)"
+    original = table.evaluate(names)
+    assert original == ["gm", "ilp exact", "cp-sat exact"]
+    orders = []
+    for direction in ("ascending", "descending", "none"):
+        head.locator("button").focus()
+        page.keyboard.press("Enter")
+        expect(head).to_have_attribute("aria-sort", direction)
+        orders.append(table.evaluate(names))
+    assert orders[0][:2] == ["ilp exact", "gm"]
+    assert orders[1][:2] == ["gm", "ilp exact"]
+    assert orders[0][2] == orders[1][2] == "cp-sat exact", "without a ratio it is last"
+    assert orders[2] == original
+
+
+def test_times_sort_by_their_length_not_their_text(page: Page) -> None:
+    page.evaluate(
+        """() => {
+          const body = document.querySelector("table").tBodies[0];
+          const texts = ["2.0 min", "900 ms", "1,000 s"];
+          texts.forEach((text, row) => { body.rows[row].cells[14].textContent = text; });
+        }"""
+    )
+    table = page.locator("table").nth(0)
+    table.locator("thead tr").last.locator("th").nth(14).locator("button").click()
+    times = table.evaluate("table => [...table.tBodies[0].rows].map(row => row.cells[14].textContent)")
+    assert times == ["900 ms", "2.0 min", "1,000 s"]
+
+
+def test_the_filter_leaves_the_rows_with_all_words_and_opens_their_lists(page: Page) -> None:
+    page.fill("#filter", "failed cp-sat minmax-tco")
+    expect(page.locator("#filter-count")).to_contain_text(" of ")
+    shown = page.locator(".lists tbody tr:visible")
+    expect(shown).to_have_count(1)
+    expect(shown).to_contain_text("alert(1)")
+    page.fill("#filter", "")
+    expect(page.locator("#filter-count")).to_have_text("")
+    assert page.locator("tr[hidden]").count() == 0
+
+
+def test_a_point_names_its_run_and_leads_to_its_row(page: Page) -> None:
+    point = page.locator(POINTS).nth(1)
+    point.hover()
+    tooltip = page.locator("#vg-tooltip-element")
+    expect(tooltip).to_be_visible()
+    facts = tooltip.inner_text()
+    assert "method" in facts
+    assert "real & <true>" in facts
+    assert "null" not in facts
+    number = tooltip.locator("tr", has_text="run").first.locator("td").last.inner_text()
+    point.click()
+    page.wait_for_url(f"**#run-{number}")
+    expect(page.locator(f"#run-{number}")).to_be_in_viewport()
+
+
+def test_the_legend_switches_methods_by_the_keyboard(page: Page) -> None:
+    before = page.locator(POINTS).count()
+    count = drawn(page)
+    page.locator("#plot-legend label", has_text="gm").locator("input").focus()
+    page.keyboard.press("Space")
+    redrawn(page, count)
+    without = page.locator(POINTS).count()
+    assert 0 < without < before
+    count = drawn(page)
+    page.click("#legend-none")
+    redrawn(page, count)
+    assert page.locator(POINTS).count() == 0
+
+
+@pytest.mark.parametrize("show", ["runs", "means", "profile"])
+def test_problem_axes_and_scale_are_chosen(page: Page, show: str) -> None:
+    for name, choice in (("problem", "low-tco"), ("y", "degree"), ("x", "time"), ("show", show)):
+        count = drawn(page)
+        page.select_option(f"#plot-controls [name={name}]", choice)
+        redrawn(page, count)
+    labels = " ".join(page.locator("#plot svg text").all_text_contents())
+    assert ("factor of the best bound" if show == "profile" else "maximum degree") in labels
+    assert ("time (s)" in labels) == (show != "profile")
+    count = drawn(page)
+    page.check("[name=logarithmic]")
+    redrawn(page, count)
+    assert page.locator("#plot svg").is_visible()
+
+
+def test_two_overlays_of_an_instance_show_the_edges_of_one_only(page: Page) -> None:
+    star = next(digest for digest, instance in INSTANCES.items() if instance.num_nodes == 6)
+    option = page.locator("[name=instance] option", has_text=star[:8]).get_attribute("value")
+    page.select_option("[name=instance]", option)
+    figures = page.locator("#overlay-pair figure")
+    expect(figures).to_have_count(2)
+    assert figures.nth(0).locator("line").count() == 7, "of Greedy Merge"
+    assert figures.nth(1).locator("line").count() == 5, "of the optimum"
+    alone = [figures.nth(side).locator("line.alone").count() for side in (0, 1)]
+    assert alone[0] - alone[1] == 2
+    assert f"{alone[0]} only here" in figures.nth(0).inner_text()
+    page.locator("summary", has_text="The edges that only one").click()
+    assert len(page.locator("#overlay-edges p").nth(0).inner_text().split("–")) - 1 == alone[0]
+    page.select_option("[name=topic]", label="hub")
+    page.select_option("[name=right]", page.input_value("[name=left]"))
+    expect(page.locator("line.alone")).to_have_count(0)
+
+
+def test_the_theme_follows_the_system_and_is_switched(browser: Browser, address: str) -> None:
+    page = opened(browser, address, theme="dark")
+    paper = "() => getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(paper) == "rgb(22, 24, 28)"
+    page.click("#theme")
+    assert page.evaluate(paper) == "rgb(255, 255, 255)"
+    page.reload()
+    assert page.evaluate(paper) == "rgb(255, 255, 255)", "the choice is remembered"
+    page.context.close()
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_page_is_readable_and_accessible(browser: Browser, address: str, width: int, theme: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = opened(browser, address, width, theme)
+    page.evaluate("document.querySelectorAll('details').forEach(list => { list.open = true; })")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(SMALL_TEXTS) == []
+    found = Axe().run(page).response["violations"]
+    page.context.close()
+    assert [(rule["id"], rule["impact"], rule["nodes"][0]["html"]) for rule in found] == []
+
+
+def test_heads_and_first_columns_stay_in_view(browser: Browser, address: str) -> None:
+    page = opened(browser, address, 390)
+    box = page.locator(".scroll").first
+    first = "box => box.querySelector('tbody td').getBoundingClientRect().left - box.getBoundingClientRect().left"
+    box.evaluate("box => { box.scrollLeft = 200; }")
+    assert box.evaluate("box => box.scrollLeft") > 100
+    assert abs(box.evaluate(first)) < 1
+    assert page.locator("thead").first.evaluate("head => getComputedStyle(head).position") == "sticky"
+    page.context.close()
+
+
+def test_without_scripts_every_table_and_figure_is_there(browser: Browser, address: str) -> None:
+    page = browser.new_context(java_script_enabled=False).new_page()
+    page.goto(address)
+    expect(page.locator("#plot-controls")).to_be_hidden()
+    expect(page.locator("#filter")).to_be_hidden()
+    expect(page.locator("#figure-ratio svg")).to_be_visible()
+    expect(page.locator("table").first).to_be_visible()
+    page.context.close()
+
+
+def test_in_print_there_is_ink_on_white_and_no_control(browser: Browser, address: str, tmp_path: Path) -> None:
+    page = opened(browser, address, theme="dark")
+    page.emulate_media(media="print")
+    assert page.evaluate("() => getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    for control in ("#filter", "#theme", "#plot-controls"):
+        expect(page.locator(control)).to_be_hidden()
+    expect(page.locator("#figure-ratio svg")).to_be_visible()
+    page.context.close()
