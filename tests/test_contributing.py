@@ -24,7 +24,7 @@ def examples(page: str) -> list[str]:
     return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
 
 
-METHOD, WORKLOAD, PROBLEM, CLAIM = examples("CONTRIBUTING.md")
+PLUG_IN, METHOD, WORKLOAD, PROBLEM, CLAIM = examples("CONTRIBUTING.md")
 
 
 def defined(code: str) -> Mapping[str, Any]:
@@ -46,6 +46,12 @@ def test_the_method_answers_the_workload_and_the_problem_judges_it() -> None:
         assert not problem().violations(instance, result.answer)
         assert problem().value(instance, result.answer) == (result.answer.degrees != 1).sum()
     assert problem().violations(instance, type(result.answer).from_edges(12, []))
+
+
+def test_the_plug_in_is_a_method() -> None:
+    instance = defined(WORKLOAD)["TOPIC_RING"].generate(seed=2, nodes=7)
+    result = defined(PLUG_IN)["hub_per_topic"].run(instance, PROBLEMS["min-tco"], rank=1)
+    assert (result.method, result.status) == ("hub-per-topic", Status.FEASIBLE)
 
 
 def test_an_installed_package_adds_its_method_and_workload(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
