@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import networkx as nx
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patheffects import withStroke
 
 from ...instances.overlay import Overlay
 from ...instances.result import Status
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.kind import TOPICS
 from ..studies.bounds import TOLERANCE, problem_order
-from .style import INK, OTHER_TOPICS, TOPIC_COLOURS, Drawing, drawing, styled
+from .draw_options import DrawOptions
+from .style import Drawing, drawing, scaled, styled
+from .topic_overlay import TopicOverlays
 
 _LARGEST = 80
-_LABELLED = 40
-_LINE_WIDTH, _EDGE_WIDTH = 1.7, 8.0  # of one topic, and at most of an edge, in points
-_HIGHLIGHT = "#FFE7A3"
 
 
 class RunPair(NamedTuple):
@@ -51,21 +43,16 @@ def overlay_drawing(runs: pd.DataFrame, load_instance: Callable[[str], TopicInst
         return None
     instance = load_instance(pair.optimal.instance)
     optimal, other = (TOPICS.unpack(run.answer, instance) for run in (pair.optimal, pair.other))
-    colours = _topic_colours(instance)
     with styled():
-        figure = Figure(figsize=(7.2, 3.9), layout="constrained")
-        positions = _positions(instance, optimal, other)
+        figure = Figure(figsize=scaled(7.2, 3.9), layout="constrained")
+        both = TopicOverlays(instance, (optimal, other), DrawOptions(by_topic=True, differences=True))
         for column, (run, overlay) in enumerate(((pair.optimal, optimal), (pair.other, other)), 1):
             axes = figure.add_subplot(1, 2, column)
-            shared = set(map(tuple, optimal.edges.tolist())) & set(map(tuple, other.edges.tolist()))
-            _draw(axes, instance, overlay, positions, colours, shared)
+            both.paint(axes, column - 1)
             axes.set_title(_title(run, overlay, pair.optimal))
-        handles = [Line2D([], [], color=c, linewidth=2.2, label=instance.topic_label(t)) for t, c in colours.items()]
-        if len(colours) < instance.num_topics:
-            others = f"{instance.num_topics - len(colours)} other topics"
-            handles.append(Line2D([], [], color=OTHER_TOPICS, linewidth=2.2, label=others))
-        figure.legend(handles=handles, loc="outside lower center", ncols=9, title="topics", title_fontsize=7)
-        caption = _caption(pair, instance, optimal, other, len(colours))
+        columns = 7 if figure.get_figwidth() > 6 else 3
+        figure.legend(handles=both.legend(), loc="outside lower center", ncols=columns)
+        caption = _caption(pair, instance, optimal, other, len(both.colours))
         shown = dict.fromkeys([pair.optimal.anchor, pair.other.anchor])
         return drawing(figure, "overlay", caption, anchors=tuple(shown))
 
@@ -92,75 +79,6 @@ def most_informative_pair(runs: pd.DataFrame) -> RunPair | None:
             size = (proof.nodes, proof.subscriptions, rank[proof.problem], proof.instance, -other.value, other.key)
             found.append(((*preferred, *size), RunPair(proof, other, bool(worse))))
     return min(found, key=lambda entry: entry[0])[1] if found else None
-
-
-def _topic_colours(instance: TopicInstance) -> dict[int, str]:
-    """A colour for each of the largest topics with at least two subscribers; smaller ones have no edge."""
-    sizes = np.diff(instance.topic_offsets)
-    ranked = [int(t) for t in np.argsort(-sizes, kind="stable") if sizes[t] > 1]
-    return dict(zip(sorted(ranked[: len(TOPIC_COLOURS)]), TOPIC_COLOURS, strict=False))
-
-
-def _positions(instance: TopicInstance, *overlays: Overlay) -> npt.NDArray[np.float64]:
-    """Node positions, shape (|V|, 2): the layout by Kamada and Kawai (1989) of the union of the overlays."""
-    graph: nx.Graph[int] = nx.Graph()
-    graph.add_nodes_from(range(instance.num_nodes))
-    for overlay in overlays:
-        graph.add_edges_from(overlay.edges.tolist())
-    lengths = dict(nx.all_pairs_shortest_path_length(graph))
-    apart = max(max(row.values()) for row in lengths.values()) + 1
-    distances = {u: {v: lengths[u].get(v, apart) for v in graph} for u in graph}
-    layout = nx.kamada_kawai_layout(graph, dist=distances)
-    return np.array([layout[v] for v in range(instance.num_nodes)]).round(3)
-
-
-def _draw(
-    axes: Axes,
-    instance: TopicInstance,
-    overlay: Overlay,
-    positions: npt.NDArray[np.float64],
-    colours: Mapping[int, str],
-    in_both: Set[tuple[int, int]],
-) -> None:
-    axes.set_aspect("equal")
-    axes.set_axis_off()
-    margin = 0.14 * max(np.ptp(positions, axis=0).max(), 0.5)
-    axes.set_xlim(positions[:, 0].min() - margin, positions[:, 0].max() + margin)
-    axes.set_ylim(positions[:, 1].min() - margin, positions[:, 1].max() + margin)
-    point = max(np.ptp(positions, axis=0).max() + 2 * margin, 0.1) / 235  # an axes is about 235 points wide
-    segments, shades, widths, alone = [], [], [], []
-    for u, v in overlay.edges.tolist():
-        shared = np.intersect1d(instance.topics_of(u), instance.topics_of(v)).tolist()
-        bands = [colours[t] for t in shared if t in colours]
-        bands += [OTHER_TOPICS] if len(bands) < len(shared) else []
-        width = min(_LINE_WIDTH, _EDGE_WIDTH / max(len(bands), 1))
-        if (u, v) not in in_both:
-            alone.append(([positions[u], positions[v]], width * max(len(bands), 1) + 6))
-        along = positions[v] - positions[u]
-        across = np.array([-along[1], along[0]]) / max(float(np.hypot(*along)), 1e-9) * point * width
-        for number, shade in enumerate(bands or [INK]):
-            shift = across * (number - (len(bands) - 1) / 2) if bands else 0 * across
-            segments.append([positions[u] + shift, positions[v] + shift])
-            shades.append(shade)
-            widths.append(width)
-    lines, highlights = [line for line, _ in alone], [wide for _, wide in alone]
-    axes.add_collection(LineCollection(lines, colors=_HIGHLIGHT, linewidths=highlights, zorder=0))
-    axes.add_collection(LineCollection(segments, colors=shades, linewidths=widths, capstyle="butt", zorder=1))
-    labelled = instance.num_nodes <= _LABELLED
-    x, y = positions.T
-    axes.scatter(
-        x, y, s=150 if labelled else 14, facecolors="white", edgecolors=INK, linewidths=0.7, zorder=2, clip_on=False
-    )
-    for node in range(instance.num_nodes if labelled else 0):
-        text = axes.annotate(
-            _short(instance.node_label(node)), positions[node], ha="center", va="center", fontsize=6.5, zorder=3
-        )
-        if len(text.get_text()) > 3:  # wider than its circle
-            text.set_path_effects([withStroke(linewidth=1.2, foreground="white")])
-
-
-def _short(label: str, most: int = 7) -> str:
-    return label if len(label) <= most else label[: most - 1] + "…"
 
 
 def _title(run: Any, overlay: Overlay, optimal: Any) -> str:

@@ -52,7 +52,7 @@ class TopicOverlays:
         """What each panel of an answer shows: the number of a topic and its label, or -1 and "" for the overlay."""
         return [(t, f"topic {self.instance.topic_label(t)}") for t in self.topics] or [(-1, "")]
 
-    def paint(self, axes: Axes, number: int, topic: int) -> None:
+    def paint(self, axes: Axes, number: int, topic: int = -1) -> None:
         """Draw the answer of this number: all of it, or one topic's part."""
         graph, answer = GraphAxes(axes, self.positions), self.answers[number]
         thin = 1.0 if self.instance.num_nodes <= 80 else 0.4
