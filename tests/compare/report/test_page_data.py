@@ -83,7 +83,7 @@ def test_large_instances_are_left_out_and_the_page_says_so(monkeypatch: pytest.M
     assert data is not None
     assert len(data["instances"]) == 2
     assert data["left_out"].endswith("are left out: 1 of 3.")
-    monkeypatch.setattr(overlays, "MOST_BYTES", 1000)
+    monkeypatch.setattr(overlays, "MOST_BYTES", 600)
     smallest = overlay_data(both, found.__getitem__)
     assert smallest is not None
     assert len(smallest["instances"]) == 1
