@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ _IGNORABLE, _MEASURES = ("options", "time_limit", "memory_limit"), ("ratio", "va
 @click.option(
     "--ignore", multiple=True, type=click.Choice(_IGNORABLE), help="Match runs that differ in this; repeatable."
 )
-@click.option("--noise", default=0.01, show_default=True, help="Seconds below which times are not compared.")
+@click.option("--noise", default=0.1, show_default=True, help="Seconds below which times are not compared.")
 @click.option("--most", default=10, show_default=True, help="Show this many of the runs that changed most.")
 @click.option("--check", is_flag=True, help="Exit status 1 if a value got worse or a status fell.")
 @click.option("--problem", help="With --paired: this problem only.")
@@ -56,7 +56,7 @@ def command(folder: Path, others: tuple[str, ...], paired: bool, **given: Any) -
 
 
 def _compare_studies(folder: Path, others: Sequence[str], **given: Any) -> None:
-    from ..studies.comparison import compared, most_changed, rows_of_version, summary
+    from ..studies.comparison import compared, most_changed, results_of_version, summary
     from ..studies.results import results
 
     if given["problem"] or given["measure"] != "ratio":
@@ -66,7 +66,7 @@ def _compare_studies(folder: Path, others: Sequence[str], **given: Any) -> None:
         if others:
             raise BadInput(f"--versions compares two code versions in {folder}: leave '{others[0]}' out")
         names = [f"{folder}, code {version}" for version in given["versions"]]
-        sides = [_chosen(rows_of_version(folder, version), where) for version in given["versions"]]
+        sides = [results_of_version(folder, version, where) for version in given["versions"]]
     elif len(others) == 1:
         names = [str(folder), others[0]]
         sides = [results(Path(name), where) for name in names]
@@ -83,16 +83,6 @@ def _compare_studies(folder: Path, others: Sequence[str], **given: Any) -> None:
         click.echo(f"A: {names[0]}, {len(sides[0])} runs\nB: {names[1]}, {len(sides[1])} runs")
         _show(table, changed, comparison.notes)
     sys.exit(1 if given["check"] and comparison.is_worse else 0)
-
-
-def _chosen(rows: pd.DataFrame, where: Mapping[str, str]) -> pd.DataFrame:
-    from ...instances.errors import unknown
-
-    for column, wanted in where.items():
-        if column not in rows.columns:
-            raise unknown("column", column, rows.columns)
-        rows = rows[rows[column].astype(str) == wanted]
-    return rows
 
 
 def _write(file: Path, pairs: pd.DataFrame, table: pd.DataFrame) -> None:
@@ -120,12 +110,12 @@ _COLUMNS: Sequence[tuple[str, tuple[str, ...], Callable[[Any], str]]] = (
     ("runs", (), lambda row: f"{row.runs}"),
     ("only A", ("only_a",), lambda row: _count(row.only_a)),
     ("only B", ("only_b",), lambda row: _count(row.only_b)),
-    ("better", (), lambda row: _count(row.better)),
-    ("same", (), lambda row: _count(row.same)),
-    ("worse", (), lambda row: _count(row.worse)),
+    ("better", ("better", "same", "worse"), lambda row: _count(row.better)),
+    ("same", ("better", "same", "worse"), lambda row: _count(row.same)),
+    ("worse", ("better", "same", "worse"), lambda row: _count(row.worse)),
     ("bound", ("bounds_up", "bounds_down"), lambda row: _both(row.bounds_up, row.bounds_down)),
     ("status", ("status_up", "status_down"), lambda row: _both(row.status_up, row.status_down)),
-    ("value B÷A", ("redrawn",), lambda row: f"{row.value_ratio:.4g}"),
+    ("value B÷A", ("redrawn",), lambda row: "–" if row.value_ratio is None else f"{row.value_ratio:.4g}"),
     ("time B÷A", ("timed",), lambda row: _times(row)),
 )
 """Heads, the columns of `summary` of which one must not be zero for the column to be shown, and the cell."""
@@ -136,7 +126,8 @@ def _show(table: pd.DataFrame, changed: pd.DataFrame, notes: Sequence[str]) -> N
 
     from . import outputs
 
-    columns = [each for each in _COLUMNS if not each[1] or bool(table[list(each[1])].fillna(0).to_numpy().any())]
+    table = table.astype(object).where(table.notna(), None)
+    columns = [each for each in _COLUMNS if not each[1] or bool(table[list(each[1])].map(bool).any(axis=None))]
     for problem, rows in table.groupby("problem", sort=False):
         shown = outputs.table(str(problem), "method", *(head for head, _, _ in columns))
         for column in shown.columns[1:]:
@@ -168,20 +159,20 @@ _EXPLAINED = (
 )
 
 
-def _count(number: float) -> str:
-    return "–" if number != number else f"{number:.0f}" if number else "·"
+def _count(number: int | None) -> str:
+    return "–" if number is None else str(number or "·")
 
 
-def _both(up: float, down: float) -> str:
-    return "–" if up != up else " ".join(f"{n:.0f}{arrow}" for n, arrow in ((up, "↑"), (down, "↓")) if n) or "·"
+def _both(up: int | None, down: int | None) -> str:
+    if up is None or down is None:
+        return "–"
+    return " ".join(f"{count}{arrow}" for count, arrow in ((up, "↑"), (down, "↓")) if count) or "·"
 
 
 def _times(row: Any) -> str:
     if not row.timed:
         return "·"
-    return f"{row.time_ratio:.2f}" + (
-        f" [{row.time_low:.2f}, {row.time_high:.2f}]" if row.time_low == row.time_low else ""
-    )
+    return f"{row.time_ratio:.2f}" + (f" [{row.time_low:.2f}, {row.time_high:.2f}]" if row.time_low is not None else "")
 
 
 def _change(before: str, after: str) -> str:

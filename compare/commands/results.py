@@ -31,6 +31,7 @@ _LONG, _DIGITS = ("key", "instance"), 8
 @click.option("--common", is_flag=True, help="With --by: means over the instances that all compared groups answered.")
 @click.option("--all", "all_runs", is_flag=True, help="Also runs of what was removed since, and of old code.")
 @click.option("-o", "--output", type=FILE, help="Write all columns to this file: .csv, .parquet or .tex.")
+@click.option("--bold", is_flag=True, help="With -o FILE.tex and --by: the best mean of each column is bold.")
 @click.option("--answers", type=FILE, help="Write the answers to this folder, a file a run.")
 def command(folder: Path, where: tuple[str, ...], by: tuple[str, ...], output: Path | None, **others: object) -> None:
     """Show the results of the study in FOLDER as a table.
@@ -47,7 +48,7 @@ def command(folder: Path, where: tuple[str, ...], by: tuple[str, ...], output: P
     if by:
         rows = grouped(rows, by, common=common)
     if output is not None:
-        export(rows, output)
+        export(rows, output, by=by, bold=bool(others["bold"]))
         click.echo(f"{output}: {len(rows)} rows", err=True)
     elif answers is None:
         _show(rows, by, all_runs=all_runs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,16 +15,23 @@ from ...instances.errors import BadInput
 from ...instances.result import Status
 from .bootstrap import interval
 from .bounds import TOLERANCE, problem_order
-from .store import Store
+from .results import results
 
 IGNORABLE = ("options", "time_limit", "memory_limit")
-NOISE_SECONDS = 0.01
+NOISE_SECONDS = 0.1
 _IDENTITY = ("instance", "problem", "method", *IGNORABLE)
 _COMPARED = ("key", "seed", "code_version", "status", "reason", "value", "lower_bound", "seconds", "machine")
 _ABOUT = ("problem", "variant", "family", "instance")
-_RANK = {Status.FAILED: 0, Status.TIME_LIMIT: 1, Status.FEASIBLE: 2, Status.INFEASIBLE: 3, Status.OPTIMAL: 3}
+_RANK = {
+    Status.FAILED: 0,
+    Status.SKIPPED: 0,
+    Status.TIME_LIMIT: 1,
+    Status.FEASIBLE: 2,
+    Status.INFEASIBLE: 3,
+    Status.OPTIMAL: 3,
+}
 _INTERVAL_RUNS = 5
-_STEPS = ("worse", "same", "better")
+_COUNTS = ("better", "same", "worse", "bounds_up", "bounds_down")
 
 
 @dataclass(frozen=True)
@@ -57,16 +64,16 @@ class Comparison:
         return bool(((same["value"] == "worse") | (same["status"] == "worse")).any())
 
 
-def rows_of_version(folder: Path, version: str) -> pd.DataFrame:
+def results_of_version(folder: Path, version: str, where: Mapping[str, str] | None = None) -> pd.DataFrame:
     """The rows that a code version has stored in a folder, planned or not; its first digits suffice."""
-    rows = Store.existing(folder).rows(None)
+    rows = results(folder, all_runs=True)
     known = rows["code_version"].value_counts()
     matching = [name for name in known.index if name.startswith(version)]
     if len(matching) != 1:
         listed = ", ".join(f"{name} ({runs} runs)" for name, runs in known.items())
         problem = "no code version begins" if not matching else "several code versions begin"
         raise BadInput(f"{folder}: {problem} with '{version}': it has {listed or 'no runs'}")
-    return rows[rows["code_version"] == matching[0]].reset_index(drop=True)
+    return results(folder, {**(where or {}), "code_version": matching[0]}, all_runs=True)
 
 
 def compared(
@@ -178,6 +185,7 @@ def summary(comparison: Comparison) -> pd.DataFrame:
     table = pd.DataFrame([dict(zip(groups, at, strict=True)) | line for at, line in matched.items()])
     if table.empty:
         return table
+    table[list(_COUNTS)] = table[list(_COUNTS)].astype("Int64")
     order = {name: rank for rank, name in enumerate(problem_order(table))}
     return table.sort_values(
         groups, key=lambda column: column.map(order) if column.name == "problem" else column, ignore_index=True
@@ -194,7 +202,7 @@ def _line(pairs: pd.DataFrame) -> dict[str, Any]:
         "runs": len(pairs),
         "only_a": 0,
         "only_b": 0,
-        **{step: None if redrawn else int((pairs["value"] == step).sum()) for step in reversed(_STEPS)},
+        **{step: None if redrawn else int((pairs["value"] == step).sum()) for step in _COUNTS[:3]},
         "bounds_up": None if redrawn else int((pairs["bound"] == "better").sum()),
         "bounds_down": None if redrawn else int((pairs["bound"] == "worse").sum()),
         "status_up": int((pairs["status"] == "better").sum()),

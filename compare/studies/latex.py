@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -10,6 +10,9 @@ import pandas as pd
 
 Best = Literal["min", "max"]
 _LONG = 40
+_OF_RUNS = ("problem", "variant", "family", "status", "value", "bound", "ratio", "seconds")
+_LEFT_OUT = ("mean_lower_bound", "mean_cpu_seconds", "mean_peak_memory")
+_MEANS = ("mean_ratio", "mean_value", "mean_seconds")
 _GREEK = {"α": "alpha", "β": "beta", "λ": "lambda", "τ": "tau", "ρ": "rho"}
 _SIGNS = {"≤": "leq", "≥": "geq", "×": "times", "÷": "div", "±": "pm", "∞": "infty", "·": "cdot", "≈": "approx"}
 _TO_LATEX = str.maketrans(
@@ -21,7 +24,13 @@ _TO_LATEX = str.maketrans(
 
 
 def latex_table(
-    frame: pd.DataFrame, caption: str = "", label: str = "", *, best: Mapping[str, Best] | None = None, digits: int = 4
+    frame: pd.DataFrame,
+    caption: str = "",
+    label: str = "",
+    *,
+    best: Mapping[str, Best] | None = None,
+    within: Sequence[str] = (),
+    digits: int = 4,
 ) -> str:
     r"""A table for a paper that loads ``booktabs`` (and ``longtable`` for more than 40 rows).
 
@@ -34,6 +43,8 @@ def latex_table(
         Of the table; left out where empty.
     best : mapping, optional
         The columns whose lowest (``min``) or highest (``max``) number is bold, ties included.
+    within : sequence of str
+        Bold is the best of the rows that agree in these columns.
     digits : int
         Significant digits of numbers that are not whole.
 
@@ -64,10 +75,11 @@ def latex_table(
     headers = [_text(str(name).replace("_", " ")) for name in frame.columns]
     formats = {at: _column_format(shown[at], digits) if number else _text for at, number in enumerate(numbers)}
     styler = shown.style.hide(axis="index").format(formats).format_index(lambda at: headers[at], axis="columns")
+    groups = [shown[at] for at, name in enumerate(frame.columns) if name in within] or [pd.Series(0, shown.index)]
     for at, name in enumerate(frame.columns):
-        if best and name in best and shown[at].notna().any():
-            highlight = styler.highlight_min if best[name] == "min" else styler.highlight_max
-            styler = highlight(subset=[at], props="textbf:--rwrap;")
+        if best and name in best:
+            leading = shown[at] == shown[at].groupby(groups, dropna=False).transform(best[name])
+            styler = styler.apply(lambda _, bold=leading: np.where(bold, "textbf:--rwrap;", ""), subset=[at])
     long = len(frame) > _LONG
     text: str = styler.to_latex(
         hrules=True,
@@ -81,17 +93,34 @@ def latex_table(
     return text
 
 
+def results_latex(rows: pd.DataFrame, by: Sequence[str] = (), *, bold: bool = False) -> str:
+    """Runs, or the groups of `grouped` by these columns, as a table with the columns that fit a page.
+
+    Parameters
+    ----------
+    bold : bool
+        Mark the best means of the groups that agree in all of `by` but the last, as the best of each column.
+    """
+    if not by:
+        return latex_table(rows[[name for name in _OF_RUNS if name in rows.columns]], "Runs.", "tab:runs")
+    shown = rows.drop(columns=[name for name in _LEFT_OUT if name in rows.columns])
+    if bool((rows["instances"] == rows["of_instances"]).all()):
+        shown = shown.drop(columns="of_instances")
+    caption = f"Results by {' and '.join(by).replace('_', ' ')}; means over the instances that a group answered."
+    best: dict[str, Best] = dict.fromkeys(_MEANS if bold else (), "min")
+    return latex_table(shown, caption, "tab:results", best=best, within=by[:-1])
+
+
 def _column_format(column: pd.Series[Any], digits: int) -> Any:
     """A format with as many decimals for a column as its largest number needs for these significant digits."""
     finite = column.dropna().to_numpy(dtype=np.float64)
     finite = finite[np.isfinite(finite)]
     whole = bool(np.all(finite == np.round(finite)))
-    largest = float(np.abs(finite).max()) if len(finite) else 0.0
-    before = int(np.floor(np.log10(largest))) + 1 if largest >= 1 else 1
-    decimals = 0 if whole else max(0, digits - before)
+    largest = float(np.abs(finite).max(initial=0.0)) or 1.0
+    decimals = 0 if whole else max(0, digits - 1 - int(np.floor(np.log10(largest))))
 
     def formatted(number: float) -> str:
-        if not np.isfinite(number):
+        if pd.isna(number) or not np.isfinite(number):
             return "--"
         if number and not whole and abs(number) < 0.5 * 10**-decimals:
             mantissa, exponent = f"{number:.{digits - 2}e}".split("e")

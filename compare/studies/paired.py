@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from ...instances.errors import BadInput, unknown
+from ...instances.result import Status
 from .bootstrap import interval
 from .bounds import TOLERANCE
 from .plot import MEASURES
@@ -146,7 +147,7 @@ def _label(runs: pd.DataFrame, name: str) -> str:
 def _values(runs: pd.DataFrame, labels: Sequence[str], measure: str) -> tuple[pd.DataFrame, dict[str, int]]:
     """The measure by instance and method, and why instances are left out: an instance counts for its first reason."""
     column, _, unit = MEASURES[measure]
-    present = runs.assign(measured=runs[column].where(runs["status"] != "failed") / unit)
+    present = runs.assign(measured=runs[column].mask(runs["status"].isin([Status.FAILED, Status.SKIPPED])) / unit)
     cells = present.groupby(["instance", "label"])
     count = cells["measured"].agg(["size", "count", "mean"]).unstack("label").reindex(columns=labels, level="label")
     answered = cells["value"].agg(lambda values: values.notna().all()).unstack("label").reindex(columns=labels)

@@ -15,6 +15,7 @@ from ...instances.files import atomic_write
 from ...instances.result import Status
 from ..catalogue import kind_named
 from .columns import researched
+from .latex import results_latex
 from .store import Store
 from .task import is_key
 
@@ -104,16 +105,19 @@ def grouped(rows: pd.DataFrame, by: Sequence[str], *, common: bool = False) -> p
     return pd.concat([sums, instances, means], axis=1).reset_index()
 
 
-def export(rows: pd.DataFrame, file: Path) -> None:
-    """Write rows as .csv or .parquet, atomically; a CSV has no answers."""
+def export(rows: pd.DataFrame, file: Path, *, by: Sequence[str] = (), bold: bool = False) -> None:
+    """Write rows as .csv, .parquet or .tex, atomically; only Parquet has answers. See :func:`results_latex`."""
     if file.suffix == ".csv":
         plain = rows.drop(columns="answer", errors="ignore")
         atomic_write(file, lambda path: plain.to_csv(path, index=False))
     elif file.suffix == ".parquet":
         table = pa.Table.from_pandas(rows, preserve_index=False)
         atomic_write(file, lambda path: pq.write_table(table, path, compression="zstd"))
+    elif file.suffix == ".tex":
+        text = results_latex(rows, by, bold=bold)
+        atomic_write(file, lambda path: path.write_text(text, encoding="utf-8"))
     else:
-        raise BadInput(f"{file}: unknown ending '{file.suffix}': use .csv or .parquet")
+        raise BadInput(f"{file}: unknown ending '{file.suffix}': use .csv, .parquet or .tex")
 
 
 def write_answers(folder: Path, rows: pd.DataFrame, out: Path) -> int:

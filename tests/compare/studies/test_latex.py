@@ -10,7 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from overlaybench.compare.studies.latex import latex_table
+from overlaybench.compare.studies.latex import latex_table, results_latex
+from overlaybench.compare.studies.results import grouped
+from tests.compare.report_rows import frame, run
 
 HOSTILE = r"100% of_a\b {x} ~^#$& <|V|²> ≤ ρ – −"
 
@@ -67,3 +69,27 @@ def test_latex_compiles_short_and_long_tables_with_hostile_text(tmp_path: Path) 
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
+
+
+def test_the_best_means_of_each_group_are_bold_on_demand_and_wide_columns_are_left_out() -> None:
+    rows = frame(
+        run("min-tco", "gm", "a", value=12.0, seconds=2.0),
+        run("min-tco", "ilp", "a", value=10.0, lower_bound=10.0, seconds=3.0),
+        run("low-tco", "gm", "a", value=60.0, seconds=1.0),
+        run("low-tco", "ilp", "a", value=70.0, seconds=1.0),
+    )
+    groups = grouped(rows.assign(ratio=np.nan, cpu_seconds=1.0), ["problem", "variant"])
+    lines = body(results_latex(groups, ["problem", "variant"], bold=True))
+    assert (
+        lines[0]
+        == r"problem & variant & runs & failed & optimal & instances & mean ratio & mean value & mean seconds \\"
+    )
+    assert [line.count(r"\textbf") for line in lines[1:]] == [2, 1, 1, 1]
+    assert r"low-tco & gm" in lines[1]
+    assert r"\textbf{60} & \textbf{1}" in lines[1]
+    assert r"\textbf" not in results_latex(groups, ["problem", "variant"])
+
+
+def test_runs_have_the_columns_that_fit_a_page() -> None:
+    line = body(results_latex(frame(run(value=3.0))))[0]
+    assert line == r"problem & variant & family & status & value & seconds \\"

@@ -118,7 +118,7 @@ def test_exports_hold_every_row(store: Store, tmp_path: Path) -> None:
     for back in (pd.read_csv(tmp_path / "rows.csv"), pd.read_parquet(tmp_path / "rows.parquet")):
         assert back["key"].tolist() == rows["key"].tolist()
         assert back["value"].tolist() == rows["value"].tolist()
-    with pytest.raises(BadInput, match=r"use .csv or .parquet"):
+    with pytest.raises(BadInput, match=r"use .csv, .parquet or .tex"):
         export(rows, tmp_path / "rows.xls")
 
 
