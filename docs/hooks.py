@@ -1,0 +1,191 @@
+"""Pages of the documentation that are made when it is built: from the code, the catalogues and the README."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import click
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.plugins import event_priority
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+import overlaybench as ob
+from overlaybench.compare.claims.claim import Verdict
+from overlaybench.compare.claims.register import CLAIMS, RECORD, outcomes_in
+from overlaybench.compare.command_line import EXAMPLES, SUMMARIES, cli
+from overlaybench.compare.commands.explanation import Explanation, explain, values_of
+from overlaybench.compare.figures.constructions import DRAWN, construction_drawing
+
+_ROOT = Path(__file__).resolve().parents[1]
+_OF_THE_ROOT = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+_LINK = re.compile(r"(?P<image>!?)\[(?P<text>[^\]]*)\]\((?P<target>[^)#\s]+)(?P<anchor>#[^)]*)?\)")
+_ROLE = re.compile(r":(?:func|class|meth|mod|attr|data):(<code>)[.~]*")
+_SHIM, _WORKER = "https://unpkg.com/iframe-worker/shim", "search_worker.js"
+_staging = tempfile.TemporaryDirectory(prefix="overlaybench-docs-")
+
+
+@event_priority(100)  # before mkdocstrings reads its settings
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Let mkdocstrings read a copy of the package without the rest of the checkout, which is its folder."""
+    package = Path(_staging.name) / "overlaybench"
+    for floor in ("instances", "heuristics", "models", "compare"):
+        shutil.copytree(
+            _ROOT / floor, package / floor, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True
+        )
+    shutil.copy(_ROOT / "__init__.py", package)
+    config.plugins["mkdocstrings"].config.handlers["python"]["paths"] = [_staging.name]
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages that are made from code."""
+    for path, text in _pages().items():
+        files.append(File.generated(config, path, content=text))
+    for drawn in _drawings():
+        path = f"constructions/{drawn.name}.svg"
+        if (stored := files.get_file_from_path(path)) is not None:
+            files.remove(stored)
+        files.append(File.generated(config, path, content=drawn.svg_file))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """Lead links to pages of the site; a link to a source file becomes its name."""
+    return _LINK.sub(lambda link: _led(link, page.file.src_uri), markdown)
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Show the roles of docstrings (``:func:``) as code."""
+    return _ROLE.sub(r"\1", html)
+
+
+def on_post_page(output: str, page: Page, **_: Any) -> str:
+    """Take the script that makes the search work without a server from the site, not from the network."""
+    return output.replace(_SHIM, "../" * page.file.url.count("/") + _WORKER)
+
+
+def on_post_template(output_content: str, **_: Any) -> str:
+    """The same for the page of addresses that do not exist."""
+    return output_content.replace(_SHIM, _WORKER)
+
+
+def _led(link: re.Match[str], page: str) -> str:
+    target, anchor = link["target"], link["anchor"] or ""
+    if ":" in target:
+        return link[0]
+    source = _ROOT if page in _OF_THE_ROOT.values() else (_ROOT / "docs" / page).parent
+    path = (source / target).resolve()
+    if not path.is_relative_to(_ROOT) or not path.exists():
+        return link[0]
+    name = path.relative_to(_ROOT).as_posix()
+    if name in _OF_THE_ROOT or name.startswith("docs/"):
+        up = "../" * page.count("/")
+        return f"{link['image']}[{link['text']}]({up}{_OF_THE_ROOT.get(name, name.removeprefix('docs/'))}{anchor})"
+    return f"`{name}`"
+
+
+def _pages() -> dict[str, str]:
+    pages = {page: (_ROOT / name).read_text(encoding="utf-8") for name, page in _OF_THE_ROOT.items()}
+    made: Mapping[str, Callable[[], Iterator[str]]] = {
+        "gallery.md": _gallery,
+        "refuted.md": _refuted,
+        "reference/commands.md": _commands,
+        "reference/python.md": _python,
+        "reference/problems.md": lambda: _entries("Problems", [*ob.KINDS.values(), *ob.PROBLEMS.values()]),
+        "reference/methods.md": _methods,
+        "reference/workloads.md": lambda: _entries("Workloads and constructions", ob.WORKLOADS.values()),
+    }
+    return pages | {path: "\n".join(lines()) + "\n" for path, lines in made.items()}
+
+
+def _commands() -> Iterator[str]:
+    yield "# Commands\n\nEvery command prints this with `--help`; `overlaybench completion` completes them.\n"
+    for name in SUMMARIES:
+        context = click.Context(cli, info_name="overlaybench")
+        command = cli.get_command(context, name)
+        assert command is not None
+        inner = click.Context(command, info_name=name, parent=context)
+        yield f"## {name}\n\n{_prose(command.help or '')}\n"
+        yield f"```\n{command.get_usage(inner).removeprefix('Usage: ')}\n```\n"
+        records = [record for each in command.get_params(inner) if (record := each.get_help_record(inner))]
+        yield from _table(("option", "meaning"), [(f"`{flags}`", _cell(text)) for flags, text in records])
+        yield f"Example:\n\n```\n{EXAMPLES[name]}\n```\n"
+
+
+def _python() -> Iterator[str]:
+    yield "# Python\n\nThe names of `import overlaybench as ob`. Each is imported at its first use.\n"
+    for title, chosen in (("Functions", str.islower), ("Types", lambda name: not (name.islower() or name.isupper()))):
+        yield f"## {title}\n"
+        yield from (f"::: overlaybench.{vars(ob)['_DEFINED_IN'][name]}.{name}\n" for name in ob.__all__ if chosen(name))
+    yield "## Catalogues\n\n`METHODS`, `PROBLEMS`, `WORKLOADS` and `KINDS` map names to what is listed under "
+    yield "[methods](methods.md), [problems and kinds](problems.md) and [workloads](workloads.md).\n"
+
+
+def _methods() -> Iterator[str]:
+    yield "# Methods\n\nAs `overlaybench list NAME` explains them, by the kind of instances that they take.\n"
+    for kind in ob.KINDS.values():
+        yield f"## {kind.name}\n\n{_cell(kind.summary)}.\n"
+        for method in ob.METHODS.values():
+            for one, member in zip(explain(method), method.members or (method,), strict=True):
+                if ob.PROBLEMS[member.problems[0]].kind == kind.name:
+                    yield from _entry(one, "###")
+
+
+def _entries(title: str, entries: Iterable[object]) -> Iterator[str]:
+    yield f"# {title}\n\nAs `overlaybench list NAME` explains them.\n"
+    for entry in entries:
+        for one in explain(entry):
+            yield from _entry(one)
+
+
+def _entry(one: Explanation, level: str = "##") -> Iterator[str]:
+    yield f"{level} {one.name}\n\n*{one.noun}*: {_cell(one.summary)}.\n"
+    yield "\n".join(f"* **{about}**: {_cell(text)}" for about, text in one.facts.items()) + "\n"
+    options = [(f"`{each.name}`", f"`{each.default}`", values_of(each), _cell(each.summary)) for each in one.options]
+    yield from _table(("parameter" if one.noun == "workload" else "option", "default", "values", "meaning"), options)
+    yield "```\n" + "\n".join(one.examples) + "\n```\n"
+
+
+def _refuted() -> Iterator[str]:
+    yield "# Where the papers are wrong\n"
+    yield f"The findings of [all claims](claims.md) whose verdict is “{Verdict.REFUTED}”, with their evidence.\n"
+    for outcome in outcomes_in(RECORD):
+        for finding in outcome.findings:
+            if finding.verdict is Verdict.REFUTED:
+                yield f"## {outcome.id}: {_cell(finding.subject)}\n\nClaim: {_cell(CLAIMS[outcome.id].statement)}.\n"
+                yield f"{_cell(finding.evidence)}\n\n```\noverlaybench claims {outcome.id} --quick\n```\n"
+
+
+def _gallery() -> Iterator[str]:
+    yield "# Gallery of constructions\n\nThe instances on which the papers' proofs rest, drawn from the code.\n"
+    for drawn in _drawings():
+        yield f"## {drawn.name}\n\n![{drawn.name}](constructions/{drawn.name}.svg)\n\n{_cell(drawn.caption)}\n"
+        yield f"```\noverlaybench generate {drawn.name} -o {drawn.name}.json\n```\n"
+
+
+@cache
+def _drawings() -> list[Any]:
+    return [construction_drawing(name) for name in DRAWN]
+
+
+def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    if lines:
+        yield "\n".join([f"| {' | '.join(heads)} |", f"|{' --- |' * len(heads)}", *lines, ""])
+
+
+def _cell(text: str) -> str:
+    return re.sub(r"([|<*])", r"\\\1", text).replace("\n", "<br>")
+
+
+def _prose(text: str) -> str:
+    """The text of a help page, whose marked paragraphs are shown as they are."""
+    paragraphs = text.split("\n\n")
+    return "\n\n".join(f"```\n{each[2:]}\n```" if each.startswith("\b\n") else each for each in paragraphs)

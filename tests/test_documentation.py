@@ -1,0 +1,142 @@
+"""The documentation: its commands parse, its walk-throughs run as written, and its site stands alone."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import click
+import pytest
+
+from overlaybench.compare.command_line import cli
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+WALKS = ("quick_start.md", "own_instances.md")
+
+
+def blocks(page: Path) -> Iterator[tuple[str, str, str]]:
+    """Each code block of a page: its language, its text, and the line of prose before it."""
+    text = page.read_text(encoding="utf-8")
+    for before, language, code in re.findall(r"([^\n]*)\n+```(\w*)\n(.*?)```", text, re.DOTALL):
+        yield language, code, before
+
+
+def commands_of(page: Path) -> list[str]:
+    joined = (code.replace("\\\n", " ") for language, code, _ in blocks(page) if language in ("", "sh", "console"))
+    lines = (line.strip() for code in joined for line in code.splitlines())
+    return [line for line in lines if line.startswith("overlaybench ")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.name))
+def test_every_command_line_of_a_page_parses(page: Path) -> None:
+    for line in commands_of(page):
+        words = shlex.split(re.split(r"\s(?:>|\||&&)\s|\s{3,}", line)[0], comments=True)[1:]
+        while words and "…" in words:
+            words.remove("…")
+        command = cli.get_command(click.Context(cli), words[0])
+        assert command is not None, line
+        try:
+            command.make_context(words[0], words[1:], resilient_parsing="[" in line)
+        except click.exceptions.Exit:
+            continue
+        except click.UsageError as error:
+            pytest.fail(f"{line}: {error}")
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.parametrize("name", WALKS)
+def test_a_walk_through_runs_as_written(name: str, tmp_path: Path) -> None:
+    page = ROOT / "docs" / name
+    for language, code, before in blocks(page):
+        if saved := re.search(r"[Ss]ave this as `([^`]+)`", before):
+            (tmp_path / saved[1]).write_text(code)
+        elif language == "python":
+            subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
+        elif language == "":
+            for line in code.splitlines():
+                if line.startswith("overlaybench "):
+                    words = [sys.executable, "-m", "overlaybench.compare", *shlex.split(line, comments=True)[1:]]
+                    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+                    assert done.returncode == 0, (line, done.stdout, done.stderr)
+
+
+class Links(HTMLParser):
+    """The addresses that a page links to, those that it loads, and the anchors that it has."""
+
+    def __init__(self, page: Path) -> None:
+        super().__init__()
+        self.linked: list[str] = []
+        self.loaded: list[str] = []
+        self.anchors: set[str] = set()
+        self.feed(page.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        self.anchors |= {given[name] for name in ("id", "name") if name in given}
+        if tag == "a" and "href" in given:
+            self.linked.append(given["href"])
+        elif tag in ("img", "script", "iframe", "source") and "src" in given:
+            self.loaded.append(given["src"])
+        elif tag == "link" and given.get("rel") in ("stylesheet", "icon", "preload"):
+            self.loaded.append(given["href"])
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Links]:
+    """The pages of the site, built as `make docs` does, but for running the notebooks."""
+    folder = tmp_path_factory.mktemp("site")
+    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "EXECUTE_NOTEBOOKS": "false"}
+    words = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    done = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return {page.resolve(): Links(page) for page in folder.rglob("*.html")}
+
+
+@pytest.mark.slow
+def test_the_site_loads_nothing_from_the_network(site: dict[Path, Links]) -> None:
+    assert len(site) > 20
+    loaded = {address for links in site.values() for address in links.loaded}
+    assert [address for address in loaded if urlsplit(address).netloc] == []
+    styles = next(iter(site)).parent.rglob("*.css")
+    assert [style for style in styles if re.search(r"(?:url|@import)\s*\(?[\"']?https?:", style.read_text())] == []
+
+
+@pytest.mark.slow
+def test_every_link_and_every_file_of_the_site_exists(site: dict[Path, Links]) -> None:
+    broken = []
+    for page, links in site.items():
+        if page.name == "404.html":
+            continue
+        for address in (*links.linked, *links.loaded):
+            target = urlsplit(address)
+            if target.scheme or target.netloc:
+                continue
+            file = (page.parent / unquote(target.path)).resolve() if target.path else page
+            file = file / "index.html" if file.is_dir() else file
+            anchored = file not in site or target.fragment in ("", *site[file].anchors, unquote(target.fragment))
+            if not file.exists() or not anchored:
+                broken.append(f"{page.name}: {address}")
+    assert broken == []
+
+
+@pytest.mark.slow
+def test_the_search_works_without_a_server(site: dict[Path, Links]) -> None:
+    playwright = pytest.importorskip("playwright.sync_api")
+    page_of_methods = next(page for page in site if page.name == "methods.html")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        page = browser.new_page()
+        page.goto(page_of_methods.as_uri())
+        page.fill("input.md-search__input", "RingPT")
+        page.wait_for_selector(".md-search-result__item")
+        assert "ring-per-topic" in page.locator(".md-search-result__list").inner_text().lower()
+        browser.close()
