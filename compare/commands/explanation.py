@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...instances.catalogue import KINDS, PROBLEMS, WORKLOADS
@@ -58,7 +58,7 @@ def explanations(name: str) -> list[Explanation]:
     A method of several kinds of problems has one explanation for each.
     """
     if ":" in name:
-        return explain(object_named(name, "plug-in", object))
+        return [_with_reference(one, name) for one in explain(object_named(name, "plug-in", object))]
     found = [
         one
         for catalogue in (PROBLEMS, KINDS, METHODS, WORKLOADS)
@@ -70,6 +70,12 @@ def explanations(name: str) -> list[Explanation]:
 
         found += explain(CLAIMS[name]) if name in CLAIMS else []
     return found
+
+
+def _with_reference(explanation: Explanation, reference: str) -> Explanation:
+    """The explanation with examples that name a plug-in by its reference."""
+    own_name = rf"(?<= ){re.escape(explanation.name)}(?= |$)"
+    return replace(explanation, examples=tuple(re.sub(own_name, reference, line) for line in explanation.examples))
 
 
 def explain(item: object) -> list[Explanation]:
@@ -118,8 +124,8 @@ def explain_workload(workload: Workload[Any]) -> Explanation:
     """A workload with its parameters."""
     given = " ".join(f"--{option.name.replace('_', '-')} {option.default}" for option in workload.parameters[:3])
     example = f"overlaybench generate {workload.name} {given} -o {_file(workload.kind)}"
-    facts = {"instances": workload.kind, "source": _with_papers(workload.source)}
-    return Explanation(workload.name, "workload", workload.summary, facts, workload.parameters, (example,))
+    facts = {"instances": workload.kind, "needs": workload.needs, "source": _with_papers(workload.source)}
+    return Explanation(workload.name, "workload", workload.summary, _given(facts), workload.parameters, (example,))
 
 
 def explain_problem(problem: Problem[Any, Any]) -> Explanation:
@@ -130,7 +136,9 @@ def explain_problem(problem: Problem[Any, Any]) -> Explanation:
         "default method": problem.default_method,
         "source": _with_papers(problem.source),
     }
-    method = f"--method {problem.default_method} " if problem.default_method else ""
+    answering = (method.name for method in METHODS.values() if problem.name in method.problems)
+    chosen = problem.default_method or next(answering, "")
+    method = f"--method {chosen} " if chosen else ""
     examples = _examples(problem, f"{method}--time-limit 10")
     return Explanation(problem.name, "problem", f"minimise: {problem.summary}", _given(facts), (), examples)
 
