@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ...instances.errors import BadInput
 from ...instances.result import Status
 from .inputs import FILE, key_values
 
@@ -42,6 +43,8 @@ def command(folder: Path, where: tuple[str, ...], by: tuple[str, ...], output: P
     from ..studies.results import export, grouped, results, write_answers
 
     answers, common, all_runs = others["answers"], bool(others["common"]), bool(others["all_runs"])
+    if common and not by:
+        raise BadInput("--common: give --by as well, the columns whose groups are compared")
     rows = results(folder, key_values(where, "--where"), all_runs=all_runs)
     if isinstance(answers, Path):
         click.echo(f"{answers}: {write_answers(folder, rows, answers)} answers", err=True)
@@ -51,18 +54,18 @@ def command(folder: Path, where: tuple[str, ...], by: tuple[str, ...], output: P
         export(rows, output, by=by, bold=bool(others["bold"]))
         click.echo(f"{output}: {len(rows)} rows", err=True)
     elif answers is None:
-        _show(rows, by, all_runs=all_runs)
+        _show(rows, by, common=common, all_runs=all_runs)
 
 
-def _show(rows: pd.DataFrame, by: tuple[str, ...], *, all_runs: bool) -> None:
+def _show(rows: pd.DataFrame, by: tuple[str, ...], *, common: bool, all_runs: bool) -> None:
     from .outputs import show
 
     if not len(rows):
-        click.echo("no such runs")
+        click.echo("no instance that all groups answered" if common else "no such runs")
     elif by:
         show(_groups(rows))
         if (rows["instances"] < rows["of_instances"]).any():
-            click.echo("A mean is over the instances that its group answered; --common takes those that all answered.")
+            click.echo("Each mean is over the instances that its group answered; see --common.")
     else:
         failed = rows[rows["status"].isin([Status.FAILED, Status.SKIPPED])]
         show(_runs(rows, all_runs=all_runs), *([_failures(failed)] if len(failed) and sys.stdout.isatty() else []))

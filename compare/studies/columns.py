@@ -82,8 +82,15 @@ def researched(rows: pd.DataFrame) -> pd.DataFrame:
 def _spread(rows: pd.DataFrame, maps: Iterable[Mapping[str, object]]) -> pd.DataFrame:
     listed = list(maps)
     names = dict.fromkeys(name for each in listed for name in each)
-    columns = {name: pd.Series([each.get(name) for each in listed], rows.index) for name in names}
-    return pd.DataFrame(columns, index=rows.index)
+    return pd.DataFrame({name: _column([each.get(name) for each in listed], rows.index) for name in names}, rows.index)
+
+
+def _column(values: list[Any], index: pd.Index[Any]) -> pd.Series[Any]:
+    """The values as a column of one type: text where they have several, which Parquet does not take."""
+    types = {type(value) for value in values if value is not None}
+    if len(types) > 1 and not types <= {int, float}:
+        values = [None if value is None else str(value) for value in values]
+    return pd.Series(values, index)
 
 
 @lru_cache(maxsize=100_000)

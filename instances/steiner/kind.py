@@ -21,7 +21,7 @@ class Steiner(Kind[SteinerInstance, Overlay]):
     name, summary = "steiner", "a graph with edge costs and terminals; an answer is a tree"
     instance_type, default_problem = SteinerInstance, "steiner"
     endings, ending = (".stp",), ".stp"
-    sizes, measures = ("nodes", "edges", "terminals"), ("edges", "steiner_nodes")
+    sizes, measures = ("nodes", "links", "terminals"), ("edges", "steiner_nodes")
     shown = ("edges",)
 
     def read(self, path: Path, columns: Mapping[str, str]) -> LoadedInstance[SteinerInstance]:
@@ -31,7 +31,7 @@ class Steiner(Kind[SteinerInstance, Overlay]):
         write_stp(instance, path)
 
     def size(self, instance: SteinerInstance) -> dict[str, int]:
-        return {"nodes": instance.num_nodes, "edges": instance.num_edges, "terminals": instance.num_terminals}
+        return {"nodes": instance.num_nodes, "links": instance.num_edges, "terminals": instance.num_terminals}
 
     def read_answer(self, path: Path, instance: SteinerInstance) -> Overlay:
         return read_overlay(path, instance)

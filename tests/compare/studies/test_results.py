@@ -28,7 +28,7 @@ from overlaybench.compare.studies.spark_session import spark
 from overlaybench.compare.studies.spark_study import run_task
 from overlaybench.compare.studies.store import Plan, Store, StoredInstance
 from overlaybench.compare.studies.study import read_study
-from overlaybench.compare.studies.verification import _faults, rerun, verify
+from overlaybench.compare.studies.verification import Rerun, _faults, rerun, verify
 from overlaybench.instances.catalogue import PROBLEMS
 from overlaybench.instances.errors import BadInput
 from overlaybench.instances.overlay_files import read_overlay
@@ -169,9 +169,55 @@ def test_a_run_repeated_from_its_row_gives_the_same_row(own: Store, variant: str
 
 def test_a_repeated_run_shows_what_differs(own: Store) -> None:
     key = change(own, 3, value=99.0)
-    assert rerun(own.folder, key).differences == ["value"]
+    again = rerun(own.folder, key)
+    assert again.differences == ["value"]
+    before, now = again.values("value")
+    assert before == "99.0"
+    assert now != before
     with pytest.raises(BadInput, match="0 runs have a key starting with 'zz'"):
         rerun(own.folder, "zz")
+
+
+def test_an_amount_of_memory_is_no_difference() -> None:
+    before = {"reason": "memory: 1,612 MiB held, 1500 MiB allowed", "counters": '{"nodes": 3}', "peak_memory": 5.0}
+    after = before | {"reason": "memory: 1598 MiB held, 1500 MiB allowed", "peak_memory": 6.0}
+    assert Rerun(before, after).differences == []
+    assert Rerun(before, after | {"reason": "crash: 3 MiB"}).differences == ["reason"]
+
+
+def test_of_long_values_only_what_differs_is_shown() -> None:
+    counters = {"nodes": 3, "cuts": 5}
+    before = {"counters": json.dumps(counters), "answer": [0, 1, 1, 2], "reason": "x" * 1000}
+    after = {"counters": json.dumps(counters | {"cuts": 6}), "answer": [0, 1, 1, 3, 2, 3], "reason": ""}
+    run = Rerun(before, after)
+    assert run.differences == ["counters", "answer", "reason"]
+    assert run.values("counters") == ("{'cuts': 5}", "{'cuts': 6}")
+    assert run.values("answer") == ("4 numbers, from number 4: [2]", "6 numbers, from number 4: [3, 2, 3]")
+    assert len(run.values("reason")[0]) == 200
+
+
+@pytest.mark.parametrize(
+    ("where", "runs"),
+    [({"nodes": "5"}, 6), ({"nodes": "5.0"}, 6), ({"alpha": "0.5"}, 12), ({"exact": "true"}, 4), ({"nodes": "x"}, 0)],
+)
+def test_numbers_and_truths_are_found_however_they_are_written(store: Store, where: dict[str, str], runs: int) -> None:
+    assert len(results(store.folder, where)) == runs
+
+
+def test_parameters_options_and_ratios_are_columns_of_the_exports(store: Store, tmp_path: Path) -> None:
+    rows = results(store.folder)
+    export(rows, tmp_path / "rows.csv")
+    export(rows, tmp_path / "rows.parquet")
+    for back in (pd.read_csv(tmp_path / "rows.csv"), pd.read_parquet(tmp_path / "rows.parquet")):
+        assert set(back["subscriptions"]) == {2}
+        assert set(back["total_subscriptions"]) == {10, 12}
+        assert set(back["ties"].dropna()) == {"lowest", "random"}
+        exact = back[back["exact"]]
+        assert (exact["optimum"] == exact["value"]).all()
+        assert (back["ratio"] == back["value"] / back["bound"]).all()
+    by = grouped(rows, ["nodes", "variant"])
+    assert by["mean_ratio"].min() == 1.0
+    assert by["instances"].tolist() == by["of_instances"].tolist() == [2] * 6
 
 
 def test_status_shows_how_far_a_study_is(own: Store) -> None:
