@@ -25,6 +25,8 @@ class Workload(Generic[Instance]):
         Takes the parameters and `seed` as keywords and returns an instance.
     kind : str
         The kind of its instances.
+    needs : str
+        What it needs of the machine, such as a file of other software; "" for nothing.
 
     Examples
     --------
@@ -39,6 +41,7 @@ class Workload(Generic[Instance]):
     parameters: tuple[Option, ...]
     build: Callable[..., Instance]
     kind: str = "topics"
+    needs: str = ""
 
     def __repr__(self) -> str:
         return f"Workload({self.name}: {self.summary})"

@@ -64,7 +64,8 @@ def _workloads(kind: str = "") -> Iterator[RenderableType]:
     for workload in WORKLOADS.values():
         if kind in ("", workload.kind):
             parameters = defaults_of(workload.parameters)
-            add_row(rows, workload.name, workload.summary, workload.kind, parameters, workload.source)
+            law = f"{workload.summary}; needs {workload.needs}" if workload.needs else workload.summary
+            add_row(rows, workload.name, law, workload.kind, parameters, workload.source)
     yield rows
 
 

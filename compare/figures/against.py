@@ -118,7 +118,7 @@ def plot_table(runs: pd.DataFrame, plot: Plot) -> pd.DataFrame:
     points = _points(runs, plot)
     log = plot.y == "time"
     found = [
-        (*position, name, *_interval(values, log=log), asked)  # type: ignore[misc]
+        (*position, name, *_interval(values, log=log), asked)
         for position, group in points.groupby(["problem", "panel", "x"], sort=False)
         for name, values, asked in _columns(group, plot)
     ]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ...instances.method import Method
 from ..catalogue import METHODS
 
-Dashes = str | tuple[float, tuple[float, ...]]
+Dashes = Literal["-", "--", ":", "-."] | tuple[float, tuple[float, ...]]
 
 # Okabe and Ito's and Tol's colours, and a few between them, on white.
 _COLOURS = (

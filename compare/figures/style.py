@@ -181,7 +181,7 @@ def styled(options: FigureOptions | None = None) -> Iterator[None]:
         See :meth:`FigureOptions.settings`.
     """
     chosen = _CURRENT.get() if options is None else options
-    settings = chosen.settings()
+    settings: Mapping[Any, Any] = chosen.settings()
     token = _CURRENT.set(chosen)
     try:
         with mpl.rc_context():
@@ -263,9 +263,10 @@ def scaled(width: float, height: float) -> tuple[float, float]:
 
 def panel_title(axes: Axes, problem: str, detail: str, short: str = "") -> None:
     """Set a panel's title: problem and detail in one line or in two, or with the short detail, as they fit."""
-    panel = axes.get_subplotspec()
+    panel, figure = axes.get_subplotspec(), axes.get_figure(root=True)
     assert panel is not None
-    width = axes.figure.get_size_inches()[0] / panel.get_gridspec().ncols
+    assert figure is not None
+    width = float(figure.get_size_inches()[0]) / panel.get_gridspec().ncols
     enlarged = _TITLE * _CURRENT.get().font_size / FigureOptions.font_size
     joined = f"{problem}, {detail}" if detail else problem
     fitting = detail if not short or _fits(len(detail), width, enlarged) else short
@@ -364,5 +365,5 @@ def drawing(
 
 def _saved(figure: Figure, ending: str, **metadata: None) -> bytes:
     buffer = io.BytesIO()
-    figure.savefig(buffer, format=ending, **({"metadata": metadata} if metadata else {}))
+    figure.savefig(buffer, format=ending, metadata=metadata or None)
     return buffer.getvalue()

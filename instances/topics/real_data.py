@@ -1,0 +1,173 @@
+"""Real subscriptions that a machine has: films that people rated, and packages that depend on packages.
+
+Both depend on files of other software. Where these differ between machines, so do the instances, and their digests.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from ..errors import BadInput
+from ..option import Option
+from ..workload import Workload
+from .instance import TopicInstance
+
+_RATINGS = Path("data/mllib/als/sample_movielens_ratings.txt")
+_LISTS, _STATUS = Path("/var/lib/apt/lists"), Path("/var/lib/dpkg/status")
+_APT_HELPER = Path("/usr/lib/apt/apt-helper")
+_FIELD = re.compile(r"^(Package|Depends|Pre-Depends|Status): *(.*(?:\n[ \t].*)*)", re.MULTILINE)
+_FIRST_NAME = re.compile(r"(?:^|,)\s*([^\s,|(:\[<]+)")  # of "a (>= 1) | b, c:any": a and c
+_COMPRESSED = (".lz4", ".gz", ".xz", ".bz2", ".zst")
+
+
+def movielens_sample(*, seed: int, nodes: int, least_rating: int, ratings: Path | None = None) -> TopicInstance:
+    """Users of MovieLens (Harper and Konstan 2015), each subscribed to the films that they rated.
+
+    Parameters
+    ----------
+    seed : int
+        Of the sample.
+    nodes : int
+        How many users to sample; there are 30, with 44 to 57 ratings each of 100 films.
+    least_rating : int
+        The lowest rating (1 to 5) that is a subscription.
+    ratings : Path, optional
+        The file; by default the one inside pyspark.
+
+    Raises
+    ------
+    BadInput
+        If pyspark has no such file, the file is damaged, or fewer users gave such a rating.
+    """
+    file = _ratings_of_pyspark() if ratings is None else ratings
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+        rows = [[int(number) for number in line.split("::")] for line in lines]
+        rated = [(f"user{user}", f"film{film}") for user, film, rating, _ in rows if rating >= least_rating]
+    except OSError as error:
+        raise BadInput(f"movielens-sample: {file} cannot be read ({error.strerror}): install pyspark again") from None
+    except ValueError:
+        raise BadInput(
+            f"movielens-sample: {file} has other lines than user::film::rating: install pyspark again"
+        ) from None
+    instance = TopicInstance.from_pairs(*zip(*rated, strict=True))[0]
+    return _sampled(instance, nodes, seed, f"movielens-sample: users with a rating of {least_rating} or more")
+
+
+def _ratings_of_pyspark() -> Path:
+    found = find_spec("pyspark")
+    for folder in found.submodule_search_locations or () if found else ():
+        return Path(folder) / _RATINGS
+    raise BadInput("movielens-sample: its ratings are a file of pyspark, which is not installed: pip install pyspark")
+
+
+def debian_packages(
+    *, seed: int, nodes: int, packages: str, lists: Path = _LISTS, status: Path = _STATUS
+) -> TopicInstance:
+    """Debian packages, each subscribed to the packages that it depends on, of which at least two depend.
+
+    A dependency is a name in Depends or Pre-Depends, whatever its version; of alternatives the first counts.
+
+    Parameters
+    ----------
+    seed : int
+        Of the sample.
+    nodes : int
+        How many packages to sample.
+    packages : str
+        ``installed`` reads dpkg's status, ``available`` the lists that ``apt update`` left.
+    lists, status : Path
+        Where apt and dpkg have them.
+
+    Raises
+    ------
+    BadInput
+        If this is no Debian, apt has no lists, or there are fewer packages.
+
+    Notes
+    -----
+    The instances differ between machines and with every update. Cost O(size of the files): for the lists, one or two
+    seconds once a process.
+    """
+    instance = _dependencies(packages, lists, status)
+    return _sampled(instance, nodes, seed, f"debian-packages: {packages} packages with a common dependency")
+
+
+@lru_cache(maxsize=2)
+def _dependencies(packages: str, lists: Path, status: Path) -> TopicInstance:
+    """All packages with their dependencies."""
+    if packages == "installed":
+        if not status.is_file():
+            raise BadInput(f"debian-packages: {status} does not exist: this workload needs Debian or a relative of it")
+        files = [status]
+    else:
+        files = sorted(file for file in lists.glob("*_Packages*") if file.suffix in ("", *_COMPRESSED))
+        if not files:
+            raise BadInput(f"debian-packages: {lists} has no lists: run apt update, or choose packages=installed")
+    found = dict.fromkeys(pair for file in files for pair in _pairs(_text_of(file)))
+    depending = Counter(dependency for _, dependency in found)
+    shared = [pair for pair in found if depending[pair[1]] >= 2]
+    if not shared:
+        raise BadInput(f"debian-packages: {files[0]} names no dependency of two packages: choose another machine")
+    return TopicInstance.from_pairs(*zip(*shared, strict=True))[0]
+
+
+def _text_of(file: Path) -> str:
+    """The text of a list, which apt may have compressed."""
+    if file.suffix not in _COMPRESSED:
+        return file.read_text(encoding="utf-8", errors="replace")
+    try:
+        run = subprocess.run([_APT_HELPER, "cat-file", file], capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        raise BadInput(f"debian-packages: {file} cannot be read by {_APT_HELPER}: choose packages=installed") from None
+    return run.stdout.decode("utf-8", errors="replace")
+
+
+def _pairs(text: str) -> Iterator[tuple[str, str]]:
+    """(package, dependency) pairs of stanzas that start with Package; removed packages have none."""
+    package, installed = "", True
+    for field, value in _FIELD.findall(text):
+        if field == "Package":
+            package, installed = value.strip(), True
+        elif field == "Status":
+            installed = value.endswith(" installed")
+        elif installed:
+            yield from ((package, name) for name in _FIRST_NAME.findall(value))
+
+
+def _sampled(instance: TopicInstance, nodes: int, seed: int, counted: str) -> TopicInstance:
+    if nodes > instance.num_nodes:
+        raise BadInput(f"{counted} are {instance.num_nodes:,}, not {nodes:,}: choose nodes from 1 to that")
+    return instance.sample(nodes, seed)
+
+
+REAL_DATA: tuple[Workload[TopicInstance], ...] = (
+    Workload(
+        "movielens-sample",
+        "users and the films that they rated, a sample of 30 users and 100 films",
+        "MovieLens (Harper, Konstan 2015), in Apache Spark",
+        (
+            Option("nodes", 30, "|V|, a sample of the 30 users", least=1, most=30),
+            Option("least_rating", 1, "lowest rating that is a subscription", least=1, most=5),
+        ),
+        movielens_sample,
+        needs="pyspark's file of ratings",
+    ),
+    Workload(
+        "debian-packages",
+        "packages and the packages that they depend on",
+        "the Debian of this machine: other machines have other instances, with other digests",
+        (
+            Option("nodes", 50, "|V|, a sample of the packages", least=1, most=2**31 - 1),
+            Option("packages", "installed", "those of dpkg, or all of apt's lists", choices=("installed", "available")),
+        ),
+        debian_packages,
+        needs="Debian or a relative of it; `apt update` for packages=available",
+    ),
+)
