@@ -143,9 +143,17 @@ def test_the_example_is_listed_solved_and_studied_where_it_is_installed(bin_fold
     overlaybench = bin_folder / "overlaybench"
     assert "hub-per-topic" in run(overlaybench, "list", "least-relays", cwd=tmp_path)
     run(overlaybench, "generate", "topic-ring", "--nodes", "12", "--topics", "4", "-o", "ring.json", cwd=tmp_path)
-    solve = [overlaybench, "solve", "ring.json", "--problem", "least-relays", "--method", "hub-per-topic"]
+    solve: list[str | Path] = [
+        overlaybench,
+        "solve",
+        "ring.json",
+        "--problem",
+        "least-relays",
+        "--method",
+        "hub-per-topic",
+    ]
     assert "value 12" in run(*solve, "--option", "hub=random", cwd=tmp_path)
     assert "holds" in run(overlaybench, "claims", "HUB.1", "--quick", cwd=tmp_path)
-    study = [overlaybench, "study", EXAMPLE / "study.toml", "--out", "out", "--master", "local[1]"]
+    study: list[str | Path] = [overlaybench, "study", EXAMPLE / "study.toml", "--out", "out", "--master", "local[1]"]
     assert "12 runs: 10 feasible, 2 optimal" in run(*study, cwd=tmp_path)
     assert "12 runs: 10 feasible, 2 optimal" in run(*study, cwd=tmp_path)

@@ -12,9 +12,9 @@ from typing import Any
 
 from pyspark import SparkContext
 
-from ...instances.catalogue import Catalogue
+from ...instances.catalogue import PROBLEMS, WORKLOADS, Catalogue
 from ...instances.errors import BadInput
-from ..catalogue import METHODS, PROBLEMS, WORKLOADS
+from ..catalogue import METHODS
 from ..plug_in_code import plug_in_files
 
 _CATALOGUES: Mapping[str, Catalogue[Any]] = {"methods": METHODS, "problems": PROBLEMS, "workloads": WORKLOADS}
