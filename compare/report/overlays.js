@@ -112,6 +112,8 @@
     };
 
     fill(choice.instance, drawn.instances.map((one, index) => [String(index), `${one.title} (${one.digest})`]));
+    const telling = drawn.instances.findIndex(({ digest }) => trait(ofInstance(digest)[0], "ratio") > 1);
+    choice.instance.value = String(Math.max(telling, 0));  // the smallest on which the first heuristic is not optimal
     form.addEventListener("change", (event) => {
       if (event.target.name === "instance") choices();
       draw();

@@ -95,7 +95,8 @@
       .map((name) => ({ field: escapedField(name), title: name === "label" ? "method" : title(name) }));
     const formatTooltip = (facts, escape) => {
       const lines = Object.entries(facts).filter(([, value]) => value !== "" && value !== "null" && value != null);
-      const cells = ([name, value]) => `<tr><td class="key">${escape(name)}</td><td class="value">${escape(value)}</td></tr>`;
+      const short = (text) => (Number.isInteger(Number(text)) || Number.isNaN(Number(text)) ? text : Number(text).toPrecision(4));
+      const cells = ([name, value]) => `<tr><td class="key">${escape(name)}</td><td class="value">${escape(short(value))}</td></tr>`;
       return `<table>${lines.map(cells).join("")}</table>`;
     };
     const escapedField = (name) => name.replace(/[.[\]\\]/g, "\\$&");

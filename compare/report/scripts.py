@@ -32,8 +32,9 @@ def plot_library() -> Markup:
 
     file = cache_folder() / f"vega-{version('vl-convert-python')}.js"
     if not file.is_file():
+        script = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
         # A closing tag within a string of the script would end it.
-        script = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").replace("</script", "<\\/script").replace("<!--", "<\\!--")
+        script = script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
         atomic_write(file, lambda path: path.write_text(script, encoding="utf-8"))
     return Markup(file.read_text(encoding="utf-8"))
 
