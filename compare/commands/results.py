@@ -74,13 +74,17 @@ def _show(rows: pd.DataFrame, by: tuple[str, ...], *, common: bool, all_runs: bo
 def _runs(rows: pd.DataFrame, *, all_runs: bool) -> Table:
     versions = [name for name in ("code_version", "current") if all_runs and rows[name].nunique() > 1]
     names = [*_SHOWN[:4], *versions, *_SHOWN[4:]]
-    return _table(f"{len(rows)} runs", rows, names, [name for name in _IF_WIDE if name not in versions])
+    return _table(_counted(rows, "run"), rows, names, [name for name in _IF_WIDE if name not in versions])
 
 
 def _groups(rows: pd.DataFrame) -> Table:
     answered = [f"{some} of {of}" for some, of in zip(rows["instances"], rows["of_instances"], strict=True)]
     names = [name for name in rows.columns if name != "of_instances" and not name.startswith("mean_")]
-    return _table(f"{len(rows)} groups", rows.assign(instances=answered), [*names, *_MEANS], _MEANS_IF_WIDE)
+    return _table(_counted(rows, "group"), rows.assign(instances=answered), [*names, *_MEANS], _MEANS_IF_WIDE)
+
+
+def _counted(rows: pd.DataFrame, noun: str) -> str:
+    return f"{len(rows):,} {noun}" + ("s" if len(rows) != 1 else "")
 
 
 def _failures(failed: pd.DataFrame) -> Table:
@@ -118,5 +122,6 @@ def _cell(name: str, row: Mapping[Hashable, object]) -> str:
     if isinstance(value, float) and name.endswith("seconds"):
         return f"{value:.3g}"
     if isinstance(value, float):
-        return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else f"{value:.4g}"
+        plain = value.is_integer() or abs(value) >= 1e4
+        return f"{value:.0f}" if plain and abs(value) < 1e15 else f"{value:.4g}"
     return str(value)

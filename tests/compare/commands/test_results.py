@@ -1,0 +1,83 @@
+"""Results in a terminal and in a pipe."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+
+from overlaybench.compare.commands import results as command_of_results
+from overlaybench.compare.studies import results as study_results
+from overlaybench.compare.studies.columns import researched
+from overlaybench.instances.errors import BadInput
+from tests.compare.report_rows import frame, run
+
+REASON = "memory: 1612 MiB held, 1500 MiB allowed, and the solver had not ended by itself when it was asked to do so"
+RECIPE = json.dumps({"workload": "zipf", "parameters": {"nodes": 10, "subscriptions": 2}})
+LONG = "low-oda k=8 partitions=16 ties=random"
+
+
+def rows() -> pd.DataFrame:
+    """Runs of long names, of which one failed and one has no counterpart."""
+    stored = frame(
+        *(run(problem="content-shared-tree", method=method, recipe=RECIPE, cpu_seconds=0.1, value=1234567.0)
+          for method in ("migration", LONG)),
+        run(problem="content-mst", method="steiner-mixing", recipe=RECIPE, value=98.7654321, lower_bound=91.5),
+        run(problem="content-mst", method=LONG, recipe=RECIPE, status="failed", reason=REASON),
+    )  # fmt: skip
+    return researched(stored).assign(current=True)
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    monkeypatch.setattr(study_results, "results", lambda *given, **others: rows())
+    for name, value in {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}.items():
+        monkeypatch.setenv(name, value)
+    return monkeypatch
+
+
+def printed(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
+    command_of_results.command.main(["folder", *words], standalone_mode=False)
+    return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+
+
+@pytest.mark.parametrize("words", [[], ["--by", "problem", "--by", "variant"], ["--all"], ["--by", "nodes"]])
+def test_a_terminal_of_80_columns_shows_every_column_whole(
+    shown: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    shown.setattr("sys.stdout.isatty", lambda: True)
+    lines = printed(capsys, *words)
+    assert max(map(len, lines)) <= 80
+    text = "\n".join(lines)
+    assert "1234567" in text or "82307" in text
+    assert "ratio" in text
+    assert "…" not in text
+
+
+def test_a_failed_run_is_followed_by_its_reason(shown: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    shown.setattr("sys.stdout.isatty", lambda: True)
+    text = " ".join(" ".join(printed(capsys)).split())
+    assert "Failed or skipped" in text
+    for word in REASON.split():
+        assert word in text
+
+
+def test_a_pipe_gets_a_line_a_run_with_its_whole_key(
+    shown: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = printed(capsys)
+    assert [line.split()[0] for line in lines[2:]] == rows()["key"].tolist()
+    assert REASON in lines[-1]
+
+
+def test_groups_say_over_how_many_instances_their_means_are(
+    shown: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = printed(capsys, "--by", "problem", "--by", "variant")
+    (failed,) = [line for line in lines if "content-mst" in line and LONG in line]
+    assert "0 of 1" in failed
+    assert lines[-1] == "Each mean is over the instances that its group answered; see --common."
+    assert "0 of 1" not in "\n".join(printed(capsys, "--by", "problem", "--by", "variant", "--common"))
+    with pytest.raises(BadInput, match="--common: give --by as well"):
+        printed(capsys, "--common")
