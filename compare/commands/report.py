@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from ...instances.errors import BadInput
-from ...instances.topics.kind import TOPICS
-from ..studies.plot import MEASURES, Plot, plot_of, plots_of
-from ..studies.store import Store
+from ..studies.plot import MEASURES, Plot, plot_of
 from .figure_options import figure_options
 from .inputs import FILE, key_values
 
@@ -40,27 +37,10 @@ def command(
 
     The plots that the options choose take the place of those in the study's [report] table.
     """
-    from ..report.writing import write_report
+    from ..report.of_study import report_study
 
     plots = _plots({"x": x, "y": y, "group": group}, more)
-    store = Store.existing(folder)
-    plan = store.plan()
-    rows = store.rows(None if every else plan.keys)
-    notes = list(plan.notes)
-    if missing := len(set(plan.keys) - set(rows["key"])):
-        notes.append(f"{missing} of {len(plan.keys)} runs are missing: the same study command resumes.")
-    click.echo(
-        write_report(
-            folder,
-            rows,
-            partial(store.instance, kind=TOPICS),
-            title=plan.name,
-            spec=plan.spec,
-            notes=notes,
-            plots=plots or plots_of(plan.spec),
-            figure_options=figure_options,
-        )
-    )
+    click.echo(report_study(folder, all_runs=every, plots=plots, figure_options=figure_options))
 
 
 def _plots(first: dict[str, str | None], more: tuple[str, ...]) -> tuple[Plot, ...]:

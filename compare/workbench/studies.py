@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from ...instances.catalogue import KINDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,8 +71,13 @@ class StudyResults:
 
     folder: str | Path
 
-    def results(self, **where: object) -> StudyTable:
+    def results(self, *, all_runs: bool = False, **where: object) -> StudyTable:
         """Its finished runs, a row a run; keywords keep the rows with these values: ``problem="min-tco"``.
+
+        Parameters
+        ----------
+        all_runs : bool
+            Also the stored runs that are no longer in the study.
 
         Raises
         ------
@@ -81,19 +87,29 @@ class StudyResults:
         from ..studies.results import results
 
         texts = {column: f"{value:g}" if isinstance(value, float) else str(value) for column, value in where.items()}
-        return StudyTable(results(Path(self.folder).expanduser(), texts))
+        return StudyTable(results(self._path, texts, all_runs=all_runs))
+
+    def instance(self, digest: str, kind: str = "topics") -> Any:
+        """An instance of the study by its digest: the column ``instance`` of the results.
+
+        Raises
+        ------
+        BadInput
+            If it is not in the folder.
+        """
+        from ..studies.store import Store
+
+        return Store.existing(self._path).instance(digest, KINDS.named(kind))
 
     def report(self) -> Path:
         """Write its report (report.html, tables/ and figures/ in the folder) and return the path of the page."""
-        from ...instances.topics.kind import TOPICS
-        from ..report.writing import write_report
-        from ..studies.store import Store
+        from ..report.of_study import report_study
 
-        store = Store.existing(Path(self.folder).expanduser())
-        plan = store.plan()
-        load = partial(store.instance, kind=TOPICS)
-        rows = store.rows(plan.keys)
-        return write_report(store.folder, rows, load, title=plan.name, spec=plan.spec, notes=plan.notes)
+        return report_study(self._path)
+
+    @property
+    def _path(self) -> Path:
+        return Path(self.folder).expanduser()
 
     def _repr_html_(self) -> str:
         return self.results()._repr_html_()
