@@ -81,3 +81,9 @@ def test_the_examples_of_the_readme_run() -> None:
     assert examples("README.md")
     for code in examples("README.md"):
         defined(code)
+
+
+def test_the_examples_of_the_page_from_python_run_in_order(capsys: pytest.CaptureFixture[str]) -> None:
+    names = defined("\n".join(examples("docs/python.md")))
+    assert names["from_mapping"].num_subscriptions == 4
+    assert "array" not in capsys.readouterr().out
