@@ -14,7 +14,7 @@ from ...instances.brokers.dissemination import Dissemination
 from ...instances.brokers.network import BrokerNetwork
 from .draw_options import DrawOptions
 from .graph import GraphAxes, NodeLook, Positions, circle, dot, line
-from .topic_overlay import CENTRE, COMMON, HERE, PLAIN
+from .topic_overlay import CENTRE, COMMON, HERE, PLAIN, here
 
 _SOFT = "#0072B2"
 _FEW = 60
@@ -31,7 +31,7 @@ class BrokerTrees:
         self.links = [{(u, v) for u, v in answer.soft_links.tolist()} for answer in answers]
         self.common = set.intersection(*self.links) if answers else set()
 
-    def paint(self, axes: Axes, number: int, part: int) -> None:
+    def paint(self, axes: Axes, number: int, part: int = -1) -> None:
         """Draw the tree, and the soft links of the answer of this number if there is one, as arrows to the receiver."""
         graph, tree = GraphAxes(axes, self.positions), self.instance.tree
         graph.edges([(u, v) for u, v in tree.links.tolist()], PLAIN, 1.0)
@@ -67,7 +67,11 @@ class BrokerTrees:
         """The entries that explain the marks."""
         entries = [dot(CENTRE, "broker with subscriptions"), dot("white", "other broker"), line(PLAIN, "primary link")]
         if self.options.differences:
-            return [*entries, line(HERE, "soft link, not in all", style="--"), line(COMMON, "in all", style="--")]
+            return [
+                *entries,
+                line(HERE, f"soft link {here(self.answers)}", style="--"),
+                line(COMMON, "in all", style="--"),
+            ]
         return [*entries, *([line(_SOFT, "soft link", style="--")] if self.answers else [])]
 
 

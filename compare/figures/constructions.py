@@ -1,46 +1,123 @@
-"""Figures of the papers' constructions: the instance at a small size with overlays proven optimal."""
+"""Figures of the papers' constructions: the instance, with a greedy answer beside the optimum where they differ."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-import networkx as nx
 import numpy as np
-import numpy.typing as npt
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ...heuristics.topics.gm_m import extend_gm_m
+from ...heuristics.topics.kernels.ties import tie_order
+from ...heuristics.topics.partitions.conquer_and_combine import conquer_and_combine
+from ...heuristics.topics.partitions.division import Division
+from ...heuristics.topics.partitions.partition import Partition
 from ...instances.content.instance import ContentInstance
-from ...instances.content.overlay import ContentOverlay
 from ...instances.errors import BadInput
 from ...instances.overlay import Overlay
-from ...instances.result import Result
+from ...instances.result import Status
+from ...instances.topics.constructions import root_and_leaves
 from ...instances.topics.instance import TopicInstance
+from ...models.topics.single_node_tco import smallest_degree_of
 from ..catalogue import method_named, problem_named, workload_named
-from .style import INK, QUIET, TOPIC_COLOURS, Drawing, drawing, styled
+from .content_overlay import ContentOverlays
+from .draw_options import DrawOptions
+from .style import Drawing, drawing, styled
+from .subscriptions import SubscriptionMatrix
+from .topic_overlay import TopicOverlays
 
-# The parameters of each drawn construction, and the problem that its overlay solves ("" for content).
-DRAWN: Mapping[str, tuple[dict[str, Any], str]] = {
-    "greedy-merge-cuboid": ({"k": 3, "m": 4}, "min-tco"),
-    "minmax-oda-matchings": ({"n": 6}, "min-tco"),
-    "nested-subscriptions": ({"n": 8}, "2d-true"),
-    "weighted-nested-subscriptions": ({"n": 2}, "2d-true"),
-    "case-seven": ({"n": 8}, "2d-true"),
-    "binary-tree-of-topics": ({"h": 3}, "minmax-tco"),
-    "set-cover-single-node": ({"elements": 6, "sets": 4}, "min-tco"),
-    "set-cover-duplicated": ({"elements": 6, "sets": 3}, "minmax-tco"),
-    "set-cover-repeated": ({"elements": 4, "sets": 3}, "min-tco"),
-    "steiner-overlay": ({"nodes": 9, "edges": 12, "terminals": 4, "seed": 12}, ""),
-    "relay-star": ({"rim": 5}, ""),
-}
+_SECONDS = 60.0
+DEGREE_OF_V = "the degree of v"
+"""What P1, Lemma 5.2 minimises (SN-TCO): v is the last node."""
 _ROUTINGS = {"content-mst": "without relays", "content-steiner": "with relays"}
 
-Coordinates = npt.NDArray[np.float64]
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is drawn of a construction.
+
+    Attributes
+    ----------
+    parameters : mapping
+        Of the workload: the smallest size at which the two answers differ.
+    problem : str
+        "" for content, whose two routings are drawn; or `DEGREE_OF_V`.
+    method : str
+        The heuristic that the construction is about.
+    ties : str
+    answer : callable, optional
+        Builds the answer instead of a plain run of the method.
+    remark : str
+        What is special about that answer.
+    """
+
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    problem: str = ""
+    method: str = ""
+    ties: str = "lowest"
+    answer: Callable[[TopicInstance], Overlay] | None = None
+    remark: str = ""
+
+
+def _root_apart(instance: TopicInstance) -> Overlay:
+    """GM-M by parts, one of which has the root and the leaves of a binary tree of topics (P3, Lemma 8)."""
+    height = instance.num_nodes.bit_length() - 1
+    part_of = np.ones(instance.num_nodes, np.int32)
+    part_of[root_and_leaves(h=height)] = 0
+    division = Division(Partition(part_of, 2), np.arange(instance.num_nodes, dtype=np.int32))
+    return conquer_and_combine(instance, division, extend_gm_m, tie_order("lowest", 0)).overlay
+
+
+DRAWN: Mapping[str, Comparison] = {
+    "greedy-merge-cuboid": Comparison({"k": 3, "m": 2}, "min-tco", "gm"),
+    "minmax-oda-matchings": Comparison({"n": 4}, "min-tco", "minmax-oda"),
+    "nested-subscriptions": Comparison({"n": 3}, "2d-true", "cd-oda"),
+    "weighted-nested-subscriptions": Comparison({"n": 3}, "2d-true", "cd-oda-1"),
+    "case-seven": Comparison({"n": 6}, "2d-true", "cd-oda-2"),
+    "binary-tree-of-topics": Comparison(
+        {"h": 2}, "minmax-tco", "gm-m", answer=_root_apart, remark=" by parts, one with the root and the leaves,"
+    ),
+    "set-cover-single-node": Comparison({"elements": 5, "sets": 3, "seed": 5}, DEGREE_OF_V, "gm"),
+    "set-cover-duplicated": Comparison({"elements": 4, "sets": 3, "seed": 1}, "minmax-tco", "minmax-oda", "highest"),
+    "set-cover-repeated": Comparison({"elements": 4, "sets": 3, "seed": 3}, "min-tco", "gm"),
+    "steiner-overlay": Comparison({"nodes": 9, "edges": 12, "terminals": 4, "seed": 12}),
+    "relay-star": Comparison({"rim": 5}),
+}
+"""Every construction that has a figure."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The instance of a construction with the heuristic's answer and a proven optimal one, and their values."""
+
+    instance: TopicInstance
+    answers: tuple[Overlay, Overlay]
+    values: tuple[float, float]
+
+
+def pair_of(name: str) -> Pair:
+    """The instance of a topic construction, the heuristic's answer and a proven optimum."""
+    chosen, instance = DRAWN[name], _instance(name)
+    problem = problem_named("min-tco" if chosen.problem == DEGREE_OF_V else chosen.problem)
+    if chosen.answer is not None:
+        greedy = chosen.answer(instance)
+    else:
+        greedy = method_named(chosen.method).run(instance, problem, ties=chosen.ties).answer
+    if chosen.problem == DEGREE_OF_V:
+        degree, best = smallest_degree_of(instance, instance.num_nodes - 1)
+        return Pair(instance, (greedy, best), (float(greedy.degrees[-1]), degree))
+    optimum = method_named(problem.default_method).run(instance, problem, time_limit=_SECONDS)
+    if optimum.answer is None or optimum.value is None or optimum.status is not Status.OPTIMAL:
+        raise RuntimeError(f"no proven optimum of {name}: {optimum}")
+    return Pair(instance, (greedy, optimum.answer), (problem.value(instance, greedy), optimum.value))
 
 
 def construction_drawing(name: str) -> Drawing:
-    """A construction at a small size with an overlay proven optimal; for content, one for each of two routings.
+    """A construction at a small size: for topics the subscriptions, the heuristic's answer and a proven optimum.
+
+    For content, overlays of proven least cost for two routings.
 
     Raises
     ------
@@ -49,106 +126,55 @@ def construction_drawing(name: str) -> Drawing:
     """
     if name not in DRAWN:
         raise BadInput(f"no figure of '{name}': choose one of {', '.join(DRAWN)}")
-    parameters, problem = DRAWN[name]
-    workload = workload_named(name)
-    instance = workload.generate(**{"seed": 1, **parameters})
+    parameters = DRAWN[name].parameters
     with styled():
-        if problem:
-            page, shown = _topics(instance, problem)
-        else:
-            page, shown = _content(instance)
+        page, shown = _topics(name) if DRAWN[name].problem else _content(_instance(name))
         values = ", ".join(f"{key} = {value}" for key, value in parameters.items())
-        return drawing(page, name, f"{workload.source}, `{name}` with {values}: {shown}.")
+        return drawing(page, name, f"{workload_named(name).source}, `{name}` with {values}: {shown}.")
 
 
-def _topics(instance: TopicInstance, problem: str) -> tuple[Figure, str]:
-    """The subscriptions as a matrix beside the overlay."""
-    best = _solved(instance, problem)
-    page = Figure(figsize=(6.2, 2.6), layout="constrained")
-    matrix, circle = page.subplots(1, 2, width_ratios=(1.5, 1))
-    _subscriptions(matrix, instance)
-    _overlay(circle, instance, best.answer)
-    shown = f"and an overlay of value {best.value:g} for {problem} ({best.status})"
-    return page, f"{instance.num_nodes} nodes, {instance.num_topics} topics, {shown}"
+def _instance(name: str) -> Any:
+    return workload_named(name).generate(**{"seed": 1, **DRAWN[name].parameters})
 
 
-def _solved(instance: Any, problem: str) -> Result[Any]:
-    exact = method_named("cp-sat" if problem.startswith("2d-") else "branch-and-cut")
-    return exact.run(instance, problem_named(problem), time_limit=60.0)
-
-
-def _subscriptions(axes: Axes, instance: TopicInstance) -> None:
-    interest = np.zeros((instance.num_nodes, instance.num_topics))
-    for node in range(instance.num_nodes):
-        interest[node, instance.topics_of(node)] = 1
-    axes.imshow(1 - interest, cmap="gray", aspect="auto", interpolation="nearest", vmin=-0.3, vmax=1)
-    axes.set_yticks(range(instance.num_nodes), [instance.node_label(v) for v in range(instance.num_nodes)])
-    axes.tick_params(axis="y", labelsize=min(6.5, 90 / instance.num_nodes))
-    axes.set_xlabel(f"{instance.num_topics} topics")
-    axes.set_xticks([])
-    axes.grid(visible=False)
-
-
-def _overlay(axes: Axes, instance: TopicInstance, overlay: Overlay | None) -> None:
-    x, y = _circle(instance.num_nodes)
-    for u, v in [] if overlay is None else overlay.edges.tolist():
-        axes.plot([x[u], x[v]], [y[u], y[v]], color=QUIET, linewidth=0.8, zorder=1)
-    axes.scatter(x, y, s=14, color=TOPIC_COLOURS[1], zorder=2)
-    for node in range(instance.num_nodes):
-        _text(axes, instance.node_label(node), 1.15 * x[node], 1.15 * y[node])
-    _frame(axes, 1.35)
+def _topics(name: str) -> tuple[Figure, str]:
+    """The subscriptions as a matrix beside the two overlays on one circle, of which the differences are marked."""
+    chosen, pair = DRAWN[name], pair_of(name)
+    panels = TopicOverlays(
+        pair.instance,
+        pair.answers,
+        DrawOptions(differences=True, circle=True, centres=chosen.problem.startswith("2d-")),
+    )
+    page = Figure(figsize=(7.2, 2.9), layout="constrained")
+    matrix, *circles = page.subplots(1, 3, width_ratios=(1.1, 1, 1))
+    SubscriptionMatrix(pair.instance).paint(matrix)
+    matrix.set_title("subscriptions")
+    ties = "" if chosen.ties == "lowest" else f" with ties={chosen.ties}"
+    value, optimum = pair.values
+    titles = f"{chosen.method}: {value:g}", f"optimum: {optimum:g}"
+    for number, (axes, title) in enumerate(zip(circles, titles, strict=True)):
+        panels.paint(axes, number)
+        axes.set_title(title)
+    page.legend(handles=panels.legend(), loc="outside lower right", ncols=3)
+    shown = (
+        f"{pair.instance.num_nodes} nodes, {pair.instance.num_topics} topics. For {chosen.problem}, "
+        f"{chosen.method}{ties}{chosen.remark} gives {value:g}; the proven optimum is {optimum:g}. Edges that only one "
+        "of the overlays has are orange"
+    )
+    return page, shown
 
 
 def _content(instance: ContentInstance) -> tuple[Figure, str]:
     """The overlays without and with relays, side by side."""
-    page = Figure(figsize=(6.2, 2.8), layout="constrained")
-    for axes, (problem, title) in zip(page.subplots(1, 2), _ROUTINGS.items(), strict=True):
-        best = _solved(instance, problem)
+    page = Figure(figsize=(6.2, 3.2), layout="constrained")
+    solved = []
+    for name in _ROUTINGS:
+        problem = problem_named(name)
+        solved.append(method_named("cp-sat").run(instance, problem, time_limit=_SECONDS))
+    panels = ContentOverlays(instance, [one.answer for one in solved], DrawOptions())
+    for number, (title, best) in enumerate(zip(_ROUTINGS.values(), solved, strict=True)):
+        axes = page.add_subplot(1, 2, number + 1)
+        panels.paint(axes, number)
         axes.set_title(f"{title}: {best.value:g} ({best.status})")
-        if best.answer is not None:
-            _brokers(axes, instance, best.answer)
-    return page, "overlays of proven least cost for content-mst and for content-steiner. Filled are brokers with users"
-
-
-def _brokers(axes: Axes, instance: ContentInstance, overlay: ContentOverlay) -> None:
-    """The brokers on a circle; b0 of a star is its centre."""
-    count = instance.num_brokers
-    x, y = _circle(count)
-    if instance.broker_label(0) == "b0":
-        x, y = (np.append(0.0, rim) for rim in _circle(count - 1))
-    used = sorted(set(overlay.brokers.tolist()))
-    for a, b in _links(instance, overlay, used):
-        axes.plot([x[a], x[b]], [y[a], y[b]], color=QUIET, linewidth=1, zorder=1)
-        _text(axes, f"{instance.core[a, b]:g}", 0.5 * (x[a] + x[b]), 0.5 * (y[a] + y[b]))
-    filled = [TOPIC_COLOURS[1] if b in used else "white" for b in range(count)]
-    axes.scatter(x, y, s=20, c=filled, edgecolors=TOPIC_COLOURS[1], zorder=2)
-    for b in range(count):
-        users = " ".join(instance.user_label(u) for u in np.flatnonzero(overlay.brokers == b).tolist())
-        label = f"{instance.broker_label(b)} {users}".strip()
-        _text(axes, label, 1.2 * x[b], 1.2 * y[b] + (0.15 if x[b] == y[b] == 0 else 0))
-    _frame(axes, 1.5)
-
-
-def _links(instance: ContentInstance, overlay: ContentOverlay, used: list[int]) -> Iterable[tuple[int, int]]:
-    if overlay.trees:
-        return [link for tree in overlay.trees for link in tree.links]
-    graph: nx.Graph[int] = nx.Graph()
-    graph.add_weighted_edges_from((a, b, instance.core[a, b]) for a in used for b in used if a < b)
-    return list(nx.minimum_spanning_edges(graph, data=False))
-
-
-def _circle(count: int) -> tuple[Coordinates, Coordinates]:
-    """Points on the unit circle, clockwise from the top."""
-    angles = np.pi / 2 - 2 * np.pi * np.arange(count) / count
-    return np.cos(angles), np.sin(angles)
-
-
-def _text(axes: Axes, text: str, x: float, y: float) -> None:
-    axes.annotate(text, (x, y), ha="center", va="center", fontsize=5.5, color=INK)
-
-
-def _frame(axes: Axes, width: float) -> None:
-    axes.set_aspect("equal")
-    axes.set_xlim(-width, width)
-    axes.set_ylim(-1.35, 1.35)
-    axes.set_axis_off()
+    page.legend(handles=panels.legend(), loc="outside lower center", ncols=4)
+    return page, "overlays of proven least cost for content-mst and for content-steiner"

@@ -13,7 +13,7 @@ from ...instances.content.instance import ContentInstance
 from ...instances.content.overlay import ContentOverlay
 from .draw_options import DrawOptions
 from .graph import Edge, GraphAxes, NodeLook, circle, dot, layout, line
-from .topic_overlay import CENTRE, COMMON, HERE, PLAIN
+from .topic_overlay import CENTRE, COMMON, HERE, PLAIN, here
 
 _MOST_PRICES, _MOST_USERS = 24, 60
 _USER = "#E69F00"
@@ -33,7 +33,7 @@ class ContentOverlays:
         self.links = [set(links_of(instance, answer)) for answer in answers] or [set(near)]
         self.common = set.intersection(*self.links)
 
-    def paint(self, axes: Axes, number: int, part: int) -> None:
+    def paint(self, axes: Axes, number: int, part: int = -1) -> None:
         """Draw the brokers, and the answer of this number if there is one."""
         graph, instance = GraphAxes(axes, self.positions), self.instance
         links = sorted(self.links[number])
@@ -72,7 +72,7 @@ class ContentOverlays:
         if len(self.answers[0].brokers) <= _MOST_USERS:
             entries.append(line(_USER, "user"))
         if self.options.differences:
-            return [*entries, line(HERE, "link, not in all", 2.2), line(COMMON, "link in all")]
+            return [*entries, line(HERE, f"link {here(self.answers)}", 2.2), line(COMMON, "link in all")]
         return [*entries, line(PLAIN, "link with its price")]
 
 

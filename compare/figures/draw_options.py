@@ -23,6 +23,8 @@ class DrawOptions:
         Show edges that all answers have in grey, the others strong.
     topics : tuple of str
         Labels of topics that get a panel each, with their subscribers and the edges between these.
+    centres : bool
+        Mark the centres of stars, where every topic has one.
     degrees : bool
         Write the degree beside each node.
     circle : bool
@@ -46,6 +48,7 @@ class DrawOptions:
     by_topic: bool = False
     differences: bool = False
     topics: tuple[str, ...] = ()
+    centres: bool = True
     degrees: bool = False
     circle: bool = False
     title: str = ""

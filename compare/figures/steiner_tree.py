@@ -11,7 +11,7 @@ from ...instances.overlay import Overlay
 from ...instances.steiner.instance import SteinerInstance
 from .draw_options import DrawOptions
 from .graph import GraphAxes, NodeLook, circle, dot, layout, line
-from .topic_overlay import CENTRE, COMMON, HERE, PLAIN, edges_of
+from .topic_overlay import CENTRE, COMMON, HERE, PLAIN, edges_of, here
 
 _MOST_COSTS = 40
 
@@ -28,7 +28,7 @@ class SteinerTrees:
         self.positions = circle(instance.num_nodes) if options.circle else layout(instance.num_nodes, self.edges)
         self.common = set.intersection(*(set(edges_of(answer)) for answer in answers)) if answers else set()
 
-    def paint(self, axes: Axes, number: int, part: int) -> None:
+    def paint(self, axes: Axes, number: int, part: int = -1) -> None:
         """Draw the graph, and the answer of this number if there is one."""
         graph, instance = GraphAxes(axes, self.positions), self.instance
         graph.edges(self.edges, "#D5D5D5", 0.7 if graph.labelled else 0.4)
@@ -50,5 +50,5 @@ class SteinerTrees:
         """The entries that explain the marks."""
         entries = [dot(CENTRE, "terminal", "s"), dot("white", "other node"), line("#D5D5D5", "edge of the graph")]
         if self.options.differences:
-            return [*entries, line(HERE, "not in all", 2.4), line(COMMON, "in all trees", 2)]
+            return [*entries, line(HERE, here(self.answers), 2.4), line(COMMON, "in all trees", 2)]
         return [*entries, *([line(PLAIN, "tree", 2)] if self.answers else [])]

@@ -39,7 +39,7 @@ class TopicOverlays:
         self.topics = [self._topic(label) for label in options.topics]
         self.colours = topic_colours(instance)
         self.common = set.intersection(*(set(edges_of(answer)) for answer in answers))
-        self.centres = [star_centres(instance, answer) for answer in answers]
+        self.centres = [star_centres(instance, answer) if options.centres else [] for answer in answers]
 
     def _topic(self, label: str) -> int:
         labels = [self.instance.topic_label(t) for t in range(self.instance.num_topics)]
@@ -90,12 +90,17 @@ class TopicOverlays:
             return [line(TOPIC_COLOURS[1], label, 2.2), line("#DDDDDD", "other edge"), dot(CENTRE, "subscriber")]
         entries = topic_legend(self.instance, self.colours) if self.options.by_topic else []
         if self.options.differences and not self.options.by_topic:
-            entries += [line(HERE, "not in all", 2.2), line(COMMON, "in all overlays")]
+            entries += [line(HERE, here(self.answers), 2.2), line(COMMON, "in all overlays")]
         elif self.options.differences:
-            entries.append(line(HIGHLIGHT, "not in all", 5))
+            entries.append(line(HIGHLIGHT, here(self.answers), 5))
         if any(self.centres):
             entries.append(dot(CENTRE, "centre of a topic's star"))
         return entries
+
+
+def here(answers: Sequence[object]) -> str:
+    """How a legend calls edges that not all answers have."""
+    return "only here" if len(answers) == 2 else "not in all"
 
 
 def edges_of(overlay: Overlay) -> list[Edge]:

@@ -1,14 +1,19 @@
-"""The figures of constructions: every construction has one, and it is drawn the same twice."""
+"""The figures of constructions: each shows a heuristic beside the optimum where they differ, the same each time."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from overlaybench.compare.figures.constructions import DRAWN, construction_drawing
+from overlaybench.compare.catalogue import METHODS, problem_named
+from overlaybench.compare.figures.constructions import DEGREE_OF_V, DRAWN, construction_drawing, pair_of
+from overlaybench.instances.catalogue import WORKLOADS
 from overlaybench.instances.content.constructions import CONTENT_CONSTRUCTIONS
 from overlaybench.instances.errors import BadInput
 from overlaybench.instances.topics.constructions import CONSTRUCTIONS
 from overlaybench.instances.topics.set_cover import SET_COVER_CONSTRUCTIONS
+
+OF_TOPICS = [name for name, chosen in DRAWN.items() if chosen.problem]
 
 
 def test_every_construction_has_a_figure() -> None:
@@ -16,15 +21,43 @@ def test_every_construction_has_a_figure() -> None:
     assert set(DRAWN) == topics | {workload.name for workload in CONTENT_CONSTRUCTIONS}
 
 
+@pytest.mark.parametrize("name", OF_TOPICS)
+def test_the_heuristic_and_the_optimum_that_are_drawn_differ(name: str) -> None:
+    pair, problem = pair_of(name), DRAWN[name].problem
+    assert pair.values[0] > pair.values[1]
+    for overlay, value in zip(pair.answers, pair.values, strict=True):
+        judge = problem_named("min-tco" if problem == DEGREE_OF_V else problem)
+        assert not judge.violations(pair.instance, overlay)
+        found = overlay.degrees[-1] if problem == DEGREE_OF_V else judge.value(pair.instance, overlay)
+        assert found == value
+
+
+@pytest.mark.parametrize("name", ["greedy-merge-cuboid", "minmax-oda-matchings", "weighted-nested-subscriptions"])
+def test_they_do_not_differ_at_the_next_smaller_size(name: str) -> None:
+    chosen = DRAWN[name]
+    smallest = "k" if "k" in chosen.parameters else "n"
+    smaller = {**chosen.parameters, smallest: chosen.parameters[smallest] - 1}
+    instance, problem = WORKLOADS[name].generate(seed=1, **smaller), problem_named(chosen.problem)
+    greedy = METHODS[chosen.method].run(instance, problem)
+    assert greedy.value == METHODS[problem.default_method].run(instance, problem).value
+
+
 def test_a_figure_is_drawn_the_same_twice_and_says_what_is_proven() -> None:
     first, second = construction_drawing("case-seven"), construction_drawing("case-seven")
     assert first.svg_file == second.svg_file
-    assert "an overlay of value 8 for 2d-true (optimal)" in first.caption
+    assert "cd-oda-2 gives 7; the proven optimum is 6" in first.caption
     star = construction_drawing("relay-star")
     assert star.svg_file == construction_drawing("relay-star").svg_file
     assert "rim = 5" in star.caption
+    assert "without relays: 8 (optimal)" in star.svg
 
 
 def test_no_figure_of_that_name_is_bad_input() -> None:
     with pytest.raises(BadInput, match="no figure of 'gm'"):
         construction_drawing("gm")
+
+
+def test_the_worst_part_of_the_binary_tree_is_the_root_with_the_leaves() -> None:
+    pair = pair_of("binary-tree-of-topics")
+    root = np.flatnonzero(pair.answers[0].degrees == pair.values[0]).tolist()
+    assert 0 in root
