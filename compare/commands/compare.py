@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...instances.errors import BadInput
+from .figure_options import figure_options
 from .inputs import AS_JSON, FILE, key_values
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ _IGNORABLE, _MEASURES = ("options", "time_limit", "memory_limit"), ("ratio", "va
     type=FILE,
     help="Write .csv, .parquet, .tex or, with --paired, .svg, .pdf, .pgf, .png.",
 )
+@figure_options
 @AS_JSON
 def command(folder: Path, others: tuple[str, ...], paired: bool, **given: Any) -> None:
     """Compare the studies in FOLDER and OTHER run by run; or, with --paired, two or more METHODs in FOLDER.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from .inputs import key_values
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ..figures.style import FigureOptions
     from ..studies.paired import Paired
 
 _FIGURES = (".svg", ".pdf", ".pgf", ".png")
@@ -24,6 +26,8 @@ def compare_methods(folder: Path, methods: Sequence[str], **given: Any) -> None:
     """Compare methods on every problem that all of them answered, or on one; print it, or write it to files."""
     if given["versions"] or given["ignore"]:
         raise BadInput("--versions and --ignore are for two studies: leave them out with --paired")
+    if given["figure_options"].formats != ("svg", "pdf"):
+        raise BadInput("--formats: here the ending of the file after -o chooses the format")
     for file in given["output"]:
         if file.suffix not in (*_FIGURES, ".csv", ".parquet", ".tex"):
             raise BadInput(
@@ -32,7 +36,7 @@ def compare_methods(folder: Path, methods: Sequence[str], **given: Any) -> None:
     runs = _runs(folder, key_values(given["where"], "--where"))
     comparisons = _comparisons(runs, methods, given["problem"], given["measure"])
     for file in given["output"]:
-        _write(file, comparisons, runs)
+        _write(file, comparisons, runs, given["figure_options"])
         click.echo(str(file), err=True)
     if given["as_json"]:
         click.echo(json.dumps([_json(one) for one in comparisons], ensure_ascii=False))
@@ -83,17 +87,15 @@ def _show(comparisons: Sequence[Paired]) -> None:
             column = one.values[name]
             cells = [str(name), f"{column.mean():.4g}", f"{column.median():.4g}", str(best[name])]
             add_row(methods, *cells, *([f"{one.ranks[name]:.2f}"] if one.friedman else []))
-        heads = ("first − second", "mean [95% interval]", "median [95% interval]", "win/tie/loss", "p")
-        pairs = table("", *heads, *(["p, Holm"] if len(one.table) > 1 else []))
+        several = len(one.table) > 1
+        heads = ["first − second", "mean [95% interval]", "median [95% interval]", "w/t/l"]
+        pairs = table("", *heads, "p, Holm" if several else "p", if_wide=["p, one pair"] if several else [])
         for pair in one.table.itertuples():
-            cells = [
-                f"{pair.first} − {pair.second}",
-                _estimate(pair.mean, pair.mean_low, pair.mean_high),
-                _estimate(pair.median, pair.median_low, pair.median_high),
-                f"{pair.wins}/{pair.ties}/{pair.losses}",
-                f"{pair.p:.2g}",
-            ]
-            add_row(pairs, *cells, *([f"{pair.p_holm:.2g}"] if len(one.table) > 1 else []))
+            mean = _estimate(pair.mean, pair.mean_low, pair.mean_high)
+            median = _estimate(pair.median, pair.median_low, pair.median_high)
+            counts = f"{pair.wins}/{pair.ties}/{pair.losses}"
+            name = f"{pair.first} − {pair.second}"
+            add_row(pairs, name, mean, median, counts, f"{pair.p_holm:.2g}", f"{pair.p:.2g}")
         show(methods, pairs, Text(f"{explained(one)}\n"))
     show(Text(HOW_TO_READ))
 
@@ -102,14 +104,14 @@ def _estimate(middle: float, low: float, high: float) -> str:
     return f"{middle:.3g}" + (f" [{low:.3g}, {high:.3g}]" if low == low else "")
 
 
-def _write(file: Path, comparisons: Sequence[Paired], runs: pd.DataFrame) -> None:
+def _write(file: Path, comparisons: Sequence[Paired], runs: pd.DataFrame, options: FigureOptions) -> None:
     import pandas as pd
 
     from ...instances.files import atomic_write
     from ..studies.results import export
 
     if file.suffix in _FIGURES:
-        data = _drawn(comparisons, runs, file.suffix.removeprefix("."))
+        data = _drawn(comparisons, runs, replace(options, formats=(file.suffix.removeprefix("."),)))
         atomic_write(file, lambda path: path.write_bytes(data))
     elif file.suffix == ".tex":
         text = "\n".join(_latex(one) for one in comparisons)
@@ -119,14 +121,14 @@ def _write(file: Path, comparisons: Sequence[Paired], runs: pd.DataFrame) -> Non
         export(pd.concat(tables, ignore_index=True), file)
 
 
-def _drawn(comparisons: Sequence[Paired], runs: pd.DataFrame, ending: str) -> bytes:
+def _drawn(comparisons: Sequence[Paired], runs: pd.DataFrame, options: FigureOptions) -> bytes:
     from ..figures.paired import paired_drawing, paired_image
-    from ..figures.style import FigureOptions, method_styles
+    from ..figures.style import method_styles
 
-    styles = method_styles(runs)
+    styles, (ending,) = method_styles(runs), options.formats
     if ending == "png":
-        return paired_image(comparisons, styles)
-    return paired_drawing(comparisons, styles, FigureOptions(formats=(ending,))).files[ending]
+        return paired_image(comparisons, styles, replace(options, formats=("svg",)))
+    return paired_drawing(comparisons, styles, options).files[ending]
 
 
 def _latex(one: Paired) -> str:

@@ -16,7 +16,7 @@ from ..studies.plot import MEASURES
 from .all_runs import draw_profile
 from .style import DEFAULT_OPTIONS, INK, QUIET, Drawing, FigureOptions, Style, drawing, ratio_axis, styled
 
-_PANEL_WIDTH, _PANEL_HEIGHT, _PAIR_HEIGHT, _LEAST_WIDTH = 2.6, 2.0, 0.24, 2.2
+_PANEL_WIDTH, _PANEL_HEIGHT, _ROW_HEIGHT, _LEAST_WIDTH = 2.6, 2.0, 0.24, 2.2
 
 Panel = Callable[[Axes, Paired, Mapping[str, Style]], None]
 
@@ -39,11 +39,13 @@ def paired_drawing(
         return drawing(_figure(comparisons, styles, options.width), "paired", _caption(comparisons))
 
 
-def paired_image(comparisons: Sequence[Paired], styles: Mapping[str, Style]) -> bytes:
+def paired_image(
+    comparisons: Sequence[Paired], styles: Mapping[str, Style], options: FigureOptions = DEFAULT_OPTIONS
+) -> bytes:
     """The same figure as PNG."""
     buffer = io.BytesIO()
-    with styled():
-        _figure(comparisons, styles, 0.0).savefig(buffer, format="png", dpi=200, metadata={"Software": None})
+    with styled(options):
+        _figure(comparisons, styles, options.width).savefig(buffer, format="png", dpi=200, metadata={"Software": None})
     return buffer.getvalue()
 
 
@@ -52,22 +54,27 @@ def _figure(comparisons: Sequence[Paired], styles: Mapping[str, Style], width: f
     kinds += [_profile] if all((one.values.to_numpy() > 0).all() for one in comparisons) else []
     kinds += [_ranks] if any(one.values.shape[1] > 2 for one in comparisons) else []
     panels = [(kind, one) for one in comparisons for kind in kinds]
-    shares = [1.35 if kind is not _profile else 1.0 for kind in kinds]
+    shares = [_SHARES[kind] for kind in kinds]
     width = width or _PANEL_WIDTH * sum(shares)
     columns = max(1, min(len(kinds), int(width / _LEAST_WIDTH)))
-    lines = -(-len(panels) // columns)
-    pairs = max(len(one.table) for one in comparisons)
-    height = max(_PANEL_HEIGHT, 0.7 + _PAIR_HEIGHT * pairs)
-    figure = Figure(figsize=(width, height * lines + 0.3), layout="constrained")
-    grid = figure.add_gridspec(lines, columns, width_ratios=shares if columns == len(kinds) else None)
-    for (kind, one), cell in zip(panels, grid, strict=False):
-        kind(figure.add_subplot(cell), one, styles)
+    rows = [panels[start : start + columns] for start in range(0, len(panels), columns)]
+    heights = [max(_height(kind, one) for kind, one in row) for row in rows]
+    figure = Figure(figsize=(width, sum(heights) + 0.3), layout="constrained")
+    ratios = shares if columns == len(kinds) else None
+    cells = figure.subfigures(len(rows), columns, squeeze=False, height_ratios=heights, width_ratios=ratios)
+    for number, (kind, one) in enumerate(panels):
+        kind(cells[divmod(number, columns)].add_subplot(), one, styles)
     handles = [
         Line2D([], [], color=styles[name].colour, linestyle=styles[name].dashes, linewidth=1.4, label=name)
         for name in dict.fromkeys(name for one in comparisons for name in one.values.columns)
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=max(1, int(width / 1.45)), handletextpad=0.4)
     return figure
+
+
+def _height(kind: Panel, comparison: Paired) -> float:
+    rows = {_differences: len(comparison.table), _ranks: 1.5 + comparison.values.shape[1] / 2, _profile: 0}[kind]
+    return max(_PANEL_HEIGHT, 0.7 + _ROW_HEIGHT * rows)
 
 
 def _differences(axes: Axes, comparison: Paired, styles: Mapping[str, Style]) -> None:
@@ -134,6 +141,10 @@ def _ranks(axes: Axes, comparison: Paired, styles: Mapping[str, Style]) -> None:
     axes.plot([1, 1 + min(apart, count - 1)], [-1.5, -1.5], color=INK, linewidth=0.8, marker="|", markersize=4)
     axes.text(1, -1.75, f"critical difference {apart:.2f}", ha="left", va="bottom")
     axes.set_title("mean rank (1 is best)", loc="left")
+
+
+_SHARES: Mapping[Panel, float] = {_differences: 1.35, _profile: 1.0, _ranks: 1.35}
+"""The widths of panels beside each other."""
 
 
 def _caption(comparisons: Sequence[Paired]) -> str:

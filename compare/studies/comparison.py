@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,7 +68,7 @@ def results_of_version(folder: Path, version: str, where: Mapping[str, str] | No
     """The rows that a code version has stored in a folder, planned or not; its first digits suffice."""
     rows = results(folder, all_runs=True)
     known = rows["code_version"].value_counts()
-    matching = [name for name in known.index if name.startswith(version)]
+    matching = [version] if version in known else [name for name in known.index if name.startswith(version)]
     if len(matching) != 1:
         listed = ", ".join(f"{name} ({runs} runs)" for name, runs in known.items())
         problem = "no code version begins" if not matching else "several code versions begin"
@@ -82,8 +82,8 @@ def compared(
     """Match the runs of two results by what they are.
 
     A run is its instance (by content), problem, method, options and limits. Seeds and keys do not count: repeats of one
-    run are matched by equal seeds first and then in order. Runs that are left are matched by the recipe of their
-    instance without its seed, and marked as redrawn.
+    run are matched by equal seeds first and then in order. Runs on instances that the other side does not have are
+    matched by the recipe of the instance without its seed, and marked as redrawn.
 
     Parameters
     ----------
@@ -100,13 +100,12 @@ def compared(
     """
     identity = [name for name in _IDENTITY if name not in ignore]
     sides = [_prepared(rows) for rows in (a, b)]
-    recipes = [*identity[1:], "shape"]
-    parts = []
-    for columns in ([*identity, "seed"], identity, recipes):
-        pairs, sides = _match(sides, columns)
-        parts.append(pairs.assign(redrawn=columns is recipes))
-    pairs = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
-    pairs = _judged(pairs, noise)
+    by_seed, sides = _match(sides, [*identity, "seed"])
+    in_order, sides = _match(sides, identity)
+    shared = set(a["instance"]) & set(b["instance"])
+    foreign, sides = _match(sides, ["shape", *identity[1:]], but=shared)
+    pairs = pd.concat([each for each in (by_seed, in_order, foreign) if len(each)] or [by_seed], ignore_index=True)
+    pairs = _judged(pairs.assign(redrawn=~pairs["instance"].isin(shared)), noise)
     only_a, only_b = (side.drop(columns=["shape", "order"], errors="ignore") for side in sides)
     return Comparison(pairs, only_a, only_b, tuple(_notes(pairs, sides, identity)))
 
@@ -126,9 +125,12 @@ def _shape(recipe: str) -> str:
     return json.dumps({name: value for name, value in fields.items() if name not in ("seed", "family")}, sort_keys=True)
 
 
-def _match(sides: list[pd.DataFrame], columns: list[str]) -> tuple[pd.DataFrame, list[pd.DataFrame]]:
-    """The pairs that agree in these columns, in order, and what remains of both sides."""
-    a, b = (side.assign(order=side.groupby(columns, dropna=False).cumcount()) for side in sides)
+def _match(
+    sides: list[pd.DataFrame], columns: list[str], but: Collection[str] = frozenset()
+) -> tuple[pd.DataFrame, list[pd.DataFrame]]:
+    """The pairs that agree in these columns, in order, and what remains of both sides; none on the instances `but`."""
+    chosen = (side[~side["instance"].isin(but)] for side in sides)
+    a, b = (side.assign(order=side.groupby(columns, dropna=False).cumcount()) for side in chosen)
     joined = a.merge(b, on=[*columns, "order"], suffixes=("_a", "_b"), how="inner")
     for name in (*_COMPARED, *_ABOUT):
         if name in columns:
@@ -161,7 +163,8 @@ def _steps(first: pd.Series[float], second: pd.Series[float], *, missing: float)
     """``better`` where the first number is lower than the second."""
     x, y = (side.fillna(missing).to_numpy(dtype=np.float64) for side in (first, second))
     with np.errstate(invalid="ignore"):
-        same = (x == y) | (np.abs(x - y) <= TOLERANCE * np.maximum(1.0, np.abs(y)))
+        near = np.isfinite(x) & np.isfinite(y) & (np.abs(x - y) <= TOLERANCE * np.maximum(1.0, np.abs(y)))
+    same = (x == y) | near
     return pd.Series(np.select([same, x < y], ["same", "better"], "worse"), first.index, dtype="object")
 
 
@@ -179,7 +182,7 @@ def summary(comparison: Comparison) -> pd.DataFrame:
     groups = ["problem", "variant", "redrawn"]
     matched = {name: _line(group) for name, group in comparison.pairs.groupby(groups)}
     for column, rows in (("only_a", comparison.only_a), ("only_b", comparison.only_b)):
-        for (problem, variant), runs in rows.groupby(["problem", "variant"]).size().items():  # type: ignore[misc]
+        for (problem, variant), runs in rows.groupby(["problem", "variant"]).size().items():
             at = (problem, variant, (problem, variant, False) not in matched and (problem, variant, True) in matched)
             matched.setdefault(at, _line(comparison.pairs.head(0)))[column] = runs
     table = pd.DataFrame([dict(zip(groups, at, strict=True)) | line for at, line in matched.items()])
@@ -233,8 +236,8 @@ def _notes(pairs: pd.DataFrame, sides: list[pd.DataFrame], identity: list[str]) 
     redrawn = int(pairs["redrawn"].sum())
     if redrawn:
         notes.append(
-            f"{redrawn} of {len(pairs)} pairs are on two draws of one recipe (the studies' seeds, or the workload's "
-            "code, differ): their values compare in the mean only"
+            f"{redrawn} of {len(pairs)} pairs are on two draws of one recipe (other seeds, a workload's changed "
+            "code or a changed file): their values compare in the mean only"
         )
     proofs = pairs[(pairs[["status_a", "status_b"]].isin([Status.OPTIMAL, Status.INFEASIBLE])).all(axis="columns")]
     differ = proofs[~proofs["redrawn"] & ((proofs["value"] != "same") | (proofs["status_a"] != proofs["status_b"]))]

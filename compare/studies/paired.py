@@ -22,7 +22,7 @@ Floats = npt.NDArray[np.float64]
 LEVEL = 0.05
 _EXACT_MOST, _PERMUTED_MOST = 50, 13
 HOW_TO_READ = (
-    "Lower is better: a negative difference is in favour of the first method, and a win is one of the first. "
+    "Lower is better: a negative difference is in favour of the first method. w/t/l: its wins, ties and losses. "
     "Intervals: 95%, bootstrap over instances. p: Wilcoxon signed-rank test, two-sided. A small p says that the "
     "difference is not chance on instances like these; it does not say that it is large, nor that it holds for other "
     "workloads. A large p does not prove that methods are equal."
@@ -137,7 +137,7 @@ def _label(runs: pd.DataFrame, name: str) -> str:
     for column in ("label", "variant", "method"):
         labels = sorted(set(runs.loc[runs[column] == name, "label"]))
         if len(labels) == 1:
-            return labels[0]
+            return str(labels[0])
         if labels:
             quoted = ", ".join(f"'{label}'" for label in labels)
             raise BadInput(f"method '{name}' has several variants or limits: name one of {quoted}")
@@ -246,14 +246,15 @@ def critical_difference(methods: int, instances: int, level: float = LEVEL) -> f
     """Nemenyi's critical difference of mean ranks: q √(k(k + 1) ÷ 6N), with q of the studentized range ÷ √2."""
     from scipy.stats import studentized_range
 
-    quantile = float(studentized_range.ppf(1 - level, methods, np.inf)) / np.sqrt(2)
-    return quantile * float(np.sqrt(methods * (methods + 1) / (6 * instances)))
+    quantile = studentized_range.ppf(1 - level, methods, np.inf) / np.sqrt(2)
+    return float(quantile * np.sqrt(methods * (methods + 1) / (6 * instances)))
 
 
 def explained(one: Paired) -> str:
     """The instances, what was left out, how the tests were computed, and the test of three or more methods."""
     left_out = ", ".join(f"{count} where {reason}" for reason, count in one.left_out.items())
-    different = one.table["instances"] - one.table["zeros"]
+    fewest = int((one.table["instances"] - one.table["zeros"]).min())
+    least = 0.5 ** max(fewest - 1, 0)
     sentences = [
         f"{len(one.values)} instances that all methods have, repeats averaged first"
         + (f"; left out: {left_out}." if left_out else "; none was left out."),
@@ -269,6 +270,6 @@ def explained(one: Paired) -> str:
             f"Nemenyi's critical difference of mean ranks at level {LEVEL:g} is {one.critical_difference:.2f}; "
             f"not told apart: {groups}."
         )
-    if 0.5 ** (different.min() - 1) > LEVEL:
-        sentences.append(f"With {different.min()} different pairs p cannot fall below {LEVEL:g}.")
+    if least > LEVEL:
+        sentences.append(f"With {fewest} different pairs p cannot fall below {least:.2g}.")
     return " ".join(sentences)

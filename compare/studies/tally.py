@@ -162,7 +162,7 @@ class Tally:
             if group in measured:
                 seconds = measured[group]
                 nearest = min(seconds, key=lambda other: abs(log(max(other, 1) / max(size, 1))))
-                scaled = seconds[nearest] * (max(size, 1) / max(nearest, 1)) ** _growth(seconds)
+                scaled = seconds[nearest] * float((max(size, 1) / max(nearest, 1)) ** _growth(seconds))
                 return min(scaled, kind.time_limit if kind.time_limit > 0 else inf)
         return None
 
