@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 
+from ...instances.errors import BadInput
+from ...instances.topics.kind import TOPICS
 from ..claims.hall_of_fame import HALL, add_case, worst_cases
 from ..claims.worst import WorstCase, search_worst_case
 from .inputs import AS_JSON, FILE
@@ -24,15 +27,37 @@ from .names import METHOD, PROBLEM_NAME
 @click.option("--seed", default=0, show_default=True, help="Of the local search.")
 @click.option("--ties", default="", help="The rule for ties [default: worst on up to 6 nodes, else lowest].")
 @click.option("--hall", type=FILE, default=Path("hall_of_fame.json"), show_default=True, help="Worst cases so far.")
+@click.option(
+    "--known", "only_known", is_flag=True, help="The worst case known of at most this size, without a search."
+)
+@click.option("-o", "--output", type=FILE, help="Write the instance to this file, which solve, draw and check read.")
 @AS_JSON
-def command(method: str, problem: str, hall: Path, as_json: bool, **search: Any) -> None:
+def command(
+    method: str, problem: str, hall: Path, only_known: bool, output: Path | None, as_json: bool, **search: Any
+) -> None:
     """Search for an instance on which a heuristic is far from the proven optimum."""
+    if output is not None and output.suffix not in (endings := (".json", *TOPICS.endings)):
+        raise BadInput(f"{output}: unknown ending '{output.suffix}': use {', '.join(endings)}")
     kept = (*worst_cases(HALL), *worst_cases(hall))
     known = [case for case in kept if (case.method, case.problem) == (method, problem)]
-    case = search_worst_case(method, problem, known=known, **search)
-    added = add_case(case, hall)
+    case = _worst_of(known, **search) if only_known else search_worst_case(method, problem, known=known, **search)
     click.echo(json.dumps({**asdict(case), "ratio": case.ratio}) if as_json else _text(case))
-    click.echo(f"overlaybench: {'added to' if added else 'not worse than the cases in'} {hall}", err=True)
+    if not only_known:
+        added = add_case(case, hall)
+        click.echo(f"overlaybench: {'added to' if added else 'not worse than the cases in'} {hall}", err=True)
+    if output is not None:
+        TOPICS.write(case.instance(), output)
+        click.echo(f"overlaybench: the instance is in {output}", err=True)
+
+
+def _worst_of(known: Sequence[WorstCase], *, nodes: int, topics: int, ties: str, **unused: Any) -> WorstCase:
+    """The known case of largest ratio of at most this size, under a rule for ties if one is named."""
+    fitting = [case for case in known if case.nodes <= nodes and len(case.topics) <= topics]
+    fitting = [case for case in fitting if ties in ("", case.ties)]
+    if not fitting:
+        sizes = ", ".join(sorted({f"{case.nodes} nodes and {len(case.topics)} topics" for case in known}))
+        raise BadInput(f"--known: no case of this size: {f'there are cases of {sizes}' if known else 'search for one'}")
+    return max(fitting, key=lambda case: case.ratio)
 
 
 def _text(case: WorstCase) -> str:
