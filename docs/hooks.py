@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import tempfile
@@ -27,13 +28,18 @@ _ROOT = Path(__file__).resolve().parents[1]
 _OF_THE_ROOT = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 _LINK = re.compile(r"(?P<image>!?)\[(?P<text>[^\]]*)\]\((?P<target>[^)#\s]+)(?P<anchor>#[^)]*)?\)")
 _ROLE = re.compile(r":(?:func|class|meth|mod|attr|data):(<code>)[.~]*")
+_LOADERS = re.compile(r'<!-- Load mathjax -->.*<script type="module">.*?</script>', re.DOTALL)
 _SHIM, _WORKER = "https://unpkg.com/iframe-worker/shim", "search_worker.js"
 _staging = tempfile.TemporaryDirectory(prefix="overlaybench-docs-")
 
 
 @event_priority(100)  # before mkdocstrings reads its settings
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Let mkdocstrings read a copy of the package without the rest of the checkout, which is its folder."""
+    """Let mkdocstrings read a copy of the package, without the rest of the checkout; quiet the notebooks' kernels."""
+    settings = Path(_staging.name) / "profile_default" / "ipython_kernel_config.py"
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_text("c.IPKernelApp.log_level = 40\n")  # of the notebooks' kernels: no warnings about ports
+    os.environ["IPYTHONDIR"] = _staging.name
     package = Path(_staging.name) / "overlaybench"
     for floor in ("instances", "heuristics", "models", "compare"):
         shutil.copytree(
@@ -62,8 +68,8 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
 
 
 def on_page_content(html: str, **_: Any) -> str:
-    """Show the roles of docstrings (``:func:``) as code."""
-    return _ROLE.sub(r"\1", html)
+    """Show the roles of docstrings (``:func:``) as code; drop the scripts of notebooks that load from the network."""
+    return _LOADERS.sub("", _ROLE.sub(r"\1", html))
 
 
 def on_post_page(output: str, page: Page, **_: Any) -> str:
@@ -114,7 +120,8 @@ def _commands() -> Iterator[str]:
         inner = click.Context(command, info_name=name, parent=context)
         yield f"## {name}\n\n{_prose(command.help or '')}\n"
         yield f"```\n{command.get_usage(inner).removeprefix('Usage: ')}\n```\n"
-        records = [record for each in command.get_params(inner) if (record := each.get_help_record(inner))]
+        options = [each for each in command.params if isinstance(each, click.Option)]
+        records = [record for each in options if (record := each.get_help_record(inner))]
         yield from _table(("option", "meaning"), [(f"`{flags}`", _cell(text)) for flags, text in records])
         yield f"Example:\n\n```\n{EXAMPLES[name]}\n```\n"
 

@@ -106,6 +106,7 @@ def test_the_site_loads_nothing_from_the_network(site: dict[Path, Links]) -> Non
     assert len(site) > 20
     loaded = {address for links in site.values() for address in links.loaded}
     assert [address for address in loaded if urlsplit(address).netloc] == []
+    assert [page.name for page in site if re.search(r"import\(\"https?:", page.read_text(encoding="utf-8"))] == []
     styles = next(iter(site)).parent.rglob("*.css")
     assert [style for style in styles if re.search(r"(?:url|@import)\s*\(?[\"']?https?:", style.read_text())] == []
 
