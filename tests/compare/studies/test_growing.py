@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -21,6 +22,7 @@ from overlaybench.compare.studies.store import Plan, Store, StoredInstance
 from overlaybench.compare.studies.study import Study, read_study
 from overlaybench.instances.errors import BadInput
 
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "results.md").read_text()
 SPEC = """
 name = "grows"
 [[instances]]
@@ -33,7 +35,8 @@ seeds = 2
 problems = ["min-tco"]
 methods = ["gm"]
 """
-MORE = SPEC.replace("seeds = 2", "seeds = 4").replace('["gm"]', '["low-oda", "gm"]').replace("[5, 6]", "[7, 6, 5]")
+METHODS_MORE = '["ring-per-topic", "gm"]'
+MORE = SPEC.replace("seeds = 2", "seeds = 4").replace('["gm"]', METHODS_MORE).replace("[5, 6]", "[7, 6, 5]")
 
 
 def study_of(text: str, folder: Path) -> Study:
@@ -108,18 +111,29 @@ def test_two_versions_of_the_code_are_told_apart(tmp_path: Path, monkeypatch: py
     assert set(everything[~everything["current"]]["key"]) == old
 
 
-def test_other_programs_find_the_present_rows_by_the_plan(tmp_path: Path) -> None:
+def test_other_programs_find_the_present_rows_as_the_page_says(tmp_path: Path) -> None:
     store = Store(tmp_path / "out")
     done(MORE, store)
     present, _ = done(SPEC.replace('workload = "zipf"', 'workload = "zipf"\nfamily = "renamed"'), store)
-    runs, plan = f"{store.runs}/*.parquet", store.folder / "plan.parquet"
-    asked = f"SELECT p.key, p.family, method FROM '{runs}' JOIN '{plan}' p USING (key)"
+    pages = {language: re.search(rf"```{language}\n(.*?)```", PAGE, re.DOTALL) for language in ("sql", "python")}
+    sql, pandas = (block[1].replace("DIR", str(store.folder)) for block in pages.values() if block)
+    means = f"{sql.strip().removesuffix(';')} ORDER BY ALL"
+    code = (
+        "import duckdb, json, sys\n"
+        "given = [duckdb.sql(each) for each in sys.argv[1].split(';')][-1].fetchall()\n"
+        "print(json.dumps([given, duckdb.sql('SELECT key, family FROM present').fetchall()]))"
+    )
     # In a process of its own: DuckDB complains of leaks when a process that imported it ends.
-    code = "import duckdb, json, sys; print(json.dumps(duckdb.sql(sys.argv[1]).fetchall()))"
-    said = subprocess.run([sys.executable, "-c", code, asked], capture_output=True, text=True, check=True).stdout
-    assert sorted(json.loads(said)) == sorted([key, "renamed", "gm"] for key in present)
-    joined = pd.read_parquet(store.runs)[["key", "method"]].merge(pd.read_parquet(plan), on="key")
-    assert set(joined["key"]) == present
+    said = subprocess.run([sys.executable, "-c", code, means], capture_output=True, text=True, check=True).stdout
+    grouped, rows = json.loads(said)
+    values = results(store.folder)["value"]
+    assert grouped == [["min-tco", "gm", values.mean(), 5.5]]
+    assert dict(rows) == dict.fromkeys(present, "renamed")
+    found: dict[str, pd.DataFrame] = {}
+    exec(pandas, found)
+    assert dict(zip(found["present"]["key"], found["present"]["family"], strict=True)) == dict.fromkeys(
+        present, "renamed"
+    )
 
 
 def test_runs_have_the_family_that_the_present_study_gives_them(tmp_path: Path) -> None:
