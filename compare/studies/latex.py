@@ -13,7 +13,7 @@ _LONG = 40
 _OF_RUNS = ("problem", "variant", "family", "status", "value", "bound", "ratio", "seconds")
 _LEFT_OUT = ("mean_lower_bound", "mean_cpu_seconds", "mean_peak_memory")
 _MEANS = ("mean_ratio", "mean_value", "mean_seconds")
-_GREEK = {"α": "alpha", "β": "beta", "λ": "lambda", "τ": "tau", "ρ": "rho"}
+_GREEK = {"α": "alpha", "β": "beta", "λ": "lambda", "μ": "mu", "ρ": "rho", "σ": "sigma", "τ": "tau", "χ": "chi"}
 _SIGNS = {"≤": "leq", "≥": "geq", "×": "times", "÷": "div", "±": "pm", "∞": "infty", "·": "cdot", "≈": "approx"}
 _TO_LATEX = str.maketrans(
     {sign: rf"\{sign}" for sign in "&%$#_{}"}

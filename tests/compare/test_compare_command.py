@@ -1,0 +1,168 @@
+"""``overlaybench compare``: two studies, two code versions, or methods on shared instances."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+
+from overlaybench.compare.commands.compare import command
+from overlaybench.compare.studies import parts
+from overlaybench.compare.studies.row import SCHEMA, table_of
+from overlaybench.compare.studies.store import Plan, Store
+from overlaybench.instances.errors import BadInput
+from tests.compare.report_rows import run
+
+SPEC = 'name = "by hand"\n'
+VALUES = {"gm": (12, 11, 10, 14, 13, 12), "low-oda": (12, 13, 12, 15, 15, 14), "gm-m": (20, 21, 22, 23, 24, 25)}
+
+
+def stored(folder: Path, rows: list[dict[str, Any]], planned: int | None = None) -> Path:
+    """A results folder that holds these rows; the first ones are planned."""
+    store = Store(folder)
+    store.open_for(SPEC)
+    store.write_plan(Plan("by hand", (), SPEC, [row["key"] for row in rows[:planned]]))
+    whole = [_row(row) for row in rows]
+    parts.write_part(table_of(whole), store.runs)
+    return folder
+
+
+def _row(row: dict[str, Any]) -> dict[str, Any]:
+    extra = {
+        "sizes": [(name, row[name]) for name in ("nodes", "topics", "subscriptions")],
+        "measures": [],
+        "cpu_seconds": 1.0,
+        "judge": "",
+        "versions": "{}",
+        "machine": "{}",
+        "started": "2026-01-01T00:00:00.000+00:00",
+    }
+    return {name: {**row, **extra}[name] for name in SCHEMA.names}
+
+
+def study(**given: Any) -> list[dict[str, Any]]:
+    return [
+        run(method=method, instance=f"{number:08x}", value=float(value), lower_bound=10.0, **given)
+        for method, values in VALUES.items()
+        for number, value in enumerate(values)
+    ]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Two studies that differ in one value and in their seeds, the second with a run more."""
+    folder = tmp_path_factory.mktemp("studies")
+    changed = study(seed=2)
+    changed[0] = run(method="gm", instance=f"{0:08x}", value=13.0, lower_bound=10.0, seed=2)
+    return stored(folder / "a", study()), stored(folder / "b", [*changed, run("low-tco", value=3.0)])
+
+
+def call(*words: object) -> Result:
+    return CliRunner().invoke(command, [str(word) for word in words])
+
+
+def test_two_studies_are_summarised_and_check_fails_where_a_value_is_worse(folders: tuple[Path, Path]) -> None:
+    done = call(*folders)
+    assert done.exit_code == 0
+    gm = next(line.split() for line in done.output.splitlines() if line.split()[:1] == ["gm"])
+    assert gm[:6] == ["gm", "6", "·", "·", "5", "1"]
+    assert "12 → 13" in done.output
+    assert "1 runs only in B" in done.output
+    assert call(*folders, "--check").exit_code == 1
+    assert call(*reversed(folders), "--check").exit_code == 0
+
+
+def test_json_is_one_object_without_nan(folders: tuple[Path, Path]) -> None:
+    data = json.loads(call(*folders, "--json").output)
+    assert (data["worse"], len(data["most_changed"])) == (True, 1)
+    assert sum(line["runs"] for line in data["summary"]) == 18
+    paired = json.loads(call(folders[0], "--paired", "gm", "low-oda", "gm-m", "--json").output)
+    assert [one["problem"] for one in paired] == ["min-tco"]
+    assert paired[0]["pairs"][0]["wins"] == 5
+    assert paired[0]["not_told_apart"] == [["gm", "low-oda"], ["low-oda", "gm-m"]]
+
+
+def test_two_code_versions_in_one_folder_are_compared(tmp_path: Path) -> None:
+    older = [
+        {**row, "key": f"{number:032x}", "code_version": "000aaa"} for number, row in enumerate(study(seconds=2.0))
+    ]
+    folder = stored(tmp_path / "both", [*study(), *older], planned=len(study()))
+    done = call(folder, "--versions", "000", "abc123")
+    assert "0.50 [0.50, 0.50]" in done.output
+    assert isinstance(call(folder, "--versions", "f", "abc").exception, BadInput)
+
+
+def test_methods_are_compared_with_intervals_tests_and_a_sentence_on_what_they_say(folders: tuple[Path, Path]) -> None:
+    output = call(folders[0], "--paired", "gm", "low-oda").output
+    assert "gm − low-oda" in output
+    assert "5/1/0" in output
+    assert "6 instances that all methods have, repeats averaged first; none was left out." in output
+    assert "A large p does not prove that methods are equal." in output
+
+
+def test_files_are_tables_latex_and_figures(folders: tuple[Path, Path], tmp_path: Path) -> None:
+    names = ("pairs.csv", "pairs.parquet", "pairs.tex", "figure.svg")
+    files = [tmp_path / name for name in names]
+    assert call(folders[0], "--paired", "gm", "low-oda", "gm-m", *(f"-o{file}" for file in files)).exit_code == 0
+    assert pd.read_csv(files[0])["wins"].tolist() == pd.read_parquet(files[1])["wins"].tolist() == [5, 6, 6]
+    assert r"gm & low-oda & -" in files[2].read_text()
+    assert "critical difference" in files[3].read_text()
+    studies = [tmp_path / f"runs.{ending}" for ending in ("csv", "parquet", "tex")]
+    assert call(*folders, *(f"-o{file}" for file in studies)).exit_code == 0
+    assert len(pd.read_csv(studies[0])) == len(pd.read_parquet(studies[1])) == 18
+    assert r"\toprule" in studies[2].read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "compare needs two folders"),
+        (("--paired", "gm"), "at least two"),
+        (("--paired", "gm", "nothing"), "unknown method 'nothing'"),
+        (("--paired", "gm", "low-oda", "--problem", "low-tco"), "unknown method 'gm'"),
+        (("--paired", "gm", "low-oda", "--versions", "1", "2"), "leave them out"),
+        (("--paired", "gm", "low-oda", "-o", "x.doc"), "unknown ending '.doc'"),
+        (("--paired", "gm", "low-oda", "--y", "degree"), "no instance has the measure 'degree'"),
+        (("nowhere",), "nowhere: holds no results"),
+        (("nowhere", "--versions", "1", "2"), "leave 'nowhere' out"),
+        (("nowhere", "--problem", "min-tco"), "--where problem="),
+    ],
+)
+def test_bad_input_says_what_is_wrong(folders: tuple[Path, Path], words: tuple[str, ...], message: str) -> None:
+    error = call(folders[0], *words).exception
+    assert isinstance(error, BadInput)
+    assert message in str(error)
+
+
+@pytest.mark.slow
+def test_figures_are_pdf_and_png_too_and_narrow_ones_have_one_column(
+    folders: tuple[Path, Path], tmp_path: Path
+) -> None:
+    files = [tmp_path / f"figure.{ending}" for ending in ("pdf", "png", "svg")]
+    words = (folders[0], "--paired", "gm", "low-oda", "gm-m", "--width", "3.4in")
+    assert call(*words, *(f"-o{file}" for file in files)).exit_code == 0
+    assert [file.read_bytes()[:4] for file in files[:2]] == [b"%PDF", b"\x89PNG"]
+    assert 'width="244.8pt"' in files[2].read_text()
+    assert isinstance(call(*words, "--formats", "pdf").exception, BadInput)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_the_latex_of_a_paired_comparison_compiles(folders: tuple[Path, Path], tmp_path: Path) -> None:
+    call(folders[0], "--paired", "gm", "low-oda", "gm-m", "-o", tmp_path / "pairs.tex")
+    call(*folders, "-o", tmp_path / "changes.tex")
+    text = r"\documentclass{article}\usepackage{booktabs}\begin{document}\input{pairs}\input{changes}\end{document}"
+    (tmp_path / "page.tex").write_text(text)
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex"],
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
