@@ -52,6 +52,7 @@ def judged_runs(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.Dat
         runs[name] = pd.to_numeric(runs[name]).astype(np.float64)
     pairs = proven(runs) if pairs is None else pairs
     runs.loc[runs["status"] == Status.FAILED, ["value", "lower_bound"]] = np.nan
+    runs.loc[runs["status"] == Status.SKIPPED, "seconds"] = np.nan
     runs["label"] = _labels(runs)
     runs = with_bounds(runs, pairs)
     runs["gap"] = relative_gaps(runs["value"], runs["lower_bound"])
@@ -88,7 +89,7 @@ def method_table(runs: pd.DataFrame, problem: str) -> pd.DataFrame:
         the `compared` runs, those with a ratio, on compared_instances), worst_run (an anchor), then of the runs whose
         instance has a proven optimum: versus_optimum (how many gave an answer), optimum_instances (theirs),
         mean_over_optimum and worst_over_optimum (ratios), reached;
-        proved (runs that proved their own answer optimal), failed, mean_seconds (over all runs, failed ones too).
+        proved (runs that proved their own answer optimal), failed, mean_seconds (over all runs but skipped ones).
     """
     columns = (
         *("method", "exact", "instances", "runs", "answered", "compared", "compared_instances", "mean_ratio"),

@@ -18,6 +18,7 @@ from ...instances.files import atomic_write
 from ...instances.kind import Kind
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.kind import TOPICS
+from ..catalogue import own_part
 from ..figures.against import default_plots, plot_drawing, plot_table
 from ..figures.all_runs import figures
 from ..figures.style import DEFAULT_OPTIONS, Drawing, FigureOptions, styled
@@ -132,7 +133,7 @@ def _fill(data: bytes, file: Path) -> None:
 def _content(study: page.StudyPage, title: str, spec: str, notes: Sequence[str]) -> dict[str, Any]:
     runs = study.runs
     study.keep("runs", runs[run_columns(runs)])
-    versions = sorted(runs["code_version"].unique())
+    versions = sorted(runs["code_version"].map(own_part).unique())
     if len(versions) > 1:
         notes = [*notes, f"The runs come from {len(versions)} versions of the code: {', '.join(versions)}."]
     content = {
