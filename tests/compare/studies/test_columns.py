@@ -25,7 +25,8 @@ def recipe(**given: Any) -> str:
 
 
 FILE = json.dumps({"family": "f", "seed": 0, "file": "/a.csv", "file_kind": "topics", "columns": {}, "sample": 0})
-ZIPF: dict[str, Any] = {"recipe": recipe(nodes=10, topics=4, subscriptions=2), "nodes": 10, "topics": 3, "subscriptions": 20}
+SIZES = {"nodes": 10, "topics": 3, "subscriptions": 20}
+ZIPF: dict[str, Any] = SIZES | {"recipe": recipe(nodes=10, topics=4, subscriptions=2)}
 
 
 def test_a_parameter_has_its_name_and_a_size_of_that_name_is_a_total() -> None:
