@@ -106,10 +106,11 @@ def _draw(request: _Request, instance: Any, problem: Problem[Any, Any]) -> None:
 
 def _draw_steps(request: _Request, instance: Any, problem: Problem[Any, Any]) -> None:
     from ..figures.draw_options import DrawOptions
-    from ..figures.stepping import SteppedOverlay, save_steps
+    from ..figures.stepping import SteppedOverlay, check_steps_path, save_steps
 
     if request.answers or len(request.methods) != 1:
         raise BadInput("--step shows the choices of one --method: give one, and no ANSWER")
+    check_steps_path(request.output)
     check_steps(method_asked(problem, request.methods[0]), instance)
     result = _solved(request, request.methods[0], instance, problem, trace=True)
     assert result.trace is not None

@@ -105,8 +105,7 @@ def save_steps(stepped: SteppedOverlay, path: Path, title: str) -> None:
     BadInput
         If the ending is another one, there are more than 300 frames, or the file cannot be written.
     """
-    if path.suffix:
-        check_ending(path, (".html", ".pdf"))
+    check_steps_path(path)
     if path.suffix == ".html":
         with styled(ON_PAGE):
             drawn = drawing(stepped.figure(), "drawing", "")
@@ -124,6 +123,12 @@ def save_steps(stepped: SteppedOverlay, path: Path, title: str) -> None:
         for number, frame in enumerate(frames, 1):
             data = drawing(frame, "step", "").svg_file
             atomic_write(path / f"{number:03}.svg", lambda file, data=data: file.write_bytes(data))  # type: ignore[misc]
+
+
+def check_steps_path(path: Path) -> None:
+    """Raise BadInput if steps cannot be written to a file of this ending."""
+    if path.suffix:
+        check_ending(path, (".html", ".pdf"))
 
 
 def _write_pages(stepped: SteppedOverlay, file: Path) -> None:

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain, combinations, combinations_with_replacement, permutations
 from pathlib import Path
 
@@ -95,3 +96,27 @@ def test_the_command_prints_the_case_and_keeps_it(tmp_path: Path) -> None:
 def test_an_exact_method_is_refused() -> None:
     with pytest.raises(BadInput, match="choose a heuristic"):
         search_worst_case("ilp", "min-tco", nodes=4, topics=4, time_limit=1)
+
+
+def test_worst_writes_an_instance_that_solve_draw_and_check_read(tmp_path: Path) -> None:
+    names = ["--method", "gm", "--problem", "min-tco"]
+    file, best, picture = (str(tmp_path / name) for name in ("worst.json", "best.json", "worst.svg"))
+    call = partial(CliRunner().invoke, cli, catch_exceptions=False)
+    assert call(["worst", *names, "--known", "--nodes", "4", "--topics", "4", "-o", file]).exit_code == 0
+    solved = json.loads(call(["solve", file, "--method", "gm", "--option", "ties=worst", "--json"]).output)
+    assert solved["value"] == 5
+    assert json.loads(call(["solve", file, "-o", best, "--json"]).output)["value"] == 4
+    assert call(["check", file, best]).exit_code == 0
+    assert call(["draw", file, best, "-o", picture]).exit_code == 0
+    assert Path(picture).read_text().startswith("<?xml")
+
+
+def test_worst_knows_no_case_of_three_nodes_and_no_file_of_another_kind(tmp_path: Path) -> None:
+    names = ["worst", "--method", "gm", "--problem", "min-tco"]
+    for words, match in (
+        (["--known", "--nodes", "3"], "no case of this size"),
+        (["--known", "-o", str(tmp_path / "worst.stp")], "unknown ending '.stp'"),
+    ):
+        with pytest.raises(BadInput, match=match):
+            CliRunner().invoke(cli, [*names, *words], catch_exceptions=False)
+    assert not list(tmp_path.iterdir())
