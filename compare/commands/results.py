@@ -79,7 +79,9 @@ def _runs(rows: pd.DataFrame, *, all_runs: bool) -> Table:
 
 def _groups(rows: pd.DataFrame) -> Table:
     answered = [f"{some} of {of}" for some, of in zip(rows["instances"], rows["of_instances"], strict=True)]
-    names = [name for name in rows.columns if name != "of_instances" and not name.startswith("mean_")]
+    empty = [name for name in ("failed", "optimal") if sys.stdout.isatty() and not rows[name].any()]
+    left_out = ("of_instances", *empty, *_MEANS, *_MEANS_IF_WIDE)
+    names = [name for name in rows.columns if name not in left_out]
     return _table(_counted(rows, "group"), rows.assign(instances=answered), [*names, *_MEANS], _MEANS_IF_WIDE)
 
 
