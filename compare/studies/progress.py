@@ -15,6 +15,7 @@ from rich.table import Column
 from rich.text import Text
 
 from ...instances.files import atomic_write, read_text
+from .notebook import NotebookBar, in_notebook
 from .tally import Tally
 
 _PLAIN_SECONDS, _SAVED_SECONDS = 15.0, 5.0
@@ -47,7 +48,8 @@ class Progress:
         self._line = ""
         self._console = Console(stderr=True)
         self._bar: bars.Progress | None = None
-        if not quiet and (self._console.is_terminal or self._console.is_jupyter):
+        self._notebook = NotebookBar(self._total) if in_notebook() and not quiet else None
+        if not quiet and self._console.is_terminal and not self._notebook:
             self._bar = bars.Progress(
                 bars.BarColumn(bar_width=None),
                 bars.TextColumn("{task.description}", table_column=Column(no_wrap=True)),
@@ -67,7 +69,9 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._bar:
+        if self._notebook:
+            self._notebook.clear()
+        elif self._bar:
             self._bar.stop()
         elif self._line:
             self._print(self._line)
@@ -83,7 +87,9 @@ class Progress:
             f"{done} of {self._total} runs done ({tally.failed} failed), {running} running, {left} left, "
             f"{clock(elapsed)} so far{', ' if about else ''}{about}"
         )
-        if self._bar:
+        if self._notebook:
+            self._notebook.show(done, self._line)
+        elif self._bar:
             self._bar.update(bars.TaskID(0), completed=done, description=self._fitting(tally, running, about))
         elif time.monotonic() - self._last >= _PLAIN_SECONDS:
             self._last = time.monotonic()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from html import escape
-from importlib import import_module
-from typing import Any, TypeVar
+from typing import TypeVar
+
+from ..studies.notebook import NotebookBar, in_notebook
 
 Item = TypeVar("Item")
 
@@ -21,23 +21,14 @@ def tracked(items: Sequence[Item], names: Sequence[str]) -> Iterator[Item]:
         yield from items
 
 
-def in_notebook() -> bool:
-    """Whether this process runs a notebook's cells."""
-    shell = sys.modules.get("IPython")
-    return shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
-
-
 def _in_notebook(items: Sequence[Item], names: Sequence[str]) -> Iterator[Item]:
-    ipython: Any = import_module("IPython.display")
-    show = ipython.HTML
-    output = ipython.display(show(""), display_id=True)
+    bar = NotebookBar(len(items))
     try:
         for done, (item, name) in enumerate(zip(items, names, strict=True)):
-            label = f"{escape(name)}, {done + 1} of {len(items)}"
-            output.update(show(f'<progress max="{len(items)}" value="{done}"></progress> {label}'))
+            bar.show(done, f"{name}, {done + 1} of {len(items)}")
             yield item
     finally:
-        output.update(show(""))
+        bar.clear()
 
 
 def _on_terminal(items: Sequence[Item], names: Sequence[str]) -> Iterator[Item]:
