@@ -365,5 +365,6 @@ def drawing(
 
 def _saved(figure: Figure, ending: str, **metadata: None) -> bytes:
     buffer = io.BytesIO()
-    figure.savefig(buffer, format=ending, metadata=metadata or None)
+    given: dict[str, Any] = {"metadata": metadata} if metadata else {}  # PGF takes none
+    figure.savefig(buffer, format=ending, **given)
     return buffer.getvalue()

@@ -1,0 +1,110 @@
+"""Real subscriptions: what is read, what counts as a subscription, and errors where the files are absent."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from overlaybench.instances.catalogue import WORKLOADS
+from overlaybench.instances.errors import BadInput
+from overlaybench.instances.topics import real_data
+from overlaybench.instances.topics.instance import TopicInstance
+from overlaybench.instances.topics.real_data import debian_packages, movielens_sample
+
+STATUS = """Package: editor
+Status: install ok installed
+Depends: libc6 (>= 2.34), libfonts | libfonts-old (<< 2),
+ runtime:any
+Description: not a Depends: shell
+
+Package: shell
+Status: install ok installed
+Pre-Depends: libc6, runtime [amd64]
+
+Package: gone
+Status: deinstall ok config-files
+Depends: libc6, libfonts
+
+Package: player
+Status: install ok installed
+Depends: libfonts (>= 1), codec
+"""
+
+
+def subscriptions(instance: TopicInstance) -> dict[str, list[str]]:
+    return {
+        instance.node_label(node): [instance.topic_label(int(topic)) for topic in instance.topics_of(node)]
+        for node in range(instance.num_nodes)
+    }
+
+
+def test_movielens_has_30_users_and_100_films() -> None:
+    instance = WORKLOADS["movielens-sample"].generate(seed=1)
+    assert (instance.num_nodes, instance.num_topics, instance.num_subscriptions) == (30, 100, 1501)
+    assert instance == WORKLOADS["movielens-sample"].generate(seed=2)
+    assert "film2" in subscriptions(instance)["user0"]
+
+
+def test_movielens_subscribes_users_to_films_rated_well_and_samples_users_by_seed() -> None:
+    whole, part = (movielens_sample(seed=3, nodes=nodes, least_rating=4) for nodes in (30, 12))
+    again, other = (movielens_sample(seed=seed, nodes=12, least_rating=4) for seed in (3, 4))
+    assert whole.num_subscriptions == 174
+    assert part == again
+    assert part != other
+    assert subscriptions(part).items() <= subscriptions(whole).items()
+
+
+def test_movielens_without_enough_users_or_its_file_is_bad_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(BadInput, match="users with a rating of 5 or more are 22, not 30"):
+        movielens_sample(seed=1, nodes=30, least_rating=5)
+    with pytest.raises(BadInput, match=r"ratings\.txt cannot be read .*install pyspark again"):
+        movielens_sample(seed=1, nodes=3, least_rating=1, ratings=tmp_path / "ratings.txt")
+    (tmp_path / "ratings.txt").write_text("0::2::3::1\n0,2,3,1\n")
+    with pytest.raises(BadInput, match="other lines than user::film::rating"):
+        movielens_sample(seed=1, nodes=1, least_rating=1, ratings=tmp_path / "ratings.txt")
+    monkeypatch.setattr(real_data, "find_spec", lambda name: None)
+    with pytest.raises(BadInput, match="pip install pyspark"):
+        movielens_sample(seed=1, nodes=3, least_rating=1)
+
+
+def test_packages_subscribe_to_what_two_installed_packages_depend_on(tmp_path: Path) -> None:
+    (tmp_path / "status").write_text(STATUS)
+    instance = debian_packages(seed=0, nodes=3, packages="installed", status=tmp_path / "status")
+    assert subscriptions(instance) == {
+        "editor": ["libc6", "libfonts", "runtime"],
+        "player": ["libfonts"],
+        "shell": ["libc6", "runtime"],
+    }
+
+
+def test_available_packages_are_those_of_all_lists_compressed_or_not(tmp_path: Path) -> None:
+    if not Path("/usr/lib/apt/apt-helper").exists():
+        pytest.skip("apt is not installed")
+    (tmp_path / "host_Packages").write_text("Package: a\nDepends: c\n\nPackage: b\nDepends: d\n")
+    (tmp_path / "other_Packages.gz").write_bytes(gzip.compress(b"Package: b\nDepends: c\n"))
+    (tmp_path / "host_InRelease").write_text("Package: e\nDepends: c\n")
+    instance = debian_packages(seed=0, nodes=2, packages="available", lists=tmp_path)
+    assert subscriptions(instance) == {"a": ["c"], "b": ["c"]}
+
+
+def test_packages_of_another_system_or_too_few_are_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="needs Debian"):
+        debian_packages(seed=0, nodes=2, packages="installed", status=tmp_path / "absent")
+    with pytest.raises(BadInput, match="run apt update"):
+        debian_packages(seed=0, nodes=2, packages="available", lists=tmp_path)
+    (tmp_path / "status").write_text(STATUS)
+    with pytest.raises(BadInput, match="are 3, not 4: choose nodes from 1"):
+        debian_packages(seed=0, nodes=4, packages="installed", status=tmp_path / "status")
+    (tmp_path / "small").write_text("Package: a\nDepends: b\n")
+    with pytest.raises(BadInput, match="names no dependency of two packages"):
+        debian_packages(seed=0, nodes=1, packages="installed", status=tmp_path / "small")
+
+
+def test_workloads_of_real_data_say_what_they_need() -> None:
+    assert "pyspark" in WORKLOADS["movielens-sample"].needs
+    assert "Debian" in WORKLOADS["debian-packages"].needs
+    assert not WORKLOADS["zipf"].needs
