@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ...instances.errors import BadInput
 from ...instances.problem import Problem
 from ...instances.result import Result
+from .figure_options import figure_options
 from .inputs import (
     FILE,
     PROBLEM_OF_KIND,
@@ -23,6 +25,9 @@ from .inputs import (
     problem_asked,
 )
 from .names import METHOD
+
+if TYPE_CHECKING:
+    from ..figures.style import FigureOptions
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,7 @@ class _Request:
     degrees: bool
     circle: bool
     step: bool
+    figure_options: FigureOptions
 
 
 @click.command("draw")
@@ -62,6 +68,7 @@ class _Request:
 @click.option("--circle", is_flag=True, help="Nodes on a circle rather than with few crossings.")
 @click.option("--step", is_flag=True, help="Each choice of a greedy method: .html (slider), .pdf (pages), or a folder.")
 @column_options
+@partial(figure_options, formats=False)
 def command(**arguments: Any) -> None:
     """Draw the instance in FILE, or ANSWERS to it side by side."""
     request = _Request(**arguments)
@@ -97,6 +104,7 @@ def _draw(request: _Request, instance: Any, problem: Problem[Any, Any]) -> None:
         topics=request.topics,
         degrees=request.degrees,
         circle=request.circle,
+        figure=request.figure_options,
     )
     if request.output.suffix == ".html":
         save_page(request.output, _title(request), instance, *answers, *results, options=options)
@@ -114,7 +122,7 @@ def _draw_steps(request: _Request, instance: Any, problem: Problem[Any, Any]) ->
     check_steps(method_asked(problem, request.methods[0]), instance)
     result = _solved(request, request.methods[0], instance, problem, trace=True)
     assert result.trace is not None
-    stepped = SteppedOverlay(instance, result.trace, DrawOptions(circle=request.circle))
+    stepped = SteppedOverlay(instance, result.trace, DrawOptions(circle=request.circle, figure=request.figure_options))
     save_steps(stepped, request.output, _title(request))
 
 

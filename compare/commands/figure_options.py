@@ -14,12 +14,15 @@ from ...instances.errors import BadInput
 _INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
 
 
-def figure_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command ``--width``, ``--font``, ``--font-size``, ``--usetex`` and ``--formats``, as `figure_options`."""
+def figure_options(command: Callable[..., None], *, formats: bool = True) -> Callable[..., None]:
+    """Give a command ``--width``, ``--font``, ``--font-size``, ``--usetex`` and ``--formats``, as `figure_options`.
+
+    Without `formats` the last is left out: for a command whose output names its format.
+    """
 
     @wraps(command)
     def with_options(
-        width: str | None, font: str, font_size: float | None, usetex: bool, formats: str | None, **others: Any
+        width: str | None, font: str, font_size: float | None, usetex: bool, formats: str | None = None, **others: Any
     ) -> None:
         from ..figures.style import DEFAULT_OPTIONS, FigureOptions
 
@@ -33,8 +36,9 @@ def figure_options(command: Callable[..., None]) -> Callable[..., None]:
         given.settings()  # before anything long begins
         command(figure_options=given, **others)
 
+    several = click.option("--formats", metavar="LIST", help="Of svg, pdf, pgf, with commas.  [default: svg,pdf]")
     for option in (
-        click.option("--formats", metavar="LIST", help="Of svg, pdf, pgf, with commas.  [default: svg,pdf]"),
+        *((several,) if formats else ()),
         click.option("--usetex", is_flag=True, help="Set the texts of figures by LaTeX."),
         click.option("--font-size", type=float, metavar="POINTS", help="Of labels in figures.  [default: 7]"),
         click.option("--font", default="", metavar="NAME", help="Of figures: serif, or one that is installed."),

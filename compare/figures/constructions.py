@@ -104,7 +104,9 @@ def pair_of(name: str) -> Pair:
     if chosen.answer is not None:
         greedy = chosen.answer(instance)
     else:
-        greedy = method_named(chosen.method).run(instance, problem, ties=chosen.ties).answer
+        found = method_named(chosen.method).run(instance, problem, ties=chosen.ties).answer
+        assert found is not None
+        greedy = found
     if chosen.problem == DEGREE_OF_V:
         degree, best = smallest_degree_of(instance, instance.num_nodes - 1)
         return Pair(instance, (greedy, best), (float(greedy.degrees[-1]), degree))
@@ -167,11 +169,9 @@ def _topics(name: str) -> tuple[Figure, str]:
 def _content(instance: ContentInstance) -> tuple[Figure, str]:
     """The overlays without and with relays, side by side."""
     page = Figure(figsize=(6.2, 3.2), layout="constrained")
-    solved = []
-    for name in _ROUTINGS:
-        problem = problem_named(name)
-        solved.append(method_named("cp-sat").run(instance, problem, time_limit=_SECONDS))
-    panels = ContentOverlays(instance, [one.answer for one in solved], DrawOptions())
+    exact = method_named("cp-sat")
+    solved = [exact.run(instance, problem_named(name), time_limit=_SECONDS) for name in _ROUTINGS]
+    panels = ContentOverlays(instance, [one.answer for one in solved if one.answer is not None], DrawOptions())
     for number, (title, best) in enumerate(zip(_ROUTINGS.values(), solved, strict=True)):
         axes = page.add_subplot(1, 2, number + 1)
         panels.paint(axes, number)

@@ -103,8 +103,8 @@ def test_the_links_of_a_tree_do_not_cross() -> None:
     network = WORKLOADS["brokers-sparse"].generate(seed=3, brokers=25, tree="random")
     at = tree_layout(network)
 
-    def turn(a: int, b: int, c: int) -> float:
-        (ax, ay), (bx, by), (cx, cy) = at[[a, b, c]]
+    def turn(link: list[int], c: int) -> float:
+        (ax, ay), (bx, by), (cx, cy) = at[[*link, c]]
         return float((bx - ax) * (cy - ay) - (by - ay) * (cx - ax))
 
     links = network.tree.links.tolist()
@@ -113,8 +113,8 @@ def test_the_links_of_a_tree_do_not_cross() -> None:
         for one in links
         for other in links
         if not {*one} & {*other}
-        and turn(*one, other[0]) * turn(*one, other[1]) < 0
-        and turn(*other, one[0]) * turn(*other, one[1]) < 0
+        and turn(one, other[0]) * turn(one, other[1]) < 0
+        and turn(other, one[0]) * turn(other, one[1]) < 0
     ]
     assert not crossing
 
@@ -167,7 +167,7 @@ def test_what_does_not_fit_is_bad_input() -> None:
         draw(INSTANCE, STAR, options=DrawOptions(problem="steiner"))
     with pytest.raises(BadInput, match="7 answers in one drawing: at most 6"):
         draw(INSTANCE, *[STAR] * 7)
-    failed = ob.Result(problem="min-tco", method="gm", status=ob.Status.FAILED, reason="none")
+    failed: ob.Result[Overlay] = ob.Result(problem="min-tco", method="gm", status=ob.Status.FAILED, reason="none")
     with pytest.raises(BadInput, match=r"the result of gm has no answer \(failed\)"):
         draw(INSTANCE, failed)
     with pytest.raises(BadInput, match=r"unknown ending '\.gif': use \.svg"):

@@ -46,7 +46,9 @@ def test_a_step_is_told_by_measure_ties_degrees_and_topics() -> None:
     edges, stars = stepped(), stepped("cd-oda")
     step = edges.trace[0]
     assert step.ties == 1
-    assert edges.text(1).startswith(f"contribution {step.gain}, no other choice is as good; 1 edge added, degrees 1, 1 ")
+    assert edges.text(1).startswith(
+        f"contribution {step.gain}, no other choice is as good; 1 edge added, degrees 1, 1 "
+    )
     assert f"{edges.trace[1].ties} equally good choices" in edges.text(2)
     assert edges.text(1).endswith("unites " + " ".join(edges.trace.topic_labels[t] for t in step.topics))
     assert stars.text(1).startswith(f"neighbours {stars.trace[0].gain}, ")
@@ -86,7 +88,7 @@ def test_the_slider_steps_by_keyboard_and_the_page_fits_a_phone(tmp_path: Path) 
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         for width in WIDTHS:
             for scheme in ("light", "dark"):
-                context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)  # type: ignore[arg-type]
+                context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
                 page, requests, errors = context.new_page(), list[str](), list[str]()
                 page.on("request", lambda request: requests.append(request.url))  # noqa: B023
                 page.on("pageerror", lambda error: errors.append(str(error)))  # noqa: B023
