@@ -6,6 +6,7 @@
   const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   const RADIUS = 100;
   const LABELLED = 30;
+  const DENSE = 100;
 
   const start = () => {
     const form = document.getElementById("overlay-controls");
@@ -59,7 +60,7 @@
       const own = edges(run);
       const others = edges(other);
       const topic = choice.topic.value === "" ? null : Number(choice.topic.value);
-      const svg = element("svg", { viewBox: "-122 -116 244 232", role: "img" });
+      const svg = element("svg", { viewBox: "-122 -116 244 232", role: "img", class: own.size > DENSE ? "dense" : "" });
       const degree = new Array(nodes.length).fill(0);
       let alone = 0;
       for (const both of [true, false]) {  // edges only here lie above the others

@@ -32,6 +32,8 @@ function reveal() {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   for (let element = target; element; element = element.parentElement) {
     if (element.tagName === "DETAILS") element.open = true;
+    element.hidden = false;  // a filter may have hidden it
+    element.classList.remove("no-rows");
   }
   if (target) target.scrollIntoView({ block: "center" });
 }

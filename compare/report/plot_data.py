@@ -13,6 +13,7 @@ from matplotlib.path import Path as Outline
 from ..figures.style import method_styles
 from ..studies.bounds import problem_order
 from ..studies.plot import MEASURES, Plot
+from ..studies.sizes import sizes_of
 from ..studies.varied import varied
 
 _TEXTS = ("problem", "label", "family", "status")
@@ -44,7 +45,9 @@ def plot_data(runs: pd.DataFrame, plots: Sequence[Plot] = ()) -> dict[str, Any]:
     texts = {name: own[name].astype(str) for name in _TEXTS}
     numbers = {name: _numbers(own[name]) for name in ("seed", "bound")}
     titles = {}
-    for given, column in varied(own).items():
+    columns, sizes = varied(own), sizes_of(own)
+    for given in sorted(columns, key=lambda name: name not in sizes):
+        column = columns[given]
         name = f"parameter {given}" if given in _TAKEN else str(given)
         titles[name] = str(given).replace("_", " ")
         as_numbers = pd.to_numeric(column, errors="coerce")

@@ -148,6 +148,13 @@ def test_a_point_names_its_run_and_leads_to_its_row(page: Page) -> None:
     expect(page.locator(f"#run-{number}")).to_be_in_viewport()
 
 
+def test_a_link_shows_a_row_that_the_filter_hides(page: Page) -> None:
+    page.fill("#filter", "cp-sat")
+    expect(page.locator("#run-1")).to_be_hidden()
+    page.evaluate("location.hash = '#run-1'")
+    expect(page.locator("#run-1")).to_be_in_viewport()
+
+
 def test_the_legend_switches_methods_by_the_keyboard(page: Page) -> None:
     before = page.locator(POINTS).count()
     count = drawn(page)

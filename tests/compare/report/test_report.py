@@ -150,8 +150,9 @@ def test_names_that_climb_out_of_a_folder_write_nothing_outside(tmp_path: Path, 
 
 
 def test_the_page_has_landmarks_a_skip_link_and_a_name_for_every_table(html: str) -> None:
-    page = Page(without_library(html))
-    tags = re.findall(r"<(header|nav|main|footer|h[1-6])\b", without_library(html))
+    html = re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
+    page = Page(html)
+    tags = re.findall(r"<(header|nav|main|footer|h[1-6])\b", html)
     assert [tags.count(name) for name in ("header", "nav", "main", "footer", "h1")] == [1, 1, 1, 1, 1]
     levels = [int(tag[1]) for tag in tags if tag[0] == "h" and tag[1].isdigit()]
     assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
