@@ -18,6 +18,7 @@ from typing import Any
 
 import click
 
+from ...instances.errors import BadInput
 from .inputs import AS_JSON
 
 _GIB = 2**30
@@ -183,9 +184,14 @@ def folders() -> Iterator[Check]:
 
 def programs() -> Iterator[Check]:
     """Programs that only some figures and tests need."""
-    tex = next((name for name in ("pdflatex", "xelatex", "lualatex") if shutil.which(name)), "")
-    fix = "" if tex else "only figures with --usetex need it: install texlive-latex-extra, cm-super and dvipng (Debian)"
-    yield Check("TeX", "ok" if tex else "warning", tex or "not found", fix)
+    from ..figures.tex import check_usetex, tex_system
+
+    for name, check in (("TeX for PGF figures", tex_system), ("TeX for --usetex", check_usetex)):
+        try:
+            yield Check(name, "ok", check() or "complete")
+        except BadInput as error:
+            found, _, fix = str(error).partition(": ")
+            yield Check(name, "warning", found, fix)
     browser = next((name for name in ("chromium", "chromium-browser", "google-chrome") if shutil.which(name)), "")
     fix = "" if browser else "only the tests of the report's page need it: install chromium (Debian)"
     yield Check("Chromium", "ok" if browser else "warning", browser or "not found", fix)
@@ -217,7 +223,6 @@ def _solvers() -> Iterator[Check]:
 
 
 def _spark() -> Iterator[Check]:
-    from ...instances.errors import BadInput
     from ..studies.spark_session import spark
 
     start = time.perf_counter()

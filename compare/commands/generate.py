@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+from click.shell_completion import CompletionItem
 
+from ...instances.catalogue import WORKLOADS
 from ...instances.errors import BadInput
 from ..catalogue import kind_named, workload_named
 from ..studies.processes import memory_bounded
@@ -13,7 +15,17 @@ from .inputs import FILE
 from .names import WORKLOAD
 
 
-@click.command("generate", context_settings={"ignore_unknown_options": True})
+class _Generate(click.Command):
+    """Completes the parameters of the workload, too."""
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        workload = WORKLOADS.get(ctx.params.get("workload") or "")
+        flags = {f"--{one.name.replace('_', '-')}": one.summary for one in workload.parameters} if workload else {}
+        found = [CompletionItem(flag, help=text) for flag, text in flags.items() if flag.startswith(incomplete or "?")]
+        return [*found, *super().shell_complete(ctx, incomplete)]
+
+
+@click.command("generate", cls=_Generate, context_settings={"ignore_unknown_options": True})
 @click.argument("workload", type=WORKLOAD)
 @click.argument("parameters", nargs=-1, type=click.UNPROCESSED)
 @click.option("--seed", default=0, show_default=True, help="The same seed gives the same instance.")

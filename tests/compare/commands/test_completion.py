@@ -25,6 +25,11 @@ def completed(*words: str) -> list[str]:
         (("solve", "f.json", "--problem", "2d-star", "--method", "2"), ["2d-oda"]),
         (("solve", "f.json", "--problem", "steiner", "--method", "g"), []),
         (("generate", "zipf-"), ["zipf-varying", "zipf-fitted"]),
+        (
+            ("generate", "zipf", "--"),
+            ["--nodes", "--topics", "--subscriptions", "--alpha", "--seed", "--output", "--help"],
+        ),
+        (("generate", "zipf", "--nodes", "9", "--to"), ["--topics"]),
         (("claims", "P1.L6."), ["P1.L6.1", "P1.L6.2", "P1.L6.5", "P1.L6.6"]),
         (("list", "min-"), ["min-tco"]),
         (("solve", "--prob"), ["--problem"]),
