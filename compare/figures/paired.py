@@ -73,7 +73,11 @@ def _figure(comparisons: Sequence[Paired], styles: Mapping[str, Style], width: f
 
 
 def _height(kind: Panel, comparison: Paired) -> float:
-    rows = {_differences: len(comparison.table), _ranks: 1.5 + comparison.values.shape[1] / 2, _profile: 0}[kind]
+    rows = 0.0
+    if kind is _differences:
+        rows = len(comparison.table)
+    elif kind is _ranks:
+        rows = 1.5 + comparison.values.shape[1] / 2
     return max(_PANEL_HEIGHT, 0.7 + _ROW_HEIGHT * rows)
 
 
