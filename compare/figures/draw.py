@@ -61,7 +61,10 @@ def _figure(prepared: Prepared, options: DrawOptions) -> Figure:
     width = options.figure.width or _PANEL * max(columns, 1.3)
     size = options.figure.font_size
     letters = int(width / columns * 72 / (0.58 * size))
-    texts = [[row for fact in cell.facts.split("\n") for row in wrap(fact, letters)] for cell in prepared.cells]
+    texts = [
+        [row for fact in cell.facts.split("\n") for row in wrap(fact, letters, break_on_hyphens=False)]
+        for cell in prepared.cells
+    ]
     rows = max(map(len, texts))
     entries = max(2, int(width / (0.22 * size)))
     below = 0.02 * size * -(-len(legend) // entries) + 0.12 if legend else 0
