@@ -272,3 +272,14 @@ def test_workers_run_a_method_that_is_defined_in_a_notebook(tmp_path: Path) -> N
     subprocess.run([sys.executable, "-c", CELL + NOTEBOOK], cwd=tmp_path, check=True, timeout=280)
     (row,) = results(tmp_path / "out").to_dict("records")
     assert (row["method"], row["status"], row["value"]) == ("of-a-cell", "feasible", 5)
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_a_cluster_gets_the_modules_too(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    elsewhere = tmp_path_factory.mktemp("cluster")
+    study = ["study", folder / "study.toml", "--out", elsewhere / "out", "--quiet", "--master", "{master}"]
+    words = [sys.executable, "-m", "overlaybench.compare.studies.loopback_cluster", "--workers", "1"]
+    command = [*words, sys.executable, "-m", "overlaybench.compare", *map(str, study)]
+    done = subprocess.run(command, cwd=elsewhere, capture_output=True, text=True, timeout=280)
+    assert "10 runs: 6 feasible, 4 skipped" in done.stdout, done.stderr
