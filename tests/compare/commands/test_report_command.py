@@ -1,0 +1,112 @@
+"""``overlaybench report``: which plots it draws, how its figures are set, and errors in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from overlaybench.compare.commands import report
+from overlaybench.compare.figures.style import FigureOptions
+from overlaybench.compare.report import of_study
+from overlaybench.compare.report.writing import write_report
+from overlaybench.compare.studies.plot import Plot
+from overlaybench.compare.studies.store import Plan
+from overlaybench.instances.errors import BadInput
+from tests.compare.figures.test_against import at
+from tests.compare.report_rows import frame
+
+SPEC = '[report]\nplots = [{ x = "nodes", y = "time" }]'
+
+
+class Stub:
+    """A store of two runs, of which the second is no longer in the study."""
+
+    @classmethod
+    def existing(cls, folder: Path) -> Stub:
+        return cls()
+
+    def plan(self) -> Plan:
+        return Plan("a study", (), SPEC, [self.rows(None)["key"].iloc[0]])
+
+    def rows(self, keys: list[str] | None) -> pd.DataFrame:
+        rows = frame(at(1, 12), at(2, 13))
+        return rows if keys is None else rows[rows["key"].isin(keys)]
+
+    def instance(self, digest: str, kind: object) -> object:
+        raise AssertionError
+
+
+@pytest.fixture
+def given(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What the command gives to `write_report`."""
+    kept: dict[str, Any] = {}
+
+    def keep(folder: Path, rows: pd.DataFrame, load: object, **others: Any) -> Path:
+        kept.update(others, rows=rows)
+        return folder / "report.html"
+
+    monkeypatch.setattr(of_study, "Store", Stub)
+    monkeypatch.setattr(of_study, "write_report", keep)
+    return kept
+
+
+def invoke(*words: str) -> None:
+    result = CliRunner().invoke(report.command, ["folder", *words], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+
+
+def test_without_options_the_plots_are_those_of_the_study_file(given: dict[str, Any]) -> None:
+    invoke()
+    assert given["plots"] == (Plot("nodes", "time"),)
+    assert given["figure_options"] == FigureOptions()
+    assert len(given["rows"]) == 1
+
+
+def test_the_plots_of_the_command_line_take_their_place(given: dict[str, Any]) -> None:
+    invoke("--x", "alpha", "--group", "family", "--plot", "x=nodes,y=degree", "--plot", "x=alpha")
+    assert given["plots"] == (Plot("alpha", "ratio", "family"), Plot("nodes", "degree"), Plot("alpha"))
+
+
+def test_options_of_figures_reach_the_report(given: dict[str, Any]) -> None:
+    invoke("--width", "84mm", "--font", "serif", "--font-size", "8", "--formats", "pdf,svg,pdf")
+    options = given["figure_options"]
+    assert options == FigureOptions(pytest.approx(84 / 25.4), "serif", 8.0, False, ("pdf", "svg"))
+
+
+def test_all_includes_runs_that_are_no_longer_in_the_study(given: dict[str, Any]) -> None:
+    invoke("--all")
+    assert len(given["rows"]) == 2
+    assert given["notes"] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--y", "time"], "--y: give --x as well"),
+        (["--plot", "nodes"], "--plot nodes: write it as KEY=VALUE"),
+        (["--plot", "x=nodes,z=1"], "unknown key 'z'"),
+        (["--width", "3.4"], "--width 3.4: write a number and its unit"),
+        (["--formats", "svg,gif"], "unknown format of figures 'gif'"),
+    ],
+)
+def test_bad_options_are_found_before_anything_is_read(given: dict[str, Any], words: list[str], message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        invoke(*words)
+    assert not given
+
+
+@pytest.mark.slow
+def test_figures_and_tables_of_plots_are_files_in_the_formats_asked_for(tmp_path: Path) -> None:
+    rows = frame(*(at(alpha, 12 + alpha, seed=s) for alpha in (1, 2) for s in range(3)))
+    options = FigureOptions(width=3.4, formats=("pdf",))
+    write_report(tmp_path, rows, Stub().instance, title="t", spec="", figure_options=options)  # type: ignore[arg-type]
+    names = {file.name for file in (tmp_path / "figures").iterdir()}
+    assert {"ratio-against-alpha.pdf", "ratio.pdf"} <= names
+    assert all(name.endswith(".pdf") for name in names)
+    table = pd.read_csv(tmp_path / "tables" / "ratio-against-alpha.csv")
+    assert table["instances"].tolist() == [3, 3]
+    assert "ratio-against-alpha.pdf" in (tmp_path / "report.html").read_text()
