@@ -19,7 +19,7 @@ def command(folder: Path, key: str) -> None:
 
     run = rerun(folder, key)
     for name in ("status", "value", "lower_bound", "seconds"):
-        click.echo(f"{name}: {run.before[name]} before, {run.after[name]} now")
+        click.echo(f"{name}: {_text(run.before[name])} before, {_text(run.after[name])} now")
     if run.differences:
         click.echo(f"differs in {', '.join(run.differences)}")
         for name in run.differences:
@@ -28,3 +28,7 @@ def command(folder: Path, key: str) -> None:
     else:
         click.echo("the same row")
     sys.exit(1 if run.differences else 0)
+
+
+def _text(value: object) -> str:
+    return f"{value:.10g}" if isinstance(value, (int, float)) else str(value)

@@ -142,7 +142,7 @@ def _comparable(value: object) -> object:
 
 
 def _shortened(value: object) -> str:
-    text = str(value)
+    text = f"{value:.10g}" if isinstance(value, float) else str(value)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 

@@ -17,8 +17,12 @@ _SHOWN = ("problem", "variant", "family", "status", "value", "lower_bound", "rat
 _MOST_ROWS = 20
 
 
-def study(spec: str | Path, out: str | Path, *, master: str = "local[*]", quiet: bool = False) -> StudyResults:
+def study(
+    spec: str | Path, out: str | Path, *, master: str = "local[*]", quiet: bool = False, grow: bool = False
+) -> StudyResults:
     """Run the study in a TOML file on Spark; runs that the folder holds already are not repeated.
+
+    A study file with more methods, instances, seeds or limits runs only what is new.
 
     Parameters
     ----------
@@ -30,6 +34,8 @@ def study(spec: str | Path, out: str | Path, *, master: str = "local[*]", quiet:
         The Spark master.
     quiet : bool
         Show no progress.
+    grow : bool
+        Take the folder of an unrelated study, whose runs stay stored there.
 
     Returns
     -------
@@ -38,7 +44,7 @@ def study(spec: str | Path, out: str | Path, *, master: str = "local[*]", quiet:
     Raises
     ------
     BadInput
-        If the file is no study, or the folder holds another one.
+        If the file is no study, or the folder holds an unrelated one.
 
     Examples
     --------
@@ -51,7 +57,7 @@ def study(spec: str | Path, out: str | Path, *, master: str = "local[*]", quiet:
     from ..studies.study import read_study
 
     folder = Path(out).expanduser()
-    run_study(read_study(Path(spec).expanduser()), Store(folder), master, quiet=quiet)
+    run_study(read_study(Path(spec).expanduser()), Store(folder), master, quiet=quiet, grow=grow)
     return StudyResults(folder)
 
 

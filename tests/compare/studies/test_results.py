@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+import overlaybench as ob
 from overlaybench.compare.catalogue import kind_named
 from overlaybench.compare.commands.status import status
 from overlaybench.compare.studies import parts
@@ -172,7 +173,7 @@ def test_a_repeated_run_shows_what_differs(own: Store) -> None:
     again = rerun(own.folder, key)
     assert again.differences == ["value"]
     before, now = again.values("value")
-    assert before == "99.0"
+    assert before == "99"
     assert now != before
     with pytest.raises(BadInput, match="0 runs have a key starting with 'zz'"):
         rerun(own.folder, "zz")
@@ -280,3 +281,18 @@ def test_rows_are_exact_through_parquet(store: Store) -> None:
         store.table(), check_metadata=False
     )
     assert np.isfinite(store.table()["value"].to_numpy()).all()
+
+
+def test_python_gives_the_results_to_every_data_frame_library(store: Store) -> None:
+    study = ob.StudyResults(str(store.folder))
+    table = study.results(problem="min-tco", nodes=6, method="gm")
+    assert len(table) == table.to_arrow().num_rows == table.to_polars().height == len(table.to_pandas()) == 4
+    assert table.to_polars()["ratio"].is_not_null().all()
+    digest = table.to_pandas()["instance"][0]
+    assert study.instance(digest).digest == digest
+    for shown in (repr(table), table._repr_html_(), study._repr_html_()):
+        assert "runs" in shown
+        assert "ratio" in shown
+        assert "[" not in shown
+    with pytest.raises(BadInput, match="unknown column 'node'"):
+        study.results(node=6)
