@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 import shutil
 import tempfile
@@ -67,9 +68,16 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     return _LINK.sub(lambda link: _led(link, page.file.src_uri), markdown)
 
 
-def on_page_content(html: str, **_: Any) -> str:
-    """Show the roles of docstrings (``:func:``) as code; drop the scripts of notebooks that load from the network."""
-    return _LOADERS.sub("", _ROLE.sub(r"\1", html))
+def on_page_content(html: str, page: Page, files: Files, **_: Any) -> str:
+    """Show the roles of docstrings (``:func:``) as code; in notebooks lead links to pages, and drop network scripts."""
+    if not page.file.src_uri.endswith(".ipynb"):
+        return _ROLE.sub(r"\1", html)
+
+    def led(link: re.Match[str]) -> str:
+        target = files.get_file_from_path(posixpath.normpath(f"{posixpath.dirname(page.file.src_uri)}/{link[1]}"))
+        return f'href="{target.url_relative_to(page.file)}' if target else link[0]
+
+    return _LOADERS.sub("", re.sub(r'href="([^":]+\.md)', led, html))
 
 
 def on_post_page(output: str, page: Page, **_: Any) -> str:
