@@ -13,7 +13,6 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
-from matplotlib.patheffects import withStroke
 
 from .style import INK
 
@@ -133,23 +132,30 @@ class GraphAxes:
             x, y, s=sizes, c=fill, edgecolors=INK, linewidths=0.7, marker=look.marker, zorder=2, clip_on=False
         )
         for v in shown if self.labelled else ():
-            self.text(labels[v], self.positions[v], 6.5, outlined=len(labels[v]) > 3)  # wider than its circle
+            self.text(labels[v], self.positions[v], 6.5, boxed=len(labels[v]) > 3)  # wider than its circle
             if look.degrees is not None:
                 self.text(str(look.degrees[v]), self.positions[v] + 9 * self.scale * self.point)
 
     def label_edges(self, edges: Sequence[Edge], texts: Sequence[str]) -> None:
-        """A text in the middle of each edge."""
+        """A text on each edge, not in its middle, where a node may lie."""
         for (u, v), text in zip(edges, texts, strict=True):
-            self.text(text, (self.positions[u] + self.positions[v]) / 2)
+            self.text(text, 0.6 * self.positions[u] + 0.4 * self.positions[v])
 
-    def text(self, text: str, at: Positions, size: float = 6.0, *, outlined: bool = True) -> None:
-        """A text of at most 7 characters around a point, in points; `outlined` is readable across lines."""
+    def text(self, text: str, at: Positions, size: float = 6.0, *, boxed: bool = True) -> None:
+        """A text of at most 7 characters around a point, in points; `boxed` is readable across lines."""
         shown = text if len(text) <= _WIDEST_LABEL else text[: _WIDEST_LABEL - 1] + "…"
-        drawn = self.axes.annotate(
-            shown, (at[0], at[1]), ha="center", va="center", fontsize=size * self.scale, zorder=3, color=INK
+        # A box rather than an outline, which would turn the text into paths.
+        box = {"boxstyle": "square,pad=0.08", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
+        self.axes.annotate(
+            shown,
+            (at[0], at[1]),
+            ha="center",
+            va="center",
+            fontsize=size * self.scale,
+            zorder=3,
+            color=INK,
+            bbox=box if boxed else None,
         )
-        if outlined:
-            drawn.set_path_effects([withStroke(linewidth=1.6, foreground="white")])
 
 
 def line(colour: str, label: str, width: float = 1.0, style: Literal["-", "--"] = "-") -> Line2D:
