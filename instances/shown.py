@@ -32,11 +32,13 @@ def plot(instance: object, *answers: object) -> Figure:
 
 
 def text(value: object) -> str:
-    """A value in a table: numbers to four significant digits, "–" for None and NaN."""
+    """A value in a table: numbers to four significant digits, "–" for None and NaN, ∞ for no limit."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "–"
+    if isinstance(value, float) and math.isinf(value):
+        return "∞" if value > 0 else "−∞"
     if isinstance(value, float):
-        return f"{value:,.0f}" if value.is_integer() or 10_000 <= abs(value) < math.inf else f"{value:.4g}"
+        return f"{value:,.0f}" if value.is_integer() or abs(value) >= 10_000 else f"{value:.4g}"
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 

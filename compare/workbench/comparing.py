@@ -30,7 +30,7 @@ Choice = str | Method[Any, Any] | Mapping[str, Any]
 def compare(
     instance: Any,
     problem: AnyProblem = None,
-    methods: Iterable[Choice] = (),
+    methods: Choice | Iterable[Choice] = (),
     *,
     seed: int = 0,
     time_limit: float = 60.0,
@@ -42,7 +42,7 @@ def compare(
     ----------
     problem : str or Problem, optional
         As for :func:`overlaybench.solve`.
-    methods : iterable of str, Method or mapping, optional
+    methods : str, Method or mapping, or several of them, optional
         Names, methods, or ``{"method": "low-oda", "k": 3}`` for options, as in a study file. By default all methods
         that answer the problem.
     seed : int
@@ -74,6 +74,8 @@ def compare(
     (13, 'branch-and-cut')
     """
     judge = problem_for(instance, problem)
+    if isinstance(methods, str | Method | Mapping):
+        methods = (methods,)
     chosen = [_chosen(judge, each) for each in methods] or [(each, {}) for each in _all_for(judge)]
     jobs = [Job(method, instance, judge, seed, options, time_limit, memory_limit) for method, options in chosen]
     for job in jobs:

@@ -24,6 +24,7 @@ from ..catalogue import METHODS
 
 AnyProblem = str | Problem[Any, Any] | None
 AnyMethod = str | Method[Any, Any] | None
+_ANSWERS = {"topics": Overlay, "steiner": Overlay, "content": ContentOverlay, "brokers": Dissemination}
 
 
 @overload
@@ -136,15 +137,16 @@ def check(instance: Any, answer: Any, problem: AnyProblem = None) -> list[str]:
 
     Parameters
     ----------
-    answer : Overlay, ContentOverlay, Dissemination, path, networkx graph or pairs of labels
-        An answer, or the path to its file; for topics and Steiner instances also a graph or edges on the labels.
+    answer : Overlay, ContentOverlay, Dissemination, Result, path, networkx graph or pairs of labels
+        An answer, a result that has one, or the path to its file; for topics and Steiner instances also a graph or
+        edges on the labels.
     problem : str or Problem, optional
         As for :func:`overlaybench.solve`. Its method ``value`` gives the value of the answer.
 
     Raises
     ------
     BadInput
-        If the file, the graph or the edges are not on the nodes of the instance.
+        If the object is no answer, or the file, the graph or the edges are not on the nodes of the instance.
 
     Examples
     --------
@@ -160,15 +162,22 @@ def check(instance: Any, answer: Any, problem: AnyProblem = None) -> list[str]:
 
 
 def answer_to(instance: Any, answer: Any) -> Any:
-    """An answer as its kind has it, from a file, a graph or pairs of labels."""
+    """An answer as its kind has it, from a result, a file, a graph or pairs of labels."""
+    expected = _ANSWERS[kind_of(instance).name]
+    if isinstance(answer, Result):
+        answer = answer.answer
+    if isinstance(answer, expected):
+        return answer
     if isinstance(answer, str | Path):
         return kind_of(instance).read_answer(Path(answer).expanduser(), instance)
-    if hasattr(answer, "adj") and hasattr(answer, "edges"):
+    if expected is Overlay and hasattr(answer, "adj"):
         return Overlay.from_networkx(answer, instance)
-    if isinstance(answer, Iterable) and isinstance(instance, TopicInstance | SteinerInstance):
+    if expected is Overlay and isinstance(answer, Iterable):
         edges: list[tuple[Hashable, Hashable]] = list(answer)
         return Overlay.from_labels(edges, instance)
-    return answer
+    raise BadInput(
+        f"an object of type {type(answer).__name__} is no answer: give an object of type {expected.__name__}"
+    )
 
 
 def problem_for(instance: Any, problem: AnyProblem) -> Problem[Any, Any]:

@@ -157,6 +157,10 @@ def test_an_answer_is_checked_from_a_file_a_graph_or_pairs(tmp_path: Path) -> No
     for answer in (edges, nx.Graph(edges), tmp_path / "o.json", str(tmp_path / "o.json")):
         assert ob.check(instance, answer, "min-tco") == []
     assert ob.check(instance, edges[:1], "min-tco") == ["topic 'chess' has 2 components"]
+    assert ob.check(instance, ob.solve(instance, "min-tco", "gm"), "min-tco") == []
+    for wrong in (5, None, ob.solve(ob.generate("relay-star")).answer):
+        with pytest.raises(ob.BadInput, match="is no answer: give an object of type Overlay"):
+            ob.check(instance, wrong)
     with pytest.raises(ob.BadInput, match="unknown node 'dan'"):
         ob.check(instance, [("ann", "dan")])
 
