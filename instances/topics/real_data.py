@@ -19,7 +19,8 @@ from ..workload import Workload
 from .instance import TopicInstance
 
 _RATINGS = Path("data/mllib/als/sample_movielens_ratings.txt")
-_LISTS, _STATUS = Path("/var/lib/apt/lists"), Path("/var/lib/dpkg/status")
+_STATE = Path("/var/lib")  # of every Debian
+_LISTS, _STATUS = _STATE / "apt/lists", _STATE / "dpkg/status"
 _APT_HELPER = Path("/usr/lib/apt/apt-helper")
 _FIELD = re.compile(r"^(Package|Depends|Pre-Depends|Status): *(.*(?:\n[ \t].*)*)", re.MULTILINE)
 _FIRST_NAME = re.compile(r"(?:^|,)\s*([^\s,|(:\[<]+)")  # of "a (>= 1) | b, c:any": a and c

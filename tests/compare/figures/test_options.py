@@ -98,7 +98,7 @@ def test_options_that_are_not_possible_are_bad_input(options: FigureOptions, mes
 
 
 def test_without_latex_pgf_and_usetex_are_bad_input_that_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tex.shutil, "which", lambda name: None)
+    monkeypatch.setattr(shutil, "which", lambda name: None)
     tex.check_usetex.cache_clear()
     for options, missing in (
         (FigureOptions(formats=("pgf",)), "xelatex or"),

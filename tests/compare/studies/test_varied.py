@@ -16,7 +16,7 @@ from tests.compare.report_rows import frame, run
 def generated(nodes: int, *, subscriptions: int = 5, workload: str = "zipf", **given: Any) -> dict[str, Any]:
     parameters = {"nodes": nodes, "subscriptions": subscriptions}
     recipe = {"family": workload, "seed": 1, "workload": workload, "parameters": parameters}
-    sizes = {"nodes": nodes, "subscriptions": nodes * subscriptions}
+    sizes: dict[str, Any] = {"nodes": nodes, "subscriptions": nodes * subscriptions}
     return run(instance=f"{parameters}{workload}", recipe=json.dumps(recipe), value=3, **sizes, **given)
 
 
