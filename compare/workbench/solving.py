@@ -104,7 +104,11 @@ def solve(
     2
     """
     judge = problem_for(instance, problem)
-    return method_for(judge, method).run(instance, judge, seed=seed, time_limit=time_limit, **options)
+    chosen = method_for(judge, method).answering(judge.name)
+    if "trace" in options and "trace" not in chosen.inputs:
+        able = ", ".join(name for name, each in METHODS.items() if "trace" in each.answering(judge.name).inputs)
+        raise BadInput(f"method '{chosen.name}' has no trace: leave it out, or take one of {able}")
+    return chosen.run(instance, judge, seed=seed, time_limit=time_limit, **options)
 
 
 def lower_bound(instance: Any, problem: AnyProblem = None, *, time_limit: float | None = 60.0) -> float:

@@ -150,6 +150,15 @@ def test_a_method_may_be_given_as_it_is() -> None:
     assert set(result.answer.to_networkx(instance).edges) == {("ann", "bob"), ("ann", "cid")}
 
 
+def test_only_a_method_that_chooses_step_by_step_has_a_trace() -> None:
+    instance = ob.read(WANTED)
+    trace = ob.solve(instance, "min-tco", "gm", trace=True).trace
+    assert trace is not None
+    assert trace.to_pandas()["choice"].tolist() == ["ann–bob", "ann–cid"]
+    with pytest.raises(ob.BadInput, match=r"method 'ilp' has no trace: leave it out, or take one of .*gm"):
+        ob.solve(instance, "min-tco", "ilp", trace=True)
+
+
 def test_an_answer_is_checked_from_a_file_a_graph_or_pairs(tmp_path: Path) -> None:
     instance = ob.read(WANTED)
     edges = [("ann", "bob"), ("ann", "cid")]
