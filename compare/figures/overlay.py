@@ -18,6 +18,7 @@ from .style import Drawing, drawing, scaled, styled
 from .topic_overlay import TopicOverlays
 
 _LARGEST = 80
+_NARROW = 5.0  # inches, below which the overlays are one above the other
 
 
 class RunPair(NamedTuple):
@@ -44,10 +45,11 @@ def overlay_drawing(runs: pd.DataFrame, load_instance: Callable[[str], TopicInst
     instance = load_instance(pair.optimal.instance)
     optimal, other = (TOPICS.unpack(run.answer, instance) for run in (pair.optimal, pair.other))
     with styled():
-        figure = Figure(figsize=scaled(7.2, 3.9), layout="constrained")
+        narrow = scaled(7.2, 3.9)[0] < _NARROW
+        figure = Figure(figsize=scaled(3.6, 6.2) if narrow else scaled(7.2, 3.9), layout="constrained")
         both = TopicOverlays(instance, (optimal, other), DrawOptions(by_topic=True, differences=True))
         for column, (run, overlay) in enumerate(((pair.optimal, optimal), (pair.other, other)), 1):
-            axes = figure.add_subplot(1, 2, column)
+            axes = figure.add_subplot(*((2, 1) if narrow else (1, 2)), column)
             both.paint(axes, column - 1)
             axes.set_title(_title(run, overlay, pair.optimal))
         columns = 7 if figure.get_figwidth() > 6 else 3
