@@ -48,7 +48,8 @@ def compare(
     seed : int
         Of every method.
     time_limit : float
-        Seconds a method; one that does not keep it is stopped and has status ``failed``.
+        Seconds a method; one that does not keep it is stopped and has status ``failed``. A local search such as
+        `polish` uses all of it.
     memory_limit : int, optional
         MiB a method.
 
