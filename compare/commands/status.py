@@ -33,6 +33,8 @@ def status(folder: Path) -> str:
     statuses = Counter(table["status"])
     total, done = len(plan.keys), len(table)
     to_go, planned = saved(folder)
+    if store.is_locked() and not total:
+        return f"{plan.name}: running, its instances are being generated"
     if store.is_locked():
         state, left = "running", f", {to_go}" if to_go and done < total else ""
     elif done < total:
