@@ -30,6 +30,10 @@ def run(*words: object) -> str:
 def test_solve_finds_problem_and_exact_method_by_the_kind_of_the_file(file: Path) -> None:
     answer = json.loads(run("solve", file, "--json"))
     assert (answer["problem"], answer["method"], answer["status"]) == ("min-tco", "branch-and-cut", "optimal")
+
+
+@pytest.mark.slow
+def test_solve_takes_the_exact_method_by_default_of_the_problem(file: Path) -> None:
     answer = json.loads(run("solve", file, "--json", "--problem", "2d-star"))
     assert (answer["problem"], answer["method"], answer["status"]) == ("2d-star", "cp-sat", "optimal")
 
@@ -53,7 +57,7 @@ def test_solve_shows_the_steps_as_text_and_as_json(file: Path) -> None:
     assert lines[-len(answer["steps"]) - 1].split()[:4] == ["step", "choice", "contribution", "ties"]
 
 
-@pytest.mark.parametrize("words", [(), ("--method", "gm", "--method", "cd-oda", "--differences", "--by-topic")])
+@pytest.mark.parametrize("words", [("--method", "gm", "--method", "cd-oda", "--differences", "--by-topic"), ()])
 def test_draw_writes_the_instance_or_answers_found_by_methods(words: tuple[str, ...], file: Path) -> None:
     picture = file.with_name("four.svg")
     assert run("draw", file, *words, "-o", picture) == f"{picture}\n"
@@ -85,6 +89,7 @@ def test_what_cannot_be_drawn_is_bad_input(words: tuple[str, ...], match: str, f
         run("draw", file, *words)
 
 
+@pytest.mark.slow
 def test_a_page_of_steps_is_drawn_by_the_command(file: Path) -> None:
     page = file.with_name("steps.html")
     run("draw", file, "--method", "gm", "--step", "-o", page)

@@ -21,7 +21,12 @@ def test_every_construction_has_a_figure() -> None:
     assert set(DRAWN) == topics | {workload.name for workload in CONTENT_CONSTRUCTIONS}
 
 
-@pytest.mark.parametrize("name", OF_TOPICS)
+QUICK = ("weighted-nested-subscriptions", "set-cover-single-node", "binary-tree-of-topics")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in OF_TOPICS]
+)
 def test_the_heuristic_and_the_optimum_that_are_drawn_differ(name: str) -> None:
     pair, problem = pair_of(name), DRAWN[name].problem
     assert pair.values[0] > pair.values[1]
@@ -32,6 +37,7 @@ def test_the_heuristic_and_the_optimum_that_are_drawn_differ(name: str) -> None:
         assert found == value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["greedy-merge-cuboid", "minmax-oda-matchings", "weighted-nested-subscriptions"])
 def test_they_do_not_differ_at_the_next_smaller_size(name: str) -> None:
     chosen = DRAWN[name]
@@ -46,6 +52,10 @@ def test_a_figure_is_drawn_the_same_twice_and_says_what_is_proven() -> None:
     first, second = construction_drawing("case-seven"), construction_drawing("case-seven")
     assert first.svg_file == second.svg_file
     assert "cd-oda-2 gives 7; the proven optimum is 6" in first.caption
+
+
+@pytest.mark.slow
+def test_a_content_construction_is_drawn_for_both_routings() -> None:
     star = construction_drawing("relay-star")
     assert star.svg_file == construction_drawing("relay-star").svg_file
     assert "rim = 5" in star.caption

@@ -80,9 +80,21 @@ def test_centres_are_marked_only_where_every_topic_of_three_has_one() -> None:
 @pytest.mark.parametrize(
     ("workload", "parameters", "method", "words"),
     [
-        ("relay-star", {"rim": 4}, "clustering", ("b0", "u1", "broker with users", "link with its price")),
+        pytest.param(
+            "relay-star",
+            {"rim": 4},
+            "clustering",
+            ("b0", "u1", "broker with users", "link with its price"),
+            marks=pytest.mark.slow,
+        ),
         ("brokers-sparse", {"brokers": 12}, "s2", ("b11", "primary link", "soft link")),
-        ("steiner-sparse", {"nodes": 12, "edges": 16, "terminals": 4}, "mehlhorn", ("terminal", "tree", "steiner ")),
+        pytest.param(
+            "steiner-sparse",
+            {"nodes": 12, "edges": 16, "terminals": 4},
+            "mehlhorn",
+            ("terminal", "tree", "steiner "),
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_every_other_kind_is_drawn_with_and_without_an_answer(
@@ -135,7 +147,9 @@ def test_the_same_positions_come_each_time_and_unconnected_nodes_are_placed_too(
     assert len({tuple(at) for at in layout(5, [(0, 1), (2, 3)]).tolist()}) == 5
 
 
-@pytest.mark.parametrize("ending", [".svg", ".pdf", ".png", ".html"])
+@pytest.mark.parametrize(
+    "ending", [".svg", *(pytest.param(ending, marks=pytest.mark.slow) for ending in (".pdf", ".png", ".html"))]
+)
 def test_equal_drawings_are_equal_bytes(ending: str, tmp_path: Path) -> None:
     for name in ("one", "two"):
         if ending == ".html":

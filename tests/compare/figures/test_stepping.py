@@ -55,6 +55,7 @@ def test_a_step_is_told_by_measure_ties_degrees_and_topics() -> None:
     assert f"degree {stars.trace[0].degrees[0]} afterwards; completes the stars of" in stars.text(1)
 
 
+@pytest.mark.slow
 def test_frames_are_a_page_each_or_a_file_each(tmp_path: Path) -> None:
     steps = stepped(nodes=4, topics=3, subscriptions=2)
     save_steps(steps, tmp_path / "frames.pdf", "")
