@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pyspark import SparkContext
+from pyspark import SparkContext, SparkFiles
 
 from ...instances.catalogue import PROBLEMS, WORKLOADS, Catalogue
 from ...instances.errors import BadInput
 from ..catalogue import METHODS
 from ..plug_in_code import plug_in_files
 
+_FOLDER = "plug-ins"
 _CATALOGUES: Mapping[str, Catalogue[Any]] = {"methods": METHODS, "problems": PROBLEMS, "workloads": WORKLOADS}
 
 
@@ -51,21 +52,24 @@ class PlugIns:
         return cls(tuple((group, reference) for group, reference, _ in elsewhere), tuple(here))
 
     def send(self, context: SparkContext, folder: Path) -> None:
-        """Put the files of the plug-ins on the Python path of the context's workers, by a zip in an existing folder."""
+        """Send the files of the plug-ins to the context's workers, by a zip in an existing folder."""
         items = {reference: _CATALOGUES[group].plug_ins[reference] for group, reference in self.references}
         files = plug_in_files({**items, **{reference: item for _, reference, item in self.objects}})
         if not files:
             return
-        archive = folder / "plug-ins.zip"
+        archive = folder / f"{_FOLDER}.zip"
         with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as opened:
             for name, file in files.items():
                 opened.write(file, name)
         path = sys.path.copy()
-        context.addPyFile(str(archive))
+        context.addPyFile(str(archive))  # for what is imported while a task is unpickled
         sys.path[:] = path  # Spark puts it before all else on the driver's path too
+        context.addArchive(f"{archive}#{_FOLDER}")  # for modules that read files beside them
 
     def register(self) -> None:
-        """In a worker: know the plug-ins by their names."""
+        """In a worker: put the files on Python's path, and know the plug-ins by their names."""
+        if self.references and (files := SparkFiles.get(_FOLDER)) not in sys.path:
+            sys.path.insert(0, files)  # before an installed version, which may be another one
         for group, reference in self.references:
             _CATALOGUES[group].named(reference)
         for group, reference, item in self.objects:
