@@ -74,7 +74,8 @@
           const faint = topic !== null && !(wants[u].includes(topic) && wants[v].includes(topic));
           const line = element("line", { x1, y1, x2, y2, class: `${both ? "both" : "alone"}${faint ? " faint" : ""}` });
           const topics = shared(u, v);
-          line.append(element("title", {}, `${nodes[u]} – ${nodes[v]}: ${topics.length} shared: ${topics.slice(0, 8).join(", ")}${topics.length > 8 ? ", …" : ""}`));
+          const named = topics.slice(0, 8).join(", ") + (topics.length > 8 ? ", …" : "");
+          line.append(element("title", {}, `${nodes[u]} – ${nodes[v]}: ${topics.length} shared: ${named}`));
           svg.append(line);
         }
       }
@@ -94,7 +95,8 @@
         + (ratio == null ? "" : `; ratio ${Number(ratio.toPrecision(4))}`);
       svg.setAttribute("aria-label", `${name(run)}. ${sentence}`);
       const link = element("a", { href: `#run-${run}` }, `run ${run}`);
-      const caption = element("figcaption", {}, element("b", {}, `${trait(run, "problem")}: ${trait(run, "label")}`), ` (`, link, `) ${sentence}.`);
+      const method = element("b", {}, `${trait(run, "problem")}: ${trait(run, "label")}`);
+      const caption = element("figcaption", {}, method, " (", link, `) ${sentence}.`);
       return element("figure", {}, svg, caption);
     };
 

@@ -23,7 +23,8 @@
 
     const ofProblem = () => runs.filter(
       (run) => run.problem === choice.problem.value && (!choice.family.value || run.family === choice.family.value));
-    const distinct = (rows, name) => [...new Set(rows.map((row) => row[name]).filter((value) => value != null && value !== ""))];
+    const given = (value) => value != null && value !== "";
+    const distinct = (rows, name) => [...new Set(rows.map((row) => row[name]).filter(given))];
     const title = (name) => data.x[name] || name;
 
     const choices = () => {
@@ -43,7 +44,8 @@
       const along = distinct(rows, choice.x.value);
       const numeric = along.every((value) => typeof value === "number");
       choice.steps.options[1].disabled = choice.steps.options[2].disabled = !numeric;
-      choice.steps.value = numeric && along.length > EVEN_STEPS ? (Math.min(...along) > 0 ? "log" : "linear") : "steps";
+      const wide = Math.min(...along) > 0 ? "log" : "linear";
+      choice.steps.value = numeric && along.length > EVEN_STEPS ? wide : "steps";
       const up = distinct(rows, choice.y.value).filter((value) => value > 0);
       choice.logarithmic.checked = up.length > 0 && Math.max(...up) / Math.min(...up) > 20;
     };
@@ -66,7 +68,8 @@
       const seen = new Map();
       for (const row of rows) seen.set(row.instance, (seen.get(row.instance) || new Set()).add(row.label));
       const shared = [...seen].filter(([, found]) => found.size === labels.length).map(([instance]) => instance);
-      return shared.length ? [rows.filter((row) => shared.includes(row.instance)), shared.length, seen.size] : [rows, 0, seen.size];
+      const kept = shared.length ? rows.filter((row) => shared.includes(row.instance)) : rows;
+      return [kept, shared.length, seen.size];
     };
 
     const means = (rows, x, y) => {
@@ -94,10 +97,11 @@
       .filter((name) => !["proven", "problem"].includes(name))
       .map((name) => ({ field: escapedField(name), title: name === "label" ? "method" : title(name) }));
     const formatTooltip = (facts, escape) => {
-      const lines = Object.entries(facts).filter(([, value]) => value !== "" && value !== "null" && value != null);
-      const short = (text) => (Number.isInteger(Number(text)) || Number.isNaN(Number(text)) ? text : Number(text).toPrecision(4));
-      const cells = ([name, value]) => `<tr><td class="key">${escape(name)}</td><td class="value">${escape(short(value))}</td></tr>`;
-      return `<table>${lines.map(cells).join("")}</table>`;
+      const short = (text) => (Number(text) % 1 ? Number(text).toPrecision(4) : text);
+      const cell = (name, text) => `<td class="${name}">${escape(text)}</td>`;
+      const lines = Object.entries(facts).filter(([, value]) => given(value) && value !== "null");
+      const line = ([name, value]) => `<tr>${cell("key", name)}${cell("value", short(value))}</tr>`;
+      return `<table>${lines.map(line).join("")}</table>`;
     };
     const escapedField = (name) => name.replace(/[.[\]\\]/g, "\\$&");
 
@@ -106,13 +110,15 @@
       const range = labels.map(colour);
       const scale = { domain: labels, range };
       return {
-        x: { field: escapedField(x), title: title(x), type: steps ? "ordinal" : "quantitative",
-             ...(steps ? { axis: { labelAngle: 0, labelOverlap: true } } : { scale: { type: choice.steps.value, zero: false, nice: false, padding: 12 } }) },
+        x: { field: escapedField(x), title: title(x), ...(steps
+          ? { type: "ordinal", axis: { labelAngle: 0, labelOverlap: true } }
+          : { type: "quantitative", scale: { type: choice.steps.value, zero: false, nice: false, padding: 12 } }) },
         y: { field: escapedField(y), title: title(y), type: "quantitative",
              scale: { type: choice.logarithmic.checked ? "log" : "linear", zero: false, nice: false, padding: 10 } },
         ...(steps ? { xOffset: { field: "label", sort: labels } } : {}),
         color: { field: "label", type: "nominal", scale, legend: null },
-        shape: { field: "label", type: "nominal", scale: { domain: labels, range: labels.map((label) => data.styles[label][1]) }, legend: null },
+        shape: { field: "label", type: "nominal", legend: null,
+          scale: { domain: labels, range: labels.map((label) => data.styles[label][1]) } },
       };
     };
 
@@ -128,7 +134,8 @@
       const line = { mark: { type: "line", strokeWidth: 1.5 }, encoding: { ...base, shape: undefined } };
       const range = { mark: { type: "rule", strokeWidth: 1.2 },
         encoding: { ...base, shape: undefined, y: { ...base.y, field: "lowest" }, y2: { field: "highest" } } };
-      const point = { mark: { type: "point", size: 70 }, encoding: { ...base, fill: base.color, tooltip: tooltip(rows) } };
+      const marked = { ...base, fill: base.color, tooltip: tooltip(rows) };
+      const point = { mark: { type: "point", size: 70 }, encoding: marked };
       return { data: { values: rows }, layer: [range, ...(choice.steps.value === "steps" ? [] : [line]), point] };
     };
 
@@ -136,10 +143,11 @@
       data: { values: rows },
       mark: { type: "line", interpolate: "step-after", strokeWidth: 2, point: { filled: true, size: 30 } },
       encoding: {
-        x: { field: "ratio", type: "quantitative", title: "factor of the best bound", scale: { type: choice.logarithmic.checked ? "log" : "linear", zero: false } },
+        x: { field: "ratio", type: "quantitative", title: "factor of the best bound",
+          scale: { type: choice.logarithmic.checked ? "log" : "linear", zero: false } },
         y: { field: "share", type: "quantitative", title: "share of runs within the factor", scale: { domain: [0, 1] } },
         color: { field: "label", type: "nominal", scale: { domain: labels, range: labels.map(colour) }, legend: null },
-        tooltip: [{ field: "label", title: "method" }, { field: "ratio", format: ".4" }, { field: "share", format: ".0%" }],
+        tooltip: [{ field: "label", title: "method" }, { field: "ratio" }, { field: "share", format: ".0%" }],
       },
     });
 
@@ -152,12 +160,12 @@
       const labels = Object.keys(data.styles).filter((label) => all.some((run) => run.label === label));
       if (profile) {
         const [rows, shared, total] = common(all, labels);
-        return [ofProfiles(profiles(rows, labels), labels), rows.length,
-          `Share of runs whose ratio is at most a factor, ${over(shared, total, "run")}; a run without a ratio is never within it.`];
+        const sentence = `Share of runs whose ratio is at most a factor, ${over(shared, total, "run")};`;
+        return [ofProfiles(profiles(rows, labels), labels), rows.length, `${sentence} a run without a ratio never is.`];
       }
       const low = choice.logarithmic.checked ? 0 : -Infinity;
-      const rows = all.filter((run) => run[y] != null && run[y] > low && run[x] != null && run[x] !== ""
-        && (choice.steps.value !== "log" || run[x] > 0));
+      const along = (value) => given(value) && (choice.steps.value !== "log" || value > 0);
+      const rows = all.filter((run) => given(run[y]) && run[y] > low && along(run[x]));
       const left = all.length - rows.length;
       const without = left ? ` ${count(left, "run")} without a value on these axes ${left === 1 ? "is" : "are"} left out.` : "";
       if (choice.show.value === "means") {
@@ -166,8 +174,8 @@
         return [ofMeans(means(kept, x, y), x, y, labels), kept.length,
           `Means ${over(shared, total, y)}, with the lowest and the highest run.${without}`];
       }
-      return [ofRuns(rows, x, y, labels), rows.length,
-        `${count(rows.length, "run")}. Filled: the optimum of the instance is proven; hollow: only a bound. A click on a point shows its row.${without}`];
+      const key = "Filled: the optimum of the instance is proven; hollow: only a bound. A click on a point shows its row.";
+      return [ofRuns(rows, x, y, labels), rows.length, `${count(rows.length, "run")}. ${key}${without}`];
     };
 
     const over = (shared, total, what) => (shared
@@ -183,13 +191,20 @@
       const quiet = getComputedStyle(note).color;
       const line = getComputedStyle(box).borderTopColor;
       const font = getComputedStyle(legend).fontFamily;
-      const axis = { labelColor: style.color, titleColor: style.color, domainColor: quiet, tickColor: quiet, gridColor: line,
-        labelFontSize: 12, titleFontSize: 12.5, titleFontWeight: "normal", labelFont: font, titleFont: font };
-      const spec = { ...layers, width: "container", height: innerWidth < 700 ? 300 : 400, background: null,
-        description: `${choice.problem.value}: ${profile ? "performance profile" : `${title(choice.y.value)} against ${title(choice.x.value)}`}`,
-        autosize: { type: "fit-x", contains: "padding" }, config: { axis, view: { stroke: null }, font } };
-      const renderer = points > CANVAS_FROM ? "canvas" : "svg";
-      const made = await vegaEmbed(box, spec, { renderer, actions: false, tooltip: { theme: isDark() ? "dark" : "light", formatTooltip }, mode: "vega-lite" });
+      const axis = {
+        labelColor: style.color, titleColor: style.color, domainColor: quiet, tickColor: quiet, gridColor: line,
+        labelFontSize: 12, titleFontSize: 12.5, titleFontWeight: "normal", labelFont: font, titleFont: font,
+      };
+      const subject = profile ? "performance profile" : `${title(choice.y.value)} against ${title(choice.x.value)}`;
+      const spec = {
+        ...layers, width: "container", height: innerWidth < 700 ? 300 : 400, background: null,
+        autosize: { type: "fit-x", contains: "padding" }, config: { axis, view: { stroke: null }, font },
+        description: `${choice.problem.value}: ${subject}`,
+      };
+      const made = await vegaEmbed(box, spec, {
+        mode: "vega-lite", actions: false, renderer: points > CANVAS_FROM ? "canvas" : "svg",
+        tooltip: { theme: isDark() ? "dark" : "light", formatTooltip },
+      });
       if (turn !== redrawn) return made.finalize();
       view?.finalize();
       view = made;

@@ -63,7 +63,10 @@
   const readTexts = () => {
     for (const body of bodies) {
       const about = context(body).toLowerCase();
-      for (const row of body.rows) texts.set(row, `${[...row.cells].map((cell) => cell.textContent).join(" ").toLowerCase()} ${about}`);
+      for (const row of body.rows) {
+        const cells = [...row.cells].map((cell) => cell.textContent);
+        texts.set(row, `${cells.join(" ").toLowerCase()} ${about}`);
+      }
     }
   };
 
