@@ -56,7 +56,14 @@ def default_plots(runs: pd.DataFrame) -> tuple[Plot, ...]:
     bounded = runs[runs["ratio"].notna()]
     chosen = [(group, chosen_parameters(group)) for _, group in bounded.groupby("kind", sort=False)]
     plots = [Plot(names[0]) for group, names in chosen if len(names) == 1 and names[0] in varied(group)]
-    return tuple(dict.fromkeys(plots))
+    return tuple(plot for plot in dict.fromkeys(plots) if _has_points(runs, plot))
+
+
+def _has_points(runs: pd.DataFrame, plot: Plot) -> bool:
+    try:
+        return len(plot_table(runs, plot)) > 0
+    except BadInput:
+        return False
 
 
 def plot_drawing(runs: pd.DataFrame, plot: Plot, table: pd.DataFrame) -> Drawing:
@@ -122,6 +129,8 @@ def plot_table(runs: pd.DataFrame, plot: Plot) -> pd.DataFrame:
         for position, group in points.groupby(["problem", "panel", "x"], sort=False)
         for name, values, asked in _columns(group, plot)
     ]
+    if not found:
+        raise BadInput(f"no method has the measure '{plot.y}' on half of the instances at any {plot.x}: choose another")
     table = pd.DataFrame(found, columns=["problem", "panel", "x", "curve", *_STATISTICS])
     return table[[*_KEYS, *_STATISTICS]]
 

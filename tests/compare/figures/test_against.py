@@ -109,6 +109,14 @@ def test_the_report_plots_the_ratio_against_the_only_parameter_varied() -> None:
     assert default_plots(judged(at(1, 12))) == ()
 
 
+def test_methods_without_a_common_instance_have_no_points_and_the_report_no_plot() -> None:
+    halves = [(0, "gm"), (1, "gm"), (2, "ilp"), (3, "ilp")]
+    runs = judged(*(at(alpha, 12, seed=s, method=m) for alpha in (1, 2) for s, m in halves))
+    assert default_plots(runs) == ()
+    with pytest.raises(BadInput, match="at any alpha"):
+        plot_table(runs, Plot("alpha"))
+
+
 def test_what_does_not_vary_and_unknown_groups_are_bad_input() -> None:
     runs = judged(at(1, 12), at(2, 12))
     with pytest.raises(BadInput, match="topics does not vary in this study: alpha does"):
