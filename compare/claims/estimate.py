@@ -137,5 +137,5 @@ class TimeToGo:
 def duration(seconds: float) -> str:
     """A duration for a reader: ``40 s``, ``6 min``, ``2.5 h``."""
     if seconds < 90:
-        return f"{seconds:.0f} s"
+        return f"{max(1.0, seconds):.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"
