@@ -5,12 +5,14 @@ Both depend on files of other software. Where these differ between machines, so 
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
-from importlib.util import find_spec
+from importlib import metadata
 from pathlib import Path
 
 from ..errors import BadInput
@@ -62,10 +64,14 @@ def movielens_sample(*, seed: int, nodes: int, least_rating: int, ratings: Path 
 
 
 def _ratings_of_pyspark() -> Path:
-    found = find_spec("pyspark")
-    for folder in found.submodule_search_locations or () if found else ():
-        return Path(folder) / _RATINGS
-    raise BadInput("movielens-sample: its ratings are a file of pyspark, which is not installed: pip install pyspark")
+    """The file in an installed pyspark (a worker of Spark imports pyspark from an archive without it) or in Spark."""
+    homes = [Path(home) for home in (os.environ.get("SPARK_HOME"),) if home]
+    with suppress(metadata.PackageNotFoundError):
+        homes.insert(0, Path(str(metadata.distribution("pyspark").locate_file("pyspark"))))
+    files = [home / _RATINGS for home in homes]
+    if not files:
+        raise BadInput("movielens-sample: its ratings are in pyspark, which is not installed: pip install pyspark")
+    return next((file for file in files if file.is_file()), files[0])
 
 
 def debian_packages(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gzip
+from importlib import metadata
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from overlaybench.instances.catalogue import WORKLOADS
 from overlaybench.instances.errors import BadInput
-from overlaybench.instances.topics import real_data
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.real_data import debian_packages, movielens_sample
 
@@ -56,9 +57,7 @@ def test_movielens_subscribes_users_to_films_rated_well_and_samples_users_by_see
     assert subscriptions(part).items() <= subscriptions(whole).items()
 
 
-def test_movielens_without_enough_users_or_its_file_is_bad_input(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_movielens_without_enough_users_or_its_file_is_bad_input(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="users with a rating of 5 or more are 22, not 30"):
         movielens_sample(seed=1, nodes=30, least_rating=5)
     with pytest.raises(BadInput, match=r"ratings\.txt cannot be read .*install pyspark again"):
@@ -66,9 +65,23 @@ def test_movielens_without_enough_users_or_its_file_is_bad_input(
     (tmp_path / "ratings.txt").write_text("0::2::3::1\n0,2,3,1\n")
     with pytest.raises(BadInput, match="other lines than user::film::rating"):
         movielens_sample(seed=1, nodes=1, least_rating=1, ratings=tmp_path / "ratings.txt")
-    monkeypatch.setattr(real_data, "find_spec", lambda name: None)
+
+
+def test_movielens_is_found_where_spark_is_when_pyspark_is_not_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_package(name: str) -> NoReturn:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "distribution", no_package)
+    monkeypatch.delenv("SPARK_HOME", raising=False)
     with pytest.raises(BadInput, match="pip install pyspark"):
         movielens_sample(seed=1, nodes=3, least_rating=1)
+    folder = tmp_path / "data" / "mllib" / "als"
+    folder.mkdir(parents=True)
+    (folder / "sample_movielens_ratings.txt").write_text("0::2::3::1\n1::2::1::1\n")
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+    assert movielens_sample(seed=1, nodes=2, least_rating=1).num_subscriptions == 2
 
 
 def test_packages_subscribe_to_what_two_installed_packages_depend_on(tmp_path: Path) -> None:
