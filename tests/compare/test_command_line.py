@@ -222,8 +222,8 @@ def test_help_lists_every_command_and_imports_none() -> None:
 
 def test_every_file_of_commands_is_a_command_with_the_summary_that_help_lists() -> None:
     folder = Path(commands.__path__[0])
-    shared = {"__init__", "explanation", "inputs", "names", "outputs"}
-    assert {file.stem for file in folder.glob("*.py")} - shared == set(SUMMARIES)
+    files = {file.stem for file in folder.glob("*.py") if "\ndef command(" in file.read_text(encoding="utf-8")}
+    assert files == set(SUMMARIES)
     for name, summary in SUMMARIES.items():
         command = cli.get_command(click.Context(cli), name)
         assert command is not None
