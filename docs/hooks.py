@@ -98,6 +98,8 @@ def _led(link: re.Match[str], page: str) -> str:
     path = (source / target).resolve()
     if not path.is_relative_to(_ROOT) or not path.exists():
         return link[0]
+    if path.is_dir():  # its first page
+        path = next(iter([*path.glob("README.md"), *sorted(path.glob("*.ipynb")), path]))
     name = path.relative_to(_ROOT).as_posix()
     if name in _OF_THE_ROOT or name.startswith("docs/"):
         up = "../" * page.count("/")
