@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ...instances.catalogue import WORKLOADS
+from ...instances.catalogue import defined_in
 from ...instances.overlay import Overlay
 from ...instances.result import Result, Status
 from ...instances.topics.constructions import CONSTRUCTIONS
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.set_cover import SET_COVER_CONSTRUCTIONS
+from ...instances.workload import Workload
 from ..papers.bench import Bench
 from .claim import Finding, Verdict
 
@@ -19,9 +20,9 @@ TIES = ("lowest", "highest", "random")
 
 
 def assorted(quick: bool) -> Iterator[tuple[str, TopicInstance]]:
-    """Instances of every topic workload and construction, with their names."""
+    """Instances of every topic workload and construction of the project that needs no data, with their names."""
     constructed = {workload.name for workload in (*CONSTRUCTIONS, *SET_COVER_CONSTRUCTIONS)}
-    for workload in (workload for workload in WORKLOADS.values() if workload.kind == "topics"):
+    for workload in (each for each in defined_in("overlaybench.instances.topics", Workload) if not each.needs):
         options = {option.name for option in workload.parameters}
         shapes: list[dict[str, int]] = [{}]
         if workload.name not in constructed:

@@ -137,7 +137,7 @@ def test_a_tree_comes_back_by_the_labels_of_stp_files(tmp_path: Path) -> None:
 
 def test_sparse_graphs_have_the_sizes_asked_for_and_are_connected() -> None:
     instance = WORKLOADS["steiner-sparse"].generate(nodes=60, edges=75, terminals=9, seed=3)
-    assert KINDS["steiner"].size(instance) == {"nodes": 60, "edges": 75, "terminals": 9}
+    assert KINDS["steiner"].size(instance) == {"nodes": 60, "links": 75, "terminals": 9}
     whole = Overlay.from_edges(60, instance.edges)
     assert "not connected" not in " ".join(STEINER.violations(instance, whole))
     with pytest.raises(BadInput, match="choose from 59"):
