@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -61,7 +62,11 @@ class StudyPage:
         return self.anchors.of("rows", problem, label)
 
     def keep(self, name: str, table: pd.DataFrame, caption: str = "", columns: Sequence[str] = ()) -> str:
-        """Add a table as a CSV file and, if it is short enough for a paper, these columns as LaTeX; return its name."""
+        """Add a table as a CSV file and, if it is short enough for a paper, these columns as LaTeX.
+
+        Returns the name of its files, which is no path: the name of a problem, which may be a plug-in's, is part of it.
+        """
+        name = re.sub(r"[^\w-]+", "-", name).strip("-")
         self.csv[name] = cells.csv_bytes(table)
         if 0 < len(table) <= _ROWS_IN_LATEX:
             shown = table[list(columns)] if columns else table.drop(columns=_LINKS, errors="ignore")
