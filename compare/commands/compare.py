@@ -74,6 +74,8 @@ def _compare_studies(folder: Path, others: Sequence[str], **given: Any) -> None:
         sides = [results(Path(name), where) for name in names]
     else:
         raise BadInput("compare needs two folders, or one and `--versions V1 V2`, or `--paired METHOD METHOD`")
+    if not any(map(len, sides)):
+        raise BadInput("there are no such runs: see `overlaybench results`")
     comparison = compared(*sides, ignore=given["ignore"], noise=given["noise"])
     table, changed = summary(comparison), most_changed(comparison, given["most"])
     for file in given["output"]:

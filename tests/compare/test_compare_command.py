@@ -140,6 +140,12 @@ def test_bad_input_says_what_is_wrong(folders: tuple[Path, Path], words: tuple[s
     assert message in str(error)
 
 
+def test_two_studies_without_chosen_runs_are_bad_input(folders: tuple[Path, Path]) -> None:
+    error = call(*folders, "--where", "problem=steiner").exception
+    assert isinstance(error, BadInput)
+    assert "there are no such runs" in str(error)
+
+
 @pytest.mark.slow
 def test_figures_are_pdf_and_png_too_and_narrow_ones_have_one_column(
     folders: tuple[Path, Path], tmp_path: Path
