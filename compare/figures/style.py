@@ -12,6 +12,7 @@ from itertools import cycle
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 import pandas as pd
 from matplotlib import font_manager
 from matplotlib.axes import Axes
@@ -288,9 +289,9 @@ def curve_legend(styles: Mapping[str, Style]) -> list[Line2D]:
 def curve(axes: Axes, x: ArrayLike, y: ArrayLike, errors: ArrayLike, style: Style) -> None:
     """A line through points with error bars; `errors` as for matplotlib's errorbar."""
     axes.errorbar(
-        x,
-        y,
-        yerr=errors,
+        np.asarray(x),
+        np.asarray(y),
+        yerr=np.asarray(errors),
         color=style.colour,
         marker=style.marker,
         markersize=3,
