@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
@@ -41,6 +42,12 @@ def write_page(path: Path, title: str, body: str) -> None:
     """Write a self-contained page with this title and this content of its main part, which is HTML."""
     text = Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(title=escape(title), body=body)
     atomic_write(path, lambda file: file.write_text(text, encoding="utf-8"))
+
+
+def embedded_json(data: Any) -> str:
+    """Data as JSON within a script element; no text in it can end the element."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c")
 
 
 def _panel(panels: Panels, cell: Cell, name: str) -> str:

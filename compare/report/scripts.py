@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -14,6 +13,7 @@ from markupsafe import Markup
 from ...heuristics.compiled import cache_folder
 from ...instances.files import atomic_write
 from ...instances.topics.instance import TopicInstance
+from ..figures.drawing_page import embedded_json
 from ..studies.plot import Plot
 from .overlay_data import overlay_data
 from .plot_data import plot_data
@@ -39,12 +39,6 @@ def plot_library() -> Markup:
     return Markup(file.read_text(encoding="utf-8"))
 
 
-def embedded_json(data: Any) -> Markup:
-    """Data as JSON within a script element; no text in it can end the element."""
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return Markup(text.replace("<", "\\u003c"))
-
-
 def interactive(
     runs: pd.DataFrame, load_instance: Callable[[str], TopicInstance], plots: Sequence[Plot] = ()
 ) -> dict[str, Any]:
@@ -64,7 +58,7 @@ def interactive(
     return {
         "scripts": own_scripts(),
         "library": plot_library() if len(runs) else "",
-        "plot_json": embedded_json(plot_data(runs, plots)) if len(runs) else "",
-        "overlay_json": embedded_json(overlays) if overlays else "",
+        "plot_json": Markup(embedded_json(plot_data(runs, plots))) if len(runs) else "",
+        "overlay_json": Markup(embedded_json(overlays)) if overlays else "",
         "left_out": overlays["left_out"] if overlays else "",
     }
