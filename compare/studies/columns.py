@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -31,18 +30,14 @@ def parameters(rows: pd.DataFrame) -> pd.DataFrame:
         The index of `rows`, and a column for each parameter under its name in study.toml, missing where a row's
         workload has no such parameter or its instance is read from a file.
     """
-    return _spread(rows, (_parsed(text).get("parameters", {}) for text in rows["recipe"]))
+    return _spread(rows["recipe"], lambda recipe: recipe.get("parameters") or {})
 
 
 def varied_options(rows: pd.DataFrame) -> pd.DataFrame:
     """The options of methods that differ between the runs of one method on one problem: a column each."""
-    given = [_parsed(text) for text in rows["options"]]
-    seen: dict[tuple[str, str, str], set[object]] = {}
-    for method, problem, options in zip(rows["method"], rows["problem"], given, strict=True):
-        for name, value in options.items():
-            seen.setdefault((method, problem, name), set()).add(value)
-    varied = {name for (_, _, name), values in seen.items() if len(values) > 1}
-    return _spread(rows, ({name: options[name] for name in options if name in varied} for options in given))
+    options = _spread(rows["options"], lambda given: given)
+    groups = [rows["method"], rows["problem"]]
+    return options[[name for name in options if (options[name].groupby(groups).nunique() > 1).any()]]
 
 
 def researched(rows: pd.DataFrame) -> pd.DataFrame:
@@ -79,21 +74,17 @@ def researched(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([rows.drop(columns=collided), given, totals, options], axis=1)[names]
 
 
-def _spread(rows: pd.DataFrame, maps: Iterable[Mapping[str, object]]) -> pd.DataFrame:
-    listed = list(maps)
-    names = dict.fromkeys(name for each in listed for name in each)
-    return pd.DataFrame({name: _column([each.get(name) for each in listed], rows.index) for name in names}, rows.index)
+def _spread(texts: pd.Series[str], fields: Callable[[Any], Mapping[str, Any]]) -> pd.DataFrame:
+    """A column for each field of JSON texts, each distinct text read once."""
+    read = {text: fields(json.loads(text)) for text in texts.unique()}
+    names = dict.fromkeys(name for given in read.values() for name in given)
+    columns = {name: texts.map(_of_one_type({text: read[text].get(name) for text in read})) for name in names}
+    return pd.DataFrame(columns, index=texts.index)
 
 
-def _column(values: list[Any], index: pd.Index[Any]) -> pd.Series[Any]:
-    """The values as a column of one type: text where they have several, which Parquet does not take."""
-    types = {type(value) for value in values if value is not None}
-    if len(types) > 1 and not types <= {int, float}:
-        values = [None if value is None else str(value) for value in values]
-    return pd.Series(values, index)
-
-
-@lru_cache(maxsize=100_000)
-def _parsed(text: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(text)
-    return found
+def _of_one_type(values: dict[str, Any]) -> dict[str, Any]:
+    """The values as texts where they have several types, which Parquet does not take."""
+    types = {type(value) for value in values.values() if value is not None}
+    if len(types) < 2 or types <= {int, float}:
+        return values
+    return {at: None if value is None else str(value) for at, value in values.items()}

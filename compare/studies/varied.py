@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from ..catalogue import kind_named
+from .columns import parameters, varied_options
 from .sizes import sizes_of
 
 
@@ -31,21 +32,13 @@ def varied(runs: pd.DataFrame) -> pd.DataFrame:
     -----
     Cost O(R) for R runs.
     """
-    columns = _spread(runs["recipe"], lambda recipe: recipe.get("parameters") or {})
-    options = _spread(runs["options"], lambda given: given)
+    columns = parameters(runs)
     for name in sizes_of(runs):
-        if name in columns and not _agree(columns[name], runs[name]):
-            columns[f"total_{name}"] = runs[name]
-        else:
-            columns[name] = runs[name]
-    chosen = {name: column for name, column in columns.items() if _varies(column, [runs["problem"]])}
-    of_methods = [runs["problem"], runs["method"]]
-    chosen |= {n: column for n, column in options.items() if n not in columns and _varies(column, of_methods)}
-    return pd.DataFrame(chosen, index=runs.index)
-
-
-def _varies(column: pd.Series[Any], groups: list[pd.Series[Any]]) -> bool:
-    return bool((column.groupby(groups).nunique() > 1).any())
+        agrees = name not in columns or (columns[name].isna() | runs[name].isna() | (columns[name] == runs[name])).all()
+        columns[name if agrees else f"total_{name}"] = runs[name]
+    several = columns.groupby(runs["problem"]).nunique().gt(1).any()
+    options = varied_options(runs)
+    return columns.loc[:, several].join(options[options.columns.difference(columns.columns, sort=False)])
 
 
 def chosen_parameters(runs: pd.DataFrame) -> list[str]:
@@ -73,15 +66,3 @@ def _changing(groups: Iterable[list[dict[str, Any]]]) -> list[str]:
             if len({each.get(name) for each in group}) > 1:
                 names[name] = None
     return list(names)
-
-
-def _spread(texts: pd.Series[str], fields: Any) -> dict[str, pd.Series[Any]]:
-    """A column for each field of JSON texts, each distinct text read once."""
-    by_text = {text: fields(json.loads(text)) for text in texts.unique()}
-    names = dict.fromkeys(name for given in by_text.values() for name in given)
-    return {name: texts.map({text: given.get(name) for text, given in by_text.items()}) for name in names}
-
-
-def _agree(parameter: pd.Series[Any], size: pd.Series[Any]) -> bool:
-    both = parameter.notna() & size.notna()
-    return bool((parameter[both].astype(float) == size[both]).all())
