@@ -10,7 +10,8 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -52,13 +53,16 @@ def modules_of(floor: str) -> dict[str, Path]:
     return {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in (ROOT / floor).rglob("*.py")}
 
 
-def imports_of(path: Path) -> Iterator[tuple[str, str | None]]:
+@cache
+def imports_of(path: Path) -> tuple[tuple[str, str | None], ...]:
     """Every (module, name or None) that a file imports, wherever in the file."""
+    found: list[tuple[str, str | None]] = []
     for node in ast.walk(ast.parse(path.read_text(), str(path))):
         if isinstance(node, ast.Import):
-            yield from ((alias.name, None) for alias in node.names)
+            found += ((alias.name, None) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            yield from ((_absolute(node, path), alias.name) for alias in node.names)
+            found += ((_absolute(node, path), alias.name) for alias in node.names)
+    return tuple(found)
 
 
 def _absolute(node: ast.ImportFrom, path: Path) -> str:
