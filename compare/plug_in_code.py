@@ -72,7 +72,7 @@ def plug_in_files(plug_ins: Mapping[str, Any]) -> dict[str, Path]:
         files = dict(_files(top))
         found |= files
         imported = {name for file in files.values() if file.suffix == ".py" for name in _imports(file)}
-        waiting |= {name for name in imported - seen if _is_local(name)}
+        waiting |= {name for name in imported - seen if is_local(name)}
     return dict(sorted(found.items()))
 
 
@@ -90,7 +90,7 @@ def _modules(reference: str, item: Any) -> Iterator[str]:
         value.__name__ if isinstance(value, ModuleType) else str(getattr(value, "__module__", ""))
         for value in referred.values()
     }
-    yield from (top for name in sorted(names) if _is_local(top := name.partition(".")[0]))
+    yield from (top for name in sorted(names) if is_local(top := name.partition(".")[0]))
 
 
 def _files(top: str) -> Iterator[tuple[str, Path]]:
@@ -117,7 +117,7 @@ def _locations(top: str) -> list[tuple[Path, Path | None]]:
     return [(Path(spec.origin).parent, Path(spec.origin))] if spec.has_location and spec.origin else []
 
 
-def _is_local(top: str) -> bool:
+def is_local(top: str) -> bool:
     """Whether a top-level module is a user's own: not Python's, not ours, and not in a folder of installed packages."""
     if top in sys.stdlib_module_names or top in (_OURS, "__main__", ""):
         return False

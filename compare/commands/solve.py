@@ -94,7 +94,9 @@ def _solved(request: _Request, instance: Any, problem: Problem[Any, Any]) -> Res
             raise BadInput(f"{request.start}: {violations[0]}: give an answer that is valid for {problem.name}")
     if request.master is None:
         job = Job(method, instance, problem, request.seed, options, request.time_limit, request.memory_limit)
-        result = run_isolated(job).result
+        run = run_isolated(job)
+        result = run.result
+        click.echo(run.output, err=True, nl=False)  # what a method of one's own prints
     else:
         check_takes(method, "mapper", "--master", "has no parts that run apart")
         if request.time_limit is not None or request.memory_limit is not None:

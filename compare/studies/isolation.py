@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import faulthandler
+import fcntl
 import multiprocessing
 import os
 import pickle
@@ -16,6 +17,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from pathlib import Path
+from traceback import walk_tb
 from types import TracebackType
 from typing import Any
 
@@ -25,12 +28,13 @@ from ...instances.problem import Problem
 from ...instances.processes import die_with_parent
 from ...instances.result import Result, Status
 from ..catalogue import METHODS, method_named, problem_named
+from ..plug_in_code import is_local
 from .processes import address_space_bounded, has_children, private_memory, session_members
 
 MIB = 2**20
 _POLL_SECONDS, _POLL_CHILDREN_SECONDS = 0.05, 0.25
 _GRACE_SECONDS, _GRACE_SHARE = 5.0, 0.25
-_KEPT_OUTPUT = 300
+_KEPT_OUTPUT, _MOST_OUTPUT, _LONGEST_LINE = 2**16, 2**24, 300
 _RUNS_PER_PROCESS = 200
 _MOST_ATTEMPTS = 3
 
@@ -64,12 +68,15 @@ class IsolatedRun:
         Of all threads and ended children; nan where the process was killed.
     killed : bool
         Whether another process killed the solver: the system when out of memory, or an administrator.
+    output : str
+        The last 64 KiB of what they printed.
     """
 
     result: Result[Any]
     peak: float
     cpu_seconds: float = float("nan")
     killed: bool = False
+    output: str = ""
 
 
 def run_isolated(job: Job) -> IsolatedRun:
@@ -149,7 +156,8 @@ class Solver:
                 os.kill(self._process.pid, signal.SIGINT)
                 if self._connection.poll(_GRACE_SECONDS):
                     result, cpu_seconds, _ = self._connection.recv()
-                    return IsolatedRun(result, private_memory(self._process.pid) - self._memory_at_start, cpu_seconds)
+                    held = private_memory(self._process.pid) - self._memory_at_start
+                    return IsolatedRun(result, held, cpu_seconds, output=self._printed())
         return None
 
     def stop(self) -> None:
@@ -191,6 +199,7 @@ class Solver:
         context = multiprocessing.get_context("fork")
         self._connection, solver_end = context.Pipe()
         self._output = os.memfd_create("solver output")
+        fcntl.fcntl(self._output, fcntl.F_SETFL, os.O_APPEND)
         self._memory_at_start = private_memory(os.getpid())
         self._process = context.Process(target=_serve, args=(job, solver_end, self._output), daemon=False)
         self._process.start()
@@ -207,26 +216,36 @@ class Solver:
         pid, peak, children = self._process.pid, 0.0, 0.0
         start = children_polled = time.monotonic()
         while not wait([self._connection, self._pidfd], timeout=_POLL_SECONDS):
+            if os.fstat(self._output).st_size > _MOST_OUTPUT:
+                os.ftruncate(self._output, 0)  # it lies in memory
             if (now := time.monotonic()) > children_polled + _POLL_CHILDREN_SECONDS:
                 children, children_polled = sum(map(private_memory, session_members(pid))), now
             held = private_memory(pid) + children - self._memory_at_start
             peak = max(peak, held)
             if job.memory_limit is not None and held > job.memory_limit * MIB:
                 reason = f"memory: {held / MIB:.0f} MiB held, {job.memory_limit} MiB allowed"
-                return IsolatedRun(job.failed(reason), peak)
+                return IsolatedRun(job.failed(reason), peak, output=self._printed())
             if job.time_limit is not None and now - start > job.time_limit + _grace(job.time_limit):
                 why = "" if job.method.anytime else f" ({job.method.name} has no answer before its end)"
-                return IsolatedRun(job.failed(f"time: killed after its limit and grace{why}"), peak)
+                reason = f"time: killed after its limit and grace{why}"
+                return IsolatedRun(job.failed(reason), peak, output=self._printed())
         peak = max(peak, private_memory(pid) - self._memory_at_start)
         try:
             result, cpu_seconds, is_alone = self._connection.recv()
         except (EOFError, OSError, pickle.UnpicklingError):
             self._process.join()
-            reason = _cause_of_death(self._process.exitcode, self._output)
-            return IsolatedRun(job.failed(reason), peak, killed=self._process.exitcode == -signal.SIGKILL)
+            output, killed = self._printed(), self._process.exitcode == -signal.SIGKILL
+            reason = _cause_of_death(self._process.exitcode, output)
+            return IsolatedRun(job.failed(reason), peak, killed=killed, output=output)
+        output = self._printed()
         if not is_alone:
             self.stop()
-        return IsolatedRun(result, peak, cpu_seconds)
+        return IsolatedRun(result, peak, cpu_seconds, output=output)
+
+    def _printed(self) -> str:
+        """What the solver printed in this run; the file is emptied when the next one starts, or is too large."""
+        size = os.fstat(self._output).st_size
+        return os.pread(self._output, _KEPT_OUTPUT, max(0, size - _KEPT_OUTPUT)).decode(errors="replace")
 
 
 def _grace(time_limit: float) -> float:
@@ -242,12 +261,13 @@ def _serve(job: Job, connection: Connection, output: int) -> None:
         with contextlib.suppress(AttributeError):  # not glibc
             # Memory that the heap kept would not be seen when the next run uses it.
             ctypes.CDLL(None).malloc_trim(0)
+        sys.stdout.flush()
         connection.send(outcome)
-        os.ftruncate(output, 0)
         try:
             method, sent, problem, limits = connection.recv()
         except (EOFError, OSError):
             os._exit(0)
+        os.ftruncate(output, 0)
         instance = instance if sent is None else sent
         job = Job(method_named(method), instance, problem_named(problem), *limits)
 
@@ -264,8 +284,18 @@ def _run(job: Job) -> tuple[Result[Any], float, bool]:
         except MemoryError:
             result = job.failed(f"memory: more than {job.memory_limit} MiB asked for")
         except Exception as error:
-            result = job.failed(f"{type(error).__name__}: {error}".splitlines()[0])
+            result = job.failed(f"{type(error).__name__}: {error}".splitlines()[0] + _location(error))
     return result, _cpu_seconds() - before, not has_children()
+
+
+def _location(error: Exception) -> str:
+    """File, line and function of the user's own code that an error came from; nothing in our code or a library's."""
+    for frame, line in reversed(list(walk_tb(error.__traceback__))):
+        module = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        if module == "__main__" or is_local(module):
+            file = Path(frame.f_code.co_filename)
+            return f" ({f'{file.name}, ' if file.exists() else ''}line {line}, in {frame.f_code.co_name})"
+    return ""
 
 
 def _cpu_seconds() -> float:
@@ -281,7 +311,7 @@ def _become_solver(connection: int, output: int) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for stream in (1, 2):
         os.dup2(output, stream)
-    sys.stdout = sys.stderr = os.fdopen(output, "w", closefd=False)
+    sys.stdout = sys.stderr = os.fdopen(output, "w", buffering=1, closefd=False)
     faulthandler.disable()
     for name in os.listdir("/proc/self/fd"):
         if int(name) not in (0, 1, 2, connection, output):
@@ -290,11 +320,9 @@ def _become_solver(connection: int, output: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _cause_of_death(exitcode: int | None, output: int) -> str:
+def _cause_of_death(exitcode: int | None, output: str) -> str:
     """The signal or exit status, with the last line of output."""
-    size = os.lseek(output, 0, os.SEEK_END)
-    tail = os.pread(output, _KEPT_OUTPUT, max(0, size - _KEPT_OUTPUT)).decode(errors="replace").split("\n")
-    last_line = next((line.strip() for line in reversed(tail) if line.strip()), "")
+    last_line = next((line.strip() for line in reversed(output.split("\n")) if line.strip()), "")[-_LONGEST_LINE:]
     if exitcode is not None and exitcode < 0:
         cause = f"crash: killed by {signal.Signals(-exitcode).name}"
     else:

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -65,13 +66,14 @@ def test_a_bound_above_the_value_is_failed() -> None:
     assert "lower bound 3" in result.reason
 
 
-def test_an_exception_is_failed_with_its_message() -> None:
+def test_an_exception_is_failed_with_its_message_and_its_place_in_the_users_code() -> None:
     def raising(*_: Any, **__: Any) -> None:
         raise ZeroDivisionError("no such\nthing")
 
     result = run(raising).result
     assert result.status is Status.FAILED
-    assert result.reason == "ZeroDivisionError: no such"
+    line = raising.__code__.co_firstlineno + 1
+    assert result.reason == f"ZeroDivisionError: no such (test_isolation.py, line {line}, in raising)"
 
 
 def test_a_crash_is_failed_and_names_the_signal() -> None:
@@ -208,14 +210,47 @@ def test_a_warm_solver_shows_as_much_memory_as_a_new_one() -> None:
     assert second > 0.5 * first > 5 * 2**20
 
 
-def test_solver_output_stays_off_the_terminal(capfd: pytest.CaptureFixture[str]) -> None:
+def test_solver_output_stays_off_the_terminal_and_is_kept(capfd: pytest.CaptureFixture[str]) -> None:
     def chatty(*_: Any, **__: Any) -> Proposal[Overlay]:
-        print("hello", flush=True)
+        print("hello")
         os.write(2, b"there")
         return Proposal(CONNECTED)
 
-    assert run(chatty).result.status is Status.FEASIBLE
+    printed = run(chatty)
+    assert printed.result.status is Status.FEASIBLE
+    assert printed.output == "hello\nthere"
     assert capfd.readouterr() == ("", "")
+
+
+def test_output_belongs_to_its_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    def chatty_or_leaving(*_: Any, seed: int, **__: Any) -> Proposal[Overlay]:
+        if seed:
+            sys.exit(3)
+        sys.stderr.write("hello")
+        return Proposal(CONNECTED)
+
+    method = trial(chatty_or_leaving)
+    monkeypatch.setattr("overlaybench.compare.studies.isolation.METHODS", {method.name: method})
+    monkeypatch.setattr("overlaybench.compare.studies.isolation.method_named", lambda _: method)
+    with Solver() as solver:
+        first, second = (solver.run(Job(method, PATH, PROBLEMS["min-tco"], k, {}, 9, None)) for k in range(2))
+    assert first.output == "hello"
+    assert (second.output, second.result.reason) == ("", "crash: exit status 3")
+
+
+def test_endless_output_takes_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("overlaybench.compare.studies.isolation._GRACE_SECONDS", 0.2)
+    monkeypatch.setattr("overlaybench.compare.studies.isolation._MOST_OUTPUT", 2**20)
+
+    def endless(*_: Any, **__: Any) -> None:
+        size = 0
+        while True:
+            before, size = size, os.fstat(1).st_size
+            if size < before:
+                sys.exit(5)
+            os.write(1, b"." * 2**14)
+
+    assert run(endless, time_limit=2).result.reason.startswith("crash: exit status 5")
 
 
 def test_a_wrong_option_is_bad_input_before_anything_runs() -> None:
