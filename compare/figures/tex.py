@@ -13,35 +13,10 @@ from matplotlib.text import Text
 from matplotlib.ticker import FixedFormatter
 
 from ...instances.errors import BadInput
+from ..studies.latex import escaped
 
 _SYSTEMS = ("xelatex", "lualatex", "pdflatex")
 _DEBIAN = "apt-get install texlive-latex-recommended texlive-fonts-recommended cm-super texlive-xetex"
-_MATHS = {
-    "÷": r"\div",
-    "×": r"\times",
-    "−": "-",
-    "≤": r"\leq",
-    "≥": r"\geq",
-    "±": r"\pm",
-    "²": "^2",
-    "α": r"\alpha",
-    "τ": r"\tau",
-    "Δ": r"\Delta",
-}
-_ESCAPED = str.maketrans(
-    {
-        **{character: f"\\{character}" for character in "&%$#_{}"},
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "<": r"\textless{}",
-        ">": r"\textgreater{}",
-        "|": r"\textbar{}",
-        "–": "--",
-        "…": r"\ldots{}",
-        **{symbol: f"${command}$" for symbol, command in _MATHS.items()},
-    }
-)
 
 
 def tex_system() -> str:
@@ -63,11 +38,6 @@ def check_usetex() -> None:
 
 def _known(style: str) -> bool:
     return bool(subprocess.run(["kpsewhich", style], capture_output=True, check=False).stdout)
-
-
-def escaped(text: str) -> str:
-    r"""A text as LaTeX sets it: ``a_b ÷ 2`` becomes ``a\_b $\div$ 2``."""
-    return text.translate(_ESCAPED)
 
 
 def escape_texts(figure: Figure) -> None:

@@ -18,7 +18,8 @@ _SIGNS = {"≤": "leq", "≥": "geq", "×": "times", "÷": "div", "±": "pm", "�
 _TO_LATEX = str.maketrans(
     {sign: rf"\{sign}" for sign in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", '"': "''"}
-    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "–": "--", "−": "$-$", "²": "$^2$"}
+    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
+    | {"–": "--", "−": "$-$", "²": "$^2$", "…": r"\ldots{}", "Δ": r"$\Delta$"}
     | {sign: rf"$\{name}$" for sign, name in (_SIGNS | _GREEK).items()}
 )
 
@@ -131,9 +132,14 @@ def _column_format(column: pd.Series[Any], digits: int) -> Any:
 
 
 def _text(entry: object) -> str:
-    """An entry as LaTeX: special characters escaped, signs of mathematics as commands; a missing one is a dash."""
+    """An entry as LaTeX; a missing one is a dash."""
     if entry is None or (isinstance(entry, float) and np.isnan(entry)):
         return "--"
     if isinstance(entry, (tuple, list)):
         entry = " ".join(map(str, entry))
-    return str(entry).translate(_TO_LATEX)
+    return escaped(str(entry))
+
+
+def escaped(text: str) -> str:
+    r"""A text as LaTeX sets it: ``a_b ÷ 2`` becomes ``a\_b $\div$ 2``."""
+    return text.translate(_TO_LATEX)
