@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -111,8 +110,7 @@ def _write(file: Path, comparisons: Sequence[Paired], runs: pd.DataFrame, option
     from ..studies.results import export
 
     if file.suffix in _FIGURES:
-        data = _drawn(comparisons, runs, replace(options, formats=(file.suffix.removeprefix("."),)))
-        atomic_write(file, lambda path: path.write_bytes(data))
+        _draw(file, comparisons, runs, options)
     elif file.suffix == ".tex":
         text = "\n".join(_latex(one) for one in comparisons)
         atomic_write(file, lambda path: path.write_text(text, encoding="utf-8"))
@@ -121,14 +119,15 @@ def _write(file: Path, comparisons: Sequence[Paired], runs: pd.DataFrame, option
         export(pd.concat(tables, ignore_index=True), file)
 
 
-def _drawn(comparisons: Sequence[Paired], runs: pd.DataFrame, options: FigureOptions) -> bytes:
-    from ..figures.paired import paired_drawing, paired_image
-    from ..figures.style import method_styles
+def _draw(file: Path, comparisons: Sequence[Paired], runs: pd.DataFrame, options: FigureOptions) -> None:
+    from ..figures.draw_options import DrawOptions
+    from ..figures.paired import paired_figure
+    from ..figures.saving import save
+    from ..figures.style import method_styles, styled
 
-    styles, (ending,) = method_styles(runs), options.formats
-    if ending == "png":
-        return paired_image(comparisons, styles, replace(options, formats=("svg",)))
-    return paired_drawing(comparisons, styles, options).files[ending]
+    with styled(options):
+        figure = paired_figure(comparisons, method_styles(runs), options.width)
+    save(figure, file, options=DrawOptions(figure=options))
 
 
 def _latex(one: Paired) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -14,16 +13,14 @@ from matplotlib.ticker import MaxNLocator
 from ..studies.paired import Paired
 from ..studies.plot import MEASURES
 from .all_runs import draw_profile
-from .style import DEFAULT_OPTIONS, INK, QUIET, Drawing, FigureOptions, Style, drawing, ratio_axis, styled
+from .style import INK, QUIET, Style, ratio_axis
 
 _PANEL_WIDTH, _PANEL_HEIGHT, _ROW_HEIGHT, _LEAST_WIDTH = 2.6, 2.0, 0.24, 2.2
 
 Panel = Callable[[Axes, Paired, Mapping[str, Style]], None]
 
 
-def paired_drawing(
-    comparisons: Sequence[Paired], styles: Mapping[str, Style], options: FigureOptions = DEFAULT_OPTIONS
-) -> Drawing:
+def paired_figure(comparisons: Sequence[Paired], styles: Mapping[str, Style], width: float = 0.0) -> Figure:
     """A line of panels for each problem: every pair's differences, the profile, and the ranks of three or more methods.
 
     Parameters
@@ -32,24 +29,9 @@ def paired_drawing(
         One a problem, all of the same measure.
     styles : mapping
         The style of each method (`method_styles`).
-    options : FigureOptions
-        In a narrow figure the panels are below each other.
+    width : float
+        In inches, 0 for the usual one; in a narrow figure the panels are below each other.
     """
-    with styled(options):
-        return drawing(_figure(comparisons, styles, options.width), "paired", _caption(comparisons))
-
-
-def paired_image(
-    comparisons: Sequence[Paired], styles: Mapping[str, Style], options: FigureOptions = DEFAULT_OPTIONS
-) -> bytes:
-    """The same figure as PNG."""
-    buffer = io.BytesIO()
-    with styled(options):
-        _figure(comparisons, styles, options.width).savefig(buffer, format="png", dpi=200, metadata={"Software": None})
-    return buffer.getvalue()
-
-
-def _figure(comparisons: Sequence[Paired], styles: Mapping[str, Style], width: float) -> Figure:
     kinds: list[Panel] = [_differences]
     kinds += [_profile] if all((one.values.to_numpy() > 0).all() for one in comparisons) else []
     kinds += [_ranks] if any(one.values.shape[1] > 2 for one in comparisons) else []
@@ -149,15 +131,3 @@ def _ranks(axes: Axes, comparison: Paired, styles: Mapping[str, Style]) -> None:
 
 _SHARES: Mapping[Panel, float] = {_differences: 1.35, _profile: 1.0, _ranks: 1.35}
 """The widths of panels beside each other."""
-
-
-def _caption(comparisons: Sequence[Paired]) -> str:
-    measure = MEASURES[comparisons[0].measure].title
-    text = (
-        f"Differences of {measure} between two methods on the same instances, a dot an instance in the colour of the "
-        "better method; a bar is the mean with its 95% bootstrap interval. Profile: the share of instances on which a "
-        "method is within a factor τ. "
-    )
-    if any(one.values.shape[1] > 2 for one in comparisons):
-        text += "Ranks: a bar joins mean ranks that differ by less than Nemenyi's critical difference at level 0.05."
-    return text.strip()
