@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from scipy.stats import sem
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from ...instances.errors import BadInput, unknown
 from ..studies.bounds import problem_order
@@ -155,7 +154,8 @@ def _interval(values: np.ndarray[Any, np.dtype[np.float64]], *, log: bool) -> tu
     scaled = np.log(values) if log else values
     mean, low, high = float(scaled.mean()), np.nan, np.nan
     if len(values) >= _FEWEST:
-        half = float(student.ppf((1 + _CONFIDENCE) / 2, len(values) - 1) * sem(scaled))
+        error = scaled.std(ddof=1) / np.sqrt(len(values))
+        half = float(stdtrit(len(values) - 1, (1 + _CONFIDENCE) / 2) * error)
         low, high = mean - half, mean + half
     ends = (float(np.exp(end)) if log else float(end) for end in (mean, low, high))
     return (*ends, len(values))  # type: ignore[return-value]

@@ -97,8 +97,9 @@ def growth(runs: pd.DataFrame) -> pd.DataFrame:
     for size in SIZES:
         varied = [recipe.get("parameters", {}).get(size) for recipe in recipes]
         others = [_without(recipe, size) for recipe in recipes]
-        table = ended.assign(varied=varied, others=others).dropna(subset=["varied"])
-        for (label, problem, rest), group in table.groupby(["label", "problem", "others"]):
+        table = ended[["label", "problem", *_MEASURES]].assign(varied=varied, others=others).dropna(subset=["varied"])
+        enough = table.groupby(["label", "problem", "others"])["varied"].transform("nunique") >= _FEWEST
+        for (label, problem, rest), group in table[enough].groupby(["label", "problem", "others"]):
             for measure, least in (("seconds", _LEAST_SECONDS), ("peak_memory", _LEAST_BYTES)):
                 medians = group.groupby("varied")[measure].median()
                 medians = medians[medians >= least]

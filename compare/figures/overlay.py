@@ -70,10 +70,11 @@ def most_informative_pair(runs: pd.DataFrame) -> RunPair | None:
     found: list[tuple[tuple[Any, ...], RunPair]] = []
     proofs = small[(small["status"] == Status.OPTIMAL)].sort_values(["exact", "key"], ascending=[False, True])
     proofs = proofs.drop_duplicates(["problem", "instance"])
-    others = dict(list(small[~small["exact"].astype(bool)].groupby(["problem", "instance"])))
+    others: dict[tuple[str, str], list[Any]] = {}
+    for run in small[~small["exact"].astype(bool)].itertuples():
+        others.setdefault((run.problem, run.instance), []).append(run)
     for proof in proofs.itertuples():
-        beside = others.get((proof.problem, proof.instance))
-        for other in [proof] if beside is None else beside.itertuples():
+        for other in others.get((proof.problem, proof.instance), [proof]):
             worse = other.value > proof.value + TOLERANCE
             usual = other.method == "gm" and proof.problem == "min-tco"
             # An overlay without edges shows nothing.

@@ -83,10 +83,9 @@ def scatter(
                 urls=[f"#{anchor}" for anchor in dots["anchor"]],
                 zorder=3,
             )
-        several = here[mine].groupby("nodes")[column].agg(["size", "mean", _geometric_mean])
-        several = several[several["size"] > 1]
-        at = along.column(several.index.to_numpy(), number, len(labels))
-        means = several["_geometric_mean" if log else "mean"]
+        grouped = here[mine].groupby("nodes")[column]
+        means = (grouped.agg(_geometric_mean) if log else grouped.mean())[grouped.size() > 1]
+        at = along.column(means.index.to_numpy(), number, len(labels))
         axes.hlines(means, at - half, at + half, color=style.colour, linewidth=1.2, zorder=4)
 
 

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from ...instances.catalogue import PROBLEMS
 from ...instances.result import Status
@@ -64,7 +64,7 @@ def reduction_table(runs: pd.DataFrame) -> pd.DataFrame:
     table = grouped.agg(
         instances=("crr", "size"), crr=("crr", "mean"), spread=("crr", "std"), seconds=("seconds", "mean")
     )
-    half = student.ppf((1 + _CONFIDENCE) / 2, table["instances"] - 1) * table["spread"] / np.sqrt(table["instances"])
+    half = stdtrit(table["instances"] - 1, (1 + _CONFIDENCE) / 2) * table["spread"] / np.sqrt(table["instances"])
     table.insert(2, "low", table["crr"] - half)
     table.insert(3, "high", table["crr"] + half)
     return table.drop(columns="spread").reset_index()
