@@ -13,7 +13,7 @@ from matplotlib.ticker import MaxNLocator
 from ..studies.paired import Paired
 from ..studies.plot import MEASURES
 from .all_runs import draw_profile
-from .style import INK, QUIET, Style, ratio_axis
+from .style import INK, QUIET, Style, plain_ticks, ratio_axis
 
 _PANEL_WIDTH, _PANEL_HEIGHT, _ROW_HEIGHT, _LEAST_WIDTH = 2.6, 2.0, 0.24, 2.2
 
@@ -86,7 +86,7 @@ def _differences(axes: Axes, comparison: Paired, styles: Mapping[str, Style]) ->
         )
     axes.axvline(0, color=QUIET, linewidth=0.6, zorder=1)
     names = [f"{first} − {second}" for first, second in comparison.table[["first", "second"]].itertuples(index=False)]
-    axes.set_yticks(range(len(names)), names)
+    plain_ticks(axes.yaxis, range(len(names)), names)
     axes.set(ylim=(len(names) - 0.4, -0.6), xlabel=f"difference of {MEASURES[comparison.measure].title}")
     axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.grid(visible=False, axis="y")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from html import escape
 from pathlib import Path
+from textwrap import wrap
 
 from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
@@ -18,10 +18,11 @@ from ...instances.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from ...instances.trace import Step, Trace
 from .draw_options import DEFAULT, DrawOptions
-from .drawing_page import ON_PAGE, write_page
+from .drawing_page import ON_PAGE, embedded_json, write_page
 from .graph import GraphAxes, NodeLook
 from .saving import check_ending
 from .style import drawing, styled
+from .tex import escape_texts, tex_errors
 from .topic_overlay import CENTRE, HERE, PLAIN, TopicOverlays
 
 MOST_FRAMES = 300
@@ -73,7 +74,8 @@ class SteppedOverlay:
             self._paint_step(graph, step, "")
             graph.nodes(self.labels, NodeLook(dict.fromkeys(step.nodes, CENTRE)))
             figure.suptitle(self.title(number), fontweight="bold", x=0.02, ha="left")
-            figure.text(0.02, 0.01, self.text(number), wrap=True, va="bottom")
+            letters = int(0.96 * width * 72 / (0.58 * self.options.figure.font_size))
+            figure.text(0.02, 0.01, "\n".join(wrap(self.text(number), letters)), va="bottom")
             earlier += step.edges
             yield figure
 
@@ -133,8 +135,11 @@ def check_steps_path(path: Path) -> None:
 
 def _write_pages(stepped: SteppedOverlay, file: Path) -> None:
     with PdfPages(file, metadata={"CreationDate": None, "ModDate": None, "Producer": None}) as pages:
-        for frame in stepped.frames():
-            pages.savefig(frame)
+        for number, frame in enumerate(stepped.frames(), 1):
+            if stepped.options.figure.usetex:
+                escape_texts(frame)
+            with tex_errors(f"step {number}"):
+                pages.savefig(frame)
 
 
 def _page(stepped: SteppedOverlay, svg: str) -> str:
@@ -149,7 +154,6 @@ def _page(stepped: SteppedOverlay, svg: str) -> str:
         for number, step in enumerate(trace, 1)
     )
     steps = [{"title": stepped.title(number), "text": stepped.text(number)} for number in range(1, count + 1)]
-    data = json.dumps(steps, ensure_ascii=False).replace("</", "<\\/")
     script = Path(__file__).with_name("stepping.js").read_text(encoding="utf-8")
     return f"""<div class="steps">
 <figure class="paper" role="img" aria-label="The overlay after the step shown; its edges are marked">{svg}</figure>
@@ -163,6 +167,6 @@ def _page(stepped: SteppedOverlay, svg: str) -> str:
 <div class="scroll" tabindex="0" role="region" aria-label="All steps"><table><thead><tr>{head}</tr></thead>
 <tbody>{rows}</tbody></table></div>
 </section></div>
-<script type="application/json" id="steps">{data}</script>
+<script type="application/json" id="steps">{embedded_json(steps)}</script>
 <script>
 {script}</script>"""

@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 
 from ...instances.topics.instance import TopicInstance
 from .draw_options import DEFAULT, DrawOptions
+from .style import plain_ticks
 
 _ROW, _WIDTH, _LEAST, _MOST = 0.115, 4.4, 0.5, 2.0  # inches a node, and of the width; and heights ÷ width
 _BASE_SIZE, _LEAST_TEXT = 7.0, 6.0 / 7  # points, and of the font size
@@ -37,13 +38,14 @@ class SubscriptionMatrix:
         axes.set_xticks([])
         topics = [instance.topic_label(t) for t in range(instance.num_topics)]
         if len(topics) <= _MOST_TOPICS and max(map(len, topics)) <= _LONGEST:
-            axes.set_xticks(range(len(topics)), topics)
+            plain_ticks(axes.xaxis, range(len(topics)), topics)
             axes.tick_params(axis="x", labelsize=_LEAST_TEXT * size, length=0)
         axes.set_yticks([])
         figure = axes.get_figure(root=True)
         height = 0.0 if figure is None else figure.get_figheight()
         if instance.num_nodes * _ROW * size / _BASE_SIZE <= height:
-            axes.set_yticks(range(instance.num_nodes), [instance.node_label(v) for v in range(instance.num_nodes)])
+            nodes = range(instance.num_nodes)
+            plain_ticks(axes.yaxis, nodes, [instance.node_label(v) for v in nodes])
             axes.tick_params(axis="y", labelsize=_LEAST_TEXT * size, length=0)
         else:
             axes.set_ylabel(f"{instance.num_nodes} nodes")

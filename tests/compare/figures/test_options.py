@@ -10,8 +10,12 @@ import matplotlib as mpl
 import pytest
 from matplotlib.lines import Line2D
 
+import overlaybench as ob
 from overlaybench.compare.commands.figure_options import inches
 from overlaybench.compare.figures import tex
+from overlaybench.compare.figures.draw_options import DrawOptions
+from overlaybench.compare.figures.saving import save
+from overlaybench.compare.figures.stepping import SteppedOverlay, save_steps
 from overlaybench.compare.figures.style import Drawing, FigureOptions, drawing, panel_title, panels, plain_ticks, styled
 from overlaybench.instances.errors import BadInput
 
@@ -136,3 +140,16 @@ def test_usetex_sets_all_texts_by_latex() -> None:
     figure = drawn(FigureOptions(usetex=True, formats=("pdf",)), count=1)
     assert b"DejaVu" not in figure.pdf_file
     assert b"CMR" in figure.pdf_file or b"SFRM" in figure.pdf_file or b"/Type1" in figure.pdf_file
+
+
+@needs_tex
+@pytest.mark.slow
+def test_labels_with_special_characters_of_tex_are_set_in_every_drawing(tmp_path: Path) -> None:
+    instance = ob.read({"b#1": ["x_2", "50%"], "a&b": ["x_2", "50%"], "~c": ["50%"]})
+    options = DrawOptions(figure=FigureOptions(usetex=True))
+    save(ob.draw(instance, options=options), tmp_path / "subscriptions.pdf", options=options)
+    trace = ob.solve(instance, "min-tco", "gm", trace=True).trace
+    assert trace is not None
+    save_steps(SteppedOverlay(instance, trace, options), tmp_path / "steps.pdf", "")
+    for name in ("subscriptions.pdf", "steps.pdf"):
+        assert (tmp_path / name).read_bytes().startswith(b"%PDF"), name
