@@ -12,6 +12,7 @@ from ...instances.errors import BadInput
 from ...instances.files import atomic_write
 from .draw_options import DEFAULT, DrawOptions
 from .style import drawing, styled
+from .tex import set_by_tex
 
 _WRITTEN_BY_STYLE = (".svg", ".pdf", ".pgf")
 FIGURE_ENDINGS = (*_WRITTEN_BY_STYLE, ".png")
@@ -39,7 +40,8 @@ def save(figure: Figure, path: Path, *, options: DrawOptions = DEFAULT) -> None:
     with styled(replace(options.figure, formats=formats)):
         if path.suffix == ".png":
             saved = partial(figure.savefig, format="png", dpi=_PIXELS_PER_INCH, metadata={"Software": None})
-            atomic_write(path, saved)
+            with set_by_tex(figure, path.stem, escape=options.figure.usetex):
+                atomic_write(path, saved)
             return
         drawn = drawing(figure, "drawing", "")
     atomic_write(path, lambda file: file.write_bytes(drawn.files[path.suffix[1:]]))

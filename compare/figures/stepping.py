@@ -22,7 +22,7 @@ from .drawing_page import ON_PAGE, embedded_json, write_page
 from .graph import GraphAxes, NodeLook
 from .saving import check_ending
 from .style import drawing, styled
-from .tex import escape_texts, tex_errors
+from .tex import set_by_tex
 from .topic_overlay import CENTRE, HERE, PLAIN, TopicOverlays
 
 MOST_FRAMES = 300
@@ -136,9 +136,7 @@ def check_steps_path(path: Path) -> None:
 def _write_pages(stepped: SteppedOverlay, file: Path) -> None:
     with PdfPages(file, metadata={"CreationDate": None, "ModDate": None, "Producer": None}) as pages:
         for number, frame in enumerate(stepped.frames(), 1):
-            if stepped.options.figure.usetex:
-                escape_texts(frame)
-            with tex_errors(f"step {number}"):
+            with set_by_tex(frame, f"step {number}", escape=stepped.options.figure.usetex):
                 pages.savefig(frame)
 
 

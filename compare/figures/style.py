@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from ...instances.errors import BadInput, unknown
 from .looks import Dashes, dashes, look
 from .svg import as_file, for_page
-from .tex import check_usetex, escape_texts, tex_errors, tex_system
+from .tex import check_usetex, set_by_tex, tex_system
 
 TOPIC_COLOURS = ("#CC6677", "#332288", "#DDCC77", "#117733", "#88CCEE", "#882255", "#44AA99", "#AA4499")
 OTHER_TOPICS = "#BBBBBB"
@@ -347,9 +347,7 @@ def drawing(
         See `Drawing`.
     """
     options = _CURRENT.get()
-    if options.usetex:
-        escape_texts(figure)
-    with tex_errors(name):
+    with set_by_tex(figure, name, escape=options.usetex):
         text = _saved(figure, "svg", Date=None, Creator=None).decode()
         element = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
         files = {}
@@ -358,9 +356,8 @@ def drawing(
         if "pdf" in options.formats:
             files["pdf"] = _saved(figure, "pdf", CreationDate=None, ModDate=None, Producer=None)
         if "pgf" in options.formats:
-            if not options.usetex:
-                escape_texts(figure)
-            files["pgf"] = _saved(figure, "pgf")
+            with set_by_tex(figure, name, escape=not options.usetex):
+                files["pgf"] = _saved(figure, "pgf")
     return Drawing(name, caption, for_page(element, name, titles or {}), files, tuple(anchors))
 
 

@@ -40,24 +40,32 @@ def _known(style: str) -> bool:
     return bool(subprocess.run(["kpsewhich", style], capture_output=True, check=False).stdout)
 
 
-def escape_texts(figure: Figure) -> None:
-    """Escape every text of a figure, ticks included."""
-    for axes in figure.axes:
-        for axis in (axes.xaxis, axes.yaxis):
-            formatter = axis.get_major_formatter()
-            if isinstance(formatter, FixedFormatter):
-                formatter.seq = [escaped(text) for text in formatter.seq]
-    for text in figure.findobj(Text):
-        assert isinstance(text, Text)
-        text.set_text(escaped(text.get_text()))
-
-
 @contextmanager
-def tex_errors(name: str) -> Iterator[None]:
-    """Bad input in one line if LaTeX stops on a text of the figure `name`."""
+def set_by_tex(figure: Figure, name: str, *, escape: bool = True) -> Iterator[None]:
+    """A context in which every text of a figure, ticks included, is escaped; without `escape` they stay as they are.
+
+    Raises
+    ------
+    BadInput
+        In one line, if LaTeX stops on a text of the figure `name`.
+    """
+    axes = [axis for each in figure.axes for axis in (each.xaxis, each.yaxis)] if escape else []
+    fixed = [each for axis in axes if isinstance(each := axis.get_major_formatter(), FixedFormatter)]
+    ticks = [(each, list(each.seq)) for each in fixed]
+    found = [each for each in figure.findobj(Text) if isinstance(each, Text)] if escape else []
+    texts = [(each, each.get_text()) for each in found]
+    for formatter, plain in ticks:
+        formatter.seq = [escaped(text) for text in plain]
+    for shown, text in texts:
+        shown.set_text(escaped(text))
     try:
         yield
     except (RuntimeError, ValueError) as error:  # matplotlib's LatexError is a ValueError
         lines = [line.strip() for line in str(error).splitlines() if line.startswith("!")]
         reason = lines[0].lstrip("! ") if lines else str(error).splitlines()[0]
         raise BadInput(f"figure '{name}': LaTeX cannot set it ({reason}): choose other labels or formats") from None
+    finally:
+        for formatter, plain in ticks:
+            formatter.seq = plain
+        for shown, text in texts:
+            shown.set_text(text)

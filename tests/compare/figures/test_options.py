@@ -8,6 +8,7 @@ from pathlib import Path
 
 import matplotlib as mpl
 import pytest
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 import overlaybench as ob
@@ -119,6 +120,16 @@ def test_special_characters_of_tex_are_escaped_once() -> None:
     )
 
 
+def test_a_figure_has_its_texts_again_once_it_is_written() -> None:
+    figure = Figure()
+    axes = figure.add_subplot(title="a_b")
+    plain_ticks(axes.xaxis, [0, 1], ["x_0", "50%"])
+    for _ in range(2):
+        with tex.set_by_tex(figure, "drawing"):
+            assert (axes.get_title(), axes.xaxis.get_major_formatter()(1, 1)) == (r"a\_b", r"50\%")
+    assert (axes.get_title(), axes.xaxis.get_major_formatter()(1, 1)) == ("a_b", "50%")
+
+
 @needs_tex
 @pytest.mark.slow
 def test_a_pgf_figure_compiles_in_a_document(tmp_path: Path) -> None:
@@ -147,7 +158,9 @@ def test_usetex_sets_all_texts_by_latex() -> None:
 def test_labels_with_special_characters_of_tex_are_set_in_every_drawing(tmp_path: Path) -> None:
     instance = ob.read({"b#1": ["x_2", "50%"], "a&b": ["x_2", "50%"], "~c": ["50%"]})
     options = DrawOptions(figure=FigureOptions(usetex=True))
-    save(ob.draw(instance, options=options), tmp_path / "subscriptions.pdf", options=options)
+    matrix = ob.draw(instance, options=options)
+    save(matrix, tmp_path / "subscriptions.png", options=options)
+    save(matrix, tmp_path / "subscriptions.pdf", options=options)
     trace = ob.solve(instance, "min-tco", "gm", trace=True).trace
     assert trace is not None
     save_steps(SteppedOverlay(instance, trace, options), tmp_path / "steps.pdf", "")
