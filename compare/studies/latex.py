@@ -31,6 +31,7 @@ def latex_table(
     *,
     best: Mapping[str, Best] | None = None,
     within: Sequence[str] = (),
+    among: pd.Series[bool] | None = None,
     digits: int = 4,
 ) -> str:
     r"""A table for a paper that loads ``booktabs`` (and ``longtable`` for more than 40 rows).
@@ -46,6 +47,8 @@ def latex_table(
         The columns whose lowest (``min``) or highest (``max``) number is bold, ties included.
     within : sequence of str
         Bold is the best of the rows that agree in these columns.
+    among : Series of bool, optional
+        The rows that may be bold; by default all.
     digits : int
         Significant digits of numbers that are not whole.
 
@@ -79,7 +82,8 @@ def latex_table(
     groups = [shown[at] for at, name in enumerate(frame.columns) if name in within] or [pd.Series(0, shown.index)]
     for at, name in enumerate(frame.columns):
         if best and name in best:
-            leading = shown[at] == shown[at].groupby(groups, dropna=False).transform(best[name])
+            compared = shown[at] if among is None else shown[at].where(among.to_numpy())
+            leading = compared == compared.groupby(groups, dropna=False).transform(best[name])
             styler = styler.apply(lambda _, bold=leading: np.where(bold, "textbf:--rwrap;", ""), subset=[at])
     long = len(frame) > _LONG
     text: str = styler.to_latex(
@@ -100,30 +104,38 @@ def results_latex(rows: pd.DataFrame, by: Sequence[str] = (), *, bold: bool = Fa
     Parameters
     ----------
     bold : bool
-        Mark the best means of the groups that agree in all of `by` but the last, as the best of each column.
+        Mark the best means of the groups that agree in all of `by` but the last, as the best of each column. A mean
+        over fewer instances than these groups have together is not compared.
     """
     if not by:
         return latex_table(rows[[name for name in _OF_RUNS if name in rows.columns]], "Runs.", "tab:runs")
     shown = rows.drop(columns=[name for name in _LEFT_OUT if name in rows.columns])
-    if bool((rows["instances"] == rows["of_instances"]).all()):
+    whole = rows["instances"] == rows["of_instances"]
+    if not rows["failed"].any():
+        shown = shown.drop(columns="failed")
+    if bool(whole.all()):
         shown = shown.drop(columns="of_instances")
     caption = f"Results by {' and '.join(by).replace('_', ' ')}; means over the instances that a group answered."
     best: dict[str, Best] = dict.fromkeys(_MEANS if bold else (), "min")
-    return latex_table(shown, caption, "tab:results", best=best, within=by[:-1])
+    return latex_table(shown, caption, "tab:results", best=best, within=by[:-1], among=whole)
 
 
 def _column_format(column: pd.Series[Any], digits: int) -> Any:
-    """A format with as many decimals for a column as its largest number needs for these significant digits."""
+    """A format with as many decimals for a column as its largest number needs for these significant digits.
+
+    A number that would lose them, or all but one beside numbers below a hundred, has a power of ten.
+    """
     finite = column.dropna().to_numpy(dtype=np.float64)
     finite = finite[np.isfinite(finite)]
     whole = bool(np.all(finite == np.round(finite)))
     largest = float(np.abs(finite).max(initial=0.0)) or 1.0
     decimals = 0 if whole else max(0, digits - 1 - int(np.floor(np.log10(largest))))
+    least = 10.0 ** (1 - decimals) if decimals > 1 else 0.5 * 10**-decimals
 
     def formatted(number: float) -> str:
         if pd.isna(number) or not np.isfinite(number):
             return "--"
-        if number and not whole and abs(number) < 0.5 * 10**-decimals:
+        if number and not whole and abs(number) < least:
             mantissa, exponent = f"{number:.{digits - 2}e}".split("e")
             return rf"${mantissa} \cdot 10^{{{int(exponent)}}}$"
         return f"{number:,.{decimals}f}".replace(",", "{,}").replace("-", "$-$")
