@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...instances.errors import BadInput
+from ..studies.plot import MEASURES
 from .figure_options import figure_options
 from .inputs import AS_JSON, FILE, key_values
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_IGNORABLE, _MEASURES = ("options", "time_limit", "memory_limit"), ("ratio", "value", "time", "degree", "gap", "memory")
+_IGNORABLE = ("options", "time_limit", "memory_limit")
 
 
 @click.command("compare")
@@ -32,7 +33,7 @@ _IGNORABLE, _MEASURES = ("options", "time_limit", "memory_limit"), ("ratio", "va
 @click.option("--most", default=10, show_default=True, help="Show this many of the runs that changed most.")
 @click.option("--check", is_flag=True, help="Exit status 1 if a value got worse or a status fell.")
 @click.option("--problem", help="With --paired: this problem only.")
-@click.option("--y", "measure", type=click.Choice(_MEASURES), default="ratio", show_default=True, help="With --paired.")
+@click.option("--y", "measure", type=click.Choice(MEASURES), default="ratio", show_default=True, help="With --paired.")
 @click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Only rows with this value; repeatable.")
 @click.option(
     "-o",
