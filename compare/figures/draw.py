@@ -10,7 +10,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from .draw_options import DEFAULT, DrawOptions
 from .notebook import NotebookFigure
-from .prepared import Prepared, prepare
+from .prepared import PanelGrid, prepare
 from .style import styled
 
 _PANEL, _COLUMNS, _LINE = 3.4, 3, 0.0185  # inches, panels side by side, and inches a line of text for each point
@@ -55,7 +55,7 @@ def draw(instance: Any, *answers: Any, options: DrawOptions = DEFAULT) -> Figure
         return _figure(prepare(instance, answers, options), options)
 
 
-def _figure(prepared: Prepared, options: DrawOptions) -> Figure:
+def _figure(prepared: PanelGrid, options: DrawOptions) -> Figure:
     columns = min(prepared.columns, _COLUMNS)
     lines, legend = -(-len(prepared.cells) // columns), prepared.panels.legend()
     width = options.figure.width or _PANEL * max(columns, 1.3)

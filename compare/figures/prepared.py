@@ -61,7 +61,7 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PanelGrid:
     """The panels of a drawing with their titles, in rows of `columns`."""
 
     panels: Panels
@@ -69,7 +69,7 @@ class Prepared:
     columns: int
 
 
-def prepare(instance: Any, answers: Sequence[Any], options: DrawOptions) -> Prepared:
+def prepare(instance: Any, answers: Sequence[Any], options: DrawOptions) -> PanelGrid:
     """The panels of a drawing; see :func:`.draw` for parameters and errors."""
     kind = kind_of(instance)
     if (count := kind.size(instance)[kind.sizes[0]]) > MOST_NODES:
@@ -81,20 +81,14 @@ def prepare(instance: Any, answers: Sequence[Any], options: DrawOptions) -> Prep
     build = _PANELS[kind.name] if named or kind.name != "topics" else SubscriptionMatrix
     panels: Panels = build(instance, [each.answer for each in named], options)
     if not named:
-        return Prepared(panels, (Cell(0, -1, options.title or _size(kind, instance), ""),), 1)
-    if len(panels.parts) > 1:
-        cells = [
-            Cell(number, part, f"{each.name}, {label}", "")
-            for number, each in enumerate(named)
-            for part, label in panels.parts
-        ]
-        return Prepared(panels, tuple(cells), len(panels.parts))
-    part, label = panels.parts[0]
+        return PanelGrid(panels, (Cell(0, -1, options.title or _size(kind, instance), ""),), 1)
+    parts = panels.parts
     cells = [
-        Cell(number, part, f"{each.name}, {label}" if label else each.name, facts[number])
+        Cell(number, part, f"{each.name}, {label}" if label else each.name, facts[number] if len(parts) == 1 else "")
         for number, each in enumerate(named)
+        for part, label in parts
     ]
-    return Prepared(panels, tuple(cells), len(cells))
+    return PanelGrid(panels, tuple(cells), len(parts) if len(parts) > 1 else len(cells))
 
 
 class _Named(NamedTuple):
