@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import singledispatch
 from typing import Any
 
 from ...instances.catalogue import KINDS, PROBLEMS, WORKLOADS
@@ -78,18 +79,16 @@ def _with_reference(explanation: Explanation, reference: str) -> Explanation:
     return replace(explanation, examples=tuple(re.sub(own_name, reference, line) for line in explanation.examples))
 
 
+@singledispatch
 def explain(item: object) -> list[Explanation]:
     """Explain an entry of a catalogue; anything else is bad input."""
-    if isinstance(item, Method):
-        return list(explain_method(item))
-    for kind, explained in _EXPLAINED.items():
-        if isinstance(item, kind):
-            return [explained(item)]
     raise BadInput(f"an object of type {type(item).__name__} is no method, workload, problem or claim: name one")
 
 
-def explain_method(method: Method[Any, Any]) -> Iterator[Explanation]:
+@explain.register
+def _method(method: Method) -> list[Explanation]:  # type: ignore[type-arg]
     """A method, or each of its members."""
+    found = []
     for one in method.members or (method,):
         problem = PROBLEMS.get(one.problems[0])
         facts = {
@@ -110,7 +109,8 @@ def explain_method(method: Method[Any, Any]) -> Iterator[Explanation]:
         noun = "exact method" if one.exact else "method"
         limit = " --time-limit 10" if one.exact else ""
         examples = _examples(problem, f"--method {one.name}{limit}") if problem else ()
-        yield Explanation(one.name, noun, one.summary, _given(facts), one.options, examples)
+        found.append(Explanation(one.name, noun, one.summary, _given(facts), one.options, examples))
+    return found
 
 
 _INPUTS = {
@@ -120,15 +120,17 @@ _INPUTS = {
 }
 
 
-def explain_workload(workload: Workload[Any]) -> Explanation:
+@explain.register
+def _workload(workload: Workload) -> list[Explanation]:  # type: ignore[type-arg]
     """A workload with its parameters."""
     given = " ".join(f"--{option.name.replace('_', '-')} {option.default}" for option in workload.parameters[:3])
     example = f"overlaybench generate {workload.name} {given} -o {_file(workload.kind)}"
     facts = {"instances": workload.kind, "needs": workload.needs, "source": _with_papers(workload.source)}
-    return Explanation(workload.name, "workload", workload.summary, _given(facts), workload.parameters, (example,))
+    return [Explanation(workload.name, "workload", workload.summary, _given(facts), workload.parameters, (example,))]
 
 
-def explain_problem(problem: Problem[Any, Any]) -> Explanation:
+@explain.register
+def _problem(problem: Problem) -> list[Explanation]:  # type: ignore[type-arg]
     """A problem."""
     facts = {
         "instances": problem.kind,
@@ -140,10 +142,11 @@ def explain_problem(problem: Problem[Any, Any]) -> Explanation:
     chosen = problem.default_method or next(answering, "")
     method = f"--method {chosen} " if chosen else ""
     examples = _examples(problem, f"{method}--time-limit 10")
-    return Explanation(problem.name, "problem", f"minimise: {problem.summary}", _given(facts), (), examples)
+    return [Explanation(problem.name, "problem", f"minimise: {problem.summary}", _given(facts), (), examples)]
 
 
-def explain_kind(kind: Kind[Any, Any]) -> Explanation:
+@explain.register
+def _kind(kind: Kind) -> list[Explanation]:  # type: ignore[type-arg]
     """A kind of instances: its files, sizes, problems and workloads."""
     problems = [problem for problem in PROBLEMS.values() if problem.kind == kind.name]
     facts = {
@@ -156,10 +159,11 @@ def explain_kind(kind: Kind[Any, Any]) -> Explanation:
         "workloads": ", ".join(workload.name for workload in WORKLOADS.values() if workload.kind == kind.name),
     }
     example = _examples(PROBLEMS[kind.default_problem], "")[:1]
-    return Explanation(kind.name, "kind of instances", kind.summary, _given(facts), (), example)
+    return [Explanation(kind.name, "kind of instances", kind.summary, _given(facts), (), example)]
 
 
-def explain_claim(claim: Claim) -> Explanation:
+@explain.register
+def _claim(claim: Claim) -> list[Explanation]:
     """A claim with its verdicts on record and its duration."""
     from ..claims.estimate import expected_seconds
     from ..claims.register import RECORD, outcomes_in
@@ -173,7 +177,7 @@ def explain_claim(claim: Claim) -> Explanation:
         "evidence": "docs/claims.md",
     }
     example = f"overlaybench claims {claim.id} --quick"
-    return Explanation(claim.id, "claim", claim.statement, _given(facts), (), (example,))
+    return [Explanation(claim.id, "claim", claim.statement, _given(facts), (), (example,))]
 
 
 def values_of(option: Option) -> str:
@@ -192,14 +196,6 @@ def values_of(option: Option) -> str:
 def defaults_of(options: Iterable[Option]) -> str:
     """The options with their defaults, as on a command line."""
     return " ".join(f"{option.name}={option.default}" for option in options)
-
-
-_EXPLAINED: Mapping[type, Callable[[Any], Explanation]] = {
-    Problem: explain_problem,
-    Kind: explain_kind,
-    Workload: explain_workload,
-    Claim: explain_claim,
-}
 
 
 def _examples(problem: Problem[Any, Any], how: str) -> tuple[str, ...]:
