@@ -148,10 +148,15 @@ class Comparison:
 
     @property
     def ratios(self) -> tuple[float | None, ...]:
-        """Each value ÷ the bound; None without an answer or a positive bound."""
-        return tuple(
-            each.value / self.bound if each.value is not None and self.bound else None for each in self.results
-        )
+        """Each value ÷ the bound, 1 if both are 0; None without an answer or a positive bound."""
+        return tuple(self._ratio(each.value) for each in self.results)
+
+    def _ratio(self, value: float | None) -> float | None:
+        if value is None or self.bound is None or self.bound < 0:
+            return None
+        if self.bound == 0:
+            return 1.0 if value == 0 else None
+        return value / self.bound
 
     def __len__(self) -> int:
         return len(self.results)

@@ -193,6 +193,11 @@ def test_a_comparison_ranks_by_the_best_bound_and_keeps_failures() -> None:
         assert "invalid answer: topic" in shown
 
 
+def test_an_optimum_of_0_has_ratio_1_as_in_a_study() -> None:
+    apart = ob.read({"ann": ["news"], "bob": ["chess"]})
+    assert ob.compare(apart, "min-tco", ["gm", "branch-and-cut"]).ratios == (1.0, 1.0)
+
+
 def test_a_comparison_checks_all_methods_before_it_runs_one() -> None:
     with pytest.raises(ob.BadInput, match="unknown option"):
         ob.compare(ob.read(WANTED), "min-tco", ["gm", {"method": "gm", "speed": 2}])
