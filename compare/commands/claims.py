@@ -48,9 +48,8 @@ def command(
     chosen = claims_named(ids)
     time = expected(chosen, quick)
     machine = f"{cores()} {'core' if cores() == 1 else 'cores'}"
-    click.echo(
-        f"overlaybench: {len(chosen)} claims, {time.text(cores())} on {machine} with nothing else to do", err=True
-    )
+    claims = "1 claim" if len(chosen) == 1 else f"{len(chosen)} claims"
+    click.echo(f"overlaybench: {claims}, {time.text(cores())} on {machine} with nothing else to do", err=True)
     to_go, outcomes = TimeToGo(time), []
     for outcome in run_claims(chosen, quick, folder, master, lambda line: click.echo(f"[{to_go}] {line}", err=True)):
         to_go.add(outcome.seconds)

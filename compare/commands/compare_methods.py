@@ -33,7 +33,7 @@ def compare_methods(folder: Path, methods: Sequence[str], **given: Any) -> None:
                 f"{file}: unknown ending '{file.suffix}': use .csv, .parquet, .tex, .svg, .pdf, .pgf or .png"
             )
     runs = _runs(folder, key_values(given["where"], "--where"))
-    comparisons = _comparisons(runs, own_names(folder, methods), given["problem"], given["measure"])
+    comparisons = _comparisons(runs, [own_name(each) for each in methods], given["problem"], given["measure"])
     for file in given["output"]:
         _write(file, comparisons, runs, given["figure_options"])
         click.echo(str(file), err=True)
@@ -43,19 +43,14 @@ def compare_methods(folder: Path, methods: Sequence[str], **given: Any) -> None:
         _show(comparisons)
 
 
-def own_names(folder: Path, methods: Sequence[str]) -> list[str]:
-    """The methods as the runs name them: a reference ``module:NAME`` of the study is replaced by the method's name."""
-    if not any(":" in name for name in methods):
-        return list(methods)
+def own_name(variant: str) -> str:
+    """A method as runs name it, with its options, where it is given as ``module:NAME``."""
+    name, space, options = variant.partition(" ")
+    if ":" not in name:
+        return variant
     from ..catalogue import METHODS
-    from ..studies.plug_ins import find_plug_ins
-    from ..studies.store import Store
 
-    errors = find_plug_ins(Store.existing(folder).plan().spec)
-    known = {reference: method.name for reference, method in METHODS.plug_ins.items()}
-    if errors and not known.keys() >= {name for name in methods if ":" in name}:
-        raise errors[0]
-    return [known.get(name, name) for name in methods]
+    return f"{METHODS.named(name).name}{space}{options}"
 
 
 def _runs(folder: Path, where: Mapping[str, str]) -> pd.DataFrame:

@@ -174,7 +174,7 @@ def folders() -> Iterator[Check]:
         yield Check("temporary folder", "problem", str(error), "set TMPDIR to a folder that can be written")
         return
     kernels = cache_folder()
-    if kernels.is_relative_to(temporary) and "NUMBA_CACHE_DIR" not in os.environ:
+    if kernels.parent == temporary and "NUMBA_CACHE_DIR" not in os.environ:
         fix = "set NUMBA_CACHE_DIR to a folder that can be written: else every process compiles again"
         yield Check("compiled kernels", "warning", "no folder to keep them", fix)
     else:

@@ -141,7 +141,7 @@ def _problem(problem: Problem) -> list[Explanation]:  # type: ignore[type-arg]
     answering = (method.name for method in METHODS.values() if problem.name in method.problems)
     chosen = problem.default_method or next(answering, "")
     method = f"--method {chosen} " if chosen else ""
-    examples = _examples(problem, f"{method}--time-limit 10")
+    examples = _examples(problem, f"{method}--time-limit 10") if chosen else ()
     return [Explanation(problem.name, "problem", f"minimise: {problem.summary}", _given(facts), (), examples)]
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 from ...instances.errors import unknown
 from ...instances.method import Method
 from ...instances.result import Result
-from ..catalogue import METHODS, problem_named, workload_named
+from ..catalogue import METHODS, method_named, problem_named, workload_named
 from ..studies.columns import parameters
 from ..studies.isolation import IsolatedRun
 from ..studies.recipe import Recipe, freeze
@@ -97,11 +97,12 @@ class Bench:
     def run(
         self, method: str, instance: Any, problem: str = "min-tco", *, seed: int = 0, **options: Any
     ) -> Result[Any]:
-        """Run an algorithm in this process; the problem judges its answer."""
-        if method not in self.methods:
-            raise unknown("method", method, self.methods)
+        """Run an algorithm in this process; the problem judges its answer. Its name may be ``module:NAME``."""
+        name = method_named(method).name if ":" in method else method
+        if name not in self.methods:
+            raise unknown("method", name, self.methods)
         self.done += 1
-        return self.methods[method].run(instance, problem_named(problem), seed=seed, **options)
+        return self.methods[name].run(instance, problem_named(problem), seed=seed, **options)
 
     def value(self, method: str, instance: Any, problem: str, **options: Any) -> float:
         """The value of a run made by `run`.

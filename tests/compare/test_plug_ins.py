@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
@@ -16,6 +17,9 @@ import pytest
 import overlaybench as ob
 from overlaybench.compare.catalogue import EQUAL_VERSIONS, code_version, version_of, workload_version
 from overlaybench.compare.claims.register import claims_named
+from overlaybench.compare.commands.compare_methods import own_name
+from overlaybench.compare.commands.explanation import explanations
+from overlaybench.compare.papers.bench import Bench
 from overlaybench.compare.plug_in_code import plug_in_digest, plug_in_files
 from overlaybench.compare.studies.plug_ins import PlugIns, find_plug_ins
 from overlaybench.compare.studies.results import results
@@ -23,6 +27,7 @@ from overlaybench.compare.studies.store import Store, StoredInstance
 from overlaybench.compare.studies.study import read_study
 from overlaybench.compare.studies.task import Task
 from overlaybench.instances.catalogue import WORKLOADS, Catalogue
+from overlaybench.instances.references import modules_beside
 
 MINE = '''
 import overlaybench as ob
@@ -197,6 +202,26 @@ def test_a_claim_of_another_package_is_named_by_reference() -> None:
     (claim,) = claims_named(["tests.compare.plug_in_claim:CLAIM"])
     assert claim.id == "TEST.1"
     assert claims_named(["TEST.1"]) == [claim]
+
+
+def test_the_claim_of_the_example_is_judged_before_its_package_is_installed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "docs/examples/plugin")
+    claim = importlib.import_module("hub_overlays.hubs_and_rings").HUBS_AND_RINGS
+    assert [finding.verdict for finding in claim.judge(Bench(True))] == ["holds"]
+
+
+def test_methods_are_compared_under_the_names_that_their_study_has(folder: Path) -> None:
+    with modules_beside(folder):
+        assert own_name("module_of_mine:mine k=3") == "mine k=3"
+    assert own_name("gm") == "gm"
+
+
+def test_a_problem_that_nothing_answers_has_no_example(folder: Path) -> None:
+    with modules_beside(folder):
+        (explanation,) = explanations("module_of_mine:MINE_TOO")
+    assert explanation.examples == ()
 
 
 def cell(code: str) -> str:

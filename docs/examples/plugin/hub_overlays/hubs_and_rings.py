@@ -1,7 +1,10 @@
 """The claim ``HUB.1``."""
 
-import overlaybench as ob
 from overlaybench.compare.claims.claim import Claim, Finding, verdict_of
+
+from .topic_ring import topic_ring
+
+_HUB = "hub_overlays.hub_per_topic:hub_per_topic"  # or hub-per-topic, once the package is installed
 
 
 def _judge(bench):
@@ -9,8 +12,8 @@ def _judge(bench):
     seeds = range(3 if bench.quick else 10)
     worse = []
     for seed in seeds:
-        instance = ob.WORKLOADS["topic-ring"].generate(seed=seed, nodes=12 + seed, topics=4)
-        hubs, rings = (bench.run(name, instance).value for name in ("hub-per-topic", "ring-per-topic"))
+        instance = topic_ring.generate(seed=seed, nodes=12 + seed, topics=4)
+        hubs, rings = (bench.run(name, instance).value for name in (_HUB, "ring-per-topic"))
         if hubs > rings:
             worse.append(f"seed {seed}: {hubs:g} edges, {rings:g} with rings")
     evidence = worse[0] if worse else "fewer or as many edges on every topic ring"
