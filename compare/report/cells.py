@@ -84,7 +84,7 @@ class Anchors:
 
 def readable(svg: str) -> str:
     """A figure's element, never so narrow that its smallest text is below 11 pixels; its box scrolls instead."""
-    sizes = [float(size) for size in re.findall(r"\bfont(?:-size)?:[^;\"]*?([\d.]+)px", svg)]
+    sizes = [float(size) for size in re.findall(r"<[^<>]*\bfont(?:-size)?:[^;\"<>]*?(\d+(?:\.\d+)?)px", svg)]
     width = re.search(r'viewBox="0 0 ([\d.]+)', svg)
     if not sizes or width is None:
         return svg

@@ -8,6 +8,7 @@ import io
 import itertools
 import json
 import re
+import sys
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 from pathlib import Path
@@ -148,6 +149,18 @@ def test_names_that_climb_out_of_a_folder_write_nothing_outside(tmp_path: Path, 
     assert [entry.name for entry in (tmp_path / "a").iterdir()] == ["b"]
     assert [entry.name for entry in (tmp_path / "a" / "b").iterdir()] == ["report"]
     assert column == "problem" or not [entry for entry in tmp_path.rglob("*") if "climbed" in entry.name]
+
+
+@pytest.mark.usefixtures("figure_files")
+def test_modules_that_results_name_are_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "foreign.py").write_text("raise SystemExit('imported')")
+    monkeypatch.chdir(tmp_path)
+    rows = study_rows()
+    named = dict.fromkeys(["variant", "method", "problem"], "foreign:NAME")
+    recipe = '{"family": "f", "seed": 1, "workload": "foreign:NAME", "parameters": {}}'
+    spec = '[[runs]]\nproblems = ["foreign:NAME"]\nmethods = ["foreign:NAME"]\n'
+    write(tmp_path / "report", rows[rows["problem"] == "min-tco"].assign(**named, recipe=recipe), spec=spec)
+    assert "foreign" not in sys.modules
 
 
 def test_the_page_has_landmarks_a_skip_link_and_a_name_for_every_table(html: str) -> None:
