@@ -17,7 +17,7 @@ _SLOWEST, _GROWTH = 20.0, 2.0
 
 
 @dataclass(frozen=True)
-class Expected:
+class ExpectedTime:
     """The time of claims, in seconds.
 
     Attributes
@@ -53,7 +53,7 @@ def expected_seconds(claims: Sequence[Claim], quick: bool) -> float:
     return expected(claims, quick).seconds(cores())
 
 
-def expected(claims: Sequence[Claim], quick: bool) -> Expected:
+def expected(claims: Sequence[Claim], quick: bool) -> ExpectedTime:
     """The time of claims: as a claim states or as the record has it.
 
     A full version that is not on record counts as the quick one, scaled by the number of its instances and, where it
@@ -70,7 +70,7 @@ def expected(claims: Sequence[Claim], quick: bool) -> Expected:
             runs = _runs(experiment)
             grids[runs] = max(grid, grids.get(runs, 0.0))
         is_lower |= lower
-    return Expected(tuple(judging), sum(grids.values()), is_lower)
+    return ExpectedTime(tuple(judging), sum(grids.values()), is_lower)
 
 
 def _one(claim: Claim, quick: bool, record: dict[tuple[str, bool], ClaimOutcome]) -> tuple[float, float, bool]:
@@ -110,11 +110,11 @@ class TimeToGo:
 
     Parameters
     ----------
-    expected : Expected
+    expected : ExpectedTime
         Of the claims, in their order.
     """
 
-    def __init__(self, expected: Expected) -> None:
+    def __init__(self, expected: ExpectedTime) -> None:
         self._expected = expected.judging
         self._measured: list[float] = []
 

@@ -60,9 +60,9 @@ class ContentOverlays:
             if len(brokers) > _MOST_USERS:
                 graph.text(f"{len(users)} users", self.positions[b] - np.array([0, radius]))
                 continue
-            for place, user in zip(circle(len(users)) * radius + self.positions[b], users, strict=True):
-                graph.axes.plot(*np.stack([self.positions[b], place]).T, color=_USER, linewidth=0.7, zorder=1.8)
-                graph.text(instance.user_label(user), place + (place - self.positions[b]) * 0.35)
+            for at, user in zip(circle(len(users)) * radius + self.positions[b], users, strict=True):
+                graph.axes.plot(*np.stack([self.positions[b], at]).T, color=_USER, linewidth=0.7, zorder=1.8)
+                graph.text(instance.user_label(user), at + (at - self.positions[b]) * 0.35)
 
     def legend(self) -> list[Line2D]:
         """The entries that explain the marks."""

@@ -33,9 +33,7 @@ def circle(count: int) -> Positions:
     return np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
 
-def layout(
-    num_nodes: int, edges: Iterable[Edge], lengths: Mapping[int, Mapping[int, float]] | None = None
-) -> Positions:
+def layout(num_nodes: int, edges: Iterable[Edge], lengths: Lengths | None = None) -> Positions:
     """Positions with few crossings, shape (|V|, 2): nodes of high degree come to lie inside.
 
     Parameters

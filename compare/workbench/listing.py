@@ -21,8 +21,8 @@ class Listing(dict[str, Item]):
 
     def __repr__(self) -> str:
         width = max(map(len, self), default=0)
-        room = _WIDTH - width - 2
-        summaries = (shorten(getattr(item, "summary", ""), room, placeholder=" …") for item in self.values())
+        left = _WIDTH - width - 2
+        summaries = (shorten(getattr(item, "summary", ""), left, placeholder=" …") for item in self.values())
         return "\n".join(f"{name.ljust(width)}  {summary}" for name, summary in zip(self, summaries, strict=True))
 
     def _repr_html_(self) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from overlaybench.compare.claims.estimate import Expected, TimeToGo, duration, expected
+from overlaybench.compare.claims.estimate import ExpectedTime, TimeToGo, duration, expected
 from overlaybench.compare.claims.register import CLAIMS, ClaimOutcome, claims_named, keep_outcomes
 
 
@@ -40,7 +40,7 @@ def test_a_full_version_on_larger_instances_is_estimated_from_below_by_the_squar
 
 @pytest.mark.usefixtures("record")
 def test_a_grid_that_two_claims_share_counts_once() -> None:
-    assert expected(claims_named(["P2.F3", "P2.F4"]), True) == Expected((1.0, 2.0), 10.0)
+    assert expected(claims_named(["P2.F3", "P2.F4"]), True) == ExpectedTime((1.0, 2.0), 10.0)
 
 
 @pytest.mark.usefixtures("record")
@@ -51,7 +51,7 @@ def test_a_claim_that_states_its_duration_needs_no_record() -> None:
 
 
 def test_the_time_to_go_follows_the_pace_of_the_judges_that_are_done() -> None:
-    to_go = TimeToGo(Expected((10.0, 10.0, 20.0), 0.0))
+    to_go = TimeToGo(ExpectedTime((10.0, 10.0, 20.0), 0.0))
     assert to_go.seconds == 40
     to_go.add(21.0)
     assert to_go.seconds == pytest.approx(60)
@@ -64,7 +64,7 @@ def test_the_time_to_go_follows_the_pace_of_the_judges_that_are_done() -> None:
 @pytest.mark.parametrize("slower", [0.1, 1.0, 3.0, 10.0])
 def test_the_time_to_go_never_jumps_when_all_judges_are_equally_slower_than_recorded(slower: float) -> None:
     recorded = (0.2, 5.0, 0.3, 2.0, 10.0, 0.1, 4.0)
-    to_go, shown = TimeToGo(Expected(recorded, 0.0)), []
+    to_go, shown = TimeToGo(ExpectedTime(recorded, 0.0)), []
     for seconds in recorded[:-1]:
         to_go.add(slower * seconds)
         shown.append(to_go.seconds)
