@@ -35,7 +35,7 @@ _ROUTINGS = {"content-mst": "without relays", "content-steiner": "with relays"}
 
 
 @dataclass(frozen=True)
-class Comparison:
+class DrawnConstruction:
     """What is drawn of a construction.
 
     Attributes
@@ -70,20 +70,22 @@ def _root_apart(instance: TopicInstance) -> Overlay:
     return conquer_and_combine(instance, division, extend_gm_m, tie_order("lowest", 0)).overlay
 
 
-DRAWN: Mapping[str, Comparison] = {
-    "greedy-merge-cuboid": Comparison({"k": 3, "m": 2}, "min-tco", "gm"),
-    "minmax-oda-matchings": Comparison({"n": 4}, "min-tco", "minmax-oda"),
-    "nested-subscriptions": Comparison({"n": 3}, "2d-true", "cd-oda"),
-    "weighted-nested-subscriptions": Comparison({"n": 3}, "2d-true", "cd-oda-1"),
-    "case-seven": Comparison({"n": 6}, "2d-true", "cd-oda-2"),
-    "binary-tree-of-topics": Comparison(
+DRAWN: Mapping[str, DrawnConstruction] = {
+    "greedy-merge-cuboid": DrawnConstruction({"k": 3, "m": 2}, "min-tco", "gm"),
+    "minmax-oda-matchings": DrawnConstruction({"n": 4}, "min-tco", "minmax-oda"),
+    "nested-subscriptions": DrawnConstruction({"n": 3}, "2d-true", "cd-oda"),
+    "weighted-nested-subscriptions": DrawnConstruction({"n": 3}, "2d-true", "cd-oda-1"),
+    "case-seven": DrawnConstruction({"n": 6}, "2d-true", "cd-oda-2"),
+    "binary-tree-of-topics": DrawnConstruction(
         {"h": 2}, "minmax-tco", "gm-m", answer=_root_apart, remark=" by parts, one with the root and the leaves,"
     ),
-    "set-cover-single-node": Comparison({"elements": 5, "sets": 3, "seed": 5}, DEGREE_OF_V, "gm"),
-    "set-cover-duplicated": Comparison({"elements": 4, "sets": 3, "seed": 1}, "minmax-tco", "minmax-oda", "highest"),
-    "set-cover-repeated": Comparison({"elements": 4, "sets": 3, "seed": 3}, "min-tco", "gm"),
-    "steiner-overlay": Comparison({"nodes": 9, "edges": 12, "terminals": 4, "seed": 12}),
-    "relay-star": Comparison({"rim": 5}),
+    "set-cover-single-node": DrawnConstruction({"elements": 5, "sets": 3, "seed": 5}, DEGREE_OF_V, "gm"),
+    "set-cover-duplicated": DrawnConstruction(
+        {"elements": 4, "sets": 3, "seed": 1}, "minmax-tco", "minmax-oda", "highest"
+    ),
+    "set-cover-repeated": DrawnConstruction({"elements": 4, "sets": 3, "seed": 3}, "min-tco", "gm"),
+    "steiner-overlay": DrawnConstruction({"nodes": 9, "edges": 12, "terminals": 4, "seed": 12}),
+    "relay-star": DrawnConstruction({"rim": 5}),
 }
 """Every construction that has a figure."""
 
