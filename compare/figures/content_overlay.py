@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from ...instances.content.instance import ContentInstance
 from ...instances.content.overlay import ContentOverlay
 from .draw_options import DrawOptions
-from .graph import Edge, GraphAxes, NodeLook, circle, dot, layout, line
+from .graph import Edge, GraphAxes, NodeLook, circle, dot, layout, line, shortened
 from .topic_overlay import CENTRE, COMMON, HERE, PLAIN, here
 
 _MOST_PRICES, _MOST_USERS = 24, 60
@@ -62,7 +62,7 @@ class ContentOverlays:
                 continue
             for at, user in zip(circle(len(users)) * radius + self.positions[b], users, strict=True):
                 graph.axes.plot(*np.stack([self.positions[b], at]).T, color=_USER, linewidth=0.7, zorder=1.8)
-                graph.text(instance.user_label(user), at + (at - self.positions[b]) * 0.35)
+                graph.text(shortened(instance.user_label(user)), at + (at - self.positions[b]) * 0.35)
 
     def legend(self) -> list[Line2D]:
         """The entries that explain the marks."""

@@ -130,7 +130,7 @@ class GraphAxes:
             x, y, s=sizes, c=fill, edgecolors=INK, linewidths=0.7, marker=look.marker, zorder=2, clip_on=False
         )
         for v in shown if self.labelled else ():
-            self.text(labels[v], self.positions[v], 6.5, boxed=len(labels[v]) > 3)  # wider than its circle
+            self.text(shortened(labels[v]), self.positions[v], 6.5, boxed=len(labels[v]) > 3)  # wider than its circle
             if look.degrees is not None:
                 self.text(str(look.degrees[v]), self.positions[v] + 9 * self.scale * self.point)
 
@@ -140,12 +140,11 @@ class GraphAxes:
             self.text(text, 0.6 * self.positions[u] + 0.4 * self.positions[v])
 
     def text(self, text: str, at: Positions, size: float = 6.0, *, boxed: bool = True) -> None:
-        """A text of at most 7 characters around a point, in points; `boxed` is readable across lines."""
-        shown = text if len(text) <= _WIDEST_LABEL else text[: _WIDEST_LABEL - 1] + "…"
+        """A text around a point, in points; `boxed` is readable across lines."""
         # A box rather than an outline, which would turn the text into paths.
         box = {"boxstyle": "square,pad=0.08", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
         self.axes.annotate(
-            shown,
+            text,
             (at[0], at[1]),
             ha="center",
             va="center",
@@ -154,6 +153,11 @@ class GraphAxes:
             color=INK,
             bbox=box if boxed else None,
         )
+
+
+def shortened(label: str) -> str:
+    """At most the first characters of a label that fit beside others."""
+    return label if len(label) <= _WIDEST_LABEL else label[: _WIDEST_LABEL - 1] + "…"
 
 
 def line(colour: str, label: str, width: float = 1.0, style: Literal["-", "--"] = "-") -> Line2D:

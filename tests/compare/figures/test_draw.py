@@ -20,6 +20,7 @@ from overlaybench.compare.figures.prepared import MOST_NODES
 from overlaybench.compare.figures.saving import save
 from overlaybench.compare.figures.topic_overlay import COMMON, HERE, star_centres
 from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS
+from overlaybench.instances.content.overlay import ContentOverlay
 from overlaybench.instances.errors import BadInput
 from overlaybench.instances.kinds import kind_of
 from overlaybench.instances.overlay import Overlay
@@ -109,6 +110,15 @@ def test_every_other_kind_is_drawn_with_and_without_an_answer(
     assert all(word in shown for word in words)
     counts = kind_of(instance).size(instance)
     assert ", ".join(f"{count:,} {name}" for name, count in counts.items()) in texts(draw(instance))
+
+
+def test_labels_are_shortened_and_numbers_never() -> None:
+    instance = ob.generate("content", users=130, brokers=3, seed=1)
+    figure = draw(instance, ContentOverlay(np.repeat([0, 1], [100, 30])))
+    texts = {text.get_text() for text in figure.axes[0].texts}
+    assert {"100 users", "30 users"} <= texts
+    named = draw(ob.read({"a long label": ["t"], "b": ["t"]}), Overlay.from_edges(2, [(0, 1)]))
+    assert {text.get_text() for text in named.axes[0].texts} >= {"a long…", "b"}
 
 
 def test_the_links_of_a_tree_do_not_cross() -> None:
