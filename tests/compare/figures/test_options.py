@@ -18,6 +18,7 @@ from overlaybench.compare.figures.draw_options import DrawOptions
 from overlaybench.compare.figures.saving import save
 from overlaybench.compare.figures.stepping import SteppedOverlay, save_steps
 from overlaybench.compare.figures.style import Drawing, FigureOptions, drawing, panel_title, panels, plain_ticks, styled
+from overlaybench.compare.studies.latex import escaped
 from overlaybench.instances.errors import BadInput
 
 needs_tex = pytest.mark.skipif(
@@ -115,7 +116,7 @@ def test_without_latex_pgf_and_usetex_are_bad_input_that_names_what_to_install(m
 
 
 def test_special_characters_of_tex_are_escaped_once() -> None:
-    assert tex.escaped("a_b & 50% of {x} ÷ τ ~ \\") == (
+    assert escaped("a_b & 50% of {x} ÷ τ ~ \\") == (
         r"a\_b \& 50\% of \{x\} $\div$ $\tau$ \textasciitilde{} \textbackslash{}"
     )
 
