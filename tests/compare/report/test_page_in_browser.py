@@ -235,6 +235,9 @@ def test_heads_and_first_columns_stay_in_view(browser: Browser, address: str) ->
     assert box.evaluate("box => box.scrollLeft") > 100
     assert abs(box.evaluate(first)) < 1
     assert page.locator("thead").first.evaluate("head => getComputedStyle(head).position") == "sticky"
+    cell = box.locator("tbody td").first
+    cell.evaluate("cell => { cell.textContent = 'a long name of a method and all its options '.repeat(3); }")
+    assert cell.evaluate("cell => cell.getBoundingClientRect().width") < 0.5 * 390, "numbers are beside it"
     page.context.close()
 
 
