@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import shorten
 from typing import Any, TypeVar
 
-from ...instances.catalogue import PROBLEMS, WORKLOADS
+from ...instances.catalogue import KINDS, PROBLEMS, WORKLOADS
 from ...instances.method import Method
 from ...instances.problem import Problem
 from ...instances.shown import table
@@ -59,7 +59,8 @@ def problems(kind: str = "") -> Listing[Problem[Any, Any]]:
     >>> list(ob.problems("topics"))[:3]
     ['min-tco', 'minmax-tco', 'low-tco']
     """
-    return Listing({problem.name: problem for problem in PROBLEMS.values() if kind in ("", problem.kind)})
+    name = kind and KINDS.named(kind).name
+    return Listing({problem.name: problem for problem in PROBLEMS.values() if name in ("", problem.kind)})
 
 
 def workloads(kind: str = "") -> Listing[Workload[Any]]:
@@ -71,4 +72,5 @@ def workloads(kind: str = "") -> Listing[Workload[Any]]:
     >>> [option.name for option in ob.workloads()["zipf"].parameters]
     ['nodes', 'topics', 'subscriptions', 'alpha']
     """
-    return Listing({workload.name: workload for workload in WORKLOADS.values() if kind in ("", workload.kind)})
+    name = kind and KINDS.named(kind).name
+    return Listing({workload.name: workload for workload in WORKLOADS.values() if name in ("", workload.kind)})
