@@ -38,10 +38,6 @@ def report_study(
     """
     store = Store.existing(folder)
     plan = store.plan()
-    if ":" in plan.spec:
-        from ..studies.plug_ins import find_plug_ins
-
-        find_plug_ins(plan.spec)  # for colours, markers and summaries; without their modules the report does without
     rows = store.rows(None if all_runs else plan.keys)
     notes = list(plan.notes)
     if missing := len(set(plan.keys) - set(rows["key"])):
