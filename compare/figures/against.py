@@ -257,8 +257,8 @@ def _curves(axes: Axes, part: pd.DataFrame, plot: Plot, styles: dict[str, Style]
         mine = part[part["curve"] == name]
         shift = _DODGE * spacing * (number - (len(shown) - 1) / 2) / len(shown)
         x = along[np.searchsorted(values, mine["x"].to_numpy())] + shift
-        errors = [(mine["mean"] - mine["low"]).fillna(0), (mine["high"] - mine["mean"]).fillna(0)]
-        curve(axes, x, mine["mean"], errors, styles[name])
+        mean, low, high = (mine[bound].to_numpy() for bound in ("mean", "low", "high"))
+        curve(axes, x, mean, np.nan_to_num([mean - low, high - mean]), styles[name])
     if plot.y in ("gap", "degree", "memory"):
         axes.set_ylim(0, max(axes.get_ylim()[1], 0.05))
     axes.set_xlim(along[0] - 0.6 * spacing, along[-1] + 0.6 * spacing)

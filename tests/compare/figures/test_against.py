@@ -127,6 +127,16 @@ def test_what_does_not_vary_and_unknown_groups_are_bad_input() -> None:
         plot_table(runs, Plot("alpha", "degree"))
 
 
+@pytest.mark.filterwarnings("error::FutureWarning")
+def test_a_curve_of_one_point_is_drawn() -> None:
+    both = [at(alpha, 12, seed=s) for alpha in (1, 2) for s in range(3)]
+    runs = judged(*both, *(at(1, 13 + s, method="gm-m", seed=s) for s in range(3)))
+    plot = Plot("alpha", group="method")
+    table = plot_table(runs, plot)
+    assert len(table[table["curve"] == "gm-m"]) == 1
+    assert plot_drawing(runs, plot, table).svg
+
+
 def test_the_figure_is_the_same_twice_and_says_what_its_intervals_are() -> None:
     runs = judged(*(at(alpha, 11 + s, seed=s) for alpha in (1, 2) for s in range(3)))
     plot = Plot("alpha")
