@@ -66,6 +66,8 @@ def _show(rows: pd.DataFrame, by: tuple[str, ...], *, common: bool, all_runs: bo
         show(_groups(rows))
         if (rows["instances"] < rows["of_instances"]).any():
             click.echo("Each mean is over the instances that its group answered; see --common.")
+        if (rows["ratio_instances"] < rows["instances"]).any():
+            click.echo("Mean ratios are over the instances with a proven bound (ratio instances).")
     else:
         failed = rows[rows["status"].isin([Status.FAILED, Status.SKIPPED])]
         show(_runs(rows, all_runs=all_runs), *([_failures(failed)] if len(failed) and sys.stdout.isatty() else []))
@@ -80,7 +82,8 @@ def _runs(rows: pd.DataFrame, *, all_runs: bool) -> Table:
 def _groups(rows: pd.DataFrame) -> Table:
     answered = [f"{some} of {of}" for some, of in zip(rows["instances"], rows["of_instances"], strict=True)]
     empty = [name for name in ("failed", "optimal") if sys.stdout.isatty() and not rows[name].any()]
-    left_out = ("of_instances", *empty, *_MEANS, *_MEANS_IF_WIDE)
+    bounded = ["ratio_instances"] if (rows["ratio_instances"] == rows["instances"]).all() else []
+    left_out = ("of_instances", *bounded, *empty, *_MEANS, *_MEANS_IF_WIDE)
     names = [name for name in rows.columns if name not in left_out]
     return _table(_counted(rows, "group"), rows.assign(instances=answered), [*names, *_MEANS], _MEANS_IF_WIDE)
 

@@ -115,6 +115,8 @@ def results_latex(rows: pd.DataFrame, by: Sequence[str] = (), *, bold: bool = Fa
         shown = shown.drop(columns="failed")
     if bool(whole.all()):
         shown = shown.drop(columns="of_instances")
+    if bool((rows["instances"] == rows["ratio_instances"]).all()):
+        shown = shown.drop(columns="ratio_instances")
     caption = f"Results by {' and '.join(by).replace('_', ' ')}; means over the instances that a group answered."
     best: dict[str, Best] = dict.fromkeys(_MEANS if bold else (), "min")
     return latex_table(shown, caption, "tab:results", best=best, within=by[:-1], among=whole)

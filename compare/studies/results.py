@@ -17,7 +17,7 @@ from ..catalogue import kind_named
 from .columns import researched
 from .latex import results_latex
 from .store import Store
-from .task import is_key
+from .task import is_key, plain_variant
 
 _MEANS = ("ratio", "value", "lower_bound", "seconds", "cpu_seconds", "peak_memory")
 
@@ -68,22 +68,24 @@ def grouped(rows: pd.DataFrame, by: Sequence[str], *, common: bool = False) -> p
     Returns
     -------
     DataFrame
-        The columns `by`; runs, failed, optimal; instances (with an answer, each counted once a problem) and
-        of_instances (those of all the groups compared); mean_ratio, mean_value, mean_lower_bound, mean_seconds,
-        mean_cpu_seconds, mean_peak_memory. Failed runs count in the means of seconds and memory only, skipped
-        ones in none.
+        The columns `by`; runs, failed, optimal; instances (with an answer, each counted once a problem),
+        of_instances (those of all the groups compared) and ratio_instances (those with a ratio); mean_ratio,
+        mean_value, mean_lower_bound, mean_seconds, mean_cpu_seconds, mean_peak_memory. Failed runs count in the means
+        of seconds and memory only, skipped ones in none.
     """
     for column in by:
         _check_column(column, rows)
     failed, names = rows["status"] == Status.FAILED, list(by)
-    if taken := {"runs", "failed", "optimal", "instances", "of_instances"} & set(names):
+    if taken := {"runs", "failed", "optimal", "instances", "of_instances", "ratio_instances"} & set(names):
         rows = rows.rename(columns={name: f"by_{name}" for name in taken})
         names = [f"by_{name}" if name in taken else name for name in names]
+    cases = rows["instance"] + " " + rows["problem"]
     counted = rows.assign(
         runs=1,
         failed=failed.astype(int),
         optimal=(rows["status"] == Status.OPTIMAL).astype(int),
-        instances=(rows["instance"] + " " + rows["problem"]).where(rows["value"].notna() & ~failed),
+        instances=cases.where(rows["value"].notna() & ~failed),
+        ratio_instances=cases.where(rows["ratio"].notna()),
         value=rows["value"].where(~failed),
         lower_bound=rows["lower_bound"].where(~failed),
         seconds=rows["seconds"].where(rows["status"] != Status.SKIPPED),
@@ -101,6 +103,7 @@ def grouped(rows: pd.DataFrame, by: Sequence[str], *, common: bool = False) -> p
     groups = counted.groupby(names, dropna=False)
     sums = groups[["runs", "failed", "optimal"]].sum()
     instances = groups.agg(instances=("instances", "nunique"), of_instances=("of_instances", "first"))
+    instances["ratio_instances"] = groups["ratio_instances"].nunique()
     means = groups[list(_MEANS)].mean().add_prefix("mean_")
     return pd.concat([sums, instances, means], axis=1).reset_index()
 
@@ -160,7 +163,7 @@ def _is(value: object, wanted: str) -> bool:
             return float(value) == float(wanted)
         except ValueError:
             return False
-    return str(value) == wanted
+    return str(value) == wanted or ("=" in wanted and plain_variant(str(value)) == plain_variant(wanted))
 
 
 def _check_column(column: str, rows: pd.DataFrame) -> None:

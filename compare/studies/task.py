@@ -67,6 +67,11 @@ class Task:
         return " ".join([self.method, *(f"{name}={value}" for name, value in chosen.items())])
 
 
+def plain_variant(name: str) -> str:
+    """A variant's name with whole numbers as a study file has them: ``low-oda k=8`` for ``low-oda k=8.0``."""
+    return re.sub(r"(=-?\d+)\.0(?= |$)", r"\1", name)
+
+
 def is_key(text: str) -> bool:
     """Whether a text has the form of a task's key."""
     return re.fullmatch(r"[0-9a-f]{32}", text) is not None

@@ -77,7 +77,10 @@ def test_groups_say_over_how_many_instances_their_means_are(
     lines = printed(capsys, "--by", "problem", "--by", "variant")
     (failed,) = [line for line in lines if "content-mst" in line and LONG in line]
     assert "0 of 1" in failed
-    assert lines[-1] == "Each mean is over the instances that its group answered; see --common."
+    assert lines[-2:] == [
+        "Each mean is over the instances that its group answered; see --common.",
+        "Mean ratios are over the instances with a proven bound (ratio instances).",
+    ]
     assert "0 of 1" not in "\n".join(printed(capsys, "--by", "problem", "--by", "variant", "--common"))
     with pytest.raises(BadInput, match="--common: give --by as well"):
         printed(capsys, "--common")

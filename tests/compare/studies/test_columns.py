@@ -13,6 +13,7 @@ import pytest
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.studies.columns import parameters, researched, varied_options
 from overlaybench.compare.studies.isolation import IsolatedRun
+from overlaybench.compare.studies.latex import results_latex
 from overlaybench.compare.studies.results import export, grouped
 from overlaybench.compare.studies.row import row, spread, table_of
 from overlaybench.compare.studies.task import Task
@@ -111,6 +112,19 @@ def test_a_mean_is_beside_the_number_of_its_instances() -> None:
     assert by[["runs", "failed", "instances", "of_instances"]].loc["ilp"].tolist() == [2, 1, 1, 2]
     assert by["mean_value"].tolist() == [6.5, 2.0]
     assert by["mean_ratio"].tolist() == [2.0, 1.0]
+
+
+def test_a_mean_ratio_is_beside_the_number_of_instances_with_a_bound() -> None:
+    rows = researched(
+        frame(
+            run(instance="a", value=4.0, lower_bound=2.0, cpu_seconds=0.5),
+            run(instance="b", value=9.0, lower_bound=None, cpu_seconds=0.5),
+        )
+    )
+    by = grouped(rows, ["variant"])
+    assert by[["instances", "ratio_instances", "mean_ratio"]].iloc[0].tolist() == [2, 1, 2.0]
+    assert "ratio instances" in results_latex(by, ["variant"])
+    assert "ratio instances" not in results_latex(by.assign(instances=1), ["variant"])
 
 
 def test_means_can_be_over_the_common_instances_only() -> None:
