@@ -90,7 +90,7 @@ else:
         return globals().setdefault(name, value)
 
     def __dir__():
-        return sorted({*globals(), *__all__})
+        return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])
 
 
 __all__ = [

@@ -16,7 +16,7 @@ from ...instances.shown import table, text
 from ..catalogue import METHODS
 from ..studies.isolation import Job, Solver
 from .progress import tracked
-from .solving import AnyProblem, method_for, problem_for
+from .solving import AnyProblem, check_limits, method_for, problem_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +30,7 @@ Choice = str | Method[Any, Any] | Mapping[str, Any]
 def compare(
     instance: Any,
     problem: AnyProblem = None,
-    methods: Choice | Iterable[Choice] = (),
+    methods: Choice | Iterable[Choice] | None = None,
     *,
     seed: int = 0,
     time_limit: float = 60.0,
@@ -74,10 +74,14 @@ def compare(
     >>> table.bound, table.bound_by
     (13, 'branch-and-cut')
     """
+    check_limits(seed, time_limit)
     judge = problem_for(instance, problem)
-    if isinstance(methods, str | Method | Mapping):
+    if methods is None:
+        methods = [method for method in METHODS.values() if judge.name in method.problems]
+    elif isinstance(methods, str | Method | Mapping):
         methods = (methods,)
-    chosen = [_chosen(judge, each) for each in methods] or [(each, {}) for each in _all_for(judge)]
+    if not (chosen := [_chosen(judge, each) for each in methods]):
+        raise BadInput("no methods are given: name some, or leave methods out for all")
     jobs = [Job(method, instance, judge, seed, options, time_limit, memory_limit) for method, options in chosen]
     for job in jobs:
         job.method.complete(job.options, judge.name)
@@ -89,10 +93,6 @@ def compare(
         bounds = [(each.lower_bound, exact.method.name) for each in [_run(exact)] if _proves(each)]
     bound, bound_by = max(bounds, key=lambda pair: pair[0] or 0.0, default=(None, ""))
     return Comparison(judge.name, tuple(names), tuple(results), bound, bound_by)
-
-
-def _all_for(problem: Problem[Any, Any]) -> list[Method[Any, Any]]:
-    return [method for method in METHODS.values() if problem.name in method.problems]
 
 
 def _chosen(problem: Problem[Any, Any], choice: Choice) -> tuple[Method[Any, Any], dict[str, Any]]:

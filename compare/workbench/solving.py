@@ -7,6 +7,8 @@ from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import Any, overload
 
+import numpy as np
+
 from ...instances.brokers.dissemination import Dissemination
 from ...instances.brokers.network import BrokerNetwork
 from ...instances.catalogue import PROBLEMS
@@ -34,7 +36,7 @@ def solve(
     method: AnyMethod = None,
     *,
     seed: int = 0,
-    time_limit: float | None = None,
+    time_limit: float | None = 60.0,
     **options: Any,
 ) -> Result[Overlay]: ...
 @overload
@@ -44,7 +46,7 @@ def solve(
     method: AnyMethod = None,
     *,
     seed: int = 0,
-    time_limit: float | None = None,
+    time_limit: float | None = 60.0,
     **options: Any,
 ) -> Result[ContentOverlay]: ...
 @overload
@@ -54,7 +56,7 @@ def solve(
     method: AnyMethod = None,
     *,
     seed: int = 0,
-    time_limit: float | None = None,
+    time_limit: float | None = 60.0,
     **options: Any,
 ) -> Result[Dissemination]: ...
 def solve(
@@ -63,7 +65,7 @@ def solve(
     method: AnyMethod = None,
     *,
     seed: int = 0,
-    time_limit: float | None = None,
+    time_limit: float | None = 60.0,
     **options: Any,
 ) -> Result[Any]:
     """Solve a problem on an instance in this process, and validate the answer.
@@ -78,7 +80,7 @@ def solve(
     seed : int
         The same seed gives the same answer on any machine.
     time_limit : float, optional
-        Seconds. A method that is not anytime runs to its end; :func:`overlaybench.compare` stops it.
+        Seconds; None for none. A method that is not anytime runs to its end; :func:`overlaybench.compare` stops it.
     **options
         Options of the method, such as ``ties="random"``; and ``trace=True`` for the choices of a greedy method, or
         ``overlay=…`` for the answer that a local search starts from.
@@ -91,7 +93,7 @@ def solve(
     Raises
     ------
     BadInput
-        If the method does not answer the problem, or an option is unknown or out of range.
+        If the method does not answer the problem, or an option, the seed or the limit is unknown or out of range.
 
     Examples
     --------
@@ -103,6 +105,7 @@ def solve(
     >>> ob.solve(instance).lower_bound
     2
     """
+    check_limits(seed, time_limit)
     judge = problem_for(instance, problem)
     chosen = method_for(judge, method).answering(judge.name)
     if "trace" in options and "trace" not in chosen.inputs:
@@ -206,3 +209,11 @@ def method_for(problem: Problem[Any, Any], method: AnyMethod) -> Method[Any, Any
     if not method and not problem.default_method:
         raise BadInput(f"problem '{problem.name}' has no method by default: name one")
     return METHODS.named(method or problem.default_method)
+
+
+def check_limits(seed: object, time_limit: object) -> None:
+    """Raise BadInput unless the seed is a whole number and the limit a positive number of seconds, or None."""
+    if not isinstance(seed, int | np.integer):
+        raise BadInput(f"seed must be a whole number, not {seed!r}")
+    if time_limit is not None and not (isinstance(time_limit, int | float | np.number) and time_limit > 0):
+        raise BadInput(f"time_limit must be a number of seconds above 0, or None, not {time_limit!r}")

@@ -205,6 +205,27 @@ def test_a_comparison_checks_all_methods_before_it_runs_one() -> None:
         ob.compare(ob.read(WANTED), "min-tco", [{"k": 2}])
 
 
+@pytest.mark.parametrize(
+    ("given", "wrong"),
+    [
+        ({"time_limit": 0}, "time_limit"),
+        ({"time_limit": "10"}, "time_limit"),
+        ({"seed": "a"}, "seed"),
+        ({"seed": None}, "seed"),
+    ],
+)
+def test_a_wrong_seed_or_limit_is_named(given: dict[str, Any], wrong: str) -> None:
+    instance = ob.read({"a": ["x"], "b": ["x"]})
+    for call in (ob.solve, ob.compare):
+        with pytest.raises(ob.BadInput, match=f"^{wrong} must be"):
+            call(instance, "min-tco", "gm", **given)
+
+
+def test_an_empty_list_of_methods_is_not_all_of_them() -> None:
+    with pytest.raises(ob.BadInput, match="no methods are given"):
+        ob.compare(ob.read({"a": ["x"], "b": ["x"]}), "min-tco", [])
+
+
 def test_methods_problems_and_workloads_are_listed_by_name() -> None:
     assert {"gm", "branch-and-cut"} <= set(ob.methods("min-tco"))
     assert "gm" not in ob.methods("2d-star")
