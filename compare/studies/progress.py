@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -14,6 +15,7 @@ from rich.console import Console
 from rich.table import Column
 from rich.text import Text
 
+from ...instances.errors import BadInput
 from ...instances.files import atomic_write, read_text
 from .notebook import NotebookBar, in_notebook
 from .tally import Tally
@@ -79,6 +81,7 @@ class Progress:
     def show(self, tally: Tally, running: int) -> None:
         """Show the runs done and failed since the start, those running, and the time to go."""
         done, elapsed = self._before + tally.done, time.monotonic() - self._start
+        running = min(running, max(0, self._total - done))  # a worker without a run may still be at its end
         left = max(0, self._total - done - running)
         known = done < self._total and (tally.done or tally.work.is_limited)
         to_go = tally.work.to_go(elapsed, running, tally.done) if known else 0.0
@@ -122,7 +125,8 @@ class Progress:
 
 def _save(folder: Path, about: str, planned: Mapping[str, int]) -> None:
     text = json.dumps({"to_go": about, "planned": planned})
-    atomic_write(folder / _FILE, lambda file: file.write_text(text, encoding="utf-8"))
+    with suppress(BadInput):  # on a full disk the first row that cannot be stored ends the study
+        atomic_write(folder / _FILE, lambda file: file.write_text(text, encoding="utf-8"))
 
 
 def saved(folder: Path) -> tuple[str, dict[str, int]]:

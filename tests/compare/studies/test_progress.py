@@ -33,12 +33,19 @@ def test_a_log_gets_plain_lines_and_one_at_the_end(clock: list[float], capsys: p
         clock[0] += 16
         shown.show(tally(20, 1, Work(32, 92, 0)), 0)
         clock[0] += 1
-        shown.show(tally(80, 3, Work(100, 0, 0)), 0)
+        shown.show(tally(80, 3, Work(100, 0, 0)), 2)  # workers that end hold no run any more
     assert capsys.readouterr().err.splitlines() == [
         "20 of 100 runs were done before",
         "40 of 100 runs done (1 failed), 0 running, 60 left, 0:16 so far, about 0:46 to go",
         "100 of 100 runs done (3 failed), 0 running, 0 left, 0:17 so far",
     ]
+
+
+def test_a_note_that_cannot_be_written_does_not_end_the_study(clock: list[float], tmp_path: Path) -> None:
+    with Progress({"gm": 2}, 0, quiet=True, folder=tmp_path / "missing") as shown:
+        clock[0] += 60
+        shown.show(tally(1, 0, Work(1, 1, 0)), 1)
+    assert saved(tmp_path / "missing") == ("", {})
 
 
 def test_the_estimate_counts_work_and_not_runs(clock: list[float], capsys: pytest.CaptureFixture[str]) -> None:
