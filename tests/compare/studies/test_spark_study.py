@@ -157,17 +157,10 @@ def test_a_study_grows_by_what_is_new_and_keeps_what_is_removed(
     assert len(_stored(out)) == 42
 
 
-@pytest.mark.parametrize(
-    ("seeds", "signals"),
-    [
-        (2, [signal.SIGKILL]),
-        pytest.param(5, [signal.SIGKILL, signal.SIGINT], marks=pytest.mark.slow),
-    ],
-)
-def test_a_killed_study_loses_and_repeats_nothing(
-    tmp_path: Path, seeds: int, signals: list[signal.Signals], capfd: pytest.CaptureFixture[str]
-) -> None:
-    file, out, total = write(tmp_path, seeds), tmp_path / "out", 12 * seeds
+@pytest.mark.slow
+def test_a_killed_study_loses_and_repeats_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file, out, total = write(tmp_path, 5), tmp_path / "out", 60
+    signals = (signal.SIGKILL, signal.SIGINT)
     for number in signals:
         log = _size(out / "spark.log")
         study = subprocess.Popen(command(file, out, "local[2]"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -183,8 +176,7 @@ def test_a_killed_study_loses_and_repeats_nothing(
     assert len(run_study(read_study(file), Store(out), "local[2]")) == total
     resumed = re.search(rf"(\d+) of {total} runs were done before", capfd.readouterr().err)
     assert resumed is not None
-    # An executor of a killed driver may still finish what it was doing; that counts too.
-    assert len(kept) <= int(resumed[1]) <= len(kept) + 2
+    assert len(kept) <= int(resumed[1])  # executors of a killed driver may go on until they notice; that counts too
     after = _stored(out)
     assert len(after) == total
     assert {key: after[key] for key in kept} == kept
