@@ -16,8 +16,10 @@ LARGEST_TEXT = 2**29
 _BLOCK = 2**24
 
 
-def atomic_write(path: Path, write: Callable[[Path], object]) -> None:
-    """Let `write` fill a temporary file in the folder of `path`, then rename it to `path`.
+def atomic_write(path: Path, content: str | bytes | Callable[[Path], object]) -> None:
+    """Write a text (as UTF-8) or bytes to a temporary file in the folder of `path`, then rename it to `path`.
+
+    A function fills the temporary file, whose path it gets, instead.
 
     Raises
     ------
@@ -33,7 +35,10 @@ def atomic_write(path: Path, write: Callable[[Path], object]) -> None:
     os.close(handle)
     temporary = Path(name)
     try:
-        write(temporary)
+        if callable(content):
+            content(temporary)
+        else:
+            temporary.write_bytes(content.encode() if isinstance(content, str) else content)
         with temporary.open("rb") as file:
             os.fsync(file.fileno())
         umask = os.umask(0)

@@ -57,7 +57,7 @@ def write_overlay(overlay: Overlay, instance: LabelledNodes, path: str | Path) -
     []
     """
     text = json.dumps({"format": FORMAT, "edges": labelled_edges(overlay, instance)}, ensure_ascii=False)
-    atomic_write(Path(path), lambda file: file.write_text(text + "\n", encoding="utf-8"))
+    atomic_write(Path(path), text + "\n")
 
 
 def labelled_edges(overlay: Overlay, instance: LabelledNodes) -> list[tuple[str, str]]:

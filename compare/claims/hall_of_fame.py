@@ -40,7 +40,7 @@ def add_case(case: WorstCase, file: Path) -> bool:
         return False
     kept = sorted([one for one in cases if one not in same] + [case], key=_key)
     lines = ",\n".join(json.dumps(asdict(one)) for one in kept)
-    atomic_write(file, lambda path: path.write_text(f"[\n{lines}\n]\n", encoding="utf-8"))
+    atomic_write(file, f"[\n{lines}\n]\n")
     return True
 
 

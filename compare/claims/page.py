@@ -34,9 +34,9 @@ def write_page(outcomes: Sequence[ClaimOutcome], page: Path) -> None:
     figures.mkdir(parents=True, exist_ok=True)
     drawings = [construction_drawing(name) for name in DRAWN]
     for drawn in drawings:
-        atomic_write(figures / f"{drawn.name}.svg", lambda file, drawn=drawn: file.write_bytes(drawn.svg_file))  # type: ignore[misc]
+        atomic_write(figures / f"{drawn.name}.svg", drawn.svg_file)
     text = page_text(outcomes, [(drawn.name, drawn.caption) for drawn in drawings])
-    atomic_write(page, lambda file: file.write_text(text, encoding="utf-8"))
+    atomic_write(page, text)
 
 
 def page_text(outcomes: Sequence[ClaimOutcome], figures: Sequence[tuple[str, str]] = ()) -> str:

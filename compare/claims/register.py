@@ -171,4 +171,4 @@ def keep_outcomes(outcomes: Sequence[ClaimOutcome], file: Path) -> None:
     kept = {(one.id, one.quick): one for one in (*outcomes_in(file), *outcomes)}
     data = [kept[id_, quick].to_dict() for id_ in CLAIMS for quick in (True, False) if (id_, quick) in kept]
     text = json.dumps(data, ensure_ascii=False, indent=1)
-    atomic_write(file, lambda path: path.write_text(text + "\n", encoding="utf-8"))
+    atomic_write(file, text + "\n")

@@ -97,7 +97,7 @@ def _write(file: Path, pairs: pd.DataFrame, table: pd.DataFrame) -> None:
 
     if file.suffix == ".tex":
         text = latex_table(table, "What changed from A to B, by problem and method.", "tab:comparison")
-        atomic_write(file, lambda path: path.write_text(text, encoding="utf-8"))
+        atomic_write(file, text)
     elif file.suffix in (".csv", ".parquet"):
         export(pairs, file)
     else:

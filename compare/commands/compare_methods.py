@@ -124,7 +124,7 @@ def _write(file: Path, comparisons: Sequence[Paired], runs: pd.DataFrame, option
         _draw(file, comparisons, runs, options)
     elif file.suffix == ".tex":
         text = "\n".join(_latex(one) for one in comparisons)
-        atomic_write(file, lambda path: path.write_text(text, encoding="utf-8"))
+        atomic_write(file, text)
     else:
         tables = [one.table.assign(problem=one.problem, measure=one.measure) for one in comparisons]
         export(pd.concat(tables, ignore_index=True), file)

@@ -47,7 +47,7 @@ def command(ids: tuple[str, ...], quick: bool, out: Path | None, master: str) ->
             files |= {"svg": drawn.svg_file, "pdf": drawn.pdf_file}
             click.echo(f"{folder / name}.svg, .pdf, .csv")
         for ending, data in files.items():
-            atomic_write(folder / f"{name}.{ending}", lambda file, data=data: file.write_bytes(data))  # type: ignore[misc]
+            atomic_write(folder / f"{name}.{ending}", data)
 
 
 def _bounds(name: str, quick: bool) -> list[Experiment]:

@@ -41,7 +41,7 @@ def save_page(path: Path, title: str, instance: Any, *answers: Any, options: Dra
 def write_page(path: Path, title: str, body: str) -> None:
     """Write a self-contained page with this title and this content of its main part, which is HTML."""
     text = Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(title=escape(title), body=body)
-    atomic_write(path, lambda file: file.write_text(text, encoding="utf-8"))
+    atomic_write(path, text)
 
 
 def embedded_json(data: Any) -> str:

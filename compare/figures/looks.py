@@ -17,7 +17,7 @@ _COLOURS = (
     *("#44AA99", "#999933", "#AA4499", "#6B5B00", "#4477AA", "#EE6677", "#A6761D", "#661100", "#6699CC", "#000000"),
 )
 _DASHES: tuple[Dashes, ...] = ("-", "--", ":", "-.", (0, (9, 2)), (0, (5, 1, 1, 1, 1, 1)))
-# Markers of one shape have equal dashes, so that colours that look alike to somebody need markers of two shapes.
+# Markers of one shape have equal dashes, so that colours that look alike to some readers need markers of two shapes.
 _SHAPES = ("ohHp8", "^>", "Dd", "sX", "v<", "P*")
 
 

@@ -44,7 +44,7 @@ def save(figure: Figure, path: Path, *, options: DrawOptions = DEFAULT) -> None:
                 atomic_write(path, saved)
             return
         drawn = drawing(figure, "drawing", "")
-    atomic_write(path, lambda file: file.write_bytes(drawn.files[path.suffix[1:]]))
+    atomic_write(path, drawn.files[path.suffix[1:]])
 
 
 def check_ending(path: Path, endings: tuple[str, ...]) -> None:

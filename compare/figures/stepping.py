@@ -124,7 +124,7 @@ def save_steps(stepped: SteppedOverlay, path: Path, title: str) -> None:
             raise BadInput(f"{path}: cannot be written ({error.strerror}): choose another path") from None
         for number, frame in enumerate(frames, 1):
             data = drawing(frame, "step", "").svg_file
-            atomic_write(path / f"{number:03}.svg", lambda file, data=data: file.write_bytes(data))  # type: ignore[misc]
+            atomic_write(path / f"{number:03}.svg", data)
 
 
 def check_steps_path(path: Path) -> None:

@@ -35,7 +35,7 @@ def plot_library() -> Markup:
         script = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
         # A closing tag within a string of the script would end it.
         script = script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
-        atomic_write(file, lambda path: path.write_text(script, encoding="utf-8"))
+        atomic_write(file, script)
     return Markup(file.read_text(encoding="utf-8"))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +103,7 @@ def write_report(
     for name in ("tables", "figures"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     for name, data in {**files, "report.html": html.encode()}.items():
-        atomic_write(folder / name, partial(_fill, data))
+        atomic_write(folder / name, data)
     return folder / "report.html"
 
 
@@ -125,10 +124,6 @@ def _drawn(
 
 def _on_page(drawings: Sequence[Drawing]) -> list[tuple[Drawing, Markup]]:
     return [(one, Markup(cells.readable(one.svg))) for one in drawings]
-
-
-def _fill(data: bytes, file: Path) -> None:
-    file.write_bytes(data)
 
 
 def _content(study: page.StudyPage, title: str, spec: str, notes: Sequence[str]) -> dict[str, Any]:

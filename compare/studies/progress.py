@@ -126,7 +126,7 @@ class Progress:
 def _save(folder: Path, about: str, planned: Mapping[str, int]) -> None:
     text = json.dumps({"to_go": about, "planned": planned})
     with suppress(BadInput):  # on a full disk the first row that cannot be stored ends the study
-        atomic_write(folder / _FILE, lambda file: file.write_text(text, encoding="utf-8"))
+        atomic_write(folder / _FILE, text)
 
 
 def saved(folder: Path) -> tuple[str, dict[str, int]]:

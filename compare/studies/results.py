@@ -118,7 +118,7 @@ def export(rows: pd.DataFrame, file: Path, *, by: Sequence[str] = (), bold: bool
         atomic_write(file, lambda path: pq.write_table(table, path, compression="zstd"))
     elif file.suffix == ".tex":
         text = results_latex(rows, by, bold=bold)
-        atomic_write(file, lambda path: path.write_text(text, encoding="utf-8"))
+        atomic_write(file, text)
     else:
         raise BadInput(f"{file}: unknown ending '{file.suffix}': use .csv, .parquet or .tex")
 

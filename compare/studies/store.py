@@ -85,7 +85,7 @@ class Store:
         except OSError as error:
             raise BadInput(f"{self.folder}: cannot be created ({error.strerror}): choose another folder") from None
         if not file.is_file():
-            _write_text(file, spec)
+            atomic_write(file, spec)
 
     def check_related(self, name: str, recipes: Iterable[str]) -> None:
         """Refuse a study that shares neither its name nor a recipe (JSON) with the folder's present one."""
@@ -211,23 +211,23 @@ class Store:
             The tasks of `plan` by key, whose families and recipes are those of its rows from now on.
         """
         self._keep_in_history(plan.spec)
-        _write_text(self.folder / "study.toml", plan.spec)
+        atomic_write(self.folder / "study.toml", plan.spec)
         labels: list[tuple[str, str | None, str | None]] = [(key, None, None) for key in plan.keys]
         if tasks is not None:
             labels = [(key, task.family, task.recipe) for key, task in tasks.items()]
         table = pa.table([list(column) for column in zip(*labels, strict=True)] or [[], [], []], schema=_LABELS)
         atomic_write(self.folder / "plan.parquet", lambda file: pq.write_table(table, file, compression="zstd"))
         text = json.dumps({"format": _FORMAT, **asdict(plan)}, ensure_ascii=False, indent=1)
-        _write_text(self.folder / "plan.json", text)
+        atomic_write(self.folder / "plan.json", text)
 
     def _keep_in_history(self, spec: str) -> None:
         self.history.mkdir(exist_ok=True)
         kept = sorted(self.history.glob("[0-9]*.toml"))
         if not kept and self.has_plan:  # of a version that kept no history
             kept = [self.history / "0001.toml"]
-            _write_text(kept[0], self.plan().spec)
+            atomic_write(kept[0], self.plan().spec)
         if not kept or read_text(kept[-1]) != spec:
-            _write_text(self.history / f"{len(kept) + 1:04}.toml", spec)
+            atomic_write(self.history / f"{len(kept) + 1:04}.toml", spec)
 
     def plan(self) -> Plan:
         """The study's plan; BadInput if another version of the program wrote it, or it is damaged."""
@@ -257,7 +257,7 @@ class Store:
     def write_index(self, index: Mapping[str, StoredInstance]) -> None:
         """Replace the index of recipes."""
         text = json.dumps({recipe: asdict(one) for recipe, one in index.items()}, ensure_ascii=False, indent=1)
-        _write_text(self.instances / "index.json", text)
+        atomic_write(self.instances / "index.json", text)
 
     def add_instance(self, instance: Any, kind: Kind[Any, Any]) -> None:
         """Store an instance under its digest."""
@@ -348,10 +348,6 @@ class Store:
 
     def _parts(self) -> list[Path]:
         return sorted(self.runs.glob(f"[!.]*{parts.ENDING}"))
-
-
-def _write_text(file: Path, text: str) -> None:
-    atomic_write(file, lambda path: path.write_text(text, encoding="utf-8"))
 
 
 def _json_object(file: Path) -> dict[str, Any]:

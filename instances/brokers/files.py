@@ -76,7 +76,7 @@ def write_brokers(network: BrokerNetwork, path: Path) -> None:
     for key, rows in sections.items():
         opening, closing = "{}" if key == "brokers" else "[]"
         parts.append(f'"{key}": {opening}' + ",".join(f"\n  {row}" for row in rows) + f"\n {closing}")
-    atomic_write(path, lambda file: file.write_text("{" + ",\n ".join(parts) + "}\n", encoding="utf-8"))
+    atomic_write(path, "{" + ",\n ".join(parts) + "}\n")
 
 
 def read_dissemination(path: Path, network: BrokerNetwork) -> Dissemination:
@@ -108,7 +108,7 @@ def read_dissemination(path: Path, network: BrokerNetwork) -> Dissemination:
 def write_dissemination(answer: Dissemination, network: BrokerNetwork, path: Path) -> None:
     """Write an answer with the broker labels of its network; the inverse of :func:`read_dissemination`."""
     text = _text({"format": ANSWER_FORMAT, **labelled_rows(answer, network)})
-    atomic_write(path, lambda file: file.write_text(text + "\n", encoding="utf-8"))
+    atomic_write(path, text + "\n")
 
 
 def labelled_rows(answer: Dissemination, network: BrokerNetwork) -> dict[str, object]:

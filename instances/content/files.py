@@ -52,7 +52,7 @@ def read_content(path: Path, *, close: bool = False) -> ContentInstance:
 def write_content(instance: ContentInstance, path: Path) -> None:
     """Write an instance in the format of the file's suffix; the inverse of :func:`read_content`."""
     if path.suffix == ".json":
-        atomic_write(path, lambda file: file.write_text(_to_json(instance), encoding="utf-8"))
+        atomic_write(path, _to_json(instance))
     elif path.suffix == ".npz":
         atomic_write(path, lambda file: _write_arrays(instance, file))
     else:

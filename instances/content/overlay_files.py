@@ -44,7 +44,7 @@ def read_content_overlay(path: Path, instance: ContentInstance) -> ContentOverla
 def write_content_overlay(overlay: ContentOverlay, instance: ContentInstance, path: Path) -> None:
     """Write an overlay with the labels of its instance; the inverse of :func:`read_content_overlay`."""
     text = json.dumps({"format": FORMAT, **labelled_overlay(overlay, instance)}, ensure_ascii=False)
-    atomic_write(path, lambda file: file.write_text(text + "\n", encoding="utf-8"))
+    atomic_write(path, text + "\n")
 
 
 def labelled_overlay(overlay: ContentOverlay, instance: ContentInstance) -> dict[str, Any]:

@@ -72,7 +72,7 @@ def write_stp(instance: SteinerInstance, path: Path) -> None:
     sections = (["SECTION Graph", *graph, "END", ""], ["SECTION Terminals", *terminals, "END", ""])
     head = "33D32945 STP File, STP Format Version 1.0"
     text = "\n".join([head, "", *sections[0], *sections[1], "EOF", ""])
-    atomic_write(path, lambda file: file.write_text(text, encoding="utf-8"))
+    atomic_write(path, text)
 
 
 class _Lines(Iterator[tuple[int, list[str]]]):

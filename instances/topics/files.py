@@ -74,7 +74,7 @@ def write_topics(instance: TopicInstance, path: str | Path) -> None:
     path = Path(path)
     if path.suffix == ".json":
         text = json.dumps({"format": FORMAT, "subscriptions": subscriptions(instance)}, ensure_ascii=False, indent=1)
-        atomic_write(path, lambda file: file.write_text(text + "\n", encoding="utf-8"))
+        atomic_write(path, text + "\n")
     elif path.suffix == ".parquet":
         atomic_write(path, lambda file: write_parquet(instance, file))
     elif path.suffix in SEPARATED:

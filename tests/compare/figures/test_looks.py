@@ -35,7 +35,7 @@ WHITE = np.array([0.9505, 1.0, 1.089])
 
 
 def lab(colour: str, vision: str) -> npt.NDArray[np.float64]:
-    """A colour as somebody sees it, in CIELAB."""
+    """A colour as a reader of that vision sees it, in CIELAB."""
     rgb = np.array(to_rgb(colour))
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     xyz = TO_XYZ @ np.clip(VISIONS[vision] @ linear, 0, 1) / WHITE
