@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import pandas as pd
 
 from ..papers.bench import Bench
-from ..papers.grids import GRIDS
-from .claim import Claim, Finding, Verdict, open_if_fewer
+from ..papers.grids import GRIDS, SIZES
+from .claim import Claim, Finding, Interval, Verdict
+from .evidence import scope_of
 
 
 def figure_claim(figure: str, statement: str, judge: Callable[[Bench], Iterable[Finding]], source: str = "") -> Claim:
@@ -21,13 +22,16 @@ def mean_by(bench: Bench, measure: str, *columns: str) -> pd.Series:
     return bench.rows[bench.rows["status"] != "failed"].groupby(list(columns))[measure].mean()
 
 
-def on_grid(bench: Bench, figure: str, subject: str, verdict: Verdict, evidence: str) -> Finding:
-    """A finding from all runs of a grid: ``open here`` if the quick version covers fewer points."""
-    runs, named = (len(GRIDS[figure](quick).recipes) for quick in (bench.quick, False))
-    if bench.quick and len(_points(figure, True)) < len(_points(figure, False)):
-        return open_if_fewer(verdict, evidence, subject, runs, named)
-    return Finding(subject, verdict, evidence, runs)
-
-
-def _points(figure: str, quick: bool) -> set[object]:
-    return {(recipe.workload, recipe.parameters) for recipe in GRIDS[figure](quick).recipes}
+def on_grid(
+    bench: Bench,
+    figure: str,
+    subject: str,
+    verdict: Verdict,
+    evidence: str,
+    intervals: Sequence[Interval] = (),
+    *,
+    reading: str = "",
+) -> Finding:
+    """A finding from all runs of a grid; its scope says how their sizes compare with the paper's."""
+    scope = scope_of(bench.rows, SIZES.get(figure), reading=reading)
+    return Finding(subject, verdict, evidence, len(bench.rows), scope=scope, intervals=intervals)

@@ -23,8 +23,7 @@ from ...instances.topics.set_cover import (
 )
 from ...models.topics.minimum_set_cover import minimum_set_cover
 from ...models.topics.single_node_tco import smallest_degree_of
-from ..papers.bench import Bench, Experiment, grid, runs
-from ..papers.grids import LAWS
+from ..papers.bench import LAWS, Bench, Experiment, grid, runs
 from .claim import Claim, Finding, open_if_fewer, verdict_of
 from .properties import invalid, optima, property_finding
 from .ties import Case, count_finding

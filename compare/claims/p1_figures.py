@@ -8,9 +8,8 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from ..papers.bench import Bench
+from ..papers.bench import LAWS, Bench
 from ..papers.figures import with_steps
-from ..papers.grids import LAWS
 from .claim import Claim, Finding, Verdict, verdict_of
 from .on_grids import figure_claim, mean_by, on_grid
 

@@ -17,8 +17,8 @@ from ...instances.topics.constructions import (
     weighted_nested_subscriptions,
 )
 from ...instances.topics.instance import TopicInstance
-from ..papers.bench import Bench, Experiment, grid, runs
-from ..papers.grids import K_VALUES, LAWS
+from ..papers.bench import LAWS, Bench, Experiment, grid, runs
+from ..papers.grids_p2 import K_VALUES
 from .claim import Claim, Finding, Verdict, open_if_fewer, verdict_of
 from .properties import invalid, optima, property_finding
 from .ties import Case, count_finding

@@ -18,8 +18,7 @@ from ...instances.overlay import Overlay
 from ...instances.result import Result, Status
 from ...instances.topics.constructions import binary_tree_of_topics, root_and_leaves
 from ...instances.topics.instance import TopicInstance
-from ..papers.bench import Bench, Experiment, grid, runs
-from ..papers.grids import LAWS
+from ..papers.bench import LAWS, Bench, Experiment, grid, runs
 from .claim import Claim, Finding, Verdict, open_if_fewer, verdict_of
 from .properties import TIES, assorted, largest_topics_of_a_node, optima, property_finding
 

@@ -10,8 +10,8 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from ..papers.bench import Bench, Experiment, runs
-from ..papers.grids import LAWS, P3_WORKLOADS, p3_default
+from ..papers.bench import LAWS, Bench, Experiment, runs
+from ..papers.grids_p3 import P3_WORKLOADS, p3_default
 from ..papers.tables_p3 import METHODS, TABLES_P3
 from .claim import Claim, Finding, Verdict, open_if_fewer, verdict_of
 from .on_grids import figure_claim, mean_by, on_grid

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,10 @@ from ...instances.errors import unknown
 from ...instances.files import atomic_write, read_text
 from ...instances.method import Method
 from ...instances.result import Status
-from ..catalogue import METHODS
+from ..catalogue import METHODS, code_version
 from ..papers.bench import Bench, RunFailed, rows_here, rows_of, run_grids
-from .claim import Claim, Finding, Verdict
+from ..plug_in_code import syntax_digest
+from .claim import Claim, Finding, Interval, NotRun, Scope, Verdict
 
 RECORD = Path(__file__).with_name("on_record.json")
 
@@ -24,6 +26,11 @@ RECORD = Path(__file__).with_name("on_record.json")
 def _claims() -> list[Claim]:
     """The claims that the files of this folder define, by paper."""
     return sorted(defined_in(__package__, Claim), key=lambda claim: claim.id.partition(".")[0])
+
+
+def not_run() -> list[NotRun]:
+    """The sentences of the papers that nothing here can check, by paper."""
+    return sorted(defined_in(__package__, NotRun), key=lambda one: one.id)
 
 
 CLAIMS: Catalogue[Claim] = Catalogue("claim", _claims, group="overlaybench.claims", kind=Claim)
@@ -41,6 +48,8 @@ class ClaimOutcome:
         The duration of the judge, in one process.
     grid_seconds : float
         The sum of the durations of its runs on Spark, which share the cores.
+    version : str
+        Of the code that ran and judged it (`claims_version`); "" in records of earlier versions.
     """
 
     id: str
@@ -48,6 +57,7 @@ class ClaimOutcome:
     seconds: float
     findings: tuple[Finding, ...]
     grid_seconds: float = 0.0
+    version: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of ``claims --json``."""
@@ -59,14 +69,35 @@ class ClaimOutcome:
             "quick": self.quick,
             "seconds": round(self.seconds, 3),
             "grid_seconds": round(self.grid_seconds, 3),
-            "findings": [asdict(finding) for finding in self.findings],
+            "version": self.version,
+            "findings": [{**asdict(finding), "scale": finding.scope.scale} for finding in self.findings],
         }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ClaimOutcome:
         """The inverse of :meth:`to_dict`."""
-        findings = tuple(Finding(**{**one, "verdict": Verdict(one["verdict"])}) for one in data["findings"])
-        return cls(data["id"], data["quick"], data["seconds"], findings, data["grid_seconds"])
+        findings = tuple(map(_finding, data["findings"]))
+        return cls(data["id"], data["quick"], data["seconds"], findings, data["grid_seconds"], data.get("version", ""))
+
+
+def _finding(data: Mapping[str, Any]) -> Finding:
+    own = {name: value for name, value in data.items() if name != "scale"}
+    own["verdict"] = Verdict(own["verdict"])
+    scope = dict(own.get("scope", {}))
+    for sizes in ("sizes", "claimed"):
+        scope[sizes] = {symbol: tuple(values) for symbol, values in scope.get(sizes, {}).items()}
+    own["scope"] = Scope(**scope | {"ties": tuple(scope.get("ties", ()))})
+    own["intervals"] = tuple(Interval(**one) for one in own.get("intervals", ()))
+    return Finding(**own)
+
+
+@cache
+def claims_version() -> str:
+    """A digest (12 hexadecimal digits) of the code that runs and judges claims, without comments and docstrings."""
+    root = Path(__file__).parents[1]
+    files = [file for folder in ("claims", "papers") for file in sorted((root / folder).glob("*.py"))]
+    own = syntax_digest({file.relative_to(root).as_posix(): file for file in files})
+    return f"{code_version()}-{own}"
 
 
 def claims_named(ids: Sequence[str]) -> list[Claim]:
@@ -108,7 +139,8 @@ def run_claims(
 ) -> Iterator[ClaimOutcome]:
     """Run claims: first all their grids as one study on Spark, then each claim's judge.
 
-    Runs that `folder` holds are not repeated; its ``claims.json`` has every outcome so far.
+    Runs that `folder` holds are not repeated, nor are judges of the present code; its ``claims.json`` has every outcome
+    so far.
 
     Parameters
     ----------
@@ -126,7 +158,12 @@ def run_claims(
     """
     experiments = {claim.id: experiment for claim in claims if (experiment := claim.experiment(quick)) is not None}
     store = run_grids(list(experiments.values()), quick, folder, master)
+    judged = {(one.id, one.quick, one.version): one for one in outcomes_in(folder / "claims.json")}
     for claim in claims:
+        is_own = not any(claim is plug_in for plug_in in CLAIMS.plug_ins.values())
+        if is_own and (known := judged.get((claim.id, quick, claims_version()))) is not None:
+            yield known
+            continue
         report(f"{claim.id}: {claim.statement}")
         start = time.perf_counter()
         bench = Bench(quick)
@@ -134,7 +171,8 @@ def run_claims(
             bench.rows = rows_of(experiments[claim.id], store)
         on_grid = float(bench.rows["seconds"].sum()) if claim.id in experiments else 0.0
         findings = _findings(claim, bench)
-        outcome = ClaimOutcome(claim.id, quick, time.perf_counter() - start, findings, on_grid)
+        seconds = time.perf_counter() - start
+        outcome = ClaimOutcome(claim.id, quick, seconds, findings, on_grid, claims_version())
         keep_outcomes([outcome], folder / "claims.json")
         yield outcome
 

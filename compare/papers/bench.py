@@ -22,6 +22,8 @@ from ..studies.store import Store, StoredInstance
 from ..studies.study import Runs, Study
 from ..studies.task import Task, derived_seed
 
+Sizes = Mapping[str, tuple[float | str, ...]]
+LAWS = ("uniform", "zipf", "exponential")
 SEED = 2007
 _MEMORY = 6000
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from ..studies.recipe import freeze
-from .bench import Experiment, grid, runs
+from .bench import Experiment, Sizes, grid, runs
 
 CONTENT_METHODS = ("random-assignment", "greedy-packing", "clustering", "steiner-mixing")
 METRICS = ("plane", "independent", "cheapest-ways")
@@ -43,3 +43,4 @@ def times(quick: bool) -> Experiment:
 
 
 GRIDS_P4: Mapping[str, Callable[[bool], Experiment]] = {"P4.F9": sizes, "P4.F10": core_prices, "P4.TI": times}
+SIZES_P4: Mapping[str, Sizes] = {}

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..catalogue import workload_named
 from ..studies.recipe import Recipe, freeze
-from .bench import SEED, Experiment, runs
+from .bench import SEED, Experiment, Sizes, runs
 
 SPARSE, DENSE = "brokers-sparse", "brokers-dense"
 STRATEGIES = ("s0", "s1", "s2", "sh")
@@ -80,3 +80,4 @@ GRIDS_P5: Mapping[str, Callable[[bool], Experiment]] = {
     "P5.F13": lambda quick: saturated(quick, "P5.F13"),
     "P5.F14": lambda quick: capped(quick, "P5.F14"),
 }
+SIZES_P5: Mapping[str, Sizes] = {}

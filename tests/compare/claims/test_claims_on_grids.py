@@ -12,10 +12,11 @@ import pytest
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.claims.claim import Verdict
 from overlaybench.compare.claims.register import CLAIMS, judge
-from overlaybench.compare.papers.bench import Experiment, grid, rows_here, runs, together
+from overlaybench.compare.papers.bench import LAWS, Experiment, grid, rows_here, runs, together
 from overlaybench.compare.papers.drawing import draw
 from overlaybench.compare.papers.figures import FIGURES, TABLES, greedy_merge_steps, rows_for
-from overlaybench.compare.papers.grids import GRIDS, LAWS, p3_default
+from overlaybench.compare.papers.grids import GRIDS
+from overlaybench.compare.papers.grids_p3 import p3_default
 from tests.compare.claims.test_claims import Broken, forgetful_cd_oda, second_best_greedy_merge, verdicts, with_broken
 from tests.heuristics.topics import twins
 
