@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,12 +23,14 @@ from ...instances.topics.instance import TopicInstance
 from ...instances.topics.problems import TOPIC_PROBLEMS
 from ..engine.exact_method import SolverOutcome
 from ..engine.ilp_solvers import THREADS
+from ..engine.integer_bound import UNIT
+from ..engine.proof import ProofFile
 from ..engine.search_log import PROGRESS
 from .bounds.certificate import Certificate
 from .bounds.certificate_text import CERTIFICATE, packed
 from .bounds.dual_fitting import fitted_within, mean_degree_bound
 from .compact.requirements import Requirements, requirements_of
-from .compact.simple_bounds import simple_bounds
+from .compact.simple_bounds import SimpleBounds, simple_bounds
 from .compact.subproblem import Subproblem
 from .incumbents.lp_guided import warm_up as warm_up_incumbents
 from .incumbents.starts import heuristic_overlays, stars, warm_up_heuristics
@@ -48,6 +52,7 @@ def branch_and_cut(
     time_limit: float | None,
     presolve: bool,
     certificate: bool,
+    proof: str | Path | None = None,
     **search: Any,
 ) -> Proposal[Overlay]:
     """An optimal overlay with proof, or the best one found with a proven bound.
@@ -62,6 +67,8 @@ def branch_and_cut(
         Seconds.
     presolve, certificate : bool
         See the options.
+    proof : path, optional
+        Write a proof of the bound to this file (docs/proofs.md).
     search
         The other fields of :class:`.SearchSettings`.
 
@@ -76,8 +83,8 @@ def branch_and_cut(
     Exponential in the worst case; docs/exact.md has the formulation, proofs and measurements. Min-TCO is P1 §4.
     Ctrl-C and running out of memory end the search as the time limit does.
     """
-    settings = SearchSettings(seed=seed, **search)
-    with interruptible(time_limit) as clock:
+    with interruptible(time_limit) as clock, nullcontext() if proof is None else ProofFile(proof) as file:
+        settings = SearchSettings(seed=seed, **search, proof=file)
         starts = heuristic_overlays(instance, problem, seed=seed, clock=clock.share(0.5)) or [stars(instance)]
         reduced, topics = instance, np.arange(instance.num_topics, dtype=np.int32)
         counters: dict[str, float | str] = {}
@@ -86,7 +93,20 @@ def branch_and_cut(
             reduced, topics = presolved.instance, presolved.topics
             counters["topics_implied"] = instance.num_topics - len(presolved.kept)
             counters["edges_forced"] = len(presolved.forced)
+        if file is not None:
+            file.head(
+                problem=problem.name,
+                instance=instance.digest,
+                unit=UNIT,
+                nodes=[instance.node_label(v) for v in range(instance.num_nodes)],
+                topics=[instance.topic_label(t) for t in range(instance.num_topics)],
+                kept=topics.tolist(),
+            )
         proposal, root_proof = _without_presolve(reduced, problem, starts, clock, settings)
+        if file is not None:
+            answer = proposal.answer
+            is_closed = answer is not None and problem.value(instance, answer) == proposal.lower_bound
+            file.line("claim", proposal.lower_bound if is_closed else None, None if answer is None else answer.edges.tolist())
     if certificate and root_proof is not None:
         counters["certificate"] = packed([root_proof.for_topics(topics)])
     return replace(proposal, counters={**proposal.counters, **counters})
@@ -144,7 +164,8 @@ def _front(
 
     try:
         requirements = requirements_of(instance, clock)
-        simple = simple_bounds(requirements, clock)
+        # A proof has a case for every cap, those that simple bounds exclude too.
+        simple = simple_bounds(requirements, clock) if settings.proof is None else SimpleBounds(0, 1)
         front = pareto_front(requirements, simple, minimise, starts, clock)
         total.complete, total.counters, bound = front.complete, front.counters, front.lower_bound
     except OutOfTime:
@@ -184,6 +205,7 @@ BRANCH_AND_CUT: Method[TopicInstance, Overlay] = Method(
         CERTIFICATE,
         PROGRESS,
     ),
+    inputs=("proof",),
     warm_up=_warm_up,
     colour="#CC6677",
     marker="d",

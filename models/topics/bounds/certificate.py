@@ -6,6 +6,7 @@ integers. Neither the solver's tolerances nor rounding can lift it above the opt
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
@@ -16,11 +17,13 @@ import numpy.typing as npt
 from ....instances.arrays import Ids
 from ....instances.topics.instance import TopicInstance
 from ...engine.integer_bound import UNIT, Bound
+from ...engine.proof import Multipliers
 from ..rows.candidate_edges import CandidateEdges
 from ..rows.goal import Goal
 from ..rows.topic_rows import DIAMETER, PARTITION, TopicRows, Units, cover, sweep
 
 _CROSSING = ({0, 1}, {0, 2}, {1, 3})  # labels of the ends of an edge that counts in a diameter row
+_KINDS = {PARTITION: "parts", DIAMETER: "pair"}
 Reals = npt.NDArray[np.float64]
 
 
@@ -65,7 +68,33 @@ def proven_bound(
     total += slack * goal.degree_range(edges.instance.num_nodes)[0 if slack >= 0 else 1]
     unknown = ~np.isin(swept.pairs, edges.keys)
     pairs, covers = swept.pairs[unknown], swept.covers[unknown]
-    return Bound(total, pairs[np.argsort(-covers, kind="stable")], reduced)
+    proof = RowMultipliers(rows, units, prices, not (goal.edge_cost or goal.degree_cost))
+    return Bound(total, pairs[np.argsort(-covers, kind="stable")], reduced, proof)
+
+
+@dataclass(frozen=True)
+class RowMultipliers:
+    """The rows of a bound with their multipliers in units, for a proof (:class:`.Proven`)."""
+
+    rows: TopicRows
+    units: Units
+    prices: Units
+    farkas: bool
+
+    def multipliers(self) -> Multipliers:
+        """See :class:`.Proven`. A row's text is its kind, topic, and the labels of the topic's subscribers."""
+        return Multipliers(self._rows(), _nonzero(self.prices), self.farkas)
+
+    def _rows(self) -> Iterator[tuple[tuple[str, int, tuple[int, ...]], int]]:
+        rows = self.rows
+        for r, factor in _nonzero(self.units):
+            label = tuple(rows.label[rows.offsets[r] : rows.offsets[r + 1]].tolist())
+            yield (_KINDS[int(rows.kind[r])], int(rows.topic[r]), label), factor
+
+
+def _nonzero(units: Units) -> Iterator[tuple[int, int]]:
+    used = np.flatnonzero(units)
+    return zip(used.tolist(), units[used].tolist(), strict=True)
 
 
 @dataclass(frozen=True)

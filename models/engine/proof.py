@@ -1,0 +1,120 @@
+"""Proofs of bounds, written while a search runs; docs/proofs.md has the format, compare/check_proof.py the checker."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Protocol
+
+FORMAT = "overlaybench-proof/1"
+_LEVEL = 1
+_ROWS_KNOWN = 100_000
+
+
+class Multipliers(NamedTuple):
+    """Rows with positive integer multipliers, which prove a bound or, without costs, infeasibility.
+
+    Attributes
+    ----------
+    rows : iterable of (hashable, int)
+        Row and multiplier. The key of a row is also its text: the items of its line in the file.
+    prices : iterable of (int, int)
+        Nodes with the multiplier of their degree row.
+    farkas : bool
+        Whether the sum is a contradiction without any costs.
+    """
+
+    rows: Iterable[tuple[Hashable, int]]
+    prices: Iterable[tuple[int, int]] = ()
+    farkas: bool = False
+
+
+class Proven(Protocol):
+    """What a bound keeps of the LP that proved it, from which its multipliers are written when they are needed."""
+
+    def multipliers(self) -> Multipliers: ...
+
+
+class ProofFile:
+    """A proof file, compressed as it is written. Closing it writes the claim; without, the file proves nothing.
+
+    Parameters
+    ----------
+    path : path
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._file = gzip.open(self.path, "wt", compresslevel=_LEVEL, encoding="utf-8")  # noqa: SIM115
+        self._rows: OrderedDict[Hashable, int] = OrderedDict()
+        self._count = 0
+        self._nodes = 0
+
+    def __enter__(self) -> ProofFile:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def line(self, *items: Any) -> None:
+        """Write a line, a JSON list."""
+        self._file.write(json.dumps(items, separators=(",", ":"), ensure_ascii=False) + "\n")
+
+    def head(self, **facts: Any) -> None:
+        """Write the first line: what is proven of which instance."""
+        self.line("proof", {"format": FORMAT, **facts})
+
+    def case(self, **facts: Any) -> Tree:
+        """Begin the tree of a statement such as "with no degree above 4"."""
+        self.line("case", facts)
+        return Tree(self)
+
+    def infeasible(self, cap: int, proven: Proven) -> None:
+        """A case without a tree: no answer has a degree of at most `cap`."""
+        self.line("case", {"cap": cap})
+        self.multipliers("none", 0, proven.multipliers())
+        self.line("end", None)
+
+    def multipliers(self, tag: str, node: int, given: Multipliers) -> None:
+        """Write rows that are new, then a line of multipliers."""
+        listed: list[int] = []
+        for row, factor in given.rows:
+            number = self._rows.get(row)
+            if number is None:
+                number = self._rows[row] = self._count
+                self._count += 1
+                self.line("row", *row)  # type: ignore[misc]
+                if len(self._rows) > _ROWS_KNOWN:
+                    self._rows.popitem(last=False)
+            listed += (number, factor)
+        prices = [number for pair in given.prices for number in pair]
+        self.line(tag, node, listed, *([prices] if prices else []))
+
+
+class Tree:
+    """The search tree of one case: node 0 is its root; a node is a leaf unless it branches."""
+
+    def __init__(self, file: ProofFile) -> None:
+        self._file = file
+        self._created = 0
+
+    def bound(self, node: int, proven: Proven) -> None:
+        """Bound a node and fix what its reduced costs allow."""
+        given = proven.multipliers()
+        self._file.multipliers("none" if given.farkas else "bound", node, given)
+
+    def branch(self, node: int, column: Any) -> tuple[int, int]:
+        """Split a node; returns the numbers of its children with the column at 1 and at 0."""
+        self._file.line("branch", node, column)
+        self._created += 2
+        return self._created - 1, self._created
+
+    def end(self, below: float) -> None:
+        """End the case: it holds no answer of a value below the bounds of all leaves and below this one."""
+        self._file.line("end", None if below == float("inf") else below)
