@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol
@@ -40,19 +41,23 @@ class Proven(Protocol):
 
 
 class ProofFile:
-    """A proof file, compressed as it is written. Closing it writes the claim; without, the file proves nothing.
+    """A proof file, compressed as it is written; one that ends without a claim proves nothing.
 
     Parameters
     ----------
-    path : path
+    path : path or None
+        None: nothing is written, and `is_written` is False.
     """
 
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
-        self._file = gzip.open(self.path, "wt", compresslevel=_LEVEL, encoding="utf-8")  # noqa: SIM115
+    def __init__(self, path: str | Path | None = None) -> None:
+        self._file = None if path is None else gzip.open(path, "wt", compresslevel=_LEVEL, encoding="utf-8")  # noqa: SIM115
         self._rows: OrderedDict[Hashable, int] = OrderedDict()
         self._count = 0
-        self._nodes = 0
+
+    @property
+    def is_written(self) -> bool:
+        """Whether there is a file."""
+        return self._file is not None
 
     def __enter__(self) -> ProofFile:
         return self
@@ -60,11 +65,13 @@ class ProofFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
 
     def line(self, *items: Any) -> None:
         """Write a line, a JSON list."""
-        self._file.write(json.dumps(items, separators=(",", ":"), ensure_ascii=False) + "\n")
+        if self._file is not None:
+            self._file.write(json.dumps(items, separators=(",", ":"), ensure_ascii=False) + "\n")
 
     def head(self, **facts: Any) -> None:
         """Write the first line: what is proven of which instance."""
@@ -75,14 +82,14 @@ class ProofFile:
         self.line("case", facts)
         return Tree(self)
 
-    def infeasible(self, cap: int, proven: Proven) -> None:
-        """A case without a tree: no answer has a degree of at most `cap`."""
-        self.line("case", {"cap": cap})
-        self.multipliers("none", 0, proven.multipliers())
-        self.line("end", None)
+    def claim(self, value: float | None, bound: float | None, answer: Any) -> None:
+        """Write the last line: the answer, and its optimality if the bound says so."""
+        self.line("claim", bound if value is not None and value == bound else None, answer)
 
     def multipliers(self, tag: str, node: int, given: Multipliers) -> None:
         """Write rows that are new, then a line of multipliers."""
+        if self._file is None:
+            return
         listed: list[int] = []
         for row, factor in given.rows:
             number = self._rows.get(row)
@@ -104,10 +111,20 @@ class Tree:
         self._file = file
         self._created = 0
 
-    def bound(self, node: int, proven: Proven) -> None:
+    def bound(self, node: int, proven: Proven | None) -> None:
         """Bound a node and fix what its reduced costs allow."""
-        given = proven.multipliers()
-        self._file.multipliers("none" if given.farkas else "bound", node, given)
+        if proven is not None and self._file.is_written:
+            given = proven.multipliers()
+            self._file.multipliers("none" if given.farkas else "bound", node, given)
+
+    def contradiction(self, node: int, proven: Proven | None) -> None:
+        """Close a node by multipliers that bound a degree, and exceed the cap of the case."""
+        if proven is not None and self._file.is_written:
+            self._file.multipliers("none", node, proven.multipliers())
+
+    def paths(self, given: Multipliers) -> None:
+        """Bound the root by directed cuts, and exclude arcs by the least reduced cost of a path through them."""
+        self._file.multipliers("paths", 0, given)
 
     def branch(self, node: int, column: Any) -> tuple[int, int]:
         """Split a node; returns the numbers of its children with the column at 1 and at 0."""
@@ -117,4 +134,8 @@ class Tree:
 
     def end(self, below: float) -> None:
         """End the case: it holds no answer of a value below the bounds of all leaves and below this one."""
-        self._file.line("end", None if below == float("inf") else below)
+        self._file.line("end", None if below == math.inf else int(below))
+
+
+NO_FILE = ProofFile()
+NO_PROOF = Tree(NO_FILE)

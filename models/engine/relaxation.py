@@ -151,7 +151,7 @@ class Relaxation(ABC, Generic[Rows]):
 
     def described(self, column: int) -> object:
         """A column in a proof: what it decides, as JSON."""
-        raise NotImplementedError
+        return column
 
     def least_value(self, units: int) -> float:
         """The least value of an answer that this bound allows; by default, values are integers."""

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ...instances.clock import Clock
 from .branching import Branching
 from .integer_bound import Bound
-from .proof import Tree
+from .proof import NO_PROOF, Tree
 from .relaxation import NO_CUTOFF, Bits, Relaxation
 from .search_log import SearchLog
 
@@ -111,7 +111,7 @@ class TreeSearch:
         *,
         stop_at_first: bool = False,
         progress: SearchLog,
-        proof: Tree | None = None,
+        proof: Tree = NO_PROOF,
     ) -> None:
         self.proof = proof
         self.planes, self.incumbent, self.progress = planes, incumbent, progress
@@ -197,7 +197,7 @@ class TreeSearch:
                 return None
             node.units = max(node.units, bound.units)
             if node.units > self.incumbent.cutoff:
-                self._write(node, bound)
+                self.proof.bound(node.case, bound.proven)
                 return []
             x = lp.x
             fractional = np.flatnonzero((x > _INTEGRAL) & (x < 1 - _INTEGRAL))
@@ -205,7 +205,7 @@ class TreeSearch:
                 break
             if planes.satisfied(x):
                 self.incumbent.offer_chosen(planes.columns, x > 0.5)
-                self._write(node, bound)
+                self.proof.bound(node.case, bound.proven)
                 if node.units > self.incumbent.cutoff:
                     return []
                 if planes.converged:
@@ -216,7 +216,7 @@ class TreeSearch:
                 return None
             stall = 0.0
         self._improve(x, clock)
-        self._write(node, bound)
+        self.proof.bound(node.case, bound.proven)
         if node.units > self.incumbent.cutoff:
             return []
         lower, upper = _extended(node.lower, len(planes.columns), 0), _extended(node.upper, len(planes.columns), 1)
@@ -227,16 +227,12 @@ class TreeSearch:
         edge = self.branching.choose(free, x, lower, upper, clock)
         up, down = lower.copy(), upper.copy()
         up[edge], down[edge] = 1, 0
-        cases = (0, 0) if self.proof is None else self.proof.branch(node.case, planes.described(edge))
+        cases = self.proof.branch(node.case, planes.described(edge))
         return [self._child(node, up, upper, cases[0]), self._child(node, lower, down, cases[1])]
 
     def _child(self, node: Node, lower: Bits, upper: Bits, case: int) -> Node:
         self._created += 1
         return Node(node.units, node.depth - 1, self._created, lower, upper, case)
-
-    def _write(self, node: Node, bound: Bound) -> None:
-        if self.proof is not None and bound.proven is not None:
-            self.proof.bound(node.case, bound.proven)
 
     def _fix_at_root(self, node: Node) -> None:
         if self._root is not None and self.incumbent.cutoff < NO_CUTOFF:

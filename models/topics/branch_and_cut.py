@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -83,7 +82,7 @@ def branch_and_cut(
     Exponential in the worst case; docs/exact.md has the formulation, proofs and measurements. Min-TCO is P1 §4.
     Ctrl-C and running out of memory end the search as the time limit does.
     """
-    with interruptible(time_limit) as clock, nullcontext() if proof is None else ProofFile(proof) as file:
+    with interruptible(time_limit) as clock, ProofFile(proof) as file:
         settings = SearchSettings(seed=seed, **search, proof=file)
         starts = heuristic_overlays(instance, problem, seed=seed, clock=clock.share(0.5)) or [stars(instance)]
         reduced, topics = instance, np.arange(instance.num_topics, dtype=np.int32)
@@ -93,20 +92,14 @@ def branch_and_cut(
             reduced, topics = presolved.instance, presolved.topics
             counters["topics_implied"] = instance.num_topics - len(presolved.kept)
             counters["edges_forced"] = len(presolved.forced)
-        if file is not None:
-            file.head(
-                problem=problem.name,
-                instance=instance.digest,
-                unit=UNIT,
-                nodes=[instance.node_label(v) for v in range(instance.num_nodes)],
-                topics=[instance.topic_label(t) for t in range(instance.num_topics)],
-                kept=topics.tolist(),
-            )
+        if file.is_written:
+            labels = ((instance.num_nodes, instance.node_label), (instance.num_topics, instance.topic_label))
+            nodes, names = ([label(number) for number in range(count)] for count, label in labels)
+            digest, kept = instance.digest, topics.tolist()
+            file.head(problem=problem.name, instance=digest, unit=UNIT, nodes=nodes, topics=names, kept=kept)
         proposal, root_proof = _without_presolve(reduced, problem, starts, clock, settings)
-        if file is not None:
-            answer = proposal.answer
-            is_closed = answer is not None and problem.value(instance, answer) == proposal.lower_bound
-            file.line("claim", proposal.lower_bound if is_closed else None, None if answer is None else answer.edges.tolist())
+        if (answer := proposal.answer) is not None:
+            file.claim(problem.value(instance, answer), proposal.lower_bound, answer.edges.tolist())
     if certificate and root_proof is not None:
         counters["certificate"] = packed([root_proof.for_topics(topics)])
     return replace(proposal, counters={**proposal.counters, **counters})
@@ -165,7 +158,7 @@ def _front(
     try:
         requirements = requirements_of(instance, clock)
         # A proof has a case for every cap, those that simple bounds exclude too.
-        simple = simple_bounds(requirements, clock) if settings.proof is None else SimpleBounds(0, 1)
+        simple = simple_bounds(requirements, clock) if not settings.proof.is_written else SimpleBounds(0, 1)
         front = pareto_front(requirements, simple, minimise, starts, clock)
         total.complete, total.counters, bound = front.complete, front.counters, front.lower_bound
     except OutOfTime:

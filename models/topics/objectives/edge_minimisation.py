@@ -10,7 +10,7 @@ from ....instances.clock import Clock
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ...engine.integer_bound import UNIT, Bound
-from ...engine.proof import ProofFile, Tree
+from ...engine.proof import NO_FILE, NO_PROOF, ProofFile
 from ...engine.search_log import SearchLog
 from ...engine.tree_search import TreeSearch
 from ..bounds.certificate import Certificate
@@ -43,7 +43,7 @@ class SearchSettings:
         Of local search at the root, each time.
     progress : str
         See :class:`.SearchLog`.
-    proof : ProofFile, optional
+    proof : ProofFile
         Receives a case for each search.
     """
 
@@ -52,7 +52,7 @@ class SearchSettings:
     threads: int = 1
     steps: int = 10_000
     progress: str = "auto"
-    proof: ProofFile | None = None
+    proof: ProofFile = NO_FILE
 
 
 @dataclass
@@ -139,13 +139,13 @@ class _Search:
         self.incumbent = Incumbent(self.instance, self.goal, self.start, self.settings.seed)
         self.log = SearchLog(self.settings.progress)
         self._rounds = 0
-        self.case: Tree | None = None
+        self.case = NO_PROOF
 
     def run(self) -> None:
         if self._done():
             return
-        if self.settings.proof is not None:
-            self.case = self.settings.proof.case(cap=None if self.goal.cap >= self.instance.num_nodes else self.goal.cap)
+        cap = self.goal.cap
+        self.case = self.settings.proof.case(cap=cap if cap < self.instance.num_nodes else None)
         settings, incumbent, clock = self.settings, self.incumbent, self.clock
         planes = self.planes = CuttingPlanes(
             self.instance, self.goal, self.start, sparse=settings.sparse, threads=settings.threads
@@ -159,8 +159,7 @@ class _Search:
         root = planes.tighten(clock, stall=_ROOT_STALL, at_round=self._at_round)
         if root is None:
             return
-        if self.case is not None and root.proven is not None:
-            self.case.bound(0, root.proven)
+        self.case.bound(0, root.proven)
         if not planes.lp.feasible:
             self.infeasible = True
             return
@@ -174,14 +173,15 @@ class _Search:
                     dive(planes, incumbent, x, clock.share(0.3), goal=goal, share=share)
                     self._print(force=True)
         if not self._done():
-            self.tree = TreeSearch(planes, incumbent, stop_at_first=self.stop_at_first, progress=self.log, proof=self.case)
+            self.tree = TreeSearch(
+                planes, incumbent, stop_at_first=self.stop_at_first, progress=self.log, proof=self.case
+            )
             self.tree.run(clock, root, x if guide is None else guide)
             self._print(force=True)
 
     def outcome(self, stopped_by: str) -> SearchOutcome:
         outcome = SearchOutcome(self.incumbent.overlay, stopped_by=stopped_by)
-        if self.case is not None:
-            self.case.end(self.incumbent.value)
+        self.case.end(self.incumbent.value)
         planes, tree = self.planes, self.tree
         if planes is not None:
             outcome.units = planes.best_units if tree is None else tree.units

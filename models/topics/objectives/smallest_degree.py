@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 
 from ....instances.clock import Clock
@@ -50,8 +51,10 @@ def minimise_degree(
     if not clock.passed:
         by_lp, total.certificate, proven = degree_bound(instance, best, clock.share(0.3), settings)
         bound = max(bound, by_lp)
-        if settings.proof is not None and proven is not None:
-            settings.proof.infeasible(by_lp - 1, proven)
+        if settings.proof.is_written:
+            case = settings.proof.case(cap=by_lp - 1)
+            case.contradiction(0, proven)
+            case.end(math.inf)
             bound = by_lp  # the other bound is not in the proof
     while bound < best.max_degree and not clock.passed:
         cap = best.max_degree - 1
