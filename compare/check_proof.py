@@ -149,6 +149,8 @@ class Topics:
         self.members = [self.every[t] for t in head.get("kept", range(len(topics)))]
         self.columns = sorted({u * self.n + v for nodes in self.every for u, v in combinations(nodes, 2)})
         self.known = set(self.columns)
+        if self.problem == "2d-star":
+            self.columns += [self.centre(t, node) for t, nodes in enumerate(self.members) for node in nodes]
         self.cap = None
 
     def begin(self, facts):
@@ -157,12 +159,19 @@ class Topics:
         return self.cap
 
     def column(self, pair):
+        if len(pair) == 3 and self.problem == "2d-star":
+            return self.centre(pair[0], pair[1])
         u, v = pair
         need(u * self.n + v in self.known and 0 <= u < v < self.n, f"{pair} is no pair of subscribers of a topic")
         return u * self.n + v
 
+    def centre(self, topic, node):
+        """The column of a topic's centre: beyond those of pairs."""
+        need(node in self.members[topic], f"node {node} does not subscribe to topic {topic}")
+        return (self.n + topic) * self.n + node
+
     def cost(self, column):
-        return self.unit
+        return self.unit if column < self.n * self.n else 0
 
     def upper(self, column):
         return 1
@@ -181,8 +190,16 @@ class Topics:
         need(not prices or self.cap is not None, "degrees have a price in a case without a cap")
         return -sum(prices.values()) * (self.cap or 0)
 
-    def row(self, kind, topic, labels):
-        """With k labels, k − 1 edges cross; or of u, v and W (labels 0, 1, 2), one of uv, u–W and v–the others (3)."""
+    def row(self, kind, topic, labels=None, other=None):
+        """With k labels, k − 1 edges cross; or of u, v and W (labels 0, 1, 2), one of uv, u–W and v–the others (3).
+
+        With stars, some centre of the topic has all edges: one is enough, so uv is an edge if the centre is u or v.
+        """
+        if kind == "centre" and self.problem == "2d-star":
+            return [(self.centre(topic, node), 1) for node in self.members[topic]], 1
+        if kind == "star" and self.problem == "2d-star":
+            u, v = labels, other
+            return [(self.column((u, v)), 1), (self.centre(topic, u), -1), (self.centre(topic, v), -1)], 0
         nodes = self.members[topic] if is_count(topic) and topic < len(self.members) else []
         need(len(labels) == len(nodes) > 0, "the labels are not those of the topic's subscribers")
         pairs = combinations(zip(nodes, labels), 2)

@@ -36,10 +36,11 @@ from .incumbents.starts import heuristic_overlays, stars, warm_up_heuristics
 from .objectives.edge_minimisation import SearchOutcome, SearchSettings, minimise_edges
 from .objectives.pareto_front import pareto_front
 from .objectives.smallest_degree import minimise_degree
+from .objectives.star_search import minimise_stars
 from .rows.goal import Goal
 from .rows.presolve import PRESOLVE, drop_implied_topics
 
-PROBLEMS_ANSWERED = ("min-tco", "minmax-tco", "low-tco", "2d-true")
+PROBLEMS_ANSWERED = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true")
 _FITTING_WORK = 20_000_000
 
 
@@ -59,7 +60,7 @@ def branch_and_cut(
     Parameters
     ----------
     problem : Problem
-        ``min-tco``, ``minmax-tco``, ``low-tco`` or ``2d-true``.
+        A topic problem.
     seed : int
         Of the local search. One seed gives one answer, unless the time limit ends the search.
     time_limit : float, optional
@@ -87,7 +88,7 @@ def branch_and_cut(
         starts = heuristic_overlays(instance, problem, seed=seed, clock=clock.share(0.5)) or [stars(instance)]
         reduced, topics = instance, np.arange(instance.num_topics, dtype=np.int32)
         counters: dict[str, float | str] = {}
-        if presolve and problem.name != "2d-true":
+        if presolve and not problem.name.startswith("2d-"):
             presolved = drop_implied_topics(instance)
             reduced, topics = presolved.instance, presolved.topics
             counters["topics_implied"] = instance.num_topics - len(presolved.kept)
@@ -119,6 +120,9 @@ def _without_presolve(
         least = math.ceil(mean_degree_bound(instance, fitted))
         overlay, bound, outcome = minimise_degree(instance, least, starts, clock, settings)
         return _proposal(overlay, bound, outcome), outcome.certificate
+    if problem.name == "2d-star":
+        outcome = minimise_stars(instance, starts[0], clock, settings)
+        return _proposal(outcome.overlay, max(outcome.lower_bound, math.ceil(fitted)), outcome), None
     outcome = minimise_edges(instance, Goal(diameter=problem.name == "2d-true"), starts[0], clock, settings)
     return _proposal(outcome.overlay, max(outcome.lower_bound, math.ceil(fitted)), outcome), outcome.certificate
 

@@ -64,7 +64,8 @@ class SearchOutcome:
     overlay : Overlay or None
         The best overlay within the goal's limits.
     units : int
-        A proven bound on the number of edges, times `UNIT`.
+        A proven bound on the number of edges, times `unit`.
+    unit : int
     complete : bool
         Whether the overlay is proven optimal or, without one, that there is none.
     stopped_by : str
@@ -76,6 +77,7 @@ class SearchOutcome:
 
     overlay: Overlay | None = None
     units: int = 0
+    unit: int = UNIT
     complete: bool = False
     stopped_by: str = ""
     counters: dict[str, float | str] = field(default_factory=dict)
@@ -84,7 +86,7 @@ class SearchOutcome:
     @property
     def lower_bound(self) -> int:
         """A lower bound on the number of edges of every overlay."""
-        return max(0, -(-self.units // UNIT))
+        return max(0, -(-self.units // self.unit))
 
 
 def minimise_edges(
