@@ -134,7 +134,7 @@ class Tree:
 
     def end(self, below: float) -> None:
         """End the case: it holds no answer of a value below the bounds of all leaves and below this one."""
-        self._file.line("end", None if below == math.inf else int(below))
+        self._file.line("end", None if below == math.inf else int(below) if below == int(below) else below)
 
 
 NO_FILE = ProofFile()
