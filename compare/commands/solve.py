@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -13,10 +13,11 @@ from typing import Any
 import click
 
 from ...instances.errors import BadInput
+from ...instances.files import atomic_file
 from ...instances.problem import Problem
 from ...instances.result import Result, Status
 from ..catalogue import kind_named, problem_named
-from ..studies.isolation import Job, run_isolated
+from ..studies.isolation import IsolatedRun, Job, run_isolated
 from .inputs import (
     AS_JSON,
     FILE,
@@ -49,6 +50,7 @@ class _Request:
     columns: Mapping[str, str]
     output: Path | None
     start: Path | None
+    proof: Path | None
     master: str | None
     step: bool
     as_json: bool
@@ -65,6 +67,7 @@ class _Request:
 @column_options
 @click.option("-o", "--output", type=FILE, help="Write the answer to this file (JSON; overlay/1 for topics).")
 @click.option("--start", type=FILE, help="A file with the answer that the method starts from (polish, migration).")
+@click.option("--proof", type=FILE, help="Write a proof of the bound to this file, for `overlaybench check-proof`.")
 @click.option("--master", help="Spark master for the parts of a divide-and-conquer method.  [default: no Spark]")
 @click.option("--step", is_flag=True, help="Show a greedy method's choices in order, with contribution and ties.")
 @AS_JSON
@@ -92,9 +95,11 @@ def _solved(request: _Request, instance: Any, problem: Problem[Any, Any]) -> Res
         options["overlay"] = start = kind.read_answer(request.start, instance)
         if violations := problem.violations(instance, start):
             raise BadInput(f"{request.start}: {violations[0]}: give an answer that is valid for {problem.name}")
+    if request.proof is not None:
+        check_takes(method, "proof", "--proof", f"writes no proofs for {problem.name}", problem)
     if request.master is None:
         job = Job(method, instance, problem, request.seed, options, request.time_limit, request.memory_limit)
-        run = run_isolated(job)
+        run = run_isolated(job) if request.proof is None else _run_with_proof(job, request.proof)
         result = run.result
         click.echo(run.output, err=True, nl=False)  # what a method of one's own prints
     else:
@@ -107,6 +112,17 @@ def _solved(request: _Request, instance: Any, problem: Problem[Any, Any]) -> Res
     if request.output is not None and result.answer is not None:
         kind.write_answer(result.answer, instance, request.output)
     return result
+
+
+def _run_with_proof(job: Job, proof: Path) -> IsolatedRun:
+    """Run the method; its proof appears when it is complete."""
+    with atomic_file(proof, if_filled=True) as file:
+        run = run_isolated(replace(job, options={**job.options, "proof": str(file)}))
+        if run.result.status is Status.FAILED:
+            file.write_bytes(b"")
+        if not file.stat().st_size:
+            click.echo(f"overlaybench: {proof}: not written, as the run has no complete proof", err=True)
+    return run
 
 
 def _json(result: Result[Any], instance: Any) -> str:

@@ -1,15 +1,18 @@
-"""Proofs of bounds, written while a search runs; docs/proofs.md has the format, compare/check_proof.py the checker."""
+"""Proofs of bounds, written while a search runs; docs/proofs.md has the format, compare/checker the checker."""
 
 from __future__ import annotations
 
 import gzip
 import json
 import math
+import os
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol
+
+from ...instances.errors import BadInput
 
 FORMAT = "overlaybench-proof/1"
 _LEVEL = 1
@@ -41,16 +44,25 @@ class Proven(Protocol):
 
 
 class ProofFile:
-    """A proof file, compressed as it is written; one that ends without a claim proves nothing.
+    """A proof file, compressed as it is written; one that ends without a claim is emptied, as it proves nothing.
 
     Parameters
     ----------
     path : path or None
         None: nothing is written, and `is_written` is False.
+
+    Raises
+    ------
+    BadInput
+        If the file cannot be written.
     """
 
     def __init__(self, path: str | Path | None = None) -> None:
-        self._file = None if path is None else gzip.open(path, "wt", compresslevel=_LEVEL, encoding="utf-8")  # noqa: SIM115
+        self._path, self._claimed = path, False
+        try:
+            self._file = None if path is None else gzip.open(path, "wt", compresslevel=_LEVEL, encoding="utf-8")  # noqa: SIM115
+        except OSError as error:
+            raise BadInput(f"{path}: cannot be written ({error.strerror}): choose another path for the proof") from None
         self._rows: OrderedDict[Hashable, int] = OrderedDict()
         self._count = 0
 
@@ -65,8 +77,10 @@ class ProofFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._file is not None:
+        if self._file is not None and self._path is not None:
             self._file.close()
+            if not self._claimed:
+                os.truncate(self._path, 0)
 
     def line(self, *items: Any) -> None:
         """Write a line, a JSON list."""
@@ -84,6 +98,7 @@ class ProofFile:
 
     def claim(self, value: float | None, bound: float | None, answer: Any) -> None:
         """Write the last line: the answer, and its optimality if the bound says so."""
+        self._claimed = True
         self.line("claim", bound if value is not None and value == bound else None, answer)
 
     def multipliers(self, tag: str, node: int, given: Multipliers) -> None:
