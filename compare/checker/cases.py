@@ -38,6 +38,10 @@ class Model:
 
     problem, columns, unit, slack = "", (), 1, 0
 
+    def may_end(self, below):
+        """Whether an answer can have the value; bounds are rounded up to such values, so a case ends with one."""
+        return is_count(below)
+
     def upper(self, column):
         """The largest value of a column."""
         return 1
@@ -72,6 +76,7 @@ class Case:
     """The tree of one statement; `below` is what its end says."""
 
     def __init__(self, model, below):
+        need(below is None or model.may_end(below), f"the end, {below}, is no value of an answer")
         self.model, self.below = model, below
         self.open = {0: ({}, 0)}  # leaf: its fixings, its bound in units (INFINITE: holds no answer)
         self.pending = {}  # leaf: reduced costs of the last bound, kept until the leaf branches
@@ -111,6 +116,7 @@ class Case:
     def exclude(self, node):
         """Fix the columns at 0 that the model excludes by the reduced costs of the last bound."""
         fixed, best = self.open[node]
+        need(not any(fixed.values()), "paths count a column that is fixed at 1, which the bound counts too")
         total, reduced = self.pending[node].pop()
         if self.below is not None:
             excluded = self.model.excluded(reduced, self.model.units_below(self.below) - total)
@@ -160,4 +166,11 @@ def reached(start, near, inside):
         new = near[waiting.pop()] & inside - found
         found |= new
         waiting += new
+    return found
+
+
+def object_of(pairs):
+    """A JSON object, in which no key may repeat: readers disagree on which of its values counts."""
+    found = dict(pairs)
+    need(len(found) == len(pairs), "a key repeats in the instance")
     return found

@@ -18,6 +18,8 @@ from __future__ import annotations
 import gzip
 import json
 import sys
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
 
 from cases import Case, Wrong, is_count, need
 from content import Content
@@ -43,20 +45,21 @@ def check(instance, proof):
     try:
         ends = [line[1] for _, line in lines_of(proof) if line[0] == "end"]
         model, case, cases, rows, claim = None, None, [], [], None
-        for number, (tag, *items) in lines_of(proof):
+        for number, (tag, *items) in lines_of(proof):  # noqa: B007, an error names it
             need(claim is None, "nothing may follow the claim")
             if tag == "proof":
                 need(model is None, "a second head")
+                need(items[0]["format"] == "overlaybench-proof/1", "another format")
                 kind = next((kind for kind in KINDS if items[0]["problem"] in kind.problems), None)
                 need(kind is not None, f"no such problem as {items[0]['problem']!r}")
                 model = kind(instance, items[0])
             elif tag == "row":
+                need(case is not None, "a row outside a case")
                 rows.append(model.row(*items))
             elif tag == "case":
                 need(case is None and len(cases) < len(ends), "a case without an end")
                 facts = model.begin(items[0])
                 case = Case(model, ends[len(cases)])
-                need(case.below is None or type(case.below) in (int, float) and case.below >= 0, "the end is no number")
             elif tag in ("node", "edge"):
                 need(case is None and not cases, "a reduction after the first case")
                 getattr(model, tag)(*items)
@@ -67,8 +70,8 @@ def check(instance, proof):
                 need(
                     all(map(is_count, listed + priced)) and not (len(listed) | len(priced)) % 2, "negative multipliers"
                 )
-                given = [(*rows[row], factor) for row, factor in zip(listed[::2], factors)]
-                case.bound(node, given, dict(zip(priced[::2], charged)), tag == "none")
+                given = [(*rows[row], factor) for row, factor in zip(listed[::2], factors, strict=True)]
+                case.bound(node, given, dict(zip(priced[::2], charged, strict=True)), tag == "none")
                 if tag == "paths":
                     case.exclude(node)
             elif tag == "branch":
@@ -90,16 +93,20 @@ def check(instance, proof):
         return model.problem, value, proven, value is not None and value * (1 - model.slack) <= proven
     except Wrong as error:
         raise Wrong(f"line {number}: {error}") from None
-    except (ArithmeticError, AttributeError, EOFError, LookupError, OSError, TypeError, ValueError) as error:
+    except Exception as error:  # whatever a line or a damaged file leads to
         raise Wrong(f"line {number}: {type(error).__name__}: {error}") from None
 
 
-def shown(number):
-    """A number as text; a fraction as a decimal."""
-    return str(number) if isinstance(number, int) else f"{float(number):.9g}"
+def shown(number, rounding):
+    """A number as text; a fraction as a decimal, rounded to the side on which it stays true."""
+    if not isinstance(number, Fraction):
+        return str(number)
+    digits = Context(prec=9, rounding=rounding)
+    return f"{digits.divide(Decimal(number.numerator), Decimal(number.denominator)):f}"
 
 
 def main(arguments):
+    """Check the two files, print the outcome; the exit status: 0 proven, 1 wrong, 2 other arguments."""
     if len(arguments) != 2:
         print("usage: python check_proof.py INSTANCE PROOF", file=sys.stderr)
         return 2
@@ -109,10 +116,10 @@ def main(arguments):
         print(f"wrong: {arguments[1]}: {error}")
         return 1
     if is_optimal:
-        print(f"proven: {problem} {shown(value)} is optimal")
+        print(f"proven: {problem} {shown(value, ROUND_CEILING)} is optimal")
     else:
-        answer = "no answer" if value is None else f"an answer of {shown(value)}"
-        print(f"proven: {problem} is at least {shown(bound)}; the proof has {answer}")
+        answer = "no answer" if value is None else f"an answer of {shown(value, ROUND_CEILING)}"
+        print(f"proven: {problem} is at least {shown(bound, ROUND_FLOOR)}; the proof has {answer}")
     return 0
 
 

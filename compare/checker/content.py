@@ -13,9 +13,9 @@ import hashlib
 import json
 import struct
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 
-from cases import INFINITE, Model, is_count, need, reached
+from cases import INFINITE, Model, is_count, need, object_of, reached
 
 _LOAD = Fraction(1, 10**9)  # a load may exceed a capacity by this share
 _GAP = Fraction(5, 10**7)  # a tree ends at nodes whose answers are cheaper by less than this share
@@ -30,13 +30,18 @@ class Content(Model):
     def __init__(self, path, head):
         need(path.endswith(".json"), "only JSON is in the standard library: write the instance as .json")
         with open(path, encoding="utf-8") as file:
-            data = json.load(file)
+            data = json.load(file, object_pairs_hook=object_of)
         need(not data.get("close"), "the prices are not closed: write the instance with its metric closure")
-        self.problem = head["problem"]
+        self.problem, self.costs = head["problem"], {}
         users, brokers, channels = head["users"], head["brokers"], head["channels"]
         for kind, names in (("users", users), ("brokers", brokers), ("channels", channels)):
             need(len(names) == len(set(names)) and set(names) == set(data[kind]), f"the instance has other {kind}")
         given = data.get("core", {})
+        need_known([given, *given.values()], brokers)
+        for user in data["users"].values():
+            need(type(user.get("subscriptions", [])) is list, "subscriptions are no list")
+            need_known([user["access"]], brokers)
+            need_known([user.get("rates", {}), user.get("subscriptions", ())], channels)
         self.core = [[price(given, a, b) for b in brokers] for a in brokers]
         access = [[float(data["users"][u]["access"][b]) for b in brokers] for u in users]
         limits = [data["brokers"][b]["capacity"] for b in brokers]
@@ -45,6 +50,8 @@ class Content(Model):
         floats = [number for rows in (access, self.core) for row in rows for number in row]
         floats += [INFINITE if limit is None else float(limit) for limit in limits]
         floats += [number for row in rates for number in row]
+        need(min(floats) >= 0, "the instance has a negative number")
+        need(all(self.core[a][b] == self.core[b][a] for a, b in product(range(len(brokers)), repeat=2)), "two prices")
         packed = struct.pack(f"<3q{len(floats)}d", len(users), len(brokers), len(channels), *floats)
         packed += bytes(flag for row in wanted for flag in row)
         digest = hashlib.sha256(b"overlaybench content/1\n" + packed).hexdigest()
@@ -62,6 +69,7 @@ class Content(Model):
 
     def begin(self, facts):
         """Check that audiences are channels with the same subscribers, each in one, and list the columns."""
+        need(not self.costs, "a second case: rows speak of one case's audiences")
         self.unit, self.audiences, commodities = facts["unit"], facts["audiences"], facts["commodities"]
         need(is_count(self.unit) and self.unit, "the unit is no number")
         listed = [channel for audience in self.audiences for channel in audience]
@@ -72,6 +80,7 @@ class Content(Model):
             need(len(sets) == 1, f"the channels {audience} have different subscribers")
             self.members += sets
         need(len({tuple(pair) for pair in commodities}) == len(commodities), "a commodity repeats")
+        need(all(u in self.users and is_count(a) for u, a in commodities), "a commodity has no such publisher")
         self.commodities = [(u, a, sum(self.rates[u][c] for c in self.audiences[a])) for u, a in commodities]
         self.costs = {("x", u, b): self.demands[u] * self.access[u][b] for u in self.users for b in self.brokers}
         self.costs |= {("d", a, b): 0 for a in range(len(self.audiences)) for b in self.brokers}
@@ -82,6 +91,10 @@ class Content(Model):
             self.costs |= {("t", i, j): 0 for i, j in arcs if i < j}
         self.costs = {column: int(cost * self.unit) for column, cost in self.costs.items()}
         self.columns = list(self.costs)
+
+    def may_end(self, below):
+        """Costs need not be integers."""
+        return type(below) in (int, float) and 0 <= below < INFINITE
 
     def column(self, items):
         """The column of a branch."""
@@ -117,7 +130,7 @@ class Content(Model):
 
     def on(self, u, sign):
         """A user is on one broker."""
-        need(sign in (1, -1), "the sign is 1 or -1")
+        need(type(sign) is int and abs(sign) == 1, "the sign is 1 or -1")
         return [(("x", u, b), sign) for b in self.brokers], sign
 
     def capacity(self, b, scale):
@@ -157,7 +170,7 @@ class Content(Model):
 
     def links(self, sign):
         """A spanning tree of all brokers has one link fewer than there are brokers."""
-        need(sign in (1, -1), "the sign is 1 or -1")
+        need(type(sign) is int and abs(sign) == 1, "the sign is 1 or -1")
         return [(("t", i, j), sign) for i, j in combinations(self.brokers, 2)], sign * (len(self.brokers) - 1)
 
     def along(self, k, i, j):
@@ -167,11 +180,11 @@ class Content(Model):
     def tree(self, *inside):
         """A spanning tree has a link between a set of brokers and the others."""
         within = set(inside)
-        need(0 < len(within) < len(self.brokers) and len(within) == len(inside), "all brokers, or none")
+        need(within and within < set(self.brokers), "the set is empty, has all brokers, or one that does not exist")
         return [(("t", i, j), 1) for i, j in combinations(self.brokers, 2) if (i in within) != (j in within)], 1
 
     def value(self, answer):
-        """The exact cost of an answer, which must be valid: the users' brokers, and trees as (channel, sources, links)."""
+        """The cost of an answer, which must be valid: the users' brokers, and trees as (channel, sources, links)."""
         at, trees = answer
         need(len(at) == len(self.users) and all(b in self.brokers for b in at), "a user has no broker")
         for b in self.brokers:
@@ -199,7 +212,8 @@ class Content(Model):
             near[a].add(b)
             near[b].add(a)
         parts = reached(source, near, set(self.brokers))
-        need(members <= parts and len(links) == sum(map(bool, near.values())) - 1, "a tree is no tree, or too small")
+        need(len(links) == len(parts) - 1 and {b for link in links for b in link} <= parts, "a tree is no tree")
+        need(members <= parts, "a tree does not reach all destinations")
         if self.problem == "content-steiner":
             return sum(self.core[a][b] for a, b in links)
         return sum(self.core[a][b] for a, b in links if members - reached(source, cut_off(near, a, b), parts))
@@ -213,6 +227,11 @@ class Content(Model):
         return total
 
 
+def need_known(entries, names):
+    """Stop if an object or a list of the instance names what does not exist."""
+    need(set().union(*entries) <= set(names), "the instance names what does not exist")
+
+
 def cut_off(near, a, b):
     """Neighbours without one link."""
     return near | {a: near[a] - {b}, b: near[b] - {a}}
@@ -221,6 +240,7 @@ def cut_off(near, a, b):
 def price(given, a, b):
     """The price between two brokers, given in one direction or both."""
     if a == b:
+        need(not given.get(a, {}).get(a), "a broker has a price to itself")
         return 0.0
     found = given.get(a, {}).get(b, given.get(b, {}).get(a))
     return float(found)

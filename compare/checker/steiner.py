@@ -20,7 +20,7 @@ class Steiner(Model):
     problems = ("steiner",)
 
     def __init__(self, path, head):
-        self.problem, self.base = "steiner", 0
+        self.problem, self.base, self.root = "steiner", 0, None
         self.n, self.given, terminals = read_stp(path)
         flat = [number for edge in sorted(self.given) for number in edge]
         ordered = sorted(terminals)
@@ -63,10 +63,10 @@ class Steiner(Model):
         need(v in sources, f"no walk over terminals replaces the edge {u}–{v}")
 
     def begin(self, facts):
+        need(self.root is None, "a second case: rows hold for one root")
         self.root, self.unit = facts["root"], facts["unit"]
         need(self.root in self.terminals and is_count(self.unit) and self.unit, "the root is no terminal")
         self.columns = [(u, v) for u in self.near for v in self.near[u]]
-        return None
 
     def column(self, arc):
         tail, head = arc
@@ -129,16 +129,28 @@ def distances(sources, near, limit=INFINITE):
 
 def read_stp(path):
     """The nodes, the edges with their costs and the terminals of an STP file, numbered from 0."""
-    nodes, edges, terminals = 0, {}, []
+    nodes, edges, terminals, section = 0, {}, [], ""
     with open(path, encoding="utf-8") as file:
-        for words in (line.split() for line in file):
-            name = words[0].lower() if words else ""
-            if name == "nodes":
+        for words in (line.lower().split() for line in file):
+            name = words[0] if words else ""
+            if name == "eof":
+                break
+            if name in ("section", "end"):
+                section = words[1] if name == "section" else ""
+                need(section in ("", "graph", "terminals", "comment", "coordinates"), f"unknown section {section!r}")
+            elif (section, name) == ("graph", "nodes"):
+                need(not nodes, "the instance says twice how many nodes it has")
                 nodes = int(words[1])
-            elif name == "e":
-                u, v, cost = (int(word) for word in words[1:4])
+            elif (section, name) == ("graph", "e"):
+                u, v, cost = (int(word) for word in words[1:])
+                need(u != v and cost >= 0, "the instance has a loop or a negative cost")
                 pair = min(u, v) - 1, max(u, v) - 1
                 edges[pair] = min(cost, edges.get(pair, cost))
-            elif name == "t":
+            elif (section, name) == ("terminals", "t"):
                 terminals.append(int(words[1]) - 1)
+            else:
+                known = section in ("", "comment", "coordinates") or name in ("", "edges", "terminals")
+                need(known or name.startswith("#"), f"unknown line {name!r} in the instance")
+    ends = {v for pair in edges for v in pair} | set(terminals)
+    need(terminals and min(ends) >= 0 and max(ends) < nodes, "the instance has no terminal, or no such node")
     return nodes, edges, terminals

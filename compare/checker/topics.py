@@ -10,7 +10,7 @@ import sys
 from array import array
 from itertools import combinations
 
-from cases import INFINITE, Model, is_count, need, reached
+from cases import INFINITE, Model, is_count, need, object_of, reached
 
 
 class Topics(Model):
@@ -53,7 +53,7 @@ class Topics(Model):
 
     def centre(self, topic, node):
         """The column of a topic's centre: beyond those of pairs."""
-        need(node in self.members[topic], f"node {node} does not subscribe to topic {topic}")
+        need(is_count(topic) and node in self.members[topic], f"node {node} does not subscribe to topic {topic}")
         return (self.n + topic) * self.n + node
 
     def cost(self, column):
@@ -79,7 +79,7 @@ class Topics(Model):
             return [(self.column((u, v)), 1), (self.centre(topic, u), -1), (self.centre(topic, v), -1)], 0
         nodes = self.members[topic] if is_count(topic) and topic < len(self.members) else []
         need(len(labels) == len(nodes) > 0, "the labels are not those of the topic's subscribers")
-        pairs = combinations(zip(nodes, labels), 2)
+        pairs = combinations(zip(nodes, labels, strict=True), 2)
         if kind == "parts":
             crossing = [(u * self.n + v, 1) for (u, a), (v, b) in pairs if a != b]
             return crossing, len(set(labels)) - 1
@@ -125,12 +125,18 @@ def read_subscriptions(path):
     """The (node, topic) rows of a JSON, CSV or TSV file."""
     if path.endswith(".json"):
         with open(path, encoding="utf-8") as file:
-            subscriptions = json.load(file)["subscriptions"]
+            subscriptions = json.load(file, object_pairs_hook=object_of)["subscriptions"]
+        need(all(type(topics) is list for topics in subscriptions.values()), "a node's topics are no list")
         return [(node, topic) for node, topics in subscriptions.items() for topic in topics]
     need(not path.endswith(".parquet"), "Parquet is not in the standard library: convert the instance to .csv")
-    with open(path, encoding="utf-8", newline="") as file:
-        rows = csv.DictReader(file, delimiter="," if path.endswith(".csv") else "\t")
-        return [(row["node"], row["topic"]) for row in rows]
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        rows = (row for row in csv.reader(file, delimiter="," if path.endswith(".csv") else "\t", strict=True) if row)
+        names = next(rows)
+        need(names.count("node") == names.count("topic") == 1, "the instance needs one column node and one topic")
+        node, topic = names.index("node"), names.index("topic")
+        listed = list(rows)
+    need(all(len(row) == len(names) and row[node] and row[topic] for row in listed), "the instance has a short line")
+    return [(row[node], row[topic]) for row in listed]
 
 
 def digest_of(num_nodes, num_topics, rows):
