@@ -57,6 +57,8 @@ class Method(Generic[Instance, Answer]):
         What is proven of its answers, and its time and memory, for ``overlaybench list NAME``; a line each.
     exact : bool
         Whether it proves optimality, given enough time.
+    engine : str
+        The method that its proofs share their code with, if any: the two do not count as independent.
     skip : callable, optional
         Takes an instance and a problem and returns why the method does not apply to them, or ""; the run is then
         ``skipped``.
@@ -97,6 +99,7 @@ class Method(Generic[Instance, Answer]):
     guarantee: str = ""
     cost: str = ""
     exact: bool = False
+    engine: str = ""
     options: tuple[Option, ...] = ()
     skip: Callable[[Instance, Problem[Instance, Answer]], str] | None = None
     warm_up: Callable[[], None] | None = None
