@@ -57,7 +57,9 @@ def topic_rows(draw: random.Random, sizes: list[int], nodes: int) -> Iterator[li
         kind = draw.choice(["parts", "parts", "pair", "pair", "centre", "star", "star", "cut"])
         topic = drawn(draw, len(sizes))
         size = sizes[topic] if type(topic) is int and 0 <= topic < len(sizes) else draw.randint(0, nodes)
-        labels = [draw.randint(0, 3) if kind == "pair" else draw.choice([0, 1, 2, 0.0, True, "a"]) for _ in range(size)]
+        labels: list[Any] = [
+            draw.randint(0, 3) if kind == "pair" else draw.choice([0, 1, 2, 0.0, True, "a"]) for _ in range(size)
+        ]
         if kind == "pair" and size > 1:
             first, second = draw.sample(range(size), 2)
             labels = [2 if label < 2 else 3 for label in labels]
