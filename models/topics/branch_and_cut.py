@@ -22,7 +22,6 @@ from ...instances.topics.instance import TopicInstance
 from ...instances.topics.problems import TOPIC_PROBLEMS
 from ..engine.exact_method import SolverOutcome
 from ..engine.ilp_solvers import THREADS
-from ..engine.integer_bound import UNIT
 from ..engine.proof import ProofFile
 from ..engine.search_log import PROGRESS
 from .bounds.certificate import Certificate
@@ -37,6 +36,7 @@ from .objectives.edge_minimisation import SearchOutcome, SearchSettings, minimis
 from .objectives.pareto_front import pareto_front
 from .objectives.smallest_degree import minimise_degree
 from .objectives.star_search import minimise_stars
+from .proofs import begin_proof
 from .rows.goal import Goal
 from .rows.presolve import PRESOLVE, drop_implied_topics
 
@@ -93,11 +93,7 @@ def branch_and_cut(
             reduced, topics = presolved.instance, presolved.topics
             counters["topics_implied"] = instance.num_topics - len(presolved.kept)
             counters["edges_forced"] = len(presolved.forced)
-        if file.is_written:
-            labels = ((instance.num_nodes, instance.node_label), (instance.num_topics, instance.topic_label))
-            nodes, names = ([label(number) for number in range(count)] for count, label in labels)
-            digest, kept = instance.digest, topics.tolist()
-            file.head(problem=problem.name, instance=digest, unit=UNIT, nodes=nodes, topics=names, kept=kept)
+        begin_proof(file, instance, problem.name, topics)
         proposal, root_proof = _without_presolve(reduced, problem, starts, clock, settings)
         if (answer := proposal.answer) is not None:
             file.claim(problem.value(instance, answer), proposal.lower_bound, answer.edges.tolist())

@@ -128,6 +128,11 @@ class Certificate:
         """The same proof for an instance in which topic t has the number ``topics[t]``; it may have more topics."""
         return replace(self, rows=self.rows._replace(topic=topics[self.rows.topic]))
 
+    def multipliers(self) -> Multipliers:
+        """For a proof: of a bound on the edges, or that no overlay has smaller degrees than the bound on the degree."""
+        duals, node_duals = (np.array(each, np.int64) for each in (self.duals, self.node_duals))
+        return RowMultipliers(self.rows, duals, node_duals, self.of_degree).multipliers()
+
     @property
     def of_degree(self) -> bool:
         """Whether the bound is on the maximum degree, as there are node duals."""
