@@ -185,11 +185,11 @@ def _leaf_bound(draw: random.Random, mutant: Mutant) -> None:
 
 def _answer(draw: random.Random, mutant: Mutant) -> None:
     """An edge more or less, or another change."""
-    claim = mutant.lines[-1]
-    if mutant.tiny.problem in CONTENT_PROBLEMS or not isinstance(claim, list) or draw.random() < 0.3:
+    claim = mutant.lines[-1] or [None]
+    if mutant.tiny.problem in CONTENT_PROBLEMS or not isinstance(claim[-1], list) or draw.random() < 0.3:
         _change("claim")(draw, mutant)
         return
-    edges = list(claim[-1] or ())
+    edges = list(claim[-1])
     if edges and draw.random() < 0.5:
         edges.pop(draw.randrange(len(edges)))
     else:
