@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -13,11 +13,12 @@ from typing import Any
 import click
 
 from ...instances.errors import BadInput
-from ...instances.files import atomic_file
 from ...instances.problem import Problem
 from ...instances.result import Result, Status
 from ..catalogue import kind_named, problem_named
-from ..studies.isolation import IsolatedRun, Job, run_isolated
+from ..studies.evidence import VERDICT, level_of
+from ..studies.isolation import Job, run_isolated
+from ..studies.proofs import COUNTERS, PROOF, run_with_evidence
 from .inputs import (
     AS_JSON,
     FILE,
@@ -67,7 +68,11 @@ class _Request:
 @column_options
 @click.option("-o", "--output", type=FILE, help="Write the answer to this file (JSON; overlay/1 for topics).")
 @click.option("--start", type=FILE, help="A file with the answer that the method starts from (polish, migration).")
-@click.option("--proof", type=FILE, help="Write a proof of the bound to this file, for `overlaybench check-proof`.")
+@click.option(
+    "--proof",
+    type=FILE,
+    help="Write a proof of the bound to this file, and check it as `overlaybench check-proof` does.",
+)
 @click.option("--master", help="Spark master for the parts of a divide-and-conquer method.  [default: no Spark]")
 @click.option("--step", is_flag=True, help="Show a greedy method's choices in order, with contribution and ties.")
 @AS_JSON
@@ -99,9 +104,11 @@ def _solved(request: _Request, instance: Any, problem: Problem[Any, Any]) -> Res
         check_takes(method, "proof", "--proof", f"writes no proofs for {problem.name}", problem)
     if request.master is None:
         job = Job(method, instance, problem, request.seed, options, request.time_limit, request.memory_limit)
-        run = run_isolated(job) if request.proof is None else _run_with_proof(job, request.proof)
+        run = run_with_evidence(job, run_isolated, request.proof)
         result = run.result
         click.echo(run.output, err=True, nl=False)  # what a method of one's own prints
+        if request.proof is not None and PROOF not in result.counters:
+            click.echo(f"overlaybench: {request.proof}: not written, as the run has no complete proof", err=True)
     else:
         check_takes(method, "mapper", "--master", "has no parts that run apart")
         if request.time_limit is not None or request.memory_limit is not None:
@@ -112,17 +119,6 @@ def _solved(request: _Request, instance: Any, problem: Problem[Any, Any]) -> Res
     if request.output is not None and result.answer is not None:
         kind.write_answer(result.answer, instance, request.output)
     return result
-
-
-def _run_with_proof(job: Job, proof: Path) -> IsolatedRun:
-    """Run the method; its proof appears when it is complete."""
-    with atomic_file(proof, if_filled=True) as file:
-        run = run_isolated(replace(job, options={**job.options, "proof": str(file)}))
-        if run.result.status is Status.FAILED:
-            file.write_bytes(b"")
-        if not file.stat().st_size:
-            click.echo(f"overlaybench: {proof}: not written, as the run has no complete proof", err=True)
-    return run
 
 
 def _json(result: Result[Any], instance: Any) -> str:
@@ -137,6 +133,7 @@ def _json(result: Result[Any], instance: Any) -> str:
             "value": result.value,
             "lower_bound": result.lower_bound,
             "gap": result.gap,
+            "proven": level_of(result),
             "seconds": result.seconds,
             **answer,
             "counters": dict(result.counters),
@@ -158,7 +155,9 @@ def _text(result: Result[Any]) -> str:
         lines.append(f"proven lower bound {result.lower_bound:g}{gap}")
     elif result.value is not None:
         lines.append("no lower bound: the method proves none")
-    counters = {name.replace("_", " "): value for name, value in result.counters.items() if name != "choices"}
+    lines += [f"proof: {result.counters[VERDICT]}"] if VERDICT in result.counters else []
+    hidden = ("choices", *COUNTERS)
+    counters = {name.replace("_", " "): value for name, value in result.counters.items() if name not in hidden}
     shown = ", ".join(
         f"{name} {value:g}" if isinstance(value, float | int) else f"{name} {value}" for name, value in counters.items()
     )

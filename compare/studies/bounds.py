@@ -12,7 +12,7 @@ import pandas as pd
 
 from ...instances.catalogue import PROBLEMS
 from ...instances.result import Status
-from .evidence import levels, weakest
+from .evidence import levels, refusals, weakest
 from .sizes import sized, sizes_of
 
 Floats = npt.NDArray[np.float64]
@@ -192,11 +192,14 @@ def disagreements(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.D
     DataFrame
         One row a contradiction: problem, instance, kind, sentence, keys (tuple of the contradicting runs). Kinds:
         ``two optima`` (two runs proved different optimal values), ``value below bound`` (an answer, perhaps to
-        another problem, is better than a proven bound), ``infeasible`` (proven to have no answer, yet answered) and
-        ``optimal without proof`` (status optimal with a lower bound that is not its value).
+        another problem, is better than a proven bound), ``infeasible`` (proven to have no answer, yet answered),
+        ``optimal without proof`` (status optimal with a lower bound that is not its value) and ``wrong proof`` (the
+        checker refused it).
     """
     pairs = proven(rows) if pairs is None else pairs
     found: list[tuple[str, str, str, str, tuple[str, ...]]] = []
+    for key, problem, instance, refused in refusals(rows):
+        found.append((problem, instance, "wrong proof", f"the checker refused a proof: {refused}", (key,)))
     optimal = rows[rows["status"] == Status.OPTIMAL]
     for key, problem, instance, value, bound in _columns(optimal, "key", "problem", "instance", "value", "lower_bound"):
         if not abs(value - bound) <= TOLERANCE * max(1.0, abs(value)):

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
-from ...instances.result import Status
+from ...instances.result import Result, Status
 from ..catalogue import METHODS
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CERTIFIED, AGREED, CLAIMED = "certified", "agreed", "claimed"
 LEVELS = (CERTIFIED, AGREED, CLAIMED)
 """From the strongest on; "" where nothing is proven."""
+
+VERDICT = "proof_check"
+"""The counter with the checker's sentence on a proof; `CERTIFIED` is the counter with the bound that it proves."""
 
 _PAIR = ["instance", "problem"]
 _TOLERANCE = 1e-6
@@ -34,6 +41,8 @@ def levels(rows: pd.DataFrame) -> pd.Series[str]:
     -----
     Two methods are independent unless one names the other as its engine (:attr:`.Method.engine`). Cost O(R log R).
     """
+    import pandas as pd
+
     over = rows["status"].isin([Status.FAILED, Status.SKIPPED])
     bound = pd.to_numeric(rows["lower_bound"]).astype(np.float64).mask(over)
     bound = bound.mask(rows["status"] == Status.INFEASIBLE, np.inf)
@@ -55,9 +64,29 @@ def levels(rows: pd.DataFrame) -> pd.Series[str]:
     return found.mask(bound <= _above(pairs["certified"].transform("max")), CERTIFIED)
 
 
+def level_of(result: Result[Any]) -> str:
+    """The level of the lower bound (or infeasibility) of a single run."""
+    if result.status in (Status.FAILED, Status.SKIPPED):
+        return ""
+    bound = np.inf if result.status is Status.INFEASIBLE else result.lower_bound
+    certified = result.counters.get(CERTIFIED)
+    if isinstance(certified, (int, float)) and bound is not None and bound <= _above(certified):
+        return CERTIFIED
+    return "" if bound is None else CLAIMED
+
+
 def weakest(levels: list[str]) -> str:
     """The weakest of some levels; "" without any."""
     return max(levels, key=lambda level: LEVELS.index(level) if level else len(LEVELS), default="")
+
+
+def refusals(rows: pd.DataFrame) -> Iterator[tuple[str, str, str, str]]:
+    """The runs whose proof the checker has found wrong: key, problem, instance and the checker's sentence."""
+    chosen = rows[rows["counters"].str.contains(f'"{VERDICT}": "wrong', regex=False)]
+    for key, problem, instance, counters in zip(
+        *(chosen[name] for name in ("key", "problem", "instance", "counters")), strict=True
+    ):
+        yield key, problem, instance, str(json.loads(counters)[VERDICT])
 
 
 def _engine(method: str) -> str:
@@ -71,5 +100,6 @@ def _certified(counters: str) -> float:
     return float(bound) if isinstance(bound, (int, float)) else np.nan
 
 
-def _above(values: pd.Series[float]) -> pd.Series[float]:
-    return values + _TOLERANCE * values.abs().clip(lower=1).replace(np.inf, 1)
+def _above(values: Any) -> Any:
+    """Numbers, each plus the tolerance."""
+    return values + _TOLERANCE * np.maximum(1, np.where(np.isinf(values), 1, np.abs(values)))

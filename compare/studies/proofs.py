@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
@@ -17,15 +17,17 @@ from ...instances.files import atomic_file
 from ...instances.problem import Problem
 from ...instances.result import Result, Status
 from ..catalogue import kind_named
-from .isolation import IsolatedRun, Job, Solver
+from .evidence import CERTIFIED, VERDICT
+from .isolation import IsolatedRun, Job
 from .proof_checker import FORMATS, CheckedProof, run_checker
 
-PROOF, VERDICT, CERTIFIED, CERTIFICATE = "proof", "proof_check", "certified", "certificate"
-"""Counters of a row: the SHA-256 of its proof file, the checker's sentence, the bound that was checked; and the text of
-a certificate, from which :func:`recomputed` takes that bound where there is no file."""
+PROOF, CERTIFICATE = "proof", "certificate"
+COUNTERS = (PROOF, VERDICT, CERTIFIED)
+"""Counters of a row: the SHA-256 of its proof file, the checker's sentence, and the bound that was checked, by the file
+or, without one, by the counter `CERTIFICATE` (:func:`recomputed`)."""
 
 _CHECK_SECONDS, _CHECK_SHARE = 60.0, 10.0
-_MOST_STEPS = 20_000_000
+_MOST_STEPS = 5_000_000
 
 
 def check_proof(instance: Any, problem: Problem[Any, Any], proof: Path, seconds: float | None = None) -> CheckedProof:
@@ -43,25 +45,25 @@ def seconds_to_check(run_seconds: float) -> float:
     return _CHECK_SECONDS + _CHECK_SHARE * (run_seconds if isfinite(run_seconds) else 0.0)
 
 
-def run_with_evidence(job: Job, solver: Solver, proof: Path | None) -> IsolatedRun:
+def run_with_evidence(job: Job, run: Callable[[Job], IsolatedRun], proof: Path | None) -> IsolatedRun:
     """Do a run; keep the proof that it writes in `proof`, atomically, and add to its counters what was checked.
 
     A run that fails leaves no file. Counters of the method's own with names of ours are dropped.
     """
     if proof is None:
-        run = solver.run(job)
-        return _with_counters(run, _of_certificate(job, run.result))
-    counters: dict[str, float | str] = {}
+        done = run(job)
+        return _with_counters(done, _of_certificate(job, done.result))
     with atomic_file(proof, if_filled=True) as file:
-        run = solver.run(replace(job, options={**job.options, "proof": str(file)}))
-        if run.result.status is Status.FAILED:
+        done = run(replace(job, options={**job.options, "proof": str(file)}))
+        if done.result.status is Status.FAILED:
             file.write_bytes(b"")
-        if file.stat().st_size:
-            checked = check_proof(job.instance, job.problem, file, seconds_to_check(run.result.seconds))
-            counters = {PROOF: digest_of(file), VERDICT: checked.sentence}
-            if (bound := _bound(checked, job.problem)) is not None:
-                counters[CERTIFIED] = bound
-    return _with_counters(run, counters)
+        if not file.stat().st_size:
+            return _with_counters(done, {})
+    checked = check_proof(job.instance, job.problem, proof, seconds_to_check(done.result.seconds))
+    counters: dict[str, float | str] = {PROOF: digest_of(proof), VERDICT: checked.sentence}
+    if (bound := _bound(checked, job.problem)) is not None:
+        counters[CERTIFIED] = bound
+    return _with_counters(done, counters)
 
 
 def has_evidence(counters: str) -> bool:
@@ -128,5 +130,5 @@ def _of_certificate(job: Job, result: Result[Any]) -> dict[str, float | str]:
 
 
 def _with_counters(run: IsolatedRun, added: dict[str, float | str]) -> IsolatedRun:
-    own = {name: value for name, value in run.result.counters.items() if name not in (PROOF, VERDICT, CERTIFIED)}
+    own = {name: value for name, value in run.result.counters.items() if name not in COUNTERS}
     return replace(run, result=replace(run.result, counters={**own, **added}))

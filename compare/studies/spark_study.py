@@ -296,7 +296,7 @@ def run_task(task: Task, store: Store, solver: Solver, proof: Path | None = None
     """
     _warmed_up(task.method, task.problem)
     started, job = _now(), _job(task, store)
-    run = run_with_evidence(job, solver, (proof or store.proof(task.key)) if task.proof else None)
+    run = run_with_evidence(job, solver.run, (proof or store.proof(task.key)) if task.proof else None)
     return row(task, job.instance, run, started)
 
 

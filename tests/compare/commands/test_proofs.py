@@ -73,6 +73,8 @@ def test_a_proof_written_by_solve_is_accepted(
         assert (status, checked["accepted"], checked["problem"]) == (0, True, problem)
         assert checked["value"] == pytest.approx(solved["value"])
         assert checked["optimal"] == (solved["status"] == "optimal")
+        assert solved["counters"]["proof_check"] == checked["sentence"]
+        assert (solved["proven"] == "certified") == (checked["lower_bound"] >= solved["lower_bound"] * (1 - 1e-6))
 
 
 @pytest.mark.parametrize("ending", [".json", ".csv", ".tsv", ".parquet"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import pandas as pd
@@ -10,8 +11,9 @@ import pytest
 
 from overlaybench.compare.report.summary import summary
 from overlaybench.compare.report.tables import judged_runs
-from overlaybench.compare.studies.bounds import proven, with_bounds
-from overlaybench.compare.studies.evidence import levels
+from overlaybench.compare.studies.bounds import disagreements, proven, with_bounds
+from overlaybench.compare.studies.evidence import level_of, levels
+from overlaybench.instances.result import Result, Status
 from tests.compare.report_rows import frame, run
 
 
@@ -94,6 +96,29 @@ def test_rows_keep_their_order_and_index() -> None:
     rows = frame(optimal("cp-sat", instance="i2"), optimal("ilp", instance="i1"), optimal("cp-sat", instance="i1"))
     shuffled = rows.iloc[[2, 0, 1]]
     assert with_bounds(shuffled)["proven"].to_dict() == {2: "agreed", 0: "claimed", 1: "agreed"}
+
+
+def test_a_refused_proof_is_a_disagreement() -> None:
+    counters = json.dumps({"proof": "0", "proof_check": "wrong: line 7: the row is not valid"})
+    found = disagreements(frame(optimal("branch-and-cut", counters=counters), optimal("cp-sat")))
+    assert found["kind"].tolist() == ["wrong proof"]
+    assert "line 7: the row is not valid" in found["sentence"].iloc[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "level"),
+    [
+        ({"status": Status.OPTIMAL, "value": 3.0, "lower_bound": 3.0}, "claimed"),
+        ({"status": Status.OPTIMAL, "value": 3.0, "lower_bound": 3.0, "counters": {"certified": 3.0}}, "certified"),
+        ({"status": Status.TIME_LIMIT, "lower_bound": 3.0, "counters": {"certified": 2.0}}, "claimed"),
+        ({"status": Status.FEASIBLE, "value": 3.0}, ""),
+        ({"status": Status.INFEASIBLE, "reason": "no capacity"}, "claimed"),
+        ({"status": Status.INFEASIBLE, "reason": "no capacity", "counters": {"certified": math.inf}}, "certified"),
+        ({"status": Status.FAILED, "lower_bound": 3.0, "reason": "killed"}, ""),
+    ],
+)
+def test_a_single_run_is_certified_or_claimed(given: dict[str, Any], level: str) -> None:
+    assert level_of(Result(problem="min-tco", method="branch-and-cut", **given)) == level
 
 
 def test_the_summary_counts_the_levels_of_the_optima() -> None:

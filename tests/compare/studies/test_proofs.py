@@ -213,19 +213,19 @@ def job_of(solve: Any) -> Job:
 
 
 def test_a_failed_run_leaves_no_proof(solver: Solver, tmp_path: Path) -> None:
-    run = run_with_evidence(job_of(_fails), solver, tmp_path / "proof.gz")
+    run = run_with_evidence(job_of(_fails), solver.run, tmp_path / "proof.gz")
     assert run.result.status == "failed"
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_method_cannot_certify_itself(solver: Solver, tmp_path: Path) -> None:
     for proof in (None, tmp_path / "proof.gz"):
-        assert run_with_evidence(job_of(_boasts), solver, proof).result.counters == {"own": 7}
+        assert run_with_evidence(job_of(_boasts), solver.run, proof).result.counters == {"own": 7}
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_proof_that_the_checker_refuses_is_kept_and_certifies_nothing(solver: Solver, tmp_path: Path) -> None:
-    counters = run_with_evidence(job_of(_lies), solver, tmp_path / "proof.gz").result.counters
+    counters = run_with_evidence(job_of(_lies), solver.run, tmp_path / "proof.gz").result.counters
     assert str(counters["proof_check"]).startswith("wrong: line 1: ")
     assert "certified" not in counters
     assert (tmp_path / "proof.gz").is_file()
@@ -236,21 +236,21 @@ def test_a_checker_without_time_certifies_nothing(
 ) -> None:
     monkeypatch.setattr(proofs, "seconds_to_check", lambda seconds: 1e-3)
     job = replace(job_of(_lies), method=METHODS["branch-and-cut"])
-    counters = run_with_evidence(job, solver, tmp_path / "proof.gz").result.counters
+    counters = run_with_evidence(job, solver.run, tmp_path / "proof.gz").result.counters
     assert counters["proof_check"] == "not checked: the checker had no verdict after 0.001 s"
     assert "certified" not in counters
 
 
 def test_the_bound_of_a_stored_certificate_is_recomputed(solver: Solver, monkeypatch: pytest.MonkeyPatch) -> None:
     job = replace(job_of(_lies), method=METHODS["lp-bound"], options={"certificate": True})
-    counters = run_with_evidence(job, solver, None).result.counters
+    counters = run_with_evidence(job, solver.run, None).result.counters
     assert counters["certified"] == 2
     again = list(proofs.faults_of_evidence(counters, PATH, MIN_TCO, Path("none"), 1.0))
     assert again == []
     forged = {**counters, "certified": 3.0}
     assert list(proofs.faults_of_evidence(forged, PATH, MIN_TCO, Path("none"), 1.0))
     monkeypatch.setattr(proofs, "_MOST_STEPS", 1)
-    assert "certified" not in run_with_evidence(job, solver, None).result.counters
+    assert "certified" not in run_with_evidence(job, solver.run, None).result.counters
 
 
 def test_a_row_of_an_earlier_version_without_evidence_is_claimed(proven: Store, tmp_path: Path) -> None:
