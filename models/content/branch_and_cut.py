@@ -12,13 +12,14 @@ from ...instances.content.overlay import ContentOverlay
 from ...instances.content.problems import CONTENT_PROBLEMS, ContentProblem
 from ..engine.exact_method import START
 from ..engine.ilp_solvers import THREADS
-from ..engine.proof import NO_FILE, ProofFile, Tree
+from ..engine.proof import NO_FILE, ProofFile
 from ..engine.search_log import PROGRESS, SearchLog
 from ..engine.tree_search import TreeSearch
 from .cuts import ContentCuts
 from .exact import Outcome, exact_method
 from .incumbent import ContentIncumbent
 from .model import ContentModel
+from .proofs import begin_case
 
 
 def minimise(
@@ -40,7 +41,7 @@ def minimise(
     model = ContentModel(instance, problem.routing, clock=clock)
     planes = ContentCuts(model, threads=threads)
     incumbent = ContentIncumbent(model, problem, start, planes.unit)
-    case = _case(proof, model, planes.unit)
+    case = begin_case(proof, instance, planes.unit, model)
     root = planes.tighten(clock, stall=1e-4 * planes.cost_scale)
     tree = TreeSearch(planes, incumbent, progress=SearchLog(progress), proof=case)
     counters: dict[str, float | str] = {"nodes": 0, "cuts": planes.cuts, "columns": len(model.costs)}
@@ -59,13 +60,6 @@ def minimise(
     if tree.complete and incumbent.answer is None:
         return Outcome(None, math.inf, counters=counters)
     return Outcome(incumbent.answer, tree.units / planes.unit, not tree.complete, counters)
-
-
-def _case(proof: ProofFile, model: ContentModel, unit: int) -> Tree:
-    """Begin the proof with the audiences and commodities that its columns speak of."""
-    audiences = [audience.channels.tolist() for audience in model.audiences]
-    commodities = [(commodity.publisher, commodity.audience) for commodity in model.commodities]
-    return proof.case(unit=unit, audiences=audiences, commodities=commodities)
 
 
 def _load() -> None:

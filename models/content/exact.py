@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
@@ -19,9 +20,11 @@ from ...instances.result import Status
 from ..engine.exact_method import SolverOutcome, solve_exactly
 from ..engine.proof import ProofFile
 from .moves import improve_by_moves
+from .proofs import begin_case
 
 Outcome = SolverOutcome[ContentOverlay]
 _CLOSED = 1e-6
+_UNIT = 1 << 20
 _HEURISTICS = "overlaybench.heuristics.content"
 
 
@@ -80,6 +83,8 @@ def exact_method(
                 infeasible=_no_assignment(instance),
             )
             if (answer := proposal.answer) is not None and file.is_written:
+                if not file.cases:
+                    begin_case(file, instance, _UNIT).end(math.inf)
                 trees = [(tree.channel, tree.sources, tree.links) for tree in answer.trees]
                 value, bound = problem.value(instance, answer), proposal.lower_bound
                 is_closed = bound is not None and bound >= value * (1 - _CLOSED)

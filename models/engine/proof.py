@@ -51,6 +51,11 @@ class ProofFile:
     path : path or None
         None: nothing is written, and `is_written` is False.
 
+    Attributes
+    ----------
+    cases : int
+        Begun so far.
+
     Raises
     ------
     BadInput
@@ -64,6 +69,7 @@ class ProofFile:
         except OSError as error:
             raise BadInput(f"{path}: cannot be written ({error.strerror}): choose another path for the proof") from None
         self._rows: OrderedDict[Hashable, int] = OrderedDict()
+        self.cases = 0
         self._count = 0
 
     @property
@@ -94,6 +100,7 @@ class ProofFile:
     def case(self, **facts: Any) -> Tree:
         """Begin the tree of a statement such as "with no degree above 4"."""
         self.line("case", facts)
+        self.cases += 1
         return Tree(self)
 
     def claim(self, value: float | None, bound: float | None, answer: Any) -> None:

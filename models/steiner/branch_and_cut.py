@@ -123,10 +123,10 @@ class _Search:
         self.counters = {"dual_ascent": ascent.bound, "arcs": int(useful.sum()), "cuts": 0, "nodes": 0}
         if self.bound < self.incumbent.value and not useful.any():
             self.bound = int(self.incumbent.value)
-        if self.bound >= self.incumbent.value:
-            self._case(root, ascent, 1).end(self.incumbent.value)
         if self.bound < self.incumbent.value and not self.clock.passed:
             self._branch(root, ascent, np.flatnonzero(useful))
+        else:
+            self._case(root, ascent, 1).end(self.incumbent.value)
 
     def _ascend(self) -> tuple[int, Ascent, Flags]:
         """The root of best dual ascent bound, its dual ascent, and the arcs that a cheaper tree may use."""

@@ -48,7 +48,8 @@ def reduce(instance: SteinerInstance, proof: ProofFile | None = None) -> Reduced
     """Remove edges and nodes that some optimal tree does not need, contract and merge edges, until nothing changes.
 
     Tests of degree 1 and 2, and of the bottleneck Steiner distance (Duin, Volgenant 1989). Terminals that are not
-    connected remain so. A proof receives the nodes and edges in the order of their removal. Cost O(m log n + m · k) for each round at worst.
+    connected remain so. A proof receives the nodes and edges in the order of their removal. Cost O(m log n + m · k) for
+    each round at worst.
     """
     near: _Neighbours = {v: {} for v in range(instance.num_nodes)}
     for e, ((u, v), cost) in enumerate(zip(instance.edges.tolist(), instance.costs.tolist(), strict=True)):

@@ -26,7 +26,7 @@ from ..engine.proof import ProofFile
 from ..engine.search_log import PROGRESS
 from .bounds.certificate import Certificate
 from .bounds.certificate_text import CERTIFICATE, packed
-from .bounds.dual_fitting import fitted_within, mean_degree_bound
+from .bounds.dual_fitting import fitted_certificate, fitted_within, mean_degree_bound
 from .compact.requirements import Requirements, requirements_of
 from .compact.simple_bounds import SimpleBounds, simple_bounds
 from .compact.subproblem import Subproblem
@@ -36,7 +36,7 @@ from .objectives.edge_minimisation import SearchOutcome, SearchSettings, minimis
 from .objectives.pareto_front import pareto_front
 from .objectives.smallest_degree import minimise_degree
 from .objectives.star_search import minimise_stars
-from .proofs import begin_proof
+from .proofs import begin_proof, write_certificate
 from .rows.goal import Goal
 from .rows.presolve import PRESOLVE, drop_implied_topics
 
@@ -115,12 +115,22 @@ def _without_presolve(
     if problem.name == "minmax-tco":
         least = math.ceil(mean_degree_bound(instance, fitted))
         overlay, bound, outcome = minimise_degree(instance, least, starts, clock, settings)
+        if bound <= least:
+            _prove(fitted, instance, settings)
         return _proposal(overlay, bound, outcome), outcome.certificate
     if problem.name == "2d-star":
         outcome = minimise_stars(instance, starts[0], clock, settings)
-        return _proposal(outcome.overlay, max(outcome.lower_bound, math.ceil(fitted)), outcome), None
-    outcome = minimise_edges(instance, Goal(diameter=problem.name == "2d-true"), starts[0], clock, settings)
+    else:
+        outcome = minimise_edges(instance, Goal(diameter=problem.name == "2d-true"), starts[0], clock, settings)
+    if math.ceil(fitted) > outcome.lower_bound:
+        _prove(fitted, instance, settings)
     return _proposal(outcome.overlay, max(outcome.lower_bound, math.ceil(fitted)), outcome), outcome.certificate
+
+
+def _prove(fitted: Fraction, instance: TopicInstance, settings: SearchSettings) -> None:
+    """Write the case of dual fitting, if its bound is the best one."""
+    if settings.proof.is_written and fitted > 0:
+        write_certificate(settings.proof, fitted_certificate(instance, fitted), fitted)
 
 
 def _proposal(overlay: Overlay | None, bound: float, outcome: SearchOutcome) -> Proposal[Overlay]:
@@ -163,6 +173,7 @@ def _front(
         total.complete, total.counters, bound = front.complete, front.counters, front.lower_bound
     except OutOfTime:
         bound = math.ceil(fitted) * math.ceil(mean_degree_bound(instance, fitted))
+        _prove(fitted, instance, settings)
     total.stopped_by = total.stopped_by or clock.stopped_by
     best = min(overlays, key=lambda overlay: problem.value(instance, overlay))
     return _proposal(best, float(bound), total), total.certificate

@@ -125,7 +125,7 @@ def minimise_stars(instance: TopicInstance, start: Overlay, clock: Clock, settin
     case = settings.proof.case(cap=None)
     planes = StarPlanes(instance, threads=settings.threads)
     incumbent = StarIncumbent(planes, start)
-    tree = TreeSearch(planes, incumbent, progress=log, proof=case)
+    tree, root = TreeSearch(planes, incumbent, progress=log, proof=case), None
     try:
         root = planes.tighten(clock, stall=_ROOT_STALL)
         if root is not None:
