@@ -35,13 +35,13 @@ def wrong(instance: Any, problem: str, folder: Path, method: str = "branch-and-c
 
 def test_every_run_of_branch_and_cut_in_the_default_study_is_proven(tmp_path: Path) -> None:
     study = read_study(STUDY)
-    found, runs = {}, 0
+    found, runs, limit = {}, 0, study.runs[0].time_limit
     for recipe in study.recipes:
         instance = recipe.make()
         for problem in ob.METHODS["branch-and-cut"].problems:
             if ob.PROBLEMS[problem].kind == recipe.kind:
                 runs += 1
-                if said := wrong(instance, problem, tmp_path, time_limit=study.time_limit):
+                if said := wrong(instance, problem, tmp_path, time_limit=limit):
                     found[recipe.family, recipe.seed, problem] = said
     assert found == {}
     assert runs >= 26 * 5 + 12 * 3
