@@ -8,7 +8,7 @@ import json
 import struct
 import sys
 from array import array
-from itertools import combinations
+from itertools import chain, combinations
 
 from cases import INFINITE, Model, is_count, need, object_of, reached
 
@@ -130,11 +130,12 @@ def read_subscriptions(path):
         return [(node, topic) for node, topics in subscriptions.items() for topic in topics]
     need(not path.endswith(".parquet"), "Parquet is not in the standard library: convert the instance to .csv")
     with open(path, encoding="utf-8-sig", newline="") as file:
-        rows = (row for row in csv.reader(file, delimiter="," if path.endswith(".csv") else "\t", strict=True) if row)
+        first = next((line for line in file if line.strip()), "")
+        rows = csv.reader(chain([first], file), delimiter="\t" if "\t" in first else ",", strict=True)
         names = next(rows)
         need(names.count("node") == names.count("topic") == 1, "the instance needs one column node and one topic")
         node, topic = names.index("node"), names.index("topic")
-        listed = list(rows)
+        listed = [row for row in rows if row]
     need(all(len(row) == len(names) and row[node] and row[topic] for row in listed), "the instance has a short line")
     return [(row[node], row[topic]) for row in listed]
 

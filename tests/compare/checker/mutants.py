@@ -158,23 +158,39 @@ def _foreign(draw: random.Random, mutant: Mutant) -> None:
 
 
 def _branch(draw: random.Random, mutant: Mutant) -> None:
-    """A branch on any column at any node before an end, and the bounds of a node again at its children."""
+    """Branches on any columns at any nodes before an end, and bounds that other nodes have at their children."""
     if ends := mutant.tagged("end"):
         bounds = [mutant.lines[k] for k in mutant.tagged("bound", "none", "paths")]
-        node = draw.randint(0, 2 * len(mutant.tagged("branch")))
-        lines: list[Line] = [["branch", node, _column(draw, mutant)]]
-        if bounds:
-            lines += [[line[0], draw.randint(0, 6), *line[2:]] for line in draw.choices(bounds, k=draw.randint(1, 4))]
         end = draw.choice(ends)
+        first = max([k for k in mutant.tagged("case") if k < end], default=0)
+        branched = [mutant.lines[k][1] for k in mutant.tagged("branch") if first < k < end]
+        lines: list[Line] = []
+        for _ in range(draw.randint(1, 3)):
+            leaves = [node for node in range(2 * len(branched) + 1) if node not in branched] or [0]
+            branched.append(draw.choice(leaves) if draw.random() < 0.95 else draw.randint(0, 9))
+            lines.append(["branch", branched[-1], _column(draw, mutant)])
+            for line in draw.choices(bounds, k=draw.randint(0, 3)) if bounds else ():
+                lines.append([line[0], 2 * len(branched) - draw.randint(0, 1), *line[2:]])
         mutant.lines[end:end] = lines
 
 
 def _column(draw: random.Random, mutant: Mutant) -> list[Any]:
-    problem = mutant.tiny.problem
-    if problem not in CONTENT_PROBLEMS:
-        return [draw.randint(-1, 5) for _ in range(3 if problem == "2d-star" and draw.random() < 0.5 else 2)]
-    kind = draw.choice("xdyt")
-    return [kind, *(draw.randint(-1, 3) for _ in range(3 if kind == "y" else 2))]
+    problem, instance = mutant.tiny.problem, mutant.tiny.instance
+    if draw.random() < 0.05:
+        return [draw.randint(-1, 5) for _ in range(draw.randint(1, 3))]
+    if problem == "2d-star" and draw.random() < 0.5:
+        node = draw.randrange(instance.num_nodes)
+        return [draw.choice(instance.topics_of(node).tolist()), node, 1]
+    if problem in TOPIC_PROBLEMS:
+        topic = draw.randrange(instance.num_topics)
+        members = [v for v in range(instance.num_nodes) if topic in instance.topics_of(v)]
+        return sorted(draw.sample(members, 2)) if len(members) > 1 else [0, 1]
+    if problem == "steiner":
+        return draw.sample(draw.choice(instance.edges.tolist() or [[0, 1]]), 2)
+    brokers = draw.sample(range(instance.num_brokers), 2) if instance.num_brokers > 1 else [0, 0]
+    kind = draw.choice("xxdyt" if problem == "content-shared-tree" else "xxdyy")
+    last = [kind, draw.randrange(instance.num_users if kind == "x" else 2), brokers[0]]
+    return [kind, *sorted(brokers)] if kind == "t" else [kind, draw.randint(0, 1), *brokers] if kind == "y" else last
 
 
 def _leaf_bound(draw: random.Random, mutant: Mutant) -> None:
