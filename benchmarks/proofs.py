@@ -57,7 +57,7 @@ def rows() -> list[Row]:
         Row("uniform (100, 100, 10)", "min-tco", uniform, 5),
         Row("zipf (100, 100, 10)", "min-tco", zipf, 5),
         Row("uniform (26, 26, 13)", "min-tco", dense, 2),
-        Row("uniform (14, 10, 4)", "2d-true", workload("uniform", 14, 10, 4), 2),
+        Row("uniform (12, 9, 4)", "2d-true", workload("uniform", 12, 9, 4), 2),
         Row("uniform (30, 20, 4)", "2d-star", workload("uniform", 30, 20, 4), 2),
         Row("uniform (24, 24, 4)", "minmax-tco", workload("uniform", 24, 24, 4), 2),
         Row("uniform (24, 24, 4)", "low-tco", workload("uniform", 24, 24, 4), 2),

@@ -16,6 +16,7 @@ from ...instances.errors import BadInput
 
 FORMAT = "overlaybench-proof/1"
 _LEVEL = 1
+_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False).encode
 _ROWS_KNOWN = 100_000
 
 
@@ -91,7 +92,7 @@ class ProofFile:
     def line(self, *items: Any) -> None:
         """Write a line, a JSON list."""
         if self._file is not None:
-            self._file.write(json.dumps(items, separators=(",", ":"), ensure_ascii=False) + "\n")
+            self._file.write(_encode(items) + "\n")
 
     def head(self, **facts: Any) -> None:
         """Write the first line: what is proven of which instance."""

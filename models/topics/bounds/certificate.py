@@ -86,10 +86,11 @@ class RowMultipliers:
         return Multipliers(self._rows(), _nonzero(self.prices), self.farkas)
 
     def _rows(self) -> Iterator[tuple[tuple[str, int, tuple[int, ...]], int]]:
-        rows = self.rows
-        for r, factor in _nonzero(self.units):
-            label = tuple(rows.label[rows.offsets[r] : rows.offsets[r + 1]].tolist())
-            yield (_KINDS[int(rows.kind[r])], int(rows.topic[r]), label), factor
+        rows, used = self.rows, np.flatnonzero(self.units)
+        label, offsets = rows.label.tolist(), rows.offsets.tolist()
+        listed = (used, rows.kind[used], rows.topic[used], self.units[used])
+        for r, kind, topic, factor in zip(*(each.tolist() for each in listed), strict=True):
+            yield (_KINDS[kind], topic, tuple(label[offsets[r] : offsets[r + 1]])), factor
 
 
 def _nonzero(units: Units) -> Iterator[tuple[int, int]]:
