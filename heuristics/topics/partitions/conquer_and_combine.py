@@ -82,7 +82,7 @@ def _combine(instance: TopicInstance, division: Division, extend: Extend, order:
     """The edges among bulk nodes and representatives, shape (m, 2), and the counters of this phase."""
     nodes, partition = division.combined, division.partition
     if not len(nodes):
-        return np.empty((0, 2), np.int32), dict.fromkeys(("steps", "merges", "evaluations"), 0)
+        return np.empty((0, 2), np.int32), dict.fromkeys(("steps", "merges", "evaluations", "counted"), 0)
     core = restricted(instance, nodes)
     degrees = np.bincount(inner.ravel(), minlength=instance.num_nodes).astype(np.int32)
     overlay = PartialOverlay(core, order)
