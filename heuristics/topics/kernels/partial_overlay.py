@@ -136,6 +136,7 @@ class PartialOverlay:
             "merges": self._initial_excess - self.excess_components,
             "evaluations": self.evaluations,
             "counted": int(self.contributions.counted[0]),
+            **self.work,
         }
 
     def overlay(self) -> Overlay:

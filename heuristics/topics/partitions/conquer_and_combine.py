@@ -21,6 +21,7 @@ from .representatives import groups_of
 
 Extend = Callable[[PartialOverlay], None]
 PartEdges = tuple[Ids, Mapping[str, int]]
+_WORK = ("counted", "table_work")
 
 
 class Mapper(Protocol):
@@ -54,7 +55,8 @@ def conquer_and_combine(
         "inner_edges": len(inner),
         "inner_max_degree": int(np.bincount(inner.ravel(), minlength=1).max()),
         "outer_edges": len(outer),
-        **{name: conquering[name] + combining[name] for name in combining},
+        **{f"inner_{name}": count for name, count in conquering.items() if name in _WORK},
+        **{name: conquering.get(name, 0) + combining.get(name, 0) for name in {**conquering, **combining}},
     }
     return OverlayBuild(Overlay.from_edges(instance.num_nodes, np.concatenate([inner, outer])), counters)
 
