@@ -159,7 +159,7 @@ def _is_at(edge: int, level: int, below: int, degrees: Degrees, table: _Table) -
     u = edge // len(degrees)
     v = edge - u * len(degrees)
     pair = table.first[u] + v - u - 1
-    return table.cells[pair, _CONTRIBUTION] == level and max(degrees[u], degrees[v]) < below
+    return bool(table.cells[pair, _CONTRIBUTION] == level and max(degrees[u], degrees[v]) < below)
 
 
 @kernel
