@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from ...instances.catalogue import Catalogue, defined_in
 from ...instances.errors import unknown
@@ -69,7 +72,7 @@ class ClaimOutcome:
             "seconds": round(self.seconds, 3),
             "grid_seconds": round(self.grid_seconds, 3),
             "version": self.version,
-            "findings": [{**asdict(finding), "scale": finding.scope.scale} for finding in self.findings],
+            "findings": [_plain({**asdict(finding), "scale": finding.scope.scale}) for finding in self.findings],
         }
 
     @classmethod
@@ -79,6 +82,17 @@ class ClaimOutcome:
         return cls(data["id"], data["quick"], data["seconds"], findings, data["grid_seconds"], data.get("version", ""))
 
 
+def _plain(value: Any) -> Any:
+    """A value as JSON has it: numbers of numpy become Python's, and those that are not finite become null."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_plain(each) for each in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def _finding(data: Mapping[str, Any]) -> Finding:
     own = {name: value for name, value in data.items() if name != "scale"}
     own["verdict"] = Verdict(own["verdict"])
@@ -86,7 +100,7 @@ def _finding(data: Mapping[str, Any]) -> Finding:
     for sizes in ("sizes", "claimed"):
         scope[sizes] = {symbol: tuple(values) for symbol, values in scope.get(sizes, {}).items()}
     own["scope"] = Scope(**scope | {"ties": tuple(scope.get("ties", ()))})
-    own["intervals"] = tuple(Interval(**one) for one in own.get("intervals", ()))
+    own["intervals"] = tuple(Interval(**one) for one in own.get("intervals", ()) if one["mean"] is not None)
     return Finding(**own)
 
 
