@@ -11,7 +11,6 @@ import pytest
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.claims.claim import Claim, Finding, Verdict, open_if_fewer
 from overlaybench.compare.claims.p1 import cuboid
-from overlaybench.compare.claims.p2 import case_seven_counts, matchings, nested, weighted_nested
 from overlaybench.compare.claims.p3 import bad_partition
 from overlaybench.compare.claims.properties import assorted
 from overlaybench.compare.claims.register import CLAIMS, claims_named, judge
@@ -54,13 +53,6 @@ VERDICTS: Mapping[str, dict[str, Verdict]] = {
     "P1.L5.1": {"reduction to maximum degree": Verdict.HOLDS, "reduction to TCO as defined (|E| ≤ k)": Verdict.REFUTED},
     "P1.L7.1": {"m set covers": Verdict.HOLDS, "one of size ≤ |E|/m": Verdict.HOLDS, "upper bound": Verdict.HOLDS},
     "P1.S6.4": {"connectivity": Verdict.HOLDS, "diameter": Verdict.HOLDS},
-    "P2.L5": {"CD-ODA": Verdict.SOME_TIES, "optimum of 2d-true": Verdict.HOLDS},
-    "P2.L6": {"CD-ODA-I": Verdict.HOLDS, "CD-ODA-II": Verdict.REFUTED, "optimum of 2d-true": Verdict.HOLDS},
-    "P2.L7": {"2D-ODA": Verdict.HOLDS},
-    "P2.VII": dict.fromkeys(
-        ("CD-ODA", "CD-ODA-I", "CD-ODA-II", "2D-ODA", "optimum of 2d-star", "optimum of 2d-true"),
-        Verdict.HOLDS,
-    ),
     "P3.L4": {"GM-M": Verdict.HOLDS},
     "P3.L5": {"GM-M": Verdict.HOLDS},
     "P3.L8": {
@@ -79,9 +71,6 @@ VERDICTS: Mapping[str, dict[str, Verdict]] = {
 # The same checks on fewer sizes.
 FEWER_SIZES: Mapping[str, Callable[[Bench], Iterable[Finding]]] = {
     "P1.L6.6": partial(cuboid, sizes=((2, 3), (2, 4), (3, 3))),
-    "P2.L5": partial(nested, sizes=range(3, 6)),
-    "P2.L6": partial(weighted_nested, sizes=range(2, 5)),
-    "P2.VII": partial(case_seven_counts, sizes=range(5, 8)),
     "P3.L8": partial(bad_partition, sizes=(2, 3)),
 }
 
@@ -113,18 +102,6 @@ def test_the_quick_check_gives_the_verdicts_on_record(claim: str) -> None:
     assert verdicts(judge(CLAIMS[claim], quick=True)) == VERDICTS[claim]
 
 
-def test_lemma_1_of_p2_has_the_growth_and_not_the_count() -> None:
-    count, optimum = matchings(Bench(True), (4, 6))
-    # 5 and 12 edges are built where 4 and 12 are claimed: exact at the larger size alone.
-    assert count.verdict is Verdict.ORDER
-    assert optimum.verdict is Verdict.HOLDS
-    best_at_once = with_broken(
-        "minmax-oda", lambda instance, ties, seed: {(0, v) for v in range(1, instance.num_nodes)}
-    )
-    broken, _ = matchings(Bench(True, best_at_once), (4, 6))
-    assert broken.verdict is Verdict.REFUTED
-
-
 @pytest.mark.parametrize("of", [smaller, pytest.param(CLAIMS.__getitem__, marks=pytest.mark.slow)])
 def test_second_best_edges_refute_lemma_6_6(of: Callable[[str], Claim]) -> None:
     found = judge(of("P1.L6.6"), True, with_broken("gm", fewer_ties(second_best_greedy_merge)))
@@ -139,16 +116,6 @@ def test_an_overlay_that_lacks_an_edge_refutes_lemma_6_1() -> None:
         return set(map(tuple, complete.edges[:-1].tolist()))
 
     assert verdicts(judge(CLAIMS["P1.L6.1"], True, with_broken("gm", lacking)))["GM"] is Verdict.REFUTED
-
-
-@pytest.mark.parametrize("of", [smaller, pytest.param(CLAIMS.__getitem__, marks=pytest.mark.slow)])
-def test_linking_every_pair_changes_the_verdicts_on_cd_oda(of: Callable[[str], Claim]) -> None:
-    forgetful = with_broken("cd-oda", forgetful_cd_oda)
-    assert verdicts(judge(of("P2.VII"), True, forgetful))["CD-ODA"] is Verdict.REFUTED
-    # With every pair linked whatever the ties, Lemma 5's count holds under all of them.
-    assert verdicts(judge(of("P2.L5"), True, forgetful))["CD-ODA"] is Verdict.HOLDS
-    broken = with_broken("cd-oda-2", forgetful_cd_oda)
-    assert verdicts(judge(of("P2.L6"), True, broken))["CD-ODA-II"] is Verdict.HOLDS
 
 
 @pytest.mark.parametrize(
