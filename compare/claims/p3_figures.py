@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..papers.bench import LAWS, Bench
+from ..papers.grids_p3 import known_algorithms
 from ..papers.rows_p3 import chosen, labelled
 from ..papers.tables_p3 import METHODS
 from .claim import Claim, Finding, Interval, Verdict
@@ -123,6 +124,9 @@ def _topics(bench: Bench) -> Iterable[Finding]:
         named = {f"{letter} of {name}": values(measure, name) for name in ("gm-m", "dcb-m", "dcbr-m")}
         subject = f"{letter} of all three rises with |T|"
         yield trend_finding(uniform, "P3.F8", subject, "p_topics", named, rises, log=True, reading="uniform law")
+    joined = {"components joined by an edge": partial(_per_edge, method="gm-m")}
+    subject = "an edge joins fewer components as |T| grows"
+    yield trend_finding(uniform, "P3.F8", subject, "p_topics", joined, falls, log=True, reading="uniform law, GM-M")
     of_law = rows[rows["law"] == "uniform"]
     yield from _share_trends(of_law, "P3.F8", "p_topics", "dcbr-m", rises, "T_DCBR ÷ T_GMM rises with |T|")
 
@@ -135,6 +139,9 @@ def _sizes(bench: Bench) -> Iterable[Finding]:
         yield trend_finding(own, "P3.F9", f"{letter} falls with |T_v|", "mean_size", both, falls)
         gap = {f"{letter}_DCBR − {letter}_GMM": partial(difference, measure=measure, one="dcbr-m", other="gm-m")}
         yield trend_finding(own, "P3.F9", f"the difference in {letter} shrinks", "mean_size", gap, falls)
+    joined = {"components joined by an edge": partial(_per_edge, method="gm-m")}
+    subject = "an edge joins more components as |T_v| grows"
+    yield trend_finding(own, "P3.F9", subject, "mean_size", joined, rises, reading="GM-M")
     yield from _share_trends(rows, "P3.F9", "mean_size", "dcbr-m", falls, "T_DCBR ÷ T_GMM falls with |T_v|")
     for finding in _share_trends(rows, "P3.F9", "mean_size", "dcb-m", falls, "T_DCB ÷ T_GMM hardly falls with |T_v|"):
         yield _hardly(finding)
@@ -194,10 +201,44 @@ def _possible_factor(rows: pd.DataFrame) -> Finding:
     return found(divided, "P3.F10", "a factor of 30 is possible", verdict, text, [interval], reading=reading)
 
 
+def _lowest(bench: Bench) -> Iterable[Finding]:
+    """§VI: no algorithm known then has a lower maximum degree than GM-M."""
+    rows = labelled(bench.rows)
+    gm_m = rows[rows["method"] == "gm-m"]
+    for other in ("minmax-oda", "gm", "low-oda", "ring-per-topic"):
+        own = rows[rows["method"] == other]
+        rules = gm_m["ties"].unique()
+        alike = own if other == "minmax-oda" else pd.concat([own.assign(ties=rule) for rule in rules])
+        below = partial(_below, other=other)
+        verdict, differ, intervals = by_rule(pd.concat([gm_m, alike]), below, lambda one: at_most(one, 0))
+        shown = ", ".join(f"{one.mean:+.2f}" for one in intervals)
+        text = f"D_GMM less D of {other} on average {shown} under the rules for ties.{differ}"
+        subject = f"GM-M's maximum degree is at most that of {other}"
+        yield found(pd.concat([gm_m, own]), "P3.T2", subject, verdict, text, intervals, reading="on average")
+
+
+def _below(rows: pd.DataFrame, rule: str, other: str) -> Interval:
+    return mean_of(f"D_GMM less D of {other}, {rule}", difference(rows, "max_degree", "gm-m", other))
+
+
+def _per_edge(rows: pd.DataFrame, method: str) -> pd.Series:
+    """The components that an edge joins on average: Σ(|V_t| − 1) ÷ |E|, an instance each."""
+    own = rows[rows["method"] == method]
+    joined = (own["subscriptions"] - own["topics"]) / own["edges"]
+    return joined.groupby(own["instance"]).mean()
+
+
 CLAIMS_P3_FIGURES: tuple[Claim, ...] = (
     figure_claim("P3.F6", "D_DCBR − D_GMM ≤ 2.0 on average; T_DCBR ≤ 4% of T_GMM (abstract: 25 times as fast)", _laws),
     figure_claim("P3.F7", "as |V| grows: T_DCBR 4.79% and T_DCB 75.7% of T_GMM", _nodes),
     figure_claim("P3.F8", "as |T| grows: D_DCBR − D_GMM ≤ 3.51, 4.46, 3.46; T_DCBR < 3.8% of T_GMM", _topics),
     figure_claim("P3.F9", "as |T_v| grows: D falls, and so do the differences and T_DCBR ÷ T_GMM", _sizes),
+    Claim(
+        "P3.S6.4",
+        "GM-M has the lowest maximum degree of the polynomial algorithms known then",
+        "P3 §VI",
+        _lowest,
+        known_algorithms,
+    ),
     figure_claim("P3.F10", "RingPT's maximum degree ≈ 30 × DCBR-M's; D_DCBR − D_GMM 1.22", _rings),
 )

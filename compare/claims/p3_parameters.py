@@ -261,7 +261,7 @@ def _scope(instances: Sequence[tuple[str, TopicInstance]], ties: tuple[str, ...]
     nodes = instances[0][1].num_nodes
     sizes: Sizes = {"law": LAWS, "|V|": (nodes,), "|T|": (200,), "mean |T_v|": (50,)}
     own = len(instances) // len(LAWS)
-    return Scope(sizes, {"|V|": (4000,)}, samples=own, points=len(LAWS), ties=ties, reading=reading)
+    return Scope(sizes, samples=own, points=len(LAWS), ties=ties, reading=reading)
 
 
 def _limits(bench: Bench) -> Iterable[Finding]:

@@ -175,6 +175,12 @@ BROKEN: Mapping[str, Fault] = {
         WORSE,
         small("P3.F10", *RINGS, *with_rules("gm-m", "dcbr-m")),
     ),
+    "P3.S6.4": Fault(
+        "GM-M's maximum degree is at most that of gm",
+        Verdict.HOLDS,
+        altered("gm-m", all_pairs),
+        small("P3.S6.4", *with_rules("gm-m", "minmax-oda"), "gm", "low-oda", "ring-per-topic", shapes=ONE, seeds=6),
+    ),
     "P3.S5.1": Fault("every node bulk: DCBR-M is GM-M", Verdict.HOLDS, WORSE),
     "P3.S5.2": Fault("the workload follows the 80–20 rule", Verdict.REFUTED, patch={"_defaults": few_large_nodes}),
     "P3.S5.3": Fault("choosing p is cheap", Verdict.HOLDS, patch={"best_division": lambda *given: sum(range(10**8))}),
