@@ -25,9 +25,7 @@ def write_page(outcomes: Sequence[ClaimOutcome], page: Path) -> None:
     latest = _latest(outcomes).values()
     comparisons = [drawn for one in latest for drawn in comparison_drawings(one.id, one.findings)]
     files = {page.parent / "constructions" / f"{drawn.name}.svg": drawn.svg_file for drawn in constructions}
-    files |= {
-        folder / "figures" / f"{drawn.name}.svg": drawn.svg_file for each in comparisons.values() for drawn in each
-    }
+    files |= {folder / "figures" / f"{drawn.name}.svg": drawn.svg_file for drawn in comparisons}
     texts = page_texts(outcomes, [(drawn.name, drawn.caption) for drawn in constructions], page.stem)
     for file, content in (files | {page.parent / name: text for name, text in texts.items()}).items():
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -29,7 +29,7 @@ from overlaybench.instances.content.overlay import ContentOverlay
 from overlaybench.instances.method import Method, Proposal
 from overlaybench.instances.overlay import Overlay
 from overlaybench.instances.steiner.instance import SteinerInstance
-from tests.compare.claims.test_claims import verdicts
+from tests.compare.claims.broken import verdicts
 
 
 @pytest.fixture
