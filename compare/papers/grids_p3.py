@@ -126,7 +126,7 @@ def coverages(quick: bool) -> Experiment:
         "P3.F5",
         [*with_rules(*covered), "gm-m"],
         [{"nodes": nodes, "topics": t} for t in topics],
-        seeds=3 if quick else 8,
+        seeds=3 if quick else 6,
         timed=timed,
         timed_seeds=1,
     )
@@ -164,7 +164,7 @@ def in_topics(quick: bool) -> Experiment:
         [*with_rules(*_DIVIDED)],
         [
             {"nodes": 400 if quick else 4000, "topics": t}
-            for t in ((100, 150, 200, 300) if quick else (100, 200, 400, 700, 1000))
+            for t in ((100, 150, 200, 300) if quick else (100, 200, 500, 1000))
         ],
         laws=LAWS,
         seeds=2,
