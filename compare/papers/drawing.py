@@ -44,7 +44,7 @@ def draw(name: str, rows: pd.DataFrame, bounds: pd.DataFrame | None = None) -> D
     bound = None if bounds is None or bounds.empty else least_bounds(figure, bounds, rows)
     if bound is not None:
         handles.append(Line2D([], [], label="proven lower bound", **_BOUND_STYLE))
-    published = {
+    published: dict[PublishedCurve, dict[str, Any]] = {
         one: {"color": QUIET, "linestyle": dashes, "linewidth": 1}
         for one, dashes in zip(PUBLISHED.get(name, ()), cycle(_DASHES))
     }
