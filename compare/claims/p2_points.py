@@ -87,7 +87,7 @@ def from_point_to_point(
     for rule in rules:
         for before, after in steps:
             shown = f"{name}, {symbol} from {before} to {after}, ties {rule}"
-            sample = wide.loc[rule, after] - wide.loc[rule, before]
+            sample = wide[after].loc[rule] - wide[before].loc[rule]
             interval = mean_of(shown, sample, together=len(steps) * len(rules))
             found.setdefault(rule, []).append((interval, judge(interval)))
     return _compared(found)

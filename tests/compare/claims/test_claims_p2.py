@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from overlaybench.compare.catalogue import METHODS
-from overlaybench.compare.claims import p2, p2_bounds, p2_diameter, p2_figures, p2_steps, properties
+from overlaybench.compare.claims import p2, p2_bounds, p2_diameter, p2_figures, p2_motivation, p2_steps, properties
 from overlaybench.compare.claims.claim import Claim, Finding, Verdict
 from overlaybench.compare.claims.p2_families import chain, dense_prefixes, tree_of_bridges, tree_with_bridges
 from overlaybench.compare.claims.p2_points import independent_subscriptions
@@ -31,6 +31,7 @@ CLAIMS: Mapping[str, Claim] = {
     for claims in (
         p2.CLAIMS_P2,
         p2_bounds.CLAIMS_P2_BOUNDS,
+        p2_motivation.CLAIMS_P2_MOTIVATION,
         p2_steps.CLAIMS_P2_STEPS,
         p2_figures.CLAIMS_P2_FIGURES,
         p2_diameter.CLAIMS_P2_DIAMETER,
@@ -48,13 +49,13 @@ def small_grid(problem: str, law: str, methods: Iterable[Any], *shapes: tuple[in
     return Experiment(recipes, under_ties(True, problem, [(m, {}) if isinstance(m, str) else m for m in methods]))
 
 
-LOW = small_grid("low-tco", "zipf", ("gm", "minmax-oda", "gm-m", "low-oda"), (40, 60, 8), (80, 60, 8))
+LOW = small_grid("low-tco", "zipf", ("gm", "minmax-oda", "gm-m", "low-oda"), (80, 60, 8), (120, 60, 8))
 IN_K = small_grid(
     "low-tco", "zipf", ("gm", "minmax-oda", "gm-m", *(("low-oda", {"k": k}) for k in K_VALUES)), (60, 60, 8)
 )
 WIDER, MORE_TOPICS, LONGER = (
     small_grid("min-tco", "uniform", ("gm", *STARS), *shapes)
-    for shapes in (((40, 40, 6), (120, 40, 6)), ((40, 40, 6), (40, 120, 6)), ((40, 40, 5), (40, 40, 10)))
+    for shapes in (((40, 40, 6), (120, 40, 6)), ((40, 40, 6), (40, 120, 6)), ((40, 40, 10), (40, 40, 20)))
 )
 ALL = together([WIDER, MORE_TOPICS])
 
@@ -95,6 +96,10 @@ def star(instance: TopicInstance, ties: str, seed: int) -> set[tuple[int, int]]:
     return {(0, v) for v in range(1, instance.num_nodes)}
 
 
+def everything(instance: TopicInstance, ties: str, seed: int) -> set[tuple[int, int]]:
+    return set(combinations(range(instance.num_nodes), 2))
+
+
 def idle_edges_first(bench: Bench, method: str, instance: TopicInstance, **options: Any) -> Iterator[list[Any]]:
     """All pairs without a common topic, then all others."""
     empty = p2_steps.Components(instance)
@@ -122,14 +127,14 @@ class Fault:
 
 
 BROKEN: Mapping[str, Fault] = {
-    "P2.F1": Fault("Low-ODA at most GM", HOLDS, "low-oda"),
-    "P2.F2": Fault("Low-ODA at most MinMax-ODA", HOLDS, "low-oda"),
-    "P2.S5.1": Fault("average degree against GM", HOLDS, "low-oda"),
-    "P2.F3": Fault("k = 8 ≈ MinMax-ODA, contributing edges only", HOLDS, "low-oda"),
-    "P2.F4": Fault("k = 1 ≈ GM", HOLDS, "low-oda"),
+    "P2.F1": Fault("Low-ODA at most GM", HOLDS, "low-oda", everything),
+    "P2.F2": Fault("Low-ODA at most MinMax-ODA", HOLDS, "low-oda", everything),
+    "P2.S5.1": Fault("average degree against GM", HOLDS, "low-oda", everything),
+    "P2.F3": Fault("k = 8 ≈ MinMax-ODA, contributing edges only", HOLDS, "low-oda", everything),
+    "P2.F4": Fault("k = 1 ≈ GM", HOLDS, "low-oda", everything),
     "P2.F8": Fault("any overlay of stars ÷ GM", REFUTED, "gm"),
-    "P2.F9": Fault("CD-ODA ÷ 2D-ODA", REFUTED, "cd-oda"),
-    "P2.F10": Fault("CD-ODA-II ÷ any overlay of stars", REFUTED, "cd-oda-2"),
+    "P2.F9": Fault("CD-ODA-II ÷ 2D-ODA", REFUTED, "cd-oda-2"),
+    "P2.F10": Fault("CD-ODA-I ÷ 2D-ODA", REFUTED, "cd-oda-1"),
     "P2.S6.5": Fault("any overlay of stars ÷ GM", REFUTED, "gm"),
     "P2.S6.5.1": Fault("GM falls with |V|", HOLDS, "gm"),
     "P2.S6.5.2": Fault("GM rises with |T|", HOLDS, "gm"),
@@ -139,6 +144,12 @@ BROKEN: Mapping[str, Fault] = {
     "P2.T2": Fault("Low-ODA, maximum degree on trees", HOLDS, "low-oda"),
     "P2.I.1": Fault("GM, maximum degree |V| − 1", Verdict.SOME_TIES, "gm", answer_of("minmax-oda")),
     "P2.I.2": Fault("GM, maximum degree", HOLDS, "gm", answer_of("gm-m")),
+    "P2.S1.1": Fault(
+        "diameter, order random-per-topic",
+        REFUTED,
+        patch=("p2_motivation.topic_diameters", lambda instance, overlay: [instance.num_nodes]),
+    ),
+    "P2.S1.2": Fault("GM", HOLDS, "gm", star),
     "P2.L1": Fault("MinMax-ODA", ORDER, "minmax-oda", star),
     "P2.L2": Fault("Algorithm 1 as written", REFUTED, patch=("p2_steps.steps_of", no_edges)),
     "P2.L3": Fault(
