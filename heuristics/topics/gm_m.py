@@ -34,7 +34,7 @@ def gm_m(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0, data: 
     Notes
     -----
     Chen, Vitenberg and Jacobsen 2011 (P3), Algorithms 1 and 2, which leave ties open; P3's Algorithm 5 breaks them by
-    rising degree, which decides nothing here: within a phase every edge that contributes has the same larger degree.
+    rising degree, which decides nothing here: all edges that can be added in a phase have the same larger degree.
     `data` does not change the overlay: "table" is the paper's own way, a yardstick for its claims about time (see
     :func:`.extend_by_table`). Other parameters, result and errors are those of :func:`.greedy_merge`. Time and memory
     as for :func:`.extend_by_degree`, with D = O(max|T_v|) by P3, Lemma 5.
