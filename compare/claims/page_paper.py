@@ -92,7 +92,7 @@ def _claim(claim: Claim, outcome: ClaimOutcome | None) -> Iterator[str]:
 def _finding(finding: Finding, id_: str) -> Iterator[str]:
     yield wrapped(f"**{finding.subject}: {finding.line}.** {finding.evidence}")
     yield ""
-    for fact in _facts(finding):
+    for fact in _facts(finding, of_paper=paper_of(id_) in PAPERS):
         yield wrapped(fact, "* ")
     if finding.intervals:
         yield ""
@@ -107,12 +107,12 @@ def _finding(finding: Finding, id_: str) -> Iterator[str]:
             yield from _folded(f"table of evidence, rows: {len(finding.table)}", list(_rows(finding.table)))
 
 
-def _facts(finding: Finding) -> Iterator[str]:
+def _facts(finding: Finding, *, of_paper: bool) -> Iterator[str]:
     scope = finding.scope
     if scope.reading:
         yield f"reading: {scope.reading}"
     if scope.sizes:
-        yield f"sizes: {_sizes(scope.sizes)}; {_claimed(scope)}"
+        yield f"sizes: {_sizes(scope.sizes)}{_claimed(scope) if of_paper else ''}"
     counts = []
     if scope.samples:
         counts.append(f"{scope.samples} {'instance' if scope.samples == 1 else 'instances'} a point")
@@ -126,8 +126,8 @@ def _facts(finding: Finding) -> Iterator[str]:
 
 def _claimed(scope: Scope) -> str:
     if not scope.claimed:
-        return "the paper names none"
-    return "as in the paper" if not scope.scale else f"in the paper {_sizes(scope.claimed)}"
+        return "; the paper names none"
+    return "; as in the paper" if not scope.scale else f"; in the paper {_sizes(scope.claimed)}"
 
 
 def _sizes(sizes: Mapping[str, tuple[float | str, ...]]) -> str:

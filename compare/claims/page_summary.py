@@ -11,6 +11,8 @@ from .page_paper import anchor_of, not_run_lines, page_of, paper_of
 from .register import CLAIMS, ClaimOutcome, not_run
 from .what_matters import FOREMOST, MATTERS
 
+_NAMED = 4
+
 
 def summary_text(outcomes: Mapping[str, ClaimOutcome], stem: str = "claims") -> str:
     """The page in Markdown, from the outcome of each claim; `stem` is the folder of the pages of evidence."""
@@ -50,7 +52,8 @@ def _refuted(outcomes: Mapping[str, ClaimOutcome]) -> Iterator[str]:
     for outcome in outcomes.values():
         subjects = [one.subject for one in outcome.findings if one.verdict is Verdict.REFUTED]
         if subjects:
-            about = "; ".join(subjects)
+            more = [f"{len(subjects) - _NAMED} more"] if len(subjects) > _NAMED else []
+            about = "; ".join([*subjects[:_NAMED], *more])
             yield wrapped(f"[{outcome.id}], {about}. {MATTERS.get(outcome.id, '')}".rstrip(), "* ")
 
 

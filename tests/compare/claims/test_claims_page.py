@@ -21,6 +21,7 @@ from overlaybench.compare.claims.register import CLAIMS, RECORD, ClaimOutcome, j
 from overlaybench.compare.claims.what_matters import FOREMOST, MATTERS
 from overlaybench.compare.command_line import cli
 from overlaybench.compare.figures.constructions import DRAWN
+from tests.compare.claims.test_claims_record import NOT_YET
 
 DOCS = Path(__file__).parents[3] / "docs"
 SCOPE = Scope(
@@ -169,6 +170,7 @@ def test_intervals_that_differ_in_a_number_are_curves_along_it() -> None:
     assert curves_of(()) is None
 
 
+@NOT_YET
 def test_the_ten_findings_that_matter_most_are_on_record(record: Mapping[str, ClaimOutcome]) -> None:
     assert len(FOREMOST) == 10
     missing = [(id_, subject) for id_, subject, _ in FOREMOST if finding_on(record, id_, subject) is None]
