@@ -56,7 +56,6 @@ def _laws(bench: Bench) -> Iterable[Finding]:
             own, "P3.F6", subject, "p_nodes", low, lambda one: at_most(one, 1), log=True, reading=reading
         )
     yield from _share_trends(rows, "P3.F6", "p_nodes", "dcbr-m", falls, "T_DCBR ÷ T_GMM falls with |V|")
-    yield _minute(rows)
 
 
 def _share_trends(
@@ -77,14 +76,6 @@ def _share_trends(
 def _log_ratio(rows: pd.DataFrame, measure: str, method: str, to: str = "") -> pd.Series:
     ratio = ratios(rows, measure, method)
     return pd.Series(np.log2(ratio / ratios(rows, measure, to) if to else ratio))
-
-
-def _minute(rows: pd.DataFrame) -> Finding:
-    """P3 §I: 8,000 nodes in less than a minute."""
-    own = chosen(rows[(rows["method"] == "dcbr-m") & (rows["p_nodes"] == rows["p_nodes"].max())])
-    interval = mean_of("seconds", own.groupby("instance")["cpu"].mean(), 60)
-    text = f"At most {own['cpu'].max():.1f} s for {own['p_nodes'].max():g} nodes, of this machine's processor."
-    return found(own, "P3.F6", "DCBR-M takes less than a minute (§I)", at_most(interval, 60), text, [interval])
 
 
 def _nodes(bench: Bench) -> Iterable[Finding]:

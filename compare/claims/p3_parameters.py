@@ -344,12 +344,6 @@ CLAIMS_P3_PARAMETERS: tuple[Claim, ...] = (
 )
 NOT_RUN_P3_FIGURES: tuple[NotRun, ...] = (
     NotRun(
-        "P3.I.3",
-        "GM-M runs out of 14 GB of memory at 8,000 nodes",
-        "P3 §I",
-        "it depends on the memory of the authors' Java objects and collector, which the paper does not give",
-    ),
-    NotRun(
         "P3.S6.2",
         "the original GM-M of 2009 would take longer still against DCBR-M",
         "P3 §VI",
