@@ -83,7 +83,7 @@ MATTERS: Mapping[str, str] = {
     "P4.F10": "Cheap core links do not make up for a poor assignment of users.",
     "P5.F14": "Under scarce uplinks the simple S1 can deliver more than SH when interests are sparse.",
     "P3.S4A.1": "Edges without contribution change what follows: GM-M and MinMax-ODA are two algorithms, not one.",
-    "P3.A3": "As printed an edge of highest contribution is taken even if it raises the degree: implement the correction.",
+    "P3.A3": "As printed edges are taken even if they raise the degree: implement the correction.",
     "P3.S4D.1": "Parts must also exchange which topics they have: without it they cover more topics than DCBR-M does.",
     "P3.F7": "Against a fast GM-M the division saves less time than published.",
     "P3.F10": "Choose DCBR-M over rings for a moderate gain in fan-out, not for a factor of 30.",
