@@ -74,7 +74,7 @@ def _small_graphs(quick: bool) -> Iterator[tuple[str, SteinerInstance]]:
     """SteinLib's graphs and random graphs of up to 14 nodes."""
     yield from ((name, graph) for name, graph in steiner_instances(quick) if name.startswith("SteinLib"))
     for seed in range(20 if quick else 150):
-        yield _random_graph(seed, nodes=8 + seed % 7, edges=12 + seed % 10, terminals=3 + seed % 4)
+        yield _random_graph(seed, nodes=8 + seed % 7, edges=14 + seed % 10, terminals=3 + seed % 4)
 
 
 def _spanning_trees(bench: Bench) -> Iterable[Finding]:

@@ -35,17 +35,9 @@ from overlaybench.instances.steiner.instance import SteinerInstance
 from tests.compare.claims.broken import verdicts
 
 Methods = Mapping[str, Method[Any, Any]]
-CLAIMS: Mapping[str, Claim] = {
-    claim.id: claim
-    for claims in (
-        p4.CLAIMS_P4,
-        p4_model.CLAIMS_P4_MODEL,
-        p4_mixing.CLAIMS_P4_MIXING,
-        p4_figures.CLAIMS_P4_FIGURES,
-        p4_costs.CLAIMS_P4_COSTS,
-    )
-    for claim in claims
-}
+MODULES = (p4, p4_model, p4_mixing, p4_figures, p4_costs)
+OWN = [one for module in MODULES for tuple_ in vars(module).values() if isinstance(tuple_, tuple) for one in tuple_]
+CLAIMS: Mapping[str, Claim] = {claim.id: claim for claim in OWN if isinstance(claim, Claim)}
 
 
 def with_answers(name: str, change: Callable[[Any, Any], Any], found: str = "") -> Methods:
