@@ -132,14 +132,14 @@ _GM_M: tuple[Any, ...] = tuple(("gm-m", {"ties": ties}) for ties in ("lowest", "
 
 
 def _growing(quick: bool) -> Experiment:
-    nodes, count = (100, 6) if quick else (1000, 6)
+    nodes, count = (100, 6) if quick else (1000, 5)
     recipes = tuple(
         recipe
         for law in LAWS
         for s in (_SUBSCRIPTIONS[:4] if quick else _SUBSCRIPTIONS)
         for recipe in grid("P3.L5", law, count, nodes=nodes, topics=1000, subscriptions=s)
     )
-    random = runs("minmax-tco", ("gm-m", {"ties": "random"}), repeats=1 if quick else 2)
+    random = runs("minmax-tco", ("gm-m", {"ties": "random"}), repeats=1)
     return Experiment(recipes, (runs("minmax-tco", *_GM_M), random))
 
 
@@ -154,7 +154,7 @@ def _maximum_degree(bench: Bench) -> Iterable[Finding]:
 
 
 def _conquering(quick: bool) -> Experiment:
-    nodes, count = (100, 6) if quick else (1000, 6)
+    nodes, count = (100, 6) if quick else (1000, 5)
     experiments = [
         Experiment(
             tuple(r for law in LAWS for r in grid(f"P3.L9.{s}", law, count, nodes=nodes, topics=1000, subscriptions=s)),

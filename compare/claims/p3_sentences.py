@@ -79,7 +79,7 @@ def _naive_grid(quick: bool) -> Experiment:
         for ties in TIES
         for method, options in (("gm-m", {}), *(("naive-dc", {"partitions": p}) for p in _NAIVE_PARTS))
     ]
-    recipes = p3_sized("P3.F2", 5 if quick else 6, nodes=400 if quick else 4000)
+    recipes = p3_sized("P3.F2", 5, nodes=400 if quick else 4000)
     return Experiment(recipes, (runs("minmax-tco", *methods, time_limit=600.0),))
 
 
@@ -140,7 +140,7 @@ def _increases(
 
 def _equal_grid(bench: Bench) -> Iterable[Finding]:
     """Work of GM-M on two parts: equal ones against 1 : 3 and 1 : 9, counted by Algorithms 3 to 6."""
-    shape = {"nodes": 200 if bench.quick else 1000, "topics": 100}
+    shape = {"nodes": 100 if bench.quick else 1000, "topics": 100}
     count = 2 if bench.quick else 5
     instances = [recipe.make() for law in LAWS for recipe in p3_default("P3.S4B.1", law, count, **shape)]
     ratios: dict[int, list[float]] = {4: [], 10: []}
