@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -161,12 +162,23 @@ def _rings(bench: Bench) -> Iterable[Finding]:
         subject = f"RingPT's maximum degree ≈ 30 × DCBR-M's: order {order}"
         used = pd.concat([of_order, own])
         yield found(used, "P3.F10", subject, verdict, text + differ, intervals, reading=reading)
+    yield _as_a_tree(rings)
     yield _possible_factor(own)
     verdict, differ, intervals = by_rule(own, _excess, lambda one: at_most(one, 1.22))
     text = (
         f"D_DCBR − D_GMM {', '.join(f'{one.mean:.2f}' for one in intervals)} under the rules; published 1.22.{differ}"
     )
     yield found(own, "P3.F10", "D_DCBR − D_GMM is 1.22 or less", verdict, text, intervals)
+
+
+def _as_a_tree(rings: pd.DataFrame) -> Finding:
+    """§VI.G: rings have the average degree of trees, |V_t| edges against |V_t| − 1 for each topic."""
+    edges = [json.loads(text)["ring_edges"] for text in rings["counters"]]
+    more = edges / (rings["subscriptions"] - rings["topics"])
+    ratio = mean_of("edges of the rings ÷ edges of trees", more.groupby(rings["instance"]).mean(), 1)
+    text = f"Rings have {ratio.mean - 1:.2%} more edges than a tree for each topic, shared edges counted for each."
+    verdict = within(ratio, 1, 1.01)
+    return found(rings, "P3.F10", "rings have the average degree of trees", verdict, text, [ratio], reading="within 1%")
 
 
 def _factor(rows: pd.DataFrame, rule: str) -> Interval:
