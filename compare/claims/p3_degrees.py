@@ -71,22 +71,23 @@ def _representative_degrees(bench: Bench) -> Iterable[Finding]:
     for seed, instance in enumerate(instances):
         whole = _lower_bound(bench, instance)
         sums: dict[int, list[float]] = {coverage: [] for coverage in near}
-        for eta, parts, coverage in product(_ETAS, _PARTS[1:], near):
+        for case, (eta, parts, coverage) in enumerate(product(_ETAS, _PARTS[1:], near)):
+            ties = TIES[(case + seed) % len(TIES)]
             light = np.flatnonzero(np.diff(instance.node_offsets) <= eta).astype(np.int32)
             shuffled = random_order(light, seed)
-            division = divide(instance, shuffled, min(parts, len(light)), coverage, tie_order("lowest", 0))
+            division = divide(instance, shuffled, min(parts, len(light)), coverage, tie_order(ties, seed))
             core = restricted(instance, division.combined)
             optimum = _lower_bound(bench, core)
             sums[coverage].append(optimum / whole)
             if coverage > max(_COVERAGES):
                 continue
-            options = {"eta": eta, "partitions": parts, "coverage": coverage, "seed": seed}
-            degree = bench.run("dcbr-m", instance, "minmax-tco", **options).value or math.inf
+            options = {"eta": eta, "partitions": parts, "coverage": coverage, "ties": ties}
+            degree = bench.run("dcbr-m", instance, "minmax-tco", seed=seed, **options).value or math.inf
             shares.append(degree / (eta + optimum * math.log(core.num_nodes * core.num_topics)))
         for coverage, found in sums.items():
             near[coverage].append(float(np.mean(found)))
     sizes: dict[str, Any] = {"η": _ETAS, "p": _PARTS[1:]}
-    scope = scope_over(instances, ("lowest",), reading=LOG, sizes={**sizes, "λ": _COVERAGES})
+    scope = scope_over(instances, TIES, reading=LOG, sizes={**sizes, "λ": _COVERAGES})
     text = (
         f"D_DCBR is at most {max(shares):.3f} of η + D_OPT(BR) · ln(|BR||T|) in all {len(shares)} runs; D_OPT(BR) is "
         "proven for the instance on bulk nodes and representatives."
@@ -100,7 +101,7 @@ def _representative_degrees(bench: Bench) -> Iterable[Finding]:
     verdict = at_most(Interval("", *_distance(last), last.samples), 0.05)
     text = "With λ of the size of a part the two optima are equal on average: within 0.05 of 1 counts as equal."
     scope = scope_over(
-        instances, ("lowest",), reading="λ of 30, at least the size of a part", sizes={**sizes, "λ": tuple(near)}
+        instances, TIES, reading="λ of 30, at least the size of a part", sizes={**sizes, "λ": tuple(near)}
     )
     subject = "D_OPT(BR) ≈ D_OPT(V) for large λ"
     yield Finding(subject, verdict, text, bench.done, scope=scope, intervals=intervals)
@@ -118,6 +119,7 @@ def _neighbour_grid(quick: bool) -> Experiment:
         recipe for law in LAWS for recipe in p3_default("P3.E12", law, 2 if quick else 10, nodes=400, topics=100)
     )
     methods = [("dcbr-m", {"partitions": p, "coverage": c}) for p in (2, 5, 10, 40) for c in (1, 3)]
+    methods += [("dcbr-m", {"partitions": 10, "coverage": 3, "ties": ties}) for ties in TIES[1:]]
     whole = [("dcb-m", {"partitions": p}) for p in (2, 10)]
     return Experiment(recipes, (runs("minmax-tco", *methods, *whole),))
 
