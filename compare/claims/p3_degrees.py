@@ -118,7 +118,7 @@ def _neighbour_grid(quick: bool) -> Experiment:
     recipes = tuple(
         recipe for law in LAWS for recipe in p3_default("P3.E12", law, 2 if quick else 10, nodes=400, topics=100)
     )
-    methods = [("dcbr-m", {"partitions": p, "coverage": c}) for p in (2, 5, 10, 40) for c in (1, 3)]
+    methods: list[Any] = [("dcbr-m", {"partitions": p, "coverage": c}) for p in (2, 5, 10, 40) for c in (1, 3)]
     methods += [("dcbr-m", {"partitions": 10, "coverage": 3, "ties": ties}) for ties in TIES[1:]]
     whole = [("dcb-m", {"partitions": p}) for p in (2, 10)]
     return Experiment(recipes, (runs("minmax-tco", *methods, *whole),))
