@@ -24,7 +24,7 @@ from .evidence import mean_of, share_of
 from .worst_metric import spanning_price, steiner_price, worst_metric
 
 STEINLIB = Path(__file__).parents[3] / "shared" / "data" / "steinlib"
-_EXACT_SECONDS = 60.0
+_EXACT_SECONDS = 300.0
 _ROUNDING = 1e-9
 
 
