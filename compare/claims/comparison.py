@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from textwrap import shorten
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -17,7 +19,7 @@ from .page_paper import compared, figure_of
 
 _AT = re.compile(r"(?:[,;]? *\bat\b)? *(?P<symbol>[^\s=,;]+) ?= ?(?P<value>-?\d+(?:\.\d+)?)(?![\w.])")
 _MOST, _ROW, _CURVES, _MARGIN, _WIDTH = 40, 0.155, 1.7, 0.55, 5.6
-_LOG = 20
+_LOG, _TITLE, _BYTES = 20, 78, 60_000
 _PUBLISHED: Mapping[str, Any] = {"color": INK, "linestyle": "", "marker": "D", "markersize": 4, "fillstyle": "none"}
 _OURS: Mapping[str, Any] = {"color": TOPIC_COLOURS[0], "linestyle": "", "marker": "o", "markersize": 3}
 
@@ -28,11 +30,15 @@ def comparison_drawings(id_: str, findings: Iterable[Finding]) -> list[Drawing]:
     """One figure, with a panel for each finding that has a published number; none if no finding has.
 
     Intervals that differ in a number only (``RingPT ÷ GM at |V| = 1000``) are points of a curve along it, others are
-    rows. Whiskers are 95% intervals.
+    rows. Whiskers are 95% intervals. The last findings are left out of a file of more than 60 kB: tables have them all.
     """
     chosen = [(finding, curves_of(finding.intervals)) for finding in compared(findings)]
-    if not chosen:
-        return []
+    while chosen and len((drawn := _drawn(id_, chosen)).svg_file) > _BYTES and len(chosen) > 1:
+        chosen.pop()
+    return [drawn] if chosen else []
+
+
+def _drawn(id_: str, chosen: Sequence[tuple[Finding, tuple[str, Curves] | None]]) -> Drawing:
     heights = [_CURVES if along else _ROW * (_rows(finding) + 1) for finding, along in chosen]
     heights = [height + _MARGIN for height in heights]
     with styled():
@@ -44,10 +50,13 @@ def comparison_drawings(id_: str, findings: Iterable[Finding]) -> list[Drawing]:
                 _draw_curves(axes, *along)
             else:
                 _draw_rows(axes, [one for one in finding.intervals if one.claimed is not None][:_MOST])
-            axes.set_title(f"{finding.subject}: {finding.verdict}")
+            # Right-aligned, so that a long title extends over the labels of the rows.
+            axes.set_title(shorten(f"{finding.subject}: {finding.verdict}", _TITLE, placeholder=" …"), loc="right")
         handles = [Line2D([], [], label="published", **_PUBLISHED), Line2D([], [], label="ours, 95% interval", **_OURS)]
         page.legend(handles=handles, loc="outside lower center", ncols=2)
-        return [drawing(page, figure_of(id_), f"{id_}: published numbers and ours.")]
+        found = drawing(page, figure_of(id_), f"{id_}: published numbers and ours.")
+    svg = re.sub(rb"(\d\.\d\d)\d+", rb"\1", found.svg_file)
+    return replace(found, files={**found.files, "svg": svg})
 
 
 def curves_of(intervals: Sequence[Interval]) -> tuple[str, Curves] | None:
@@ -90,7 +99,7 @@ def _draw_curves(axes: Axes, symbol: str, curves: Curves) -> None:
 
 def _draw_rows(axes: Axes, intervals: Sequence[Interval]) -> None:
     at = list(range(len(intervals)))
-    axes.errorbar([one.mean for one in intervals], at, xerr=_whiskers(intervals), capsize=2, elinewidth=0.8, **_OURS)
+    axes.errorbar([one.mean for one in intervals], at, xerr=_whiskers(intervals), elinewidth=1, **_OURS)
     axes.plot([float(one.claimed or 0) for one in intervals], at, **_PUBLISHED)
     axes.set_yticks(at, [one.of for one in intervals])
     axes.set_ylim(len(intervals) - 0.5, -0.5)
