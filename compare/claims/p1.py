@@ -135,7 +135,7 @@ def solved_instances(quick: bool, family: str) -> Experiment:
     """At least 200 random instances of P1's three laws, small enough to be solved or nearly so: up to 60 nodes."""
     shapes = [(20, 15, 5, 35), (30, 15, 5, 35)]
     if not quick:
-        shapes = [(20, 15, 5, 100), (30, 15, 5, 100), (40, 15, 5, 50), (60, 15, 5, 25), (60, 20, 3, 25)]
+        shapes = [(20, 15, 5, 35), (30, 15, 5, 35), (40, 15, 5, 20), (60, 15, 5, 10), (60, 20, 3, 10)]
     recipes = tuple(
         recipe
         for law in LAWS

@@ -94,7 +94,7 @@ def _ring(bench: Bench) -> Iterable[Finding]:
             if verdict is not Verdict.HOLDS and at_least_2 is Verdict.HOLDS:
                 verdict = Verdict.ORDER
             name = f"{law}, rings by {order}"
-            text = f"RingPT ÷ GM, published about 3: {range_of(found)}, growing with |V|.{differ}"
+            text = f"RingPT ÷ GM, published about 3: {range_of(found)}.{differ}"
             reading = f"{_ROUGHLY}; order holds: at least 2 everywhere. Rings by {order}; |T| is not named in Figure 4a"
             claimed = {**SIZES_P1["P1.F4a"], "law": (law,)}
             yield finding_at(rows, claimed, name, verdict, text, in_all(found), reading=reading)

@@ -63,7 +63,7 @@ def p1_f4b(quick: bool) -> Experiment:
     The paper does not name |V|.
     """
     recipes = p1_instances(
-        "P1.F4b", 4 if quick else 10, nodes=(1000,), topics=(100, 150, 200) if quick else range(100, 201, 25),
+        "P1.F4b", 4 if quick else 6, nodes=(1000,), topics=(100, 150, 200) if quick else range(100, 201, 25),
         sizes=(10, 20),
     )  # fmt: skip
     if not quick:
@@ -75,7 +75,7 @@ def p1_sizes(family: str) -> Callable[[bool], Experiment]:
     """P1 §8, other numbers of topics a node than 10: the paper names 20 and reports no others."""
 
     def experiment(quick: bool) -> Experiment:
-        nodes, sizes = ((500, 1000), (5, 20)) if quick else ((1000, 2000, 4000), (5, 15, 20, 30))
+        nodes, sizes = ((500, 1000), (5, 20)) if quick else ((1000, 2000, 4000), (5, 20, 30))
         return Experiment(p1_instances(family, 4, nodes=nodes, sizes=sizes), (*every_tie(quick), _RINGS))
 
     return experiment
