@@ -182,7 +182,9 @@ def _set_sizes(bench: Bench) -> Iterable[Finding]:
             for (law, p), own in points
         )
         verdict = all_of(at_least(one, 3.0) for one in intervals)
-        scope = scope_of(some, reading="several times: at least 3", symbols={**_SYMBOLS, "coverage": "λ"})
+        scope = scope_of(
+            some, {"|V|": (4000,)}, reading="several times: at least 3", symbols={**_SYMBOLS, "coverage": "λ"}
+        )
         means = [one.mean for one in intervals]
         text = f"Lightweight nodes ÷ representatives: {min(means):.1f} to {max(means):.1f}."
         yield Finding(f"rep-sets, λ = {coverage}", verdict, text, len(some), scope=scope, intervals=intervals)
