@@ -71,20 +71,21 @@ def test_the_version_of_a_claim_is_that_of_its_own_file_and_what_it_imports() ->
 
 @pytest.mark.slow
 @pytest.mark.spark
+@pytest.mark.timeout(900)
 def test_claims_that_were_killed_during_a_grid_repeat_no_run(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "overlaybench.compare", "claims", "P2.F3", "--quick", "--out", str(tmp_path)]
+    command = [sys.executable, "-m", "overlaybench.compare", "claims", "P5.T2", "--quick", "--out", str(tmp_path)]
     command += ["--master", "local[1]"]
     first = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while len(Store(tmp_path).done()) < 5 and first.poll() is None:
+    while len(Store(tmp_path).done()) < 3 and first.poll() is None:
         time.sleep(0.05)
     first.send_signal(signal.SIGKILL)
     assert first.wait(60) == -signal.SIGKILL
     before = stored(tmp_path)
-    subprocess.run(command, check=True, capture_output=True, timeout=500)
+    subprocess.run(command, check=True, capture_output=True, timeout=800)
     after = stored(tmp_path)
-    assert len(after) > len(before) >= 5
+    assert len(after) > len(before) >= 3
     assert {key: after[key] for key in before} == before
-    assert [one.id for one in outcomes_in(tmp_path / "claims.json")] == ["P2.F3"]
+    assert [one.id for one in outcomes_in(tmp_path / "claims.json")] == ["P5.T2"]
 
 
 def stored(folder: Path) -> dict[str, str]:
