@@ -40,7 +40,7 @@ def covering(quick: bool, figure: str) -> Experiment:
     recipes = tuple(
         recipe
         for fanout in ((5, 10, 25) if quick else COVERING_FANOUTS)
-        for recipe in _grid(figure, COVERING, 2 if quick else 10, fanout=fanout, publications=7200)
+        for recipe in _grid(figure, COVERING, 2 if quick else 5, fanout=fanout, publications=7200)
     )
     return Experiment(recipes, (runs("soft-links", "s2"),))
 
@@ -51,7 +51,7 @@ def saturated(quick: bool, figure: str) -> Experiment:
         recipe
         for data in (SPARSE, DENSE)
         for fanout in FANOUTS
-        for recipe in _grid(figure, data, 3 if quick else 10, publications=6000, rate=SATURATED, fanout=fanout)
+        for recipe in _grid(figure, data, 3 if quick else 6, publications=6000, rate=SATURATED, fanout=fanout)
     )
     return Experiment(recipes, (_timed(*UNCAPPED, service=SERVICE, periods=1 if quick else 12),))
 
@@ -72,7 +72,7 @@ def matching_times(quick: bool, figure: str) -> Experiment:
     recipes = tuple(
         recipe
         for data in (SPARSE, DENSE)
-        for recipe in _grid(figure, data, 2 if quick else 10, publications=6000, rate=SATURATED)
+        for recipe in _grid(figure, data, 2 if quick else 6, publications=6000, rate=SATURATED)
     )
     return Experiment(recipes, tuple(_timed(*UNCAPPED, service=each) for each in SERVICES))
 
@@ -133,7 +133,7 @@ def other_caps(quick: bool, figure: str) -> Experiment:
         recipe
         for data in (SPARSE, DENSE)
         for cap in CAPS
-        for recipe in _grid(figure, data, 3 if quick else 10, publications=7200, rate=7200, uplink=cap)
+        for recipe in _grid(figure, data, 3 if quick else 6, publications=7200, rate=7200, uplink=cap)
     )
     return Experiment(recipes, (_timed("s1", "s2", "sh", service=500),))
 
@@ -152,7 +152,7 @@ def copies(quick: bool, figure: str, *fanouts: int) -> Experiment:
         recipe
         for data in (SPARSE, DENSE)
         for fanout in fanouts or (35,)
-        for recipe in _grid(figure, data, 3 if quick else 10, publications=3600, fanout=fanout)
+        for recipe in _grid(figure, data, 3 if quick else 6, publications=3600, fanout=fanout)
     )
     printed = (("s2", {"load_factor": "min"}),) if fanouts else ()
     return Experiment(recipes, (runs("soft-links", *UNCAPPED, *printed),))
