@@ -160,10 +160,11 @@ def run_claims(
     BadInput
         If the folder holds another study.
     """
+    # Before the runs: code that changes meanwhile is not the code that judges.
+    versions = {claim.id: version_of_claim(claim) for claim in claims}
     experiments = {claim.id: experiment for claim in claims if (experiment := claim.experiment(quick)) is not None}
     store = run_grids(list(experiments.values()), quick, folder, master)
     judged = {(one.id, one.quick, one.version): one for one in outcomes_in(folder / "claims.json")}
-    versions = {claim.id: version_of_claim(claim) for claim in claims}
     for claim in claims:
         if (version := versions[claim.id]) and (known := judged.get((claim.id, quick, version))) is not None:
             yield known
