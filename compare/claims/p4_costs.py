@@ -38,7 +38,7 @@ def _growth_grid(quick: bool) -> Experiment:
         recipe
         for metric in METRICS
         for users in ((250, 500, 1000) if quick else (1000, 2000, 4000))
-        for recipe in grid(_FIXED_BROKERS, "content", 5 if quick else 20, users=users, brokers=10, metric=metric)
+        for recipe in grid(_FIXED_BROKERS, "content", 5 if quick else 10, users=users, brokers=10, metric=metric)
     )
     random = (runs("content-mst", BASELINE),)
     return together([Experiment(sizes(quick).recipes, random), Experiment(own, random)])
