@@ -96,8 +96,6 @@ def from_point_to_point(
 def _compared(found: Mapping[str, Sequence[tuple[Interval, Verdict]]]) -> Comparison:
     by_rule = {rule: all_of(verdict for _, verdict in pairs) for rule, pairs in found.items()}
     verdict, note = over_ties(by_rule)
-    if verdict is Verdict.SOME_TIES and Verdict.REFUTED not in by_rule.values():
-        verdict = Verdict.OPEN
     return Comparison(verdict, note, tuple(interval for pairs in found.values() for interval, _ in pairs))
 
 

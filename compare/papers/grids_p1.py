@@ -87,10 +87,10 @@ GRIDS_P1: Mapping[str, Callable[[bool], Experiment]] = {
     "P1.F4a": p1_nodes("P1.F4a", rings=True),
     "P1.F4b": p1_f4b,
 }
-_OF_8: Sizes = {"law": LAWS, "|V|": NODES, "|T|": TOPICS, "|T_v|": (10,)}
+_OF_8: Sizes = {"law": LAWS, "|V|": (1000, 10_000), "|T|": TOPICS, "|T_v|": (10,)}
 SIZES_P1: Mapping[str, Sizes] = {
     "P1.F2": _OF_8,
     "P1.F3": _OF_8,
-    "P1.F4a": {**_OF_8, "law": ("zipf",)},
+    "P1.F4a": {"law": ("zipf",), "|V|": (1000, 10_000), "|T_v|": (10,)},
     "P1.F4b": {"law": ("zipf",), "|T|": TOPICS, "|T_v|": (10, 20)},
 }
