@@ -22,12 +22,19 @@ from .p5_networks import (
     near_published,
     of_data,
     order_or_numbers,
+    ranked,
     shown,
 )
 
-_MORE, _NEAR, _FULL = 1.15, 0.1, 0.99
-_PUBLISHED_BARS = {"s1": 234.0, "s2": 209.0, "sh": 238.0}
-_PUBLISHED_HOPS = {"s1": 5.93, "s2": 3.38, "sh": 5.80}
+_MORE, _NEAR, _FULL, _SLIGHTLY = 1.15, 0.1, 0.99, 0.1
+_BARS = {
+    "238 is SH's": {"s1": 234.0, "s2": 209.0, "sh": 238.0},
+    "238 is S1's": {"s1": 238.0, "s2": 209.0, "sh": 234.0},
+}
+_HOPS = {
+    "5.93 is S1's": {"s1": 5.93, "s2": 3.38, "sh": 5.80},
+    "5.93 is SH's": {"s1": 5.80, "s2": 3.38, "sh": 5.93},
+}
 _USUAL = 80
 _SERVICE = f"{SERVICE / 1000:g} ms a match; the paper gives no matching time"
 _MINUTES_OF_FIGURE = 10
@@ -66,6 +73,21 @@ def _throughput(bench: Bench, figure: str) -> Iterable[Finding]:
         )
         intervals = list(dict.fromkeys(one for each in grown.values() for one in each))
         yield finding(bench, figure, f"grow with fanout, {name}", wider, text, intervals, rows=rows, reading=_SERVICE)
+        yield _shorter(bench, figure, name, rows, fanouts)
+
+
+def _shorter(bench: Bench, figure: str, name: str, rows: pd.DataFrame, fanouts: list[int]) -> Finding:
+    """Whether paths of S1 and S2 are shorter at the largest fanout than at the smallest."""
+    hops = by_network(rows, "average_hops", "p_fanout", "method")
+    falls = [
+        mean_of(f"hops of {s.upper()}, fanout {low} − {wide}", hops[low, s] - hops[wide, s], together=2)
+        for low, wide in [(fanouts[0], fanouts[-1])]
+        for s in ("s1", "s2")
+    ]
+    listed = "; ".join(f"{each}: {shown({s: float(hops[each, s].mean()) for s in ('s1', 's2')})}" for each in fanouts)
+    text = f"Mean hops to a delivery by fanout: {listed}."
+    subject = f"paths shorten with fanout, {name}"
+    return finding(bench, figure, subject, all_of(map(above_zero, falls)), text, falls, rows=rows)
 
 
 def _matching_times(bench: Bench) -> Iterable[Finding]:
@@ -91,11 +113,12 @@ def _matching_times(bench: Bench) -> Iterable[Finding]:
             reading=f"within {100 * _NEAR:.0f} points of 115% counts as the same",
         )
     lowest, highest = (pick(largest.values(), key=lambda one: one.mean) for pick in (min, max))
+    reached = all_of((at_most(lowest, _MORE), at_least(highest, _MORE)))
     yield finding(
         bench,
         "P5.F13.times",
         "some matching time gives 115%",
-        all_of((at_most(lowest, _MORE), at_least(highest, _MORE))),
+        Verdict.OPEN if reached is Verdict.REFUTED else reached,
         "Largest rise by ms a match: "
         + ", ".join(f"{one.mean:+.0%} at {service / 1000:g}" for service, one in largest.items())
         + ".",
@@ -140,15 +163,17 @@ def _hybrid_saturated(bench: Bench) -> Iterable[Finding]:
         for name, own in of_data(capped):
             table = by_network(own, "queued", "method")
             ratio = mean_of("S2 ÷ SH − 1", table["s2"] / table["sh"] - 1)
+            slightly = within(ratio, 0.0, _SLIGHTLY)
             yield finding(
                 bench,
                 "P5.F13.hybrid",
                 f"S2 delivers more than SH, {name}, uplinks of {cap} a second",
-                above_zero(ratio),
+                order_or_numbers(above_zero(ratio), slightly),
                 f"Thousand deliveries: {shown({s: float(table[s].mean()) for s in ('s1', 's2', 'sh')})}.",
                 [ratio],
                 rows=own,
-                reading="saturated uplinks, 0.5 ms a match: without caps SH is S2 and the sentence has no content",
+                reading=f"slightly is up to {_SLIGHTLY:.0%}; saturated uplinks, 0.5 ms a match: without caps SH is S2 "
+                "and the sentence has no content",
             )
 
 
@@ -198,9 +223,8 @@ def _as_on_planetlab(shares: pd.DataFrame, in_full: bool, together: int) -> Judg
 
 
 def _some(verdicts: Iterable[Verdict]) -> Verdict:
-    """``holds`` if one of them does, refuted if all are."""
-    found = set(verdicts)
-    return next(one for one in (Verdict.HOLDS, Verdict.OPEN, Verdict.REFUTED) if one in found)
+    """``holds`` if one of them does, otherwise open: values that were not tried may do."""
+    return Verdict.HOLDS if Verdict.HOLDS in set(verdicts) else Verdict.OPEN
 
 
 def _listed(caps: list[int]) -> str:
@@ -215,42 +239,38 @@ def _letter(bench: Bench) -> Iterable[Finding]:
         bench, "P5.F14", usual, "", f"an uplink busy for {_USUAL}% of the previous second makes SH save it"
     )
     delivered, hops = by_network(usual, "queued", "method"), by_network(usual, "queued_hops", "method")
-    minutes = float(usual["duration"].iloc[0]) / 60
-    bars = [
-        mean_of(
-            f"thousand deliveries in ten minutes, {s.upper()}",
-            delivered[s] * _MINUTES_OF_FIGURE / minutes,
-            published,
-            together=3,
+    tenfold = delivered * (_MINUTES_OF_FIGURE * 60 / float(usual["duration"].iloc[0]))
+    for which, published in _BARS.items():
+        bars = [
+            mean_of(f"thousand deliveries in ten minutes, {s.upper()}", tenfold[s], bar, together=3)
+            for s, bar in published.items()
+        ]
+        yield finding(
+            bench,
+            "P5.F14",
+            f"deliveries, if {which}",
+            near_published(bars, _NEAR, relative=True),
+            "The published bars are a third of what the publications of ten minutes match; they fit three to four "
+            "minutes.",
+            bars,
+            rows=usual,
+            reading=f"{which}; ten minutes of traffic; within {_NEAR:.0%} counts as the same",
         )
-        for s, published in _PUBLISHED_BARS.items()
-    ]
-    yield finding(
-        bench,
-        "P5.F14",
-        "deliveries",
-        near_published(bars, _NEAR, relative=True),
-        "The published bars are a third of what the publications of ten minutes match; they fit three to four minutes.",
-        bars,
-        rows=usual,
-        reading=f"ten minutes of traffic; within {_NEAR:.0%} counts as the same",
-    )
-    own = [mean_of(f"hops of {s.upper()}", hops[s], published, together=3) for s, published in _PUBLISHED_HOPS.items()]
-    order = all_of(
-        at_least(mean_of(f"hops, {more} − {less}", hops[more] - hops[less], together=2), 0)
-        for more, less in (("s1", "sh"), ("sh", "s2"))
-    )
-    yield finding(
-        bench,
-        "P5.F14",
-        "hop counts",
-        order_or_numbers(order, near_published(own, _NEAR, relative=True)),
-        f"Mean hops {shown({s: float(hops[s].mean()) for s in _PUBLISHED_HOPS})}; published 5.93, 3.38, 5.80: there SH "
-        "used S1 nearly everywhere, here only where an uplink is busy.",
-        own,
-        rows=usual,
-        reading=f"within {_NEAR:.0%} counts as the same",
-    )
+    for which, published in _HOPS.items():
+        own = [mean_of(f"hops of {s.upper()}", hops[s], number, together=3) for s, number in published.items()]
+        falling = sorted(published, key=lambda s: -published[s])
+        order, differences = ranked(hops, falling, "hops", together=2)
+        yield finding(
+            bench,
+            "P5.F14",
+            f"hop counts, if {which}",
+            order_or_numbers(order, near_published(own, _NEAR, relative=True)),
+            f"Mean hops {shown({s: float(hops[s].mean()) for s in published})}; published {shown(published)}: there SH "
+            "used S1 nearly everywhere, here only where an uplink is busy.",
+            [*own, *differences],
+            rows=usual,
+            reading=f"{which}; within {_NEAR:.0%} counts as the same",
+        )
     for percent in THRESHOLDS:
         earlier = pd.concat([rows[thresholds == percent], usual[usual["method"] != "sh"]])
         text = f"an uplink busy for {percent}% of the previous second makes SH save it"
@@ -271,10 +291,11 @@ def _against(bench: Bench, figure: str, rows: pd.DataFrame, where: str, reading:
         f"Thousand deliveries {shown({s: float(table[s].mean()) for s in ('s1', 's2', 'sh')})}, mean hops "
         f"{shown({s: float(hops[s].mean()) for s in ('s1', 's2', 'sh')})}."
     )
-    for other in ("s2", "s1"):
-        ratio = mean_of(f"SH ÷ {other.upper()} − 1", table["sh"] / table[other] - 1, together=2)
-        subject = f"SH delivers more than {other.upper()}{where}"
-        yield finding(bench, figure, subject, above_zero(ratio), text, [ratio], rows=rows, reading=reading)
+    for more, less, which in (("sh", "s2", ""), *zip(("sh", "s1"), ("s1", "sh"), _BARS, strict=True)):
+        ratio = mean_of(f"{more.upper()} ÷ {less.upper()} − 1", table[more] / table[less] - 1, together=2)
+        subject = f"{more.upper()} delivers more than {less.upper()}{where}"
+        named = "; ".join(filter(None, (reading, which)))
+        yield finding(bench, figure, subject, above_zero(ratio), text, [ratio], rows=rows, reading=named)
 
 
 CLAIMS_P5_LOADS: tuple[Claim, ...] = (
@@ -320,10 +341,17 @@ CLAIMS_P5_LOADS: tuple[Claim, ...] = (
         _planetlab,
         partial(grids_p5.planetlab, figure="P5.F13c"),
     ),
-    Claim("P5.F14", "under capped uplinks SH delivers more than S1 and S2", "P5 Fig. 14", _letter, GRIDS_P5["P5.F14"]),
+    Claim(
+        "P5.F14",
+        "under capped uplinks SH delivers more than S2; the bars 234 and 238 are S1's and SH's in an order that the "
+        "text does not give",
+        "P5 Fig. 14",
+        _letter,
+        GRIDS_P5["P5.F14"],
+    ),
     Claim(
         "P5.F14.others",
-        "SH delivers more than S1 and S2 under other caps and data",
+        "SH delivers more than S2 under other caps and data; SH or S1 delivers most",
         "P5 §7, on Fig. 14",
         _others,
         partial(grids_p5.other_caps, figure="P5.F14.others"),

@@ -24,6 +24,9 @@ _SYMBOLS = {
     "p_uplink": "uplink",
     "service": "µs a match",
 }
+_MODEL = "one balanced tree of degree 3; links chosen on the publications that are counted"
+_UNIT = "3,600 publications a minute; §7 prints a second, see P5.S7.3"
+_LOW_RATE = ("P5.T2", "P5.F9", "P5.F10", "P5.F11")
 
 
 def by_network(rows: pd.DataFrame, measure: str, *by: str) -> pd.DataFrame:
@@ -69,8 +72,10 @@ def near_published(intervals: Iterable[Interval], margin: float, *, relative: bo
 
 
 def order_or_numbers(ranking: Verdict, numbers: Verdict) -> Verdict:
-    """``order holds`` where the ranking holds and the numbers do not."""
-    return Verdict.ORDER if ranking is Verdict.HOLDS and numbers is not Verdict.HOLDS else ranking
+    """``order holds`` where the ranking holds and the numbers are refuted; open here if they are."""
+    if ranking is not Verdict.HOLDS:
+        return ranking
+    return Verdict.ORDER if numbers is Verdict.REFUTED else numbers
 
 
 def finding(
@@ -84,9 +89,13 @@ def finding(
     rows: pd.DataFrame | None = None,
     reading: str = "",
 ) -> Finding:
-    """A finding from the runs of a grid, or from some of them."""
+    """A finding from the runs of a grid, or from some of them; its reading says what the networks have in common."""
     own = bench.rows if rows is None else rows
     options = [json.loads(text) for text in own["options"]]
+    periods = max(given.get("periods", 1) for given in options)
+    repeated = f"a short trace repeated up to {periods} times" if periods > 1 else ""
+    unit = _UNIT if figure in _LOW_RATE else ""
+    reading = "; ".join(filter(None, (reading, _MODEL, repeated, unit)))
     sized = own.assign(minutes=minutes(own), service=[given.get("service") for given in options])
     scope = scope_of(sized, SIZES.get(figure), reading=reading, symbols=_SYMBOLS)
     return Finding(subject, verdict, evidence, len(own), scope=scope, intervals=intervals)

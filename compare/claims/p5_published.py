@@ -12,7 +12,9 @@ from .claim import Claim, Finding, NotRun, Scope, verdict_of
 from .evidence import at_most, mean_of
 
 PUBLISHED_DELIVERIES = {"sparse": 348, "dense": 1034}
-_SECONDS, _A_POINT, _NEAR, _CONGESTED = 600, 0.01, 0.06, 0.02
+_SECONDS, _A_POINT, _NEAR, _CONGESTED = 600, 0.01, 0.03, 0.02
+_BROKERS, _MATCHED = 120, 0.53
+_YIELD = 77
 _MESSAGES_SYSTEM = "needs brokers that learn by messages, to be judged when that system exists"
 _THEIR_MACHINE = "a time of the authors' Java system on their machines; ours is another implementation"
 
@@ -38,13 +40,19 @@ def _published(bench: Bench) -> Iterable[Finding]:
     ratios = [PUBLISHED_TRAFFIC[s] * _SECONDS / messages[s] for s in STRATEGIES]
     text = f"Rates of Fig. 11 over ten minutes are {min(ratios):.3f} to {max(ratios):.3f} of the messages of Table 2."
     fit = all(abs(ratio - 1) <= _NEAR for ratio in ratios)
-    yield Finding("Fig. 11 has the messages of Table 2", verdict_of(fit), text, len(ratios), scope=scope)
-    saved = 1 - PUBLISHED_DELAYS["s2"] / PUBLISHED_DELAYS["s0"]
-    text = (
-        f"14.0 ms to 9.3 ms is {saved:.1%} less; 14.0 ms is {1 / (1 - saved) - 1:.1%} more than 9.3 ms, which may be "
-        "meant."
-    )
-    yield Finding("delays improve by up to 50%", verdict_of(abs(saved - 0.5) < _A_POINT), text, 4, scope=scope)
+    near = Scope(samples=1, reading=f"{scope.reading}; within {_NEAR:.0%} counts as the same")
+    yield Finding("Fig. 11 has the messages of Table 2", verdict_of(fit), text, len(ratios), scope=near)
+    yields = {s: max(row[STRATEGIES.index(s)] for _, row in PUBLISHED.values()) for s in ("s2", "sh")}
+    text = f"Table 2 has {yields['s2']}% for S2; {yields['sh']}% is SH's."
+    yield Finding("S2's yield is up to 77%", verdict_of(yields["s2"] == _YIELD), text, 2, scope=scope)
+    ratio = PUBLISHED_DELAYS["s2"] / PUBLISHED_DELAYS["s0"]
+    for improved, meant, text in (
+        (1 - ratio, "as a fall of the mean", f"14.0 ms to 9.3 ms is {1 - ratio:.1%} less."),
+        (1 / ratio - 1, "as S0's mean over S2's", f"14.0 ms is {1 / ratio - 1:.1%} more than 9.3 ms."),
+    ):
+        read = Scope(samples=1, reading=f"{scope.reading}; {meant}")
+        verdict = verdict_of(abs(improved - 0.5) < _A_POINT)
+        yield Finding(f"delays improve by up to 50%, {meant}", verdict, text, 4, scope=read)
     less = 1 - PUBLISHED_TRAFFIC["s2"] / PUBLISHED_TRAFFIC["s0"]
     text = f"3,400 to 2,200 messages a second is {less:.1%} less."
     yield Finding("traffic improves by up to 35%", verdict_of(abs(less - 0.35) < _A_POINT), text, 4, scope=scope)
@@ -60,13 +68,12 @@ def _rate(bench: Bench) -> Iterable[Finding]:
             result = bench.run("s0", network, "soft-links", service=1000)
             runs.append(1 - float(result.counters["queued_deliveries"]) / network.num_deliveries)
         shares[unit] = mean_of(f"share not delivered in time, 3,600 a {unit}", runs)
-    published = 1000 * PUBLISHED_DELIVERIES["dense"]
-    for unit, publications in (("second", 3600 * _SECONDS), ("minute", 60 * _SECONDS)):
+    for unit in shares:
+        yield _deliveries(unit, 3600 * _SECONDS if unit == "second" else 60 * _SECONDS)
         yield Finding(
             f"no hotspots at 3,600 a {unit}",
             at_most(shares[unit], _CONGESTED),
-            f"S0 leaves {shares[unit].mean:.1%} undelivered when the last publication is sent. Ten minutes have "
-            f"{publications} publications, so the published deliveries are {published / publications:.2f} each.",
+            f"S0 leaves {shares[unit].mean:.1%} undelivered when the last publication is sent.",
             count,
             scope=Scope(
                 {"brokers": (120,), "publications": (count * 1200,)},
@@ -78,9 +85,30 @@ def _rate(bench: Bench) -> Iterable[Finding]:
         )
 
 
+def _deliveries(unit: str, publications: int) -> Finding:
+    """Whether the published deliveries of the dense data can be those of so many publications."""
+    each = 1000 * PUBLISHED_DELIVERIES["dense"] / publications
+    reached = min(each, 1.0)
+    at_most_matched = reached + (1 - reached) / _BROKERS
+    return Finding(
+        f"3,600 a {unit} fits the published deliveries",
+        verdict_of(at_most_matched >= _MATCHED),
+        f"Ten minutes have {publications} publications, so the published deliveries are {each:.2f} each: at most "
+        f"{reached:.0%} of the publications reach another broker than their source's, and the others match at most the "
+        f"subscriptions of one broker. On average at most {at_most_matched:.0%} of the subscriptions match; published "
+        f"{_MATCHED:.0%}.",
+        1,
+        scope=Scope(
+            {"brokers": (_BROKERS,)},
+            samples=1,
+            reading="arithmetic on the published numbers; subscriptions spread over the brokers",
+        ),
+    )
+
+
 CLAIMS_P5_PUBLISHED: tuple[Claim, ...] = (
     Claim("P5.S7.2", "the published yields, falls, delays and rates fit each other", "P5 §7", _published),
-    Claim("P5.S7.3", "3,600 publications a second form no hotspots", "P5 §7, on Fig. 9", _rate),
+    Claim("P5.S7.3", "3,600 publications are sent a second and form no hotspots", "P5 §7, on Fig. 9", _rate),
 )
 NOT_RUN_P5: tuple[NotRun, ...] = tuple(
     NotRun(id_, statement, source, reason)
@@ -122,6 +150,12 @@ NOT_RUN_P5: tuple[NotRun, ...] = tuple(
             "soft links deal with crashes and disconnections of neighbours",
             "P5 §6",
             f"brokers do not fail in the simulation: {_MESSAGES_SYSTEM}",
+        ),
+        (
+            "P5.S7.13",
+            "the delay of pairs of brokers improves by up to 50%",
+            "P5 Fig. 10",
+            "the curves are lost, and the simulation keeps no delay by pair; P5.S7.2 has the means",
         ),
         ("P5.S7.4", "load exchange takes less than 2% of the bytes", "P5 §7", _MESSAGES_SYSTEM),
         ("P5.S7.7", "an update of a working map takes 0.8 ms, every 20 s", "P5 §7", _THEIR_MACHINE),

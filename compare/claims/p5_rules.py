@@ -20,7 +20,7 @@ from ...instances.result import Status
 from ..papers.bench import SEED, Bench
 from ..papers.grids_p5 import copies
 from .claim import Claim, Finding, Scope, verdict_of
-from .evidence import at_most, mean_of
+from .evidence import at_most, mean_of, within
 from .p5_networks import by_network, finding, of_data
 
 Link = tuple[int, int]
@@ -33,15 +33,7 @@ _SMALL = {"brokers": 20, "degree": 4, "subscriptions": 60, "publications": 60, "
 def small_networks(count: int, **shape: int) -> Iterator[tuple[BrokerNetwork, list[Link]]]:
     """Networks on random trees, and random soft links within Δ and the fanout."""
     for number in range(count):
-        sizes: dict[str, Any] = {
-            "brokers": 20,
-            "degree": 4,
-            "subscriptions": 60,
-            "publications": 60,
-            "fanout": 7,
-            "spread": 60,
-        } | shape
-        network = WORKLOADS["brokers-sparse"].generate(seed=SEED + number, tree="random", **sizes)
+        network = WORKLOADS["brokers-sparse"].generate(seed=SEED + number, tree="random", **(_SMALL | shape))
         random = np.random.default_rng(number)
         spare, links = network.spare_links().copy(), []
         for u, v in random.permutation(network.allowed_links()).tolist():
@@ -173,12 +165,17 @@ def _anchors(bench: Bench) -> Iterable[Finding]:
         )
 
 
+def _capped(strategy: str) -> dict[str, int]:
+    """Uplinks of 2 a second for SH, which is S2 without caps."""
+    return {"uplink": 2} if strategy == "sh" else {}
+
+
 def _delivery(bench: Bench) -> Iterable[Finding]:
     count = 4 if bench.quick else 40
     for strategy in STRATEGIES:
         failed = []
         options = {} if strategy == "s0" else {"rounds": 8, "window": 15, "candidates": 3}
-        for number, (network, _) in enumerate(small_networks(count)):
+        for number, (network, _) in enumerate(small_networks(count, **_capped(strategy))):
             result = bench.run(strategy, network, "soft-links", **options)
             if result.status is Status.FAILED:
                 failed.append(f"seed {SEED + number}: {result.reason}")
@@ -191,11 +188,12 @@ def _delivery(bench: Bench) -> Iterable[Finding]:
 
 def _tree_only(bench: Bench) -> Iterable[Finding]:
     count, different = (4 if bench.quick else 40), 0
-    for network, _ in small_networks(count):
-        of_tree = bench.run("s0", network, "soft-links").answer
-        different += any(bench.run(s, network, "soft-links", rounds=0).answer != of_tree for s in ("s1", "s2", "sh"))
-    text = f"Without soft links S1, S2 and SH send the messages of S0 in {count - different} of {count} networks."
-    yield Finding("S1, S2 and SH without soft links", verdict_of(not different), text, 4 * count, scope=_scope(count))
+    for s in ("s1", "s2", "sh"):
+        for network, _ in small_networks(count, **_capped(s)):
+            of_tree = bench.run("s0", network, "soft-links").answer
+            different += bench.run(s, network, "soft-links", rounds=0).answer != of_tree
+    text = f"Without soft links S1, S2 and SH send the messages of S0 in {3 * count - different} of {3 * count} runs."
+    yield Finding("S1, S2 and SH without soft links", verdict_of(not different), text, 3 * count, scope=_scope(count))
 
 
 def _paths(bench: Bench) -> Iterable[Finding]:
@@ -210,10 +208,10 @@ def _paths(bench: Bench) -> Iterable[Finding]:
         shares.append(float((routes[apart] >= 2).mean()))
         means.append(float(np.exp(np.log(routes[apart]).mean())))
     interval = mean_of("share of pairs at least two hops apart with two routes or more", shares)
-    within = at_most(mean_of("share without", [1 - share for share in shares]), 0.5)
+    most = at_most(mean_of("share without", [1 - share for share in shares]), 0.5)
     yield Finding(
         "most pairs of brokers have several routes",
-        within,
+        most,
         f"{interval.mean:.1%} of the pairs have two routes or more along their primary path, {np.mean(means):.0f} in "
         "the geometric mean.",
         count,
@@ -258,6 +256,7 @@ def _load_factor(bench: Bench) -> Iterable[Finding]:
                 {"brokers": (6,), "fanout": (3,)}, samples=1, reading="the load of a broker without a cap is 0"
             ),
         )
+        yield _more_loaded(bench, factor, subject)
     for name, rows in of_data(bench.rows[bench.rows["method"] == "s2"]):
         printed = rows["variant"].str.contains("min")
         table = by_network(rows.assign(factor=np.where(printed, "min", "max")), "value", "p_fanout", "factor")
@@ -269,12 +268,34 @@ def _load_factor(bench: Bench) -> Iterable[Finding]:
             bench,
             "P5.S6.1",
             f"min or max changes the messages by less than 1% at fanout {_FANOUT}, {name}",
-            at_most(changes[-1], _HARDLY),
+            within(changes[-1], -_HARDLY, _HARDLY),
             f"The fanout of {_FANOUT} leaves more soft links than gain is found for; at {_SMALL_FANOUT} it does not.",
             changes,
             rows=rows,
-            reading="the printed load factor beside the corrected one",
+            reading="our question, not the paper's: the printed load factor beside the corrected one",
         )
+
+
+def _more_loaded(bench: Bench, factor: str, subject: str) -> Finding:
+    """A broker whose fanout leaves one soft link, with subscribers behind brokers 1 and 3, of which one is loaded."""
+    zero = np.zeros((2, 1), dtype=np.int32)
+    subscriptions = Subscriptions(np.array([2, 4], dtype=np.int32), zero, zero)
+    traffic = Publications(np.arange(400) * 100_000, np.zeros(400, dtype=np.int32), np.zeros((400, 1), dtype=np.int32))
+    kept = {}
+    for loaded in (1, 3):
+        caps = [int(v == loaded) for v in range(5)]
+        tree = BrokerTree.of(5, [(0, 1), (1, 2), (0, 3), (3, 4)], uplinks=caps)
+        network = BrokerNetwork(tree, subscriptions, traffic, radius=4, fanout=3)
+        answer = bench.run("s2", network, "soft-links", load_factor=factor, window=100).answer
+        kept[loaded] = [] if answer is None else [v for u, v in answer.soft_links.tolist() if u == 0]
+    return Finding(
+        f"the link that bypasses a more loaded broker is kept, {subject}",
+        verdict_of(kept == {1: [2], 3: [4]}),
+        "Equal traffic to brokers 2 and 4, behind brokers 1 and 3; one of these can send 1 publication a second and "
+        f"has 10. The one soft link goes to {kept[1]} if it is broker 1, to {kept[3]} if it is broker 3.",
+        len(kept),
+        scope=Scope({"brokers": (5,), "fanout": (3,), "uplink": (1,)}, samples=2, reading=subject),
+    )
 
 
 def _radius(bench: Bench) -> Iterable[Finding]:
