@@ -147,8 +147,8 @@ MATTERS: Mapping[str, str] = {
     "P2.L1": "The lemma's count is not exact: rely on its growth, not on the formula.",
     "P2.L2": "Lines 17 to 19 as printed take more than |V|²|T| steps: keep an index of contributions instead.",
     "P2.S3.1": "MinMax-ODA does not add one perfect matching after another, so degrees are not equal while it runs.",
-    "P2.S1.1": "Paths through other rings shorten a topic's diameter, and rings in one order share edges: neither is in "
-    "proportion.",
+    "P2.S1.1": "Paths through other rings shorten a topic's diameter, and rings in one order share edges: neither is "
+    "in proportion.",
     "P2.S6.5": "A lower bound proves that stars need more edges than GM's overlays where a node has at most 20 topics.",
     "P2.S6.5.1": "Star overlays get denser with more nodes; only GM's get sparser.",
     "P2.S6.5.2": "With star overlays, more topics can mean fewer edges once topics are small.",
