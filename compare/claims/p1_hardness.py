@@ -22,6 +22,8 @@ from ...models.topics.single_node_tco import smallest_degree_of
 from ..papers.bench import LAWS, Bench, grid
 from .claim import Claim, Finding, Scope, Verdict, verdict_of
 
+_EDGES = "|E| = k, and as edges can be added, |E| ≤ k decides it"
+
 
 def _counted(
     subject: str, statement: str, wrong: list[str], runs: int, scope: Scope, otherwise: Verdict = Verdict.REFUTED
@@ -118,7 +120,7 @@ def _duplicated(bench: Bench) -> Iterable[Finding]:
     )
     scope = _scope(number, elements, sets, reading)
     yield _counted("reduction to maximum degree", text, degrees, number, scope)
-    reading = "TCO bounds the number of edges, as Definition 4.2 does"
+    reading = f"TCO fixes the number of edges, as Definition 4.2 does: {_EDGES}"
     text = "With d' = d the duplicated instance has an overlay of at most d edges exactly if SN-TCO(d)"
     scope = _scope(number, elements, sets, reading)
     yield _counted("reduction to TCO as defined (|E| ≤ k)", text, edges, number, scope)
@@ -140,7 +142,7 @@ def _np_hard(bench: Bench) -> Iterable[Finding]:
         "With m = |S|(|S| − 1)/2 + 1 copies in Lemma 7.1's instance, a cover of k sets exists exactly if k·m + m − 1 "
         "edges suffice: the proven optimum ÷ m, rounded down, is the smallest cover"
     )
-    reading = "TCO as defined (|E| ≤ k); the reduction is ours, because Lemma 5.1's does not bound |E|"
+    reading = f"TCO as defined: {_EDGES}; the reduction is ours, because Lemma 5.1's does not bound |E|"
     yield _counted("set cover ≤p TCO as defined", text, wrong, number, _scope(number, elements, sets, reading))
 
 
