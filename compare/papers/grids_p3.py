@@ -164,12 +164,12 @@ def in_topics(quick: bool) -> Experiment:
         [*with_rules(*_DIVIDED)],
         [
             {"nodes": 400 if quick else 4000, "topics": t}
-            for t in ((100, 150, 200, 300) if quick else (100, 200, 500, 1000))
+            for t in ((100, 150, 200, 300) if quick else (100, 400, 1000))
         ],
         laws=LAWS,
         seeds=2,
         timed=by_the_paper("gm-m", "dcbr-m"),
-        timed_if=lambda law, shape: law == "uniform" and shape["topics"] != 200,
+        timed_if=lambda law, shape: law == "uniform" and shape["topics"] != 400,
     )
 
 
