@@ -23,8 +23,8 @@ from ..papers.bench import Bench
 from ..papers.grids_p4 import METRICS, ROUTINGS
 from .claim import Claim, Finding, Scope, Verdict, verdict_of
 from .evidence import all_of, at_most, mean_of, share_of
-from .p4_figures import CLOSURE, GROWN, spelled
-from .p4_model import networks, scope_of_networks
+from .p4_figures import CLOSURE, GROWN, above, spelled
+from .p4_model import cheapest_links, networks, scope_of_networks
 
 _EXACT_SECONDS, _MATCH = 60.0, 0.01
 _PROVEN = 2e-6
@@ -122,15 +122,23 @@ def _brokers_of_a_user(bench: Bench) -> Iterable[Finding]:
     draws = 5 if bench.quick else 20
     for trees in (CLOSURE, GROWN):
         most: dict[int, int] = {}
+        several: list[float] = []
         for channels in (1, 2, 4, 8):
             shape = {"users": 200, "brokers": 20, "intervals": channels}
-            found = (int((trees_traffic(trees, one) > 0).sum(axis=1).max()) for _, one in networks(draws, **shape))
-            most[channels] = max(found)
+            counts = [(trees_traffic(trees, one) > 0).sum(axis=1) for _, one in networks(draws, **shape)]
+            most[channels] = max(int(each.max()) for each in counts)
+            several = [float((each > 1).mean()) for each in counts]
         text = "The most brokers of a user in the trees of phase 1: "
         text += f"{', '.join(f'{count} with {channels} channels' for channels, count in most.items())}."
         scope = scope_of_networks(draws, {"users": 200, "brokers": 20}, trees)
         held = all(count <= channels for channels, count in most.items())
         yield Finding(f"at most T brokers, {trees}", verdict_of(held), text, 12 * draws, scope=scope)
+        hits = sum(each > 0 for each in several)
+        share = share_of(f"share of networks with a user on several brokers, {channels} channels", hits, len(several))
+        text = f"With {channels} channels some user is on several brokers on {hits} of {len(several)} networks, "
+        text += f"{np.mean(several):.1%} of the users on average."
+        likely = scope_of_networks(draws, shape, f"{trees}; likely is on more than half of the networks")
+        yield Finding(f"assignments conflict, {trees}", above(share, 0.5), text, 3 * draws, (), likely, [share])
 
 
 def _one_tree_for_all(bench: Bench) -> Iterable[Finding]:
@@ -145,6 +153,15 @@ def _one_tree_for_all(bench: Bench) -> Iterable[Finding]:
     text += f"{'; '.join(shown)}."
     scope = Scope({"k": rings}, samples=1, points=2, reading="one spanning tree of all brokers (eq. 7, 8)")
     yield Finding("pairs of users", verdict_of(not dearer), text, 3 * len(rings), scope=scope)
+    draws, shape = 2 if bench.quick else 20, {"users": 1, "brokers": 5, "intervals": 1}
+    cycles = 0
+    for _, instance in networks(draws, **shape):
+        links = cheapest_links(instance.core, 4)
+        cycles += len(links) != len({v for link in links for v in link}) - 1
+    text = "The cheapest links that connect four of five brokers, found among all sets of links, have a cycle on "
+    text += f"{cycles} of {len(METRICS) * draws} networks: without one of its links a cycle connects as much for less."
+    scope = scope_of_networks(draws, shape, "a tree for each publisher and channel")
+    yield Finding("a tree for each message", verdict_of(not cycles), text, len(METRICS) * draws, scope=scope)
 
 
 def ring_of_pairs(count: int) -> ContentInstance:
@@ -292,8 +309,13 @@ def _declines(bench: Bench) -> Iterable[Finding]:
 CLAIMS_P4_MIXING: tuple[Claim, ...] = (
     Claim("P4.S4.1", "histograms lose no message; false positives cost something", "P4 §IV.A", _histograms),
     Claim("P4.S4.2", "the costs of channels add up to the whole", "P4 §IV.A, eq. 6", _channels),
-    Claim("P4.S4.3", "a user is on at most T brokers in the trees of T channels", "P4 §IV.B", _brokers_of_a_user),
-    Claim("P4.S4.4", "flows are best placed on one spanning tree of all brokers", "P4 §IV.B", _one_tree_for_all),
+    Claim(
+        "P4.S4.3",
+        "assignments conflict: a user is on several brokers, at most T, in the trees of T channels",
+        "P4 §IV.B",
+        _brokers_of_a_user,
+    ),
+    Claim("P4.S4.4", "flows are placed on spanning trees of brokers", "P4 §IV.B", _one_tree_for_all),
     Claim("P4.S4.5", "messages that nobody wants can be removed without effect", "P4 §IV.B", _unwanted),
     Claim("P4.S4.6", "a broker finds a user's best broker from subscriptions and prices", "P4 §IV.C", _best_connection),
     Claim(

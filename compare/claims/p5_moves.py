@@ -163,7 +163,7 @@ def _more_affected(bench: Bench) -> Iterable[Finding]:
     yield Finding(
         "a larger Δ affects more brokers",
         all_of(map(above_zero, rises)),
-        f"Brokers affected by a move: {listed}.",
+        f"Trivially, as the Δ-neighbourhoods grow with Δ. Brokers affected by a move: {listed}.",
         len(moves) * len(radii),
         scope=Scope({"brokers": (120,), "Δ": radii}, {"brokers": (120,)}, samples=len(moves)),
         intervals=rises,

@@ -307,7 +307,8 @@ def _radius(bench: Bench) -> Iterable[Finding]:
     yield Finding(
         f"Δ = 4 is the least with {_FANOUT} neighbours",
         verdict_of(first == 4),
-        f"The most brokers within Δ of one broker: {listed}.",
+        f"The most brokers within Δ of one broker: {listed}. With degree 3 at most 3 + 6 + 12 = 21 brokers are "
+        "within 3 hops, on every tree.",
         len(_DELTAS),
         scope=scope,
     )
