@@ -21,6 +21,8 @@ from .evidence import at_most, mean_of, scope_of, share_of
 from .p3 import LOG
 from .properties import TIES, scope_over
 
+_AT = "at 400 nodes"
+_BY_LEMMA_9 = "Its proof uses Lemma 9, which P3.L9 refutes; no counterexample here."
 _ETAS, _PARTS, _COVERAGES = (2, 4), (1, 2, 5), (1, 3)
 
 
@@ -52,7 +54,7 @@ def _division_degrees(bench: Bench) -> Iterable[Finding]:
             if float(result.counters.get("inner_max_degree", 0)) < optimum:
                 conditional.append(degree / (optimum * log))
     scope = scope_over(instances, TIES, reading=LOG, sizes={"η": _ETAS, "p": _PARTS})
-    text = f"D_DCB is at most {max(shares):.3f} of η + optimum · ln(|V||T|) in all {len(shares)} runs."
+    text = f"D_DCB is at most {max(shares):.3f} of η + optimum · ln(|V||T|) in all {len(shares)} runs. {_BY_LEMMA_9}"
     mean = mean_of("D_DCB ÷ optimum", np.reshape(ratios, (len(instances), -1)).mean(axis=1))
     yield Finding("Lemma 12", verdict_of(max(shares) <= 1), text, len(shares), scope=scope, intervals=(mean,))
     largest = max(conditional, default=math.nan)
@@ -90,7 +92,7 @@ def _representative_degrees(bench: Bench) -> Iterable[Finding]:
     scope = scope_over(instances, TIES, reading=LOG, sizes={**sizes, "λ": _COVERAGES})
     text = (
         f"D_DCBR is at most {max(shares):.3f} of η + D_OPT(BR) · ln(|BR||T|) in all {len(shares)} runs; D_OPT(BR) is "
-        "proven for the instance on bulk nodes and representatives."
+        f"proven for the instance on bulk nodes and representatives. {_BY_LEMMA_9}"
     )
     intervals = tuple(
         mean_of(f"D_OPT(BR) ÷ D_OPT(V), λ = {coverage}", found, 1.0, together=len(near))
@@ -136,7 +138,7 @@ def _neighbours(bench: Bench) -> Iterable[Finding]:
         f"Equal in {equal} of {len(rows)} runs: the formula holds only for parts of equal size with equally many "
         f"representatives. Measured less formula: {rows['difference'].min():+.4f} to {rows['difference'].max():+.4f}."
     )
-    scope = scope_of(rows)
+    scope = scope_of(rows, reading=_AT)
     by_instance = rows.groupby("instance")
     mean = mean_of("measured − formula", by_instance["difference"].mean(), 0.0)
     share = share_of("share of equal runs", equal, len(rows), 1.0)
@@ -144,18 +146,18 @@ def _neighbours(bench: Bench) -> Iterable[Finding]:
     yield Finding("pn-ratio, as an equality", verdict, text, len(rows), scope=scope, intervals=(share, mean))
     gap = mean_of("largest |measured − formula| ÷ measured", by_instance.apply(_largest_gap, include_groups=False))
     text = "The formula as an approximation: the largest relative error of each instance is 5% on average at most."
-    reading = "≈ instead of =: a mean relative error of at most 5%"
+    reading = f"≈ instead of =: a mean relative error of at most 5%; {_AT}"
     scope = scope_of(rows, reading=reading)
     yield Finding("pn-ratio, as an approximation", at_most(gap, 0.05), text, len(rows), scope=scope, intervals=(gap,))
     below = mean_of("measured pn-ratio, the largest of an instance", by_instance["measured"].max(), 1.0)
     text = "DCBR-M's pn-ratio is below 1, that of a centralised algorithm."
     verdict = verdict_of(bool((rows["measured"] < 1).all()))
-    scope = scope_of(rows)
+    scope = scope_of(rows, reading=_AT)
     yield Finding("below a centralised algorithm's", verdict, text, len(rows), scope=scope, intervals=(below,))
     whole = bench.rows[bench.rows["method"] == "dcb-m"]
     ratios = [json.loads(text)["pn_ratio"] for text in whole["counters"]]
     text = f"DCB-M's pn-ratio is {min(ratios):g} to {max(ratios):g} in all {len(ratios)} runs."
-    yield Finding("DCB-M: 1", verdict_of(min(ratios) == 1), text, len(ratios), scope=scope_of(whole))
+    yield Finding("DCB-M: 1", verdict_of(min(ratios) == 1), text, len(ratios), scope=scope_of(whole, reading=_AT))
 
 
 def _largest_gap(rows: Any) -> float:

@@ -47,6 +47,8 @@ SOUND: Mapping[str, Verdicts] = {
     },
     "P3.A3": {
         "corrected": Verdict.HOLDS,
+        "the original of [8], 0-edges kept": Verdict.REFUTED,
+        "the original of [8], 0-edges discarded at the end": Verdict.REFUTED,
         "as printed": Verdict.REFUTED,
         "as printed, but line 2 ends before the maximum degree": Verdict.HOLDS,
         "less work than Algorithm 2": Verdict.HOLDS,
