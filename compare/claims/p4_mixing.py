@@ -301,7 +301,7 @@ def _declines(bench: Bench) -> Iterable[Finding]:
             f"If {decline:.0%} of the users decline, the cost after migration is {spelled([found])} of that before, at "
         )
         text += f"most {max(ratios):.3f}."
-        scope = scope_of_networks(draws, shape)
+        scope = scope_of_networks(draws, shape, "trivially: a user moves only if that lowers the cost")
         held = verdict_of(max(ratios) <= 1 + 1e-9)
         yield Finding(f"no higher cost if {decline:.0%} decline", held, text, 6 * draws, (), scope, [found])
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from ..papers.bench import Bench
-from ..papers.figures_p5 import PUBLISHED, PUBLISHED_DELAYS, PUBLISHED_TRAFFIC, with_queues
+from ..papers.figures_p5 import PUBLISHED, PUBLISHED_DELAYS, PUBLISHED_TRAFFIC, with_path_lengths, with_queues
 from ..papers.grids_p5 import GRIDS_P5, SERVICES, STRATEGIES, UNCAPPED, copies, rising_rate
 from .claim import Claim, Finding, Interval, Verdict, verdict_of
 from .evidence import all_of, at_least, mean_of
@@ -82,10 +82,31 @@ def _hop_counts(bench: Bench) -> Iterable[Finding]:
         saved[name] = 1 - hops["s1"] / hops["s0"]
         text = f"Mean hops to a delivery: {shown({s: float(hops[s].mean()) for s in UNCAPPED})}. {_TRIVIAL}"
         yield finding(bench, "P5.F9", f"S2 < S1 < S0, {name}", order, text, differences, rows=rows)
+        yield _curves(bench, name, rows[rows["method"].isin(UNCAPPED)])
         yield _no_hotspots(bench, name, rows)
     gap = mean_of("share of hops that S1 saves, sparse − dense", saved["sparse"] - saved["dense"])
     text = f"S1 saves {saved['sparse'].mean():.3f} of S0's hops when sparse, {saved['dense'].mean():.3f} when dense."
     yield finding(bench, "P5.F9", "S1 nearer S0 when dense", above_zero(gap), text, [gap])
+
+
+def _curves(bench: Bench, name: str, rows: pd.DataFrame) -> Finding:
+    """Whether S1 has at least S0's share of deliveries within each number of hops, and S2 at least S1's."""
+    curves = with_path_lengths(rows).pivot_table(index="recipe", columns=["method", "hops"], values="share") / 100
+    lengths = [hops for hops in curves["s0"] if not np.allclose(curves.xs(hops, axis=1, level="hops"), 1.0)]
+    shifts = [
+        mean_of(
+            f"share within {hops} hops, {after.upper()} − {before.upper()}",
+            curves[after, hops] - curves[before, hops],
+            together=2 * len(lengths),
+        )
+        for before, after in pairwise(UNCAPPED)
+        for hops in lengths
+    ]
+    at = max(shifts, key=lambda one: one.mean)
+    text = f"The largest shift is {at.mean:.3f} ({at.of}), the least {min(one.mean for one in shifts):.3f}, over "
+    text += f"{lengths[0]} to {lengths[-1]} hops. {_TRIVIAL}"
+    held = all_of(at_least(one, 0) for one in shifts)
+    return finding(bench, "P5.F9", f"curves lie to the left at each length, {name}", held, text, shifts, rows=rows)
 
 
 def _no_hotspots(bench: Bench, name: str, rows: pd.DataFrame) -> Finding:
