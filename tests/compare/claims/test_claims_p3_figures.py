@@ -194,7 +194,7 @@ BROKEN: Mapping[str, Fault] = {
     "P3.S5.1": Fault("every node bulk: DCBR-M is GM-M", Verdict.HOLDS, WORSE),
     "P3.S5.2": Fault("the workload follows the 80–20 rule", Verdict.REFUTED, patch={"_defaults": few_large_nodes}),
     "P3.S5.3": Fault("choosing p is cheap", Verdict.HOLDS, patch={"best_division": slow_division}),
-    "P3.S5.4": Fault("the pn-ratio falls with η", Verdict.HOLDS, altered("dcbr-m", known_by_all)),
+    "P3.S5.4": Fault("uniform: the pn-ratio falls with η", Verdict.HOLDS, altered("dcbr-m", known_by_all)),
 }
 
 
@@ -227,9 +227,9 @@ def few(quick: bool, nodes: int = 0) -> list[tuple[str, TopicInstance]]:
 @pytest.mark.parametrize("claim", [name for name in BROKEN if name != "P3.S5.3"])
 def test_a_fault_changes_the_verdict(claim: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("overlaybench.compare.claims.p3_parameters._defaults", few)
-    monkeypatch.setattr(
-        "overlaybench.compare.claims.p3_trade_off._instances", lambda quick: [one for _, one in few(quick)]
-    )
+    instances = [one.make() for one in p3_default("x", "uniform", 4, nodes=200, topics=30, least=3, most=9)]
+    monkeypatch.setattr("overlaybench.compare.claims.p3_trade_off._instances", lambda quick, law: instances)
+    monkeypatch.setattr("overlaybench.compare.claims.p3_trade_off.LAWS", ("uniform",))
     assert verdict(claim) is BROKEN[claim].sound
     for name, broken in BROKEN[claim].patch.items():
         monkeypatch.setattr(f"overlaybench.compare.claims.p3_parameters.{name}", broken)
