@@ -23,7 +23,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.link_contributions import greedy_merge_by_link_contributions
+from overlaybench.compare.papers.link_contributions import merge_by_link_contributions
 from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS, methods_of
 from overlaybench.instances.topics.files import read_topics
 from overlaybench.instances.topics.instance import TopicInstance
@@ -122,8 +122,8 @@ def measure(
     """Median seconds, MiB before and at the peak, edges and maximum degree."""
     instance = instance_of(workload, parameters)
     if method == REFERENCE:
-        greedy_merge_by_link_contributions(WORKLOADS["zipf"].generate(nodes=50))
-        return timed(lambda: {"edges": len(greedy_merge_by_link_contributions(instance))}, repeats)
+        merge_by_link_contributions(WORKLOADS["zipf"].generate(nodes=50))
+        return timed(lambda: {"edges": len(merge_by_link_contributions(instance)[0])}, repeats)
     heuristic = METHODS[method]
     given = {"ties": ties} if any(option.name == "ties" for option in heuristic.options) else {}
     options = heuristic.complete(given, "min-tco")

@@ -19,8 +19,6 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 import overlaybench as ob
-from overlaybench.compare.claims.claim import Verdict
-from overlaybench.compare.claims.register import CLAIMS, RECORD, outcomes_in
 from overlaybench.compare.command_line import EXAMPLES, SUMMARIES, cli
 from overlaybench.compare.commands.explanation import Explanation, explain, values_of
 from overlaybench.compare.figures.constructions import DRAWN, construction_drawing
@@ -110,8 +108,6 @@ def _led(link: re.Match[str], page: str) -> str:
 def _pages() -> dict[str, str]:
     pages = {page: (_ROOT / name).read_text(encoding="utf-8") for name, page in _OF_THE_ROOT.items()}
     made: Mapping[str, Callable[[], Iterator[str]]] = {
-        "gallery.md": _gallery,
-        "refuted.md": _refuted,
         "reference/commands.md": _commands,
         "reference/python.md": _python,
         "reference/problems.md": lambda: _entries("Problems", [*ob.KINDS.values(), *ob.PROBLEMS.values()]),
@@ -168,23 +164,6 @@ def _entry(one: Explanation, level: str = "##") -> Iterator[str]:
     options = [(f"`{each.name}`", f"`{each.default}`", values_of(each), _cell(each.summary)) for each in one.options]
     yield from _table(("parameter" if one.noun == "workload" else "option", "default", "values", "meaning"), options)
     yield "```\n" + "\n".join(one.examples) + "\n```\n"
-
-
-def _refuted() -> Iterator[str]:
-    yield "# Where the papers are wrong\n"
-    yield f"The findings of [all claims](claims.md) whose verdict is “{Verdict.REFUTED}”, with their evidence.\n"
-    for outcome in outcomes_in(RECORD):
-        for finding in outcome.findings:
-            if finding.verdict is Verdict.REFUTED:
-                yield f"## {outcome.id}: {_cell(finding.subject)}\n\nClaim: {_cell(CLAIMS[outcome.id].statement)}.\n"
-                yield f"{_cell(finding.evidence)}\n\n```\noverlaybench claims {outcome.id} --quick\n```\n"
-
-
-def _gallery() -> Iterator[str]:
-    yield "# Gallery of constructions\n\nThe instances on which the papers' proofs rest, drawn from the code.\n"
-    for drawn in _drawings():
-        yield f"## {drawn.name}\n\n![{drawn.name}](constructions/{drawn.name}.svg)\n\n{_cell(drawn.caption)}\n"
-        yield f"```\noverlaybench generate {drawn.name} -o {drawn.name}.json\n```\n"
 
 
 @cache

@@ -86,11 +86,14 @@ def all_of(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def over_ties(by_rule: Mapping[str, Verdict]) -> tuple[Verdict, str]:
-    """One verdict from those under each tie-breaking rule, and a sentence where they differ ("" otherwise)."""
+    """One verdict from those under each tie-breaking rule, and a sentence where they differ ("" otherwise).
+
+    ``holds for some ties`` if a rule is refuted where another holds; otherwise the gravest.
+    """
     if len(set(by_rule.values())) == 1:
         return next(iter(by_rule.values())), ""
     shown = "; ".join(f"ties {rule}: {verdict}" for rule, verdict in by_rule.items())
-    some = Verdict.HOLDS in by_rule.values()
+    some = {Verdict.HOLDS, Verdict.REFUTED} <= set(by_rule.values())
     return (Verdict.SOME_TIES if some else all_of(by_rule.values())), f" The rules differ: {shown}."
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from ...instances.topics.instance import TopicInstance
 from ...instances.topics.set_cover import SET_COVER_CONSTRUCTIONS
 from ...instances.workload import Workload
 from ..papers.bench import Bench
-from .claim import Finding, Verdict
+from .claim import Finding, Scope, Verdict
 
 TIES = ("lowest", "highest", "random")
 
@@ -39,15 +40,33 @@ def property_finding(
     bench: Bench, subject: str, method: str, violation: Callable[[TopicInstance, Result[Overlay]], str], statement: str
 ) -> Finding:
     """Run an algorithm on assorted instances under every tie-breaking rule; `violation` is "" where the claim holds."""
-    tried = 0
+    tried: list[TopicInstance] = []
     for name, instance in assorted(bench.quick):
         for ties in TIES:
-            tried += 1
-            result = bench.run(method, instance, ties=ties, seed=tried)
+            tried.append(instance)
+            result = bench.run(method, instance, ties=ties, seed=len(tried))
             if wrong := violation(instance, result):
                 evidence = f"{statement}. Not so on {name} with ties {ties}: {wrong}"
-                return Finding(subject, Verdict.REFUTED, evidence, tried)
-    return Finding(subject, Verdict.HOLDS, f"{statement}: in all {tried} runs, ties {', '.join(TIES)}.", tried)
+                return Finding(subject, Verdict.REFUTED, evidence, len(tried), scope=scope_over(tried, TIES))
+    text = f"{statement}: in all {len(tried)} runs."
+    return Finding(subject, Verdict.HOLDS, text, len(tried), scope=scope_over(tried, TIES))
+
+
+def scope_over(
+    instances: Iterable[TopicInstance],
+    ties: Sequence[str] = (),
+    *,
+    seeds: int = 1,
+    reading: str = "",
+    sizes: Mapping[str, tuple[float | str, ...]] = MappingProxyType({}),
+) -> Scope:
+    """The scope of runs on these instances, of which each counts as a sample of one point; `sizes` are further ones."""
+    kept = {instance.digest: instance for instance in instances}.values()
+    shape = {
+        "|V|": tuple(sorted({instance.num_nodes for instance in kept})),
+        "|T|": tuple(sorted({instance.num_topics for instance in kept})),
+    }
+    return Scope({**shape, **sizes}, samples=len(kept), ties=tuple(ties), seeds=seeds, reading=reading)
 
 
 def invalid(instance: TopicInstance, result: Result[Overlay]) -> str:

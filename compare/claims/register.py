@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from ...instances.catalogue import Catalogue, defined_in
 from ...instances.errors import unknown
 from ...instances.files import atomic_write, read_text
 from ...instances.method import Method
 from ...instances.result import Status
-from ..catalogue import METHODS, code_version
+from ..catalogue import METHODS
 from ..papers.bench import Bench, RunFailed, rows_here, rows_of, run_grids
-from ..plug_in_code import syntax_digest
 from .claim import Claim, Finding, Interval, NotRun, Scope, Verdict
+from .version import version_of_claim
 
 RECORD = Path(__file__).with_name("on_record.json")
 
@@ -49,7 +51,7 @@ class ClaimOutcome:
     grid_seconds : float
         The sum of the durations of its runs on Spark, which share the cores.
     version : str
-        Of the code that ran and judged it (`claims_version`); "" in records of earlier versions.
+        Of the code that ran and judged it (`version_of_claim`); "" in records of earlier versions.
     """
 
     id: str
@@ -70,7 +72,7 @@ class ClaimOutcome:
             "seconds": round(self.seconds, 3),
             "grid_seconds": round(self.grid_seconds, 3),
             "version": self.version,
-            "findings": [{**asdict(finding), "scale": finding.scope.scale} for finding in self.findings],
+            "findings": [_plain({**asdict(finding), "scale": finding.scope.scale}) for finding in self.findings],
         }
 
     @classmethod
@@ -80,6 +82,17 @@ class ClaimOutcome:
         return cls(data["id"], data["quick"], data["seconds"], findings, data["grid_seconds"], data.get("version", ""))
 
 
+def _plain(value: Any) -> Any:
+    """A value as JSON has it: numbers of numpy become Python's, and those that are not finite become null."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_plain(each) for each in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def _finding(data: Mapping[str, Any]) -> Finding:
     own = {name: value for name, value in data.items() if name != "scale"}
     own["verdict"] = Verdict(own["verdict"])
@@ -87,17 +100,8 @@ def _finding(data: Mapping[str, Any]) -> Finding:
     for sizes in ("sizes", "claimed"):
         scope[sizes] = {symbol: tuple(values) for symbol, values in scope.get(sizes, {}).items()}
     own["scope"] = Scope(**scope | {"ties": tuple(scope.get("ties", ()))})
-    own["intervals"] = tuple(Interval(**one) for one in own.get("intervals", ()))
+    own["intervals"] = tuple(Interval(**one) for one in own.get("intervals", ()) if one["mean"] is not None)
     return Finding(**own)
-
-
-@cache
-def claims_version() -> str:
-    """A digest (12 hexadecimal digits) of the code that runs and judges claims, without comments and docstrings."""
-    root = Path(__file__).parents[1]
-    files = [file for folder in ("claims", "papers") for file in sorted((root / folder).glob("*.py"))]
-    own = syntax_digest({file.relative_to(root).as_posix(): file for file in files})
-    return f"{code_version()}-{own}"
 
 
 def claims_named(ids: Sequence[str]) -> list[Claim]:
@@ -156,12 +160,13 @@ def run_claims(
     BadInput
         If the folder holds another study.
     """
+    # Before the runs: code that changes meanwhile is not the code that judges.
+    versions = {claim.id: version_of_claim(claim) for claim in claims}
     experiments = {claim.id: experiment for claim in claims if (experiment := claim.experiment(quick)) is not None}
     store = run_grids(list(experiments.values()), quick, folder, master)
     judged = {(one.id, one.quick, one.version): one for one in outcomes_in(folder / "claims.json")}
     for claim in claims:
-        is_own = not any(claim is plug_in for plug_in in CLAIMS.plug_ins.values())
-        if is_own and (known := judged.get((claim.id, quick, claims_version()))) is not None:
+        if (version := versions[claim.id]) and (known := judged.get((claim.id, quick, version))) is not None:
             yield known
             continue
         report(f"{claim.id}: {claim.statement}")
@@ -172,7 +177,7 @@ def run_claims(
         on_grid = float(bench.rows["seconds"].sum()) if claim.id in experiments else 0.0
         findings = _findings(claim, bench)
         seconds = time.perf_counter() - start
-        outcome = ClaimOutcome(claim.id, quick, seconds, findings, on_grid, claims_version())
+        outcome = ClaimOutcome(claim.id, quick, seconds, findings, on_grid, version)
         keep_outcomes([outcome], folder / "claims.json")
         yield outcome
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 from rich.table import Table
 
+from ..claims.claim import Interval
 from ..claims.estimate import TimeToGo, cores, expected
 from ..claims.page import write_page
 from ..claims.register import (
@@ -23,17 +24,19 @@ from .inputs import FILE, MASTER
 from .names import CLAIM
 from .outputs import console
 
+_SHOWN = 4
+
 
 @click.command("claims")
 @click.argument("ids", nargs=-1, type=CLAIM)
 @click.option(
-    "--quick", is_flag=True, help="Smaller grids and fewer seeds: all claims in some six minutes on two idle cores."
+    "--quick", is_flag=True, help="Smaller grids and fewer seeds: see overlaybench list claims for the durations."
 )
 @click.option("--out", type=FILE, help="The folder of evidence [default: claims-quick or claims-full].")
 @MASTER
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON list.")
 @click.option("--record", type=FILE, help="Add the outcomes to this file (JSON).")
-@click.option("--page", type=FILE, help="Write all outcomes in the record, or in the folder, as a Markdown page.")
+@click.option("--page", type=FILE, help="Write all outcomes in the record, or in the folder, as Markdown pages.")
 def command(
     ids: tuple[str, ...],
     quick: bool,
@@ -66,14 +69,21 @@ def command(
 
 def _table(outcomes: Sequence[ClaimOutcome]) -> Table:
     """A row a finding."""
-    table = Table("id", "claim", "about", "verdict", "evidence", "runs", "seconds", show_lines=True)
+    heads = ("id", "claim", "about", "verdict", "evidence", "95% intervals", "runs", "seconds")
+    table = Table(*heads, show_lines=True)
     for column in table.columns:
         column.overflow = "fold"
     for outcome in outcomes:
         head = outcome.id, CLAIMS[outcome.id].statement
         seconds = f"{outcome.seconds + outcome.grid_seconds:.1f}"
         for finding in outcome.findings:
-            cells = finding.subject, str(finding.verdict), finding.evidence, str(finding.runs)
+            cells = finding.subject, finding.line, finding.evidence, _intervals(finding.intervals), str(finding.runs)
             table.add_row(*head, *cells, seconds)
             head, seconds = ("", ""), ""
     return table
+
+
+def _intervals(intervals: Sequence[Interval]) -> str:
+    """The first intervals, a line each."""
+    more = [f"and {len(intervals) - _SHOWN} more"] if len(intervals) > _SHOWN else []
+    return "\n".join([*map(str, intervals[:_SHOWN]), *more])

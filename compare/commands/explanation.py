@@ -166,15 +166,16 @@ def _kind(kind: Kind) -> list[Explanation]:  # type: ignore[type-arg]
 def _claim(claim: Claim) -> list[Explanation]:
     """A claim with its verdicts on record and its duration."""
     from ..claims.estimate import expected_seconds
+    from ..claims.page_paper import anchor_of, page_of, paper_of
     from ..claims.register import RECORD, outcomes_in
 
     findings = [one for outcome in outcomes_in(RECORD) if outcome.id == claim.id for one in outcome.findings]
     quick, full = (expected_seconds([claim], version) for version in (True, False))
     facts = {
         "source": _with_papers(claim.source),
-        "on record": "; ".join(f"{one.subject}: {one.verdict} ({one.runs} runs)" for one in findings),
+        "on record": "; ".join(f"{one.subject}: {one.line} ({one.runs} runs)" for one in findings),
         "duration": f"about {quick:.0f} s quick, {full:.0f} s full",
-        "evidence": "docs/claims.md",
+        "evidence": f"docs/claims/{page_of(paper_of(claim.id))}#{anchor_of(claim.id)}",
     }
     example = f"overlaybench claims {claim.id} --quick"
     return [Explanation(claim.id, "claim", claim.statement, _given(facts), (), (example,))]
@@ -219,7 +220,7 @@ def _given(facts: Mapping[str, str]) -> dict[str, str]:
 
 def _with_papers(source: str) -> str:
     """A source with the full names of the papers in it."""
-    from ..claims.page import PAPERS
+    from ..claims.page_paper import PAPERS
 
     papers = [f"{short}: {PAPERS[short]}" for short in dict.fromkeys(re.findall(r"\bP[1-5]\b", source))]
     return "\n".join([source, *papers])

@@ -14,6 +14,8 @@ from ..compiled import kernel
 from .dissemination import INTERVAL, SentCounts, Traffic, no_messages, route, traffic_of
 from .working_map import FREE, WorkingMaps, add_link, has_bit, remove_link, set_bit, working_maps
 
+LOAD_FACTORS = ("max", "min")
+
 
 @dataclass(frozen=True)
 class Management:
@@ -29,6 +31,8 @@ class Management:
         Links beyond the fanout that a broker may profile at a time (maxlinks − fanout).
     load_threshold, output_threshold : int
         Percent of its uplink capacity above which a broker counts as loaded, and above which it saves its uplink (SH).
+    load_factor : {"max", "min"}
+        A bypassed broker's factor in the gain: 1 + max(0, load − threshold), or with min, as the paper prints it.
     """
 
     rounds: int = 40
@@ -36,6 +40,7 @@ class Management:
     candidates: int = 10
     load_threshold: int = 80
     output_threshold: int = 80
+    load_factor: str = "max"
 
 
 class Limits(NamedTuple):
@@ -74,7 +79,7 @@ def managed_links(network: BrokerNetwork, strategy: int, management: Management)
         traffic = traffic_of(network, first, last)
         counts.interval[:], counts.by_slot[:], counts.total[:] = FREE, 0, 0
         route(traffic, maps, strategy, counts)
-        factors = _load_factors(network, traffic, counts, management.load_threshold)
+        factors = _load_factors(network, traffic, counts, management)
         review(maps, counts.by_slot, factors, limits, neighbours, last_profiled, number)
         first = last if last < total else 0
     return soft_links_of(maps)
@@ -100,14 +105,14 @@ def neighbour_table(network: BrokerNetwork) -> Ids:
 
 
 def _load_factors(
-    network: BrokerNetwork, traffic: Traffic, counts: SentCounts, threshold: int
+    network: BrokerNetwork, traffic: Traffic, counts: SentCounts, management: Management
 ) -> npt.NDArray[np.float64]:
-    """1 + max(0, load − threshold) of each broker; the load of one without a cap is 0."""
+    """1 + max(0, load − threshold) of each broker, or the same with min; the load of one without a cap is 0."""
     seconds = max(int(traffic.times[-1] - traffic.times[0]), INTERVAL) / INTERVAL
     caps = network.tree.uplinks
     load = np.where(caps > 0, counts.total / (np.maximum(caps, 1) * seconds), 0.0)
-    factors: npt.NDArray[np.float64] = 1 + np.maximum(0.0, load - threshold / 100)
-    return factors
+    above = load - management.load_threshold / 100
+    return 1 + (np.minimum(above, 0.0) if management.load_factor == "min" else np.maximum(above, 0.0))
 
 
 @kernel

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.arrays import Ids
+from ...instances.arrays import Ids, frozen
 from ...instances.brokers.network import BrokerNetwork
 from ..compiled import kernel
 from .dissemination import SentCounts, Traffic, choose_targets, no_messages, traffic_of
@@ -32,12 +32,15 @@ class Timing(NamedTuple):
         Microseconds after which nothing is counted; 0 means no limit.
     output_threshold : int
         Percent of its capacity above which a broker saves its uplink, under SH.
+    periods : int
+        How often the publications are published, one period after the other; a period is as long as they take.
     """
 
     service: int = 1000
     soft_delay: int = 1000
     horizon: int = 0
     output_threshold: int = 80
+    periods: int = 1
 
 
 @dataclass(frozen=True)
@@ -128,9 +131,25 @@ def simulate(network: BrokerNetwork, strategy: int, links: Ids, timing: Timing) 
     found = _Statistics(np.zeros(4, dtype=np.int64), np.zeros(seconds, dtype=np.int64), np.zeros(size, dtype=np.int64))
     counts = no_messages(network, maps, timing.output_threshold)
     limited = timing._replace(horizon=timing.horizon or 2**62)
-    _run(traffic_of(network), maps, strategy, limited, servers, found, counts, workspace_for(maps))
+    traffic = _repeated(traffic_of(network), timing.periods)
+    _run(traffic, maps, strategy, limited, servers, found, counts, workspace_for(maps))
     deliveries, messages, delay, hops = found.totals.tolist()
     return Simulation(deliveries, messages, delay, hops, np.trim_zeros(found.traffic, "b"), found.longest_queue)
+
+
+def _repeated(traffic: Traffic, periods: int) -> Traffic:
+    """The publications of several periods, each a microsecond longer than the last time."""
+    if periods == 1:
+        return traffic
+    each, per_period = int(traffic.times.max(initial=0)) + 1, traffic.offsets[-1]
+    number = np.repeat(np.arange(periods), len(traffic.times))
+    offsets = np.append(np.tile(traffic.offsets[:-1], periods) + number * per_period, periods * per_period)
+    return Traffic(
+        frozen(np.tile(traffic.times, periods) + number * each, np.int64),
+        frozen(np.tile(traffic.sources, periods), np.int32),
+        frozen(offsets, np.int64),
+        frozen(np.tile(traffic.brokers, periods), np.int32),
+    )
 
 
 @kernel

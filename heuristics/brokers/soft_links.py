@@ -17,7 +17,7 @@ from ...instances.option import Option
 from ...instances.problem import Problem
 from .dissemination import no_messages, route, traffic_of
 from .forwarding import S0, STRATEGIES
-from .link_management import Management, managed_links
+from .link_management import LOAD_FACTORS, Management, managed_links
 from .queueing import Timing, simulate
 from .working_map import working_maps
 
@@ -29,12 +29,21 @@ MANAGEMENT = (
     Option("window", _DEFAULT.window, "publications routed before each review", least=1),
     Option("candidates", _DEFAULT.candidates, "links profiled beyond the fanout (maxlinks − fanout)", least=0),
     Option("load_threshold", _DEFAULT.load_threshold, "percent of its uplink above which a broker is loaded", least=0),
+    Option(
+        "load_factor",
+        _DEFAULT.load_factor,
+        "of a bypassed broker's load: 1 + max(0, load - threshold), or with min as printed",
+        choices=LOAD_FACTORS,
+    ),
 )
 _OUTPUT = Option(
     "output_threshold", _DEFAULT.output_threshold, "percent of its uplink above which SH saves it", least=0
 )
-_QUEUES = Option(
-    "service", 0, "microseconds to match a publication; above 0, queues are simulated for the counters", least=0
+_QUEUES = (
+    Option(
+        "service", 0, "microseconds to match a publication; above 0, queues are simulated for the counters", least=0
+    ),
+    Option("periods", 1, "how often the simulation of queues repeats the publications", least=1),
 )
 
 
@@ -79,18 +88,19 @@ def _solve(
     strategy: str,
     **options: Any,
 ) -> Proposal[Dissemination]:
-    service, management = options.pop("service"), Management(**options)
+    service, periods, management = options.pop("service"), options.pop("periods"), Management(**options)
     answer = disseminate(instance, strategy, management)
-    counters = _queue_counters(instance, strategy, answer, management, service) if service else {}
+    timing = Timing(service, output_threshold=management.output_threshold, periods=periods)
+    counters = _queue_counters(instance, strategy, answer, timing) if service else {}
     return Proposal(answer, counters=counters)
 
 
 def _queue_counters(
-    network: BrokerNetwork, strategy: str, answer: Dissemination, management: Management, service: int
+    network: BrokerNetwork, strategy: str, answer: Dissemination, timing: Timing
 ) -> dict[str, float | str]:
     """The counts of the queueing simulation up to the last publication."""
-    horizon = int(network.publications.times.max(initial=0))
-    timing = Timing(service, horizon=horizon, output_threshold=management.output_threshold)
+    horizon = timing.periods * (int(network.publications.times.max(initial=0)) + 1) - 1
+    timing = timing._replace(horizon=horizon)
     queued = simulate(network, STRATEGIES.index(strategy), answer.soft_links, timing)
     return {
         "queued_deliveries": queued.deliveries,
@@ -105,7 +115,7 @@ def _queue_counters(
 def _warm_up() -> None:
     network, management = example_network(), Management(rounds=3, candidates=2)
     for strategy in STRATEGIES:
-        _queue_counters(network, strategy, disseminate(network, strategy, management), management, 1)
+        _queue_counters(network, strategy, disseminate(network, strategy, management), Timing(1))
 
 
 def example_network() -> BrokerNetwork:
@@ -135,17 +145,17 @@ def _method(
     )
 
 
-S0_TREE = _method("s0", "S0: along the primary tree, no soft links", "P5 §2, §5", (_QUEUES,), ("#8C8C8C", "v"))
+S0_TREE = _method("s0", "S0: along the primary tree, no soft links", "P5 §2, §5", _QUEUES, ("#8C8C8C", "v"))
 S1_COMMON = _method(
     "s1",
     "S1: to the farthest broker common to the primary paths",
     "P5 §5 Fig. 5",
-    (*MANAGEMENT, _QUEUES),
+    (*MANAGEMENT, *_QUEUES),
     ("#E69F00", "d"),
 )
 S2_FAR = _method(
-    "s2", "S2: directly to the farthest reachable anchors", "P5 §5 Fig. 6", (*MANAGEMENT, _QUEUES), ("#0072B2", "H")
+    "s2", "S2: directly to the farthest reachable anchors", "P5 §5 Fig. 6", (*MANAGEMENT, *_QUEUES), ("#0072B2", "H")
 )
 SH_HYBRID = _method(
-    "sh", "SH: S1 while the uplink is busy, else S2", "P5 §5", (*MANAGEMENT, _OUTPUT, _QUEUES), ("#009E73", "s")
+    "sh", "SH: S1 while the uplink is busy, else S2", "P5 §5", (*MANAGEMENT, _OUTPUT, *_QUEUES), ("#009E73", "s")
 )

@@ -13,7 +13,7 @@ from ...instances.method import Method
 from ...instances.option import Option
 from ...instances.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
-from .gm_m import extend_gm_m
+from .gm_m import DATA, EXTENSIONS
 from .greedy_merge import extend_greedily
 from .heuristic import TOPIC_CONNECTED, solve_by, warm_up_by
 from .kernels.partial_overlay import OverlayBuild
@@ -27,7 +27,7 @@ _MOST = 2**31 - 1
 
 @dataclass(frozen=True)
 class Parameters:
-    """The parameters of a division.
+    """The parameters of divide and conquer.
 
     Attributes
     ----------
@@ -38,9 +38,11 @@ class Parameters:
     coverage : int
         λ, at least 1: the number of representatives of a part that cover each topic that nodes outside the part
         subscribe to, where the part has as many subscribers.
-    aim : {"time", "parallel-time", "pn-ratio"}
-        What a chosen p minimises: the time on one machine, the time with one machine for each part, or the share
-        of the nodes that one node must know.
+    aim : {"time", "parallel-time", "pn-ratio", "lemma-16", "equation-11"}
+        What a chosen p minimises: the time on one machine, the time with one machine for each part, the share of the
+        nodes that one node must know, or the paper's own estimates of the two times (P3, Lemma 16 and eq. 11).
+    data : {"rows", "table"}
+        How GM-M keeps contributions, see :func:`.gm_m`.
 
     Raises
     ------
@@ -52,9 +54,10 @@ class Parameters:
     partitions: int = 0
     coverage: int = 3
     aim: str = "time"
+    data: str = "rows"
 
     def __post_init__(self) -> None:
-        for option in (ETA, PARTITIONS, COVERAGE, AIM):
+        for option in (ETA, PARTITIONS, COVERAGE, AIM, DATA):
             option.parse(getattr(self, option.name))
 
 
@@ -79,7 +82,13 @@ AIM = Option("aim", Parameters.aim, "what a chosen number of parts minimises", c
 
 
 def naive_dc(
-    instance: TopicInstance, *, partitions: int = 0, ties: str = "lowest", seed: int = 0, mapper: Mapper = map
+    instance: TopicInstance,
+    *,
+    partitions: int = 0,
+    ties: str = "lowest",
+    seed: int = 0,
+    data: str = Parameters.data,
+    mapper: Mapper = map,
 ) -> Overlay:
     """GM-M within random parts of all nodes, then GM-M across them: :func:`dcb_m` without bulk nodes.
 
@@ -94,7 +103,7 @@ def naive_dc(
     >>> naive_dc(instance, partitions=1).edges.tolist()
     [[0, 1], [0, 2]]
     """
-    return _build_naive_dc(instance, partitions=partitions, ties=ties, seed=seed, mapper=mapper).overlay
+    return _build_naive_dc(instance, partitions=partitions, ties=ties, seed=seed, data=data, mapper=mapper).overlay
 
 
 def dcb_m(
@@ -104,6 +113,7 @@ def dcb_m(
     partitions: int = Parameters.partitions,
     ties: str = "lowest",
     seed: int = 0,
+    data: str = Parameters.data,
     mapper: Mapper = map,
 ) -> Overlay:
     """GM-M within random parts of the lightweight nodes, then GM-M between bulk nodes and all, and across parts.
@@ -121,7 +131,7 @@ def dcb_m(
     >>> dcb_m(instance, eta=1).edges.tolist()
     [[0, 1], [0, 2]]
     """
-    return _build_dcb_m(instance, Parameters(eta, partitions), ties, seed, mapper).overlay
+    return _build_dcb_m(instance, Parameters(eta, partitions, data=data), ties, seed, mapper).overlay
 
 
 def dcbr_m(
@@ -133,6 +143,7 @@ def dcbr_m(
     aim: str = Parameters.aim,
     ties: str = "lowest",
     seed: int = 0,
+    data: str = Parameters.data,
     mapper: Mapper = map,
 ) -> Overlay:
     """DCB-M whose combine phase involves only bulk nodes and representatives of the parts.
@@ -140,7 +151,7 @@ def dcbr_m(
     Parameters
     ----------
     instance : TopicInstance
-    eta, partitions, coverage, aim
+    eta, partitions, coverage, aim, data
         See :class:`Parameters`. If λ is at least the size of the parts, the overlay is that of :func:`dcb_m` (for
         random ties: if every lightweight node subscribes to an outward topic).
     ties : {"lowest", "highest", "random"}
@@ -176,8 +187,7 @@ def dcbr_m(
     >>> dcbr_m(instance, eta=1).edges.tolist()
     [[0, 1], [0, 2]]
     """
-    parameters = Parameters(eta, partitions, coverage, aim)
-    return _build(instance, parameters, ties, seed, mapper, extend=extend_gm_m).overlay
+    return _build(instance, Parameters(eta, partitions, coverage, aim, data), ties, seed, mapper).overlay
 
 
 def dc_gm(
@@ -193,7 +203,7 @@ def dc_gm(
 ) -> Overlay:
     """:func:`dcbr_m` with Greedy Merge in place of GM-M: few edges instead of a low degree.
 
-    Parameters, result and errors are those of :func:`dcbr_m`.
+    Parameters, result and errors are those of :func:`dcbr_m`, without `data`.
 
     Notes
     -----
@@ -211,14 +221,14 @@ def dc_gm(
 
 
 def _build_naive_dc(
-    instance: TopicInstance, *, partitions: int, ties: str, seed: int, mapper: Mapper = map
+    instance: TopicInstance, *, partitions: int, ties: str, seed: int, data: str = "rows", mapper: Mapper = map
 ) -> OverlayBuild:
     most = int(np.diff(instance.node_offsets).max())
-    return _build_dcb_m(instance, Parameters(most, partitions), ties, seed, mapper)
+    return _build_dcb_m(instance, Parameters(most, partitions, data=data), ties, seed, mapper)
 
 
 def _build_dcb_m(instance: TopicInstance, parameters: Parameters, ties: str, seed: int, mapper: Mapper) -> OverlayBuild:
-    return _build(instance, parameters, ties, seed, mapper, extend=extend_gm_m, representatives=False)
+    return _build(instance, parameters, ties, seed, mapper, representatives=False)
 
 
 def _build(
@@ -228,10 +238,10 @@ def _build(
     seed: int,
     mapper: Mapper,
     *,
-    extend: Extend,
+    extend: Extend | None = None,
     representatives: bool = True,
 ) -> OverlayBuild:
-    """Without `representatives` all lightweight nodes take part in the combine phase."""
+    """`extend` is GM-M's by default; without `representatives` all lightweight nodes take part in the combine phase."""
     order, eta = tie_order(ties, seed), parameters.eta or bulk_threshold(instance)
     lightweight = np.flatnonzero(np.diff(instance.node_offsets) <= eta).astype(np.int32)
     shuffled = random_order(lightweight, seed)
@@ -245,7 +255,7 @@ def _build(
         counters["coverage"] = parameters.coverage
     else:
         division = replace(division, representatives=division.partition.lightweight)
-    build = conquer_and_combine(instance, division, extend, order, mapper)
+    build = conquer_and_combine(instance, division, extend or EXTENSIONS[parameters.data], order, mapper)
     return build._replace(counters={**counters, **build.counters})
 
 
@@ -279,7 +289,7 @@ def _method(
 NAIVE_DC = _method(
     "naive-dc",
     _build_naive_dc,
-    (PARTITIONS,),
+    (PARTITIONS, DATA),
     summary="GM-M within random parts of all nodes, then across them",
     source="P3 §IV.B",
     guarantee="the maximum degree may be Θ(|T|) times the smallest (P3 Lemma 8)",
@@ -291,7 +301,7 @@ NAIVE_DC = _method(
 DCB_M = _method(
     "dcb-m",
     _from_options(_build_dcb_m),
-    (ETA, PARTITIONS),
+    (ETA, PARTITIONS, DATA),
     summary="DCB-M: GM-M within random parts of the lightweight nodes, then between bulk nodes and all",
     source="P3 §IV.C",
     guarantee="maximum degree O(η + the smallest · log |V||T|) (P3 Lemma 12)",
@@ -302,8 +312,8 @@ DCB_M = _method(
 )
 DCBR_M = _method(
     "dcbr-m",
-    _from_options(partial(_build, extend=extend_gm_m)),
-    (ETA, PARTITIONS, COVERAGE, AIM),
+    _from_options(_build),
+    (ETA, PARTITIONS, COVERAGE, AIM, DATA),
     summary="DCBR-M: DCB-M combining only bulk nodes and representatives of each part",
     source="P3 §IV.C",
     guarantee="maximum degree O(η + the smallest that B ∪ R need · log |B ∪ R||T|), B bulk nodes, R representatives "

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from ...instances.arrays import Ids
+from ...instances.errors import unknown
 from ...instances.method import Method, Proposal
+from ...instances.option import Option
 from ...instances.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from ...instances.trace import Step, Trace
@@ -18,15 +20,38 @@ from .kernels.partial_overlay import OverlayBuild
 from .tie_search.steps import EdgeSteps
 from .tie_search.trace import check_traceable, edge_step, traced
 
+ORDERS = ("number", "random", "random-per-topic")
+ORDER = Option(
+    "order",
+    "number",
+    "the order of the nodes on a ring: by number, one random order for all topics, or one for each topic",
+    choices=ORDERS,
+)
 
-def ring_per_topic(instance: TopicInstance) -> Overlay:
-    """The union over all topics of a ring on the subscribers in the order of their numbers.
+
+def ring_per_topic(instance: TopicInstance, *, order: str = "number", seed: int = 0) -> Overlay:
+    """The union over all topics of a ring on the subscribers.
 
     A ring on two subscribers is one edge, on one subscriber nothing. The degree of v is at most 2|T_v|.
 
+    Parameters
+    ----------
+    instance : TopicInstance
+    order : {"number", "random", "random-per-topic"}
+        The order of the subscribers on a ring: that of their numbers, one random order of all nodes, or a random order
+        for each topic.
+    seed : int
+        For the random orders.
+
+    Raises
+    ------
+    BadInput
+        If `order` is none of the three.
+
     Notes
     -----
-    Chockler, Melamed, Tock and Vitenberg 2007 (P1), §8.3 (RingPT). Time O(Σ|T_v| log Σ|T_v|), memory O(Σ|T_v|).
+    Chockler, Melamed, Tock and Vitenberg 2007 (P1), §8.3 (RingPT), which orders the nodes by their identifiers and
+    does not say whether these depend on the topic. Time O(Σ|T_v| log Σ|T_v|), memory O(Σ|T_v|).
 
     Examples
     --------
@@ -34,36 +59,53 @@ def ring_per_topic(instance: TopicInstance) -> Overlay:
     >>> ring_per_topic(instance).edges.tolist()
     [[0, 1], [0, 2], [1, 2]]
     """
-    return Overlay.from_edges(instance.num_nodes, _rings(instance))
+    return Overlay.from_edges(instance.num_nodes, _rings(instance, order, seed))
 
 
-def _rings(instance: TopicInstance) -> Ids:
+def _rings(instance: TopicInstance, order: str, seed: int) -> Ids:
     """The edges of the rings, topic by topic, shape (m, 2); those of several rings are repeated."""
-    nodes, offsets = instance.topic_nodes, instance.topic_offsets
+    nodes, offsets = _ordered(instance, order, seed), instance.topic_offsets
     following = np.roll(nodes, -1)
     following[offsets[1:] - 1] = nodes[offsets[:-1]]
     rings: Ids = np.stack([nodes, following], axis=1)[nodes != following]
     return rings
 
 
-def _build(instance: TopicInstance, *, seed: int) -> OverlayBuild:
+def _ordered(instance: TopicInstance, order: str, seed: int) -> Ids:
+    """The subscribers of every topic in the order of its ring, as in ``topic_nodes``."""
+    if order not in ORDERS:
+        raise unknown("value of option 'order'", order, ORDERS)
+    nodes = instance.topic_nodes
+    if order == "number":
+        return nodes
+    draw = np.random.default_rng(seed)
+    rank = draw.permutation(instance.num_nodes)[nodes] if order == "random" else draw.permutation(len(nodes))
+    topic = np.repeat(np.arange(instance.num_topics), np.diff(instance.topic_offsets))
+    ordered: Ids = nodes[np.lexsort((rank, topic))]
+    return ordered
+
+
+def _build(instance: TopicInstance, *, seed: int, order: str) -> OverlayBuild:
     sizes = np.diff(instance.topic_offsets)
     # An edge of several rings counts once for each of them.
-    return OverlayBuild(ring_per_topic(instance), {"ring_edges": int(np.where(sizes > 2, sizes, sizes - 1).sum())})
+    ring_edges = int(np.where(sizes > 2, sizes, sizes - 1).sum())
+    return OverlayBuild(ring_per_topic(instance, order=order, seed=seed), {"ring_edges": ring_edges})
 
 
-def _solve(instance: TopicInstance, *given: Any, trace: bool = False, **options: Any) -> Proposal[Overlay]:
+def _solve(
+    instance: TopicInstance, *given: Any, seed: int, order: str, trace: bool = False, **options: Any
+) -> Proposal[Overlay]:
     if trace:
         check_traceable(instance)
-    proposal = solve_by(_build)(instance, *given, **options)
-    return replace(proposal, trace=partial(_trace, instance)) if trace else proposal
+    proposal = solve_by(_build)(instance, *given, seed=seed, order=order, **options)
+    return replace(proposal, trace=partial(_trace, instance, order, seed)) if trace else proposal
 
 
-def _trace(instance: TopicInstance) -> Trace:
+def _trace(instance: TopicInstance, order: str, seed: int) -> Trace:
     """The edges in the order of the rings; nothing is compared, so no step has ties."""
     steps = EdgeSteps(instance, lambda contributions, degrees: [])
     state, listed = steps.start(), list[Step]()
-    for u, v in np.sort(_rings(instance), axis=1).tolist():
+    for u, v in np.sort(_rings(instance, order, seed), axis=1).tolist():
         if not steps.has_edge(state, (u, v)):
             listed.append(edge_step(steps, state, (u, v), ties=1))
             state = steps.after(state, (u, v))
@@ -78,6 +120,7 @@ RING_PER_TOPIC = Method(
     guarantee="the degree of v is at most 2|T_v|; nothing is proven of the edges",
     cost="time O(Σ|T_v| log Σ|T_v|), memory O(Σ|T_v|)",
     solve=_solve,
+    options=(ORDER,),
     inputs=("trace",),
     anytime=False,
     pace=1,

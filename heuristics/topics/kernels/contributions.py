@@ -25,6 +25,7 @@ class Contributions(NamedTuple):
     counts: Ids  # ``counts[v] - epoch[0]``, if positive, is the contribution of v in the row being counted
     epoch: npt.NDArray[np.int64]
     row: Ids  # the nodes listed from a row
+    counted: npt.NDArray[np.int64]  # shape (1,): the subscriptions compared so far to count rows
 
 
 class Subscribers(NamedTuple):
@@ -49,7 +50,9 @@ class Eligible(NamedTuple):
 def contributions_to(components: TopicComponents, used: Edges) -> Contributions:
     """The contributions to an overlay with these components. Cost O(|V|)."""
     n = len(components.node_offsets) - 1
-    return Contributions(components, used, np.zeros(n, np.int32), np.zeros(1, np.int64), np.empty(n, np.int32))
+    return Contributions(
+        components, used, np.zeros(n, np.int32), np.zeros(1, np.int64), np.empty(n, np.int32), np.zeros(1, np.int64)
+    )
 
 
 @kernel
@@ -136,6 +139,7 @@ def _count(u: int, level: int, eligible: Eligible, contributions: Contributions)
         first, last = there.offsets[topic], there.offsets[topic + 1]
         first += np.searchsorted(there.positions[first:last], p, side="right")
         positions, nodes = there.positions[first:last], there.nodes[first:last]
+        contributions.counted[0] += len(positions)
         for k in range(len(positions)):
             v = np.uint32(nodes[k])
             apart = np.int32(c.label[np.uint32(positions[k])] != own)

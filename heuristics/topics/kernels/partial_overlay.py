@@ -51,6 +51,8 @@ class PartialOverlay:
         The number of components beyond one a topic; 0 means topic-connected.
     evaluations : int
         The number of pairs of maximum contribution whose contribution was computed again before their addition.
+    work : dict
+        Further counters of the algorithm that adds edges.
     """
 
     def __init__(self, instance: TopicInstance, order: TieOrder, *, used: Edges = _NO_EDGES) -> None:
@@ -60,6 +62,7 @@ class PartialOverlay:
         self.initial_max_degree = 0
         self.excess_components = self._initial_excess = instance.num_subscriptions - instance.num_topics
         self.evaluations = 0
+        self.work: dict[str, int] = {}
         self.contributions = contributions_to(self.components, used)
         self._added: list[Edges] = []
 
@@ -127,11 +130,13 @@ class PartialOverlay:
         return np.concatenate(self._added) if self._added else _NO_EDGES
 
     def counters(self) -> dict[str, int]:
-        """Edges added, components merged by them, and evaluations."""
+        """Edges added, components merged by them, evaluations, and subscriptions compared to count contributions."""
         return {
             "steps": len(self.edges),
             "merges": self._initial_excess - self.excess_components,
             "evaluations": self.evaluations,
+            "counted": int(self.contributions.counted[0]),
+            **self.work,
         }
 
     def overlay(self) -> Overlay:

@@ -13,14 +13,16 @@ import numpy as np
 from ....instances.arrays import Ids
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
+from ..kernels.contributions import Degrees
 from ..kernels.partial_overlay import OverlayBuild, PartialOverlay
 from ..kernels.ties import TieOrder
 from .division import Division
-from .partition import restricted
+from .partition import Partition, restricted
 from .representatives import groups_of
 
 Extend = Callable[[PartialOverlay], None]
 PartEdges = tuple[Ids, Mapping[str, int]]
+_WORK = ("counted", "table_work")
 
 
 class Mapper(Protocol):
@@ -54,7 +56,8 @@ def conquer_and_combine(
         "inner_edges": len(inner),
         "inner_max_degree": int(np.bincount(inner.ravel(), minlength=1).max()),
         "outer_edges": len(outer),
-        **{name: conquering[name] + combining[name] for name in combining},
+        **{f"inner_{name}": count for name, count in conquering.items() if name in _WORK},
+        **{name: conquering.get(name, 0) + combining.get(name, 0) for name in {**conquering, **combining}},
     }
     return OverlayBuild(Overlay.from_edges(instance.num_nodes, np.concatenate([inner, outer])), counters)
 
@@ -64,7 +67,7 @@ def _conquer(
 ) -> tuple[Ids, Counter[str]]:
     """The edges within parts, shape (m, 2), and the counters of all parts together."""
     parts = list(division.partition.parts())
-    results = mapper(partial(_build_part, extend=extend, order=order), (restricted(instance, nodes) for nodes in parts))
+    results = mapper(partial(build_part, extend=extend, order=order), (restricted(instance, nodes) for nodes in parts))
     edges, counters = [np.empty((0, 2), np.int32)], Counter[str]()
     for nodes, (ends, counted) in zip(parts, results, strict=True):
         edges.append(nodes[ends])
@@ -72,8 +75,23 @@ def _conquer(
     return np.concatenate(edges), counters
 
 
-def _build_part(part: TopicInstance, *, extend: Extend, order: TieOrder) -> PartEdges:
+def build_part(part: TopicInstance, *, extend: Extend, order: TieOrder) -> PartEdges:
+    """The edges of a part by its own numbering, shape (m, 2), and the counters. Cost that of `extend`."""
     overlay = PartialOverlay(part, order)
+    extend(overlay)
+    return _ends(overlay), overlay.counters()
+
+
+def combine_core(
+    core: TopicInstance, partition: Partition, degrees: Degrees, max_degree: int, extend: Extend, order: TieOrder
+) -> PartEdges:
+    """The edges among bulk nodes and representatives by their own numbering, shape (m, 2), and the counters.
+
+    `degrees` are theirs after the conquer phase, `max_degree` that of all nodes. Cost that of `extend`.
+    """
+    overlay = PartialOverlay(core, order)
+    # Every part is topic-connected, so the representatives of a part that share a topic are connected in it.
+    overlay.start_from(groups_of(core, partition), degrees, max_degree)
     extend(overlay)
     return _ends(overlay), overlay.counters()
 
@@ -82,15 +100,11 @@ def _combine(instance: TopicInstance, division: Division, extend: Extend, order:
     """The edges among bulk nodes and representatives, shape (m, 2), and the counters of this phase."""
     nodes, partition = division.combined, division.partition
     if not len(nodes):
-        return np.empty((0, 2), np.int32), dict.fromkeys(("steps", "merges", "evaluations"), 0)
-    core = restricted(instance, nodes)
+        return np.empty((0, 2), np.int32), dict.fromkeys(("steps", "merges", "evaluations", "counted"), 0)
     degrees = np.bincount(inner.ravel(), minlength=instance.num_nodes).astype(np.int32)
-    overlay = PartialOverlay(core, order)
-    # Every part is topic-connected, so the representatives of a part that share a topic are connected in it.
-    groups = groups_of(core, replace(partition, part_of=partition.part_of[nodes]))
-    overlay.start_from(groups, degrees[nodes], int(degrees.max()))
-    extend(overlay)
-    return nodes[_ends(overlay)], overlay.counters()
+    core, parts = restricted(instance, nodes), replace(partition, part_of=partition.part_of[nodes])
+    ends, counters = combine_core(core, parts, degrees[nodes], int(degrees.max()), extend, order)
+    return nodes[ends], counters
 
 
 def _ends(overlay: PartialOverlay) -> Ids:

@@ -85,3 +85,17 @@ def test_of_messages_that_arrive_at_once_the_one_sent_first_is_matched_first(fir
     network = BrokerNetwork(tree, subscriptions, publications)
     found = simulate(network, S2, np.empty((0, 2), dtype=np.int32), Timing(service=10, horizon=1020))
     assert (found.messages, found.deliveries) == (1, 1 - first)
+
+
+def test_publications_repeated_by_periods_are_those_of_a_longer_network() -> None:
+    once = WORKLOADS["brokers-sparse"].generate(seed=4, brokers=20, publications=90, subscriptions=100, rate=72_000)
+    of, length = once.publications, int(once.publications.times.max()) + 1
+    times = np.concatenate([of.times + k * length for k in range(3)])
+    thrice = Publications(times, np.tile(of.sources, 3), np.tile(of.values, (3, 1)))
+    links = managed_links(once, S2, Management())
+    found = [
+        simulate(network, S2, links, Timing(30_000, horizon=3 * length, periods=periods))
+        for network, periods in ((once, 3), (BrokerNetwork(once.tree, once.subscriptions, thrice), 1))
+    ]
+    assert found[0].deliveries < 3 * once.num_deliveries
+    assert len({(one.deliveries, one.messages, one.total_delay, one.total_hops) for one in found}) == 1

@@ -40,6 +40,7 @@ from tests.topic_strategies import topic_instances
 
 TIES = ("lowest", "highest", "random")
 FAMILY: dict[str, Callable[..., Overlay]] = {"naive-dc": naive_dc, "dcb-m": dcb_m, "dcbr-m": dcbr_m, "dc-gm": dc_gm}
+BY_TABLE = [name for name in FAMILY if name != "dc-gm"]
 PARAMETERS: dict[str, Any] = {
     "eta": st.integers(1, 7),
     "partitions": st.integers(1, 9),
@@ -88,6 +89,25 @@ def test_divide_and_conquer_equals_its_twin_on_larger_instances(
         eta = bulk_threshold(instance)
         built = FAMILY[name](instance, **options_of(name, eta, partitions, coverage), ties=ties, seed=seed)
         assert edges(built) == overlay_of_twin(name, instance, ties, eta, partitions, coverage, seed)
+
+
+@property_test(60, instance=topic_instances(max_nodes=14), **PARAMETERS)
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("name", BY_TABLE)
+def test_the_table_of_pairs_gives_the_same_overlay(
+    name: str, ties: str, instance: TopicInstance, eta: int, partitions: int, coverage: int, seed: int
+) -> None:
+    options: dict[str, Any] = options_of(name, eta, partitions, coverage) | {"ties": ties, "seed": seed}
+    assert FAMILY[name](instance, **options, data="table") == FAMILY[name](instance, **options)
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("name", BY_TABLE)
+def test_the_table_of_pairs_gives_the_same_overlay_at_larger_sizes(name: str, ties: str) -> None:
+    for seed, law in enumerate(("uniform-varying", "zipf-fitted", "exponential-fitted")):
+        instance = WORKLOADS[law].generate(seed=seed, nodes=150, topics=40, least=4, most=20)
+        options: dict[str, Any] = {"partitions": 4, "ties": ties, "seed": seed}
+        assert FAMILY[name](instance, **options, data="table") == FAMILY[name](instance, **options)
 
 
 @pytest.mark.parametrize("name", ["dcbr-m", "dc-gm"])
@@ -265,6 +285,13 @@ def test_the_number_of_parts_chosen_serves_the_aim_best(aim: str) -> None:
     }
     assert result.counters["partitions"] == min(tried, key=lambda parts: tried[parts])
     assert tried[int(result.counters["partitions"])] < min(tried[1], tried[192])
+
+
+def test_the_estimates_of_lemma_16_and_equation_11() -> None:
+    partition = Partition(np.array([-1, 0, 0, 0, 1, 1, 1], np.int32), 2)
+    division = Division(partition, np.array([1, 4], np.int32))
+    assert AIMS["lemma-16"](division) == (1 + 2) ** 4 + 6**4 / 2**3
+    assert AIMS["equation-11"](division) == (1 + 2) ** 4 + 6**4 / 2**4
 
 
 def test_more_coverage_raises_the_pn_ratio() -> None:

@@ -14,7 +14,7 @@ from overlaybench.heuristics.topics.gm_m import gm_m
 from overlaybench.heuristics.topics.greedy_merge import GREEDY_MERGE, greedy_merge
 from overlaybench.heuristics.topics.low_oda import low_oda
 from overlaybench.heuristics.topics.minmax_oda import MINMAX_ODA, minmax_oda
-from overlaybench.heuristics.topics.ring_per_topic import ring_per_topic
+from overlaybench.heuristics.topics.ring_per_topic import ORDERS, ring_per_topic
 from overlaybench.instances.catalogue import PROBLEMS, methods_of
 from overlaybench.instances.errors import BadInput
 from overlaybench.instances.method import Method
@@ -68,9 +68,29 @@ def test_only_the_diameter_two_heuristics_answer_diameter_two_problems() -> None
         assert {"min-tco", "minmax-tco", "low-tco"} <= set(method.problems)
 
 
-@property_test(200, topic_instances(max_nodes=9))
-def test_ring_per_topic_has_degree_at_most_twice_the_subscription(instance: TopicInstance) -> None:
-    assert (ring_per_topic(instance).degrees <= 2 * np.diff(instance.node_offsets)).all()
+@property_test(200, topic_instances(max_nodes=9), st.sampled_from(ORDERS), st.integers(0, 3))
+def test_ring_per_topic_is_valid_and_has_degree_at_most_twice_the_subscription(
+    instance: TopicInstance, order: str, seed: int
+) -> None:
+    overlay = ring_per_topic(instance, order=order, seed=seed)
+    assert (overlay.topic_components(instance) == 1).all()
+    assert (overlay.degrees <= 2 * np.diff(instance.node_offsets)).all()
+
+
+def test_the_orders_of_ring_per_topic_differ_and_the_seed_decides_the_random_ones() -> None:
+    instance = middling(0)
+    rings = {(order, seed): ring_per_topic(instance, order=order, seed=seed) for order in ORDERS for seed in (0, 1)}
+    assert rings["number", 0] == rings["number", 1] == ring_per_topic(instance)
+    assert len({overlay.edges.tobytes() for overlay in rings.values()}) == 5
+    assert rings["random", 1] == ring_per_topic(instance, order="random", seed=1)
+    with pytest.raises(BadInput, match="value of option 'order'"):
+        ring_per_topic(instance, order="reverse")
+
+
+def test_one_order_for_all_topics_shares_the_ring_of_equal_subscriptions() -> None:
+    alike = TopicInstance.from_subscriptions({f"n{v}": ["a", "b"] for v in range(12)})
+    assert ring_per_topic(alike, order="random").num_edges == 12
+    assert ring_per_topic(alike, order="random-per-topic").num_edges > 12
 
 
 @property_test(200, topic_instances(max_nodes=9))

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import strategies as st
 
 from overlaybench.heuristics.topics.kernels.ties import RULES
+from overlaybench.heuristics.topics.ring_per_topic import ORDERS
 from overlaybench.heuristics.topics.tie_search.extremes import SolveUnderTies
 from overlaybench.heuristics.topics.tie_search.steps import EdgeSteps, StarSteps
 from overlaybench.heuristics.topics.tie_search.trace import MOST_NODES, along, trace_of
@@ -31,7 +32,8 @@ def test_every_greedy_method_of_one_run_and_ring_per_topic_have_a_trace() -> Non
 
 
 def trace_and_overlay(name: str, instance: TopicInstance, ties: str = "lowest", seed: int = 0) -> tuple[Trace, Overlay]:
-    options: dict[str, Any] = {"ties": ties} if name != "ring-per-topic" else {}
+    orders = dict(zip(RULES, ORDERS, strict=True))
+    options: dict[str, Any] = {"ties": ties} if name != "ring-per-topic" else {"order": orders[ties]}
     result = TRACED[name].run(instance, PROBLEMS["min-tco"], seed=seed, trace=True, **options)
     assert result.trace is not None
     assert result.answer is not None

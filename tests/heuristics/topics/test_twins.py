@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
 import pytest
 from hypothesis import strategies as st
@@ -29,6 +30,7 @@ PAIRS: dict[str, tuple[Callable[..., Overlay], Callable[..., set[twins.Edge]]]] 
     "gm": (greedy_merge, twins.greedy_merge),
     "minmax-oda": (minmax_oda, twins.minmax_oda),
     "gm-m": (gm_m, twins.gm_m),
+    "gm-m by table": (partial(gm_m, data="table"), twins.gm_m),
     "cd-oda": (cd_oda, twins.cd_oda),
     "cd-oda-1": (cd_oda_1, twins.cd_oda_1),
     "cd-oda-2": (cd_oda_2, twins.cd_oda_2),

@@ -1,0 +1,277 @@
+"""DCBR-M by nodes that know only what messages bring them: a simulation of the scheme of P3 §IV.D."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ....instances.arrays import Ids
+from ....instances.overlay import Overlay
+from ....instances.topics.instance import TopicInstance
+from ..kernels.ties import TieOrder, ranks_of, tie_order
+from .conquer_and_combine import Extend, PartEdges, build_part, combine_core
+from .partition import BULK, Partition
+
+_COMBINE = -1  # the name under which bulk nodes and representatives find each other
+
+
+@dataclass(frozen=True)
+class Round:
+    """The messages of one round; an entry is the number of a node, of a part or of a topic, or a degree."""
+
+    what: str
+    messages: int
+    entries: int
+
+
+@dataclass(frozen=True)
+class Decentralised:
+    """The outcome of the scheme.
+
+    Attributes
+    ----------
+    overlay : Overlay
+        The links that both their ends have computed.
+    knows : sequence of frozenset
+        For each node the nodes of which it has learned, itself included.
+    hosts : mapping
+        For each node that the directory's keys fall on, the nodes that registered there.
+    representatives : int32 array
+    rounds : sequence of Round
+    conquering : sequence of mappings
+        The counters of GM-M within each part, computed by every node of the part.
+    combining : mapping
+        Those of the combine phase, computed by every bulk node and representative.
+    """
+
+    overlay: Overlay
+    knows: Sequence[frozenset[int]]
+    hosts: Mapping[int, frozenset[int]]
+    representatives: Ids
+    rounds: Sequence[Round]
+    conquering: Sequence[Mapping[str, int]]
+    combining: Mapping[str, int]
+
+    @property
+    def pn_ratio(self) -> float:
+        """The largest share of the nodes that one node has learned of, the directory's hosts not counted."""
+        return max(map(len, self.knows)) / len(self.knows)
+
+    @property
+    def pn_ratio_with_directory(self) -> float:
+        """The same if nodes themselves are the directory and know who registered with them."""
+        known = (known | self.hosts.get(v, frozenset()) for v, known in enumerate(self.knows))
+        return max(map(len, known)) / len(self.knows)
+
+
+def drawn_partition(instance: TopicInstance, eta: int, num_parts: int, seed: int) -> Partition:
+    """Every node with at most η topics draws its part itself; parts that nobody draws are left out. Cost O(|V|)."""
+    draws = ranks_of(np.arange(instance.num_nodes, dtype=np.int64), tie_order("random", ~seed)) % num_parts
+    light, part_of = np.diff(instance.node_offsets) <= eta, np.full(instance.num_nodes, BULK, np.int32)
+    present, part_of[light] = np.unique(draws[light], return_inverse=True)
+    return Partition(part_of, len(present))
+
+
+def decentralised(
+    instance: TopicInstance,
+    partition: Partition,
+    coverage: int,
+    extend: Extend,
+    order: TieOrder,
+    *,
+    topics_exchanged: bool = True,
+) -> Decentralised:
+    """Run DCBR-M on nodes that exchange messages (P3 §IV.D).
+
+    Every node knows its topics and its part, and all know η, p, λ, the rule for ties with its seed, and how to reach a
+    directory, which maps names to what is registered under them. A node computes only from what it was sent.
+
+    Parameters
+    ----------
+    instance, partition, coverage, extend, order
+        As for :func:`.conquer_and_combine`, whose overlay it is.
+    topics_exchanged : bool
+        Whether parts and bulk nodes post their topics, so that representatives cover only outward topics, as
+        Algorithm 12 has it. The paper's five steps lack that exchange; without it they cover all topics of the part.
+
+    Notes
+    -----
+    Equal computations from equal knowledge are made once. Messages: Σ_d |L_d|² + (|B| + |R|)² and a few a node.
+    """
+    nodes = [_Node(v, part, instance.topics_of(v)) for v, part in enumerate(partition.part_of.tolist())]
+    network = _Network()
+    light = [node for node in nodes if node.part != BULK]
+    _meet(light, lambda node: node.part, network, "their part")
+    _exchange(light, nodes, network, "send interests within parts", 0)
+    conquered: dict[tuple[int, ...], PartEdges] = {}
+    for node in light:
+        node.conquer(extend, order, conquered)
+    if topics_exchanged:
+        _exchange_topics(nodes, network)
+    chosen: dict[tuple[int, ...], set[int]] = {}
+    for node in light:
+        node.choose(coverage, order, chosen)
+    core = [node for node in nodes if node.combines]
+    _meet(core, lambda node: _COMBINE, network, "bulk nodes and representatives")
+    _exchange(core, nodes, network, "send interests and degrees across parts", 2)
+    combined: dict[tuple[int, ...], PartEdges] = {}
+    for node in core:
+        node.combine(extend, order, combined)
+    edges = [(v.number, w) for v in nodes for w in v.neighbours if v.number < w and v.number in nodes[w].neighbours]
+    return Decentralised(
+        Overlay.from_edges(len(nodes), edges),
+        [frozenset(node.parts) for node in nodes],
+        network.hosts(len(nodes)),
+        np.array([node.number for node in core if node.part != BULK], np.int32),
+        network.rounds(),
+        [counters for _, counters in conquered.values()],
+        next((counters for _, counters in combined.values()), {}),
+    )
+
+
+class _Network:
+    """Counts the messages of each round, and remembers who registered under which name of the directory."""
+
+    def __init__(self) -> None:
+        self.messages: Counter[str] = Counter()
+        self.entries: Counter[str] = Counter()
+        self.registered: dict[int, list[_Node]] = {}
+
+    def send(self, what: str, entries: int) -> None:
+        self.messages[what] += 1
+        self.entries[what] += entries
+
+    def rounds(self) -> list[Round]:
+        return [Round(what, messages, self.entries[what]) for what, messages in self.messages.items()]
+
+    def hosts(self, num_nodes: int) -> dict[int, frozenset[int]]:
+        """Names are spread over the nodes as by a hash function."""
+        names = np.array(list(self.registered), np.int64) + 1
+        keys = ranks_of(names, tie_order("random", 0)) % num_nodes
+        hosts: dict[int, frozenset[int]] = {}
+        for key, members in zip(keys.tolist(), self.registered.values(), strict=True):
+            hosts[key] = hosts.get(key, frozenset()) | {node.number for node in members}
+        return hosts
+
+
+class _Node:
+    """A node, its topics and part, and what messages brought it.
+
+    `group` are the nodes with which it computes: first its part, then all bulk nodes and representatives. `parts`,
+    `interests` and `degrees` are those of the nodes that it has learned of.
+    """
+
+    def __init__(self, number: int, part: int, topics: Ids) -> None:
+        self.number, self.part, self.topics = number, part, topics
+        self.group: tuple[int, ...] = ()
+        self.parts = {number: part}
+        self.interests = {number: topics}
+        self.degrees = {number: 0}
+        self.max_degree = 0
+        self.outward: set[int] | None = None
+        self.combines = part == BULK
+        self.neighbours: set[int] = set()
+
+    def hear(self, sender: _Node) -> None:
+        self.interests[sender.number] = sender.topics
+        self.degrees[sender.number] = sender.degrees[sender.number]
+        self.max_degree = max(self.max_degree, sender.max_degree)
+
+    def conquer(self, extend: Extend, order: TieOrder, known: dict[tuple[int, ...], PartEdges]) -> None:
+        """Step 3: GM-M within the part."""
+        if self.group not in known:
+            known[self.group] = build_part(_instance_of(self.group, self.interests), extend=extend, order=order)
+        ends = known[self.group][0]
+        degrees = np.bincount(ends.ravel(), minlength=len(self.group)).tolist()
+        self.degrees.update(zip(self.group, degrees, strict=True))
+        self.max_degree = max(degrees)
+        self._link(ends)
+
+    def choose(self, coverage: int, order: TieOrder, known: dict[tuple[int, ...], set[int]]) -> None:
+        """Step 4: whether it is a representative of its part."""
+        if self.group not in known:
+            topics = {v: set(self.interests[v].tolist()) for v in self.group}
+            outward = set().union(*topics.values()) if self.outward is None else self.outward
+            known[self.group] = _representatives(topics, outward, coverage, order)
+        self.combines = self.number in known[self.group]
+
+    def combine(self, extend: Extend, order: TieOrder, known: dict[tuple[int, ...], PartEdges]) -> None:
+        """Step 5: the outer edges."""
+        if self.group not in known:
+            parts = np.array([self.parts[v] for v in self.group], np.int32)
+            degrees = np.array([self.degrees[v] for v in self.group], np.int32)
+            core, partition = _instance_of(self.group, self.interests), Partition(parts, int(parts.max()) + 1)
+            known[self.group] = combine_core(core, partition, degrees, self.max_degree, extend, order)
+        self._link(known[self.group][0])
+
+    def _link(self, ends: Ids) -> None:
+        own = self.group.index(self.number)
+        others = np.concatenate([ends[ends[:, 0] == own, 1], ends[ends[:, 1] == own, 0]])
+        self.neighbours |= {self.group[v] for v in others.tolist()}
+
+
+def _meet(nodes: Sequence[_Node], name: Callable[[_Node], int], network: _Network, whom: str) -> None:
+    """Nodes register under a name of the directory, which answers with all that did, and their parts."""
+    members: dict[int, list[_Node]] = {}
+    for node in nodes:
+        network.send(f"register with {whom}", 2)
+        members.setdefault(name(node), []).append(node)
+    for key, group in members.items():
+        numbers = {node.number: node.part for node in group}
+        network.registered[key] = group
+        for node in group:
+            network.send(f"learn of {whom}", 2 * len(group))
+            node.group = tuple(sorted(numbers))
+            node.parts |= numbers
+
+
+def _exchange(senders: Sequence[_Node], nodes: Sequence[_Node], network: _Network, what: str, extra: int) -> None:
+    """Every node sends its topics, and `extra` degrees, to the nodes of its group that it has not heard of."""
+    pairs = [(node, nodes[v]) for node in senders for v in node.group if v not in node.interests]
+    for sender, receiver in pairs:
+        network.send(what, len(sender.topics) + extra)
+        receiver.hear(sender)
+
+
+def _exchange_topics(nodes: Sequence[_Node], network: _Network) -> None:
+    """One node a part, and every bulk node, posts its topics and learns which of them others posted too."""
+    speakers = [node for node in nodes if node.part == BULK or node.number == node.group[0]]
+    posts = {node.number: set().union(*(topics.tolist() for topics in node.interests.values())) for node in speakers}
+    often = Counter(topic for topics in posts.values() for topic in topics)
+    largest = max(node.max_degree for node in speakers)
+    for node in speakers:
+        network.send("post topics and the largest degree", len(posts[node.number]) + 1)
+    for node in speakers:
+        node.max_degree = largest
+        node.outward = {topic for topic in posts[node.number] if often[topic] > 1}
+        network.send("learn the outward topics and the largest degree", len(node.outward) + 1)
+    for node in speakers:
+        for member in (nodes[v] for v in node.group if v != node.number):
+            network.send("pass both on within parts", len(node.outward or ()) + 1)
+            member.max_degree, member.outward = node.max_degree, node.outward
+
+
+def _representatives(topics: dict[int, set[int]], outward: set[int], coverage: int, order: TieOrder) -> set[int]:
+    """Algorithm 13 on the topics of each node, with min{λ, |subs(t)|} of eq. 8."""
+    ranks = dict(zip(topics, ranks_of(np.array(list(topics), np.int64), order).tolist(), strict=True))
+    wanted = Counter(topic for own in topics.values() for topic in own & outward)
+    missing = {topic: min(coverage, count) for topic, count in wanted.items()}
+    chosen: set[int] = set()
+    while missing:
+        best = max(topics.keys() - chosen, key=lambda v: (len(topics[v] & missing.keys()), -ranks[v]))
+        chosen.add(best)
+        for topic in topics[best] & missing.keys():
+            missing[topic] -= 1
+            if not missing[topic]:
+                del missing[topic]
+    return chosen
+
+
+def _instance_of(nodes: Sequence[int], interests: Mapping[int, Ids]) -> TopicInstance:
+    """The instance on sorted nodes, from what is known of their interests."""
+    offsets = np.concatenate([[0], np.cumsum([len(interests[v]) for v in nodes])])
+    _, topics = np.unique(np.concatenate([interests[v] for v in nodes]), return_inverse=True)
+    return TopicInstance(offsets, topics.astype(np.int32))
