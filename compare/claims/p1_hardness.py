@@ -23,6 +23,7 @@ from ..papers.bench import LAWS, Bench, grid
 from .claim import Claim, Finding, Scope, Verdict, verdict_of
 
 _EDGES = "|E| = k, and as edges can be added, |E| ≤ k decides it"
+_OVERLAY_SECONDS = 3.0
 
 
 def _counted(
@@ -189,8 +190,10 @@ def _repeated(bench: Bench) -> Iterable[Finding]:
 def _overlays(bench: Bench, instance: TopicInstance, seed: int) -> Iterator[tuple[str, Result[Overlay]]]:
     for ties in ("lowest", "highest", "random"):
         yield f"gm, ties {ties}", bench.run("gm", instance, ties=ties, seed=seed)
-    for name in ("gm-m", "branch-and-cut", "ring-per-topic"):
+    for name in ("gm-m", "ring-per-topic"):
         yield name, bench.run(name, instance, seed=seed)
+    # Any overlay will do, and copies of one node make a proof long.
+    yield "branch-and-cut", bench.run("branch-and-cut", instance, seed=seed, time_limit=_OVERLAY_SECONDS)
 
 
 def _chosen(cover: SetCover, copies: int, overlay: Overlay) -> list[list[int]]:

@@ -280,7 +280,7 @@ CLAIMS_P3_TABLES: tuple[Claim, ...] = (
     *(
         figure_claim(
             f"P3.T{n}",
-            f"Table {name}: {law} (200 of 400 instances)",
+            f"Table {name}: {law}",
             partial(_table, table=f"P3.T{n}"),
             f"P3 Table {name}",
         )
