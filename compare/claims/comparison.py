@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from textwrap import shorten
 from typing import Any
 
@@ -13,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from ..figures.style import INK, TOPIC_COLOURS, Drawing, drawing, plain_ticks, scaled, styled
+from ..figures.style import INK, TOPIC_COLOURS, Drawing, FigureOptions, drawing, plain_ticks, scaled, styled
 from .claim import Finding, Interval
 from .page_paper import compared, figure_of
 
@@ -33,15 +35,16 @@ def comparison_drawings(id_: str, findings: Iterable[Finding]) -> list[Drawing]:
     rows. Whiskers are 95% intervals. The last findings are left out of a file of more than 60 kB: tables have them all.
     """
     chosen = [(finding, curves_of(finding.intervals)) for finding in compared(findings)]
-    while chosen and len((drawn := _drawn(id_, chosen)).svg_file) > _BYTES and len(chosen) > 1:
-        chosen.pop()
-    return [drawn] if chosen else []
+    drawn = cache(lambda count: _drawn(id_, chosen[:count]))
+    # More findings make a larger file, and a drawing takes seconds.
+    fitting = bisect_right(range(1, len(chosen) + 1), _BYTES, key=lambda count: len(drawn(count).svg_file))
+    return [drawn(max(1, fitting))] if chosen else []
 
 
 def _drawn(id_: str, chosen: Sequence[tuple[Finding, tuple[str, Curves] | None]]) -> Drawing:
     heights = [_CURVES if along else _ROW * (_rows(finding) + 1) for finding, along in chosen]
     heights = [height + _MARGIN for height in heights]
-    with styled():
+    with styled(FigureOptions(formats=("svg",))):
         page = Figure(figsize=scaled(_WIDTH, sum(heights) + 0.3), layout="constrained")
         cells = page.add_gridspec(len(chosen), 1, height_ratios=heights)
         for number, (finding, along) in enumerate(chosen):

@@ -162,7 +162,9 @@ def _closed_form(each: pd.DataFrame, bench: Bench) -> Iterable[Finding]:
     every = p1_instances("", 1)
     form = [greedy_merge_steps(recipe.to_json()) for recipe in every]
     sizes_of = [dict(recipe.parameters) for recipe in every]
-    shares = [steps / (own["nodes"] ** 2 * own["topics"]) for steps, own in zip(form, sizes_of, strict=True)]
+    shares = [
+        steps / (float(own["nodes"]) ** 2 * float(own["topics"])) for steps, own in zip(form, sizes_of, strict=True)
+    ]
     text = f"By the closed form at every |V| of the paper: updates ÷ (|V|²|T|) {min(shares):.1e} to {max(shares):.1e}."
     scope = Scope({**sizes, "|V|": NODES}, samples=1, points=len(every), reading="a small fraction: at most a tenth")
     yield Finding("a small fraction, by the closed form", verdict_of(max(shares) <= 0.1), text, len(every), scope=scope)

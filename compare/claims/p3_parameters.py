@@ -51,7 +51,7 @@ def _parts(bench: Bench) -> Iterable[Finding]:
 
 def _worst_parts(above: pd.DataFrame, rule: str) -> Interval:
     """D_DCBR − D_GMM at the number of parts where its mean is greatest; widened for the choice among all p."""
-    by_p = per_instance(above[~above["single"]], "above", "p")
+    by_p = _by_parts(above[~above["single"]], "above", "p")
     worst = by_p.mean().idxmax()
     return mean_of(f"D_DCBR − D_GMM at p = {worst:g}, {rule}", by_p[worst], 6.5, together=by_p.shape[1])
 
@@ -59,6 +59,11 @@ def _worst_parts(above: pd.DataFrame, rule: str) -> Interval:
 def _at(above: pd.DataFrame, rule: str, p: float) -> Interval:
     own = above[above["p"] == p].groupby("instance")["above"].mean()
     return mean_of(f"D_DCBR − D_GMM at p = {p:g}, {rule}", own, 2.8)
+
+
+def _by_parts(rows: pd.DataFrame, measure: str, at: str) -> pd.DataFrame:
+    """A measure by instance and number of parts; numbers of parts that some instance has not are left out."""
+    return rows.pivot_table(index="instance", columns=at, values=measure, aggfunc="mean").dropna(axis=1)
 
 
 def _below(held: bool) -> Verdict:
@@ -69,7 +74,7 @@ def _rise_and_fall(rows: pd.DataFrame) -> Finding:
     divided = rows[rows["method"] == "dcbr-m"]
     verdicts, intervals, texts = {}, [], []
     for rule, own in divided.groupby("ties", sort=False):
-        table = per_instance(own.assign(at=own["p"].where(~own["single"], -1)), "max_degree", "at")
+        table = _by_parts(own.assign(at=own["p"].where(~own["single"], -1)), "max_degree", "at")
         peak = table.drop(columns=[1.0, -1.0], errors="ignore").mean().idxmax()
         together = 2 * table.shape[1]
         rise, fall = (

@@ -60,6 +60,7 @@ FOREMOST: tuple[tuple[str, str, str], ...] = (
 """Claim, subject of its finding, and why it matters; the verdict comes from the record."""
 
 MATTERS: Mapping[str, str] = {
+    "P5.F14.others": "Which strategy delivers most under capped uplinks depends on the cap and the data: simulate.",
     "P1.L6.6": "The example stays a worst case; only the proof's order of edges is not the algorithm's.",
     "P1.L5.1": "Do not cite the lemma for the hardness of fewest edges: it bounds every degree; the theorem stands by "
     "another reduction (P1.T5.3).",

@@ -162,10 +162,7 @@ def in_topics(quick: bool) -> Experiment:
     return p3_grid(
         "P3.F8",
         [*with_rules(*_DIVIDED)],
-        [
-            {"nodes": 400 if quick else 4000, "topics": t}
-            for t in ((100, 150, 200, 300) if quick else (100, 400, 1000))
-        ],
+        [{"nodes": 400 if quick else 4000, "topics": t} for t in ((100, 150, 200, 300) if quick else (100, 400, 1000))],
         laws=LAWS,
         seeds=2,
         timed=by_the_paper("gm-m", "dcbr-m"),

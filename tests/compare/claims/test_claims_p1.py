@@ -195,12 +195,8 @@ def of(claim: str) -> Claim:
     return replace(found, experiment=lambda quick: case.experiment) if case.experiment else found
 
 
-SLOW = ("P1.L5.1", "P1.S6.4", "P1.F4b", "P1.I.1")
-
-
-@pytest.mark.parametrize(
-    "claim", [pytest.param(claim, marks=pytest.mark.slow) if claim in SLOW else claim for claim in BROKEN]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("claim", BROKEN)
 def test_a_broken_algorithm_changes_the_verdict(claim: str, monkeypatch: pytest.MonkeyPatch) -> None:
     case = BROKEN[claim]
     sound = verdicts(judge(of(claim), quick=True))

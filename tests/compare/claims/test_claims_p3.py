@@ -266,6 +266,7 @@ def verdicts_of(claim: str, methods: Methods, case: Case, *, broken: bool) -> di
     return {finding.subject: finding.verdict for finding in FEWER.get(claim, CLAIMS[claim].judge)(bench)}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fewer_instances")
 @pytest.mark.parametrize("claim", BROKEN)
 def test_a_broken_algorithm_or_broken_data_change_the_verdict(claim: str, monkeypatch: pytest.MonkeyPatch) -> None:

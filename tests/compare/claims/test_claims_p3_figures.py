@@ -224,6 +224,7 @@ def few(quick: bool, nodes: int = 0) -> list[tuple[str, TopicInstance]]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", [name for name in BROKEN if name != "P3.S5.3"])
 def test_a_fault_changes_the_verdict(claim: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("overlaybench.compare.claims.p3_parameters._defaults", few)

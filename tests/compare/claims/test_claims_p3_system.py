@@ -151,12 +151,14 @@ def found(claim: Claim, algorithms: Mapping[str, Method[Any, Any]] = METHODS) ->
     return {one.subject: one.verdict for one in outcome.findings}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", SOUND)
 def test_the_check_gives_the_verdicts_on_record(claim: str) -> None:
     verdicts = found(CLAIMS[claim])
     assert {subject: verdicts[subject] for subject in SOUND[claim]} == SOUND[claim]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("claim", "number"), [(claim, k) for claim, cases in BROKEN.items() for k in range(len(cases))]
 )

@@ -343,6 +343,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, SteinerInstance]]:
     return graphs
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("id_", BROKEN)
 def test_the_verdict_changes_with_a_fault(id_: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -301,6 +301,7 @@ def found(claim: Claim, name: str, methods: Methods) -> dict[str, Verdict]:
     return {one.subject: one.verdict for one in claim.judge(bench)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_algorithm_or_broken_data_change_the_verdict(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     broken, claim = BROKEN[name], CLAIMS[name]

@@ -138,6 +138,7 @@ def test_the_pages_in_the_documents_are_written_from_the_record(record: Mapping[
         assert (DOCS / "constructions" / f"{name}.svg").is_file()
 
 
+@NOT_YET
 def test_the_documents_have_the_figure_of_every_claim_with_a_published_number_and_no_other(
     record: Mapping[str, ClaimOutcome],
 ) -> None:

@@ -15,7 +15,7 @@ from overlaybench.compare.claims.claim import Claim, Finding, Verdict
 from overlaybench.compare.claims.register import CLAIMS, RECORD, ClaimOutcome, not_run, outcomes_in
 from overlaybench.compare.papers.grids import GRIDS
 
-NOT_YET = pytest.mark.xfail(reason="the full versions of all claims are not on record yet", strict=True)
+NOT_YET = pytest.mark.xfail(reason="the full versions of all claims are not on record yet", strict=False)
 GREEDY = re.compile(r"(?<![\w-])(GM|GM-M|MinMax-ODA|Low-ODA|CD-ODA(-II?)?|2D-ODA|DCBR?-M)(?![\w-])", re.IGNORECASE)
 """The methods whose answers depend on ties, as findings name them."""
 
