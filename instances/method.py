@@ -57,6 +57,8 @@ class Method(Generic[Instance, Answer]):
         What is proven of its answers, and its time and memory, for ``overlaybench list NAME``; a line each.
     exact : bool
         Whether it proves optimality, given enough time.
+    bounds : bool
+        Whether it proves lower bounds although it is not exact.
     engine : str
         The method that its proofs share their code with, if any: the two do not count as independent.
     skip : callable, optional
@@ -99,6 +101,7 @@ class Method(Generic[Instance, Answer]):
     guarantee: str = ""
     cost: str = ""
     exact: bool = False
+    bounds: bool = False
     engine: str = ""
     options: tuple[Option, ...] = ()
     skip: Callable[[Instance, Problem[Instance, Answer]], str] | None = None

@@ -225,7 +225,7 @@ class Solver:
             if job.memory_limit is not None and held > job.memory_limit * MIB:
                 reason = f"memory: {held / MIB:.0f} MiB held, {job.memory_limit} MiB allowed"
                 return IsolatedRun(job.failed(reason), peak, output=self._printed())
-            if job.time_limit is not None and now - start > job.time_limit + _grace(job.time_limit):
+            if job.time_limit is not None and now - start > job.time_limit + grace(job.time_limit):
                 why = "" if job.method.anytime else f" ({job.method.name} has no answer before its end)"
                 reason = f"time: killed after its limit and grace{why}"
                 return IsolatedRun(job.failed(reason), peak, output=self._printed())
@@ -248,7 +248,8 @@ class Solver:
         return os.pread(self._output, _KEPT_OUTPUT, max(0, size - _KEPT_OUTPUT)).decode(errors="replace")
 
 
-def _grace(time_limit: float) -> float:
+def grace(time_limit: float) -> float:
+    """The seconds after its time limit at which a run is killed."""
     return max(_GRACE_SECONDS, _GRACE_SHARE * time_limit)
 
 

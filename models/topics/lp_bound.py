@@ -280,6 +280,7 @@ LP_BOUND: Method[TopicInstance, Overlay] = Method(
     guarantee="a lower bound certified in integers, valid whenever the method is stopped",
     cost="grows with the time limit; from 60,000,000 pairs of subscribers on, O(Σ|T_v|) by dual fitting alone",
     exact=False,
+    bounds=True,
     engine="branch-and-cut",
     solve=_solve,
     options=(
