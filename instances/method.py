@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Concatenate, Generic
 
 from .errors import BadInput
+from .offers import solving
 from .option import Option, Value, complete
 from .problem import Answer, Instance, Problem
 from .result import Result, Status
@@ -193,8 +194,11 @@ class Method(Generic[Instance, Answer]):
             return Result(problem=problem.name, method=self.name, status=Status.SKIPPED, reason=reason)
         self.prepare()
         start = time.perf_counter()
+        solving(True)
         proposal = self.solve(instance, problem, seed=seed, time_limit=time_limit, **chosen, **inputs)
-        return judged(self.name, instance, problem, proposal, time.perf_counter() - start)
+        seconds = time.perf_counter() - start
+        solving(False)
+        return judged(self.name, instance, problem, proposal, seconds)
 
 
 def _solve_by_member(

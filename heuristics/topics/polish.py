@@ -13,6 +13,7 @@ from ...instances.catalogue import methods_of
 from ...instances.clock import Clock
 from ...instances.errors import BadInput
 from ...instances.method import Method, Proposal
+from ...instances.offers import offer
 from ...instances.option import Option
 from ...instances.overlay import Overlay
 from ...instances.problem import Problem
@@ -188,6 +189,7 @@ class _Annealing:
         best = self.overlay
         if self._rank(overlay.num_edges, overlay.max_degree) < self._rank(best.num_edges, best.max_degree):
             self.overlay = overlay
+            offer(overlay)
 
 
 def _check(instance: TopicInstance, overlay: Overlay) -> None:
@@ -218,6 +220,7 @@ def _solve(
         options: dict[str, Any] = method.complete({}, problem.name)
         overlay = method.solve(instance, problem, seed=seed, time_limit=None, **options).answer
         assert overlay is not None
+    offer(overlay)
     aim = AIMS[problem.name] if first == "auto" else first
     polished = polish(instance, overlay, first=aim, seed=seed, steps=steps, clock=clock)
     value = problem.value(instance, overlay)

@@ -15,6 +15,7 @@ from ...instances.brokers.network import BrokerNetwork
 from ...instances.brokers.problems import SoftLinks
 from ...instances.clock import Clock, OutOfTime
 from ...instances.method import Method, Proposal
+from ...instances.offers import offer
 from ...instances.option import Option
 from ...instances.problem import Problem
 from ..engine.ilp_solvers import solve_with_highs
@@ -74,6 +75,7 @@ def _solve(
 ) -> Proposal[Dissemination]:
     clock = Clock(time_limit)
     answer = disseminate(instance, options.pop("strategy"), Management(**options))
+    offer(answer)
     return least_messages(instance, answer, seed=seed, time_limit=None if time_limit is None else clock.left)
 
 

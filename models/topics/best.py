@@ -15,6 +15,7 @@ from ...heuristics.topics.polish import AIMS, polish
 from ...instances.catalogue import methods_of
 from ...instances.clock import Clock, interruptible
 from ...instances.method import Method, Proposal
+from ...instances.offers import offer
 from ...instances.option import Option
 from ...instances.overlay import Overlay
 from ...instances.problem import Problem
@@ -81,6 +82,7 @@ def best(
             values[method.name] = problem.value(instance, overlay)
             if chosen is None or values[method.name] < problem.value(instance, chosen):
                 chosen = overlay
+                offer(chosen)
         assert chosen is not None
         counters: dict[str, float | str] = {"heuristics": _listed(values)}
         if problem.name not in AIMS or clock.passed or not chosen.num_edges:

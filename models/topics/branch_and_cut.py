@@ -14,6 +14,7 @@ import numpy as np
 from ...heuristics.topics.heuristic import trial_instance
 from ...instances.clock import Clock, OutOfTime, interruptible
 from ...instances.method import Method, Proposal
+from ...instances.offers import offer
 from ...instances.option import Option
 from ...instances.overlay import Overlay
 from ...instances.problem import Problem
@@ -86,6 +87,7 @@ def branch_and_cut(
     with interruptible(time_limit) as clock, ProofFile(proof) as file:
         settings = SearchSettings(seed=seed, **search, proof=file)
         starts = heuristic_overlays(instance, problem, seed=seed, clock=clock.share(0.5)) or [stars(instance)]
+        offer(starts[0])
         reduced, topics = instance, np.arange(instance.num_topics, dtype=np.int32)
         counters: dict[str, float | str] = {}
         if presolve and not problem.name.startswith("2d-"):
@@ -114,14 +116,18 @@ def _without_presolve(
         return _front(instance, problem, starts, fitted, clock, settings)
     if problem.name == "minmax-tco":
         least = math.ceil(mean_degree_bound(instance, fitted))
+        offer(lower_bound=least)
         overlay, bound, outcome = minimise_degree(instance, least, starts, clock, settings)
         if bound <= least:
             _prove(fitted, instance, settings)
         return _proposal(overlay, bound, outcome), outcome.certificate
+    offer(lower_bound=math.ceil(fitted))
     if problem.name == "2d-star":
         outcome = minimise_stars(instance, starts[0], clock, settings)
     else:
-        outcome = minimise_edges(instance, Goal(diameter=problem.name == "2d-true"), starts[0], clock, settings)
+        outcome = minimise_edges(
+            instance, Goal(diameter=problem.name == "2d-true"), starts[0], clock, replace(settings, offers=True)
+        )
     if math.ceil(fitted) > outcome.lower_bound:
         _prove(fitted, instance, settings)
     return _proposal(outcome.overlay, max(outcome.lower_bound, math.ceil(fitted)), outcome), outcome.certificate

@@ -14,6 +14,7 @@ import numpy as np
 from ...heuristics.topics.heuristic import DIAMETER_TWO, trial_instance
 from ...instances.clock import Clock, interruptible
 from ...instances.method import Method, Proposal
+from ...instances.offers import offer
 from ...instances.option import Option
 from ...instances.overlay import Overlay
 from ...instances.problem import Problem
@@ -242,11 +243,13 @@ def _solve(
             first = clock.share(0.5)
             overlays += heuristic_overlays(instance, problem, seed=seed, clock=first)
             stopped = first.passed
+        offer(min(overlays, key=lambda overlay: problem.value(instance, overlay)))
         counters: dict[str, float | str] = {}
         for of_degree in _FACTORS.get(problem.name, (False,)):
             share = clock.share(0.5) if problem.name == "low-tco" and not of_degree else clock
             bound = _bounded(instance, of_degree, share, settings)
             value *= math.ceil(bound.value)
+            offer(lower_bound=float(value))
             stopped |= bound.stopped
             counters |= bound.counters
             if bound.certificate is not None:
