@@ -194,10 +194,9 @@ class Method(Generic[Instance, Answer]):
             return Result(problem=problem.name, method=self.name, status=Status.SKIPPED, reason=reason)
         self.prepare()
         start = time.perf_counter()
-        solving(True)
-        proposal = self.solve(instance, problem, seed=seed, time_limit=time_limit, **chosen, **inputs)
-        seconds = time.perf_counter() - start
-        solving(False)
+        with solving():
+            proposal = self.solve(instance, problem, seed=seed, time_limit=time_limit, **chosen, **inputs)
+            seconds = time.perf_counter() - start
         return judged(self.name, instance, problem, proposal, seconds)
 
 

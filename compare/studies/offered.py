@@ -67,8 +67,11 @@ class OfferSender:
         self._connection.send(replace(self._best, answer=None))
 
     def _improves(self, answer: Any) -> bool:
-        value = self._problem.value(self._instance, answer)
-        if not value < self._value or self._problem.violations(self._instance, answer):
+        try:
+            value = self._problem.value(self._instance, answer)
+            if not value < self._value or self._problem.violations(self._instance, answer):
+                return False
+        except Exception:  # an answer to something else, which must not end the run
             return False
         self._value = value
         return True

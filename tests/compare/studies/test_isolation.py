@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -298,6 +299,24 @@ def test_ctrl_c_returns_what_a_run_that_ignores_it_has_offered() -> None:
     interrupted_after(1.0)
     result = run(offering(ignoring), time_limit=None).result
     assert (result.value, result.reason) == (2, "interrupted")
+
+
+def test_what_a_method_offers_that_another_one_calls_does_not_count() -> None:
+    def calling(*_: Any, **__: Any) -> None:
+        inner = trial(offering(lambda: None))
+        with suppress(AttributeError):  # it returns nothing
+            inner.run(PATH, PROBLEMS["min-tco"])
+        time.sleep(60)
+
+    assert run(calling, time_limit=0.5).result.status is Status.FAILED
+
+
+def test_an_offer_that_is_no_answer_does_not_end_the_run() -> None:
+    def offering_nonsense(*_: Any, **__: Any) -> Proposal[Overlay]:
+        offer("an overlay")
+        return Proposal(CONNECTED)
+
+    assert run(offering_nonsense).result.status is Status.FEASIBLE
 
 
 def test_a_bound_offered_above_the_value_is_not_kept() -> None:
