@@ -39,7 +39,7 @@ def broker_numbers(quick: bool) -> Experiment:
 
 
 def core_prices(quick: bool) -> Experiment:
-    """P4, Figure 10: access-to-core price ratios 1/32 … 32, 10,000 users, 100 brokers, 20 samples per point; three laws of prices."""
+    """P4, Figure 10: access-to-core price ratios 1/32 … 32, 10,000 users, 100 brokers, 20 samples, three laws."""
     users, seeds = (500, 5) if quick else (10_000, 20)
     recipes = tuple(
         recipe
