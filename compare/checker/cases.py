@@ -29,7 +29,7 @@ class Model:
     ----------
     problem : str
     columns : iterable
-        All columns that may be fixed by reduced cost.
+        All columns that may be fixed by reduced cost. A column is 0 or 1.
     unit : int
         Costs are integers, in units of 1/unit.
     slack : Fraction or int
@@ -41,10 +41,6 @@ class Model:
     def may_end(self, below):
         """Whether an answer can have the value; bounds are rounded up to such values, so a case ends with one."""
         return is_count(below)
-
-    def upper(self, column):
-        """The largest value of a column."""
-        return 1
 
     def units_below(self, value):
         """A column is fixed if its other value would cost more units than this: no better than the value."""
@@ -101,7 +97,7 @@ class Case:
 
         for column in covers:
             if column not in fixed:
-                total += min(0, reduced(column)) * self.model.upper(column)
+                total += min(0, reduced(column))
         for column, value in fixed.items():
             if value:
                 total += reduced(column)
@@ -120,8 +116,7 @@ class Case:
         total, reduced = self.pending[node].pop()
         if self.below is not None:
             excluded = self.model.excluded(reduced, self.model.units_below(self.below) - total)
-            closed = any(fixed.get(column) for column in excluded)
-            self.open[node] = ({}, INFINITE) if closed else (fixed | dict.fromkeys(excluded, 0), best)
+            self.open[node] = (fixed | dict.fromkeys(excluded, 0), best)
 
     def branch(self, node, column):
         need(node in self.open, f"node {node} is no leaf")
@@ -146,7 +141,7 @@ class Case:
         fixed = dict(fixed)
         for column in self.model.columns:
             gain = reduced(column)
-            if column not in fixed and abs(gain) > allowed and self.model.upper(column) == 1:
+            if column not in fixed and abs(gain) > allowed:
                 fixed[column] = int(gain < 0)
         return fixed
 
