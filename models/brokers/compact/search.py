@@ -57,7 +57,7 @@ def solve_by_model(
     Exponential in the worst case. Publications with equal source and destinations are one demand.
     """
     clock = Clock(time_limit)
-    answers = []
+    answers: list[Dissemination] = []
     for name in STRATEGIES:
         if not answers or not clock.passed:
             answers.append(disseminate(instance, name))
