@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 import sys
 from contextlib import suppress
 from importlib import import_module
@@ -70,7 +69,6 @@ EXAMPLES = {
 
 
 _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
-_CLOSED_PIPE = 141  # as a shell reports SIGPIPE
 
 
 class _Commands(click.Group):
@@ -123,9 +121,6 @@ def main() -> NoReturn:
         _stop(error.format_message(), 2)
     except (KeyboardInterrupt, click.Abort) as end:
         _stop(str(end.__cause__ or end) or "stopped; finished runs are kept", 130)
-    except BrokenPipeError:  # the reader of a pipe has ended
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        sys.exit(_CLOSED_PIPE)
     except OSError as error:
         if error.errno not in _DISK_ERRORS:
             raise
@@ -134,6 +129,8 @@ def main() -> NoReturn:
 
 
 def _stop(message: str, status: int) -> NoReturn:
+    from .commands.outputs import printable
+
     with suppress(OSError):  # the terminal is gone
-        click.echo(f"overlaybench: {message}", err=True)
+        click.echo(f"overlaybench: {printable(message)}", err=True)
     sys.exit(status)

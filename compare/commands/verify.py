@@ -9,6 +9,7 @@ import click
 
 from ..studies.verification import verify
 from .inputs import ARCHIVE, FILE, MASTER
+from .outputs import printable
 
 
 @click.command("verify")
@@ -30,7 +31,7 @@ def command(folder: Path, master: str, archive: Path | None, share: float | None
     """
     verification = verify(folder, master, archive, share=share or 0.0, seed=seed)
     for key, fault in verification.faults:
-        click.echo(f"{key}: {fault}")
+        click.echo(printable(f"{key}: {fault}"))
     for note in verification.notes:
         click.echo(f"overlaybench: {note}", err=True)
     proofs = f" and {verification.proofs} proofs" if verification.proofs else ""

@@ -216,6 +216,8 @@ def _solve(
 ) -> Proposal[Overlay]:
     clock = Clock(time_limit)
     if overlay is None:
+        if time_limit is not None:  # the start may take longer
+            offer(ring_per_topic(instance))
         method = starts()[start]
         options: dict[str, Any] = method.complete({}, problem.name)
         overlay = method.solve(instance, problem, seed=seed, time_limit=None, **options).answer

@@ -74,6 +74,8 @@ def _solve(
     **options: Any,
 ) -> Proposal[Dissemination]:
     clock = Clock(time_limit)
+    if time_limit is not None:  # the strategy may take longer
+        offer(disseminate(instance, "s0"))
     answer = disseminate(instance, options.pop("strategy"), Management(**options))
     offer(answer)
     return least_messages(instance, answer, seed=seed, time_limit=None if time_limit is None else clock.left)

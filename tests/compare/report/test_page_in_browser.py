@@ -268,6 +268,7 @@ HOSTILE = (
     "\x00\x1b[31m\u202efdp",
     "{{ 7*7 }} ${7*7} \\input{x}",
     "javascript:alert(3)",
+    r"$\frac{1$ $x$",
 )
 
 
