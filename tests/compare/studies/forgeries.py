@@ -344,10 +344,8 @@ OF_ONE_ROW: dict[str, Forgery] = {
     "an instance outside the folder": _set(with_key=True, instance="../../etc/passwd"),
     "an instance that is not stored": _set(with_key=True, instance="0" * 64),
     "another seed": _set(seed=1),
-    "another seed, with its key": _set(with_key=True, seed=1),
     "a seed below 0": _set(with_key=True, seed=-1),
     "another time limit": _set(time_limit=60.0),
-    "another memory limit, with its key": _set(with_key=True, memory_limit=2000),
     "no limits": _set(with_key=True, time_limit=float("inf")),
     "a code version of another form": _set(with_key=True, code_version="mine"),
     "another variant": _set(variant="gm ties=random"),
@@ -395,9 +393,11 @@ OF_ONE_ROW: dict[str, Forgery] = {
     "the instance of another row": _other_instance,
     "a key outside the folder": _escaping,
 }
-"""Forgeries of a row, found in that row alone."""
+"""Forgeries of a row, found by that row alone."""
 
 OF_ROWS: dict[str, Forgery] = {
+    "another seed, with its key": _set(with_key=True, seed=1),
+    "another memory limit, with its key": _set(with_key=True, memory_limit=2000),
     "answers removed and called optimal": _without_answers,
     "heuristics called optimal": _forged_proof,
     "methods renamed": partial(_renamed, key=False),
@@ -411,6 +411,8 @@ OF_ROWS: dict[str, Forgery] = {
     "called infeasible where others have answers": _infeasible,
     "a worse answer called optimal": _suboptimal,
 }
+"""Forgeries of rows that only other rows or the plan contradict, or of many rows."""
+
 OF_FILES: dict[str, Forgery] = {
     "the plan cut to three keys": lambda forged: _plan(forged, lambda plan: plan.update(keys=plan["keys"][:3])),
     "a key more in the plan": lambda forged: _plan(forged, lambda plan: plan["keys"].append("0" * 32)),
