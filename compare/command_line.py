@@ -129,7 +129,7 @@ def main() -> NoReturn:
 
 
 def _stop(message: str, status: int) -> NoReturn:
-    from .commands.outputs import printable
+    from .studies.printable import printable
 
     with suppress(OSError):  # the terminal is gone
         click.echo(f"overlaybench: {printable(message)}", err=True)

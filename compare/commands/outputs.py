@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,12 +11,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _WIDE = 120
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-def printable(text: str) -> str:
-    """A text whose control characters, which a terminal would obey, are ``�``; it may have several lines."""
-    return _CONTROL.sub("�", text)
 
 
 def console(width: int = 160) -> Console:
@@ -46,6 +39,8 @@ def table(title: str, *columns: str, if_wide: Sequence[str] = ()) -> Table:
 def add_row(rows: Table, *cells: str) -> None:
     """Add a row; cells of columns that the table leaves out are dropped. Cells are plain text."""
     from rich.text import Text
+
+    from ..studies.printable import printable
 
     rows.add_row(*(Text(printable(cell)) for cell in cells[: len(rows.columns)]))
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
+from ..studies.printable import printable
 from ..studies.verification import verify
 from .inputs import ARCHIVE, FILE, MASTER
-from .outputs import printable
 
 
 @click.command("verify")

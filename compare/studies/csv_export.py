@@ -7,8 +7,9 @@ from typing import Any
 
 import pandas as pd
 
+from .printable import printable
+
 _FORMULA = re.compile(r"[ \t\r\n]*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r]")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def csv_text(table: pd.DataFrame) -> str:
@@ -30,5 +31,5 @@ def _cell(entry: Any) -> Any:
         entry = " ".join(map(str, entry))
     if not isinstance(entry, str):
         return entry
-    text = _CONTROL.sub("�", entry)
+    text = printable(entry)
     return f"'{text}" if _FORMULA.match(entry) else text
