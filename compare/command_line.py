@@ -129,7 +129,7 @@ def main() -> NoReturn:
 
 
 def _stop(message: str, status: int) -> NoReturn:
-    from .studies.printable import printable
+    from .printable import printable
 
     with suppress(OSError):  # the terminal is gone
         click.echo(f"overlaybench: {printable(message)}", err=True)

@@ -40,7 +40,7 @@ def add_row(rows: Table, *cells: str) -> None:
     """Add a row; cells of columns that the table leaves out are dropped. Cells are plain text."""
     from rich.text import Text
 
-    from ..studies.printable import printable
+    from ..printable import printable
 
     rows.add_row(*(Text(printable(cell)) for cell in cells[: len(rows.columns)]))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from ..studies.printable import printable
+from ..printable import printable
 from ..studies.verification import verify
 from .inputs import ARCHIVE, FILE, MASTER
 

@@ -21,9 +21,9 @@ from ..catalogue import own_part
 from ..figures.against import default_plots, plot_drawing, plot_table
 from ..figures.all_runs import figures
 from ..figures.style import DEFAULT_OPTIONS, Drawing, FigureOptions, styled
+from ..printable import printable, printable_rows
 from ..studies.bounds import IMPLICATIONS, disagreements, proven
 from ..studies.plot import Plot
-from ..studies.printable import printable, printable_rows
 from . import cells, page
 from .brokers import broker_part
 from .content import content_part

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from .printable import printable
+from ..printable import printable
 
 _FORMULA = re.compile(r"[ \t\r\n]*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r]")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from overlaybench.compare.studies.printable import printable, printable_rows
+from overlaybench.compare.printable import printable, printable_rows
 
 
 def test_control_and_direction_characters_are_replaced() -> None:
