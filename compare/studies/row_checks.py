@@ -268,10 +268,21 @@ def generated(recipe: str, current: bool = True) -> str | None:
     elif not Path(made.file).is_file():
         return None
     with memory_bounded("its instance"):
-        digest = finished_within(Clock(_MOST_SECONDS), lambda: str(made.make().digest), steps=math.inf)
-    if digest is None:
+        found = finished_within(Clock(_MOST_SECONDS), lambda: _digest_of(made), steps=math.inf)
+    if found is None:
         raise BadInput(f"its recipe gives no instance within {_MOST_SECONDS:g} s and half of the memory")
+    digest, fault = found
+    if fault:
+        raise BadInput(f"its recipe gives no instance: {fault}")
     return digest
+
+
+def _digest_of(recipe: Recipe) -> tuple[str, str]:
+    """The digest of a recipe's instance, or what is wrong with the recipe."""
+    try:
+        return str(recipe.make().digest), ""
+    except Exception as error:  # a forged recipe can hold anything
+        return "", f"{type(error).__name__}: {error}".splitlines()[0]
 
 
 def _recipe_in(text: str) -> Recipe:
