@@ -17,6 +17,7 @@ SUMMARIES = {
     "generate": "Write an instance of a WORKLOAD.",
     "solve": "Solve a problem on the instance in FILE and check the answer.",
     "check": "Check an ANSWER to the instance in FILE.",
+    "check-proof": "Check a PROOF about the instance in FILE.",
     "draw": "Draw the instance in FILE, or ANSWERS to it side by side.",
     "list": "List methods, problems, workloads, kinds or claims, or explain one.",
     "study": "Run the study in SPEC.toml on Spark.",
@@ -24,7 +25,7 @@ SUMMARIES = {
     "report": "Write the report of the study in FOLDER.",
     "results": "Show the results of the study in FOLDER as a table.",
     "compare": "Compare the studies in FOLDER and OTHER run by run; or, with --paired, two or more METHODs in FOLDER.",
-    "verify": "Check every stored answer of the study in FOLDER again.",
+    "verify": "Check every stored answer and proof of the study in FOLDER again.",
     "rerun": "Repeat the run with this KEY and compare.",
     "claims": "Test the papers' claims.",
     "reproduce": "Draw the papers' figures and tables.",
@@ -36,7 +37,7 @@ SUMMARIES = {
 """The commands in the order of ``overlaybench --help``, which imports none of them; each is a file of commands/."""
 
 _SECTIONS = {
-    "Instances and answers": ("generate", "solve", "check", "draw", "list"),
+    "Instances and answers": ("generate", "solve", "check", "check-proof", "draw", "list"),
     "Studies": ("study", "status", "report", "results", "compare", "verify", "rerun"),
     "The papers": ("claims", "reproduce", "worst"),
     "Installation": ("doctor", "completion", "archive"),
@@ -45,6 +46,7 @@ EXAMPLES = {
     "generate": "overlaybench generate zipf --nodes 60 --topics 30 --subscriptions 5 -o zipf.json",
     "solve": "overlaybench solve zipf.json --problem min-tco --method gm -o overlay.json",
     "check": "overlaybench check zipf.json overlay.json --problem min-tco",
+    "check-proof": "overlaybench check-proof zipf.json zipf.proof.gz",
     "draw": "overlaybench draw zipf.json overlay.json -o overlay.svg",
     "list": "overlaybench list gm",
     "study": "overlaybench study study.toml --out results/mine",
@@ -73,7 +75,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in SUMMARIES:
             return None
-        command: click.Command = import_module(f"{__package__}.commands.{cmd_name}").command
+        command: click.Command = import_module(f"{__package__}.commands.{cmd_name.replace('-', '_')}").command
         if cmd_name in EXAMPLES:
             command.epilog = f"\b\nExample:\n  {EXAMPLES[cmd_name]}"
         return command

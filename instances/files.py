@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,27 @@ def atomic_write(path: Path, content: str | bytes | Callable[[Path], object]) ->
     BadInput
         If the folder is missing or cannot be written, or `path` exists and is not a regular file.
     """
+    with atomic_file(path) as temporary:
+        if callable(content):
+            content(temporary)
+        else:
+            temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+@contextmanager
+def atomic_file(path: Path, *, if_filled: bool = False) -> Iterator[Path]:
+    """A temporary file in the folder of `path`, renamed to `path` at the end and removed after an exception.
+
+    Parameters
+    ----------
+    if_filled : bool
+        Remove it as well if it is still empty at the end.
+
+    Raises
+    ------
+    BadInput
+        As :func:`atomic_write`.
+    """
     try:
         if path.exists() and not path.is_file():
             raise BadInput(f"{path}: exists and is not a regular file: choose another path")
@@ -35,10 +57,9 @@ def atomic_write(path: Path, content: str | bytes | Callable[[Path], object]) ->
     os.close(handle)
     temporary = Path(name)
     try:
-        if callable(content):
-            content(temporary)
-        else:
-            temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+        yield temporary
+        if if_filled and not temporary.stat().st_size:
+            return
         with temporary.open("rb") as file:
             os.fsync(file.fileno())
         umask = os.umask(0)

@@ -57,6 +57,8 @@ class Method(Generic[Instance, Answer]):
         What is proven of its answers, and its time and memory, for ``overlaybench list NAME``; a line each.
     exact : bool
         Whether it proves optimality, given enough time.
+    engine : str
+        The method that its proofs share their code with, if any: the two do not count as independent.
     skip : callable, optional
         Takes an instance and a problem and returns why the method does not apply to them, or ""; the run is then
         ``skipped``.
@@ -64,8 +66,8 @@ class Method(Generic[Instance, Answer]):
         Compiles the method's kernels and loads its libraries, so that neither counts as solving time.
     inputs : tuple of str
         Optional keywords of `solve` that are not options because text cannot express them: ``mapper``, which applies
-        a function to independent parts of the work, ``overlay``, an initial answer, or ``trace``, which asks for the
-        choices in order.
+        a function to independent parts of the work, ``overlay``, an initial answer, ``trace``, which asks for the
+        choices in order, or ``proof``, a file to write a proof to.
     anytime : bool
         Whether it has an answer when a time limit or Ctrl-C ends it early.
     random : bool
@@ -97,6 +99,7 @@ class Method(Generic[Instance, Answer]):
     guarantee: str = ""
     cost: str = ""
     exact: bool = False
+    engine: str = ""
     options: tuple[Option, ...] = ()
     skip: Callable[[Instance, Problem[Instance, Answer]], str] | None = None
     warm_up: Callable[[], None] | None = None
@@ -146,6 +149,7 @@ class Method(Generic[Instance, Answer]):
             solve=partial(_solve_by_member, members),
             options=tuple(dict.fromkeys(option for member in members for option in member.options)),
             warm_up=partial(_prepare_all, members),
+            inputs=tuple(dict.fromkeys(name for member in members for name in member.inputs)),
             colour=self.colour or other.colour,
             marker=self.marker or other.marker,
             members=members,
@@ -180,7 +184,7 @@ class Method(Generic[Instance, Answer]):
             If the method does not answer the problem or an option is unknown or out of range.
         """
         chosen = self.complete(options, problem.name)
-        inputs = {name: value for name, value in options.items() if name in self.inputs}
+        inputs = {name: value for name, value in options.items() if name in self.answering(problem.name).inputs}
         skip = self.answering(problem.name).skip
         if skip is not None and (reason := skip(instance, problem)):
             return Result(problem=problem.name, method=self.name, status=Status.SKIPPED, reason=reason)

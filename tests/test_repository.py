@@ -21,6 +21,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
+CHECKER = ROOT / "compare" / "checker"
 FLOORS = ("instances", "heuristics", "models", "compare")
 ROOMS = ("topics", "content", "brokers", "steiner")
 ONLY_COMPARE_KNOWS = {"pyspark", "click", "rich", "jinja2", "matplotlib"}
@@ -50,7 +51,9 @@ def lines_matching(pattern: re.Pattern[str]) -> list[str]:
 
 
 def modules_of(floor: str) -> dict[str, Path]:
-    return {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in (ROOT / floor).rglob("*.py")}
+    """Those of the package: the checker of proofs is a program of its own."""
+    paths = [path for path in (ROOT / floor).rglob("*.py") if path.parent != CHECKER]
+    return {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in paths}
 
 
 @cache
@@ -168,6 +171,21 @@ def test_every_package_is_listed_to_be_installed() -> None:
     packages = {"overlaybench", *(".".join(["overlaybench", *folder.parts]) for folder in folders)}
     assert set(PROJECT["tool"]["setuptools"]["packages"]) == packages
     assert [folder for folder in folders if not (ROOT / folder / "__init__.py").is_file()] == []
+
+
+def test_the_checker_imports_its_own_folder_and_the_standard_library() -> None:
+    files = {path.stem: path for path in CHECKER.glob("*.py")}
+    assert {"check_proof", "cases", "topics", "steiner", "content"} <= set(files)
+    for path in files.values():
+        modules = {module.split(".")[0] for module, _ in imports_of(path)}
+        assert modules <= {*files, *sys.stdlib_module_names}, path
+        assert len(path.read_text().splitlines()) <= 400
+    assert [path for path in CHECKER.iterdir() if path.suffix != ".py" and path.name != "__pycache__"] == []
+
+
+def test_no_module_imports_the_checker() -> None:
+    paths = [path for floor in FLOORS for path in modules_of(floor).values()]
+    assert [path for path in paths for module, _ in imports_of(path) if "checker" in module.split(".")] == []
 
 
 def imports_between_modules() -> nx.DiGraph[str]:

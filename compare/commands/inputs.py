@@ -57,13 +57,17 @@ def method_asked(problem: Problem[Any, Any], name: str | None) -> Method[Any, An
     return method_named(chosen)
 
 
-def check_takes(method: Method[Any, Any], needed: str, flag: str, why_not: str) -> None:
-    """Raise BadInput if a method has no such input; the message names those that have."""
+def check_takes(
+    method: Method[Any, Any], needed: str, flag: str, why_not: str, problem: Problem[Any, Any] | None = None
+) -> None:
+    """Raise BadInput if a method has no such input, for a problem; the message names those that have."""
     from ..catalogue import METHODS
 
-    if needed not in method.inputs:
-        able = ", ".join(each.name for each in METHODS.values() if needed in each.inputs)
-        raise BadInput(f"{flag}: method '{method.name}' {why_not}: leave it out, or take {able}")
+    every = METHODS.values() if problem is None else [each.answering(problem.name) for each in METHODS.values()]
+    if needed not in (method if problem is None else method.answering(problem.name)).inputs:
+        able = [each.name for each in every if needed in each.inputs and (not problem or problem.name in each.problems)]
+        instead = f", or take {', '.join(able)}" if able else ""
+        raise BadInput(f"{flag}: method '{method.name}' {why_not}: leave it out{instead}")
 
 
 def check_steps(method: Method[Any, Any], instance: Any) -> None:

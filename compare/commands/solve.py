@@ -16,7 +16,9 @@ from ...instances.errors import BadInput
 from ...instances.problem import Problem
 from ...instances.result import Result, Status
 from ..catalogue import kind_named, problem_named
+from ..studies.evidence import VERDICT, level_of
 from ..studies.isolation import Job, run_isolated
+from ..studies.proofs import COUNTERS, PROOF, run_with_evidence
 from .inputs import (
     AS_JSON,
     FILE,
@@ -49,6 +51,7 @@ class _Request:
     columns: Mapping[str, str]
     output: Path | None
     start: Path | None
+    proof: Path | None
     master: str | None
     step: bool
     as_json: bool
@@ -65,6 +68,11 @@ class _Request:
 @column_options
 @click.option("-o", "--output", type=FILE, help="Write the answer to this file (JSON; overlay/1 for topics).")
 @click.option("--start", type=FILE, help="A file with the answer that the method starts from (polish, migration).")
+@click.option(
+    "--proof",
+    type=FILE,
+    help="Write a proof of the bound to this file, and check it as `overlaybench check-proof` does.",
+)
 @click.option("--master", help="Spark master for the parts of a divide-and-conquer method.  [default: no Spark]")
 @click.option("--step", is_flag=True, help="Show a greedy method's choices in order, with contribution and ties.")
 @AS_JSON
@@ -92,11 +100,16 @@ def _solved(request: _Request, instance: Any, problem: Problem[Any, Any]) -> Res
         options["overlay"] = start = kind.read_answer(request.start, instance)
         if violations := problem.violations(instance, start):
             raise BadInput(f"{request.start}: {violations[0]}: give an answer that is valid for {problem.name}")
+    if request.proof is not None:
+        check_takes(method, "proof", "--proof", f"writes no proofs for {problem.name}", problem)
     if request.master is None:
         job = Job(method, instance, problem, request.seed, options, request.time_limit, request.memory_limit)
-        run = run_isolated(job)
+        run = run_with_evidence(job, run_isolated, request.proof)
         result = run.result
         click.echo(run.output, err=True, nl=False)  # what a method of one's own prints
+        if request.proof is not None and PROOF not in result.counters:
+            why = f"the run is {result.status}, and a proof is of an answer"
+            click.echo(f"overlaybench: {request.proof}: not written: {why}", err=True)
     else:
         check_takes(method, "mapper", "--master", "has no parts that run apart")
         if request.time_limit is not None or request.memory_limit is not None:
@@ -121,6 +134,7 @@ def _json(result: Result[Any], instance: Any) -> str:
             "value": result.value,
             "lower_bound": result.lower_bound,
             "gap": result.gap,
+            "proven": level_of(result),
             "seconds": result.seconds,
             **answer,
             "counters": dict(result.counters),
@@ -142,7 +156,9 @@ def _text(result: Result[Any]) -> str:
         lines.append(f"proven lower bound {result.lower_bound:g}{gap}")
     elif result.value is not None:
         lines.append("no lower bound: the method proves none")
-    counters = {name.replace("_", " "): value for name, value in result.counters.items() if name != "choices"}
+    lines += [f"proof: {result.counters[VERDICT]}"] if VERDICT in result.counters else []
+    hidden = ("choices", *COUNTERS)
+    counters = {name.replace("_", " "): value for name, value in result.counters.items() if name not in hidden}
     shown = ", ".join(
         f"{name} {value:g}" if isinstance(value, float | int) else f"{name} {value}" for name, value in counters.items()
     )

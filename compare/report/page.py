@@ -228,7 +228,7 @@ def proofs(study: StudyPage, problem: str) -> Table:
                 Cell(cells.number(pair.bound), names[0] if names else ""),
                 Cell(cells.number(pair.best), study.run(pair.best_key) if pair.best_key else ""),
                 Cell(cells.percentage(pair.gap)),
-                Cell("proven" if np.isfinite(pair.optimum) else "open"),
+                Cell(pair.proven if np.isfinite(pair.optimum) else "open"),
                 Cell(proof, runs=cells.links(names)),
             ]
         )
@@ -284,7 +284,8 @@ def _run_columns(sizes: Sequence[str]) -> list[Column]:
         *(Column("run"), Column("instance", number=False), Column("family", number=False)),
         *(Column(size) for size in sizes),
         *(Column("seed"), Column("limit"), Column("status", number=False), Column("value")),
-        *(Column("own bound"), Column("gap"), Column("best bound"), Column("ratio"), Column("time")),
+        *(Column("own bound"), Column("proven", number=False), Column("gap")),
+        *(Column("best bound"), Column("ratio"), Column("time")),
         *(Column("key", number=False), Column("reason", number=False)),
     ]
 
@@ -296,7 +297,7 @@ def _run_line(study: StudyPage, run: Any, sizes: Sequence[str]) -> list[Cell]:
         *(Cell(f"{getattr(run, size):,.0f}") for size in sizes),
         *(Cell(str(run.seed)),),
         Cell(cells.number(run.time_limit, "g") + (" s" if np.isfinite(run.time_limit) else "")),
-        *(Cell(run.status), Cell(cells.number(run.value)), Cell(cells.number(run.lower_bound))),
+        *(Cell(run.status), Cell(cells.number(run.value)), Cell(cells.number(run.lower_bound)), Cell(run.proven)),
         *(Cell(cells.percentage(run.gap)), Cell(cells.number(run.bound), proof), Cell(cells.ratio(run.ratio))),
         *(Cell(cells.seconds(run.seconds)), Cell(run.key), Cell(run.reason)),
     ]

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..studies.bounds import TOLERANCE
+from ..studies.evidence import LEVELS
 from .tables import method_table
 
 
@@ -49,10 +50,10 @@ def _proven(pairs: pd.DataFrame) -> list[Phrase]:
     open_pairs = pairs[pairs["optimum"].isna()]
     if open_pairs.empty:
         every = "The only instance" if total == 1 else f"All {total} instances"
-        return [Phrase(every, INSTANCES), Phrase(f" {_was(total)} solved to proven optimality.")]
+        return [Phrase(every, INSTANCES), Phrase(f" {_was(total)} solved to proven optimality{_levels(pairs)}.")]
     phrases = [
         Phrase(f"{solved} of {total}", INSTANCES),
-        Phrase(f" {_plural(total, 'instance')} {_was(total)} solved to proven optimality."),
+        Phrase(f" {_plural(total, 'instance')} {_was(total)} solved to proven optimality{_levels(pairs)}."),
     ]
     bounded = open_pairs[(open_pairs["gap"] > 0) & (open_pairs["bound"] > 0)]
     absurd = int((open_pairs["best"] < open_pairs["bound"]).sum())
@@ -78,6 +79,13 @@ def _proven(pairs: pd.DataFrame) -> list[Phrase]:
             has = f" {_plural(count, 'instance')} {'has' if count == 1 else 'have'} "
             phrases += [Phrase(" "), Phrase(str(count), INSTANCES), Phrase(has + text)]
     return phrases
+
+
+def _levels(pairs: pd.DataFrame) -> str:
+    """How many optima are proven how far: `` (24 certified, 2 claimed)``; "" without any."""
+    counts = pairs.loc[pairs["optimum"].notna(), "proven"].value_counts()
+    listed = ", ".join(f"{counts[level]} {level}" for level in LEVELS if level in counts)
+    return f" ({listed})" if listed else ""
 
 
 def _heuristics(runs: pd.DataFrame) -> list[Phrase]:

@@ -19,8 +19,9 @@ _NUMBERS = ("time_limit", "value", "lower_bound", "seconds", "peak_memory")
 def run_columns(runs: pd.DataFrame) -> list[str]:
     """The columns of the table of all runs, with the sizes and measures of the kinds of instances that occur."""
     before = ("key", "problem", "method", "variant", "options", "exact", "instance", "recipe", "family", "kind")
-    between = ("seed", "time_limit", "status", "reason", "value", "lower_bound", "gap", "bound", "ratio", "optimum")
+    outcome = ("seed", "time_limit", "status", "reason", "value", "lower_bound", "gap", "proven")
     after = ("seconds", "counters", "peak_memory", "code_version")
+    between = (*outcome, "bound", "ratio", "optimum")
     names = (*before, *sizes_of(runs), *between, *measures_of(runs), *after)
     return [name for name in dict.fromkeys(names) if runs[name].notna().any() or name in (*before, *between, *after)]
 
@@ -40,8 +41,8 @@ def judged_runs(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.Dat
     DataFrame
         The rows, sorted by problem, method and instance, with the columns of `sized` and: label (the variant, with the
         time limit if there are several), bound and optimum of the instance (NaN if unknown), ratio = value ÷ bound (1
-        if both are 0, NaN without a positive bound), gap = (value − the run's own lower bound) ÷ value, reached (the
-        value is the proven optimum), anchor (its identifier on the page).
+        if both are 0, NaN without a positive bound), gap = (value − the run's own lower bound) ÷ value, proven (the
+        level of the run's own bound), reached (the value is the proven optimum), anchor (its identifier on the page).
 
     Notes
     -----

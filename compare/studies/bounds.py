@@ -12,6 +12,7 @@ import pandas as pd
 
 from ...instances.catalogue import PROBLEMS
 from ...instances.result import Status
+from .evidence import levels, refusals, weakest
 from .sizes import sized, sizes_of
 
 Floats = npt.NDArray[np.float64]
@@ -110,7 +111,7 @@ def proven(rows: pd.DataFrame) -> pd.DataFrame:
         instance, kind, family, the sizes, extent and volume (see :func:`.sized`), runs, bound (NaN if
         none), bound_keys (the runs behind it), bound_proof (the implications used), best (the lowest value of any
         answer, also of overlays for another problem), best_key, optimum (NaN unless proven), gap = (best −
-        bound) ÷ best.
+        bound) ÷ best, proven (the level of the bound: the weakest of the runs behind it, see :mod:`.evidence`).
 
     Notes
     -----
@@ -142,6 +143,8 @@ def proven(rows: pd.DataFrame) -> pd.DataFrame:
     closed = (pairs["best"] - pairs["bound"]).abs() <= TOLERANCE * pairs["best"].abs().clip(lower=1)
     pairs["optimum"] = pairs["best"].where(closed)
     pairs["gap"] = relative_gaps(pairs["best"], pairs["bound"])
+    level = dict(zip(rows["key"], levels(rows), strict=True))
+    pairs["proven"] = [weakest([level[key] for key in keys]) for keys in pairs["bound_keys"]]
     rank = {name: index for index, name in enumerate(problem_order(rows))}
     return pairs.sort_values(
         ["problem", "family", "extent", "volume", "instance"],
@@ -151,7 +154,7 @@ def proven(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_bounds(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """The rows in their order, with bound and optimum of their instance and problem, and their ratio to the bound.
+    """The rows in their order, with bound and optimum of their instance and problem, their ratio to it, and its level.
 
     Parameters
     ----------
@@ -164,13 +167,14 @@ def with_bounds(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.Dat
     -------
     DataFrame
         `bound` and `optimum` are NaN if unknown; ratio = value ÷ bound is 1 if both are 0, and NaN for a failed run or
-        without a positive bound.
+        without a positive bound; `proven` is the level of the row's own bound (:func:`.levels`).
     """
     pairs = (proven(rows) if pairs is None else pairs)[["problem", "instance", "bound", "optimum"]]
     joined = rows.merge(pairs, on=["problem", "instance"], how="left").set_axis(rows.index)
     value = joined["value"].astype(np.float64).where(joined["status"] != Status.FAILED)
     both_zero = (value == 0) & (joined["bound"] == 0)
-    return joined.assign(ratio=(value / joined["bound"].where(joined["bound"] > 0)).mask(both_zero, 1.0))
+    ratio = (value / joined["bound"].where(joined["bound"] > 0)).mask(both_zero, 1.0)
+    return joined.assign(ratio=ratio, proven=levels(rows))
 
 
 def disagreements(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -188,11 +192,14 @@ def disagreements(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.D
     DataFrame
         One row a contradiction: problem, instance, kind, sentence, keys (tuple of the contradicting runs). Kinds:
         ``two optima`` (two runs proved different optimal values), ``value below bound`` (an answer, perhaps to
-        another problem, is better than a proven bound), ``infeasible`` (proven to have no answer, yet answered) and
-        ``optimal without proof`` (status optimal with a lower bound that is not its value).
+        another problem, is better than a proven bound), ``infeasible`` (proven to have no answer, yet answered),
+        ``optimal without proof`` (status optimal with a lower bound that is not its value) and ``wrong proof`` (the
+        checker refused it).
     """
     pairs = proven(rows) if pairs is None else pairs
     found: list[tuple[str, str, str, str, tuple[str, ...]]] = []
+    for key, problem, instance, refused in refusals(rows):
+        found.append((problem, instance, "wrong proof", f"the checker refused a proof: {refused}", (key,)))
     optimal = rows[rows["status"] == Status.OPTIMAL]
     for key, problem, instance, value, bound in _columns(optimal, "key", "problem", "instance", "value", "lower_bound"):
         if not abs(value - bound) <= TOLERANCE * max(1.0, abs(value)):

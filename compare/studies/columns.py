@@ -12,7 +12,7 @@ from .bounds import with_bounds
 from .row import SCHEMA
 from .sizes import measures_of, sizes_of
 
-DERIVED = ("bound", "optimum", "ratio", "current")
+DERIVED = ("bound", "optimum", "ratio", "proven", "current")
 """Columns of the results that no row stores."""
 
 
@@ -41,7 +41,7 @@ def varied_options(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def researched(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with bound, optimum and ratio, and a column for each workload parameter and each varied option.
+    """The rows with bound, optimum, ratio and `proven`, and a column for each workload parameter and varied option.
 
     Where a parameter has the name of a size, the size is in ``total_NAME``, and ``NAME`` is the parameter; rows without
     the parameter have the size there if the two agree in all rows that have both. A parameter whose name is that of
@@ -63,11 +63,11 @@ def researched(rows: pd.DataFrame) -> pd.DataFrame:
             given[name] = rows[name].where(rows[name].notna(), given[name])
     taken |= {*rows.columns, *given.columns}
     options = varied_options(rows).rename(columns=lambda name: f"option_{name}" if name in taken else name)
-    names = rows.columns.drop([*collided, "bound", "optimum", "ratio"]).tolist()
+    names = rows.columns.drop([*collided, "bound", "optimum", "ratio", "proven"]).tolist()
     for before, added in (
         ("problem", [*given.columns, *totals.columns]),
         ("exact", options.columns),
-        ("seconds", ["bound", "optimum", "ratio"]),
+        ("seconds", ["bound", "optimum", "ratio", "proven"]),
     ):
         at = names.index(before)
         names[at:at] = added

@@ -7,7 +7,6 @@ import hashlib
 import itertools
 import json
 from collections.abc import Iterable
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from ...instances.topics.kind import TOPICS
 from ..catalogue import kind_named, problem_named
 from .isolation import IsolatedRun
 from .provenance import library_versions, machine
-from .task import Task
+from .task import STORED, Task
 
 VERSION = 2
 """Of the results folder: raised with every change of `SCHEMA` or of the files (docs/results.md, "Versions")."""
@@ -61,7 +60,7 @@ SCHEMA = pa.schema(
 MEASURED = ("seconds", "cpu_seconds", "peak_memory", "machine", "started")
 """The columns in which two runs of one task may differ."""
 
-_OF_TASK = ("key", "variant", "exact", *(field.name for field in fields(Task)))
+_OF_TASK = ("key", "variant", "exact", *STORED)
 _CHECKSUM = 32
 
 

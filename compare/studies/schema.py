@@ -107,6 +107,7 @@ def _runs() -> Schema:
         "families": {"type": "array", "items": _TEXT, "description": "only instances of these (all)"},
         "nodes_at_most": {**count, "description": "only instances whose first size (|V|, users, …) is at most this"},
         "repeats": {**count, "description": "runs of each method, with seeds of their own (1)"},
+        "proof": {"type": "boolean", "description": "keep and check proofs, of methods that write them (false)"},
         **_LIMITS,
     }
     return _object(given, "problems", "methods")

@@ -25,6 +25,7 @@ from .isolation import IsolatedRun, Job, Solver
 from .plug_ins import PlugIns
 from .processes import memory_bounded
 from .progress import Progress
+from .proofs import run_with_evidence
 from .queue import Queue
 from .recipe import Recipe
 from .row import row
@@ -280,8 +281,13 @@ def _check_code(task: Task, source: str) -> None:
         )
 
 
-def run_task(task: Task, store: Store, solver: Solver) -> dict[str, Any]:
+def run_task(task: Task, store: Store, solver: Solver, proof: Path | None = None) -> dict[str, Any]:
     """Do a run in a solver and return its row.
+
+    Parameters
+    ----------
+    proof : Path, optional
+        The file for the run's proof, if the task has one; by default, in the store.
 
     Raises
     ------
@@ -290,7 +296,8 @@ def run_task(task: Task, store: Store, solver: Solver) -> dict[str, Any]:
     """
     _warmed_up(task.method, task.problem)
     started, job = _now(), _job(task, store)
-    return row(task, job.instance, solver.run(job), started)
+    run = run_with_evidence(job, solver.run, (proof or store.proof(task.key)) if task.proof else None)
+    return row(task, job.instance, run, started)
 
 
 def _job(task: Task, store: Store) -> Job:

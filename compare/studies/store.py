@@ -54,8 +54,8 @@ class Store:
     family and recipe, for other programs to join with. ``history/`` has every study that was run there, in order.
     ``instances/`` has each instance by digest, and ``index.json`` by recipe. ``runs/`` has the rows, also those of
     earlier studies and code versions: a log a worker (:mod:`.run_log`), and parts into which logs are merged
-    (:mod:`.parts`). ``damaged/`` has what did not match its checksum. A row that occurs twice (in a log and its part,
-    after an incomplete merge) counts once.
+    (:mod:`.parts`). ``proofs/`` has the proofs that runs wrote, and ``damaged/`` what did not match its checksum. A row
+    that occurs twice (in a log and its part, after an incomplete merge) counts once.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -63,6 +63,7 @@ class Store:
         self.runs = folder / "runs"
         self.instances = folder / "instances"
         self.history = folder / "history"
+        self.proofs = folder / "proofs"
         self.damaged = folder / "damaged"
 
     def open_for(self, spec: str) -> None:
@@ -80,7 +81,7 @@ class Store:
         elif self.folder.exists() and (not self.folder.is_dir() or any(self.folder.iterdir())):
             raise BadInput(f"{self.folder}: holds other files: choose another folder")
         try:
-            for folder in (self.runs, self.instances, self.history):
+            for folder in (self.runs, self.instances, self.history, self.proofs):
                 folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise BadInput(f"{self.folder}: cannot be created ({error.strerror}): choose another folder") from None
@@ -143,7 +144,7 @@ class Store:
 
         Only for the holder of the lock.
         """
-        for folder in (self.folder, self.runs, self.instances, self.history):
+        for folder in (self.folder, self.runs, self.instances, self.history, self.proofs):
             for left in folder.glob(".*.*"):
                 left.unlink(missing_ok=True)
         remarks = []
@@ -287,9 +288,13 @@ class Store:
         return in_logs | self._keys_in_parts()
 
     def keyed(self, tasks: Iterable[Task]) -> dict[str, Task]:
-        """Tasks by the key of their row: where an equal earlier version of the code has stored it, that one's key."""
+        """Tasks by the key of their row: their own, or that of an equal run that is stored."""
         done = self.done()
-        return {next((key for key in task.earlier_keys if key in done), task.key): task for task in tasks}
+        return {next((key for key in task.equal_keys if key in done), task.key): task for task in tasks}
+
+    def proof(self, key: str) -> Path:
+        """The file of a run's proof, if it has one."""
+        return self.proofs / f"{key}.proof.gz"
 
     def table(self, keys: Iterable[str] | None = None, columns: Sequence[str] = SCHEMA.names) -> pa.Table:
         """The stored rows (of the given keys and columns, if given), each once, in the order of their keys.

@@ -7,7 +7,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,11 @@ from .plot import Plot, read_plots
 from .recipe import Recipe, freeze
 from .sources import Sources
 from .store import StoredInstance
-from .task import Task, derived_seed, options_json
+from .task import Task, derived_seed, options_json, writes_proofs
 from .toml_tables import as_list, check_keys, grid, located, positive, tables, typed
 
 KEYS = ("name", "seed", "time_limit", "memory_limit", "instances", "runs", "report")
-RUN_KEYS = ("problems", "methods", "families", "nodes_at_most", "time_limit", "memory_limit", "repeats")
+RUN_KEYS = ("problems", "methods", "families", "nodes_at_most", "time_limit", "memory_limit", "repeats", "proof")
 _TIME_LIMIT, _MEMORY_LIMIT = 60.0, 4096
 _DEEP_KEY = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){64}""")
 _MOST_BYTES, _MOST_INSTANCES, _MOST_RUNS = 2**22, 100_000, 1_000_000
@@ -42,6 +42,7 @@ class Runs:
     time_limit: float
     memory_limit: int
     repeats: int
+    proof: bool = False
 
     def admits(self, recipe: Recipe, instance: StoredInstance) -> bool:
         """Whether to do these runs on an instance; `nodes_at_most` bounds the first size of its kind."""
@@ -90,6 +91,8 @@ class Study:
             if instance is not None and runs.admits(recipe, instance):
                 for task in self._tasks(recipe, instance.digest, runs, versions):
                     by_key.setdefault(task.key, task)
+        for task in [task for task in by_key.values() if task.proof]:
+            by_key.pop(replace(task, proof=False).key, None)
 
         def order(task: Task) -> tuple[float, int, str, str]:
             return -expected_seconds(task.exact, task.time_limit), -sizes[task.instance], task.instance, task.key
@@ -112,6 +115,7 @@ class Study:
                 time_limit=runs.time_limit,
                 memory_limit=runs.memory_limit,
                 code_version=versions(method, problem),
+                proof=runs.proof and writes_proofs(method, problem),
             )
 
 
@@ -178,6 +182,9 @@ def _runs(table: dict[str, Any], data: dict[str, Any], recipes: list[Recipe]) ->
     for family in wanted:
         if family not in families:
             raise unknown("family", str(family), families)
+    proof = typed(table, "proof", bool, False)
+    if proof and not any(writes_proofs(method, problem) for problem in problems for method, _ in chosen):
+        raise BadInput("proof: none of these methods writes proofs of these problems: leave it out, or add another")
     limits: dict[str, Any] = {key: data[key] for key in ("time_limit", "memory_limit") if key in data} | table
     return Runs(
         tuple(problems),
@@ -187,6 +194,7 @@ def _runs(table: dict[str, Any], data: dict[str, Any], recipes: list[Recipe]) ->
         float(positive(limits, "time_limit", float, _TIME_LIMIT)),
         positive(limits, "memory_limit", int, _MEMORY_LIMIT),
         positive(table, "repeats", int, 1),
+        proof,
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, fields, replace
 
 from ...instances.option import Value
 from ..catalogue import EQUAL_VERSIONS, METHODS, own_part
@@ -28,6 +28,8 @@ class Task:
         Seconds for the method.
     memory_limit : int
         MiB for the solver process and its children.
+    proof : bool
+        Whether the run writes a proof. Its key differs from that of the same run without one, which it can replace.
     """
 
     instance: str
@@ -40,19 +42,22 @@ class Task:
     time_limit: float
     memory_limit: int
     code_version: str
+    proof: bool = False
 
     @property
     def key(self) -> str:
         """32 hexadecimal digits: the same task has the same key on every machine."""
         parts = asdict(self)
-        del parts["recipe"], parts["family"]
-        return derived(*(str(parts[name]) for name in sorted(parts)))
+        del parts["recipe"], parts["family"], parts["proof"]
+        return derived(*(str(parts[name]) for name in sorted(parts)), *(["proof"] if self.proof else []))
 
     @property
-    def earlier_keys(self) -> list[str]:
-        """The keys of the same task under the code versions that give equal answers."""
+    def equal_keys(self) -> Iterator[str]:
+        """The keys whose rows count for this task: its own, under code versions that give equal answers, with proof."""
         plug_ins = self.code_version.removeprefix(own_part(self.code_version))
-        return [replace(self, code_version=version + plug_ins).key for version in EQUAL_VERSIONS]
+        versions = (self.code_version, *(version + plug_ins for version in EQUAL_VERSIONS))
+        for proof in (False, True) if writes_proofs(self.method, self.problem) and not self.proof else (self.proof,):
+            yield from (replace(self, code_version=version, proof=proof).key for version in versions)
 
     @property
     def exact(self) -> bool:
@@ -65,6 +70,15 @@ class Task:
         defaults = METHODS[self.method].complete({}, self.problem)
         chosen = {k: v for k, v in json.loads(self.options).items() if defaults[k] != v}
         return " ".join([self.method, *(f"{name}={value}" for name, value in chosen.items())])
+
+
+STORED = tuple(field.name for field in fields(Task) if field.name != "proof")
+"""The fields of a task that its row has."""
+
+
+def writes_proofs(method: str, problem: str) -> bool:
+    """Whether a method can write a proof of a problem."""
+    return "proof" in METHODS[method].answering(problem).inputs
 
 
 def plain_variant(name: str) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,15 +19,16 @@ from ...instances.result import Status
 from ..catalogue import EQUAL_VERSIONS, METHODS, kind_named, own_part, problem_named, version_of
 from .isolation import Solver
 from .plug_ins import PlugIns, find_plug_ins
+from .proofs import faults_of_evidence, has_evidence, without_digest
 from .recipe import Recipe
 from .row import MEASURED
 from .spark_session import spark
 from .spark_study import run_task
 from .store import Store
-from .task import Task
+from .task import STORED, Task
 
-_ROWS_PER_SLICE = 50
-_READ = ("key", "instance", "kind", "problem", "status", "value", "lower_bound", "answer")
+_ROWS_PER_SLICE, _PROOFS_PER_SLICE = 50, 5
+_READ = ("key", "instance", "kind", "problem", "status", "value", "lower_bound", "seconds", "counters", "answer")
 _TOLERANCE = 1e-6
 _OBJECTS = ("options", "counters", "versions")
 _MEMORY = re.compile(r"[\d.,]+ (MiB|GiB|bytes)\b")
@@ -35,9 +37,10 @@ _LONGEST = 200
 
 @dataclass(frozen=True)
 class Verification:
-    """How many answers :func:`verify` checked, and the faults: pairs of a row's key and a sentence."""
+    """How many answers and proofs :func:`verify` checked, and the faults: pairs of a row's key and a sentence."""
 
     checked: int
+    proofs: int
     faults: tuple[tuple[str, str], ...]
 
 
@@ -46,7 +49,8 @@ def verify(folder: Path, master: str, archive: Path | None = None) -> Verificati
 
     Faults are: an answer that violates the problem, has another value than its row, or lies below its row's lower
     bound; a row with status ``optimal`` whose bound is not its value; a bound above the value of another row of the
-    same instance and problem.
+    same instance and problem; a proof that is missing, is not the file that was checked, or that the checker, run
+    again, refuses or finds to prove another bound than the row has as ``certified``; such a bound without a proof.
 
     Raises
     ------
@@ -64,18 +68,26 @@ def verify(folder: Path, master: str, archive: Path | None = None) -> Verificati
         return [(row["key"], fault) for fault in _faults(row, absolute)]
 
     faults = list(_contradictions(rows))
-    answered = sorted((row for row in rows if row["answer"] is not None), key=lambda row: str(row["instance"]))
-    if answered:
+    proven = [row for row in rows if has_evidence(row["counters"])]
+    answered = [row for row in rows if row["answer"] is not None]
+    checked = sorted({row["key"]: row for row in (*proven, *answered)}.values(), key=lambda row: str(row["instance"]))
+    if checked:
         with spark(master, store.folder / "spark.log", archive, plug_ins) as context:
-            slices = context.parallelize(answered, max(1, len(answered) // _ROWS_PER_SLICE))
+            wanted = max(1, len(checked) // _ROWS_PER_SLICE, len(proven) // _PROOFS_PER_SLICE)
+            slices = context.parallelize(checked, wanted)
             faults += slices.flatMap(faults_of).collect()
-    return Verification(len(answered), tuple(sorted(faults)))
+    return Verification(len(answered), len(proven), tuple(sorted(faults)))
 
 
 def _faults(row: dict[str, Any], folder: str) -> Iterator[str]:
     try:
         problem, kind = problem_named(row["problem"]), kind_named(row["kind"])
         instance = _instance(folder, row["instance"], kind.name)
+        if has_evidence(row["counters"]):
+            proof = Store(Path(folder)).proof(row["key"])
+            yield from faults_of_evidence(json.loads(row["counters"]), instance, problem, proof, row["seconds"])
+        if row["answer"] is None:
+            return
         answer = kind.unpack(np.asarray(row["answer"], dtype=np.int32), instance)
         violations, value = problem.violations(instance, answer), problem.value(instance, answer)
     except (BadInput, ValueError, IndexError) as error:
@@ -116,11 +128,10 @@ class Rerun:
 
     @property
     def differences(self) -> list[str]:
-        """The columns that differ, without times, amounts of memory and machine."""
+        """The columns that differ, without times, amounts of memory, machine and the bytes of a proof file."""
+        before, after = ({**row, "counters": without_digest(row["counters"])} for row in (self.before, self.after))
         return [
-            name
-            for name in self.before
-            if name not in MEASURED and _comparable(self.before[name]) != _comparable(self.after[name])
+            name for name in before if name not in MEASURED and _comparable(before[name]) != _comparable(after[name])
         ]
 
     def values(self, column: str) -> tuple[str, str]:
@@ -167,14 +178,15 @@ def rerun(folder: Path, key: str) -> Rerun:
         raise not_found[0]
     own = own_part(before["code_version"])
     version = version_of(before["method"], before["problem"], own if own in EQUAL_VERSIONS else None)
-    task = Task(**{field.name: before[field.name] for field in fields(Task)} | {"code_version": version})
+    stored = Task(**{name: before[name] for name in STORED}, proof=True)
+    task = replace(stored, code_version=version, proof=stored.key == before["key"])
     kind = kind_named(before["kind"])
     if not store.has_instance(task.instance, kind):
         instance = Recipe.from_json(task.recipe).make()
         if instance.digest != task.instance:
             raise BadInput(f"the recipe {task.recipe} gives another instance than the run had: its file has changed")
         store.add_instance(instance, kind)
-    with Solver() as solver:
-        after = run_task(task, store, solver)
+    with Solver() as solver, tempfile.TemporaryDirectory(prefix="overlaybench-") as temporary:
+        after = run_task(task, store, solver, Path(temporary) / "proof.gz")
     after["answer"] = None if after["answer"] is None else np.asarray(after["answer"]).tolist()
     return Rerun(before, after)

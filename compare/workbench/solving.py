@@ -15,6 +15,7 @@ from ...instances.catalogue import PROBLEMS
 from ...instances.content.instance import ContentInstance
 from ...instances.content.overlay import ContentOverlay
 from ...instances.errors import BadInput
+from ...instances.files import atomic_file
 from ...instances.kinds import kind_of
 from ...instances.method import Method
 from ...instances.overlay import Overlay
@@ -83,7 +84,8 @@ def solve(
         Seconds; None for none. A method that is not anytime runs to its end; :func:`overlaybench.compare` stops it.
     **options
         Options of the method, such as ``ties="random"``; and ``trace=True`` for the choices of a greedy method, or
-        ``overlay=…`` for the answer that a local search starts from.
+        ``overlay=…`` for the answer that a local search starts from; and ``proof=path`` for a file to which a proof of
+        the bound is written, once it is complete.
 
     Returns
     -------
@@ -108,10 +110,14 @@ def solve(
     check_limits(seed, time_limit)
     judge = problem_for(instance, problem)
     chosen = method_for(judge, method).answering(judge.name)
-    if "trace" in options and "trace" not in chosen.inputs:
-        able = ", ".join(name for name, each in METHODS.items() if "trace" in each.answering(judge.name).inputs)
-        raise BadInput(f"method '{chosen.name}' has no trace: leave it out, or take one of {able}")
-    return chosen.run(instance, judge, seed=seed, time_limit=time_limit, **options)
+    for name in ("trace", "proof"):
+        if name in options and name not in chosen.inputs:
+            able = ", ".join(each for each in METHODS if name in METHODS[each].answering(judge.name).inputs)
+            raise BadInput(f"method '{chosen.name}' has no {name}: leave it out, or take one of {able}")
+    if options.get("proof") is None:
+        return chosen.run(instance, judge, seed=seed, time_limit=time_limit, **options)
+    with atomic_file(Path(options["proof"]).expanduser(), if_filled=True) as file:
+        return chosen.run(instance, judge, seed=seed, time_limit=time_limit, **{**options, "proof": file})
 
 
 def lower_bound(instance: Any, problem: AnyProblem = None, *, time_limit: float | None = 60.0) -> float:

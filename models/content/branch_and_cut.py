@@ -12,12 +12,14 @@ from ...instances.content.overlay import ContentOverlay
 from ...instances.content.problems import CONTENT_PROBLEMS, ContentProblem
 from ..engine.exact_method import START
 from ..engine.ilp_solvers import THREADS
+from ..engine.proof import NO_FILE, ProofFile
 from ..engine.search_log import PROGRESS, SearchLog
 from ..engine.tree_search import TreeSearch
 from .cuts import ContentCuts
 from .exact import Outcome, exact_method
 from .incumbent import ContentIncumbent
 from .model import ContentModel
+from .proofs import begin_case
 
 
 def minimise(
@@ -29,6 +31,7 @@ def minimise(
     threads: int,
     progress: str,
     seed: int = 0,
+    proof: ProofFile = NO_FILE,
 ) -> Outcome:
     """Minimise over the directed cut formulation (P4 §IV.A; docs/content.md); no step is random.
 
@@ -38,16 +41,21 @@ def minimise(
     model = ContentModel(instance, problem.routing, clock=clock)
     planes = ContentCuts(model, threads=threads)
     incumbent = ContentIncumbent(model, problem, start, planes.unit)
+    case = begin_case(proof, instance, planes.unit, model)
     root = planes.tighten(clock, stall=1e-4 * planes.cost_scale)
-    tree = TreeSearch(planes, incumbent, progress=SearchLog(progress))
+    tree = TreeSearch(planes, incumbent, progress=SearchLog(progress), proof=case)
     counters: dict[str, float | str] = {"nodes": 0, "cuts": planes.cuts, "columns": len(model.costs)}
     if root is None:
+        case.end(incumbent.value)
         return Outcome(incumbent.answer, stopped=True, counters=counters)
     counters["root_bound"] = round(planes.best_units / planes.unit, 6)
+    case.bound(0, root.proven)
     if not planes.lp.feasible:
+        case.end(incumbent.value)
         return Outcome(None, math.inf, counters=counters)
     incumbent.improve_along(planes.columns, planes.lp.x, clock, goal=0.0, steps=0)
     tree.run(clock, root, planes.lp.x)
+    case.end(incumbent.value)
     counters |= {"nodes": tree.nodes, "cuts": planes.cuts, "simplex_iterations": planes.lp.iterations}
     if tree.complete and incumbent.answer is None:
         return Outcome(None, math.inf, counters=counters)
@@ -69,4 +77,5 @@ CONTENT_BRANCH_AND_CUT = exact_method(
     summary="content: branch-and-cut on directed cuts of each publisher's arborescence",
     options=(START, THREADS, PROGRESS),
     load=_load,
+    proves=True,
 )

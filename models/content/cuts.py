@@ -36,6 +36,10 @@ class ContentCuts(SparseRelaxation):
         """See :class:`Relaxation`; costs need not be integers."""
         return units / self.unit
 
+    def described(self, column: int) -> list[object]:
+        """See :meth:`.ContentModel.described`."""
+        return self.model.described(column)
+
     def branchable(self, fractional: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Users on brokers first: once they are fixed, little is left to decide."""
         first = fractional[fractional < self.model.x.size]
@@ -54,7 +58,9 @@ class ContentCuts(SparseRelaxation):
                 sides = minimum_cut(self._network, x[columns], len(tree.source), target, enough)
                 for side in sides or ():
                     crossing = columns[side[self._all_tails] & ~side[self._all_heads]]
-                    rows.add([*crossing, destination], [1] * len(crossing) + [-1], 0)
+                    inside = np.flatnonzero(~side[: model.instance.num_brokers]).tolist()
+                    text = ("cut", number, target, *inside)
+                    rows.add([*crossing, destination], [1] * len(crossing) + [-1], 0, text)
         if model.routing == "shared-tree":
             self._add_shared_tree_cuts(x, rows)
         self._add_covers(x, rows)
@@ -64,7 +70,8 @@ class ContentCuts(SparseRelaxation):
         links = self.model.t[self._tails, self._heads]
         for target in range(1, self.model.instance.num_brokers):
             for side in minimum_cut(self._tree_network, x[links], 0, target, 1 - _VIOLATION) or ():
-                rows.add(np.sort(links[side[self._tails] & ~side[self._heads]]), 1, 1)
+                inside = np.flatnonzero(~side).tolist()
+                rows.add(np.sort(links[side[self._tails] & ~side[self._heads]]), 1, 1, ("tree", *inside))
 
     def _add_covers(self, x: Floats, rows: RowList) -> None:
         """Users who together exceed the capacity of the broker that the LP assigns them to."""
@@ -72,4 +79,4 @@ class ContentCuts(SparseRelaxation):
         there = x[self.model.x] > 1 - _INTEGRAL
         for b in np.flatnonzero((instance.demands @ there) > instance.load_limits()).tolist():
             users = np.flatnonzero(there[:, b])
-            rows.add(self.model.x[users, b], -1, 1 - len(users))
+            rows.add(self.model.x[users, b], -1, 1 - len(users), ("cover", b, *users.tolist()))

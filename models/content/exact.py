@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 from ...instances.catalogue import methods_of
@@ -16,9 +18,13 @@ from ...instances.option import Option
 from ...instances.problem import Problem
 from ...instances.result import Status
 from ..engine.exact_method import SolverOutcome, solve_exactly
+from ..engine.proof import ProofFile
 from .moves import improve_by_moves
+from .proofs import begin_case
 
 Outcome = SolverOutcome[ContentOverlay]
+_CLOSED = 1e-6
+_UNIT = 1 << 20
 _HEURISTICS = "overlaybench.heuristics.content"
 
 
@@ -29,6 +35,7 @@ def exact_method(
     summary: str,
     options: tuple[Option, ...],
     load: Callable[[], object],
+    proves: bool = False,
 ) -> Method[ContentInstance, ContentOverlay]:
     """The method of a model with its solver for all content problems.
 
@@ -39,6 +46,8 @@ def exact_method(
         except `start` to the outcome. Exponential in the worst case.
     load : callable
         Loads the solver and compiles its kernels.
+    proves : bool
+        Whether `minimise` also takes a proof file by the name `proof`.
     """
 
     def solve(
@@ -48,6 +57,7 @@ def exact_method(
         seed: int,
         time_limit: float | None,
         start: str,
+        proof: str | Path | None = None,
         **chosen: Any,
     ) -> Proposal[ContentOverlay]:
         assert isinstance(problem, ContentProblem)
@@ -56,11 +66,15 @@ def exact_method(
             clock.check()
             return minimise(instance, problem, best, clock, seed=seed, **chosen)
 
-        with interruptible(time_limit) as clock:
+        with interruptible(time_limit) as clock, ProofFile(proof) as file:
+            if proves:
+                chosen["proof"] = file
+            if file.is_written:
+                file.head(problem=problem.name, instance=instance.digest, **_labels(instance))
             if conflict := instance.capacity_conflict():
                 return Proposal(status=Status.INFEASIBLE, reason=conflict)
             best = best_start(instance, problem, seed=seed, clock=clock) if start == "best" else None
-            return solve_exactly(
+            proposal = solve_exactly(
                 partial(problem.value, instance),
                 minimise_in_time,
                 clock,
@@ -68,6 +82,14 @@ def exact_method(
                 lower_bound=access_bound(instance),
                 infeasible=_no_assignment(instance),
             )
+            if (answer := proposal.answer) is not None and file.is_written:
+                if not file.cases:
+                    begin_case(file, instance, _UNIT).end(math.inf)
+                trees = [(tree.channel, tree.sources, tree.links) for tree in answer.trees]
+                value, bound = problem.value(instance, answer), proposal.lower_bound
+                is_closed = bound is not None and bound >= value * (1 - _CLOSED)
+                file.claim(value, value if is_closed else None, [answer.brokers.tolist(), trees])
+        return proposal
 
     @cache
     def warm_up() -> None:
@@ -85,8 +107,18 @@ def exact_method(
         exact=True,
         solve=solve,
         options=options,
+        inputs=("proof",) if proves else (),
         warm_up=warm_up,
     )
+
+
+def _labels(instance: ContentInstance) -> dict[str, list[str]]:
+    """The labels in the order of their numbers."""
+    return {
+        "users": [instance.user_label(u) for u in range(instance.num_users)],
+        "brokers": [instance.broker_label(b) for b in range(instance.num_brokers)],
+        "channels": [instance.channel_label(c) for c in range(instance.num_channels)],
+    }
 
 
 def best_start(instance: ContentInstance, problem: ContentProblem, *, seed: int, clock: Clock) -> ContentOverlay | None:

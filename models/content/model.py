@@ -171,21 +171,21 @@ class ContentModel:
     def _add_assignment(self) -> None:
         instance, x = self.instance, self.x
         for u in range(instance.num_users):
-            self.rows.add(x[u], 1, 1)
-            self.rows.add(x[u], -1, -1)
-        demands, limits = _integral_demands(instance.demands, instance.load_limits())
+            self.rows.add(x[u], 1, 1, ("on", u, 1))
+            self.rows.add(x[u], -1, -1, ("on", u, -1))
+        demands, limits, scale = _integral_demands(instance.demands, instance.load_limits())
         for b in range(instance.num_brokers):
             if limits[b] < demands.sum():
-                self.rows.add(x[:, b], -demands, -int(limits[b]))
+                self.rows.add(x[:, b], -demands, -int(limits[b]), ("capacity", b, scale))
                 for u in np.flatnonzero(demands > limits[b]).tolist():
-                    self.rows.add([x[u, b]], -1, 0)
+                    self.rows.add([x[u, b]], -1, 0, ("cover", b, u))
 
     def _add_destinations(self) -> None:
         for number, audience in enumerate(self.audiences):
             self.clock.check()
             for b in range(self.instance.num_brokers):
                 for u in audience.subscribers.tolist():
-                    self.rows.add([self.d[number, b], self.x[u, b]], [1, -1], 0)
+                    self.rows.add([self.d[number, b], self.x[u, b]], [1, -1], 0, ("there", number, b, u))
 
     def _restrict_to_destinations(self) -> None:
         """Only brokers with a subscriber are destinations, and arcs enter only these."""
@@ -193,11 +193,12 @@ class ContentModel:
             users = audience.subscribers
             for b in range(self.instance.num_brokers):
                 columns = [*self.x[users, b].tolist(), self.d[number, b]]
-                self.rows.add(columns, [1] * len(users) + [-1], 0)
+                self.rows.add(columns, [1] * len(users) + [-1], 0, ("served", number, b))
         for number, tree in enumerate(self.trees):
             self.clock.check()
             for i, j in np.argwhere(self.off_diagonal):
-                self.rows.add([self.d[tree.audience, j], self.y[number, i, j]], [1, -1], 0)
+                columns = [self.d[tree.audience, j], self.y[number, i, j]]
+                self.rows.add(columns, [1, -1], 0, ("enters", number, int(i), int(j)))
 
     def _restrict_to_shared_tree(self) -> None:
         brokers = self.instance.num_brokers
@@ -205,12 +206,13 @@ class ContentModel:
         self.t[upper] = self.add(np.zeros(len(upper[0])))
         self.t = np.maximum(self.t, self.t.T)
         links = self.t[upper]
-        self.rows.add(links, 1, brokers - 1)
-        self.rows.add(links, -1, 1 - brokers)
-        for arcs in self.y:
+        self.rows.add(links, 1, brokers - 1, ("links", 1))
+        self.rows.add(links, -1, 1 - brokers, ("links", -1))
+        for number, arcs in enumerate(self.y):
             self.clock.check()
             for i, j in zip(*upper, strict=True):
-                self.rows.add([self.t[i, j], arcs[i, j], arcs[j, i]], [1, -1, -1], 0)
+                columns = [self.t[i, j], arcs[i, j], arcs[j, i]]
+                self.rows.add(columns, [1, -1, -1], 0, ("along", number, int(i), int(j)))
 
     def _add_payments(self) -> None:
         """A publisher on a broker makes the broker's arborescence used and pays for its arcs."""
@@ -227,6 +229,14 @@ class ContentModel:
                     arcs = self.y[number][self.off_diagonal]
                     prices = -core[self.off_diagonal]
                     self.rows.add([*arcs, payment, here], [*prices, 1, -most], -most)
+
+    def described(self, column: int) -> list[object]:
+        """What a column of the model with trees of publishers decides, for a proof."""
+        for name, columns in (("x", self.x), ("d", self.d), ("y", self.y), ("t", np.triu(self.t, 1))):
+            places = np.argwhere(columns == column)
+            if len(places):
+                return [name, *places[0].tolist()]
+        raise LookupError(f"there is no column {column}")
 
     def values(self, answer: ContentOverlay) -> npt.NDArray[np.int8]:
         """The values of the columns for a valid answer; 0 for columns that were added to this model later."""
@@ -304,12 +314,12 @@ def _commodities(instance: ContentInstance) -> tuple[list[Audience], list[Commod
     return audiences, commodities
 
 
-def _integral_demands(demands: Floats, limits: Floats) -> tuple[Columns, Floats]:
-    """Demands and load limits as integers that cut off no feasible assignment; exact if demands are integers."""
+def _integral_demands(demands: Floats, limits: Floats) -> tuple[Columns, Floats, float]:
+    """Demands and load limits as integers that cut off no feasible assignment, and their scale; exact for integers."""
     largest = max(1.0, float(demands.max()))
     exact = largest < _EXACT and (demands == np.floor(demands)).all()
     unit = 1.0 if exact else 2.0 ** np.floor(np.log2(_FINEST / largest))
-    return np.floor(demands * unit).astype(np.int64), np.floor(limits * unit)
+    return np.floor(demands * unit).astype(np.int64), np.floor(limits * unit), unit
 
 
 def _price_unit(core: Floats) -> float:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ...instances.clock import Clock
 from .highs_lp import HighsLP, Reals
 from .integer_bound import UNIT, Bound
+from .proof import Proven
 
 Bits = npt.NDArray[np.int8]
 Rows = TypeVar("Rows")
@@ -36,6 +37,8 @@ class Relaxation(ABC, Generic[Rows]):
         Rows added so far.
     best_units : int
         The best bound proven without fixed columns, times `unit`.
+    best_proven : Proven or None
+        The multipliers that prove it.
     converged : bool
         Whether the last call of :meth:`tighten` ended because no row is violated and no column improves.
     """
@@ -47,6 +50,7 @@ class Relaxation(ABC, Generic[Rows]):
 
     def __init__(self) -> None:
         self.cuts = self.best_units = 0
+        self.best_proven: Proven | None = None
         self.converged = False
 
     @property
@@ -111,7 +115,7 @@ class Relaxation(ABC, Generic[Rows]):
             if best is None or bound.units >= best.units:
                 best = bound
             if root and bound.units > self.best_units:
-                self.best_units = bound.units
+                self.best_units, self.best_proven = bound.units, bound.proven
                 self._keep_certificate()
             if best.units > enough or (at_round is not None and at_round(best)):
                 break
@@ -144,6 +148,10 @@ class Relaxation(ABC, Generic[Rows]):
     def branchable(self, fractional: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """The columns to branch on first among those with fractional value; by default, all."""
         return fractional
+
+    def described(self, column: int) -> object:
+        """A column in a proof: what it decides, as JSON."""
+        return column
 
     def least_value(self, units: int) -> float:
         """The least value of an answer that this bound allows; by default, values are integers."""

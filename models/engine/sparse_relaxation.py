@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from .highs_lp import HighsLP, Reals
 from .integer_bound import UNIT, Bound
+from .proof import Multipliers
 from .relaxation import Bits, Relaxation
 
 Units = npt.NDArray[np.int64]
@@ -18,6 +20,7 @@ _PATIENCE = 25
 _USED = 1e-9
 _LARGEST = 2.0**60
 _NONE = np.empty(0, np.int64)
+Text = tuple[Any, ...]
 
 
 class SparseRows(NamedTuple):
@@ -29,49 +32,69 @@ class SparseRows(NamedTuple):
         The columns of row r are ``columns[offsets[r]:offsets[r + 1]]``.
     columns, values : int64 arrays
     rhs : int64 array, shape (rows,)
+    texts : object array, shape (rows,)
+        The text of each row in a proof, a tuple that starts with the name of its kind.
     """
 
     offsets: Units
     columns: Units
     values: Units
     rhs: Units
+    texts: npt.NDArray[np.object_]
 
     def chosen(self, rows: npt.NDArray[np.bool_]) -> SparseRows:
         """The rows for which `rows` is True."""
         sizes = np.diff(self.offsets)
         entries = np.repeat(rows, sizes)
         offsets = np.concatenate([[0], np.cumsum(sizes[rows])]).astype(np.int64)
-        return SparseRows(offsets, self.columns[entries], self.values[entries], self.rhs[rows])
+        return SparseRows(offsets, self.columns[entries], self.values[entries], self.rhs[rows], self.texts[rows])
 
 
 class RowList:
     """A list of distinct rows, to which rows are added one by one."""
 
     def __init__(self) -> None:
-        self._rows: dict[tuple[bytes, bytes, int], tuple[Units, Units, int]] = {}
+        self._rows: dict[tuple[bytes, bytes, int], tuple[Units, Units, int, Text]] = {}
 
     def __len__(self) -> int:
         return len(self._rows)
 
     def __iter__(self) -> Iterator[tuple[Units, Units, int]]:
-        return iter(self._rows.values())
+        return (row[:3] for row in self._rows.values())
 
-    def add(self, columns: npt.ArrayLike, values: npt.ArrayLike, rhs: int) -> None:
-        """Add Σ values·columns ≥ rhs; `values` may be one number for all columns."""
+    def add(self, columns: npt.ArrayLike, values: npt.ArrayLike, rhs: int, text: Text = ()) -> None:
+        """Add Σ values·columns ≥ rhs; `values` may be one number for all columns, `text` is its text in a proof."""
         where = np.asarray(columns, np.int64)
         factors = np.broadcast_to(np.asarray(values, np.int64), where.shape)
-        self._rows.setdefault((where.tobytes(), factors.tobytes(), rhs), (where, factors, rhs))
+        self._rows.setdefault((where.tobytes(), factors.tobytes(), rhs), (where, factors, rhs, text))
 
     def rows(self) -> SparseRows:
         """All rows, in the order of their addition."""
         listed = list(self._rows.values())
-        sizes = [len(columns) for columns, _, _ in listed]
+        sizes = [len(columns) for columns, *_ in listed]
+        texts = np.empty(len(listed), np.object_)
+        texts[:] = [text for *_, text in listed]
         return SparseRows(
             np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-            np.concatenate([_NONE, *(columns for columns, _, _ in listed)]),
-            np.concatenate([_NONE, *(values for _, values, _ in listed)]),
-            np.array([rhs for _, _, rhs in listed], np.int64),
+            np.concatenate([_NONE, *(columns for columns, *_ in listed)]),
+            np.concatenate([_NONE, *(values for _, values, *_ in listed)]),
+            np.array([rhs for _, _, rhs, _ in listed], np.int64),
+            texts,
         )
+
+
+@dataclass(frozen=True)
+class SparseMultipliers:
+    """The rows of a bound with their multipliers in units, for a proof (:class:`.Proven`)."""
+
+    texts: npt.NDArray[np.object_]
+    units: Units
+    farkas: bool
+
+    def multipliers(self) -> Multipliers:
+        """See :class:`.Proven`."""
+        used = np.flatnonzero(self.units)
+        return Multipliers(zip(self.texts[used].tolist(), self.units[used].tolist(), strict=True), (), self.farkas)
 
 
 class SparseRelaxation(Relaxation[SparseRows]):
@@ -125,7 +148,8 @@ class SparseRelaxation(Relaxation[SparseRows]):
         np.subtract.at(reduced, self.rows.columns, np.repeat(duals, np.diff(self.rows.offsets)) * self.rows.values)
         low, high = (0, 1) if lower is None or upper is None else (lower, upper)
         total = sum((duals * self.rows.rhs).tolist()) + int(np.where(reduced > 0, reduced * low, reduced * high).sum())
-        return Bound(total + (self._constant if self.lp.feasible else 0), _NONE, reduced)
+        proof = SparseMultipliers(self.rows.texts, duals, not self.lp.feasible)
+        return Bound(total + (self._constant if self.lp.feasible else 0), _NONE, reduced, proof)
 
     def _size(self, rows: SparseRows) -> int:
         return len(rows.rhs)

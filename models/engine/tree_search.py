@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ...instances.clock import Clock
 from .branching import Branching
 from .integer_bound import Bound
+from .proof import NO_PROOF, Tree
 from .relaxation import NO_CUTOFF, Bits, Relaxation
 from .search_log import SearchLog
 
@@ -67,6 +68,8 @@ class Node:
         In order of creation.
     lower, upper : int8 arrays
         Bounds of the columns present at the creation of the node; later ones are free.
+    case : int
+        The node's number in the proof.
     """
 
     units: int
@@ -74,6 +77,7 @@ class Node:
     number: int
     lower: Bits = field(compare=False)
     upper: Bits = field(compare=False)
+    case: int = field(default=0, compare=False)
 
 
 class TreeSearch:
@@ -87,6 +91,8 @@ class TreeSearch:
     stop_at_first : bool
         Stop at the first answer, for questions of feasibility.
     progress : SearchLog
+    proof : Tree, optional
+        Receives the proof.
 
     Attributes
     ----------
@@ -99,8 +105,15 @@ class TreeSearch:
     """
 
     def __init__(
-        self, planes: Relaxation[Any], incumbent: Incumbent, *, stop_at_first: bool = False, progress: SearchLog
+        self,
+        planes: Relaxation[Any],
+        incumbent: Incumbent,
+        *,
+        stop_at_first: bool = False,
+        progress: SearchLog,
+        proof: Tree = NO_PROOF,
     ) -> None:
+        self.proof = proof
         self.planes, self.incumbent, self.progress = planes, incumbent, progress
         self.branching = Branching(planes.lp, planes.cost_scale)
         self.nodes = self.fixed = 0
@@ -184,6 +197,7 @@ class TreeSearch:
                 return None
             node.units = max(node.units, bound.units)
             if node.units > self.incumbent.cutoff:
+                self.proof.bound(node.case, bound.proven)
                 return []
             x = lp.x
             fractional = np.flatnonzero((x > _INTEGRAL) & (x < 1 - _INTEGRAL))
@@ -191,6 +205,7 @@ class TreeSearch:
                 break
             if planes.satisfied(x):
                 self.incumbent.offer_chosen(planes.columns, x > 0.5)
+                self.proof.bound(node.case, bound.proven)
                 if node.units > self.incumbent.cutoff:
                     return []
                 if planes.converged:
@@ -201,21 +216,23 @@ class TreeSearch:
                 return None
             stall = 0.0
         self._improve(x, clock)
+        self.proof.bound(node.case, bound.proven)
         if node.units > self.incumbent.cutoff:
             return []
         lower, upper = _extended(node.lower, len(planes.columns), 0), _extended(node.upper, len(planes.columns), 1)
         _fix_by_reduced_cost(lower, upper, bound, self.incumbent.cutoff)
         free = planes.branchable(fractional[(lower[fractional] == 0) & (upper[fractional] == 1)])
         if not len(free):
-            return [self._child(node, lower, upper)]
+            return [self._child(node, lower, upper, node.case)]
         edge = self.branching.choose(free, x, lower, upper, clock)
         up, down = lower.copy(), upper.copy()
         up[edge], down[edge] = 1, 0
-        return [self._child(node, up, upper), self._child(node, lower, down)]
+        cases = self.proof.branch(node.case, planes.described(edge))
+        return [self._child(node, up, upper, cases[0]), self._child(node, lower, down, cases[1])]
 
-    def _child(self, node: Node, lower: Bits, upper: Bits) -> Node:
+    def _child(self, node: Node, lower: Bits, upper: Bits, case: int) -> Node:
         self._created += 1
-        return Node(node.units, node.depth - 1, self._created, lower, upper)
+        return Node(node.units, node.depth - 1, self._created, lower, upper, case)
 
     def _fix_at_root(self, node: Node) -> None:
         if self._root is not None and self.incumbent.cutoff < NO_CUTOFF:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
@@ -15,7 +16,9 @@ from ...instances.overlay import Overlay
 from ...instances.problem import Problem
 from ...instances.result import Status
 from ...instances.steiner.instance import SteinerInstance
+from ..engine.proof import Multipliers, ProofFile, Tree
 from ..engine.search_log import PROGRESS, SearchLog
+from ..engine.sparse_relaxation import Text
 from ..engine.tree_search import TreeSearch
 from .directed_cuts import DirectedCuts
 from .dual_ascent import Ascent, dual_ascent, least_through
@@ -24,6 +27,7 @@ from .reduction import ReducedInstance, reduce
 
 PRESOLVE = Option("presolve", True, "reduce the instance first, keeping an optimal tree")
 _ROOTS = 20
+_ARCS, _ALL_ARCS = 200_000, 20_000_000
 
 
 def steiner_branch_and_cut(
@@ -34,6 +38,7 @@ def steiner_branch_and_cut(
     time_limit: float | None = None,
     presolve: bool = True,
     progress: str = "auto",
+    proof: str | Path | None = None,
 ) -> Proposal[Overlay]:
     """A cheapest tree with proof, or the best one found with a proven bound.
 
@@ -47,6 +52,8 @@ def steiner_branch_and_cut(
         Whether to reduce the instance first.
     progress : {"auto", "on", "off"}
         Lines on stderr.
+    proof : path, optional
+        Write a proof of the bound to this file (docs/proofs.md).
 
     Returns
     -------
@@ -58,16 +65,19 @@ def steiner_branch_and_cut(
     -----
     Exponential in the worst case; docs/steiner.md has the proofs and measurements.
     """
-    with interruptible(time_limit) as clock:
-        reduced = reduce(instance) if presolve else _unreduced(instance)
+    with interruptible(time_limit) as clock, ProofFile(proof) as file:
+        if file.is_written:
+            file.head(problem="steiner", instance=instance.digest)
+        reduced = reduce(instance, file) if presolve else _unreduced(instance)
         counters: dict[str, float | str] = {
             "reduced_nodes": reduced.instance.num_nodes,
             "reduced_edges": reduced.instance.num_edges,
         }
         if reduced.instance.num_terminals == 1:
             tree = reduced.expand(instance, np.zeros(reduced.instance.num_edges, np.bool_))
+            file.claim(reduced.fixed_cost, reduced.fixed_cost, tree.edges.tolist())
             return Proposal(tree, reduced.fixed_cost, counters=counters)
-        search = _Search(reduced.instance, clock, progress)
+        search = _Search(reduced, clock, progress, file)
         search.run()
         counters |= search.counters
         bound = float(reduced.fixed_cost + search.bound)
@@ -76,16 +86,21 @@ def steiner_branch_and_cut(
             return Proposal(None, bound if search.possible else None, status, counters, search.reason)
         tree = reduced.expand(instance, search.incumbent.chosen)
         closed = search.bound >= search.incumbent.value
+        file.claim(reduced.fixed_cost + search.incumbent.value, bound, tree.edges.tolist())
         return Proposal(tree, bound, None if closed else Status.TIME_LIMIT, counters, search.reason)
 
 
 def _unreduced(instance: SteinerInstance) -> ReducedInstance:
-    return ReducedInstance(instance, (), tuple((e,) for e in range(instance.num_edges)), 0)
+    return ReducedInstance(
+        instance, (), tuple((e,) for e in range(instance.num_edges)), 0, tuple(range(instance.num_nodes))
+    )
 
 
 class _Search:
-    def __init__(self, instance: SteinerInstance, clock: Clock, progress: str) -> None:
-        self.instance, self.clock, self.progress = instance, clock, SearchLog(progress)
+    def __init__(self, reduced: ReducedInstance, clock: Clock, progress: str, file: ProofFile) -> None:
+        self.instance, self.names, self.file = reduced.instance, reduced.nodes, file
+        self.clock, self.progress = clock, SearchLog(progress)
+        instance = self.instance
         self.graph = graph_of(instance.num_nodes, instance.edges)
         self.incumbent = SteinerIncumbent(instance, self.graph)
         self.bound = 0
@@ -110,6 +125,8 @@ class _Search:
             self.bound = int(self.incumbent.value)
         if self.bound < self.incumbent.value and not self.clock.passed:
             self._branch(root, ascent, np.flatnonzero(useful))
+        else:
+            self._case(root, ascent, 1).end(self.incumbent.value)
 
     def _ascend(self) -> tuple[int, Ascent, Flags]:
         """The root of best dual ascent bound, its dual ascent, and the arcs that a cheaper tree may use."""
@@ -120,7 +137,8 @@ class _Search:
         for terminal in evenly_spaced(terminals, _ROOTS):
             if best is not None and self.clock.passed:
                 break
-            ascent = dual_ascent(self.graph, costs, terminals, terminal)
+            most = _ALL_ARCS if self.file.is_written else _ARCS
+            ascent = dual_ascent(self.graph, costs, terminals, terminal, most)
             if best is None or ascent.bound > best.bound:
                 best, root = ascent, terminal
             if best.bound >= self.incumbent.value:
@@ -131,7 +149,8 @@ class _Search:
         return root, best, useful
 
     def _branch(self, root: int, ascent: Ascent, arcs: np.ndarray[tuple[int], np.dtype[np.int64]]) -> None:
-        planes = DirectedCuts(self.instance, self.graph, root, arcs, ascent)
+        planes = DirectedCuts(self.instance, self.graph, root, arcs, ascent, self.names, self._sides(root, ascent))
+        case = self._case(root, ascent, planes.unit)
         incumbent = self.incumbent
         incumbent.arcs, incumbent.unit = arcs, planes.unit
 
@@ -140,9 +159,11 @@ class _Search:
             return planes.best_units > incumbent.cutoff
 
         bound = planes.tighten(self.clock, at_round=closed)
-        tree = TreeSearch(planes, incumbent, progress=self.progress)
+        tree = TreeSearch(planes, incumbent, progress=self.progress, proof=case)
         if bound is not None:
+            case.bound(0, bound.proven)
             tree.run(self.clock, bound, planes.lp.x)
+        case.end(incumbent.value)
         proven = -(-(tree.units if bound is not None else planes.best_units) // planes.unit)
         # Arcs that no cheaper tree has are not in the model: its bound is valid only up to the incumbent's value.
         self.bound = max(self.bound, int(min(proven, incumbent.value)))
@@ -153,6 +174,18 @@ class _Search:
             "nodes": tree.nodes,
         }
 
+    def _sides(self, root: int, ascent: Ascent) -> list[Text]:
+        """The texts of the ascent's cuts, if they are needed for a proof."""
+        if not self.file.is_written:
+            return []
+        return [("cut", *(self.names[v] for v in side)) for side in ascent.sides(self.graph, root)]
+
+    def _case(self, root: int, ascent: Ascent, unit: int) -> Tree:
+        """Begin the proof: the bound of dual ascent, and the arcs that it excludes."""
+        case = self.file.case(root=self.names[root], unit=unit)
+        case.paths(Multipliers(zip(self._sides(root, ascent), (ascent.duals * unit).tolist(), strict=False)))
+        return case
+
 
 @cache
 def _warm_up() -> None:
@@ -162,7 +195,7 @@ def _warm_up() -> None:
     incumbent = SteinerIncumbent(_PETERSEN, graph_of(10, _PETERSEN.edges))
     # Dual ascent may solve so small an instance without an LP.
     ascent = dual_ascent(incumbent.graph, np.repeat(_PETERSEN.costs, 2), _PETERSEN.terminals, 0)
-    planes = DirectedCuts(_PETERSEN, incumbent.graph, 0, incumbent.arcs, ascent)
+    planes = DirectedCuts(_PETERSEN, incumbent.graph, 0, incumbent.arcs, ascent, range(10))
     x = np.full(len(incumbent.arcs), 0.2)
     planes.violated(x, exact=True)
     incumbent.build_along(planes.columns, x)
@@ -187,5 +220,6 @@ STEINER_BRANCH_AND_CUT: Method[SteinerInstance, Overlay] = Method(
     exact=True,
     solve=steiner_branch_and_cut,
     options=(PRESOLVE, PROGRESS),
+    inputs=("proof",),
     warm_up=_warm_up,
 )

@@ -29,12 +29,20 @@ class Ascent(NamedTuple):
     arcs : int32 array
         The arcs of directed cut i, which enter a set with a terminal and without the root, are
         ``arcs[offsets[i]:offsets[i + 1]]``.
+    duals : int64 array
+        Of the cuts.
     """
 
     bound: int
     reduced: Units
     offsets: Offsets
     arcs: Ids
+    duals: Units
+
+    def sides(self, graph: Graph, root: int) -> list[list[int]]:
+        """For each cut, the nodes that the root does not reach without its arcs. Cost O(m) a cut."""
+        behind = _cut_off(graph, self.offsets, self.arcs, root)
+        return [np.flatnonzero(row).tolist() for row in behind]
 
 
 def dual_ascent(graph: Graph, costs: Units, terminals: Ids, root: int, most_arcs: int = 200_000) -> Ascent:
@@ -56,16 +64,17 @@ def dual_ascent(graph: Graph, costs: Units, terminals: Ids, root: int, most_arcs
     Wong 1984; the terminal whose cut has the fewest arcs comes first. Duals ≥ 0 without negative reduced costs prove
     the bound, so it is valid in any order. Cost O(m) for each cut, of which there is at most one per arc and terminal.
     """
-    bound, reduced, offsets, arcs = _ascend(graph, costs, terminals, root, most_arcs)
-    return Ascent(int(bound), reduced, offsets, arcs)
+    bound, reduced, offsets, arcs, duals = _ascend(graph, costs, terminals, root, most_arcs)
+    return Ascent(int(bound), reduced, offsets, arcs, duals)
 
 
 @kernel
-def _ascend(graph: Graph, costs: Units, terminals: Ids, root: int, most: int) -> tuple[int, Units, Offsets, Ids]:
+def _ascend(graph: Graph, costs: Units, terminals: Ids, root: int, most: int) -> tuple[int, Units, Offsets, Ids, Units]:
     reduced = costs.copy()
     bound = 0
     kept = np.empty(most, np.int32)
     ends = [0]
+    duals = [np.int64(0)]
     heap = [(0, np.int32(0))]
     heap.pop()
     for t in terminals:
@@ -89,10 +98,32 @@ def _ascend(graph: Graph, costs: Units, terminals: Ids, root: int, most: int) ->
             if ends[-1] + len(entering) <= most:
                 kept[ends[-1] : ends[-1] + len(entering)] = entering
                 ends.append(ends[-1] + len(entering))
+                duals.append(least)
             for a in entering:
                 reduced[a] -= least
         heapq.heappush(heap, (len(entering), terminal))
-    return bound, reduced, np.array(ends), kept[: ends[-1]].copy()
+    return bound, reduced, np.array(ends), kept[: ends[-1]].copy(), np.array(duals[1:])
+
+
+@kernel
+def _cut_off(graph: Graph, offsets: Offsets, arcs: Ids, root: int) -> npt.NDArray[np.bool_]:
+    behind = np.ones((len(offsets) - 1, len(graph.offsets) - 1), np.bool_)
+    blocked = np.zeros(2 * len(graph.u), np.bool_)
+    for cut in range(len(offsets) - 1):
+        for k in range(offsets[cut], offsets[cut + 1]):
+            blocked[arcs[k]] = True
+        behind[cut, root] = False
+        stack = [np.int32(root)]
+        while len(stack) > 0:
+            node = stack.pop()
+            for k in range(graph.offsets[node], graph.offsets[node + 1]):
+                other, e = graph.neighbour[k], graph.edge[k]
+                if behind[cut, other] and not blocked[2 * e + (graph.v[e] == node)]:
+                    behind[cut, other] = False
+                    stack.append(other)
+        for k in range(offsets[cut], offsets[cut + 1]):
+            blocked[arcs[k]] = False
+    return behind
 
 
 @kernel

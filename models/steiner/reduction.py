@@ -11,6 +11,7 @@ from ...heuristics.steiner.graph import Flags, graph_of, nearest_terminals
 from ...instances.arrays import Ids
 from ...instances.overlay import Overlay
 from ...instances.steiner.instance import SteinerInstance
+from ..engine.proof import ProofFile
 
 _Neighbours = dict[int, dict[int, tuple[int, tuple[int, ...]]]]
 
@@ -27,12 +28,15 @@ class ReducedInstance:
     original_edges : tuple of tuples of int
         For each edge of the reduced instance, the path of original edges that it replaces.
     fixed_cost : int
+    nodes : tuple of int
+        The original number of each node of the reduced instance.
     """
 
     instance: SteinerInstance
     fixed: tuple[int, ...]
     original_edges: tuple[tuple[int, ...], ...]
     fixed_cost: int
+    nodes: tuple[int, ...]
 
     def expand(self, original: SteinerInstance, chosen: Flags) -> Overlay:
         """The original tree of chosen edges of the reduced instance."""
@@ -40,23 +44,24 @@ class ReducedInstance:
         return Overlay.from_edges(original.num_nodes, original.edges[np.array(edges, dtype=np.int64)])
 
 
-def reduce(instance: SteinerInstance) -> ReducedInstance:
+def reduce(instance: SteinerInstance, proof: ProofFile | None = None) -> ReducedInstance:
     """Remove edges and nodes that some optimal tree does not need, contract and merge edges, until nothing changes.
 
     Tests of degree 1 and 2, and of the bottleneck Steiner distance (Duin, Volgenant 1989). Terminals that are not
-    connected remain so. Cost O(m log n + m · k) for each round at worst.
+    connected remain so. A proof receives the nodes and edges in the order of their removal. Cost O(m log n + m · k) for
+    each round at worst.
     """
     near: _Neighbours = {v: {} for v in range(instance.num_nodes)}
     for e, ((u, v), cost) in enumerate(zip(instance.edges.tolist(), instance.costs.tolist(), strict=True)):
         near[u][v] = near[v][u] = (cost, (e,))
     terminals = set(instance.terminals.tolist())
     fixed: list[int] = []
-    while _by_degree(near, terminals, fixed) | _by_bottleneck(near, terminals):
+    while _by_degree(near, terminals, fixed, proof) | _by_bottleneck(near, terminals, proof):
         pass
     return _reduced_instance(instance, near, terminals, fixed)
 
 
-def _by_degree(near: _Neighbours, terminals: set[int], fixed: list[int]) -> bool:
+def _by_degree(near: _Neighbours, terminals: set[int], fixed: list[int], proof: ProofFile | None) -> bool:
     """Remove other nodes of degree 0 or 1, fix the only edge of a terminal, merge the edges of nodes of degree 2."""
     changed = False
     pending = list(near)
@@ -65,6 +70,8 @@ def _by_degree(near: _Neighbours, terminals: set[int], fixed: list[int]) -> bool
         if v not in near or len(near[v]) > 2 or (v in terminals and (len(terminals) == 1 or len(near[v]) != 1)):
             continue
         ends = list(near[v].items())
+        if proof is not None:
+            proof.line("node", v)
         if v in terminals:
             fixed.extend(ends[0][1][1])
             terminals.remove(v)
@@ -81,7 +88,7 @@ def _by_degree(near: _Neighbours, terminals: set[int], fixed: list[int]) -> bool
     return changed
 
 
-def _by_bottleneck(near: _Neighbours, terminals: set[int]) -> bool:
+def _by_bottleneck(near: _Neighbours, terminals: set[int], proof: ProofFile | None) -> bool:
     """Remove the edges that cost more than the bottleneck Steiner distance of their ends, all at once."""
     nodes = sorted(near)
     index = {v: i for i, v in enumerate(nodes)}
@@ -98,8 +105,11 @@ def _by_bottleneck(near: _Neighbours, terminals: set[int]) -> bool:
         if base[u[e]] != base[v[e]] and base[u[e]] >= 0 and base[v[e]] >= 0:
             merges.merge(int(base[u[e]]), int(base[v[e]]), float(lengths[e]))
     removed = False
-    for a, b, cost in edges:
+    # From the dearest down, so that the paths that replace an edge are still there when the next one is removed.
+    for a, b, cost in sorted(edges, key=lambda edge: -edge[2]):
         if max(distance[a], distance[b]) < cost and merges.bottleneck(int(base[a]), int(base[b])) < cost:
+            if proof is not None:
+                proof.line("edge", nodes[a], nodes[b])
             del near[nodes[a]][nodes[b]], near[nodes[b]][nodes[a]]
             removed = True
     return removed
@@ -151,4 +161,4 @@ def _reduced_instance(
         len(nodes), edges, np.array([edge[2] for edge in listed], dtype=np.int64), reduced_terminals
     )
     cost = int(instance.costs[np.array(fixed, dtype=np.int64)].sum())
-    return ReducedInstance(smaller, tuple(fixed), tuple(edge[3] for edge in listed), cost)
+    return ReducedInstance(smaller, tuple(fixed), tuple(edge[3] for edge in listed), cost, tuple(nodes))

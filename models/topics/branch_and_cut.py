@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,22 +22,25 @@ from ...instances.topics.instance import TopicInstance
 from ...instances.topics.problems import TOPIC_PROBLEMS
 from ..engine.exact_method import SolverOutcome
 from ..engine.ilp_solvers import THREADS
+from ..engine.proof import ProofFile
 from ..engine.search_log import PROGRESS
 from .bounds.certificate import Certificate
 from .bounds.certificate_text import CERTIFICATE, packed
-from .bounds.dual_fitting import fitted_within, mean_degree_bound
+from .bounds.dual_fitting import fitted_certificate, fitted_within, mean_degree_bound
 from .compact.requirements import Requirements, requirements_of
-from .compact.simple_bounds import simple_bounds
+from .compact.simple_bounds import SimpleBounds, simple_bounds
 from .compact.subproblem import Subproblem
 from .incumbents.lp_guided import warm_up as warm_up_incumbents
 from .incumbents.starts import heuristic_overlays, stars, warm_up_heuristics
 from .objectives.edge_minimisation import SearchOutcome, SearchSettings, minimise_edges
 from .objectives.pareto_front import pareto_front
 from .objectives.smallest_degree import minimise_degree
+from .objectives.star_search import minimise_stars
+from .proofs import begin_proof, write_certificate
 from .rows.goal import Goal
 from .rows.presolve import PRESOLVE, drop_implied_topics
 
-PROBLEMS_ANSWERED = ("min-tco", "minmax-tco", "low-tco", "2d-true")
+PROBLEMS_ANSWERED = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true")
 _FITTING_WORK = 20_000_000
 
 
@@ -48,6 +52,7 @@ def branch_and_cut(
     time_limit: float | None,
     presolve: bool,
     certificate: bool,
+    proof: str | Path | None = None,
     **search: Any,
 ) -> Proposal[Overlay]:
     """An optimal overlay with proof, or the best one found with a proven bound.
@@ -55,13 +60,15 @@ def branch_and_cut(
     Parameters
     ----------
     problem : Problem
-        ``min-tco``, ``minmax-tco``, ``low-tco`` or ``2d-true``.
+        A topic problem.
     seed : int
         Of the local search. One seed gives one answer, unless the time limit ends the search.
     time_limit : float, optional
         Seconds.
     presolve, certificate : bool
         See the options.
+    proof : path, optional
+        Write a proof of the bound to this file (docs/proofs.md).
     search
         The other fields of :class:`.SearchSettings`.
 
@@ -76,17 +83,20 @@ def branch_and_cut(
     Exponential in the worst case; docs/exact.md has the formulation, proofs and measurements. Min-TCO is P1 §4.
     Ctrl-C and running out of memory end the search as the time limit does.
     """
-    settings = SearchSettings(seed=seed, **search)
-    with interruptible(time_limit) as clock:
+    with interruptible(time_limit) as clock, ProofFile(proof) as file:
+        settings = SearchSettings(seed=seed, **search, proof=file)
         starts = heuristic_overlays(instance, problem, seed=seed, clock=clock.share(0.5)) or [stars(instance)]
         reduced, topics = instance, np.arange(instance.num_topics, dtype=np.int32)
         counters: dict[str, float | str] = {}
-        if presolve and problem.name != "2d-true":
+        if presolve and not problem.name.startswith("2d-"):
             presolved = drop_implied_topics(instance)
             reduced, topics = presolved.instance, presolved.topics
             counters["topics_implied"] = instance.num_topics - len(presolved.kept)
             counters["edges_forced"] = len(presolved.forced)
+        begin_proof(file, instance, problem.name, topics)
         proposal, root_proof = _without_presolve(reduced, problem, starts, clock, settings)
+        if (answer := proposal.answer) is not None:
+            file.claim(problem.value(instance, answer), proposal.lower_bound, answer.edges.tolist())
     if certificate and root_proof is not None:
         counters["certificate"] = packed([root_proof.for_topics(topics)])
     return replace(proposal, counters={**proposal.counters, **counters})
@@ -105,9 +115,22 @@ def _without_presolve(
     if problem.name == "minmax-tco":
         least = math.ceil(mean_degree_bound(instance, fitted))
         overlay, bound, outcome = minimise_degree(instance, least, starts, clock, settings)
+        if bound <= least:
+            _prove(fitted, instance, settings)
         return _proposal(overlay, bound, outcome), outcome.certificate
-    outcome = minimise_edges(instance, Goal(diameter=problem.name == "2d-true"), starts[0], clock, settings)
+    if problem.name == "2d-star":
+        outcome = minimise_stars(instance, starts[0], clock, settings)
+    else:
+        outcome = minimise_edges(instance, Goal(diameter=problem.name == "2d-true"), starts[0], clock, settings)
+    if math.ceil(fitted) > outcome.lower_bound:
+        _prove(fitted, instance, settings)
     return _proposal(outcome.overlay, max(outcome.lower_bound, math.ceil(fitted)), outcome), outcome.certificate
+
+
+def _prove(fitted: Fraction, instance: TopicInstance, settings: SearchSettings) -> None:
+    """Write the case of dual fitting, if its bound is the best one."""
+    if settings.proof.is_written and fitted > 0:
+        write_certificate(settings.proof, fitted_certificate(instance, fitted), fitted)
 
 
 def _proposal(overlay: Overlay | None, bound: float, outcome: SearchOutcome) -> Proposal[Overlay]:
@@ -144,11 +167,13 @@ def _front(
 
     try:
         requirements = requirements_of(instance, clock)
-        simple = simple_bounds(requirements, clock)
+        # A proof has a case for every cap, those that simple bounds exclude too.
+        simple = simple_bounds(requirements, clock) if not settings.proof.is_written else SimpleBounds(0, 1)
         front = pareto_front(requirements, simple, minimise, starts, clock)
         total.complete, total.counters, bound = front.complete, front.counters, front.lower_bound
     except OutOfTime:
         bound = math.ceil(fitted) * math.ceil(mean_degree_bound(instance, fitted))
+        _prove(fitted, instance, settings)
     total.stopped_by = total.stopped_by or clock.stopped_by
     best = min(overlays, key=lambda overlay: problem.value(instance, overlay))
     return _proposal(best, float(bound), total), total.certificate
@@ -184,6 +209,7 @@ BRANCH_AND_CUT: Method[TopicInstance, Overlay] = Method(
         CERTIFICATE,
         PROGRESS,
     ),
+    inputs=("proof",),
     warm_up=_warm_up,
     colour="#CC6677",
     marker="d",

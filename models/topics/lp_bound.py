@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,15 +21,17 @@ from ...instances.result import Status
 from ...instances.topics.instance import TopicInstance
 from ..engine.ilp_solvers import THREADS
 from ..engine.integer_bound import UNIT, Bound
+from ..engine.proof import ProofFile
 from ..engine.search_log import PROGRESS, SearchLog
 from .bounds.certificate import Certificate
 from .bounds.certificate_text import CERTIFICATE, packed
 from .bounds.cost_splitting import certificate_rows, split_costs
-from .bounds.dual_fitting import fitted_within, mean_degree_bound
+from .bounds.dual_fitting import fitted_certificate, fitted_within, mean_degree_bound
 from .cuts.cutting_planes import CuttingPlanes, starting_pairs
 from .incumbents.lp_guided import Incumbent
 from .incumbents.lp_guided import warm_up as warm_up_incumbents
 from .incumbents.starts import greedy_merge_or_stars, heuristic_overlays, stars, warm_up_heuristics
+from .proofs import begin_proof, write_certificate
 from .rows.candidate_edges import CandidateEdges, count_links
 from .rows.goal import Goal
 from .rows.presolve import PRESOLVE, drop_implied_topics
@@ -55,6 +58,8 @@ class BoundSettings:
     threads : int
         Of the LP solver.
     progress : {"auto", "on", "off"}
+    certified : bool
+        Keep a certificate of dual fitting, too.
     """
 
     method: str = "auto"
@@ -62,6 +67,7 @@ class BoundSettings:
     stall: float = 1e-3
     threads: int = 1
     progress: str = "auto"
+    certified: bool = False
 
 
 DEFAULTS = BoundSettings()
@@ -77,7 +83,7 @@ class LowerBound:
         On the number of edges, or the maximum degree; every overlay's is an integer, so it may be rounded up.
     certificate : Certificate or None
         Proves `value`, or a number of edges that such a mean degree follows from; None if dual fitting was better or
-        the LP had no time.
+        the LP had no time, unless `certified`.
     overlay : Overlay or None
         The best overlay found during the computation.
     stopped : bool
@@ -146,11 +152,15 @@ def _bounded_without_presolve(
         bound = LowerBound(fitted, None, None, clock.passed, {})
     if of_degree and method == "lp":
         simple = mean_degree_bound(instance, fitted)
-        return replace(bound, value=simple, certificate=None) if simple > bound.value else bound
-    if bound.value < fitted:
-        bound = replace(bound, value=fitted, certificate=None)
-    bound.counters.update(fitted=float(fitted), certified=float(bound.value))
-    return replace(bound, value=mean_degree_bound(instance, bound.value)) if of_degree else bound
+        bound = replace(bound, value=simple, certificate=None) if simple > bound.value else bound
+    else:
+        if bound.value < fitted:
+            bound = replace(bound, value=fitted, certificate=None)
+        bound.counters.update(fitted=float(fitted), certified=float(bound.value))
+        bound = replace(bound, value=mean_degree_bound(instance, bound.value)) if of_degree else bound
+    if settings.certified and bound.certificate is None:
+        return replace(bound, certificate=fitted_certificate(instance, fitted))
+    return bound
 
 
 def _by_planes(
@@ -221,10 +231,12 @@ def _solve(
     seed: int,
     time_limit: float | None,
     certificate: bool,
+    proof: str | Path | None = None,
     **options: Any,
 ) -> Proposal[Overlay]:
-    settings, certificates = BoundSettings(**options), []
-    with interruptible(time_limit) as clock:
+    with interruptible(time_limit) as clock, ProofFile(proof) as file:
+        begin_proof(file, instance, problem.name)
+        settings, certificates = BoundSettings(**options, certified=file.is_written), []
         overlays, value, stopped = [stars(instance)], 1, False
         if settings.method != "fitting":
             first = clock.share(0.5)
@@ -237,12 +249,15 @@ def _solve(
             value *= math.ceil(bound.value)
             stopped |= bound.stopped
             counters |= bound.counters
-            certificates += [] if bound.certificate is None else [bound.certificate]
+            if bound.certificate is not None:
+                certificates.append(bound.certificate)
+                write_certificate(file, bound.certificate, bound.value)
             if bound.overlay is not None and not problem.violations(instance, bound.overlay):
                 overlays.append(bound.overlay)
         if certificate and certificates:
             counters["certificate"] = packed(certificates)
         best = min(overlays, key=lambda overlay: problem.value(instance, overlay))
+        file.claim(problem.value(instance, best), value, best.edges.tolist())
         stopped |= clock.interrupted
     return Proposal(best, float(value), Status.TIME_LIMIT if stopped else None, counters, clock.stopped_by)
 
@@ -265,6 +280,7 @@ LP_BOUND: Method[TopicInstance, Overlay] = Method(
     guarantee="a lower bound certified in integers, valid whenever the method is stopped",
     cost="grows with the time limit; from 60,000,000 pairs of subscribers on, O(Σ|T_v|) by dual fitting alone",
     exact=False,
+    engine="branch-and-cut",
     solve=_solve,
     options=(
         Option(
@@ -279,6 +295,7 @@ LP_BOUND: Method[TopicInstance, Overlay] = Method(
         CERTIFICATE,
         PROGRESS,
     ),
+    inputs=("proof",),
     warm_up=_warm_up,
     colour="#6699CC",
     marker="X",

@@ -132,7 +132,7 @@ def test_the_list_of_a_problem_names_what_answers_it_and_the_workloads_of_its_ki
         (("solve", "F", "--problem", "min-tco", "--method", "gm", "--option", "ties=x"), "value of option 'ties'"),
         (("solve", "F", "--problem", "min-tco", "--method", "gm", "--option", "ties"), "write it as KEY=VALUE"),
         (("solve", "F", "--problem", "min-tco", "--method", "gm", "--time-limit", "-1"), "--time-limit"),
-        (("solve", "F", "--problm", "min-tco", "--method", "gm"), "Did you mean '--problem'?"),
+        (("solve", "F", "--problemm", "min-tco", "--method", "gm"), "Did you mean '--problem'?"),
         (("solve", "absent.json", "--problem", "min-tco", "--method", "gm"), "absent.json: cannot be read"),
         (("solve", "F", "--problem", "min-tco", "--method", "gm", "-o", "no/such/x.json"), "cannot be written"),
         (("check", "F", "absent.json", "--problem", "min-tco"), "absent.json: cannot be read"),
@@ -222,7 +222,11 @@ def test_help_lists_every_command_and_imports_none() -> None:
 
 def test_every_file_of_commands_is_a_command_with_the_summary_that_help_lists() -> None:
     folder = Path(commands.__path__[0])
-    files = {file.stem for file in folder.glob("*.py") if "\ndef command(" in file.read_text(encoding="utf-8")}
+    files = {
+        file.stem.replace("_", "-")
+        for file in folder.glob("*.py")
+        if "\ndef command(" in file.read_text(encoding="utf-8")
+    }
     assert files == set(SUMMARIES)
     for name, summary in SUMMARIES.items():
         command = cli.get_command(click.Context(cli), name)

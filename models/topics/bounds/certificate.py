@@ -6,6 +6,7 @@ integers. Neither the solver's tolerances nor rounding can lift it above the opt
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
@@ -16,11 +17,13 @@ import numpy.typing as npt
 from ....instances.arrays import Ids
 from ....instances.topics.instance import TopicInstance
 from ...engine.integer_bound import UNIT, Bound
+from ...engine.proof import Multipliers
 from ..rows.candidate_edges import CandidateEdges
 from ..rows.goal import Goal
 from ..rows.topic_rows import DIAMETER, PARTITION, TopicRows, Units, cover, sweep
 
 _CROSSING = ({0, 1}, {0, 2}, {1, 3})  # labels of the ends of an edge that counts in a diameter row
+_KINDS = {PARTITION: "parts", DIAMETER: "pair"}
 Reals = npt.NDArray[np.float64]
 
 
@@ -65,7 +68,34 @@ def proven_bound(
     total += slack * goal.degree_range(edges.instance.num_nodes)[0 if slack >= 0 else 1]
     unknown = ~np.isin(swept.pairs, edges.keys)
     pairs, covers = swept.pairs[unknown], swept.covers[unknown]
-    return Bound(total, pairs[np.argsort(-covers, kind="stable")], reduced)
+    proof = RowMultipliers(rows, units, prices, not (goal.edge_cost or goal.degree_cost))
+    return Bound(total, pairs[np.argsort(-covers, kind="stable")], reduced, proof)
+
+
+@dataclass(frozen=True)
+class RowMultipliers:
+    """The rows of a bound with their multipliers in units, for a proof (:class:`.Proven`)."""
+
+    rows: TopicRows
+    units: Units
+    prices: Units
+    farkas: bool
+
+    def multipliers(self) -> Multipliers:
+        """See :class:`.Proven`. A row's text is its kind, topic, and the labels of the topic's subscribers."""
+        return Multipliers(self._rows(), _nonzero(self.prices), self.farkas)
+
+    def _rows(self) -> Iterator[tuple[tuple[str, int, tuple[int, ...]], int]]:
+        rows, used = self.rows, np.flatnonzero(self.units)
+        label, offsets = rows.label.tolist(), rows.offsets.tolist()
+        listed = (used, rows.kind[used], rows.topic[used], self.units[used])
+        for r, kind, topic, factor in zip(*(each.tolist() for each in listed), strict=True):
+            yield (_KINDS[kind], topic, tuple(label[offsets[r] : offsets[r + 1]])), factor
+
+
+def _nonzero(units: Units) -> Iterator[tuple[int, int]]:
+    used = np.flatnonzero(units)
+    return zip(used.tolist(), units[used].tolist(), strict=True)
 
 
 @dataclass(frozen=True)
@@ -98,6 +128,11 @@ class Certificate:
     def for_topics(self, topics: Ids) -> Certificate:
         """The same proof for an instance in which topic t has the number ``topics[t]``; it may have more topics."""
         return replace(self, rows=self.rows._replace(topic=topics[self.rows.topic]))
+
+    def multipliers(self) -> Multipliers:
+        """For a proof: of a bound on the edges, or that no overlay has smaller degrees than the bound on the degree."""
+        duals, node_duals = (np.array(each, np.int64) for each in (self.duals, self.node_duals))
+        return RowMultipliers(self.rows, duals, node_duals, self.of_degree).multipliers()
 
     @property
     def of_degree(self) -> bool:

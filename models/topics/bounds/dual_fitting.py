@@ -12,10 +12,13 @@ import numpy.typing as npt
 from ....heuristics.compiled import kernel
 from ....heuristics.topics.kernels.interest import Interest, interest_of
 from ....heuristics.topics.kernels.topic_components import TopicComponents, contribution, join, singletons
+from ....instances.arrays import Ids
 from ....instances.clock import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.stoppable import finished_within
 from ..rows.presolve import root
+from ..rows.topic_rows import singleton_rows
+from .certificate import Certificate
 
 _WORK = 200_000_000
 
@@ -43,11 +46,13 @@ def dual_fitting_bound(instance: TopicInstance, *, work: int = _WORK) -> Fractio
     interest = interest_of(instance)
     merges = instance.num_subscriptions - instance.num_topics
     sizes = np.diff(instance.topic_offsets)
-    best = Fraction(max(_connecting_edges(interest), int(sizes.max()) - 1))
+    best = Fraction(
+        max(_connecting_edges(interest, np.empty(instance.num_subscriptions, np.int32)), int(sizes.max()) - 1)
+    )
     most = int(np.diff(instance.node_offsets).max())
     best = max(best, Fraction(merges, most))
     if _pair_steps(instance) <= work and instance.num_nodes > 1:
-        left = _merges_left(interest, singletons(instance), most, merges)
+        left = _merges_left(interest, singletons(instance), most, merges, 1)
         best = max(best, *(Fraction(int(left[c]), c) for c in range(1, most + 1)))
     return best
 
@@ -56,6 +61,30 @@ def fitted_within(clock: Clock, instance: TopicInstance, *, work: int = _WORK) -
     """As :func:`dual_fitting_bound`, but without pairs if they take longer than the clock allows."""
     by_pairs = finished_within(clock, partial(dual_fitting_bound, instance, work=work), steps=_pair_steps(instance))
     return dual_fitting_bound(instance, work=0) if by_pairs is None else by_pairs
+
+
+def fitted_certificate(instance: TopicInstance, bound: Fraction) -> Certificate:
+    """The rows and duals behind `bound`, a result of :func:`dual_fitting_bound`. Time and memory as there."""
+    interest, sizes = interest_of(instance), np.diff(instance.topic_offsets)
+    topic = np.repeat(np.arange(instance.num_topics), sizes)
+    label, duals = np.arange(instance.num_subscriptions, dtype=np.int32), np.zeros(instance.num_topics)
+    merges, most = instance.num_subscriptions - instance.num_topics, int(np.diff(instance.node_offsets).max())
+    if bound == int(sizes.max()) - 1:
+        duals[np.argmax(sizes)] = 1.0
+    elif bound == _connecting_edges(interest, label):
+        duals[:] = 1.0  # the ends of an edge have one label after the first topic whose partition it crosses
+    else:
+        largest = most
+        if bound != Fraction(merges, most):
+            left = _merges_left(interest, singletons(instance), most, merges, 1)
+            largest = next(c for c in range(1, most + 1) if Fraction(int(left[c]), c) == bound)
+        components = singletons(instance)
+        _merges_left(interest, components, most, merges, largest)
+        label, duals[:] = components.label - instance.topic_offsets[topic], 1.0 / largest
+    parts = np.unique(topic * np.int64(instance.num_subscriptions + instance.num_nodes) + label)
+    rhs = np.bincount(parts // (instance.num_subscriptions + instance.num_nodes), minlength=instance.num_topics) - 1
+    rows = singleton_rows(interest)._replace(label=label.astype(np.int32), rhs=rhs.astype(np.int32))
+    return Certificate.of(rows, np.where(rhs > 0, duals, 0.0), np.zeros(instance.num_nodes))
 
 
 def mean_degree_bound(instance: TopicInstance, edges: Fraction) -> Fraction:
@@ -74,12 +103,14 @@ def _pair_steps(instance: TopicInstance) -> int:
 
 
 @kernel
-def _merges_left(interest: Interest, components: TopicComponents, most: int, merges: int) -> npt.NDArray[np.int64]:
-    """Σ_t (|P_t| − 1) when no edge contributes more than c, for each c."""
+def _merges_left(
+    interest: Interest, components: TopicComponents, most: int, merges: int, least: int
+) -> npt.NDArray[np.int64]:
+    """Σ_t (|P_t| − 1) when no edge contributes more than c, for each c from `least` on."""
     n = len(interest.node_offsets) - 1
     left = np.zeros(most + 1, np.int64)
     seen = np.full(n, -1, np.int64)
-    for c in range(most, 0, -1):
+    for c in range(most, least - 1, -1):
         # One pass with threshold c + 1 leaves no edge that contributes more than c: contributions only fall.
         for u in range(n):
             for i in range(interest.node_offsets[u], interest.node_offsets[u + 1]):
@@ -96,15 +127,20 @@ def _merges_left(interest: Interest, components: TopicComponents, most: int, mer
 
 
 @kernel
-def _connecting_edges(interest: Interest) -> int:
-    """|V| minus the number of components of the graph in which all subscribers of a topic are adjacent."""
+def _connecting_edges(interest: Interest, label: Ids) -> int:
+    """|V| minus the number of components of the graph in which all subscribers of a topic are adjacent.
+
+    Labels of subscriptions become the components of the graph of all topics before.
+    """
     n = len(interest.node_offsets) - 1
     parent = np.arange(n)
     count = 0
     for t in range(len(interest.topic_offsets) - 1):
-        first = interest.topic_offsets[t]
-        a = root(parent, np.int64(interest.topic_nodes[first]))
-        for j in range(first + 1, interest.topic_offsets[t + 1]):
+        first, last = interest.topic_offsets[t], interest.topic_offsets[t + 1]
+        for j in range(first, last):
+            label[j] = root(parent, np.int64(interest.topic_nodes[j]))
+        a = np.int64(label[first])
+        for j in range(first + 1, last):
             b = root(parent, np.int64(interest.topic_nodes[j]))
             if a != b:
                 parent[b] = a

@@ -90,6 +90,10 @@ class CuttingPlanes(Relaxation[TopicRows]):
         goal = self.goal if lp.feasible else replace(self.goal, edge_cost=0, degree_cost=0)
         return proven_bound(self.edges, lp.rows, lp.duals, lp.node_duals, goal, lower=lower, upper=upper)
 
+    def described(self, column: int) -> tuple[int, int]:
+        """The two nodes of an edge."""
+        return int(self.edges.u[column]), int(self.edges.v[column])
+
     def _size(self, rows: TopicRows) -> int:
         return len(rows.topic)
 

@@ -10,6 +10,7 @@ from ....instances.clock import Clock
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ...engine.integer_bound import UNIT, Bound
+from ...engine.proof import NO_FILE, NO_PROOF, ProofFile
 from ...engine.search_log import SearchLog
 from ...engine.tree_search import TreeSearch
 from ..bounds.certificate import Certificate
@@ -42,6 +43,8 @@ class SearchSettings:
         Of local search at the root, each time.
     progress : str
         See :class:`.SearchLog`.
+    proof : ProofFile
+        Receives a case for each search.
     """
 
     seed: int = 0
@@ -49,6 +52,7 @@ class SearchSettings:
     threads: int = 1
     steps: int = 10_000
     progress: str = "auto"
+    proof: ProofFile = NO_FILE
 
 
 @dataclass
@@ -60,7 +64,8 @@ class SearchOutcome:
     overlay : Overlay or None
         The best overlay within the goal's limits.
     units : int
-        A proven bound on the number of edges, times `UNIT`.
+        A proven bound on the number of edges, times `unit`.
+    unit : int
     complete : bool
         Whether the overlay is proven optimal or, without one, that there is none.
     stopped_by : str
@@ -72,6 +77,7 @@ class SearchOutcome:
 
     overlay: Overlay | None = None
     units: int = 0
+    unit: int = UNIT
     complete: bool = False
     stopped_by: str = ""
     counters: dict[str, float | str] = field(default_factory=dict)
@@ -80,7 +86,7 @@ class SearchOutcome:
     @property
     def lower_bound(self) -> int:
         """A lower bound on the number of edges of every overlay."""
-        return max(0, -(-self.units // UNIT))
+        return max(0, -(-self.units // self.unit))
 
 
 def minimise_edges(
@@ -135,10 +141,13 @@ class _Search:
         self.incumbent = Incumbent(self.instance, self.goal, self.start, self.settings.seed)
         self.log = SearchLog(self.settings.progress)
         self._rounds = 0
+        self.case = NO_PROOF
 
     def run(self) -> None:
         if self._done():
             return
+        cap = self.goal.cap
+        self.case = self.settings.proof.case(cap=cap if cap < self.instance.num_nodes else None)
         settings, incumbent, clock = self.settings, self.incumbent, self.clock
         planes = self.planes = CuttingPlanes(
             self.instance, self.goal, self.start, sparse=settings.sparse, threads=settings.threads
@@ -152,6 +161,7 @@ class _Search:
         root = planes.tighten(clock, stall=_ROOT_STALL, at_round=self._at_round)
         if root is None:
             return
+        self.case.bound(0, root.proven)
         if not planes.lp.feasible:
             self.infeasible = True
             return
@@ -165,12 +175,15 @@ class _Search:
                     dive(planes, incumbent, x, clock.share(0.3), goal=goal, share=share)
                     self._print(force=True)
         if not self._done():
-            self.tree = TreeSearch(planes, incumbent, stop_at_first=self.stop_at_first, progress=self.log)
+            self.tree = TreeSearch(
+                planes, incumbent, stop_at_first=self.stop_at_first, progress=self.log, proof=self.case
+            )
             self.tree.run(clock, root, x if guide is None else guide)
             self._print(force=True)
 
     def outcome(self, stopped_by: str) -> SearchOutcome:
         outcome = SearchOutcome(self.incumbent.overlay, stopped_by=stopped_by)
+        self.case.end(self.incumbent.value)
         planes, tree = self.planes, self.tree
         if planes is not None:
             outcome.units = planes.best_units if tree is None else tree.units

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 
 from ....instances.clock import Clock
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ...engine.integer_bound import UNIT
+from ...engine.proof import Proven
 from ..bounds.certificate import Certificate
 from ..cuts.cutting_planes import CuttingPlanes
 from ..rows.goal import Goal
@@ -47,8 +49,14 @@ def minimise_degree(
     total = SearchOutcome()
     bound = least
     if not clock.passed:
-        by_lp, total.certificate = degree_bound(instance, best, clock.share(0.3), settings)
+        by_lp, total.certificate, proven = degree_bound(instance, best, clock.share(0.3), settings)
         bound = max(bound, by_lp)
+        if settings.proof.is_written and by_lp > 0:
+            case = settings.proof.case(cap=by_lp - 1)
+            case.contradiction(0, proven)
+            case.end(math.inf)
+        if settings.proof.is_written:
+            bound = by_lp  # the other bound is not in the proof
     while bound < best.max_degree and not clock.passed:
         cap = best.max_degree - 1
         outcome = minimise_edges(
@@ -72,9 +80,9 @@ def minimise_degree(
 
 def degree_bound(
     instance: TopicInstance, start: Overlay, clock: Clock, settings: SearchSettings
-) -> tuple[int, Certificate | None]:
-    """A lower bound on the maximum degree, and its certificate."""
+) -> tuple[int, Certificate | None, Proven | None]:
+    """A lower bound on the maximum degree, its certificate, and its multipliers."""
     planes = CuttingPlanes(instance, Goal(edge_cost=0, degree_cost=1), start, sparse=settings.sparse)
     with suppress(MemoryError):
         planes.tighten(clock, stall=1e-4)
-    return max(0, -(-planes.best_units // UNIT)), planes.certificate
+    return max(0, -(-planes.best_units // UNIT)), planes.certificate, planes.best_proven

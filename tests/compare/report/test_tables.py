@@ -270,7 +270,7 @@ def test_optimal_with_a_bound_that_is_not_the_value_is_found() -> None:
 
 def test_the_summary_states_what_is_proven_and_what_is_not() -> None:
     text = summarised(four_instances())
-    assert text.startswith("2 of 4 instances were solved to proven optimality.")
+    assert text.startswith("2 of 4 instances were solved to proven optimality (2 claimed).")
     assert "On 1 the best bound is within 20% of the best overlay" in text
     assert "1 instance has no lower bound above 0" in text
     compared = "Compared with the proven optimum over 2 instances, the only heuristic, gm, is on average 12% above it"

@@ -243,9 +243,10 @@ def test_spark_reads_the_folder_and_verify_finds_every_forged_row(own: Store) ->
         change(own, greedy[2], answer=[0, 77]): "outside",
         change(own, exact[0], lower_bound=rows[exact[0]]["lower_bound"] + 5): "lies above the value",
         change(own, exact[1], lower_bound=1.0): "has status optimal",
+        change(own, exact[2], counters='{"certified": 3.0}'): "no proof or certificate of the run proves",
     }
     verification = verify(own.folder, "local[2]")
-    assert verification.checked == 12
+    assert (verification.checked, verification.proofs) == (12, 1)
     assert {key for key, _ in verification.faults} == set(forged)
     for key, words in forged.items():
         assert any(words in sentence for other, sentence in verification.faults if other == key)

@@ -17,7 +17,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlaybench.compare.catalogue import EQUAL_VERSIONS, METHODS
+from overlaybench.compare.catalogue import METHODS
+from overlaybench.compare.studies import task as task_module
 from overlaybench.compare.studies.isolation import IsolatedRun
 from overlaybench.compare.studies.row import SCHEMA, from_line, row, to_line
 from overlaybench.compare.studies.run_log import RunLog
@@ -106,10 +107,13 @@ def test_a_key_does_not_change_with_names() -> None:
     assert task_of(family="other", recipe='{"a": 1}').key == task_of().key
 
 
-def test_a_row_of_an_equal_earlier_version_counts_for_its_task_and_keeps_its_key(tmp_path: Path) -> None:
+def test_a_row_of_an_equal_earlier_version_counts_for_its_task_and_keeps_its_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(task_module, "EQUAL_VERSIONS", ("earlier",))
     store, worker = stored(tmp_path), RunLog(tmp_path / "out" / "runs")
     result = GM.run(PATH, PROBLEMS["min-tco"])
-    old = [task_of(seed=1, code_version=EQUAL_VERSIONS[0]), task_of(seed=2, code_version="another")]
+    old = [task_of(seed=1, code_version="earlier"), task_of(seed=2, code_version="another")]
     for task in old:
         worker.add(row_of(task, result))
     worker.close()

@@ -115,7 +115,7 @@ def test_the_directed_cut_bound_holds_at_every_round() -> None:
     instance = hypercube(4)
     graph = graph_of(instance.num_nodes, instance.edges)
     ascent = dual_ascent(graph, np.repeat(instance.costs, 2), instance.terminals, 0)
-    planes = DirectedCuts(instance, graph, 0, np.arange(2 * instance.num_edges), ascent)
+    planes = DirectedCuts(instance, graph, 0, np.arange(2 * instance.num_edges), ascent, range(instance.num_nodes))
     bounds: list[int] = []
 
     def note(bound: Bound) -> bool:

@@ -1,0 +1,171 @@
+"""What the checks of all kinds share: cases, their trees, and bounds by weak duality."""
+
+from __future__ import annotations
+
+import math
+
+INFINITE = math.inf
+
+
+class Wrong(Exception):
+    """A line of the proof, or the file as a whole, is wrong."""
+
+
+def need(condition, why):
+    """Stop with the reason unless the condition holds."""
+    if not condition:
+        raise Wrong(why)
+
+
+def is_count(value):
+    """Whether a value is an integer of at least 0."""
+    return type(value) is int and value >= 0
+
+
+class Model:
+    """The columns and the valid rows of a kind of problem, as its subclass states them.
+
+    Attributes
+    ----------
+    problem : str
+    columns : iterable
+        All columns that may be fixed by reduced cost. A column is 0 or 1.
+    unit : int
+        Costs are integers, in units of 1/unit.
+    slack : Fraction or int
+        The relative tolerance within which a bound proves a value.
+    """
+
+    problem, columns, unit, slack = "", (), 1, 0
+
+    def may_end(self, below):
+        """Whether an answer can have the value; bounds are rounded up to such values, so a case ends with one."""
+        return is_count(below)
+
+    def units_below(self, value):
+        """A column is fixed if its other value would cost more units than this: no better than the value."""
+        return (value - 1) * self.unit
+
+    def value_of(self, units):
+        """The least value of an answer that costs so many units."""
+        return -(-units // self.unit)
+
+    def least(self, below):
+        """What a case proves if every answer found by its tree is worse than `below`."""
+        return below
+
+    def price(self, column, prices):
+        """What the prices of nodes add to the cost of a column."""
+        return 0
+
+    def price_term(self, prices):
+        """What the prices of nodes add to the bound."""
+        need(not prices, "nodes have no prices here")
+        return 0
+
+    def conclude(self, cases):
+        """The bound on the problem's value that cases, as (facts, bound), prove together."""
+        return max((bound for _, bound in cases), default=0)
+
+
+class Case:
+    """The tree of one statement; `below` is what its end says."""
+
+    def __init__(self, model, below):
+        need(below is None or model.may_end(below), f"the end, {below}, is no value of an answer")
+        self.model, self.below = model, below
+        self.open = {0: ({}, 0)}  # leaf: its fixings, its bound in units (INFINITE: holds no answer)
+        self.pending = {}  # leaf: reduced costs of the last bound, kept until the leaf branches
+        self.created = 0
+
+    def bound(self, node, multipliers, prices, without_costs):
+        """Bound a leaf by rows with multipliers and nodes' degree rows with prices."""
+        need(node in self.open, f"node {node} is no leaf")
+        fixed, best = self.open[node]
+        if best == INFINITE:
+            return
+        total, covers = 0, {}
+        for coefficients, rhs, factor in multipliers:
+            total += factor * rhs
+            for column, value in coefficients:
+                covers[column] = covers.get(column, 0) + factor * value
+        total += self.model.price_term(prices)
+        cost = (lambda column: 0) if without_costs else self.model.cost
+
+        def reduced(column):
+            return cost(column) - covers.get(column, 0) + self.model.price(column, prices)
+
+        for column in covers:
+            if column not in fixed:
+                total += min(0, reduced(column))
+        for column, value in fixed.items():
+            if value:
+                total += reduced(column)
+        if without_costs:
+            if total > 0:
+                self.open[node] = ({}, INFINITE)
+            return
+        if total > best:
+            self.open[node] = (fixed, total)
+        self.pending.setdefault(node, []).append((total, reduced))
+
+    def exclude(self, node):
+        """Fix the columns at 0 that the model excludes by the reduced costs of the last bound."""
+        fixed, best = self.open[node]
+        need(not any(fixed.values()), "paths count a column that is fixed at 1, which the bound counts too")
+        total, reduced = self.pending[node].pop()
+        if self.below is not None:
+            excluded = self.model.excluded(reduced, self.model.units_below(self.below) - total)
+            self.open[node] = (fixed | dict.fromkeys(excluded, 0), best)
+
+    def branch(self, node, column):
+        need(node in self.open, f"node {node} is no leaf")
+        column = self.model.column(column)
+        fixed, best = self.open.pop(node)
+        for total, reduced in self.pending.pop(node, ()):
+            fixed = best == INFINITE or self.fix(fixed, total, reduced)
+            if fixed is True:
+                best = INFINITE
+        for value in (1, 0):
+            self.created += 1
+            if best == INFINITE or fixed.get(column, value) != value:
+                self.open[self.created] = ({}, INFINITE)
+            else:
+                self.open[self.created] = ({**fixed, column: value}, best)
+
+    def fix(self, fixed, total, reduced):
+        """The fixings with those that reduced costs add, for answers better than `below`; True if there are none."""
+        if self.below is None:
+            return fixed
+        allowed = self.model.units_below(self.below) - total
+        fixed = dict(fixed)
+        for column in self.model.columns:
+            gain = reduced(column)
+            if column not in fixed and abs(gain) > allowed:
+                fixed[column] = int(gain < 0)
+        return fixed
+
+    def proven(self):
+        """The bound of the case: the least of its leaves', and of `below`."""
+        least = min(best for _, best in self.open.values())
+        if least == INFINITE:
+            return INFINITE if self.below is None else self.model.least(self.below)
+        value = self.model.value_of(least)
+        return value if self.below is None else min(value, self.model.least(self.below))
+
+
+def reached(start, near, inside):
+    """The nodes of a set that can be reached from one of them within it."""
+    found, waiting = {start}, [start]
+    while waiting:
+        new = near[waiting.pop()] & inside - found
+        found |= new
+        waiting += new
+    return found
+
+
+def object_of(pairs):
+    """A JSON object, in which no key may repeat: readers disagree on which of its values counts."""
+    found = dict(pairs)
+    need(len(found) == len(pairs), "a key repeats in the instance")
+    return found

@@ -1,0 +1,127 @@
+"""Check a proof file against an instance: ``python check_proof.py INSTANCE PROOF``; docs/proofs.md has the reasoning.
+
+This file imports nothing but the standard library, and nothing imports it. All numbers are Python's integers and
+fractions. It prints what is proven and exits with 0, or prints the first wrong line and exits with 1.
+
+A proof has cases; a case has a tree of nodes, each with some columns fixed to 0 or 1. Rows are inequalities
+Σ coefficient·x ≥ rhs that every answer satisfies: which ones are valid, each class below decides by itself. Rows with
+multipliers prove a bound by weak duality: an answer within the node's fixings costs at least
+
+    Σ multiplier·rhs + Σ over columns of min{reduced cost · x : x is 0 or 1}
+
+where the reduced cost is the cost less Σ multiplier·coefficient. A column whose other value would raise this to what
+is no better than the answer known is fixed for the node and all below it. The least bound of the leaves is the case's.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+
+from cases import Case, Wrong, is_count, need
+from content import Content
+from steiner import Steiner
+from topics import Topics
+
+KINDS = (Topics, Steiner, Content)
+
+
+def lines_of(path):
+    """The lines of a proof with their numbers."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for number, line in enumerate(file, start=1):
+            yield number, json.loads(line)
+
+
+def check(instance, proof):
+    """Check a proof; returns the problem, the answer's value (None without one) and the bound that is proven.
+
+    Raises Wrong with the line and the reason.
+    """
+    number = 0
+    try:
+        ends = [line[1] for _, line in lines_of(proof) if line[0] == "end"]
+        model, case, cases, rows, claim = None, None, [], [], None
+        for number, (tag, *items) in lines_of(proof):  # noqa: B007, an error names it
+            need(claim is None, "nothing may follow the claim")
+            if tag == "proof":
+                need(model is None, "a second head")
+                need(items[0]["format"] == "overlaybench-proof/1", "another format")
+                kind = next((kind for kind in KINDS if items[0]["problem"] in kind.problems), None)
+                need(kind is not None, f"no such problem as {items[0]['problem']!r}")
+                model = kind(instance, items[0])
+            elif tag == "row":
+                need(case is not None, "a row outside a case")
+                rows.append(model.row(*items))
+            elif tag == "case":
+                need(case is None and len(cases) < len(ends), "a case without an end")
+                facts = model.begin(items[0])
+                case = Case(model, ends[len(cases)])
+            elif tag in ("node", "edge"):
+                need(case is None and not cases, "a reduction after the first case")
+                getattr(model, tag)(*items)
+            elif tag in ("bound", "none", "paths"):
+                node, listed, *prices = items
+                priced = prices[0] if prices else []
+                factors, charged = listed[1::2], priced[1::2]
+                need(
+                    all(map(is_count, listed + priced)) and not (len(listed) | len(priced)) % 2, "negative multipliers"
+                )
+                given = [(*rows[row], factor) for row, factor in zip(listed[::2], factors, strict=True)]
+                case.bound(node, given, dict(zip(priced[::2], charged, strict=True)), tag == "none")
+                if tag == "paths":
+                    case.exclude(node)
+            elif tag == "branch":
+                case.branch(*items)
+            elif tag == "end":
+                cases.append((facts, case.proven()))
+                case = None
+            elif tag == "claim":
+                need(case is None, "a claim within a case")
+                claim = items
+            else:
+                need(False, f"no such line as {tag!r}")
+        need(claim is not None, "the proof ends without a claim")
+        bound, answer = claim
+        value = None if answer is None else model.value(answer)
+        proven = model.conclude(cases)
+        need(bound is None or bound * (1 - model.slack) <= proven, f"{bound} is claimed, {float(proven)} proven")
+        need(value is None or proven <= value, f"{proven} is proven, yet the answer has {value}: a row must be wrong")
+        return model.problem, value, proven, value is not None and value * (1 - model.slack) <= proven
+    except Wrong as error:
+        raise Wrong(f"line {number}: {error}") from None
+    except Exception as error:  # whatever a line or a damaged file leads to
+        raise Wrong(f"line {number}: {type(error).__name__}: {error}") from None
+
+
+def shown(number, rounding):
+    """A number as text; a fraction as a decimal, rounded to the side on which it stays true."""
+    if not isinstance(number, Fraction):
+        return str(number)
+    digits = Context(prec=9, rounding=rounding)
+    return f"{digits.divide(Decimal(number.numerator), Decimal(number.denominator)):f}"
+
+
+def main(arguments):
+    """Check the two files, print the outcome; the exit status: 0 proven, 1 wrong, 2 other arguments."""
+    if len(arguments) != 2:
+        print("usage: python check_proof.py INSTANCE PROOF", file=sys.stderr)
+        return 2
+    try:
+        problem, value, bound, is_optimal = check(*arguments)
+    except Wrong as error:
+        print(f"wrong: {arguments[1]}: {error}")
+        return 1
+    if is_optimal:
+        print(f"proven: {problem} {shown(value, ROUND_CEILING)} is optimal")
+    else:
+        answer = "no answer" if value is None else f"an answer of {shown(value, ROUND_CEILING)}"
+        print(f"proven: {problem} is at least {shown(bound, ROUND_FLOOR)}; the proof has {answer}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

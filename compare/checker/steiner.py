@@ -1,0 +1,156 @@
+"""Steiner trees: which reductions and rows are valid, and why."""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+import struct
+
+from cases import INFINITE, Model, is_count, need, reached
+
+
+class Steiner(Model):
+    """Trees that join terminals. Nodes are numbered from 0 in the file's order; a column is an arc (tail, head).
+
+    A tree, directed away from the root terminal of the case, has an arc into every set of nodes with a terminal and
+    without the root, at most one into each node; and some cheapest tree has, at a node that is no terminal, no fewer
+    arcs out than in.
+    """
+
+    problems = ("steiner",)
+
+    def __init__(self, path, head):
+        self.problem, self.base, self.root = "steiner", 0, None
+        self.n, self.given, terminals = read_stp(path)
+        flat = [number for edge in sorted(self.given) for number in edge]
+        ordered = sorted(terminals)
+        packed = struct.pack("<3q", self.n, len(self.given), len(ordered)) + struct.pack(f"<{len(flat)}i", *flat)
+        packed += struct.pack(f"<{len(self.given)}q", *(cost for _, cost in sorted(self.given.items())))
+        packed += struct.pack(f"<{len(ordered)}i", *ordered)
+        digest = hashlib.sha256(b"overlaybench steiner/1\n" + packed).hexdigest()
+        need(digest == head["instance"], "the instance has another digest")
+        self.terminals, self.asked = set(terminals), set(terminals)
+        self.near = {v: {} for v in range(self.n)}
+        for (u, v), cost in self.given.items():
+            self.near[u][v] = self.near[v][u] = cost
+
+    def node(self, v):
+        """A node leaves: a terminal with one edge is contracted along it; others have at most two edges."""
+        ends = self.near.pop(v)
+        for w in ends:
+            del self.near[w][v]
+        if v in self.terminals:
+            need(len(ends) == 1 and len(self.terminals) > 1, f"terminal {v} does not have one edge")
+            ((w, cost),) = ends.items()
+            self.base += cost
+            self.terminals = self.terminals - {v} | {w}
+            return
+        need(len(ends) <= 2, f"node {v} has {len(ends)} edges")
+        if len(ends) == 2:
+            (a, first), (b, second) = ends.items()
+            self.near[a][b] = self.near[b][a] = min(first + second, self.near[a].get(b, INFINITE))
+
+    def edge(self, u, v):
+        """An edge leaves: a walk over terminals joins its ends, each stretch of which costs no more."""
+        limit = self.near[u].pop(v)
+        del self.near[v][u]
+        sources, waiting = {u}, [u]
+        while waiting and v not in sources:
+            within = distances({waiting.pop(): 0}, self.near, limit)
+            new = [w for w in within if (w in self.terminals or w == v) and w not in sources]
+            sources.update(new)
+            waiting += new
+        need(v in sources, f"no walk over terminals replaces the edge {u}–{v}")
+
+    def begin(self, facts):
+        need(self.root is None, "a second case: rows hold for one root")
+        self.root, self.unit = facts["root"], facts["unit"]
+        need(self.root in self.terminals and is_count(self.unit) and self.unit, "the root is no terminal")
+        self.columns = [(u, v) for u in self.near for v in self.near[u]]
+
+    def column(self, arc):
+        tail, head = arc
+        need(head in self.near.get(tail, ()), f"there is no arc {arc}")
+        return tail, head
+
+    def cost(self, arc):
+        return self.near[arc[0]][arc[1]] * self.unit
+
+    def row(self, kind, *nodes):
+        """An arc enters a set; at most one enters a node, none the root; what goes into a node goes on."""
+        if kind == "cut":
+            inside = set(nodes)
+            need(self.root not in inside and self.terminals & inside, "the set has no terminal, or the root")
+            return [((u, v), 1) for v in inside for u in self.near[v] if u not in inside], 1
+        (node,) = nodes
+        into = [((u, node), -1) for u in self.near[node]]
+        if kind == "into":
+            return into, 0 if node == self.root else -1
+        need(kind == "through" and node not in self.terminals, f"rows {kind!r} are not valid here")
+        return into + [((node, u), 1) for u in self.near[node]], 0
+
+    def excluded(self, reduced, allowed):
+        """The arcs on no way from the root to a terminal whose reduced costs are within what is allowed."""
+        out = {u: {v: reduced((u, v)) for v in self.near[u]} for u in self.near}
+        back = {v: {u: out[u][v] for u in self.near[v]} for v in self.near}
+        need(min((cost for arcs in out.values() for cost in arcs.values()), default=0) >= 0, "a negative reduced cost")
+        there = distances({self.root: 0}, out)
+        onward = distances(dict.fromkeys(self.terminals - {self.root}, 0), back)
+        return {
+            (u, v) for u, v in self.columns if there.get(u, INFINITE) + out[u][v] + onward.get(v, INFINITE) > allowed
+        }
+
+    def value(self, answer):
+        """The value of an answer, which must be valid: edges that join the terminals."""
+        edges, near = {(u, v) for u, v in answer}, {v: set() for v in range(self.n)}
+        need(edges <= set(self.given), "the answer has edges that the instance has not")
+        for u, v in edges:
+            near[u].add(v)
+            near[v].add(u)
+        need(self.asked <= reached(min(self.asked), near, set(near)), "the answer does not join the terminals")
+        return sum(self.given[edge] for edge in edges)
+
+    def conclude(self, cases):
+        return self.base + max((bound for _, bound in cases), default=0)
+
+
+def distances(sources, near, limit=INFINITE):
+    """The distances from the nearest of some nodes, up to a limit."""
+    found, heap = {}, [(length, v) for v, length in sources.items()]
+    while heap:
+        length, v = heapq.heappop(heap)
+        if v not in found:
+            found[v] = length
+            for w, cost in near[v].items():
+                if w not in found and length + cost <= limit:
+                    heapq.heappush(heap, (length + cost, w))
+    return found
+
+
+def read_stp(path):
+    """The nodes, the edges with their costs and the terminals of an STP file, numbered from 0."""
+    nodes, edges, terminals, section = 0, {}, [], ""
+    with open(path, encoding="utf-8") as file:
+        for words in (line.lower().split() for line in file):
+            name = words[0] if words else ""
+            if name == "eof":
+                break
+            if name in ("section", "end"):
+                section = words[1] if name == "section" else ""
+                need(section in ("", "graph", "terminals", "comment", "coordinates"), f"unknown section {section!r}")
+            elif (section, name) == ("graph", "nodes"):
+                need(not nodes, "the instance says twice how many nodes it has")
+                nodes = int(words[1])
+            elif (section, name) == ("graph", "e"):
+                u, v, cost = (int(word) for word in words[1:])
+                need(u != v and cost >= 0, "the instance has a loop or a negative cost")
+                pair = min(u, v) - 1, max(u, v) - 1
+                edges[pair] = min(cost, edges.get(pair, cost))
+            elif (section, name) == ("terminals", "t"):
+                terminals.append(int(words[1]) - 1)
+            else:
+                known = section in ("", "comment", "coordinates") or name in ("", "edges", "terminals")
+                need(known or name.startswith("#"), f"unknown line {name!r} in the instance")
+    ends = {v for pair in edges for v in pair} | set(terminals)
+    need(terminals and min(ends) >= 0 and max(ends) < nodes, "the instance has no terminal, or no such node")
+    return nodes, edges, terminals

@@ -1,0 +1,154 @@
+"""Overlays on topic instances: which rows are valid, and why."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import struct
+import sys
+from array import array
+from itertools import chain, combinations
+
+from cases import INFINITE, Model, is_count, need, object_of, reached
+
+
+class Topics(Model):
+    """Overlays in which every topic is connected, or has diameter 2; a column is a pair of nodes u < v as u·n + v."""
+
+    problems = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true")
+
+    def __init__(self, path, head):
+        names, topics = head["nodes"], head["topics"]
+        node_of, self.unit = {name: v for v, name in enumerate(names)}, head["unit"]
+        need(len(node_of) == len(names) and is_count(self.unit) and self.unit, "nodes repeat, or the unit is no number")
+        rows = sorted(set(read_subscriptions(path)))
+        need({v for v, _ in rows} == set(names), "the instance has other nodes")
+        self.n, self.problem = len(names), head["problem"]
+        listed = {topic: t for t, topic in enumerate(topics)}
+        need({t for _, t in rows} == set(topics) and len(listed) == len(topics), "the instance has other topics")
+        numbered = sorted((node_of[v], listed[t]) for v, t in rows)
+        need(digest_of(self.n, len(listed), numbered) == head["instance"], "the instance has another digest")
+        self.every = [[] for _ in topics]
+        for v, t in numbered:
+            self.every[t].append(v)
+        self.members = [self.every[t] for t in head.get("kept", range(len(topics)))]
+        self.columns = sorted({u * self.n + v for nodes in self.every for u, v in combinations(nodes, 2)})
+        self.known = set(self.columns)
+        if self.problem == "2d-star":
+            self.columns += [self.centre(t, node) for t, nodes in enumerate(self.members) for node in nodes]
+        self.cap = None
+
+    def begin(self, facts):
+        self.cap = facts.get("cap")
+        need(self.cap is None or is_count(self.cap), "the cap is no number")
+        return self.cap
+
+    def column(self, pair):
+        if len(pair) == 3 and self.problem == "2d-star":
+            return self.centre(pair[0], pair[1])
+        u, v = pair
+        need(u * self.n + v in self.known and 0 <= u < v < self.n, f"{pair} is no pair of subscribers of a topic")
+        return u * self.n + v
+
+    def centre(self, topic, node):
+        """The column of a topic's centre: beyond those of pairs."""
+        need(is_count(topic) and node in self.members[topic], f"node {node} does not subscribe to topic {topic}")
+        return (self.n + topic) * self.n + node
+
+    def cost(self, column):
+        return self.unit if column < self.n * self.n else 0
+
+    def price(self, column, prices):
+        return prices.get(column // self.n, 0) + prices.get(column % self.n, 0)
+
+    def price_term(self, prices):
+        """The rows degree(v) ≤ cap."""
+        need(not prices or self.cap is not None, "degrees have a price in a case without a cap")
+        return -sum(prices.values()) * (self.cap or 0)
+
+    def row(self, kind, topic, labels=None, other=None):
+        """With k labels, k − 1 edges cross; or of u, v and W (labels 0, 1, 2), one of uv, u–W and v–the others (3).
+
+        With stars, some centre of the topic has all edges: one is enough, so uv is an edge if the centre is u or v.
+        """
+        if kind == "centre" and self.problem == "2d-star":
+            return [(self.centre(topic, node), 1) for node in self.members[topic]], 1
+        if kind == "star" and self.problem == "2d-star":
+            u, v = labels, other
+            return [(self.column((u, v)), 1), (self.centre(topic, u), -1), (self.centre(topic, v), -1)], 0
+        nodes = self.members[topic] if is_count(topic) and topic < len(self.members) else []
+        need(len(labels) == len(nodes) > 0, "the labels are not those of the topic's subscribers")
+        pairs = combinations(zip(nodes, labels, strict=True), 2)
+        if kind == "parts":
+            crossing = [(u * self.n + v, 1) for (u, a), (v, b) in pairs if a != b]
+            return crossing, len(set(labels)) - 1
+        need(kind == "pair" and self.problem.startswith("2d-"), f"rows {kind!r} are not valid here")
+        need(labels.count(0) == labels.count(1) == 1 and set(labels) <= {0, 1, 2, 3}, "no pair of subscribers")
+        crosses = ({0, 1}, {0, 2}, {1, 3})
+        return [(u * self.n + v, 1) for (u, a), (v, b) in pairs if {a, b} in crosses], 1
+
+    def value(self, answer):
+        """The value of an answer, which must be valid: the edges of an overlay."""
+        edges = {(u, v) for u, v in answer}
+        need(all(is_count(u) and is_count(v) and u < v < self.n for u, v in edges), "the answer has no such nodes")
+        near = {v: set() for v in range(self.n)}
+        for u, v in edges:
+            near[u].add(v)
+            near[v].add(u)
+        for nodes in self.every:
+            inside = set(nodes)
+            if self.problem == "2d-star":
+                fine = any(inside <= near[c] | {c} for c in nodes)
+            elif self.problem == "2d-true":
+                fine = all(v in near[u] or near[u] & near[v] & inside for u, v in combinations(nodes, 2))
+            else:
+                fine = reached(nodes[0], near, inside) == inside
+            need(fine, f"the answer does not connect {len(nodes)} subscribers of a topic")
+        degree = max(map(len, near.values()))
+        return {"minmax-tco": degree, "low-tco": len(edges) * degree}.get(self.problem, len(edges))
+
+    def conclude(self, cases):
+        """The bound on the problem's value that cases, as (cap, bound on the edges), prove together."""
+        if self.problem not in ("minmax-tco", "low-tco"):
+            return max((bound for cap, bound in cases if cap is None), default=0)
+        least = INFINITE
+        for degree in range(min(2, max(map(len, self.every)) - 1), self.n):
+            edges = max((bound for cap, bound in cases if cap is None or cap >= degree), default=0)
+            if edges == INFINITE or 2 * edges > degree * self.n:
+                continue  # the degrees add up to twice the edges
+            least = min(least, degree if self.problem == "minmax-tco" else degree * edges)
+        return least
+
+
+def read_subscriptions(path):
+    """The (node, topic) rows of a JSON, CSV or TSV file."""
+    if path.endswith(".json"):
+        with open(path, encoding="utf-8") as file:
+            subscriptions = json.load(file, object_pairs_hook=object_of)["subscriptions"]
+        need(all(type(topics) is list for topics in subscriptions.values()), "a node's topics are no list")
+        return [(node, topic) for node, topics in subscriptions.items() for topic in topics]
+    need(not path.endswith(".parquet"), "Parquet is not in the standard library: convert the instance to .csv")
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        first = next((line for line in file if line.strip()), "")
+        rows = csv.reader(chain([first], file), delimiter="\t" if "\t" in first else ",", strict=True)
+        names = next(rows)
+        need(names.count("node") == names.count("topic") == 1, "the instance needs one column node and one topic")
+        node, topic = names.index("node"), names.index("topic")
+        listed = [row for row in rows if row]
+    need(all(len(row) == len(names) and row[node] and row[topic] for row in listed), "the instance has a short line")
+    return [(row[node], row[topic]) for row in listed]
+
+
+def digest_of(num_nodes, num_topics, rows):
+    """SHA-256 of sorted (node, topic) numbers: how many of each, where each node's topics begin, the topics."""
+    starts = [0] * (num_nodes + 1)
+    for v, _ in rows:
+        starts[v + 1] += 1
+    for v in range(num_nodes):
+        starts[v + 1] += starts[v]
+    topics = array("i", [t for _, t in rows])
+    if sys.byteorder == "big":
+        topics.byteswap()
+    packed = struct.pack(f"<{2 + len(starts)}q", num_nodes, num_topics, *starts)
+    return hashlib.sha256(b"overlaybench topics/1\n" + packed + topics.tobytes()).hexdigest()

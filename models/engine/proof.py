@@ -1,0 +1,164 @@
+"""Proofs of bounds, written while a search runs; docs/proofs.md has the format, compare/checker the checker."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import os
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Protocol
+
+from ...instances.errors import BadInput
+
+FORMAT = "overlaybench-proof/1"
+_LEVEL = 1
+_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False).encode
+_ROWS_KNOWN = 100_000
+
+
+class Multipliers(NamedTuple):
+    """Rows with positive integer multipliers, which prove a bound or, without costs, infeasibility.
+
+    Attributes
+    ----------
+    rows : iterable of (hashable, int)
+        Row and multiplier. The key of a row is also its text: the items of its line in the file.
+    prices : iterable of (int, int)
+        Nodes with the multiplier of their degree row.
+    farkas : bool
+        Whether the sum is a contradiction without any costs.
+    """
+
+    rows: Iterable[tuple[Hashable, int]]
+    prices: Iterable[tuple[int, int]] = ()
+    farkas: bool = False
+
+
+class Proven(Protocol):
+    """What a bound keeps of the LP that proved it, from which its multipliers are written when they are needed."""
+
+    def multipliers(self) -> Multipliers: ...
+
+
+class ProofFile:
+    """A proof file, compressed as it is written; one that ends without a claim is emptied, as it proves nothing.
+
+    Parameters
+    ----------
+    path : path or None
+        None: nothing is written, and `is_written` is False.
+
+    Attributes
+    ----------
+    cases : int
+        Begun so far.
+
+    Raises
+    ------
+    BadInput
+        If the file cannot be written.
+    """
+
+    def __init__(self, path: str | Path | None = None) -> None:
+        self._path, self._claimed = path, False
+        try:
+            self._file = None if path is None else gzip.open(path, "wt", compresslevel=_LEVEL, encoding="utf-8")  # noqa: SIM115
+        except OSError as error:
+            raise BadInput(f"{path}: cannot be written ({error.strerror}): choose another path for the proof") from None
+        self._rows: OrderedDict[Hashable, int] = OrderedDict()
+        self.cases = 0
+        self._count = 0
+
+    @property
+    def is_written(self) -> bool:
+        """Whether there is a file."""
+        return self._file is not None
+
+    def __enter__(self) -> ProofFile:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is not None and self._path is not None:
+            self._file.close()
+            if not self._claimed:
+                os.truncate(self._path, 0)
+
+    def line(self, *items: Any) -> None:
+        """Write a line, a JSON list."""
+        if self._file is not None:
+            self._file.write(_encode(items) + "\n")
+
+    def head(self, **facts: Any) -> None:
+        """Write the first line: what is proven of which instance."""
+        self.line("proof", {"format": FORMAT, **facts})
+
+    def case(self, **facts: Any) -> Tree:
+        """Begin the tree of a statement such as "with no degree above 4"."""
+        self.line("case", facts)
+        self.cases += 1
+        return Tree(self)
+
+    def claim(self, value: float | None, bound: float | None, answer: Any) -> None:
+        """Write the last line: the answer, and its optimality if the bound says so."""
+        self._claimed = True
+        self.line("claim", bound if value is not None and value == bound else None, answer)
+
+    def multipliers(self, tag: str, node: int, given: Multipliers) -> None:
+        """Write rows that are new, then a line of multipliers."""
+        if self._file is None:
+            return
+        listed: list[int] = []
+        for row, factor in given.rows:
+            number = self._rows.get(row)
+            if number is None:
+                number = self._rows[row] = self._count
+                self._count += 1
+                self.line("row", *row)  # type: ignore[misc]
+                if len(self._rows) > _ROWS_KNOWN:
+                    self._rows.popitem(last=False)
+            listed += (number, factor)
+        prices = [number for pair in given.prices for number in pair]
+        self.line(tag, node, listed, *([prices] if prices else []))
+
+
+class Tree:
+    """The search tree of one case: node 0 is its root; a node is a leaf unless it branches."""
+
+    def __init__(self, file: ProofFile) -> None:
+        self._file = file
+        self._created = 0
+
+    def bound(self, node: int, proven: Proven | None) -> None:
+        """Bound a node and fix what its reduced costs allow."""
+        if proven is not None and self._file.is_written:
+            given = proven.multipliers()
+            self._file.multipliers("none" if given.farkas else "bound", node, given)
+
+    def contradiction(self, node: int, proven: Proven | None) -> None:
+        """Close a node by multipliers that bound a degree, and exceed the cap of the case."""
+        if proven is not None and self._file.is_written:
+            self._file.multipliers("none", node, proven.multipliers())
+
+    def paths(self, given: Multipliers) -> None:
+        """Bound the root by directed cuts, and exclude arcs by the least reduced cost of a path through them."""
+        self._file.multipliers("paths", 0, given)
+
+    def branch(self, node: int, column: Any) -> tuple[int, int]:
+        """Split a node; returns the numbers of its children with the column at 1 and at 0."""
+        self._file.line("branch", node, column)
+        self._created += 2
+        return self._created - 1, self._created
+
+    def end(self, below: float) -> None:
+        """End the case: it holds no answer of a value below the bounds of all leaves and below this one."""
+        self._file.line("end", None if below == math.inf else int(below) if below == int(below) else below)
+
+
+NO_FILE = ProofFile()
+NO_PROOF = Tree(NO_FILE)

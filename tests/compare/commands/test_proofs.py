@@ -1,0 +1,186 @@
+"""Proofs through the commands: `solve --proof` writes them, `check-proof` accepts them and names what is wrong."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import overlaybench as ob
+from overlaybench.compare.command_line import main
+from overlaybench.compare.commands.inputs import check_takes
+from overlaybench.compare.studies.proof_checker import run_checker
+
+Run = Callable[..., tuple[int, str, str]]
+SMALL: dict[str, dict[str, Any]] = {
+    "zipf": {"nodes": 10, "topics": 8, "subscriptions": 3},
+    "uniform": {"nodes": 8, "topics": 5, "subscriptions": 2},
+    "content": {"users": 5, "brokers": 3, "intervals": 2},
+    "steiner-sparse": {"nodes": 14, "edges": 24, "terminals": 5},
+}
+TOPICS = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true")
+PROVEN = [
+    *(("uniform", problem, method) for method in ("branch-and-cut", "lp-bound") for problem in TOPICS),
+    *(("zipf", problem, "branch-and-cut") for problem in TOPICS),
+    *(("content", problem, "branch-and-cut") for problem in ("content-steiner", "content-mst", "content-shared-tree")),
+    ("steiner-sparse", "steiner", "branch-and-cut"),
+]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """Runs the command line in this process: (exit status, stdout, stderr)."""
+
+    def call(*words: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["overlaybench", *map(str, words)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        out, err = capfd.readouterr()
+        assert isinstance(stop.value.code, int)
+        return stop.value.code, out, err
+
+    return call
+
+
+def written(workload: str, folder: Path, ending: str = "", seed: int = 0) -> Path:
+    instance = ob.generate(workload, seed=seed, **SMALL[workload])
+    kind = ob.KINDS[ob.WORKLOADS[workload].kind]
+    file = folder / f"instance{ending or kind.ending}"
+    kind.write(instance, file)
+    return file
+
+
+@pytest.mark.parametrize(("workload", "problem", "method"), PROVEN)
+def test_a_proof_written_by_solve_is_accepted(
+    run: Run, tmp_path: Path, workload: str, problem: str, method: str
+) -> None:
+    for seed in range(2):
+        file, proof = written(workload, tmp_path, seed=seed), tmp_path / "proof.gz"
+        words = ("solve", file, "--problem", problem, "--method", method, "--seed", seed, "--json", "--proof", proof)
+        status, out, _ = run(*words)
+        assert status == 0
+        solved = json.loads(out)
+        assert sorted(path.name for path in tmp_path.iterdir()) == [file.name, proof.name]
+        status, out, _ = run("check-proof", file, proof, "--json")
+        checked = json.loads(out)
+        assert (status, checked["accepted"], checked["problem"]) == (0, True, problem)
+        assert checked["value"] == pytest.approx(solved["value"])
+        assert checked["optimal"] == (solved["status"] == "optimal")
+        assert solved["counters"]["proof_check"] == checked["sentence"]
+        assert (solved["proven"] == "certified") == (checked["lower_bound"] >= solved["lower_bound"] * (1 - 1e-6))
+
+
+@pytest.mark.parametrize("ending", [".json", ".csv", ".tsv", ".parquet"])
+def test_every_format_of_topics_is_checked(run: Run, tmp_path: Path, ending: str) -> None:
+    file, proof = written("uniform", tmp_path, ending), tmp_path / "proof.gz"
+    result = ob.solve(ob.read(file), "min-tco", "branch-and-cut", proof=proof)
+    assert run("check-proof", file, proof) == (0, f"proven: min-tco {result.value} is optimal\n", "")
+
+
+def test_columns_of_another_name_are_converted(run: Run, tmp_path: Path) -> None:
+    file, proof = written("uniform", tmp_path, ".csv"), tmp_path / "proof.gz"
+    file.write_text(file.read_text().replace("node", "user", 1))
+    assert run("solve", file, "--method", "branch-and-cut", "--node-column", "user", "--proof", proof)[0] == 0
+    assert run("check-proof", file, proof, "--node-column", "user")[0] == 0
+
+
+def test_a_changed_proof_or_instance_is_named(run: Run, tmp_path: Path) -> None:
+    file, proof = written("uniform", tmp_path, ".json"), tmp_path / "proof.gz"
+    ob.solve(ob.read(file), "min-tco", "branch-and-cut", proof=proof)
+    lines = gzip.decompress(proof.read_bytes()).decode().splitlines()
+    claim = json.loads(lines[-1])
+    claim[1] += 1
+    forged = tmp_path / "forged.gz"
+    forged.write_bytes(gzip.compress("\n".join([*lines[:-1], json.dumps(claim)]).encode()))
+    status, out, _ = run("check-proof", file, forged)
+    assert status == 1
+    assert out.startswith(f"wrong: line {len(lines)}: ")
+    assert json.loads(run("check-proof", file, forged, "--json")[1])["accepted"] is False
+    forged.write_bytes(proof.read_bytes()[:-20])
+    assert run("check-proof", file, forged)[0] == 1
+    other = written("uniform", tmp_path, ".csv", seed=1)
+    assert "the instance has" in run("check-proof", other, proof)[1]
+
+
+def test_bad_input_is_one_line_and_leaves_no_file(run: Run, tmp_path: Path) -> None:
+    file, proof = written("uniform", tmp_path, ".json"), tmp_path / "proof.gz"
+    network = tmp_path / "network.json"
+    ob.KINDS["brokers"].write(ob.generate("brokers-sparse"), network)
+    before = sorted(tmp_path.iterdir())
+    for words, message in (
+        (("solve", file, "--method", "gm", "--proof", proof), "method 'gm' writes no proofs for min-tco: leave it out"),
+        (("solve", file, "--method", "branch-and-cut", "--proof", tmp_path), "is not a regular file"),
+        (("solve", file, "--method", "branch-and-cut", "--proof", tmp_path / "no" / "p.gz"), "cannot be written"),
+        (("check-proof", file, proof), "cannot be read"),
+        (("check-proof", tmp_path / "no.json", file), "cannot be read"),
+        (("check-proof", tmp_path / "no.xyz", file), "unknown ending"),
+        (("check-proof", network, file), "the checker knows no instances of the kind 'brokers'"),
+    ):
+        status, out, err = run(*words)
+        assert (status, out, err.count("\n")) == (2, "", 1)
+        assert message in err
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_run_without_a_complete_proof_keeps_the_old_file(tmp_path: Path) -> None:
+    instance, proof = ob.generate("uniform", **SMALL["uniform"]), tmp_path / "proof.gz"
+    proof.write_text("old")
+    with pytest.raises(ob.BadInput, match=r"method 'gm' has no proof: .* one of branch-and-cut, lp-bound"):
+        ob.solve(instance, "min-tco", "gm", proof=proof)
+    with pytest.raises(ob.BadInput, match="threads"):
+        ob.solve(instance, "min-tco", "branch-and-cut", threads=-1, proof=proof)
+    assert (proof.read_text(), list(tmp_path.iterdir())) == ("old", [proof])
+    ob.solve(instance, "min-tco", "branch-and-cut", proof=str(proof))
+    assert gzip.decompress(proof.read_bytes()).startswith(b'["proof",')
+
+
+def test_an_infeasible_instance_has_no_proof_and_one_line_says_so(run: Run, tmp_path: Path) -> None:
+    crowded, parted = tmp_path / "crowded.json", tmp_path / "parted.stp"
+    content = json.loads(written("content", tmp_path, ".json").read_text())
+    for broker in content["brokers"].values():
+        broker["capacity"] = 1e-3
+    crowded.write_text(json.dumps(content))
+    graph = "33D32945 STP File, STP Format Version 1.0\nSECTION Graph\nNodes 4\nEdges 2\nE 1 2 1\nE 3 4 1\nEND\n"
+    parted.write_text(f"{graph}SECTION Terminals\nTerminals 2\nT 1\nT 3\nEND\nEOF\n")
+    proof = tmp_path / "proof.gz"
+    words = ("--method", "branch-and-cut", "--json")
+    for file, problem in ((crowded, "content-steiner"), (parted, "steiner")):
+        status, out, err = run("solve", file, "--problem", problem, *words, "--proof", proof)
+        assert (status, json.loads(out)["status"], proof.exists()) == (0, "infeasible", False)
+        assert err == f"overlaybench: {proof}: not written: the run is infeasible, and a proof is of an answer\n"
+
+
+def test_a_flag_names_the_methods_that_take_it_for_the_problem() -> None:
+    problem = ob.PROBLEMS["soft-links"]
+    with pytest.raises(ob.BadInput, match=r"writes no proofs: leave it out$"):
+        check_takes(ob.METHODS["ilp"], "proof", "--proof", "writes no proofs", problem)
+
+
+def test_the_checker_runs_without_the_package(tmp_path: Path) -> None:
+    """From a copy of its folder, by the standard library alone."""
+    source = Path(ob.__file__).parent / "compare" / "checker"
+    copy = shutil.copytree(source, tmp_path / "checker", ignore=shutil.ignore_patterns("__pycache__"))
+    file, proof = written("uniform", tmp_path, ".json"), tmp_path / "proof.gz"
+    ob.solve(ob.read(file), "min-tco", "branch-and-cut", proof=proof)
+    code = (
+        f"import sys; sys.path[:] = [{str(copy)!r}, *(p for p in sys.path if 'site-packages' not in p)]; "
+        f"import check_proof; status = check_proof.main([{str(file)!r}, {str(proof)!r}]); "
+        "sys.exit(status or any(name.split('.')[0] in ('overlaybench', 'numpy') for name in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "is optimal" in done.stdout
+
+
+def test_a_checker_that_takes_too_long_says_so(tmp_path: Path) -> None:
+    file, proof = written("uniform", tmp_path, ".json"), tmp_path / "proof.gz"
+    ob.solve(ob.read(file), "min-tco", "branch-and-cut", proof=proof)
+    checked = run_checker(file, proof, 0.001)
+    assert (checked.accepted, checked.sentence) == (False, "not checked: the checker had no verdict after 0.001 s")

@@ -1,0 +1,263 @@
+"""Proofs of a study's runs: written, checked by another process, kept with the row, and checked again."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from overlaybench.compare.catalogue import METHODS
+from overlaybench.compare.studies import parts, proofs
+from overlaybench.compare.studies.isolation import Job, Solver
+from overlaybench.compare.studies.proofs import digest_of, run_with_evidence
+from overlaybench.compare.studies.results import results
+from overlaybench.compare.studies.row import table_of
+from overlaybench.compare.studies.run_log import RunLog
+from overlaybench.compare.studies.spark_study import run_task
+from overlaybench.compare.studies.store import Plan, Store, StoredInstance
+from overlaybench.compare.studies.study import read_study
+from overlaybench.compare.studies.verification import _faults, rerun
+from overlaybench.instances.catalogue import PROBLEMS
+from overlaybench.instances.errors import BadInput
+from overlaybench.instances.method import Method, Proposal
+from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.topics.instance import TopicInstance
+from overlaybench.instances.topics.kind import TOPICS
+
+SPEC = """
+name = "proofs"
+seed = 4
+time_limit = 60
+[[instances]]
+workload = "zipf"
+nodes = 6
+topics = 5
+subscriptions = 2
+[[runs]]
+problems = ["min-tco"]
+methods = ["gm", "branch-and-cut", "cp-sat"]
+"""
+PATH = TopicInstance.from_subscriptions({"a": ["x"], "b": ["x", "y"], "c": ["y"]})
+MIN_TCO = PROBLEMS["min-tco"]
+
+
+def study_in(folder: Path, more: str = "") -> Store:
+    """A study that is done without Spark; what is stored in the folder is not repeated."""
+    file = folder / "spec.toml"
+    file.write_text(SPEC + more)
+    study, store = read_study(file), Store(folder / "out")
+    store.open_for(study.spec)
+    instance = study.recipes[0].make()
+    store.add_instance(instance, TOPICS)
+    index = {study.recipes[0].to_json(): StoredInstance(instance.digest, instance.num_nodes)}
+    store.write_index(index)
+    tasks, done = store.keyed(study.tasks(index)), store.done()
+    store.write_plan(Plan(study.name, study.notes, study.spec, list(tasks)), tasks)
+    with Solver() as solver:
+        log = RunLog(store.runs)
+        for key, task in tasks.items():
+            if key not in done:
+                log.add(run_task(task, store, solver))
+        log.close()
+    store.merge()
+    return store
+
+
+@pytest.fixture(scope="module")
+def proven(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return study_in(tmp_path_factory.mktemp("proven"), "proof = true\n")
+
+
+def stored(store: Store) -> dict[str, dict[str, Any]]:
+    return {row["method"]: row for row in store.table(store.plan().keys).to_pylist()}
+
+
+def faults(store: Store, row: dict[str, Any], **counters: object) -> list[str]:
+    """The faults that `verify` finds in a row with these counters instead of its own."""
+    known = {name: value for name, value in {**json.loads(row["counters"]), **counters}.items() if value is not None}
+    return list(_faults({**row, "counters": json.dumps(known)}, str(store.folder)))
+
+
+def test_a_proof_is_kept_checked_and_certifies_the_value_of_every_run(proven: Store) -> None:
+    row = stored(proven)["branch-and-cut"]
+    counters = json.loads(row["counters"])
+    assert counters["proof"] == digest_of(proven.proof(row["key"]))
+    assert counters["proof_check"] == f"proven: min-tco {row['value']:g} is optimal"
+    assert counters["certified"] == row["value"]
+    assert [file.name for file in proven.proofs.iterdir()] == [f"{row['key']}.proof.gz"]
+    assert faults(proven, row) == []
+    levels = results(proven.folder).set_index("method")["proven"]
+    assert levels.to_dict() == {"branch-and-cut": "certified", "cp-sat": "certified", "gm": ""}
+
+
+@pytest.mark.parametrize("raised", [1.0, 5.0])
+def test_a_forged_bound_is_a_fault(proven: Store, raised: float) -> None:
+    row = stored(proven)["branch-and-cut"]
+    forged = row["value"] + raised
+    assert faults(proven, row, certified=forged) == [
+        f"its proof proves a bound of {row['value']}, its row has {forged} as certified"
+    ]
+    for method in ("cp-sat", "gm"):
+        assert faults(proven, stored(proven)[method], certified=3.0) == [
+            "is certified to be at least 3.0, which no proof or certificate of the run proves"
+        ]
+    assert "no proof or certificate" in faults(proven, row, proof=None)[0]
+
+
+def test_a_proof_that_was_changed_exchanged_or_removed_is_a_fault(proven: Store) -> None:
+    row = stored(proven)["branch-and-cut"]
+    file = proven.proof(row["key"])
+    before = file.read_bytes()
+    try:
+        lines = gzip.decompress(before).decode().splitlines(keepends=True)
+        file.write_bytes(gzip.compress("".join(lines[:-1]).encode()))
+        assert faults(proven, row) == [f"its proof {file.name} is not the file that was checked"]
+        assert faults(proven, row, proof=digest_of(file))[0].startswith("its proof is not accepted: wrong: ")
+        file.unlink()
+        assert faults(proven, row) == [f"its proof {file.name} is missing"]
+    finally:
+        file.write_bytes(before)
+
+
+def test_a_proof_of_another_problem_certifies_nothing(proven: Store, tmp_path: Path) -> None:
+    row = stored(proven)["branch-and-cut"]
+    assert any("a bound of None" in fault for fault in faults(proven, {**row, "problem": "low-tco"}))
+
+
+def test_a_proof_repeats_no_run_that_has_one_and_a_run_without_is_repeated_only_for_it(tmp_path: Path) -> None:
+    without = stored(study_in(tmp_path))
+    with_proof = stored(study_in(tmp_path, "proof = true\n"))
+    for method in ("gm", "cp-sat"):
+        assert with_proof[method] == without[method]
+    assert with_proof["branch-and-cut"]["key"] != without["branch-and-cut"]["key"]
+    assert with_proof["branch-and-cut"]["seed"] == without["branch-and-cut"]["seed"]
+    again = study_in(tmp_path)
+    assert stored(again)["branch-and-cut"]["key"] == without["branch-and-cut"]["key"]
+    assert len(again.done()) == 4
+
+
+def test_a_stored_run_with_a_proof_serves_a_study_without(proven: Store, tmp_path: Path) -> None:
+    (tmp_path / "out").symlink_to(proven.folder)
+    before = proven.done()
+    try:
+        assert stored(study_in(tmp_path)) == stored(proven)
+        assert proven.done() == before
+    finally:
+        study_in(tmp_path, "proof = true\n")
+
+
+def test_a_run_that_two_tables_ask_for_is_done_once_with_its_proof(tmp_path: Path) -> None:
+    table = '[[runs]]\nproblems = ["min-tco"]\nmethods = ["branch-and-cut"]\n'
+    assert len(study_in(tmp_path, table + "proof = true\n").done()) == 3
+    assert len(list((tmp_path / "out" / "proofs").iterdir())) == 1
+
+
+def test_a_table_without_a_method_that_proves_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "study.toml"
+    file.write_text(SPEC.replace('"branch-and-cut", ', "") + "proof = true\n")
+    with pytest.raises(BadInput, match=r"runs\[1\]: proof: none of these methods writes proofs"):
+        read_study(file)
+    file.write_text(SPEC + 'proof = "yes"\n')
+    with pytest.raises(BadInput, match="proof must be true or false"):
+        read_study(file)
+
+
+def test_a_repeated_run_writes_its_proof_elsewhere(proven: Store) -> None:
+    row = stored(proven)["branch-and-cut"]
+    again = rerun(proven.folder, row["key"])
+    assert again.differences == []
+    assert digest_of(proven.proof(row["key"])) == json.loads(row["counters"])["proof"]
+
+
+def test_recovery_removes_the_proof_of_a_killed_run(tmp_path: Path) -> None:
+    store = Store(tmp_path / "out")
+    store.open_for("")
+    left = store.proofs / f".{'0' * 32}.proof.gz.1f"
+    left.write_bytes(b"half a proof")
+    store.recover()
+    assert not left.exists()
+
+
+def _fails(instance: Any, problem: Any, *, proof: Path, **given: Any) -> Proposal[Any]:
+    Path(proof).write_bytes(b"begun")
+    raise RuntimeError("no more")
+
+
+def _boasts(instance: Any, problem: Any, **given: Any) -> Proposal[Any]:
+    edges = Overlay.from_edges(3, [(0, 1), (1, 2)])
+    return Proposal(edges, 1.0, counters={"certified": 2, "proof": "0", "proof_check": "proven", "own": 7})
+
+
+def _lies(instance: Any, problem: Any, *, proof: Path, **given: Any) -> Proposal[Any]:
+    with gzip.open(proof, "wt") as file:
+        file.write('["claim",2,[[0,1],[1,2]]]\n')
+    return Proposal(Overlay.from_edges(3, [(0, 1), (1, 2)]), 2.0)
+
+
+@pytest.fixture
+def solver() -> Iterator[Solver]:
+    with Solver() as started:
+        yield started
+
+
+def job_of(solve: Any) -> Job:
+    method: Method[Any, Any] = Method(
+        name="mine", problems=("min-tco",), summary="", source="", solve=solve, inputs=("proof",)
+    )
+    return Job(method, PATH, MIN_TCO, 0, {}, 20.0, 1000)
+
+
+def test_a_failed_run_leaves_no_proof(solver: Solver, tmp_path: Path) -> None:
+    run = run_with_evidence(job_of(_fails), solver.run, tmp_path / "proof.gz")
+    assert run.result.status == "failed"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_method_cannot_certify_itself(solver: Solver, tmp_path: Path) -> None:
+    for proof in (None, tmp_path / "proof.gz"):
+        assert run_with_evidence(job_of(_boasts), solver.run, proof).result.counters == {"own": 7}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_proof_that_the_checker_refuses_is_kept_and_certifies_nothing(solver: Solver, tmp_path: Path) -> None:
+    counters = run_with_evidence(job_of(_lies), solver.run, tmp_path / "proof.gz").result.counters
+    assert str(counters["proof_check"]).startswith("wrong: line 1: ")
+    assert "certified" not in counters
+    assert (tmp_path / "proof.gz").is_file()
+
+
+def test_a_checker_without_time_certifies_nothing(
+    solver: Solver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proofs, "seconds_to_check", lambda seconds: 1e-3)
+    job = replace(job_of(_lies), method=METHODS["branch-and-cut"])
+    counters = run_with_evidence(job, solver.run, tmp_path / "proof.gz").result.counters
+    assert counters["proof_check"] == "not checked: the checker had no verdict after 0.001 s"
+    assert "certified" not in counters
+
+
+def test_the_bound_of_a_stored_certificate_is_recomputed(solver: Solver, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = replace(job_of(_lies), method=METHODS["lp-bound"], options={"certificate": True})
+    counters = run_with_evidence(job, solver.run, None).result.counters
+    assert counters["certified"] == 2
+    again = list(proofs.faults_of_evidence(counters, PATH, MIN_TCO, Path("none"), 1.0))
+    assert again == []
+    forged = {**counters, "certified": 3.0}
+    assert list(proofs.faults_of_evidence(forged, PATH, MIN_TCO, Path("none"), 1.0))
+    monkeypatch.setattr(proofs, "_MOST_STEPS", 1)
+    assert "certified" not in run_with_evidence(job, solver.run, None).result.counters
+
+
+def test_a_row_of_an_earlier_version_without_evidence_is_claimed(proven: Store, tmp_path: Path) -> None:
+    old = Store(tmp_path / "out")
+    old.open_for(proven.plan().spec)
+    rows = [{**row, "counters": "{}"} for row in proven.table().to_pylist()]
+    old.write_plan(proven.plan())
+    parts.write_part(table_of(rows), old.runs)
+    levels = results(old.folder).set_index("method")["proven"]
+    assert levels.to_dict() == {"branch-and-cut": "agreed", "cp-sat": "agreed", "gm": ""}

@@ -1,0 +1,79 @@
+"""Proofs of the default study and of larger instances are accepted, and prove what the runs claim."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import overlaybench as ob
+from benchmarks.exact import LASTFM, lastfm, workload
+from overlaybench.compare.studies.proof_checker import FORMATS, run_checker
+from overlaybench.compare.studies.study import read_study
+
+STUDY = Path(ob.__file__).parent / "compare" / "default_study.toml"
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(7200)]
+
+
+def wrong(instance: Any, problem: str, folder: Path, method: str = "branch-and-cut", **given: Any) -> str:
+    """What is wrong with the proof of a run, or nothing."""
+    kind = ob.KINDS[ob.PROBLEMS[problem].kind]
+    file, proof = folder / f"instance{FORMATS[kind.name][0]}", folder / "proof.gz"
+    kind.write(instance, file)
+    result = ob.solve(instance, problem, method, proof=proof, **given)
+    checked = run_checker(file, proof)
+    if not checked.accepted:
+        return checked.sentence
+    assert result.value is not None
+    assert checked.value == pytest.approx(result.value, rel=1e-9)
+    if checked.optimal == (result.status == "optimal"):
+        return ""
+    return f"{result.status} at {result.value}, bound {result.lower_bound}: {checked.sentence}"
+
+
+def test_every_run_of_branch_and_cut_in_the_default_study_is_proven(tmp_path: Path) -> None:
+    study = read_study(STUDY)
+    found, runs, limit = {}, 0, study.runs[0].time_limit
+    for recipe in study.recipes:
+        instance = recipe.make()
+        for problem in ob.METHODS["branch-and-cut"].problems:
+            if ob.PROBLEMS[problem].kind == recipe.kind:
+                runs += 1
+                if said := wrong(instance, problem, tmp_path, time_limit=limit):
+                    found[recipe.family, recipe.seed, problem] = said
+    assert found == {}
+    assert runs >= 26 * 5 + 12 * 3
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("law", ["uniform", "zipf"])
+def test_overlays_of_100_nodes_are_proven(law: str, seed: int, tmp_path: Path) -> None:
+    assert wrong(workload(law, 100, 100, 10)(seed), "min-tco", tmp_path, seed=seed, time_limit=1800) == ""
+
+
+@pytest.mark.skipif(not LASTFM.exists(), reason="the Last.fm data are absent")
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("problem", ["min-tco", "minmax-tco"])
+def test_overlays_of_60_listeners_are_proven(problem: str, seed: int, tmp_path: Path) -> None:
+    assert wrong(lastfm(60)(seed), problem, tmp_path, seed=seed, time_limit=600) == ""
+
+
+def test_a_bound_for_1000_nodes_is_checked_in_a_minute(tmp_path: Path) -> None:
+    instance = workload("uniform", 1000, 100, 10)(0)
+    result = ob.solve(instance, "min-tco", "lp-bound", proof=tmp_path / "proof.gz", time_limit=60)
+    ob.write_topics(instance, tmp_path / "instance.csv")
+    checked = run_checker(tmp_path / "instance.csv", tmp_path / "proof.gz", 60)
+    assert (checked.accepted, checked.lower_bound) == (True, result.lower_bound)
+
+
+def test_a_proof_that_a_time_limit_ends_proves_the_bound_that_is_claimed(tmp_path: Path) -> None:
+    instance = workload("uniform", 100, 100, 10)(0)
+    ob.write_topics(instance, tmp_path / "instance.csv")
+    for limit in (2.0, 6.0):
+        result = ob.solve(instance, "minmax-tco", "branch-and-cut", proof=tmp_path / "proof.gz", time_limit=limit)
+        checked = run_checker(tmp_path / "instance.csv", tmp_path / "proof.gz")
+        assert checked.accepted, checked.sentence
+        assert (checked.value, checked.optimal) == (result.value, result.status == "optimal")
+    assert gzip.decompress((tmp_path / "proof.gz").read_bytes()).count(b"\n") > 2
