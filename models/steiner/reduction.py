@@ -11,7 +11,7 @@ from ...heuristics.steiner.graph import Flags, graph_of, nearest_terminals
 from ...instances.arrays import Ids
 from ...instances.overlay import Overlay
 from ...instances.steiner.instance import SteinerInstance
-from ..engine.proof import ProofFile
+from ..engine.proof import NO_FILE, ProofFile
 
 _Neighbours = dict[int, dict[int, tuple[int, tuple[int, ...]]]]
 
@@ -44,7 +44,7 @@ class ReducedInstance:
         return Overlay.from_edges(original.num_nodes, original.edges[np.array(edges, dtype=np.int64)])
 
 
-def reduce(instance: SteinerInstance, proof: ProofFile | None = None) -> ReducedInstance:
+def reduce(instance: SteinerInstance, proof: ProofFile = NO_FILE) -> ReducedInstance:
     """Remove edges and nodes that some optimal tree does not need, contract and merge edges, until nothing changes.
 
     Tests of degree 1 and 2, and of the bottleneck Steiner distance (Duin, Volgenant 1989). Terminals that are not
@@ -61,7 +61,7 @@ def reduce(instance: SteinerInstance, proof: ProofFile | None = None) -> Reduced
     return _reduced_instance(instance, near, terminals, fixed)
 
 
-def _by_degree(near: _Neighbours, terminals: set[int], fixed: list[int], proof: ProofFile | None) -> bool:
+def _by_degree(near: _Neighbours, terminals: set[int], fixed: list[int], proof: ProofFile) -> bool:
     """Remove other nodes of degree 0 or 1, fix the only edge of a terminal, merge the edges of nodes of degree 2."""
     changed = False
     pending = list(near)
@@ -70,8 +70,7 @@ def _by_degree(near: _Neighbours, terminals: set[int], fixed: list[int], proof: 
         if v not in near or len(near[v]) > 2 or (v in terminals and (len(terminals) == 1 or len(near[v]) != 1)):
             continue
         ends = list(near[v].items())
-        if proof is not None:
-            proof.line("node", v)
+        proof.line("node", v)
         if v in terminals:
             fixed.extend(ends[0][1][1])
             terminals.remove(v)
@@ -88,7 +87,7 @@ def _by_degree(near: _Neighbours, terminals: set[int], fixed: list[int], proof: 
     return changed
 
 
-def _by_bottleneck(near: _Neighbours, terminals: set[int], proof: ProofFile | None) -> bool:
+def _by_bottleneck(near: _Neighbours, terminals: set[int], proof: ProofFile) -> bool:
     """Remove the edges that cost more than the bottleneck Steiner distance of their ends, all at once."""
     nodes = sorted(near)
     index = {v: i for i, v in enumerate(nodes)}
@@ -108,8 +107,7 @@ def _by_bottleneck(near: _Neighbours, terminals: set[int], proof: ProofFile | No
     # From the dearest down, so that the paths that replace an edge are still there when the next one is removed.
     for a, b, cost in sorted(edges, key=lambda edge: -edge[2]):
         if max(distance[a], distance[b]) < cost and merges.bottleneck(int(base[a]), int(base[b])) < cost:
-            if proof is not None:
-                proof.line("edge", nodes[a], nodes[b])
+            proof.line("edge", nodes[a], nodes[b])
             del near[nodes[a]][nodes[b]], near[nodes[b]][nodes[a]]
             removed = True
     return removed
