@@ -75,13 +75,12 @@ class Case:
         need(below is None or model.may_end(below), f"the end, {below}, is no value of an answer")
         self.model, self.below = model, below
         self.open = {0: ({}, 0)}  # leaf: its fixings, its bound in units (INFINITE: holds no answer)
-        self.pending = {}  # leaf: reduced costs of the last bound, kept until the leaf branches
+        self.pending = {}  # leaf: the last bound and its reduced costs, until the leaf has another or branches
         self.created = 0
 
     def bound(self, node, multipliers, prices, without_costs):
         """Bound a leaf by rows with multipliers and nodes' degree rows with prices."""
-        need(node in self.open, f"node {node} is no leaf")
-        fixed, best = self.open[node]
+        fixed, best = self.settled(node)
         if best == INFINITE:
             return
         total, covers = 0, {}
@@ -107,25 +106,21 @@ class Case:
             return
         if total > best:
             self.open[node] = (fixed, total)
-        self.pending.setdefault(node, []).append((total, reduced))
+        self.pending[node] = total, reduced
 
     def exclude(self, node):
         """Fix the columns at 0 that the model excludes by the reduced costs of the last bound."""
         fixed, best = self.open[node]
         need(not any(fixed.values()), "paths count a column that is fixed at 1, which the bound counts too")
-        total, reduced = self.pending[node].pop()
+        total, reduced = self.pending.pop(node)
         if self.below is not None:
             excluded = self.model.excluded(reduced, self.model.units_below(self.below) - total)
             self.open[node] = (fixed | dict.fromkeys(excluded, 0), best)
 
     def branch(self, node, column):
-        need(node in self.open, f"node {node} is no leaf")
         column = self.model.column(column)
-        fixed, best = self.open.pop(node)
-        for total, reduced in self.pending.pop(node, ()):
-            fixed = best == INFINITE or self.fix(fixed, total, reduced)
-            if fixed is True:
-                best = INFINITE
+        fixed, best = self.settled(node)
+        del self.open[node]
         for value in (1, 0):
             self.created += 1
             if best == INFINITE or fixed.get(column, value) != value:
@@ -133,17 +128,21 @@ class Case:
             else:
                 self.open[self.created] = ({**fixed, column: value}, best)
 
-    def fix(self, fixed, total, reduced):
-        """The fixings with those that reduced costs add, for answers better than `below`; True if there are none."""
-        if self.below is None:
-            return fixed
-        allowed = self.model.units_below(self.below) - total
-        fixed = dict(fixed)
-        for column in self.model.columns:
-            gain = reduced(column)
-            if column not in fixed and abs(gain) > allowed:
-                fixed[column] = int(gain < 0)
-        return fixed
+    def settled(self, node):
+        """A leaf's fixings and bound, once the reduced costs of its last bound have fixed what they can."""
+        need(node in self.open, f"node {node} is no leaf")
+        fixed, best = self.open[node]
+        if node in self.pending:
+            total, reduced = self.pending.pop(node)
+            if best != INFINITE and self.below is not None:
+                fixed = fixed | self.fixable(fixed, self.model.units_below(self.below) - total, reduced)
+                self.open[node] = (fixed, best)
+        return fixed, best
+
+    def fixable(self, fixed, allowed, reduced):
+        """The columns whose other value, by their reduced costs, no answer better than `below` has."""
+        gains = ((column, reduced(column)) for column in self.model.columns if column not in fixed)
+        return {column: int(gain < 0) for column, gain in gains if abs(gain) > allowed}
 
     def proven(self):
         """The bound of the case: the least of its leaves', and of `below`."""

@@ -84,8 +84,16 @@ def _rows(finding: Finding) -> int:
     return min(_MOST, sum(one.claimed is not None for one in finding.intervals))
 
 
+def _told_apart(names: Sequence[str]) -> tuple[str, list[str]]:
+    """The parts that all names have, and each name without them: long names leave no room for the axes."""
+    parts = [name.split(", ") for name in names]
+    common = [part for part in parts[0] if len(parts) > 1 and all(part in own for own in parts)]
+    return ", ".join(common), [", ".join(part for part in own if part not in common) for own in parts]
+
+
 def _draw_curves(axes: Axes, symbol: str, curves: Curves) -> None:
-    for rank, (name, points) in enumerate(curves.items()):
+    common, names = _told_apart(list(curves)) if len(curves) > 1 else (next(iter(curves)), [""])
+    for rank, (name, points) in enumerate(zip(names, curves.values(), strict=True)):
         colour = TOPIC_COLOURS[rank % len(TOPIC_COLOURS)]
         x, ours = [at for at, _ in points], [one for _, one in points]
         style = {**_OURS, "color": colour, "linestyle": "-", "linewidth": 0.8}
@@ -94,7 +102,7 @@ def _draw_curves(axes: Axes, symbol: str, curves: Curves) -> None:
         if published:
             style = {**_PUBLISHED, "color": colour if len(curves) > 1 else INK, "linestyle": "--", "linewidth": 0.8}
             axes.plot(*zip(*published, strict=True), **style)
-    axes.set_xlabel(symbol)
+    axes.set_xlabel(f"{common}, against {symbol}" if common else symbol)
     _scale(axes, [one for points in curves.values() for _, one in points], "y")
     if len(curves) > 1:
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
@@ -104,7 +112,9 @@ def _draw_rows(axes: Axes, intervals: Sequence[Interval]) -> None:
     at = list(range(len(intervals)))
     axes.errorbar([one.mean for one in intervals], at, xerr=_whiskers(intervals), elinewidth=1, **_OURS)
     axes.plot([float(one.claimed or 0) for one in intervals], at, **_PUBLISHED)
-    axes.set_yticks(at, [one.of for one in intervals])
+    common, names = _told_apart([one.of for one in intervals])
+    axes.set_yticks(at, names)
+    axes.set_xlabel(common)
     axes.set_ylim(len(intervals) - 0.5, -0.5)
     axes.grid(axis="y", visible=False)
     axes.grid(axis="x", visible=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -140,7 +140,7 @@ class _Search:
         if self.bound < self.incumbent.value and not self.clock.passed:
             self._branch(root, ascent, np.flatnonzero(useful))
         else:
-            self._case(root, ascent, 1).end(self.incumbent.value)
+            self._case(root, ascent, self._sides(root, ascent), 1).end(self.incumbent.value)
 
     def _ascend(self) -> tuple[int, Ascent, Flags]:
         """The root of best dual ascent bound, its dual ascent, and the arcs that a cheaper tree may use."""
@@ -163,8 +163,9 @@ class _Search:
         return root, best, useful
 
     def _branch(self, root: int, ascent: Ascent, arcs: np.ndarray[tuple[int], np.dtype[np.int64]]) -> None:
-        planes = DirectedCuts(self.instance, self.graph, root, arcs, ascent, self.names, self._sides(root, ascent))
-        case = self._case(root, ascent, planes.unit)
+        sides = self._sides(root, ascent)
+        planes = DirectedCuts(self.instance, self.graph, root, arcs, ascent, self.names, sides)
+        case = self._case(root, ascent, sides, planes.unit)
         incumbent = self.incumbent
         incumbent.arcs, incumbent.unit = arcs, planes.unit
 
@@ -194,10 +195,10 @@ class _Search:
             return []
         return [("cut", *(self.names[v] for v in side)) for side in ascent.sides(self.graph, root)]
 
-    def _case(self, root: int, ascent: Ascent, unit: int) -> Tree:
+    def _case(self, root: int, ascent: Ascent, sides: Sequence[Text], unit: int) -> Tree:
         """Begin the proof: the bound of dual ascent, and the arcs that it excludes."""
         case = self.file.case(root=self.names[root], unit=unit)
-        case.paths(Multipliers(zip(self._sides(root, ascent), (ascent.duals * unit).tolist(), strict=False)))
+        case.paths(Multipliers(zip(sides, (ascent.duals * unit).tolist(), strict=False)))
         return case
 
 

@@ -12,7 +12,7 @@ from ...instances.arrays import Ids
 from ...instances.clock import Clock
 from ...instances.overlay import Overlay
 from ...instances.steiner.instance import SteinerInstance
-from ..engine.proof import ProofFile
+from ..engine.proof import NO_FILE, ProofFile
 
 _EDGES = 1000  # between two looks at the clock
 _Neighbours = dict[int, dict[int, tuple[int, tuple[int, ...]]]]
@@ -46,7 +46,7 @@ class ReducedInstance:
         return Overlay.from_edges(original.num_nodes, original.edges[np.array(edges, dtype=np.int64)])
 
 
-def reduce(instance: SteinerInstance, proof: ProofFile | None = None, clock: Clock | None = None) -> ReducedInstance:
+def reduce(instance: SteinerInstance, proof: ProofFile = NO_FILE, clock: Clock | None = None) -> ReducedInstance:
     """Remove edges and nodes that some optimal tree does not need, contract and merge edges, until nothing changes.
 
     Tests of degree 1 and 2, and of the bottleneck Steiner distance (Duin, Volgenant 1989). Terminals that are not
@@ -66,7 +66,7 @@ def reduce(instance: SteinerInstance, proof: ProofFile | None = None, clock: Clo
     return _reduced_instance(instance, near, terminals, fixed)
 
 
-def _by_degree(near: _Neighbours, terminals: set[int], fixed: list[int], proof: ProofFile | None) -> bool:
+def _by_degree(near: _Neighbours, terminals: set[int], fixed: list[int], proof: ProofFile) -> bool:
     """Remove other nodes of degree 0 or 1, fix the only edge of a terminal, merge the edges of nodes of degree 2."""
     changed = False
     pending = list(near)
@@ -75,8 +75,7 @@ def _by_degree(near: _Neighbours, terminals: set[int], fixed: list[int], proof: 
         if v not in near or len(near[v]) > 2 or (v in terminals and (len(terminals) == 1 or len(near[v]) != 1)):
             continue
         ends = list(near[v].items())
-        if proof is not None:
-            proof.line("node", v)
+        proof.line("node", v)
         if v in terminals:
             fixed.extend(ends[0][1][1])
             terminals.remove(v)
@@ -93,7 +92,7 @@ def _by_degree(near: _Neighbours, terminals: set[int], fixed: list[int], proof: 
     return changed
 
 
-def _by_bottleneck(near: _Neighbours, terminals: set[int], proof: ProofFile | None, clock: Clock) -> bool:
+def _by_bottleneck(near: _Neighbours, terminals: set[int], proof: ProofFile, clock: Clock) -> bool:
     """Remove the edges that cost more than the bottleneck Steiner distance of their ends, all at once."""
     nodes = sorted(near)
     index = {v: i for i, v in enumerate(nodes)}
@@ -115,8 +114,7 @@ def _by_bottleneck(near: _Neighbours, terminals: set[int], proof: ProofFile | No
         if number % _EDGES == 0 and clock.passed:
             break
         if max(distance[a], distance[b]) < cost and merges.bottleneck(int(base[a]), int(base[b])) < cost:
-            if proof is not None:
-                proof.line("edge", nodes[a], nodes[b])
+            proof.line("edge", nodes[a], nodes[b])
             del near[nodes[a]][nodes[b]], near[nodes[b]][nodes[a]]
             removed = True
     return removed

@@ -7,33 +7,16 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import click
 import pytest
 
 from overlaybench.compare import commands
-from overlaybench.compare.command_line import SUMMARIES, cli, main
+from overlaybench.compare.command_line import SUMMARIES, cli
 from overlaybench.instances.errors import BadInput
 from overlaybench.instances.topics.files import read_topics
-
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
-    """Runs the command line in this process: (exit status, stdout, stderr)."""
-
-    def call(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["overlaybench", *map(str, words)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        out, err = capfd.readouterr()
-        assert isinstance(stop.value.code, int)
-        return stop.value.code, out, err
-
-    return call
+from tests.compare.conftest import Run
 
 
 @pytest.fixture

@@ -51,12 +51,12 @@ def minimise_degree(
     if not clock.passed:
         by_lp, total.certificate, proven = degree_bound(instance, best, clock.share(0.3), settings)
         bound = max(bound, by_lp)
-        if settings.proof.is_written and by_lp > 0:
-            case = settings.proof.case(cap=by_lp - 1)
-            case.contradiction(0, proven)
-            case.end(math.inf)
         if settings.proof.is_written:
             bound = by_lp  # the other bound is not in the proof
+            if by_lp > 0:
+                case = settings.proof.case(cap=by_lp - 1)
+                case.contradiction(0, proven)
+                case.end(math.inf)
     while bound < best.max_degree and not clock.passed:
         cap = best.max_degree - 1
         outcome = minimise_edges(

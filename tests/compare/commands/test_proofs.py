@@ -7,18 +7,16 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import overlaybench as ob
-from overlaybench.compare.command_line import main
 from overlaybench.compare.commands.inputs import check_takes
 from overlaybench.compare.studies.proof_checker import run_checker
+from tests.compare.conftest import Run
 
-Run = Callable[..., tuple[int, str, str]]
 SMALL: dict[str, dict[str, Any]] = {
     "zipf": {"nodes": 10, "topics": 8, "subscriptions": 3},
     "uniform": {"nodes": 8, "topics": 5, "subscriptions": 2},
@@ -32,21 +30,6 @@ PROVEN = [
     *(("content", problem, "branch-and-cut") for problem in ("content-steiner", "content-mst", "content-shared-tree")),
     ("steiner-sparse", "steiner", "branch-and-cut"),
 ]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
-    """Runs the command line in this process: (exit status, stdout, stderr)."""
-
-    def call(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["overlaybench", *map(str, words)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        out, err = capfd.readouterr()
-        assert isinstance(stop.value.code, int)
-        return stop.value.code, out, err
-
-    return call
 
 
 def written(workload: str, folder: Path, ending: str = "", seed: int = 0) -> Path:

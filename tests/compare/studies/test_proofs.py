@@ -19,16 +19,14 @@ from overlaybench.compare.studies.rerun import rerun
 from overlaybench.compare.studies.results import results
 from overlaybench.compare.studies.row import table_of
 from overlaybench.compare.studies.row_checks import faults_of_row
-from overlaybench.compare.studies.run_log import RunLog
-from overlaybench.compare.studies.spark_study import run_task
-from overlaybench.compare.studies.store import Plan, Store, StoredInstance
+from overlaybench.compare.studies.store import Store
 from overlaybench.compare.studies.study import read_study
 from overlaybench.instances.catalogue import PROBLEMS
 from overlaybench.instances.errors import BadInput
 from overlaybench.instances.method import Method, Proposal
 from overlaybench.instances.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.instances.topics.kind import TOPICS
+from tests.compare.studies.without_spark import study_done_in
 
 SPEC = """
 name = "proofs"
@@ -47,31 +45,9 @@ PATH = TopicInstance.from_subscriptions({"a": ["x"], "b": ["x", "y"], "c": ["y"]
 MIN_TCO = PROBLEMS["min-tco"]
 
 
-def study_in(folder: Path, more: str = "") -> Store:
-    """A study that is done without Spark; what is stored in the folder is not repeated."""
-    file = folder / "spec.toml"
-    file.write_text(SPEC + more)
-    study, store = read_study(file), Store(folder / "out")
-    store.open_for(study.spec)
-    instance = study.recipes[0].make()
-    store.add_instance(instance, TOPICS)
-    index = {study.recipes[0].to_json(): StoredInstance(instance.digest, instance.num_nodes)}
-    store.write_index(index)
-    tasks, done = store.keyed(study.tasks(index)), store.done()
-    store.write_plan(Plan(study.name, study.notes, study.spec, list(tasks)), tasks)
-    with Solver() as solver:
-        log = RunLog(store.runs)
-        for key, task in tasks.items():
-            if key not in done:
-                log.add(run_task(task, store, solver))
-        log.close()
-    store.merge()
-    return store
-
-
 @pytest.fixture(scope="module")
 def proven(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return study_in(tmp_path_factory.mktemp("proven"), "proof = true\n")
+    return study_done_in(tmp_path_factory.mktemp("proven"), f"{SPEC}proof = true\n")
 
 
 def stored(store: Store) -> dict[str, dict[str, Any]]:
@@ -131,13 +107,13 @@ def test_a_proof_of_another_problem_certifies_nothing(proven: Store, tmp_path: P
 
 
 def test_a_proof_repeats_no_run_that_has_one_and_a_run_without_is_repeated_only_for_it(tmp_path: Path) -> None:
-    without = stored(study_in(tmp_path))
-    with_proof = stored(study_in(tmp_path, "proof = true\n"))
+    without = stored(study_done_in(tmp_path, SPEC))
+    with_proof = stored(study_done_in(tmp_path, f"{SPEC}proof = true\n"))
     for method in ("gm", "cp-sat"):
         assert with_proof[method] == without[method]
     assert with_proof["branch-and-cut"]["key"] != without["branch-and-cut"]["key"]
     assert with_proof["branch-and-cut"]["seed"] == without["branch-and-cut"]["seed"]
-    again = study_in(tmp_path)
+    again = study_done_in(tmp_path, SPEC)
     assert stored(again)["branch-and-cut"]["key"] == without["branch-and-cut"]["key"]
     assert len(again.done()) == 4
 
@@ -146,15 +122,15 @@ def test_a_stored_run_with_a_proof_serves_a_study_without(proven: Store, tmp_pat
     (tmp_path / "out").symlink_to(proven.folder)
     before = proven.done()
     try:
-        assert stored(study_in(tmp_path)) == stored(proven)
+        assert stored(study_done_in(tmp_path, SPEC)) == stored(proven)
         assert proven.done() == before
     finally:
-        study_in(tmp_path, "proof = true\n")
+        study_done_in(tmp_path, f"{SPEC}proof = true\n")
 
 
 def test_a_run_that_two_tables_ask_for_is_done_once_with_its_proof(tmp_path: Path) -> None:
     table = '[[runs]]\nproblems = ["min-tco"]\nmethods = ["branch-and-cut"]\n'
-    assert len(study_in(tmp_path, table + "proof = true\n").done()) == 3
+    assert len(study_done_in(tmp_path, f"{SPEC}{table}proof = true\n").done()) == 3
     assert len(list((tmp_path / "out" / "proofs").iterdir())) == 1
 
 

@@ -18,24 +18,20 @@ import pytest
 from pyspark.sql import SparkSession
 
 import overlaybench as ob
-from overlaybench.compare.catalogue import kind_named
 from overlaybench.compare.commands.status import status
 from overlaybench.compare.studies import parts
-from overlaybench.compare.studies.isolation import Solver
 from overlaybench.compare.studies.rerun import Rerun, rerun
 from overlaybench.compare.studies.results import export, grouped, results, write_answers
 from overlaybench.compare.studies.row import MEASURED, SCHEMA, table_of
 from overlaybench.compare.studies.row_checks import faults_of_row
-from overlaybench.compare.studies.run_log import RunLog
 from overlaybench.compare.studies.spark_session import spark
-from overlaybench.compare.studies.spark_study import run_task
-from overlaybench.compare.studies.store import Plan, Store, StoredInstance
-from overlaybench.compare.studies.study import read_study
+from overlaybench.compare.studies.store import Plan, Store
 from overlaybench.compare.studies.verification import verify
 from overlaybench.instances.catalogue import PROBLEMS
 from overlaybench.instances.errors import BadInput
 from overlaybench.instances.overlay_files import read_overlay
 from overlaybench.instances.topics.kind import TOPICS
+from tests.compare.studies.without_spark import study_done_in
 
 SPEC = """
 name = "data"
@@ -54,32 +50,9 @@ methods = ["gm", { method = "gm", ties = "random" }, "branch-and-cut"]
 """
 
 
-def finished(folder: Path) -> Store:
-    """A study of 12 runs done without Spark, by what its workers do, and merged."""
-    file = folder / "spec.toml"
-    file.write_text(SPEC)
-    study, store = read_study(file), Store(folder / "out")
-    store.open_for(study.spec)
-    index = {}
-    for recipe in study.recipes:
-        instance = recipe.make()
-        store.add_instance(instance, kind_named(recipe.kind))
-        index[recipe.to_json()] = StoredInstance(instance.digest, instance.num_nodes)
-    store.write_index(index)
-    tasks = study.tasks(index)
-    store.write_plan(Plan(study.name, study.notes, study.spec, [task.key for task in tasks]))
-    with Solver() as solver:
-        log = RunLog(store.runs)
-        for task in tasks:
-            log.add(run_task(task, store, solver))
-        log.close()
-    store.merge()
-    return store
-
-
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return finished(tmp_path_factory.mktemp("results"))
+    return study_done_in(tmp_path_factory.mktemp("results"), SPEC)
 
 
 @pytest.fixture

@@ -1,0 +1,36 @@
+"""A study done without Spark, by what its workers do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from overlaybench.compare.catalogue import kind_named
+from overlaybench.compare.studies.isolation import Solver
+from overlaybench.compare.studies.run_log import RunLog
+from overlaybench.compare.studies.spark_study import run_task
+from overlaybench.compare.studies.store import Plan, Store, StoredInstance
+from overlaybench.compare.studies.study import read_study
+
+
+def study_done_in(folder: Path, spec: str) -> Store:
+    """The folder's results, merged; what is stored there already is not repeated."""
+    file = folder / "spec.toml"
+    file.write_text(spec)
+    study, store = read_study(file), Store(folder / "out")
+    store.open_for(study.spec)
+    index = {}
+    for recipe in study.recipes:
+        instance = recipe.make()
+        store.add_instance(instance, kind_named(recipe.kind))
+        index[recipe.to_json()] = StoredInstance(instance.digest, instance.num_nodes)
+    store.write_index(index)
+    tasks, done = store.keyed(study.tasks(index)), store.done()
+    store.write_plan(Plan(study.name, study.notes, study.spec, list(tasks)), tasks)
+    with Solver() as solver:
+        log = RunLog(store.runs)
+        for key, task in tasks.items():
+            if key not in done:
+                log.add(run_task(task, store, solver))
+        log.close()
+    store.merge()
+    return store
