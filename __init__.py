@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .instances.steiner.instance import SteinerInstance
     from .instances.topics.files import read_topics, write_topics
     from .instances.topics.instance import TopicInstance
+    from .instances.topics.link_costs import LinkCosts
     from .instances.workload import Workload
 else:
     _DEFINED_IN = {
@@ -48,6 +49,7 @@ else:
         "DrawOptions": "compare.figures.draw_options",
         "KINDS": "instances.catalogue",
         "Kind": "instances.kind",
+        "LinkCosts": "instances.topics.link_costs",
         "METHODS": "compare.catalogue",
         "Method": "instances.method",
         "Option": "instances.option",
@@ -104,6 +106,7 @@ __all__ = [
     "ContentInstance",
     "DrawOptions",
     "Kind",
+    "LinkCosts",
     "Method",
     "Option",
     "Overlay",

@@ -1,0 +1,81 @@
+"""The kernel that judges fault tolerance: the cut nodes of every topic.
+
+It is compiled when this module is imported, so import it where it is used.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from ...arrays import Ids, Offsets
+from ..instance import TopicInstance
+
+_CONNECTED, _DISCONNECTED = -2, -1
+
+
+def topic_faults(instance: TopicInstance, tails: Offsets, heads: Offsets) -> list[tuple[int, int]]:
+    """The topics that one node's leaving disconnects, each with such a node, or with -1 if it is not connected.
+
+    Parameters
+    ----------
+    tails, heads : int64 arrays
+        The links as indices into ``node_topics``, as in :meth:`.Overlay.topic_links`.
+
+    Notes
+    -----
+    A depth-first search of each topic with lowest preorder numbers (Hopcroft, Tarjan 1973): O(Σ|T_v| + links).
+    """
+    size = instance.num_subscriptions
+    ends = np.concatenate([tails, heads])
+    order = np.argsort(ends, kind="stable")
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=size))]).astype(np.int64)
+    neighbours = np.concatenate([heads, tails])[order]
+    by_topic = np.argsort(instance.node_topics, kind="stable")
+    found = _faults(instance.topic_offsets, by_topic, offsets, neighbours)
+    nodes = np.repeat(np.arange(instance.num_nodes), np.diff(instance.node_offsets))
+    return [
+        (int(t), -1 if found[t] == _DISCONNECTED else int(nodes[found[t]])) for t in np.flatnonzero(found != _CONNECTED)
+    ]
+
+
+@njit(cache=True)
+def _faults(topic_offsets: Offsets, by_topic: Offsets, offsets: Offsets, neighbours: Offsets) -> npt.NDArray[np.int64]:
+    """Of each topic a cut node, as an index into ``node_topics``, or _CONNECTED or _DISCONNECTED."""
+    size, num_topics = len(offsets) - 1, len(topic_offsets) - 1
+    found = np.full(num_topics, _CONNECTED, np.int64)
+    number, low = np.zeros(size, np.int64), np.zeros(size, np.int64)  # preorder numbers from 1 on
+    parent, following = np.full(size, -1, np.int64), offsets[:-1].copy()
+    stack = np.empty(size, np.int64)
+    for t in range(num_topics):
+        root = by_topic[topic_offsets[t]]
+        stack[0], number[root], low[root] = root, 1, 1
+        depth, visited, children = 1, 1, 0
+        while depth > 0:
+            v = stack[depth - 1]
+            if following[v] < offsets[v + 1]:
+                w = neighbours[following[v]]
+                following[v] += 1
+                if number[w] == 0:
+                    visited += 1
+                    number[w], low[w], parent[w] = visited, visited, v
+                    stack[depth] = w
+                    depth += 1
+                elif w != parent[v]:
+                    low[v] = min(low[v], number[w])
+                continue
+            depth -= 1
+            if v == root:
+                break
+            p = parent[v]
+            low[p] = min(low[p], low[v])
+            if p == root:
+                children += 1
+                if children > 1:
+                    found[t] = root
+            elif low[v] >= number[p]:
+                found[t] = p
+        if visited < topic_offsets[t + 1] - topic_offsets[t]:
+            found[t] = _DISCONNECTED
+    return found
