@@ -126,8 +126,10 @@ class LinkCosts:
 
     def induced(self, nodes: npt.NDArray[np.integer]) -> LinkCosts:
         """The costs on distinct nodes, in the order given."""
-        return LinkCosts(points=self.points[nodes]) if len(self.points) else LinkCosts(
-            sites=self.sites[nodes], table=self.table
+        return (
+            LinkCosts(points=self.points[nodes])
+            if len(self.points)
+            else LinkCosts(sites=self.sites[nodes], table=self.table)
         )
 
     @property

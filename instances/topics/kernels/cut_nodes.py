@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from ...arrays import Ids, Offsets
+from ...arrays import Offsets
 from ..instance import TopicInstance
 
 _CONNECTED, _DISCONNECTED = -2, -1
