@@ -20,7 +20,7 @@ from .local_search.fault_tolerant_search import FaultTolerantSearch
 from .local_search.overlay_search import candidate_lists
 from .polish import POLISH, starts
 
-_STEPS = 100_000
+_STEPS, _ANY = 100_000, 10**15
 _AT_ONCE = 50
 START = Option(
     "start",
@@ -37,7 +37,7 @@ def fault_tolerant_polish(
     *,
     seed: int = 0,
     time_limit: float | None = None,
-    steps: int = _STEPS,
+    steps: int | None = None,
     clock: Clock | None = None,
 ) -> Overlay:
     """A fault-tolerant overlay with no more edges than the given one.
@@ -54,9 +54,9 @@ def fault_tolerant_polish(
     seed : int
         Without a time limit one seed gives one answer.
     time_limit : float, optional
-        Seconds, all of which are used; it is checked every 50 steps.
-    steps : int
-        The length of the search if there is no time limit.
+        Seconds; it is checked every 50 steps.
+    steps : int, optional
+        The most steps; by default 100,000 if there is no time limit, else as many as the time allows.
     clock : Clock, optional
         The time and the interruption of the run that this search is a part of, instead of `time_limit`.
 
@@ -77,6 +77,8 @@ def fault_tolerant_polish(
     5
     """
     clock = clock or Clock(time_limit)
+    if steps is None:
+        steps = _STEPS if math.isinf(clock.left) else _ANY
     if violations := FaultTolerantTCO().violations(instance, overlay):
         raise BadInput(f"{violations[0]}: give an overlay that is valid for k-tco")
     search = FaultTolerantSearch(instance, overlay, candidate_lists(instance), seed)
@@ -84,9 +86,8 @@ def fault_tolerant_polish(
         while search.drop_redundant(_AT_ONCE) and not clock.passed:
             pass
         taken = 0
-        limited = clock.left < math.inf
-        while overlay.num_edges and not clock.passed and (limited or taken < steps):
-            search.run(_AT_ONCE if limited else min(_AT_ONCE, steps - taken))
+        while overlay.num_edges and not clock.passed and taken < steps:
+            search.run(min(_AT_ONCE, steps - taken))
             taken += _AT_ONCE
     return search.overlay
 
@@ -108,7 +109,8 @@ def _solve(
             instance, problem, seed=seed, time_limit=None, **method.complete({}, problem.name)
         ).answer
         assert overlay is not None
-    polished = fault_tolerant_polish(instance, overlay, seed=seed, steps=steps, clock=clock)
+    most = steps if time_limit is None else None
+    polished = fault_tolerant_polish(instance, overlay, seed=seed, steps=most, clock=clock)
     return Proposal(polished, counters={"start": overlay.num_edges})
 
 

@@ -43,9 +43,9 @@ class FaultTolerantSearch:
         return Overlay.from_edges(n, np.stack(np.divmod(edges_of(self._links), n), axis=1))
 
     def drop_redundant(self, most: int) -> bool:
-        """Check up to `most` further edges of the given overlay and drop the redundant ones; returns whether any is left.
+        """Check up to `most` further edges of the given overlay, and drop the redundant ones.
 
-        Time O(links of its topics) an edge.
+        Returns whether any is left to check. Time O(links of its topics) an edge.
         """
         last = min(self._checked + most, len(self._links.members))
         _drop_slots(self._checked, last, self._subscriptions, self._links, self._work)
