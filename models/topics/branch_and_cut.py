@@ -94,9 +94,8 @@ def branch_and_cut(
         raise BadInput(f"there are no proof files for {problem.name}: leave out the proof")
     with interruptible(time_limit) as clock, ProofFile(proof) as file:
         settings = SearchSettings(seed=seed, **search, proof=file)
-        starts = heuristic_overlays(instance, problem, seed=seed, clock=clock.share(0.5)) or [
-            any_overlay(instance, problem)
-        ]
+        starts = heuristic_overlays(instance, problem, seed=seed, clock=clock.share(0.5))
+        starts = starts or [any_overlay(instance, problem)]
         if problem.name == "k-tco":
             starts = [_polished(instance, starts[0], clock, settings)]
         if problem.value(instance, starts[0]) >= MOST_PROVEN and problem.name == "weighted-tco":

@@ -1,8 +1,8 @@
 """The bound of the partition LP without an LP solver: split each edge's cost among its topics, add up spanning trees.
 
-If λ(t, e) ≥ 0 and Σ_t λ(t, e) ≤ cost(e) for each edge e, an overlay costs at least Σ_t (minimum spanning tree of V_t under
-λ(t, ·)): every G_t contains a spanning tree, and an edge's shares add up to at most its cost. By duality the best split
-attains the bound of all partition inequalities; projected subgradients approximate it.
+If λ(t, e) ≥ 0 and Σ_t λ(t, e) ≤ cost(e) for each edge e, an overlay costs at least Σ_t (minimum spanning tree of V_t
+under λ(t, ·)): every G_t contains a spanning tree, and an edge's shares add up to at most its cost. By duality the best
+split attains the bound of all partition inequalities; projected subgradients approximate it.
 """
 
 from __future__ import annotations

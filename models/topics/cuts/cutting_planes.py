@@ -137,7 +137,8 @@ class CuttingPlanes(Relaxation[TopicRows]):
 def starting_pairs(instance: TopicInstance, start: Overlay, *, sparse: bool, weighted: bool = False) -> Edges:
     """The edges of an overlay and of Greedy Merge, and the pairs with most topics in common, three for each edge.
 
-    With `weighted`, those with most topics in common ÷ cost. If there are more than `ALL_PAIRS` links, the overlay's edges only.
+    With `weighted`, those with most topics in common ÷ cost. If there are more than `ALL_PAIRS` links, the overlay's
+    edges only.
     """
     if count_links(instance) > ALL_PAIRS:
         return _useful(instance, _keys(start))

@@ -46,7 +46,10 @@ def any_overlay(instance: TopicInstance, problem: Problem[TopicInstance, Overlay
 
 
 def stars(instance: TopicInstance) -> Overlay:
-    """The star of each topic at its first subscriber, valid for every problem but ``k-tco``. Time O(Σ|T_v| log Σ|T_v|)."""
+    """The star of each topic at its first subscriber, valid for all problems but ``k-tco``.
+
+    Time O(Σ|T_v| log Σ|T_v|).
+    """
     sizes = np.diff(instance.topic_offsets)
     centres = np.repeat(instance.topic_nodes[instance.topic_offsets[:-1]], sizes)
     others = centres != instance.topic_nodes
