@@ -66,7 +66,7 @@ def _build(instance: TopicInstance, *, ties: str, seed: int) -> OverlayBuild:
     start = greedy_merge(instance, ties=ties, seed=seed)
     forest, subscriptions = block_forest(instance, start), subscriptions_of(instance)
     order = tie_order(ties, seed)
-    blocks = int(forest.count.sum())
+    blocks = int(forest.blocks.sum())
     near = nearest_pairs(instance, _NEAREST)
     added = [_unite_greedily(near, forest, subscriptions, order), _join_leaves(forest, subscriptions)]
     ends = np.stack(np.divmod(np.concatenate(added), instance.num_nodes), axis=1)
@@ -78,11 +78,11 @@ def _build(instance: TopicInstance, *, ties: str, seed: int) -> OverlayBuild:
 def _unite_greedily(keys: Edges, forest: BlockForest, subscriptions: Subscriptions, order: TieOrder) -> Edges:
     """Add candidates of maximum contribution until none contributes; contributions only fall."""
     n = len(subscriptions.node_offsets) - 1
-    heap = [(np.int64(0), np.int64(0)) for _ in range(0)]
+    heap = [(0, 0) for _ in range(0)]
     for key in keys:
         gain = _blocks_saved(key // n, key % n, forest, subscriptions)
         if gain > 0:
-            heap.append((np.int64(-gain), np.int64(rank_of(key, order))))
+            heap.append((-gain, rank_of(key, order)))
     heapq.heapify(heap)
     edges, num_edges = np.empty(len(heap), np.int64), 0
     while len(heap) > 0:
@@ -95,7 +95,7 @@ def _unite_greedily(keys: Edges, forest: BlockForest, subscriptions: Subscriptio
             num_edges += 1
             gain = 0
         if gain > 0:
-            heapq.heapreplace(heap, (np.int64(-gain), rank))
+            heapq.heapreplace(heap, (-gain, rank))
         else:
             heapq.heappop(heap)
     return edges[:num_edges].copy()
@@ -109,7 +109,7 @@ def _blocks_saved(u: int, v: int, forest: BlockForest, subscriptions: Subscripti
     saved = 0
     while i < end_i and j < end_j:
         one, other = topics[i], topics[j]
-        if one == other and forest.count[one] > 1:
+        if one == other and forest.blocks[one] > 1:
             saved += blocks_between(positions[i], positions[j], forest) - 1
         i += one <= other
         j += other <= one
@@ -132,11 +132,11 @@ def _unite_all(u: int, v: int, forest: BlockForest, subscriptions: Subscriptions
 @kernel
 def _join_leaves(forest: BlockForest, subscriptions: Subscriptions) -> Edges:
     n, nodes = len(subscriptions.node_offsets) - 1, subscriptions.topic_nodes
-    edges, num_edges = np.empty(forest.count.sum(), np.int64), 0
+    edges, num_edges = np.empty(forest.blocks.sum(), np.int64), 0
     is_inner, leaves = np.zeros(len(nodes), np.bool_), np.empty(len(nodes), np.int64)
-    for topic in range(len(forest.count)):
+    for topic in range(len(forest.blocks)):
         first, last = subscriptions.topic_offsets[topic], subscriptions.topic_offsets[topic + 1]
-        while forest.count[topic] > 1:
+        while forest.blocks[topic] > 1:
             is_inner[first:last] = False
             for p in range(first + 1, last):
                 top = forest.top[block_of(p, forest)]

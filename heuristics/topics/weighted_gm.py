@@ -80,11 +80,11 @@ def _add_by_ratio(
     """Add at most `most` edges; returns them and the number of rows counted."""
     n, components = len(eligible.degrees), contributions.components
     edges, num_edges, counted = np.empty(most, np.int64), 0, n
-    heap = [(0.0, np.int64(0), np.int64(0)) for _ in range(0)]
+    heap = [(0.0, 0, 0) for _ in range(0)]
     for u in range(n):
         ratio, rank = _best_of_row(u, eligible, contributions, costs, order)
         if ratio > 0:
-            heap.append((-ratio, rank, np.int64(u)))
+            heap.append((-ratio, rank, u))
     heapq.heapify(heap)
     refresh = most // _REFRESHES + 1
     while len(heap) > 0:
@@ -112,7 +112,7 @@ def _best_of_row(
     u: int, eligible: Eligible, contributions: Contributions, costs: EdgeCosts, order: TieOrder
 ) -> tuple[float, int]:
     """The largest contribution ÷ cost of a pair of u and a later node, 0 if none contributes, and its lowest rank."""
-    n, best, best_rank = len(eligible.degrees), 0.0, np.int64(0)
+    n, best, best_rank = len(eligible.degrees), 0.0, 0
     row, zero = contributing(u, eligible, contributions)
     for v in row:
         # Quotients of integers below 2^26 are equal as floats exactly if they are equal.

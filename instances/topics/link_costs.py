@@ -118,7 +118,8 @@ class LinkCosts:
         """The costs of the edges between the nodes in two arrays of equal shape."""
         one, other = np.asarray(u, np.int64), np.asarray(v, np.int64)
         if len(self.sites):
-            return self.table[self.sites[one], self.sites[other]].astype(np.int64)
+            looked_up: npt.NDArray[np.int64] = self.table[self.sites[one], self.sites[other]].astype(np.int64)
+            return looked_up
         steps = self.points[one].astype(np.float64) - self.points[other]
         # The squares are integers below 2^53 and square roots are rounded correctly: the same on every machine.
         length = np.floor(np.sqrt((steps**2).sum(axis=-1)) + 0.5)
@@ -159,7 +160,8 @@ def _whole(costs: npt.ArrayLike) -> Ids:
     array = np.asarray(costs)
     if array.dtype.kind not in "iuf" or not np.isfinite(array).all() or (array != np.rint(array)).any():
         raise BadInput("link costs must be integers: scale and round them")
-    return np.clip(array, -1, MOST_COST + 1).astype(np.int32)
+    whole: Ids = np.clip(array, -1, MOST_COST + 1).astype(np.int32)
+    return whole
 
 
 def as_labels(costs: LinkCosts, node_label: Callable[[int], str]) -> dict[str, object]:

@@ -27,7 +27,7 @@ from ..engine.exact_method import SolverOutcome
 from ..engine.ilp_solvers import THREADS
 from ..engine.proof import ProofFile
 from ..engine.search_log import PROGRESS
-from .bounds.certificate import Certificate
+from .bounds.certificate import MOST_PROVEN, Certificate
 from .bounds.certificate_text import CERTIFICATE, packed
 from .bounds.dual_fitting import fitted_certificate, fitted_within, mean_degree_bound
 from .compact.requirements import Requirements, requirements_of
@@ -47,8 +47,6 @@ PROBLEMS_ANSWERED = ("min-tco", "minmax-tco", "low-tco", "weighted-tco", "k-tco"
 _PRESOLVED = ("min-tco", "minmax-tco", "low-tco", "weighted-tco")
 _WITH_PROOF = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true")
 _FITTING_WORK = 20_000_000
-MOST_PROVEN = 2**28
-"""Bounds are integers of 1/2^32, whose sums must stay below 2^62."""
 
 
 def branch_and_cut(

@@ -25,7 +25,7 @@ class BlockForest(NamedTuple):
     united: Ids  # of each block the one that it became a part of, or itself
     top: Ids  # of each block
     depth: Ids  # of each subscription the number of blocks up to the root when the forest was built
-    count: Ids  # of each topic the number of blocks
+    blocks: Ids  # of each topic the number of blocks
 
 
 def block_forest(instance: TopicInstance, overlay: Overlay) -> BlockForest:
@@ -38,7 +38,7 @@ def block_forest(instance: TopicInstance, overlay: Overlay) -> BlockForest:
         united=np.arange(size, dtype=np.int32),
         top=np.full(size, -1, np.int32),
         depth=np.zeros(size, np.int32),
-        count=np.zeros(instance.num_topics, np.int32),
+        blocks=np.zeros(instance.num_topics, np.int32),
     )
     _find_blocks(subscriptions, links, forest)
     return forest
@@ -51,7 +51,7 @@ def _find_blocks(subscriptions: Subscriptions, links: Links, forest: BlockForest
     number, low = np.zeros(size, np.int32), np.zeros(size, np.int32)  # from 1 on
     waiting, via = links.head.copy(), np.full(size, -1, np.int32)
     path, found, order = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
-    for topic in range(len(forest.count)):
+    for topic in range(len(forest.blocks)):
         root = subscriptions.topic_offsets[topic]
         path[0], order[0] = root, root
         number[root] = low[root] = 1
@@ -79,7 +79,7 @@ def _find_blocks(subscriptions: Subscriptions, links: Links, forest: BlockForest
             parent = path[length - 1]
             low[parent] = min(low[parent], low[a])
             if low[a] >= number[parent]:
-                forest.count[topic] += 1
+                forest.blocks[topic] += 1
                 forest.top[a] = parent
                 member = np.int32(-1)
                 while member != a:
@@ -147,4 +147,4 @@ def unite_blocks(p: int, q: int, topic: int, forest: BlockForest) -> None:
             low, high = high, low
         forest.united[low] = high
     if count:
-        forest.count[topic] -= count - 1
+        forest.blocks[topic] -= count - 1

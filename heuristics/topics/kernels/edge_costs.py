@@ -42,10 +42,10 @@ def _arrays(instance: TopicInstance) -> tuple[Ids, Ids, Ids]:
 def cost_of(u: int, v: int, costs: EdgeCosts) -> int:
     """The cost of the edge (u, v)."""
     if len(costs.sites):
-        return np.int64(costs.table[costs.sites[u], costs.sites[v]])
+        return int(costs.table[costs.sites[u], costs.sites[v]])
     across = np.float64(costs.points[u, 0]) - np.float64(costs.points[v, 0])
     along = np.float64(costs.points[u, 1]) - np.float64(costs.points[v, 1])
-    return max(np.int64(1), np.int64(np.sqrt(across * across + along * along) + 0.5))
+    return max(1, int(np.sqrt(across * across + along * along) + 0.5))
 
 
 @kernel

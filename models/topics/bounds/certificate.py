@@ -26,6 +26,8 @@ from ..rows.topic_rows import DIAMETER, LEAVING, PARTITION, TWICE, TopicRows, Un
 _CROSSING = ({0, 1}, {0, 2}, {1, 3})  # labels of the ends of an edge that counts in a diameter row
 _KINDS = {PARTITION: "parts", DIAMETER: "pair", LEAVING: "leaving", TWICE: "twice"}
 Reals = npt.NDArray[np.float64]
+MOST_PROVEN = 2**28
+"""Above this total cost of an overlay, sums in units of 1/2^32 might exceed 2^62."""
 
 
 def proven_bound(

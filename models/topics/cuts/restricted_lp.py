@@ -80,7 +80,7 @@ class RestrictedLP(HighsLP):
             value = np.concatenate([np.full(2 * count, -1.0), value])
         order = np.argsort(edge_of, kind="stable")
         starts = np.concatenate([[0], np.cumsum(np.bincount(edge_of, minlength=count))])[:-1]
-        costs = self._edge_cost * costs_of(self.edges.u[first:], self.edges.v[first:], self._costs)
+        costs = self._edge_cost * costs_of(self.edges.u[first:], self.edges.v[first:], self._costs).astype(np.float64)
         self.append_columns(costs, 0.0, 1.0, starts, row_of[order], value[order])
         self._columns += count
 
