@@ -1,4 +1,4 @@
-"""Claims on the problems next door to the papers' (N): link costs and fault tolerance, as their abstracts state them."""
+"""Claims on the problems next door to the papers' (N): link costs and fault tolerance, as their abstracts have it."""
 
 from __future__ import annotations
 
@@ -59,9 +59,8 @@ def beats_equal_edges(bench: Bench) -> Iterable[Finding]:
         interval = mean_of("cost of GM's overlay ÷ weighted GM's", ratios)
         text = f"GM's overlay costs {min(ratios):.2f} to {max(ratios):.2f} times as much as weighted GM's."
         scope = Scope({"|V|": (nodes,), "|T|": (100,), "|T_v|": (10,), "law": (law,)}, samples=count, ties=_TIES)
-        yield Finding(
-            f"weighted GM, {law}", at_least(interval, 1.0), text, 2 * count, scope=scope, intervals=(interval,)
-        )
+        verdict = at_least(interval, 1.0)
+        yield Finding(f"weighted GM, {law}", verdict, text, 2 * count, scope=scope, intervals=(interval,))
 
 
 def _cost(instance: TopicInstance, overlay: Overlay | None) -> float:

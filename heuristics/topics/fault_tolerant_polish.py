@@ -18,7 +18,7 @@ from .gm2 import gm2
 from .heuristic import trial_instance
 from .local_search.fault_tolerant_search import FaultTolerantSearch
 from .local_search.overlay_search import candidate_lists
-from .polish import POLISH, starts
+from .polish import starts
 
 _STEPS, _ANY = 100_000, 10**15
 _AT_ONCE = 50
@@ -134,6 +134,6 @@ FAULT_TOLERANT_POLISH: Method[TopicInstance, Overlay] = Method(
     warm_up=_warm_up,
     inputs=("overlay",),
     random=True,
-    colour=POLISH.colour,
-    marker=POLISH.marker,
+    colour="#117733",
+    marker="s",
 )

@@ -100,6 +100,10 @@ def polish(
     >>> instance = TopicInstance.from_subscriptions({"n0": ["a", "b"], "n1": ["a", "b"], "n2": ["b"]})
     >>> polish(instance, Overlay.from_edges(3, [(0, 1), (0, 2), (1, 2)])).num_edges
     2
+    >>> import overlaybench as ob
+    >>> priced = instance.with_costs(ob.LinkCosts.given([[0, 9, 9], [9, 0, 1], [9, 1, 0]]))
+    >>> polish(priced, Overlay.from_edges(3, [(0, 1), (0, 2)]), first="cost").edges.tolist()
+    [[0, 1], [1, 2]]
     """
     progress = _Progress(clock or Clock(time_limit), steps)
     if first != "cost":

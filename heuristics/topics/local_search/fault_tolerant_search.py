@@ -83,7 +83,7 @@ def _take_steps(
             continue
         added = add_edge(min(u, v), max(u, v), subscriptions, links)
         size = 0
-        for end in (u, v):
+        for end in links.ends[added]:
             for i in range(subscriptions.node_offsets[end], subscriptions.node_offsets[end + 1]):
                 half = links.head[subscriptions.positions[i]]
                 while half >= 0:

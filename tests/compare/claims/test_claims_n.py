@@ -47,11 +47,11 @@ BROKEN: Mapping[str, tuple[str, str, Build]] = {
 
 @pytest.fixture
 def few_instances(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two instances of at most 40 nodes."""
+    """Four instances of at most 40 nodes."""
     usual = next_door._instances
 
     def few(law: str, nodes: int, count: int, **more: object) -> list[TopicInstance]:
-        return usual(law, min(nodes, 40), 2, **{"topics": 20, "subscriptions": 4, **more})
+        return usual(law, min(nodes, 40), 4, **{"topics": 20, "subscriptions": 4, **more})
 
     monkeypatch.setattr(next_door, "_instances", few)
 
