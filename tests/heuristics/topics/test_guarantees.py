@@ -48,7 +48,8 @@ def middling(seed: int, nodes: int = 40, topics: int = 15, most: int = 8) -> Top
 
 
 def test_every_heuristic_of_the_papers_has_its_name() -> None:
-    assert set(BY_NAME) == {"gm", "ring-per-topic", "minmax-oda", "gm-m", "low-oda", *DIVIDED, *DIAMETER_TWO, *NEXT_DOOR}
+    papers = {"gm", "ring-per-topic", "minmax-oda", "gm-m", "low-oda", *DIVIDED, *DIAMETER_TWO}
+    assert set(BY_NAME) == papers | NEXT_DOOR
 
 
 @property_test(100, instance=topic_instances(max_nodes=9), data=st.data())
