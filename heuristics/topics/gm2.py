@@ -12,10 +12,10 @@ from ...instances.topics.instance import TopicInstance
 from ..compiled import kernel
 from .gm_m import gm_m
 from .heuristic import solve_by, warm_up_by
-from .kernels.block_forest import BlockForest, block_forest, block_of, blocks_between, unite_blocks
 from .kernels.contributions import Edges
 from .kernels.partial_overlay import OverlayBuild
 from .kernels.ties import TIES, TieOrder, candidate_of, rank_of, tie_order
+from .local_search.block_forest import BlockForest, block_forest, block_of, blocks_between, unite_blocks
 from .local_search.linked_overlay import Subscriptions, subscriptions_of
 from .local_search.nearest import nearest_pairs
 
@@ -60,7 +60,7 @@ def gm2(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> Over
     --------
     >>> instance = TopicInstance.from_subscriptions({f"n{v}": ["a"] for v in range(5)})
     >>> gm2(instance).edges.tolist()
-    [[0, 1], [0, 2], [1, 3], [2, 4], [3, 4]]
+    [[0, 1], [0, 2], [1, 4], [2, 3], [3, 4]]
     """
     return _build(instance, ties=ties, seed=seed).overlay
 

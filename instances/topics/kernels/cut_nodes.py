@@ -10,12 +10,12 @@ import numpy.typing as npt
 from numba import njit
 
 from ...arrays import Offsets
-from ..instance import TopicInstance
+from ...overlay import Subscriptions
 
 _CONNECTED, _DISCONNECTED = -2, -1
 
 
-def topic_faults(instance: TopicInstance, tails: Offsets, heads: Offsets) -> list[tuple[int, int]]:
+def topic_faults(instance: Subscriptions, tails: Offsets, heads: Offsets) -> list[tuple[int, int]]:
     """The topics that one node's leaving disconnects, each with such a node, or with -1 if it is not connected.
 
     Parameters
@@ -27,13 +27,15 @@ def topic_faults(instance: TopicInstance, tails: Offsets, heads: Offsets) -> lis
     -----
     A depth-first search of each topic with lowest preorder numbers (Hopcroft, Tarjan 1973): O(Σ|T_v| + links).
     """
-    size = instance.num_subscriptions
+    size = len(instance.node_topics)
     ends = np.concatenate([tails, heads])
     order = np.argsort(ends, kind="stable")
     offsets = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=size))]).astype(np.int64)
     neighbours = np.concatenate([heads, tails])[order]
     by_topic = np.argsort(instance.node_topics, kind="stable")
-    found = _faults(instance.topic_offsets, by_topic, offsets, neighbours)
+    sizes = np.bincount(instance.node_topics, minlength=instance.num_topics)
+    topic_offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    found = _faults(topic_offsets, by_topic, offsets, neighbours)
     nodes = np.repeat(np.arange(instance.num_nodes), np.diff(instance.node_offsets))
     return [
         (int(t), -1 if found[t] == _DISCONNECTED else int(nodes[found[t]])) for t in np.flatnonzero(found != _CONNECTED)

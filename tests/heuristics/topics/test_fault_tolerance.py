@@ -12,7 +12,7 @@ from overlaybench.heuristics.topics.fault_tolerant_polish import fault_tolerant_
 from overlaybench.heuristics.topics.gm2 import gm2
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.harary_per_topic import ORDERS, harary_per_topic
-from overlaybench.heuristics.topics.kernels.block_forest import block_forest, blocks_between, unite_blocks
+from overlaybench.heuristics.topics.local_search.block_forest import block_forest, blocks_between, unite_blocks
 from overlaybench.instances.errors import BadInput
 from overlaybench.instances.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance

@@ -15,7 +15,7 @@ from ....instances.arrays import Ids
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ...compiled import kernel
-from ..local_search.linked_overlay import Links, Subscriptions, links_of, subscriptions_of
+from .linked_overlay import Links, Subscriptions, links_of, subscriptions_of
 
 
 class BlockForest(NamedTuple):
