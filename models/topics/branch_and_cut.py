@@ -15,7 +15,6 @@ from ...heuristics.topics.fault_tolerant_polish import fault_tolerant_polish
 from ...heuristics.topics.heuristic import trial_instance
 from ...heuristics.topics.kernels.edge_costs import edge_costs
 from ...instances.clock import Clock, OutOfTime, interruptible
-from ...instances.errors import BadInput
 from ...instances.method import Method, Proposal
 from ...instances.option import Option
 from ...instances.overlay import Overlay
@@ -45,7 +44,6 @@ from .rows.presolve import PRESOLVE, drop_implied_topics
 
 PROBLEMS_ANSWERED = ("min-tco", "minmax-tco", "low-tco", "weighted-tco", "k-tco", "2d-star", "2d-true")
 _PRESOLVED = ("min-tco", "minmax-tco", "low-tco", "weighted-tco")
-_WITH_PROOF = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true")
 _FITTING_WORK = 20_000_000
 
 
@@ -73,7 +71,7 @@ def branch_and_cut(
     presolve, certificate : bool
         See the options.
     proof : path, optional
-        Write a proof of the bound to this file (docs/proofs.md); not for ``weighted-tco`` and ``k-tco``.
+        Write a proof of the bound to this file (docs/proofs.md).
     search
         The other fields of :class:`.SearchSettings`.
 
@@ -88,8 +86,6 @@ def branch_and_cut(
     Exponential in the worst case; docs/exact.md has the formulation, proofs and measurements. Min-TCO is P1 §4.
     Ctrl-C and running out of memory end the search as the time limit does.
     """
-    if proof is not None and problem.name not in _WITH_PROOF:
-        raise BadInput(f"there are no proof files for {problem.name}: leave out the proof")
     with interruptible(time_limit) as clock, ProofFile(proof) as file:
         settings = SearchSettings(seed=seed, **search, proof=file)
         starts = heuristic_overlays(instance, problem, seed=seed, clock=clock.share(0.5))

@@ -14,7 +14,6 @@ import numpy as np
 from ...heuristics.topics.heuristic import DIAMETER_TWO, trial_instance
 from ...heuristics.topics.kernels.edge_costs import edge_costs
 from ...instances.clock import Clock, interruptible
-from ...instances.errors import BadInput
 from ...instances.method import Method, Proposal
 from ...instances.option import Option
 from ...instances.overlay import Overlay
@@ -257,8 +256,6 @@ def _solve(
     **options: Any,
 ) -> Proposal[Overlay]:
     weighted = problem.name == "weighted-tco"
-    if weighted and proof is not None:
-        raise BadInput(f"there are no proof files for {problem.name}: leave out the proof")
     with interruptible(time_limit) as clock, ProofFile(proof) as file:
         begin_proof(file, instance, problem.name)
         settings, certificates = BoundSettings(**options, certified=file.is_written), []
