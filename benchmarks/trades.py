@@ -80,11 +80,12 @@ def weighted(nodes: int, steps: int, docs: Path | None) -> None:
                 points.append((overlay.num_edges, cost(instance, overlay)))
                 print(f"| {law} | polish, each edge dearer by {added} | {points[-1][0]} | {points[-1][1]} |")
             points.sort()
-            curve(axis, *zip(*points, strict=True), None, styles["polish by cost"])
+            edges, costs = zip(*points, strict=True)
+            curve(axis, edges, costs, [0] * len(points), styles["polish by cost"])
             for name, problem in HEURISTICS:
                 overlay = answer(name, problem, instance, steps)
                 print(f"| {law} | {name} | {overlay.num_edges} | {cost(instance, overlay)} |")
-                curve(axis, [overlay.num_edges], [cost(instance, overlay)], None, styles[name])
+                curve(axis, [overlay.num_edges], [cost(instance, overlay)], [0], styles[name])
             axis.set_title(law)
             axis.set_xlabel("edges")
             axis.set_ylabel("cost")
@@ -105,7 +106,9 @@ def faults(nodes: int, steps: int, draws: int, docs: Path | None) -> None:
             survive = [survivors(instance, overlay, share, draws) for share in SHARES]
             print(f"| {name} | {problem} | {overlay.num_edges} |", *(f"{100 * mean:.1f}% |" for mean in survive))
             style = styles[f"{name}, {problem}"]
-            curve(axes[0], [100 * share for share in SHARES], [100 * mean for mean in survive], None, style)
+            curve(
+                axes[0], [100 * share for share in SHARES], [100 * mean for mean in survive], [0] * len(SHARES), style
+            )
         axes[0].set_xlabel("nodes that leave (%)")
         axes[0].set_ylabel("topics still connected (%)")
         if docs is not None:

@@ -6,6 +6,7 @@ and a property of them is an array over the masks.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from itertools import combinations
 from math import isqrt
@@ -92,7 +93,11 @@ def members_of_topics(instance: TopicInstance) -> list[tuple[int, ...]]:
 def optimum(instance: TopicInstance, problem: str) -> int:
     """The least value of any overlay."""
     graphs = all_graphs(instance.num_nodes)
-    rules = {"2d-star": graphs.has_star_on, "2d-true": graphs.brings_within_two, "k-tco": graphs.survives}
+    rules: dict[str, Callable[[tuple[int, ...]], Flags]] = {
+        "2d-star": graphs.has_star_on,
+        "2d-true": graphs.brings_within_two,
+        "k-tco": graphs.survives,
+    }
     holds = rules.get(problem, graphs.connects)
     valid = np.full(len(graphs.masks), True)
     for members in members_of_topics(instance):

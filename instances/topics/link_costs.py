@@ -118,12 +118,13 @@ class LinkCosts:
         """The costs of the edges between the nodes in two arrays of equal shape."""
         one, other = np.asarray(u, np.int64), np.asarray(v, np.int64)
         if len(self.sites):
-            looked_up: npt.NDArray[np.int64] = self.table[self.sites[one], self.sites[other]].astype(np.int64)
-            return looked_up
+            in_table: npt.NDArray[np.int64] = self.table[self.sites[one], self.sites[other]].astype(np.int64)
+            return in_table
         steps = self.points[one].astype(np.float64) - self.points[other]
         # The squares are integers below 2^53 and square roots are rounded correctly: the same on every machine.
         length = np.floor(np.sqrt((steps**2).sum(axis=-1)) + 0.5)
-        return np.maximum(length, 1).astype(np.int64)
+        costs: npt.NDArray[np.int64] = np.maximum(length, 1).astype(np.int64)
+        return costs
 
     def induced(self, nodes: npt.NDArray[np.integer]) -> LinkCosts:
         """The costs on distinct nodes, in the order given."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations, product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -82,7 +82,11 @@ def test_rows_of_topics_hold_for_every_overlay(seed: int) -> None:
     kept = [t for t in range(len(members)) if draw.random() < 0.8]
     model, n = model_of(tiny, kept=kept), tiny.instance.num_nodes
     graphs = topic_brute_force.all_graphs(n)
-    rules = {"2d-star": graphs.has_star_on, "2d-true": graphs.brings_within_two, "k-tco": graphs.survives}
+    rules: dict[str, Callable[[tuple[int, ...]], topic_brute_force.Flags]] = {
+        "2d-star": graphs.has_star_on,
+        "2d-true": graphs.brings_within_two,
+        "k-tco": graphs.survives,
+    }
     holds = rules.get(tiny.problem, graphs.connects)
     valid = [mask for mask in graphs.masks if all(holds(nodes)[mask] for nodes in members)]
     overlays = [{u * n + v: int(graphs.has[u, v][mask]) for u, v in graphs.pairs} for mask in valid]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from itertools import combinations
+from typing import Any
 
 import networkx as nx
 import pytest
@@ -103,7 +104,8 @@ def test_blocks_are_those_of_networkx_after_every_edge(seeds: range) -> None:
             first, place = int(instance.topic_offsets[topic]), {v: k for k, v in enumerate(members)}
             u, v = draw.sample(members, 2)
             blocks = list(nx.biconnected_components(graph.subgraph(members)))
-            tree: nx.Graph[object] = nx.Graph((w, f"block {k}") for k, block in enumerate(blocks) for w in block)
+            tree: nx.Graph[Any] = nx.Graph()
+            tree.add_edges_from((w, f"block {k}") for k, block in enumerate(blocks) for w in block)
             apart = nx.shortest_path_length(tree, u, v) // 2
             assert blocks_between(first + place[u], first + place[v], forest) == apart
             assert forest.blocks[topic] == len(blocks)
