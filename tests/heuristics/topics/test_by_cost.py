@@ -73,9 +73,7 @@ def test_every_answer_is_topic_connected_and_one_seed_gives_one(method: Method[T
     for seed in range(3):
         for name in ("plane", "transit-stub"):
             instance = WORKLOADS[name].generate(seed=seed, nodes=60, topics=12, subscriptions=4)
-            options: dict[str, object] = (
-                {"steps": 200} if any(option.name == "steps" for option in method.options) else {}
-            )
+            options: dict[str, Any] = {"steps": 200} if any(option.name == "steps" for option in method.options) else {}
             runs = [method.run(instance, PROBLEM, seed=seed, **options) for _ in range(2)]
             assert runs[0].status == "feasible", runs[0].reason
             assert runs[0].answer == runs[1].answer
