@@ -91,5 +91,5 @@ HARARY_PER_TOPIC = Method(
     pace=1,
     starts=("k-tco",),
     colour="#8C8C8C",
-    marker="P",
+    marker="h",
 )

@@ -124,5 +124,5 @@ MST_PER_TOPIC = Method(
     pace=8,
     starts=("weighted-tco",),
     colour="#8C8C8C",
-    marker="v",
+    marker="o",
 )

@@ -126,13 +126,12 @@ class FaultTolerantTCO(TopicProblem):
         from .kernels.cut_nodes import topic_faults
 
         at_u, at_v = answer.topic_links(instance)
-        faults = topic_faults(instance, at_u, at_v)
-        return [
-            f"topic '{instance.topic_label(t)}' is not connected"
-            if fault < 0
-            else f"topic '{instance.topic_label(t)}' is not connected once '{instance.node_label(fault)}' has left"
-            for t, fault in faults
-        ]
+        reasons = []
+        for t, leavers in topic_faults(instance, at_u, at_v):
+            first = min(map(instance.node_label, leavers), default="")
+            once = f" once '{first}' has left" if leavers else ""
+            reasons.append(f"topic '{instance.topic_label(t)}' is not connected{once}")
+        return reasons
 
 
 class TwoDiameterStar(TopicProblem):

@@ -12,11 +12,11 @@ from numba import njit
 from ...arrays import Offsets
 from ...overlay import Subscriptions
 
-_CONNECTED, _DISCONNECTED = -2, -1
+Flags = npt.NDArray[np.bool_]
 
 
-def topic_faults(instance: Subscriptions, tails: Offsets, heads: Offsets) -> list[tuple[int, int]]:
-    """The topics that one node's leaving disconnects, each with such a node, or with -1 if it is not connected.
+def topic_faults(instance: Subscriptions, tails: Offsets, heads: Offsets) -> list[tuple[int, list[int]]]:
+    """The topics that a node's leaving disconnects, each with all such nodes; without any if it is not connected.
 
     Parameters
     ----------
@@ -35,18 +35,19 @@ def topic_faults(instance: Subscriptions, tails: Offsets, heads: Offsets) -> lis
     by_topic = np.argsort(instance.node_topics, kind="stable")
     sizes = np.bincount(instance.node_topics, minlength=instance.num_topics)
     topic_offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    found = _faults(topic_offsets, by_topic, offsets, neighbours)
+    connected, is_cut = _faults(topic_offsets, by_topic, offsets, neighbours)
     nodes = np.repeat(np.arange(instance.num_nodes), np.diff(instance.node_offsets))
-    return [
-        (int(t), -1 if found[t] == _DISCONNECTED else int(nodes[found[t]])) for t in np.flatnonzero(found != _CONNECTED)
-    ]
+    faults: dict[int, list[int]] = {int(t): [] for t in np.flatnonzero(~connected)}
+    for index in np.flatnonzero(is_cut & connected[instance.node_topics]).tolist():
+        faults.setdefault(int(instance.node_topics[index]), []).append(int(nodes[index]))
+    return sorted(faults.items())
 
 
 @njit(cache=True)
-def _faults(topic_offsets: Offsets, by_topic: Offsets, offsets: Offsets, neighbours: Offsets) -> npt.NDArray[np.int64]:
-    """Of each topic a cut node, as an index into ``node_topics``, or _CONNECTED or _DISCONNECTED."""
+def _faults(topic_offsets: Offsets, by_topic: Offsets, offsets: Offsets, neighbours: Offsets) -> tuple[Flags, Flags]:
+    """Whether each topic is connected, and whether each subscription's node is a cut node of it."""
     size, num_topics = len(offsets) - 1, len(topic_offsets) - 1
-    found = np.full(num_topics, _CONNECTED, np.int64)
+    connected, is_cut = np.ones(num_topics, np.bool_), np.zeros(size, np.bool_)
     number, low = np.zeros(size, np.int64), np.zeros(size, np.int64)  # preorder numbers from 1 on
     parent, following = np.full(size, -1, np.int64), offsets[:-1].copy()
     stack = np.empty(size, np.int64)
@@ -74,10 +75,9 @@ def _faults(topic_offsets: Offsets, by_topic: Offsets, offsets: Offsets, neighbo
             low[p] = min(low[p], low[v])
             if p == root:
                 children += 1
-                if children > 1:
-                    found[t] = root
+                is_cut[root] = children > 1
             elif low[v] >= number[p]:
-                found[t] = p
+                is_cut[p] = True
         if visited < topic_offsets[t + 1] - topic_offsets[t]:
-            found[t] = _DISCONNECTED
-    return found
+            connected[t] = False
+    return connected, is_cut
