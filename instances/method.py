@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Concatenate, Generic
 
 from .errors import BadInput
+from .offers import solving
 from .option import Option, Value, complete
 from .problem import Answer, Instance, Problem
 from .result import Result, Status
@@ -57,6 +58,8 @@ class Method(Generic[Instance, Answer]):
         What is proven of its answers, and its time and memory, for ``overlaybench list NAME``; a line each.
     exact : bool
         Whether it proves optimality, given enough time.
+    bounds : bool
+        Whether it proves lower bounds although it is not exact.
     engine : str
         The method that its proofs share their code with, if any: the two do not count as independent.
     skip : callable, optional
@@ -99,6 +102,7 @@ class Method(Generic[Instance, Answer]):
     guarantee: str = ""
     cost: str = ""
     exact: bool = False
+    bounds: bool = False
     engine: str = ""
     options: tuple[Option, ...] = ()
     skip: Callable[[Instance, Problem[Instance, Answer]], str] | None = None
@@ -190,8 +194,10 @@ class Method(Generic[Instance, Answer]):
             return Result(problem=problem.name, method=self.name, status=Status.SKIPPED, reason=reason)
         self.prepare()
         start = time.perf_counter()
-        proposal = self.solve(instance, problem, seed=seed, time_limit=time_limit, **chosen, **inputs)
-        return judged(self.name, instance, problem, proposal, time.perf_counter() - start)
+        with solving():
+            proposal = self.solve(instance, problem, seed=seed, time_limit=time_limit, **chosen, **inputs)
+            seconds = time.perf_counter() - start
+        return judged(self.name, instance, problem, proposal, seconds)
 
 
 def _solve_by_member(

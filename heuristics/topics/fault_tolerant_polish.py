@@ -9,12 +9,14 @@ from functools import cache
 from ...instances.clock import Clock
 from ...instances.errors import BadInput
 from ...instances.method import Method, Proposal
+from ...instances.offers import offer
 from ...instances.option import Option
 from ...instances.overlay import Overlay
 from ...instances.problem import Problem
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.problems import FaultTolerantTCO
 from .gm2 import gm2
+from .harary_per_topic import harary_per_topic
 from .heuristic import trial_instance
 from .local_search.fault_tolerant_search import FaultTolerantSearch
 from .local_search.overlay_search import candidate_lists
@@ -104,11 +106,14 @@ def _solve(
 ) -> Proposal[Overlay]:
     clock = Clock(time_limit)
     if overlay is None:
+        if time_limit is not None:  # the start may take longer
+            offer(harary_per_topic(instance, order="number"))
         method = starts(problem.name)[start]
         overlay = method.solve(
             instance, problem, seed=seed, time_limit=None, **method.complete({}, problem.name)
         ).answer
         assert overlay is not None
+    offer(overlay)
     most = steps if time_limit is None else None
     polished = fault_tolerant_polish(instance, overlay, seed=seed, steps=most, clock=clock)
     return Proposal(polished, counters={"start": overlay.num_edges})

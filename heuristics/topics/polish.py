@@ -14,6 +14,7 @@ from ...instances.catalogue import methods_of
 from ...instances.clock import Clock
 from ...instances.errors import BadInput
 from ...instances.method import Method, Proposal
+from ...instances.offers import offer
 from ...instances.option import Option
 from ...instances.overlay import Overlay
 from ...instances.problem import Problem
@@ -203,6 +204,7 @@ class _Annealing:
     def _offer(self, overlay: Overlay) -> None:
         if self._rank(overlay) < self._rank(self.overlay):
             self.overlay = overlay
+            offer(overlay)
 
     def _rank(self, overlay: Overlay) -> tuple[int, int]:
         if self._first == "cost":
@@ -237,10 +239,13 @@ def _solve(
 ) -> Proposal[Overlay]:
     clock = Clock(time_limit)
     if overlay is None:
+        if time_limit is not None:  # the start may take longer
+            offer(ring_per_topic(instance))
         method = {**starts(), **starts(problem.name)}[start]
         options: dict[str, Any] = method.complete({}, problem.name)
         overlay = method.solve(instance, problem, seed=seed, time_limit=None, **options).answer
         assert overlay is not None
+    offer(overlay)
     aim = AIMS[problem.name] if first == "auto" else first
     polished = polish(instance, overlay, first=aim, seed=seed, steps=steps, clock=clock)
     value = problem.value(instance, overlay)

@@ -14,6 +14,7 @@ from ...instances.content.instance import ContentInstance
 from ...instances.content.overlay import ContentOverlay
 from ...instances.content.problems import CONTENT_PROBLEMS, ContentProblem
 from ...instances.method import Method, Proposal
+from ...instances.offers import offer
 from ...instances.option import Option
 from ...instances.problem import Problem
 from ...instances.result import Status
@@ -130,6 +131,7 @@ def best_start(instance: ContentInstance, problem: ContentProblem, *, seed: int,
             answer = method.solve(instance, problem, seed=seed, time_limit=None, **options).answer
             if answer is not None and not problem.violations(instance, answer):
                 answers.append(answer)
+                offer(answer)
     best = min(answers, key=partial(problem.value, instance), default=None)
     return None if best is None else improve_by_moves(instance, problem, best, clock)
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 from ...heuristics.steiner.graph import Flags, graph_of
+from ...heuristics.steiner.mehlhorn import mehlhorn
 from ...heuristics.steiner.shortest_paths import evenly_spaced
 from ...instances.clock import Clock, interruptible
 from ...instances.method import Method, Proposal
+from ...instances.offers import offer
 from ...instances.option import Option
 from ...instances.overlay import Overlay
 from ...instances.problem import Problem
@@ -27,6 +30,7 @@ from .reduction import ReducedInstance, reduce
 
 PRESOLVE = Option("presolve", True, "reduce the instance first, keeping an optimal tree")
 _ROOTS = 20
+_REDUCING = 0.4  # of the time
 _ARCS, _ALL_ARCS = 200_000, 20_000_000
 
 
@@ -68,7 +72,8 @@ def steiner_branch_and_cut(
     with interruptible(time_limit) as clock, ProofFile(proof) as file:
         if file.is_written:
             file.head(problem="steiner", instance=instance.digest)
-        reduced = reduce(instance, file) if presolve else _unreduced(instance)
+        offer(mehlhorn(instance))
+        reduced = reduce(instance, file, clock.share(_REDUCING)) if presolve else _unreduced(instance)
         counters: dict[str, float | str] = {
             "reduced_nodes": reduced.instance.num_nodes,
             "reduced_edges": reduced.instance.num_edges,
@@ -77,7 +82,7 @@ def steiner_branch_and_cut(
             tree = reduced.expand(instance, np.zeros(reduced.instance.num_edges, np.bool_))
             file.claim(reduced.fixed_cost, reduced.fixed_cost, tree.edges.tolist())
             return Proposal(tree, reduced.fixed_cost, counters=counters)
-        search = _Search(reduced, clock, progress, file)
+        search = _Search(reduced, clock, progress, file, lambda chosen: offer(reduced.expand(instance, chosen)))
         search.run()
         counters |= search.counters
         bound = float(reduced.fixed_cost + search.bound)
@@ -97,12 +102,20 @@ def _unreduced(instance: SteinerInstance) -> ReducedInstance:
 
 
 class _Search:
-    def __init__(self, reduced: ReducedInstance, clock: Clock, progress: str, file: ProofFile) -> None:
+    def __init__(
+        self,
+        reduced: ReducedInstance,
+        clock: Clock,
+        progress: str,
+        file: ProofFile,
+        found: Callable[[Flags], object],
+    ) -> None:
+        self.fixed_cost = reduced.fixed_cost
         self.instance, self.names, self.file = reduced.instance, reduced.nodes, file
         self.clock, self.progress = clock, SearchLog(progress)
         instance = self.instance
         self.graph = graph_of(instance.num_nodes, instance.edges)
-        self.incumbent = SteinerIncumbent(instance, self.graph)
+        self.incumbent = SteinerIncumbent(instance, self.graph, clock, found)
         self.bound = 0
         self.possible = True
         self.counters: dict[str, float | str] = {}
@@ -120,6 +133,7 @@ class _Search:
             return
         root, ascent, useful = self._ascend()
         self.bound = min(ascent.bound, int(self.incumbent.value))
+        offer(lower_bound=float(self.fixed_cost + self.bound))
         self.counters = {"dual_ascent": ascent.bound, "arcs": int(useful.sum()), "cuts": 0, "nodes": 0}
         if self.bound < self.incumbent.value and not useful.any():
             self.bound = int(self.incumbent.value)
@@ -192,7 +206,7 @@ def _warm_up() -> None:
     """Compile the kernels, and load the LP solver."""
     for presolve in (False, True):
         steiner_branch_and_cut(_PETERSEN, presolve=presolve, progress="off")
-    incumbent = SteinerIncumbent(_PETERSEN, graph_of(10, _PETERSEN.edges))
+    incumbent = SteinerIncumbent(_PETERSEN, graph_of(10, _PETERSEN.edges), Clock(None))
     # Dual ascent may solve so small an instance without an LP.
     ascent = dual_ascent(incumbent.graph, np.repeat(_PETERSEN.costs, 2), _PETERSEN.terminals, 0)
     planes = DirectedCuts(_PETERSEN, incumbent.graph, 0, incumbent.arcs, ascent, range(10))

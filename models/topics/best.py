@@ -16,6 +16,7 @@ from ...heuristics.topics.polish import AIMS, polish
 from ...instances.catalogue import methods_of
 from ...instances.clock import Clock, interruptible
 from ...instances.method import Method, Proposal
+from ...instances.offers import offer
 from ...instances.option import Option
 from ...instances.overlay import Overlay
 from ...instances.problem import Problem
@@ -84,6 +85,7 @@ def best(
             values[method.name] = problem.value(instance, overlay)
             if chosen is None or values[method.name] < problem.value(instance, chosen):
                 chosen = overlay
+                offer(chosen)
         assert chosen is not None
         counters: dict[str, float | str] = {"heuristics": _listed(values)}
         if clock.passed or not chosen.num_edges:
@@ -91,6 +93,7 @@ def best(
         if problem.name == "k-tco":
             most = steps if time_limit is None else None
             chosen = fault_tolerant_polish(instance, chosen, seed=seed, steps=most, clock=clock)
+            offer(chosen)
         if problem.name not in AIMS:
             return Proposal(chosen, counters=counters, reason=clock.stopped_by)
         overlays, near = [chosen], None

@@ -16,6 +16,7 @@ from ...heuristics.topics.heuristic import trial_instance
 from ...heuristics.topics.kernels.edge_costs import edge_costs
 from ...instances.clock import Clock, OutOfTime, interruptible
 from ...instances.method import Method, Proposal
+from ...instances.offers import offer
 from ...instances.option import Option
 from ...instances.overlay import Overlay
 from ...instances.problem import Problem
@@ -90,8 +91,10 @@ def branch_and_cut(
         settings = SearchSettings(seed=seed, **search, proof=file)
         starts = heuristic_overlays(instance, problem, seed=seed, clock=clock.share(0.5))
         starts = starts or [any_overlay(instance, problem)]
+        offer(starts[0])
         if problem.name == "k-tco":
             starts = [_polished(instance, starts[0], clock, settings)]
+            offer(starts[0])
         if problem.value(instance, starts[0]) >= MOST_PROVEN and problem.name == "weighted-tco":
             least = float(math.ceil(fitted_within(clock, instance, work=_FITTING_WORK)))
             return Proposal(starts[0], least, Status.TIME_LIMIT, reason=f"costs above {MOST_PROVEN:,}: divide them")
@@ -123,14 +126,17 @@ def _without_presolve(
         return _front(instance, problem, starts, fitted, clock, settings)
     if problem.name == "minmax-tco":
         least = math.ceil(mean_degree_bound(instance, fitted))
+        offer(lower_bound=least)
         overlay, bound, outcome = minimise_degree(instance, least, starts, clock, settings)
         if bound <= least:
             _prove(fitted, instance, settings)
         return _proposal(overlay, bound, outcome), outcome.certificate
+    offer(lower_bound=math.ceil(fitted))
     if problem.name == "2d-star":
         outcome = minimise_stars(instance, starts[0], clock, settings)
     else:
-        outcome = minimise_edges(instance, _goal(instance, problem.name), starts[0], clock, settings)
+        goal = _goal(instance, problem.name)
+        outcome = minimise_edges(instance, goal, starts[0], clock, replace(settings, offers=True))
     if math.ceil(fitted) > outcome.lower_bound:
         _prove(fitted, instance, settings)
     return _proposal(outcome.overlay, max(outcome.lower_bound, math.ceil(fitted)), outcome), outcome.certificate

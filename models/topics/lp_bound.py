@@ -15,6 +15,7 @@ from ...heuristics.topics.heuristic import DIAMETER_TWO, trial_instance
 from ...heuristics.topics.kernels.edge_costs import edge_costs
 from ...instances.clock import Clock, interruptible
 from ...instances.method import Method, Proposal
+from ...instances.offers import offer
 from ...instances.option import Option
 from ...instances.overlay import Overlay
 from ...instances.problem import Problem
@@ -266,11 +267,13 @@ def _solve(
             first = clock.share(0.5)
             overlays += heuristic_overlays(instance, problem, seed=seed, clock=first)
             stopped = first.passed
+        offer(min(overlays, key=lambda overlay: problem.value(instance, overlay)))
         counters: dict[str, float | str] = {}
         for of_degree in _FACTORS.get(problem.name, (False,)):
             share = clock.share(0.5) if problem.name == "low-tco" and not of_degree else clock
             bound = _bounded(instance, of_degree, share, settings, weighted)
             value *= math.ceil(bound.value)
+            offer(lower_bound=float(value))
             stopped |= bound.stopped
             counters |= bound.counters
             if bound.certificate is not None:
@@ -305,6 +308,7 @@ LP_BOUND: Method[TopicInstance, Overlay] = Method(
     guarantee="a lower bound certified in integers, valid whenever the method is stopped",
     cost="grows with the time limit; from 60,000,000 pairs of subscribers on, O(Σ|T_v|) by dual fitting alone",
     exact=False,
+    bounds=True,
     engine="branch-and-cut",
     solve=_solve,
     options=(

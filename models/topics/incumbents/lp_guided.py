@@ -16,6 +16,7 @@ from ....heuristics.topics.local_search.overlay_search import (
 )
 from ....heuristics.topics.local_search.search_workspace import SearchParameters
 from ....instances.clock import Clock
+from ....instances.offers import offer
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ...engine.integer_bound import UNIT
@@ -68,6 +69,7 @@ class Incumbent:
         better = value < self.value and overlay.max_degree <= self.cap
         if better:
             self.overlay, self.value = overlay, value
+            offer(overlay)
         return better
 
     def cost(self, overlay: Overlay) -> int:

@@ -6,6 +6,7 @@ from functools import partial
 
 from ....instances.clock import Clock, OutOfTime
 from ....instances.method import Proposal
+from ....instances.offers import offer
 from ....instances.overlay import Overlay
 from ....instances.problem import Problem
 from ....instances.result import Status
@@ -52,6 +53,7 @@ def solve_by_model(
     starts = heuristic_overlays(instance, problem, seed=seed, clock=clock) if start == "best" else []
     if start == "best" and not starts:
         starts = [any_overlay(instance, problem)]
+    offer(min(starts, key=value, default=None))
     weighted, fault_tolerant = problem.name == "weighted-tco", problem.name == "k-tco"
     try:
         requirements = requirements_of(instance, clock, weighted=weighted, fault_tolerant=fault_tolerant)

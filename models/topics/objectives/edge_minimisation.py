@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ....instances.clock import Clock
+from ....instances.offers import offer
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ...engine.integer_bound import UNIT, Bound
@@ -45,6 +46,8 @@ class SearchSettings:
         See :class:`.SearchLog`.
     proof : ProofFile
         Receives a case for each search.
+    offers : bool
+        Offer bounds on the cost of the edges (:func:`.offer`): the problem is to minimise it.
     """
 
     seed: int = 0
@@ -53,6 +56,7 @@ class SearchSettings:
     steps: int = 10_000
     progress: str = "auto"
     proof: ProofFile = NO_FILE
+    offers: bool = False
 
 
 @dataclass
@@ -229,6 +233,9 @@ class _Search:
     def _print(self, force: bool = False) -> None:
         planes, tree = self.planes, self.tree
         assert planes is not None
+        if self.settings.offers:
+            units = planes.best_units if tree is None else tree.units
+            offer(lower_bound=float(max(0, -(-units // UNIT))))
         self.log.line(
             incumbent=None if self.incumbent.overlay is None else self.incumbent.value,
             bound=(planes.best_units if tree is None else tree.units) / UNIT,

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from ....heuristics.compiled import kernel
 from ....instances.arrays import Ids, Offsets
 from ....instances.clock import Clock
+from ....instances.offers import offer
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ...engine.highs_lp import Reals
@@ -107,6 +108,7 @@ class StarIncumbent:
             ends = np.stack([pairs.u[edges], pairs.v[edges]], axis=1)
             self.overlay = Overlay.from_edges(self._planes.instance.num_nodes, ends)
             self.value = float(len(edges))
+            offer(self.overlay)
 
 
 def minimise_stars(instance: TopicInstance, start: Overlay, clock: Clock, settings: SearchSettings) -> SearchOutcome:
