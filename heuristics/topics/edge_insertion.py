@@ -106,7 +106,7 @@ class _Insertion:
     def __post_init__(self) -> None:
         instance = self.instance
         self.root = list(range(instance.num_subscriptions))
-        self.missing = (np.diff(instance.topic_offsets) - 1).tolist()
+        self.missing: list[int] = (np.diff(instance.topic_offsets) - 1).tolist()
         self.degrees = [0] * instance.num_nodes
         self.position: list[dict[int, int]] = [{} for _ in range(instance.num_nodes)]
         topics = np.repeat(np.arange(instance.num_topics), np.diff(instance.topic_offsets)).tolist()
