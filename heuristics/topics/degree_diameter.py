@@ -16,6 +16,7 @@ from ...instances.topics.soc import as_soc
 from .limits import best_of, components_by_topic, limits_of
 
 Pairs = npt.NDArray[np.int64]
+_SHORT = 10
 
 
 def degree_diameter(
@@ -66,8 +67,9 @@ def _graphs(instance: TopicInstance, problem: Problem[TopicInstance, Overlay]) -
     yield "star", overlay(_tree, largest)
     if not limits.counts_max_degree:
         return
-    yield "cycle", overlay(_cycle, 0)
     most = limits.degree if limits.degree is not None else largest
+    if most == 2 or largest // 2 <= (limits.cost or 2 * _SHORT):
+        yield "cycle", overlay(_cycle, 0)
     if limits.cost is not None:
         hops = max(1, int(as_soc(problem).most_cost or 1))
         bases = {_least_base(largest, hops)}

@@ -89,7 +89,7 @@ class _Removal:
     def __init__(self, instance: TopicInstance, limits: Limits, clock: Clock, start: Overlay) -> None:
         self.instance, self.limits, self.clock, self.rounds = instance, limits, clock, 0
         self.state = self._state(start.edges)
-        self.best: tuple[float, Edges] | None = None
+        self.kept: list[tuple[float, Edges]] = []
 
     def _state(self, edges: Edges) -> _State:
         self.rounds += 1
@@ -113,10 +113,18 @@ class _Removal:
             self.state = following
             self._keep()
             batch = min(batch, self._batch())
-        if self.best is None:
-            return None
-        overlay = Overlay(self.instance.num_nodes, self.best[1])
-        return Proposal(overlay, counters={"rounds": self.rounds})
+        overlay = self._valid()
+        return None if overlay is None else Proposal(overlay, counters={"rounds": self.rounds})
+
+    def _valid(self) -> Overlay | None:
+        """The last overlay kept, or an earlier one where the problem finds a routing cost above its limit."""
+        last, step = len(self.kept) - 1, 1
+        while last >= 0:
+            overlay = Overlay(self.instance.num_nodes, self.kept[last][1])
+            if self.limits.cost is None or not self.limits.problem.violations(self.instance, overlay):
+                return overlay
+            last, step = (last - step if last > step else 0 if last else -1), 2 * step
+        return None
 
     def _batch(self) -> int:
         size = len(self.state.edges)
@@ -133,8 +141,8 @@ class _Removal:
         worth = cost if limits.degree is not None else degree * limits.degree_unit
         if limits.degree is None and limits.cost is None:
             worth += cost
-        if self.best is None or worth < self.best[0]:
-            self.best = worth, edges
+        if not self.kept or worth < self.kept[-1][0]:
+            self.kept.append((worth, edges))
 
     def _next(self, batch: int, refused: set[tuple[int, int]]) -> npt.NDArray[np.int64]:
         """The indices of the edges to remove next; none if the limits are met or nothing can be removed."""

@@ -91,17 +91,47 @@ def _fewest_relays(beside: list[list[int]], part_of: dict[int, int]) -> tuple[fl
     if not terminals <= graph.keys():
         return inf, True
     _drop_leaves(graph, terminals)
+    forced = _take_forced(graph, terminals)
     relays = graph.keys() - terminals
+    if len(terminals) == 1:
+        return float(forced), True
     if any(terminals <= graph[v] for v in relays):
-        return 1.0, True
+        return forced + 1.0, True
     along_paths = _relays_along_paths(graph, terminals)
     if len(terminals) == 2 or along_paths == 2:
-        return float(along_paths), True
-    if sum(map(len, graph.values())) == 2 * (len(graph) - 1):  # a tree without leaves that are relays
-        return float(len(relays)), True
+        return float(forced + along_paths), True
     if len(relays) <= _MOST_RELAYS and (fewest := _by_cuts(graph, terminals)) is not None:
-        return float(fewest), True
-    return float(along_paths), False
+        return float(forced + fewest), True
+    return float(forced + along_paths), False
+
+
+def _take_forced(graph: Neighbours, terminals: set[int]) -> int:
+    """Contract the only neighbour of a terminal, a relay that every tree has, into it; returns how many these are.
+
+    It joins all terminals beside it. A tree is contracted to one terminal.
+    """
+    count, waiting = 0, sorted(t for t in terminals if len(graph[t]) == 1)
+    while waiting:
+        t = waiting.pop()
+        if t not in graph or len(graph[t]) != 1 or len(terminals) == 1:
+            continue
+        (relay,) = graph[t]
+        count += 1
+        joined = [w for w in graph[relay] if w in terminals]
+        around = graph[relay].union(*(graph[w] for w in joined)) - {relay, *joined}
+        for v in (relay, *joined):
+            for w in graph.pop(v):
+                if w in graph:
+                    graph[w].discard(v)
+        terminals.difference_update(joined)
+        terminals.add(t)
+        graph[t] = around
+        for w in around:
+            graph[w].add(t)
+        _drop_leaves(graph, terminals, around)
+        if len(graph[t]) == 1:
+            waiting.append(t)
+    return count
 
 
 def _contracted(beside: list[list[int]], terminal_of: dict[int, int]) -> Neighbours:
@@ -127,9 +157,9 @@ def _reached(graph: Neighbours, start: int, allowed: Iterable[int] | None = None
     return reached
 
 
-def _drop_leaves(graph: Neighbours, terminals: set[int]) -> None:
-    """Remove relays with fewer than two neighbours, as long as there are any."""
-    waiting = [v for v in graph if v not in terminals and len(graph[v]) < 2]
+def _drop_leaves(graph: Neighbours, terminals: set[int], among: Iterable[int] | None = None) -> None:
+    """Remove relays with fewer than two neighbours, among some or all vertices, and those that become such."""
+    waiting = [v for v in (graph if among is None else among) if v not in terminals and len(graph[v]) < 2]
     while waiting:
         v = waiting.pop()
         if v in graph:

@@ -40,6 +40,13 @@ class DegreeFunction:
         From an overlay to a number.
     integral : bool
         Whether the number is always an integer.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> squares = ob.DegreeFunction("squares", "sum of squares", lambda overlay: int((overlay.degrees**2).sum()))
+    >>> squares.of(ob.Overlay.from_edges(3, [(0, 1), (1, 2)]))
+    6
     """
 
     name: str
@@ -60,6 +67,13 @@ class RoutingCost:
         From an overlay and an instance to a number; infinite where the overlay cannot deliver.
     integral : bool
         Whether the number is always an integer.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> parts = ob.RoutingCost("parts", "topic components", lambda overlay, inst: overlay.topic_components(inst).sum())
+    >>> int(parts.of(ob.Overlay.from_edges(2, []), ob.read({"ann": ["news"], "bob": ["news"]})))
+    2
     """
 
     name: str

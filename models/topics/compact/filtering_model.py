@@ -4,10 +4,10 @@ A Boolean x_e for each pair e of nodes. Each topic t has a Boolean a_v for each 
 arborescence on V_t and its relays: every node but the root has one parent, a parent requires an edge, and a node has a
 higher level than its parent, which excludes cycles. A relay has a child.
 
-Two families of valid inequalities raise the bound. With r_t = 1 where topic t has a relay,
-Σ_{e ⊆ V_t} x_e ≥ (|V_t| − 1)(1 − r_t), as the subscribers are otherwise connected among themselves; and an overlay that
-connects every topic through any nodes has at least |V| − c edges, where c counts the components of the relation "a
-common topic".
+Valid inequalities raise the bound. With r_t = 1 where topic t has a relay, Σ_{e ⊆ V_t} x_e ≥ (|V_t| − 1)(1 − r_t), as
+the subscribers are otherwise connected among themselves, and each of them has an edge to another one or r_t = 1. An
+overlay that connects every topic through any nodes has at least |V| − c edges, where c counts the components of the
+relation "a common topic".
 """
 
 from __future__ import annotations
@@ -74,6 +74,8 @@ def _relays(cp: OverlayVariables, subscribers: Subscribers) -> cp_model.LinearEx
         for each in active.values():
             model.add_implication(each, relayed)
         model.add_bool_or(~relayed, *active.values())
+        for v in subscribers:
+            model.add_bool_or(relayed, *(cp.edge[pair(v, w)] for w in subscribers if w != v))
         among = sum(cp.edge[pair(u, v)] for u, v in combinations(subscribers, 2))
         model.add(among >= (len(subscribers) - 1) * (1 - relayed))
     total: cp_model.LinearExpr | int = sum(active.values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 from itertools import combinations
+from typing import Any
 
 import networkx as nx
 import pytest
@@ -26,7 +27,7 @@ from tests.topic_strategies import instances_with_overlays
 Case = tuple[TopicInstance, Overlay]
 
 
-def fewest_relays(graph: nx.Graph[int], subscribers: set[int]) -> float:
+def fewest_relays(graph: nx.Graph[Any], subscribers: set[int]) -> float:
     others = sorted(set(graph) - subscribers)
     for count in range(len(others) + 1):
         if any(nx.is_connected(graph.subgraph(subscribers | set(chosen))) for chosen in combinations(others, count)):
@@ -34,9 +35,9 @@ def fewest_relays(graph: nx.Graph[int], subscribers: set[int]) -> float:
     return math.inf
 
 
-def diameter(graph: nx.Graph[int], subscribers: set[int]) -> float:
+def diameter(graph: nx.Graph[Any], subscribers: set[int]) -> float:
     lengths = dict(nx.all_pairs_shortest_path_length(graph))
-    return max(lengths[u].get(v, math.inf) for u in subscribers for v in subscribers)
+    return max(float(lengths[u].get(v, math.inf)) for u in subscribers for v in subscribers)
 
 
 def members(instance: TopicInstance) -> list[set[int]]:
@@ -70,7 +71,7 @@ def test_without_the_programs_the_cost_stated_can_be_routed_and_is_not_called_pr
 def test_an_overlay_is_valid_if_it_connects_every_topic_within_the_limits(name: str, case: Case) -> None:
     instance, overlay = case
     graph, problem = overlay.to_networkx(), PROBLEMS[name]
-    relayed = sum(fewest_relays(graph, each) for each in members(instance))
+    relayed = math.fsum(fewest_relays(graph, each) for each in members(instance))
     widest = max(diameter(graph, each) for each in members(instance))
     degree = max(each for _, each in graph.degree)
     holds = {"filtering@max-degree=2": degree <= 2, "filtering=1@edges": relayed <= 1}.get(name, widest <= 3)
