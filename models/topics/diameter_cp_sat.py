@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 
@@ -84,14 +84,10 @@ def _within(degree: int, hops: int) -> int:
     return reached
 
 
-@cache
 def _warm_up() -> None:
-    from ...instances.catalogue import methods_of
-    from .objectives import soc_search  # noqa: F401
+    from .objectives.soc_search import prepare_heuristics
 
-    for method in methods_of("overlaybench.heuristics.topics"):
-        if method.answers("topic-diameter"):
-            method.prepare()
+    prepare_heuristics("topic-diameter")
 
 
 DIAMETER_CP_SAT = Method(

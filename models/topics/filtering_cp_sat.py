@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import partial
 
 from ...heuristics.topics.limits import limits_of
 from ...instances.clock import Clock
@@ -61,14 +61,10 @@ def solve_filtering(
     return run(start=start, seed=seed, time_limit=time_limit, threads=threads)
 
 
-@cache
 def _warm_up() -> None:
-    from ...instances.catalogue import methods_of
-    from .objectives import soc_search  # noqa: F401
+    from .objectives.soc_search import prepare_heuristics
 
-    for method in methods_of("overlaybench.heuristics.topics"):
-        if method.answers("filtering"):
-            method.prepare()
+    prepare_heuristics("filtering")
 
 
 FILTERING_CP_SAT = Method(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 
@@ -105,6 +106,14 @@ def solve_soc(
         lower_bound=least,
         infeasible="no overlay keeps the limits",
     )
+
+
+@cache
+def prepare_heuristics(problem: str) -> None:
+    """Compile the kernels of the heuristics that run first."""
+    for method in methods_of("overlaybench.heuristics.topics"):
+        if method.answers(problem):
+            method.prepare()
 
 
 def _scaled(outcome: SolverOutcome[Overlay], unit: float) -> SolverOutcome[Overlay]:
