@@ -57,6 +57,7 @@ def exact(sizes: list[int], limit: float) -> None:
             result = ob.solve(instance, name, time_limit=limit)
             gap = "" if result.gap is None else f"{result.gap:.0%}"
             value, bound = ("" if each is None else f"{each:g}" for each in (result.value, result.lower_bound))
+            print(f"{nodes} nodes, {name}: {result}", flush=True)
             table.add_row(str(nodes), name, str(result.status), value, bound, gap, f"{result.seconds:.1f}")
     Console(width=120).print(table)
 
@@ -67,12 +68,13 @@ def speed(nodes: int) -> None:
     for name, methods in FAST.items():
         for method in methods:
             ob.METHODS[method].prepare()
-            begin = time.perf_counter()
+            begin, used = time.perf_counter(), time.process_time()
             result = ob.solve(instance, name, method, time_limit=None)
             judged = time.perf_counter() - begin - result.seconds
             value = "" if result.value is None else f"{result.value:g}"
             sizes = [f"{result.measures.get(key, float('nan')):g}" for key in ("edges", "max_degree")]
             table.add_row(name, method, str(result.status), value, *sizes, f"{result.seconds:.1f}", f"{judged:.1f}")
+            print(f"{name} by {method}: {result}, processor {time.process_time() - used:.1f} s", flush=True)
     table.title = f"heuristics at {nodes} nodes, 100 topics, 10 subscriptions a node"
     Console(width=120).print(table)
 
@@ -87,7 +89,7 @@ def draw_filtering(file: Path, limit: float) -> None:
         fronts[method] = degrees(curve(small, method, range(11, 15)), 12)
     large = ob.generate("zipf", nodes=1000, topics=100, subscriptions=10, seed=1)
     connected = int(ob.solve(large, "min-tco", "gm", time_limit=None).value or 0)
-    budgets = range(999, connected + 1, max(1, (connected - 999) // 9))
+    budgets = range(999, connected + 1, max(1, (connected - 999) // 6))
     curves = {each: degrees(curve(large, each, budgets), 1000) for each in ("edge-removal", "edge-insertion")}
     titles = ("12 nodes, 6 topics", "1,000 nodes, 100 topics")
     _draw(file, titles, (fronts, curves), "average degree", "relays, all topics together")
