@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .instances.topics.files import read_topics, write_topics
     from .instances.topics.instance import TopicInstance
     from .instances.topics.link_costs import LinkCosts
+    from .instances.topics.soc import SOC, DegreeFunction, RoutingCost
     from .instances.workload import Workload
 else:
     _DEFINED_IN = {
@@ -46,6 +47,7 @@ else:
         "BrokerNetwork": "instances.brokers.network",
         "Comparison": "compare.workbench.comparing",
         "ContentInstance": "instances.content.instance",
+        "DegreeFunction": "instances.topics.soc",
         "DrawOptions": "compare.figures.draw_options",
         "KINDS": "instances.catalogue",
         "Kind": "instances.kind",
@@ -58,6 +60,8 @@ else:
         "Problem": "instances.problem",
         "Proposal": "instances.method",
         "Result": "instances.result",
+        "RoutingCost": "instances.topics.soc",
+        "SOC": "instances.topics.soc",
         "Status": "instances.result",
         "SteinerInstance": "instances.steiner.instance",
         "StudyResults": "compare.workbench.studies",
@@ -99,11 +103,13 @@ __all__ = [
     "KINDS",
     "METHODS",
     "PROBLEMS",
+    "SOC",
     "WORKLOADS",
     "BadInput",
     "BrokerNetwork",
     "Comparison",
     "ContentInstance",
+    "DegreeFunction",
     "DrawOptions",
     "Kind",
     "LinkCosts",
@@ -113,6 +119,7 @@ __all__ = [
     "Problem",
     "Proposal",
     "Result",
+    "RoutingCost",
     "Status",
     "SteinerInstance",
     "StudyResults",
