@@ -27,7 +27,7 @@ SUMMARIES = {
     "report": "Write the report of the study in FOLDER.",
     "results": "Show the results of the study in FOLDER as a table.",
     "compare": "Compare the studies in FOLDER and OTHER run by run; or, with --paired, two or more METHODs in FOLDER.",
-    "verify": "Check every stored answer and proof of the study in FOLDER again.",
+    "verify": "Check every stored row, answer and proof of the study in FOLDER again, on Spark.",
     "rerun": "Repeat the run with this KEY and compare.",
     "claims": "Test the papers' claims.",
     "reproduce": "Draw the papers' figures and tables.",

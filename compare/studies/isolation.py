@@ -346,10 +346,12 @@ def _become_solver(connection: int, output: int) -> None:
         os.dup2(output, stream)
     sys.stdout = sys.stderr = os.fdopen(output, "w", buffering=1, closefd=False)
     faulthandler.disable()
+    nothing = os.open(os.devnull, os.O_RDWR)
     for name in os.listdir("/proc/self/fd"):
-        if int(name) not in (0, 1, 2, connection, output):
+        if int(name) not in (0, 1, 2, connection, output, nothing):
             with contextlib.suppress(OSError):
-                os.close(int(name))
+                os.fstat(int(name))
+                os.dup2(nothing, int(name))  # not closed: Arrow aborts a later fork where its own pipe is
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
