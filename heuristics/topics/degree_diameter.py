@@ -46,6 +46,13 @@ def degree_diameter(
     bound). A tree with d − 1 children a node has a diameter of about 2 log_(d−1) n. O(|E|) a graph, and the problem's
     own functions judge each.
 
+    Examples
+    --------
+    >>> from overlaybench.instances.catalogue import PROBLEMS
+    >>> instance = TopicInstance.from_subscriptions({f"n{v}": ["a"] for v in range(5)})
+    >>> degree_diameter(instance, PROBLEMS["topic-diameter"], seed=0, time_limit=None).answer.num_edges
+    5
+
     References
     ----------
     Imase, Itoh: Design to minimize diameter on building-block network, IEEE Trans. Computers 1981,
@@ -130,5 +137,5 @@ DEGREE_DIAMETER = Method(
     solve=degree_diameter,
     pace=50,
     colour="#E69F00",
-    marker="s",
+    marker="h",
 )

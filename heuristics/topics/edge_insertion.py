@@ -301,5 +301,5 @@ EDGE_INSERTION = Method(
     warm_up=_warm_up,
     pace=100,
     colour="#009E73",
-    marker="^",
+    marker="p",
 )

@@ -203,5 +203,5 @@ EDGE_REMOVAL = Method(
     warm_up=_warm_up,
     pace=200,
     colour="#D55E00",
-    marker="v",
+    marker="X",
 )
