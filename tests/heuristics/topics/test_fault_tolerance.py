@@ -124,3 +124,10 @@ def test_polish_refuses_an_overlay_that_is_not_fault_tolerant() -> None:
         gm2(instance, ties="any")
     with pytest.raises(BadInput, match="order"):
         harary_per_topic(instance, order="any")
+
+
+def test_random_ties_of_gm2_reach_every_cycle_on_four_subscribers() -> None:
+    instance = TopicInstance.from_subscriptions({f"n{v}": ["a"] for v in range(4)})
+    cycles = {gm2(instance, ties="random", seed=seed).edges.tobytes() for seed in range(40)}
+    assert len(cycles) == 3
+    assert {len(gm2(instance, ties="random", seed=seed).edges) for seed in range(40)} == {4}

@@ -141,7 +141,7 @@ def test_the_greedy_steps_are_the_edges(instance: TopicInstance) -> None:
 @pytest.mark.parametrize("name", GREEDY)
 @pytest.mark.parametrize("ties", ["lowest", "highest", "random"])
 def test_the_same_seed_gives_the_same_overlay(name: str, ties: str) -> None:
-    problem = PROBLEMS["min-tco"]
+    problem = PROBLEMS[BY_NAME[name].problems[0]]
     first, second = (BY_NAME[name].run(middling(1), problem, seed=5, ties=ties).answer for _ in range(2))
     assert first == second
 
@@ -150,15 +150,18 @@ def test_the_same_seed_gives_the_same_overlay(name: str, ties: str) -> None:
 def test_random_ties_depend_on_the_seed(name: str) -> None:
     # All nodes have the same topics: ties alone decide the centres and the edges.
     instance = TopicInstance.from_subscriptions({f"n{v}": ["a", "b"] for v in range(12)})
-    problem = PROBLEMS["min-tco"]
+    problem = PROBLEMS[BY_NAME[name].problems[0]]
     answers = {BY_NAME[name].run(instance, problem, seed=seed, ties="random").answer for seed in range(10)}
     assert len(answers) > 1
 
 
-@pytest.mark.parametrize("name", GREEDY)
+@pytest.mark.parametrize("name", [name for name in GREEDY if name != "gm2"])
 def test_random_ties_reach_the_choice_of_every_candidate(name: str) -> None:
     instance = TopicInstance.from_subscriptions({"n0": ["a"], "n1": ["a"], "n2": ["a"]})
-    answers = {BY_NAME[name].run(instance, PROBLEMS["min-tco"], seed=s, ties="random").answer for s in range(40)}
+    answers = {
+        BY_NAME[name].run(instance, PROBLEMS[BY_NAME[name].problems[0]], seed=s, ties="random").answer
+        for s in range(40)
+    }
     assert {tuple(map(tuple, answer.edges.tolist())) for answer in answers if answer is not None} == {
         ((0, 1), (0, 2)),
         ((0, 1), (1, 2)),
@@ -243,7 +246,7 @@ def test_minmax_oda_adds_edges_that_do_not_contribute_and_gm_m_does_not() -> Non
 @pytest.mark.parametrize("name", GREEDY)
 def test_an_unknown_rule_for_ties_is_bad_input(name: str) -> None:
     with pytest.raises(BadInput, match="did you mean 'lowest'"):
-        BY_NAME[name].run(middling(0), PROBLEMS["min-tco"], ties="lowes")
+        BY_NAME[name].run(middling(0), PROBLEMS[BY_NAME[name].problems[0]], ties="lowes")
 
 
 def test_the_functions_themselves_refuse_bad_options() -> None:
