@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from .instances.steiner.instance import SteinerInstance
     from .instances.topics.files import read_topics, write_topics
     from .instances.topics.instance import TopicInstance
+    from .instances.topics.link_costs import LinkCosts
+    from .instances.topics.soc import SOC, DegreeFunction, RoutingCost
     from .instances.workload import Workload
 else:
     _DEFINED_IN = {
@@ -45,9 +47,11 @@ else:
         "BrokerNetwork": "instances.brokers.network",
         "Comparison": "compare.workbench.comparing",
         "ContentInstance": "instances.content.instance",
+        "DegreeFunction": "instances.topics.soc",
         "DrawOptions": "compare.figures.draw_options",
         "KINDS": "instances.catalogue",
         "Kind": "instances.kind",
+        "LinkCosts": "instances.topics.link_costs",
         "METHODS": "compare.catalogue",
         "Method": "instances.method",
         "Option": "instances.option",
@@ -56,6 +60,8 @@ else:
         "Problem": "instances.problem",
         "Proposal": "instances.method",
         "Result": "instances.result",
+        "RoutingCost": "instances.topics.soc",
+        "SOC": "instances.topics.soc",
         "Status": "instances.result",
         "SteinerInstance": "instances.steiner.instance",
         "StudyResults": "compare.workbench.studies",
@@ -97,19 +103,23 @@ __all__ = [
     "KINDS",
     "METHODS",
     "PROBLEMS",
+    "SOC",
     "WORKLOADS",
     "BadInput",
     "BrokerNetwork",
     "Comparison",
     "ContentInstance",
+    "DegreeFunction",
     "DrawOptions",
     "Kind",
+    "LinkCosts",
     "Method",
     "Option",
     "Overlay",
     "Problem",
     "Proposal",
     "Result",
+    "RoutingCost",
     "Status",
     "SteinerInstance",
     "StudyResults",

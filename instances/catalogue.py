@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 from .errors import BadInput, unknown
 from .kind import Kind
 from .method import Method
-from .problem import Problem
+from .problem import Problem, family_of
 from .references import object_named
 from .workload import Workload
 
@@ -67,6 +67,7 @@ class Catalogue(Mapping[str, Item]):
         self._entries: dict[str, Item] = {}
         self._added: dict[str, Item] = {}
         self._with_added: dict[str, Item] | None = None
+        self._variants: dict[str, Item] = {}
 
     @property
     def _items(self) -> dict[str, Item]:
@@ -134,7 +135,22 @@ class Catalogue(Mapping[str, Item]):
         return f"Catalogue({', '.join(self)})"
 
     def __getitem__(self, name: str) -> Item:
-        return self._items[name]
+        if name in self._items or family_of(name) == name:
+            return self._items[name]
+        try:
+            return self._variant(name)
+        except BadInput:
+            raise KeyError(name) from None
+
+    def _variant(self, name: str) -> Item:
+        """A problem with limits, made at its first use; KeyError for an unknown family, BadInput for other limits."""
+        if name not in self._variants:
+            family: Any = self._items[family_of(name)]
+            if not isinstance(family, Problem):
+                raise KeyError(name)
+            variant: Any = family.variant(name)
+            self._variants[name] = self._variants.setdefault(variant.name, variant)
+        return self._variants[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._items)
@@ -158,6 +174,8 @@ class Catalogue(Mapping[str, Item]):
             item: Any = object_named(name, self._noun, self._kind)
             self.register(name, item)
             return self[item.name]
+        if family_of(name) != name and family_of(name) in self._items:
+            self._variant(name)
         raise self._errors.get(name) or unknown(self._noun, name, self)
 
 

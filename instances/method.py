@@ -12,7 +12,7 @@ from typing import Any, Concatenate, Generic
 from .errors import BadInput
 from .offers import solving
 from .option import Option, Value, complete
-from .problem import Answer, Instance, Problem
+from .problem import Answer, Instance, Problem, family_of
 from .result import Result, Status
 from .trace import Trace
 
@@ -125,9 +125,13 @@ class Method(Generic[Instance, Answer]):
         if self.warm_up is not None:
             self.warm_up()
 
+    def answers(self, problem: str) -> bool:
+        """Whether it answers a problem, by name; a problem with limits is answered as its family is."""
+        return problem in self.problems or family_of(problem) in self.problems
+
     def answering(self, problem: str) -> Method[Instance, Answer]:
         """The member that answers a problem; without such a member, this method."""
-        return next((member for member in self.members if problem in member.problems), self)
+        return next((member for member in self.members if member.answers(problem)), self)
 
     def joined(self, other: Method[Any, Any]) -> Method[Any, Any]:
         """Combine this method and another one of the same name, which answers other problems.
@@ -166,7 +170,7 @@ class Method(Generic[Instance, Answer]):
         """
         if (member := self.answering(problem)) is not self:
             return member.complete(options, problem)
-        if problem not in self.problems:
+        if not self.answers(problem):
             raise BadInput(f"method '{self.name}' does not answer '{problem}': it answers {', '.join(self.problems)}")
         given = {name: value for name, value in options.items() if name not in self.inputs}
         return complete(self.options, given, f"method '{self.name}'")
@@ -203,7 +207,7 @@ class Method(Generic[Instance, Answer]):
 def _solve_by_member(
     members: tuple[Method[Any, Any], ...], instance: Any, problem: Problem[Any, Any], **given: Any
 ) -> Proposal[Any]:
-    member = next(member for member in members if problem.name in member.problems)
+    member = next(member for member in members if member.answers(problem.name))
     return member.solve(instance, problem, **given)
 
 

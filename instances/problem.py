@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from typing import Generic, TypeVar
+
+from .errors import BadInput
 
 Instance = TypeVar("Instance")
 Answer = TypeVar("Answer")
@@ -46,6 +49,16 @@ class Problem(ABC, Generic[Instance, Answer]):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name}: {self.summary})"
 
+    def variant(self, name: str) -> Problem[Instance, Answer]:
+        """The problem of this family with the limits that a name states (see :func:`family_of`).
+
+        Raises
+        ------
+        BadInput
+            If there is none, as in every problem that has no variants.
+        """
+        raise BadInput(f"problem '{name}': '{self.name}' has no limits: leave them out")
+
     @abstractmethod
     def value(self, instance: Instance, answer: Answer) -> float:
         """The objective of an answer, valid or not."""
@@ -57,3 +70,11 @@ class Problem(ABC, Generic[Instance, Answer]):
     def measures(self, instance: Instance, answer: Answer) -> dict[str, float]:
         """Further figures of the answer beside its value."""
         return {}
+
+
+def family_of(problem: str) -> str:
+    """The name by which methods answer a problem: ``filtering`` for ``filtering@max-degree=4``.
+
+    A problem with limits is named after its family: what follows the first ``@`` or ``=`` states the limits.
+    """
+    return re.split("[@=]", problem, maxsplit=1)[0]

@@ -6,8 +6,10 @@ and a property of them is an array over the masks.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from itertools import combinations
+from math import isqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +50,13 @@ class AllGraphs:
                         reached[v] = reached[v] | (reached[u] & self.has[u, v])
         return np.asarray(np.all(list(reached.values()), axis=0))
 
+    def survives(self, members: tuple[int, ...]) -> Flags:
+        """Whether the members stay connected when any one of them leaves; two need only be connected."""
+        if len(members) < 3:
+            return self.connects(members)
+        rest = [self.connects(tuple(v for v in members if v != left)) for left in members]
+        return np.asarray(np.all(rest, axis=0))
+
     @cache  # noqa: B019
     def has_star_on(self, members: tuple[int, ...]) -> Flags:
         stars = [np.full(len(self.masks), True) for _ in members]
@@ -84,12 +93,38 @@ def members_of_topics(instance: TopicInstance) -> list[tuple[int, ...]]:
 def optimum(instance: TopicInstance, problem: str) -> int:
     """The least value of any overlay."""
     graphs = all_graphs(instance.num_nodes)
-    holds = {"2d-star": graphs.has_star_on, "2d-true": graphs.brings_within_two}.get(problem, graphs.connects)
+    rules: dict[str, Callable[[tuple[int, ...]], Flags]] = {
+        "2d-star": graphs.has_star_on,
+        "2d-true": graphs.brings_within_two,
+        "k-tco": graphs.survives,
+    }
+    holds = rules.get(problem, graphs.connects)
     valid = np.full(len(graphs.masks), True)
     for members in members_of_topics(instance):
         valid &= holds(members)
+    if problem == "weighted-tco":
+        return int(_paid(instance, graphs)[valid].min())
     worth = {"minmax-tco": graphs.max_degree, "low-tco": graphs.edges * graphs.max_degree}.get(problem, graphs.edges)
     return int(worth[valid].min())
+
+
+def _paid(instance: TopicInstance, graphs: AllGraphs) -> Counts:
+    """The total cost of the edges of every graph."""
+    total = np.zeros(len(graphs.masks), dtype=np.int64)
+    for u, v in graphs.pairs:
+        total += graphs.has[u, v] * cost_between(instance, u, v)
+    return total
+
+
+def cost_between(instance: TopicInstance, u: int, v: int) -> int:
+    """The cost of an edge by its definition: a table's entry, or a distance rounded to the nearest integer."""
+    costs = instance.costs
+    if costs is None:
+        return 1
+    if len(costs.sites):
+        return int(costs.table[costs.sites[u], costs.sites[v]])
+    squared = sum((int(a) - int(b)) ** 2 for a, b in zip(costs.points[u], costs.points[v], strict=True))
+    return max(1, (isqrt(4 * squared) + 1) // 2)
 
 
 def pareto_front(instance: TopicInstance) -> list[tuple[int, int]]:

@@ -11,12 +11,16 @@ from array import array
 from itertools import chain, combinations
 
 from cases import INFINITE, Model, is_count, need, object_of, reached
+from costs import read_costs
 
 
 class Topics(Model):
-    """Overlays in which every topic is connected, or has diameter 2; a column is a pair of nodes u < v as u·n + v."""
+    """Overlays in which every topic is connected, has diameter 2, or stays connected when a subscriber leaves.
 
-    problems = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true")
+    A column is a pair of nodes u < v as u·n + v.
+    """
+
+    problems = ("min-tco", "minmax-tco", "low-tco", "weighted-tco", "k-tco", "2d-star", "2d-true")
 
     def __init__(self, path, head):
         names, topics = head["nodes"], head["topics"]
@@ -28,7 +32,8 @@ class Topics(Model):
         listed = {topic: t for t, topic in enumerate(topics)}
         need({t for _, t in rows} == set(topics) and len(listed) == len(topics), "the instance has other topics")
         numbered = sorted((node_of[v], listed[t]) for v, t in rows)
-        need(digest_of(self.n, len(listed), numbered) == head["instance"], "the instance has another digest")
+        self.paid, costs = read_costs(path, names)
+        need(digest_of(self.n, len(listed), numbered, costs) == head["instance"], "the instance has another digest")
         self.every = [[] for _ in topics]
         for v, t in numbered:
             self.every[t].append(v)
@@ -57,7 +62,9 @@ class Topics(Model):
         return (self.n + topic) * self.n + node
 
     def cost(self, column):
-        return self.unit if column < self.n * self.n else 0
+        if column >= self.n * self.n:
+            return 0
+        return self.unit * (self.paid(*divmod(column, self.n)) if self.problem == "weighted-tco" else 1)
 
     def price(self, column, prices):
         return prices.get(column // self.n, 0) + prices.get(column % self.n, 0)
@@ -70,7 +77,9 @@ class Topics(Model):
     def row(self, kind, topic, labels=None, other=None):
         """With k labels, k − 1 edges cross; or of u, v and W (labels 0, 1, 2), one of uv, u–W and v–the others (3).
 
-        With stars, some centre of the topic has all edges: one is enough, so uv is an edge if the centre is u or v.
+        With stars, some centre of the topic has all edges: one is enough, so uv is an edge if the centre is u or v. If
+        the subscriber of label −1 may leave, k − 1 edges cross between the k labels of the others; and two edges cross
+        every cut of three subscribers or more, as one of its ends may leave.
         """
         if kind == "centre" and self.problem == "2d-star":
             return [(self.centre(topic, node), 1) for node in self.members[topic]], 1
@@ -83,6 +92,15 @@ class Topics(Model):
         if kind == "parts":
             crossing = [(u * self.n + v, 1) for (u, a), (v, b) in pairs if a != b]
             return crossing, len(set(labels)) - 1
+        if kind in ("leaving", "twice"):
+            need(self.problem == "k-tco", "a row of fault tolerance is not valid here")
+        if kind == "leaving":
+            need(labels.count(-1) == 1, "no single subscriber leaves")
+            crossing = [(u * self.n + v, 1) for (u, a), (v, b) in pairs if a != b and -1 not in (a, b)]
+            return crossing, len(set(labels)) - 2
+        if kind == "twice":
+            need(len(nodes) > 2 and len(set(labels)) == 2, "no cut of three subscribers or more")
+            return [(u * self.n + v, 1) for (u, a), (v, b) in pairs if a != b], 2
         need(kind == "pair" and self.problem.startswith("2d-"), f"rows {kind!r} are not valid here")
         need(labels.count(0) == labels.count(1) == 1 and set(labels) <= {0, 1, 2, 3}, "no pair of subscribers")
         crosses = ({0, 1}, {0, 2}, {1, 3})
@@ -103,8 +121,12 @@ class Topics(Model):
             elif self.problem == "2d-true":
                 fine = all(v in near[u] or near[u] & near[v] & inside for u, v in combinations(nodes, 2))
             else:
-                fine = reached(nodes[0], near, inside) == inside
+                leavers = nodes if self.problem == "k-tco" and len(nodes) > 2 else [None]
+                rests = [inside - {left} for left in leavers]
+                fine = all(reached(min(rest), near, rest) == rest for rest in rests)
             need(fine, f"the answer does not connect {len(nodes)} subscribers of a topic")
+        if self.problem == "weighted-tco":
+            return sum(self.paid(u, v) for u, v in edges)
         degree = max(map(len, near.values()))
         return {"minmax-tco": degree, "low-tco": len(edges) * degree}.get(self.problem, len(edges))
 
@@ -140,8 +162,8 @@ def read_subscriptions(path):
     return [(row[node], row[topic]) for row in listed]
 
 
-def digest_of(num_nodes, num_topics, rows):
-    """SHA-256 of sorted (node, topic) numbers: how many of each, where each node's topics begin, the topics."""
+def digest_of(num_nodes, num_topics, rows, costs):
+    """SHA-256 of sorted (node, topic) numbers: how many of each, where each node's topics begin, the topics; costs."""
     starts = [0] * (num_nodes + 1)
     for v, _ in rows:
         starts[v + 1] += 1
@@ -151,4 +173,4 @@ def digest_of(num_nodes, num_topics, rows):
     if sys.byteorder == "big":
         topics.byteswap()
     packed = struct.pack(f"<{2 + len(starts)}q", num_nodes, num_topics, *starts)
-    return hashlib.sha256(b"overlaybench topics/1\n" + packed + topics.tobytes()).hexdigest()
+    return hashlib.sha256(b"overlaybench topics/1\n" + packed + topics.tobytes() + costs).hexdigest()

@@ -21,6 +21,9 @@ PAPERS = {
     "2012",
 }
 
+OTHERS = {"N": "the problems next door"}
+BEYOND = "beyond the papers"
+
 
 def paper_of(id_: str) -> str:
     """The paper of a claim: P1 of P1.L6.5."""
@@ -49,7 +52,7 @@ def compared(findings: Iterable[Finding]) -> list[Finding]:
 
 def paper_text(paper: str, outcomes: Mapping[str, ClaimOutcome], stem: str = "claims") -> str:
     """The page of a paper in Markdown; claims without an outcome are named."""
-    title = f"{paper}: the claims and their evidence" if paper in PAPERS else f"{paper}: beyond the papers"
+    title = f"{paper}: the claims and their evidence" if paper in PAPERS else f"{paper}: {OTHERS.get(paper, BEYOND)}"
     lines = [
         f"# {title}",
         "",

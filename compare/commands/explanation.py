@@ -138,7 +138,7 @@ def _problem(problem: Problem) -> list[Explanation]:  # type: ignore[type-arg]
         "default method": problem.default_method,
         "source": _with_papers(problem.source),
     }
-    answering = (method.name for method in METHODS.values() if problem.name in method.problems)
+    answering = (method.name for method in METHODS.values() if method.answers(problem.name))
     chosen = problem.default_method or next(answering, "")
     method = f"--method {chosen} " if chosen else ""
     examples = _examples(problem, f"{method}--time-limit 10") if chosen else ()

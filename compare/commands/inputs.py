@@ -65,7 +65,7 @@ def check_takes(
 
     every = METHODS.values() if problem is None else [each.answering(problem.name) for each in METHODS.values()]
     if needed not in (method if problem is None else method.answering(problem.name)).inputs:
-        able = [each.name for each in every if needed in each.inputs and (not problem or problem.name in each.problems)]
+        able = [each.name for each in every if needed in each.inputs and (not problem or each.answers(problem.name))]
         instead = f", or take {', '.join(able)}" if able else ""
         raise BadInput(f"{flag}: method '{method.name}' {why_not}: leave it out{instead}")
 

@@ -49,7 +49,7 @@ def _methods(problem: str = "") -> Iterator[RenderableType]:
     groups: dict[str, list[Method[Any, Any]]] = {}
     for method in METHODS.values():
         for one in method.members or (method,):
-            if problem in ("", *one.problems):
+            if not problem or one.answers(problem):
                 groups.setdefault(problem or ", ".join(one.problems), []).append(one)
     for answers, methods in groups.items():
         rows = table(f"Methods for {answers}", "method", "what it does", if_wide=("answers", "options", "source"))

@@ -46,7 +46,7 @@ def _known(noun: str, problem: str | None) -> Iterator[tuple[str, str]]:
     from ..catalogue import METHODS
 
     if noun == "methods":
-        answering = (each for each in METHODS.values() if problem in (None, *each.problems))
+        answering = (each for each in METHODS.values() if problem is None or each.answers(problem))
         yield from ((method.name, method.summary) for method in answering)
         return
     catalogues: Mapping[str, Mapping[str, Any]] = {"problems": PROBLEMS, "workloads": WORKLOADS, "kinds": KINDS}

@@ -19,7 +19,8 @@ Floats = npt.NDArray[np.float64]
 TOLERANCE = 1e-6
 _CONNECTED = ("min-tco", "minmax-tco", "low-tco")
 _ANSWERS = {
-    **dict.fromkeys(_CONNECTED, _CONNECTED),
+    **dict.fromkeys((*_CONNECTED, "weighted-tco"), _CONNECTED),
+    "k-tco": (*_CONNECTED, "k-tco"),
     "2d-true": (*_CONNECTED, "2d-true"),
     "2d-star": (*_CONNECTED, "2d-true", "2d-star"),
 }
@@ -55,6 +56,8 @@ IMPLICATIONS: tuple[Implication, ...] = (
     Implication(
         "2d-star", ("2d-true",), lambda nodes, edges: edges, "a star on a topic's subscribers has diameter at most 2"
     ),
+    Implication("weighted-tco", ("min-tco",), lambda nodes, edges: edges, "no edge costs less than 1"),
+    Implication("k-tco", ("min-tco",), lambda nodes, edges: edges, "a fault-tolerant overlay is topic-connected"),
     Implication(
         "min-tco", ("minmax-tco",), lambda nodes, degree: degree, "a node of degree D ends D different edges: |E| ≥ D"
     ),

@@ -35,7 +35,9 @@ def check_proof(instance: Any, problem: Problem[Any, Any], proof: Path, seconds:
     if (formats := FORMATS.get(problem.kind)) is None:
         return CheckedProof(f"not checked: the checker knows no instances of the kind {problem.kind}")
     with tempfile.TemporaryDirectory(prefix="overlaybench-") as folder:
-        file = Path(folder) / f"instance{formats[0]}"
+        # Tables of text have no place for link costs.
+        suffix = formats[0] if getattr(instance, "costs", None) is None else formats[-1]
+        file = Path(folder) / f"instance{suffix}"
         kind_named(problem.kind).write(instance, file)
         return run_checker(file, proof, seconds)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from ...instances.catalogue import KINDS, PROBLEMS, WORKLOADS
 from ...instances.option import Option
+from ...instances.problem import Problem
 from ..catalogue import METHODS
 from .plot import MEASURES, Plot
 
@@ -102,7 +103,7 @@ def _runs() -> Schema:
     names = {"type": "array", "minItems": 1}
     count = {"type": "integer", "minimum": 1}
     given: dict[str, Schema] = {
-        "problems": {**names, "items": {"anyOf": [{"enum": _own(PROBLEMS)}, _PLUG_IN]}},
+        "problems": {**names, "items": {"anyOf": [{"enum": _own(PROBLEMS)}, _with_limits(), _PLUG_IN]}},
         "methods": {**names, "items": {"$ref": "#/definitions/method"}},
         "families": {"type": "array", "items": _TEXT, "description": "only instances of these (all)"},
         "nodes_at_most": {**count, "description": "only instances whose first size (|V|, users, …) is at most this"},
@@ -111,6 +112,13 @@ def _runs() -> Schema:
         **_LIMITS,
     }
     return _object(given, "problems", "methods")
+
+
+def _with_limits() -> Schema:
+    """The problems whose names state limits, such as ``filtering@max-degree=4``."""
+    families = (name for name, problem in PROBLEMS.items() if type(problem).variant is not Problem.variant)
+    pattern = f"^({'|'.join(families)})(=[^@=]+)?@[^@=]+(=[^@=]+)?$"
+    return {"type": "string", "pattern": pattern, "description": "FUNCTION=LIMIT@FUNCTION or FUNCTION@FUNCTION=LIMIT"}
 
 
 def _plot() -> Schema:

@@ -77,7 +77,7 @@ def compare(
     check_limits(seed, time_limit)
     judge = problem_for(instance, problem)
     if methods is None:
-        methods = [method for method in METHODS.values() if judge.name in method.problems]
+        methods = [method for method in METHODS.values() if method.answers(judge.name)]
     elif isinstance(methods, str | Method | Mapping):
         methods = (methods,)
     if not (chosen := [_chosen(judge, each) for each in methods]):

@@ -47,7 +47,7 @@ def methods(problem: str = "") -> Listing[Method[Any, Any]]:
     name = problem and PROBLEMS.named(problem).name
     if not name:
         return Listing(METHODS)
-    return Listing({each.name: each.answering(name) for each in METHODS.values() if name in each.problems})
+    return Listing({each.name: each.answering(name) for each in METHODS.values() if each.answers(name)})
 
 
 def problems(kind: str = "") -> Listing[Problem[Any, Any]]:

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -19,11 +20,12 @@ from ...instances.overlay import Overlay
 from ...instances.problem import Problem
 from ...instances.topics.instance import TopicInstance
 from .heuristic import TOPIC_CONNECTED, trial_instance
-from .local_search.overlay_search import MOST_STEPS, OverlaySearch, candidate_lists
+from .kernels.edge_costs import edge_costs
+from .local_search.overlay_search import MOST_STEPS, OverlaySearch, candidate_lists, priced_candidates
 from .local_search.search_workspace import CandidateLists, SearchParameters
 from .ring_per_topic import ring_per_topic
 
-AIMS = {"min-tco": "edges", "minmax-tco": "degree", "low-tco": "product"}
+AIMS = {"min-tco": "edges", "minmax-tco": "degree", "low-tco": "product", "weighted-tco": "cost"}
 _RANKS: dict[str, Callable[[int, int], tuple[int, int]]] = {
     "edges": lambda edges, degree: (edges, degree),
     "degree": lambda edges, degree: (degree, edges),
@@ -63,8 +65,9 @@ def polish(
     instance : TopicInstance
     overlay : Overlay
         Topic-connected.
-    first : {"edges", "degree", "product"}
-        Overlays are compared by edges, then maximum degree; by maximum degree, then edges; or by their product.
+    first : {"edges", "degree", "product", "cost"}
+        Overlays are compared by edges, then maximum degree; by maximum degree, then edges; by their product; or by the
+        total cost of their edges, then maximum degree.
     seed : int
         Without a time limit one seed gives one answer.
     time_limit : float, optional
@@ -72,7 +75,8 @@ def polish(
     steps : int
         The length of the search if there is no time limit.
     candidates : CandidateLists, optional
-        The edges to reconnect by; by default those of :func:`.candidate_lists`.
+        The edges to reconnect by; by default those of :func:`.candidate_lists`, for costs of
+        :func:`.priced_candidates`.
     clock : Clock, optional
         The time and the interruption of the run that this search is a part of, instead of `time_limit`.
 
@@ -97,13 +101,20 @@ def polish(
     >>> instance = TopicInstance.from_subscriptions({"n0": ["a", "b"], "n1": ["a", "b"], "n2": ["b"]})
     >>> polish(instance, Overlay.from_edges(3, [(0, 1), (0, 2), (1, 2)])).num_edges
     2
+    >>> import overlaybench as ob
+    >>> priced = instance.with_costs(ob.LinkCosts.given([[0, 9, 9], [9, 0, 1], [9, 1, 0]]))
+    >>> polish(priced, Overlay.from_edges(3, [(0, 1), (0, 2)]), first="cost").edges.tolist()
+    [[0, 1], [1, 2]]
     """
     progress = _Progress(clock or Clock(time_limit), steps)
-    FIRST.parse(first)
+    if first != "cost":
+        FIRST.parse(first)
     _check(instance, overlay)
     annealing = _Annealing(instance, overlay, first, seed, progress)
     with suppress(KeyboardInterrupt):
-        annealing.run(candidate_lists(instance) if candidates is None else candidates)
+        if candidates is None:
+            candidates = priced_candidates(instance, overlay) if first == "cost" else candidate_lists(instance)
+        annealing.run(candidates)
     return annealing.overlay
 
 
@@ -142,7 +153,9 @@ class _Annealing:
     def __init__(self, instance: TopicInstance, overlay: Overlay, first: str, seed: int, progress: _Progress) -> None:
         self.overlay = overlay
         self._instance, self._first, self._seed, self._progress = instance, first, seed, progress
-        self._rank = _RANKS[first]
+        self._costs = edge_costs(instance) if first == "cost" else None
+        # The temperatures are for edges that cost 1 in the mean.
+        self._scale = overlay.num_edges / self._cost(overlay) if self._costs and overlay.num_edges else 1.0
 
     def run(self, candidates: CandidateLists) -> None:
         self._candidates, progress, first = candidates, self._progress, self._first
@@ -151,7 +164,9 @@ class _Annealing:
         self._offer(search.overlay)
         if progress.done or not self.overlay.num_edges:
             return
-        if first == "degree":
+        if first == "cost":
+            self._cool(self.overlay.num_nodes, 0.0, until=1.0)
+        elif first == "degree":
             self._lower_cap(2.0, _HOT, until=0.7)
             self._cool(self.overlay.max_degree, 2.0, until=1.0)
         else:
@@ -164,7 +179,8 @@ class _Annealing:
         search, begin, below = self._search(), self._progress.fraction, math.inf
         while (now := self._progress.fraction) < until:
             temperature = _HOT * (_COLD / _HOT) ** ((now - begin) / (until - begin))
-            cost = self._progress.run(search, SearchParameters(cap, penalty, temperature), below)
+            parameters = SearchParameters(cap, penalty, temperature, self._scale)
+            cost = self._progress.run(search, parameters, below)
             if cost < below:
                 below = cost
                 self._offer(search.overlay)
@@ -183,13 +199,20 @@ class _Annealing:
 
     def _search(self) -> OverlaySearch:
         self._seed += 1
-        return OverlaySearch(self._instance, self.overlay, self._candidates, self._seed)
+        return OverlaySearch(self._instance, self.overlay, self._candidates, self._seed, self._costs)
 
     def _offer(self, overlay: Overlay) -> None:
-        best = self.overlay
-        if self._rank(overlay.num_edges, overlay.max_degree) < self._rank(best.num_edges, best.max_degree):
+        if self._rank(overlay) < self._rank(self.overlay):
             self.overlay = overlay
             offer(overlay)
+
+    def _rank(self, overlay: Overlay) -> tuple[int, int]:
+        if self._first == "cost":
+            return self._cost(overlay), overlay.max_degree
+        return _RANKS[self._first](overlay.num_edges, overlay.max_degree)
+
+    def _cost(self, overlay: Overlay) -> int:
+        return int(self._instance.edge_costs(overlay.edges[:, 0], overlay.edges[:, 1]).sum())
 
 
 def _check(instance: TopicInstance, overlay: Overlay) -> None:
@@ -210,15 +233,15 @@ def _solve(
     seed: int,
     time_limit: float | None,
     start: str,
-    first: str,
     steps: int,
+    first: str = "auto",
     overlay: Overlay | None = None,
 ) -> Proposal[Overlay]:
     clock = Clock(time_limit)
     if overlay is None:
         if time_limit is not None:  # the start may take longer
             offer(ring_per_topic(instance))
-        method = starts()[start]
+        method = {**starts(), **starts(problem.name)}[start]
         options: dict[str, Any] = method.complete({}, problem.name)
         overlay = method.solve(instance, problem, seed=seed, time_limit=None, **options).answer
         assert overlay is not None
@@ -229,10 +252,11 @@ def _solve(
     return Proposal(polished if problem.value(instance, polished) <= value else overlay, counters={"start": value})
 
 
-def starts() -> dict[str, Method[TopicInstance, Overlay]]:
-    """The heuristics whose overlay can be polished, by name."""
+def starts(problem: str = "") -> dict[str, Method[TopicInstance, Overlay]]:
+    """The heuristics for a problem, or for all topic-connected ones, whose overlay can be polished, by name."""
+    asked = {problem} if problem else set(TOPIC_CONNECTED)
     methods = methods_of("overlaybench.heuristics.topics")
-    return {each.name: each for each in methods if not each.anytime and set(TOPIC_CONNECTED) <= set(each.problems)}
+    return {each.name: each for each in methods if not each.anytime and asked <= set(each.problems)}
 
 
 @cache
@@ -242,6 +266,14 @@ def _warm_up() -> None:
     small = trial_instance()
     for first in _RANKS:
         polish(small, ring_per_topic(small), first=first, steps=1000)
+
+
+@cache
+def _warm_up_by_cost() -> None:
+    for method in starts("weighted-tco").values():
+        method.prepare()
+    small = trial_instance()
+    polish(small, ring_per_topic(small), first="cost", steps=1000)
 
 
 START = Option(
@@ -265,4 +297,14 @@ POLISH: Method[TopicInstance, Overlay] = Method(
     random=True,
     colour="#117733",
     marker="s",
+)
+
+WEIGHTED_START = replace(START, default="weighted-gm", choices=lambda: tuple(starts("weighted-tco")))
+WEIGHTED_POLISH: Method[TopicInstance, Overlay] = replace(
+    POLISH,
+    problems=("weighted-tco",),
+    summary="local search by costs from the overlay of another method",
+    source="none; docs/weighted.md",
+    options=(WEIGHTED_START, STEPS),
+    warm_up=_warm_up_by_cost,
 )

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ...instances.arrays import Ids
 from ...instances.errors import unknown
@@ -64,11 +65,22 @@ def ring_per_topic(instance: TopicInstance, *, order: str = "number", seed: int 
 
 def _rings(instance: TopicInstance, order: str, seed: int) -> Ids:
     """The edges of the rings, topic by topic, shape (m, 2); those of several rings are repeated."""
-    nodes, offsets = _ordered(instance, order, seed), instance.topic_offsets
-    following = np.roll(nodes, -1)
+    return rings_through(_ordered(instance, order, seed), instance)
+
+
+def rings_through(nodes: Ids, instance: TopicInstance) -> Ids:
+    """As :func:`_rings`, where `nodes` has the subscribers of each topic in the order of its ring."""
+    offsets, following = instance.topic_offsets, np.roll(nodes, -1)
     following[offsets[1:] - 1] = nodes[offsets[:-1]]
     rings: Ids = np.stack([nodes, following], axis=1)[nodes != following]
     return rings
+
+
+def ranked(instance: TopicInstance, rank: npt.NDArray[np.integer]) -> Ids:
+    """The subscribers of every topic by the rank of their subscriptions, as in ``topic_nodes``."""
+    topic = np.repeat(np.arange(instance.num_topics), np.diff(instance.topic_offsets))
+    ordered: Ids = instance.topic_nodes[np.lexsort((rank, topic))]
+    return ordered
 
 
 def _ordered(instance: TopicInstance, order: str, seed: int) -> Ids:
@@ -80,9 +92,7 @@ def _ordered(instance: TopicInstance, order: str, seed: int) -> Ids:
         return nodes
     draw = np.random.default_rng(seed)
     rank = draw.permutation(instance.num_nodes)[nodes] if order == "random" else draw.permutation(len(nodes))
-    topic = np.repeat(np.arange(instance.num_topics), np.diff(instance.topic_offsets))
-    ordered: Ids = nodes[np.lexsort((rank, topic))]
-    return ordered
+    return ranked(instance, rank)
 
 
 def _build(instance: TopicInstance, *, seed: int, order: str) -> OverlayBuild:

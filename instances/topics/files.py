@@ -9,6 +9,7 @@ from pathlib import Path
 from ..errors import BadInput
 from ..files import atomic_write, read_json
 from .instance import TopicInstance
+from .link_costs import as_labels, from_labels
 from .tables import read_parquet, read_separated, write_parquet, write_separated
 
 FORMAT = "topics/1"
@@ -50,7 +51,9 @@ def read_topics(path: str | Path, *, node_column: str = "node", topic_column: st
         if path.suffix == ".json":
             return _from_json(path)
         if path.suffix == ".parquet":
-            return TopicsFile(*TopicInstance.from_pairs(*read_parquet(path, columns)))
+            labels, costs = read_parquet(path, columns)
+            instance, duplicates = TopicInstance.from_pairs(*labels)
+            return TopicsFile(_with_costs(instance, costs), duplicates)
         if path.suffix in SEPARATED:
             return TopicsFile(*TopicInstance.from_pairs(*read_separated(path, columns)))
         raise _unknown_suffix(path)
@@ -73,10 +76,12 @@ def write_topics(instance: TopicInstance, path: str | Path) -> None:
     """
     path = Path(path)
     if path.suffix == ".json":
-        text = json.dumps({"format": FORMAT, "subscriptions": subscriptions(instance)}, ensure_ascii=False, indent=1)
-        atomic_write(path, text + "\n")
+        content = {"format": FORMAT, "subscriptions": subscriptions(instance), **_costs(instance)}
+        atomic_write(path, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
     elif path.suffix == ".parquet":
-        atomic_write(path, lambda file: write_parquet(instance, file))
+        atomic_write(path, lambda file: write_parquet(instance, file, _costs(instance).get("costs")))
+    elif path.suffix in SEPARATED and instance.costs is not None:
+        raise BadInput(f"{path}: a table of text has no place for link costs: write .json or .parquet")
     elif path.suffix in SEPARATED:
         atomic_write(path, lambda file: write_separated(instance, file, "," if path.suffix == ".csv" else "\t"))
     else:
@@ -91,12 +96,23 @@ def subscriptions(instance: TopicInstance) -> dict[str, list[str]]:
     }
 
 
+def _costs(instance: TopicInstance) -> dict[str, object]:
+    return {} if instance.costs is None else {"costs": as_labels(instance.costs, instance.node_label)}
+
+
+def _with_costs(instance: TopicInstance, content: object) -> TopicInstance:
+    if content is None:
+        return instance
+    return instance.with_costs(from_labels(content, map(instance.node_label, range(instance.num_nodes))))
+
+
 def _unknown_suffix(path: Path) -> BadInput:
     return BadInput(f"{path}: unknown ending '{path.suffix}': use .json, .parquet, {', '.join(SEPARATED)}")
 
 
 def _from_json(path: Path) -> TopicsFile:
-    content = read_json(path, FORMAT).get("subscriptions")
+    document = read_json(path, FORMAT)
+    content = document.get("subscriptions")
     if not isinstance(content, dict):
         raise BadInput('needs "subscriptions": an object of node: [topics]')
     nodes: list[str] = []
@@ -110,4 +126,5 @@ def _from_json(path: Path) -> TopicsFile:
             raise BadInput(f"node '{node}': an empty {'topic' if node else 'node'}: name it or remove it")
         nodes.extend([node] * len(listed))
         topics.extend(listed)
-    return TopicsFile(*TopicInstance.from_pairs(nodes, topics))
+    instance, duplicates = TopicInstance.from_pairs(nodes, topics)
+    return TopicsFile(_with_costs(instance, document.get("costs")), duplicates)

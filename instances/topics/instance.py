@@ -15,6 +15,7 @@ from ..arrays import Ids, Offsets, frozen, sorted_distinct, transposed
 from ..errors import BadInput
 from ..labels import distinct_labels, natural_order
 from ..shown import facts, matrix, plot, spread_of
+from .link_costs import LinkCosts
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -41,12 +42,14 @@ class TopicInstance:
         Topics, strictly increasing within each node.
     node_labels, topic_labels : sequences of str, optional
         Names; by default ``n0, n1, …`` and ``t0, t1, …``.
+    costs : LinkCosts, optional
+        What edges cost, for ``weighted-tco``; 1 each by default. Other problems ignore it.
 
     Raises
     ------
     BadInput
-        If a node has no topic, a topic no subscriber, a node's topics are not strictly increasing, or labels are
-        empty, repeated, or not one for each node or topic.
+        If a node has no topic, a topic no subscriber, a node's topics are not strictly increasing, labels are
+        empty, repeated, or not one for each node or topic, or the costs are for another number of nodes.
 
     Notes
     -----
@@ -64,6 +67,7 @@ class TopicInstance:
     node_topics: Ids
     node_labels: Sequence[str] | None = None
     topic_labels: Sequence[str] | None = None
+    costs: LinkCosts | None = None
     topic_offsets: Offsets = field(init=False)
     topic_nodes: Ids = field(init=False)
 
@@ -71,6 +75,8 @@ class TopicInstance:
         offsets = frozen(self.node_offsets, np.int64)
         topics = frozen(self.node_topics, np.int32)
         self._check(offsets, topics)
+        if self.costs is not None and self.costs.num_nodes != len(offsets) - 1:
+            raise BadInput(f"costs of {self.costs.num_nodes} nodes for {len(offsets) - 1}: give one of each a node")
         count = int(topics.max()) + 1
         topic_offsets, topic_nodes = transposed(offsets, topics, count)
         for name, value in (
@@ -180,6 +186,14 @@ class TopicInstance:
             node_topics = (np.cumsum(subscribed) - 1).astype(np.int32)[node_topics]
         return cls(node_offsets, node_topics, node_labels, topic_labels)
 
+    def with_costs(self, costs: LinkCosts | None) -> TopicInstance:
+        """The same subscriptions with these costs of edges, by node number; None for 1 each."""
+        return TopicInstance(self.node_offsets, self.node_topics, self.node_labels, self.topic_labels, costs)
+
+    def edge_costs(self, u: npt.ArrayLike, v: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """The costs of the edges between the nodes in two arrays of equal shape."""
+        return np.ones(np.shape(u), np.int64) if self.costs is None else self.costs.between(u, v)
+
     @property
     def num_nodes(self) -> int:
         """|V|."""
@@ -220,26 +234,29 @@ class TopicInstance:
         return self.induced(np.sort(np.random.default_rng(seed).choice(self.num_nodes, size, replace=False)))
 
     def induced(self, nodes: npt.NDArray[np.integer]) -> TopicInstance:
-        """The instance on distinct nodes, in the order given, with their labels."""
+        """The instance on distinct nodes, in the order given, with their labels and costs."""
         if len(nodes) == 0:
             raise BadInput("an instance needs at least one node with one topic")
         lists = [self.topics_of(int(v)).astype(np.int64) for v in nodes]
         keys = np.concatenate([i * self.num_topics + topics for i, topics in enumerate(lists)])
-        return TopicInstance.from_keys(
+        part = TopicInstance.from_keys(
             keys,
             len(nodes),
             self.num_topics,
             [self.node_label(int(v)) for v in nodes],
             [self.topic_label(t) for t in range(self.num_topics)],
         )
+        return part if self.costs is None else part.with_costs(self.costs.induced(nodes))
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the subscriptions (hexadecimal): the same on every machine, independent of the labels."""
+        """SHA-256 of subscriptions and costs (hexadecimal): the same on every machine, independent of the labels."""
         sha = hashlib.sha256(b"overlaybench topics/1\n")
         sha.update(np.array([self.num_nodes, self.num_topics], dtype="<i8").tobytes())
         sha.update(self.node_offsets.astype("<i8", copy=False).tobytes())
         sha.update(self.node_topics.astype("<i4", copy=False).tobytes())
+        if self.costs is not None:
+            sha.update(self.costs.contents)
         return sha.hexdigest()
 
     def to_arrow(self) -> pa.Table:
@@ -286,7 +303,7 @@ class TopicInstance:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A numpy array is writable again once unpickled: build the instance from half of its arrays.
-        return TopicInstance, (self.node_offsets, self.node_topics, self.node_labels, self.topic_labels)
+        return TopicInstance, (self.node_offsets, self.node_topics, self.node_labels, self.topic_labels, self.costs)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TopicInstance) and self.digest == other.digest

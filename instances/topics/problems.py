@@ -1,4 +1,4 @@
-"""The problems on topic instances: minimum topic-connected overlays (P1, P2) and overlays of diameter 2 (P2)."""
+"""The problems on topic instances: minimum topic-connected overlays, by edges, degrees, costs; fault-tolerant; 2d."""
 
 from __future__ import annotations
 
@@ -89,6 +89,51 @@ class LowTCO(_TopicConnected):
         return answer.num_edges * answer.max_degree
 
 
+class WeightedTCO(_TopicConnected):
+    """Least total cost of the edges, every topic connected: Min-TCO with link costs.
+
+    The costs are those of the instance, 1 each if it has none.
+
+    References
+    ----------
+    MinAvg-WTCO of Chen, Tock, Jacobsen, Vitenberg: Weighted overlay design for topic-based publish/subscribe systems on
+    geo-distributed data centers, ICDCS 2015, https://doi.org/10.1109/ICDCS.2015.55
+    """
+
+    name, summary = "weighted-tco", "least total cost of the edges, every topic connected"
+    source = "Chen et al. 2015 (MinAvg-WTCO)"
+
+    def value(self, instance: TopicInstance, answer: Overlay) -> float:
+        """The sum of the costs of the edges."""
+        return int(instance.edge_costs(answer.edges[:, 0], answer.edges[:, 1]).sum())
+
+
+class FaultTolerantTCO(TopicProblem):
+    """Fewest edges, every topic connected also after any one of its subscribers has left (k = 2).
+
+    A topic of two subscribers must be connected; nothing can be asked of it once one has left.
+
+    References
+    ----------
+    MinAvg-kTCO of Chen, Vitenberg, Jacobsen: Building fault-tolerant overlays with low node degrees for topic-based
+    publish/subscribe, IEEE TDSC 2022; brief announcement PODC 2013, https://doi.org/10.1145/2484239.2484292
+    """
+
+    name, summary = "k-tco", "fewest edges, every topic connected after any one subscriber has left (k = 2)"
+    source, default_method = "Chen, Vitenberg, Jacobsen 2013 (MinAvg-2TCO)", "branch-and-cut"
+
+    def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
+        from .kernels.cut_nodes import topic_faults
+
+        at_u, at_v = answer.topic_links(instance)
+        reasons = []
+        for t, leavers in topic_faults(instance, at_u, at_v):
+            first = min(map(instance.node_label, leavers), default="")
+            once = f" once '{first}' has left" if leavers else ""
+            reasons.append(f"topic '{instance.topic_label(t)}' is not connected{once}")
+        return reasons
+
+
 class TwoDiameterStar(TopicProblem):
     """Fewest edges such that every topic has a centre adjacent to all its other subscribers (P2 §6.3)."""
 
@@ -147,6 +192,8 @@ TOPIC_PROBLEMS: tuple[TopicProblem, ...] = (
     MinTCO(),
     MinMaxTCO(),
     LowTCO(),
+    WeightedTCO(),
+    FaultTolerantTCO(),
     TwoDiameterStar(),
     TwoDiameterTrue(),
 )

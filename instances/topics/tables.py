@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 _BLOCK = 1 << 20
 _LONGEST_HEADER = 1 << 20
+_COSTS = b"overlaybench.costs"
 _MOST_ROWS, _MOST_BYTES = 200_000_000, 1 << 34
 
 
@@ -71,8 +73,10 @@ def read_separated(path: Path, columns: Sequence[str]) -> list[pa.Array]:
     return labels
 
 
-def read_parquet(path: Path, columns: Sequence[str]) -> list[pa.Array]:
-    """The labels in the named columns of a Parquet file; other values are converted to text.
+def read_parquet(path: Path, columns: Sequence[str]) -> tuple[list[pa.Array], object]:
+    """The labels in the named columns of a Parquet file, other values converted to text, and the costs in its metadata.
+
+    The costs are JSON as in topics/1 files, None without.
 
     Raises
     ------
@@ -88,7 +92,12 @@ def read_parquet(path: Path, columns: Sequence[str]) -> list[pa.Array]:
             source = pq.ParquetFile(file)
             check_columns(columns, source.schema_arrow.names)
             _check_size(source.metadata)
-            return labels_of(source.read(columns=list(columns)), columns)
+            text = (source.schema_arrow.metadata or {}).get(_COSTS)
+            try:
+                costs = None if text is None else json.loads(text)
+            except ValueError:
+                raise BadInput("its link costs are not JSON: write the file again") from None
+            return labels_of(source.read(columns=list(columns)), columns), costs
     except pa.ArrowException as error:
         raise BadInput(f"{_first_line(error)}: give a complete Parquet file with columns of labels") from None
     except OSError as error:
@@ -122,11 +131,14 @@ def write_separated(instance: TopicInstance, path: Path, delimiter: str) -> None
     arrow_csv.write_csv(instance.to_arrow(), path, arrow_csv.WriteOptions(delimiter=delimiter))
 
 
-def write_parquet(instance: TopicInstance, path: Path) -> None:
-    """Write the columns ``node`` and ``topic``."""
+def write_parquet(instance: TopicInstance, path: Path, costs: object = None) -> None:
+    """Write the columns ``node`` and ``topic``, and costs as JSON in the metadata of the schema."""
     import pyarrow.parquet as pq
 
-    pq.write_table(instance.to_arrow(), path)
+    table = instance.to_arrow()
+    if costs is not None:
+        table = table.replace_schema_metadata({_COSTS: json.dumps(costs, separators=(",", ":")).encode()})
+    pq.write_table(table, path)
 
 
 def _check_size(metadata: pq.FileMetaData) -> None:

@@ -6,10 +6,11 @@ from functools import cache
 
 import numpy as np
 
+from ...heuristics.topics.fault_tolerant_polish import fault_tolerant_polish
 from ...heuristics.topics.greedy_merge import greedy_merge
 from ...heuristics.topics.heuristic import DIAMETER_TWO, trial_instance
 from ...heuristics.topics.local_search.nearest import nearest_pairs
-from ...heuristics.topics.local_search.overlay_search import candidate_lists
+from ...heuristics.topics.local_search.overlay_search import candidate_lists, priced_weights
 from ...heuristics.topics.local_search.search_workspace import CandidateLists, Keys
 from ...heuristics.topics.polish import AIMS, polish
 from ...instances.catalogue import methods_of
@@ -20,6 +21,8 @@ from ...instances.option import Option
 from ...instances.overlay import Overlay
 from ...instances.problem import Problem
 from ...instances.topics.instance import TopicInstance
+from ...instances.topics.problems import WeightedTCO
+from .bounds.certificate import MOST_PROVEN
 from .bounds.cost_splitting import split_costs
 from .incumbents.weighted_greedy import weighted_greedy
 from .rows.candidate_edges import CandidateEdges
@@ -45,10 +48,10 @@ def best(
 
     First the heuristics for the problem run with their default options: the fastest, then those that are promising for
     the problem if they are expected to end in the time left, then the others if in half of it (without a limit: in ten
-    minutes). For min-tco and low-tco a fifth of the time then goes into cost splitting among each node's 40 nearest,
-    whose averaged trees approximate a solution of the linear relaxation. An overlay is built along it, and the better
-    one of this and the heuristics' is polished with the edges that the solution uses. For minmax-tco the heuristics'
-    best is polished; for diameter 2 it is the answer.
+    minutes). For min-tco, low-tco and weighted-tco a fifth of the time then goes into cost splitting among each node's
+    40 nearest, whose averaged trees approximate a solution of the linear relaxation. An overlay is built along it, and
+    the better one of this and the heuristics' is polished with the edges that the solution uses. For minmax-tco and
+    k-tco the heuristics' best is polished; for diameter 2 it is the answer.
 
     Parameters
     ----------
@@ -63,7 +66,7 @@ def best(
     -------
     Proposal
         Never worse than any heuristic that ran: counter ``heuristics`` lists these with their values. Counter
-        ``built`` is the number of edges of the overlay built along the LP solution.
+        ``built`` is the number of edges of the overlay built along the LP solution, for weighted-tco their cost.
 
     Notes
     -----
@@ -85,14 +88,21 @@ def best(
                 offer(chosen)
         assert chosen is not None
         counters: dict[str, float | str] = {"heuristics": _listed(values)}
-        if problem.name not in AIMS or clock.passed or not chosen.num_edges:
+        if clock.passed or not chosen.num_edges:
+            return Proposal(chosen, counters=counters, reason=clock.stopped_by)
+        if problem.name == "k-tco":
+            most = steps if time_limit is None else None
+            chosen = fault_tolerant_polish(instance, chosen, seed=seed, steps=most, clock=clock)
+            offer(chosen)
+        if problem.name not in AIMS:
             return Proposal(chosen, counters=counters, reason=clock.stopped_by)
         overlays, near = [chosen], None
         if problem.name != "minmax-tco":
-            near, built = _guided(instance, chosen, clock)
+            near, built = _guided(instance, chosen, clock, weighted=problem.name == "weighted-tco")
             overlays += built
             if built:
-                counters["built"] = built[0].num_edges
+                cost = WeightedTCO().value(instance, built[0])
+                counters["built"] = cost if problem.name == "weighted-tco" else built[0].num_edges
         overlays.sort(key=lambda overlay: problem.value(instance, overlay))
         if not clock.passed:
             aim, start = AIMS[problem.name], overlays[0]
@@ -128,19 +138,26 @@ def _listed(values: dict[str, float]) -> str:
     return ", ".join(f"{name} {value:g}" for name, value in sorted(values.items(), key=lambda item: (item[1], item[0])))
 
 
-def _guided(instance: TopicInstance, start: Overlay, clock: Clock) -> tuple[CandidateLists | None, list[Overlay]]:
+def _guided(
+    instance: TopicInstance, start: Overlay, clock: Clock, *, weighted: bool = False
+) -> tuple[CandidateLists | None, list[Overlay]]:
     """The edges that an approximate LP solution uses, as candidates, and the overlay built along it in time."""
-    edges = _with(nearest_pairs(instance), start)
-    if CandidateEdges(instance, edges).common.sum() > _MOST_LINKS or clock.passed:
-        return candidate_lists(instance, edges), []
-    splitting = split_costs(instance, float(start.num_edges), clock.share(0.2), rounds=_ROUNDS, among=edges)
+    edges = _with(nearest_pairs(instance, by_cost=weighted), start)
+    target = float(WeightedTCO().value(instance, start) if weighted else start.num_edges)
+    if CandidateEdges(instance, edges).common.sum() > _MOST_LINKS or clock.passed or target >= MOST_PROVEN:
+        return candidate_lists(instance, edges, priced_weights(instance, edges) if weighted else None), []
+    splitting = split_costs(instance, target, clock.share(0.2), rounds=_ROUNDS, among=edges, weighted=weighted)
     used = splitting.usage > _USED
     kept = CandidateEdges(instance, _with(edges[used], start))
     usage = splitting.usage[np.searchsorted(edges, kept.keys)]
     overlays = []
     if len(kept) * start.num_edges < _MOST_BUILT and not clock.passed:
-        overlays.append(weighted_greedy(kept, usage + 0.01, cap=instance.num_nodes, overload=0.0, seed=0))
-    return candidate_lists(instance, kept.keys, (0.9 + 0.1 * np.minimum(usage, 1.0)).astype(np.float32)), overlays
+        worth = (usage + 0.01) / (instance.edge_costs(kept.u, kept.v) if weighted else 1)
+        overlays.append(weighted_greedy(kept, worth, cap=instance.num_nodes, overload=0.0, seed=0))
+    preferred = (0.9 + 0.1 * np.minimum(usage, 1.0)).astype(np.float32)
+    if weighted:
+        preferred *= priced_weights(instance, kept.keys)
+    return candidate_lists(instance, kept.keys, preferred), overlays
 
 
 def _with(keys: Keys, overlay: Overlay) -> Keys:
@@ -153,12 +170,13 @@ def _warm_up() -> None:
     for method in methods_of("overlaybench.heuristics.topics"):
         method.prepare()
     small = trial_instance()
-    _guided(small, greedy_merge(small), Clock(None))
+    for weighted in (False, True):
+        _guided(small, greedy_merge(small), Clock(None), weighted=weighted)
 
 
 BEST: Method[TopicInstance, Overlay] = Method(
     name="best",
-    problems=DIAMETER_TWO,
+    problems=(*DIAMETER_TWO, "weighted-tco", "k-tco"),
     summary="the best of all heuristics, of a greedy along an LP solution, and of local search from there",
     source="none; docs/quality.md",
     guarantee="never worse than any of the heuristics that ran",

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from ...heuristics.topics.fault_tolerant_polish import fault_tolerant_polish
 from ...heuristics.topics.heuristic import trial_instance
+from ...heuristics.topics.kernels.edge_costs import edge_costs
 from ...instances.clock import Clock, OutOfTime, interruptible
 from ...instances.method import Method, Proposal
 from ...instances.offers import offer
@@ -25,14 +27,14 @@ from ..engine.exact_method import SolverOutcome
 from ..engine.ilp_solvers import THREADS
 from ..engine.proof import ProofFile
 from ..engine.search_log import PROGRESS
-from .bounds.certificate import Certificate
+from .bounds.certificate import MOST_PROVEN, Certificate
 from .bounds.certificate_text import CERTIFICATE, packed
 from .bounds.dual_fitting import fitted_certificate, fitted_within, mean_degree_bound
 from .compact.requirements import Requirements, requirements_of
 from .compact.simple_bounds import SimpleBounds, simple_bounds
 from .compact.subproblem import Subproblem
 from .incumbents.lp_guided import warm_up as warm_up_incumbents
-from .incumbents.starts import heuristic_overlays, stars, warm_up_heuristics
+from .incumbents.starts import any_overlay, heuristic_overlays, warm_up_heuristics
 from .objectives.edge_minimisation import SearchOutcome, SearchSettings, minimise_edges
 from .objectives.pareto_front import pareto_front
 from .objectives.smallest_degree import minimise_degree
@@ -41,7 +43,8 @@ from .proofs import begin_proof, write_certificate
 from .rows.goal import Goal
 from .rows.presolve import PRESOLVE, drop_implied_topics
 
-PROBLEMS_ANSWERED = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true")
+PROBLEMS_ANSWERED = ("min-tco", "minmax-tco", "low-tco", "weighted-tco", "k-tco", "2d-star", "2d-true")
+_PRESOLVED = ("min-tco", "minmax-tco", "low-tco", "weighted-tco")
 _FITTING_WORK = 20_000_000
 
 
@@ -86,11 +89,18 @@ def branch_and_cut(
     """
     with interruptible(time_limit) as clock, ProofFile(proof) as file:
         settings = SearchSettings(seed=seed, **search, proof=file)
-        starts = heuristic_overlays(instance, problem, seed=seed, clock=clock.share(0.5)) or [stars(instance)]
+        starts = heuristic_overlays(instance, problem, seed=seed, clock=clock.share(0.5))
+        starts = starts or [any_overlay(instance, problem)]
         offer(starts[0])
+        if problem.name == "k-tco":
+            starts = [_polished(instance, starts[0], clock, settings)]
+            offer(starts[0])
+        if problem.value(instance, starts[0]) >= MOST_PROVEN and problem.name == "weighted-tco":
+            least = float(math.ceil(fitted_within(clock, instance, work=_FITTING_WORK)))
+            return Proposal(starts[0], least, Status.TIME_LIMIT, reason=f"costs above {MOST_PROVEN:,}: divide them")
         reduced, topics = instance, np.arange(instance.num_topics, dtype=np.int32)
         counters: dict[str, float | str] = {}
-        if presolve and not problem.name.startswith("2d-"):
+        if presolve and problem.name in _PRESOLVED:
             presolved = drop_implied_topics(instance)
             reduced, topics = presolved.instance, presolved.topics
             counters["topics_implied"] = instance.num_topics - len(presolved.kept)
@@ -125,12 +135,22 @@ def _without_presolve(
     if problem.name == "2d-star":
         outcome = minimise_stars(instance, starts[0], clock, settings)
     else:
-        outcome = minimise_edges(
-            instance, Goal(diameter=problem.name == "2d-true"), starts[0], clock, replace(settings, offers=True)
-        )
+        goal = _goal(instance, problem.name)
+        outcome = minimise_edges(instance, goal, starts[0], clock, replace(settings, offers=True))
     if math.ceil(fitted) > outcome.lower_bound:
         _prove(fitted, instance, settings)
     return _proposal(outcome.overlay, max(outcome.lower_bound, math.ceil(fitted)), outcome), outcome.certificate
+
+
+def _goal(instance: TopicInstance, problem: str) -> Goal:
+    costs = edge_costs(instance) if problem == "weighted-tco" else None
+    return Goal(diameter=problem == "2d-true", fault_tolerant=problem == "k-tco", costs=costs)
+
+
+def _polished(instance: TopicInstance, start: Overlay, clock: Clock, settings: SearchSettings) -> Overlay:
+    """The search has no local search of its own for fault-tolerant overlays."""
+    share = clock.share(0.2)
+    return fault_tolerant_polish(instance, start, seed=settings.seed, steps=settings.steps, clock=share)
 
 
 def _prove(fitted: Fraction, instance: TopicInstance, settings: SearchSettings) -> None:

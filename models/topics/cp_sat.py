@@ -28,7 +28,7 @@ def solve_cp_sat(
     start: str,
     threads: int,
 ) -> Proposal[Overlay]:
-    """Solve any of the five topic problems by constraint programming.
+    """Solve any topic problem by constraint programming.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ CP_SAT = Method(
     name="cp-sat",
     colour="#6B5B00",
     marker="*",
-    problems=DIAMETER_TWO,
+    problems=(*DIAMETER_TWO, "weighted-tco", "k-tco"),
     summary="compact CP-SAT models: an arborescence with levels in each topic, centres for diameter 2",
     source="models/topics/compact/cp_sat_model.py",
     guarantee="the optimum with proof; when stopped, the incumbent with a proven bound",

@@ -46,7 +46,7 @@ def solve_ilp(
     start: str,
     threads: int,
 ) -> Proposal[Overlay]:
-    """Solve any of the five topic problems by integer programming.
+    """Solve any topic problem by integer programming.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ ILP = Method(
     name="ilp",
     colour="#000000",
     marker="P",
-    problems=DIAMETER_TWO,
+    problems=(*DIAMETER_TWO, "weighted-tco", "k-tco"),
     summary="compact integer programs in PuLP: flows for connectivity, centres and common neighbours for diameter 2",
     source="models/topics/compact/ilp_model.py",
     guarantee="the optimum with proof; when stopped, the incumbent with a proven bound, within the solver's tolerances",

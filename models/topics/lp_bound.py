@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...heuristics.topics.heuristic import DIAMETER_TWO, trial_instance
+from ...heuristics.topics.kernels.edge_costs import edge_costs
 from ...instances.clock import Clock, interruptible
 from ...instances.method import Method, Proposal
 from ...instances.offers import offer
@@ -24,7 +25,7 @@ from ..engine.ilp_solvers import THREADS
 from ..engine.integer_bound import UNIT, Bound
 from ..engine.proof import ProofFile
 from ..engine.search_log import PROGRESS, SearchLog
-from .bounds.certificate import Certificate
+from .bounds.certificate import MOST_PROVEN, Certificate
 from .bounds.certificate_text import CERTIFICATE, packed
 from .bounds.cost_splitting import certificate_rows, split_costs
 from .bounds.dual_fitting import fitted_certificate, fitted_within, mean_degree_bound
@@ -81,7 +82,7 @@ class LowerBound:
     Attributes
     ----------
     value : Fraction
-        On the number of edges, or the maximum degree; every overlay's is an integer, so it may be rounded up.
+        On the number of edges, their cost, or the maximum degree. Each is an integer, so it may be rounded up.
     certificate : Certificate or None
         Proves `value`, or a number of edges that such a mean degree follows from; None if dual fitting was better or
         the LP had no time, unless `certified`.
@@ -104,9 +105,10 @@ def lower_bound(
     settings: BoundSettings = DEFAULTS,
     *,
     of_degree: bool = False,
+    weighted: bool = False,
     time_limit: float | None = None,
 ) -> LowerBound:
-    """Bound the edges, or the maximum degree, of every topic-connected overlay from below.
+    """Bound the edges, their cost, or the maximum degree, of every topic-connected overlay from below.
 
     All methods approximate the LP over all partition inequalities: ``lp`` by cutting planes and pricing from a sparse
     start, ``splitting`` by subgradients. Every iterate's duals are rounded and their bound computed in integers
@@ -117,6 +119,8 @@ def lower_bound(
     ----------
     of_degree : bool
         Bound the maximum degree, not the edges. Only ``lp`` weighs the nodes; the others bound the mean degree.
+    weighted : bool
+        Bound the cost of the edges, which must be below 2^28 in total. ``fitting`` counts each as 1.
     time_limit : float, optional
         Seconds.
 
@@ -125,20 +129,22 @@ def lower_bound(
     Costs: :mod:`.cutting_planes`, :mod:`.cost_splitting`, :mod:`.dual_fitting`. Min-TCO is P1 §4, MinMax-TCO P2 §2.1.
     """
     with interruptible(time_limit) as clock:
-        return _bounded(instance, of_degree, clock, settings)
+        return _bounded(instance, of_degree, clock, settings, weighted)
 
 
-def _bounded(instance: TopicInstance, of_degree: bool, clock: Clock, settings: BoundSettings) -> LowerBound:
+def _bounded(
+    instance: TopicInstance, of_degree: bool, clock: Clock, settings: BoundSettings, weighted: bool = False
+) -> LowerBound:
     if not settings.presolve:
-        return _bounded_without_presolve(instance, of_degree, clock, settings)
+        return _bounded_without_presolve(instance, of_degree, clock, settings, weighted)
     presolved = drop_implied_topics(instance)
-    bound = _bounded_without_presolve(presolved.instance, of_degree, clock, settings)
+    bound = _bounded_without_presolve(presolved.instance, of_degree, clock, settings, weighted)
     proof = None if bound.certificate is None else bound.certificate.for_topics(presolved.topics)
     return replace(bound, certificate=proof)
 
 
 def _bounded_without_presolve(
-    instance: TopicInstance, of_degree: bool, clock: Clock, settings: BoundSettings
+    instance: TopicInstance, of_degree: bool, clock: Clock, settings: BoundSettings, weighted: bool
 ) -> LowerBound:
     method, progress = settings.method, SearchLog(settings.progress)
     if method == "auto":
@@ -146,9 +152,9 @@ def _bounded_without_presolve(
         method = "lp" if links <= _LP_LINKS else "splitting" if links <= _SPLIT_LINKS else "fitting"
     fitted = fitted_within(clock, instance)
     if method == "lp":
-        bound = _by_planes(instance, of_degree, clock, settings, progress)
+        bound = _by_planes(instance, of_degree, clock, settings, progress, weighted)
     elif method == "splitting":
-        bound = _by_splitting(instance, clock, progress)
+        bound = _by_splitting(instance, clock, progress, weighted)
     else:
         bound = LowerBound(fitted, None, None, clock.passed, {})
     if of_degree and method == "lp":
@@ -165,11 +171,17 @@ def _bounded_without_presolve(
 
 
 def _by_planes(
-    instance: TopicInstance, of_degree: bool, clock: Clock, settings: BoundSettings, progress: SearchLog
+    instance: TopicInstance,
+    of_degree: bool,
+    clock: Clock,
+    settings: BoundSettings,
+    progress: SearchLog,
+    weighted: bool,
 ) -> LowerBound:
     start = greedy_merge_or_stars(instance, clock)
-    incumbent = Incumbent(instance, Goal(), start, 0)
-    goal = Goal(edge_cost=0, degree_cost=1) if of_degree else Goal()
+    cost = _cost_goal(instance, weighted)
+    incumbent = Incumbent(instance, cost, start, 0)
+    goal = Goal(edge_cost=0, degree_cost=1) if of_degree else cost
     planes = CuttingPlanes(instance, goal, start, threads=settings.threads)
     rounds = 0
 
@@ -200,18 +212,27 @@ def _by_planes(
     return LowerBound(value, planes.certificate, incumbent.overlay, stopped, counters)
 
 
-def _by_splitting(instance: TopicInstance, clock: Clock, progress: SearchLog) -> LowerBound:
+def _cost_goal(instance: TopicInstance, weighted: bool) -> Goal:
+    return Goal(costs=edge_costs(instance)) if weighted else Goal()
+
+
+def _by_splitting(instance: TopicInstance, clock: Clock, progress: SearchLog, weighted: bool) -> LowerBound:
     start = greedy_merge_or_stars(instance, clock)
-    incumbent = Incumbent(instance, Goal(), start, 0)
+    incumbent = Incumbent(instance, _cost_goal(instance, weighted), start, 0)
     splitting = split_costs(
-        instance, float(start.num_edges), clock.share(0.9), smoothing=_SMOOTHING, stall=_STALL, progress=progress
+        instance,
+        float(incumbent.cost(start)),
+        clock.share(0.9),
+        smoothing=_SMOOTHING,
+        stall=_STALL,
+        progress=progress,
+        weighted=weighted,
     )
     stopped = not splitting.converged
     try:
         used = splitting.usage > _USED
-        kept = CandidateEdges(
-            instance, np.union1d(starting_pairs(instance, start, sparse=True), splitting.edges.keys[used])
-        )
+        first = starting_pairs(instance, start, sparse=True, weighted=weighted)
+        kept = CandidateEdges(instance, np.union1d(first, splitting.edges.keys[used]))
         usage = splitting.usage[np.searchsorted(splitting.edges.keys, kept.keys)]
         incumbent.improve_along(kept, usage, clock, goal=0, steps=10_000)
     except KeyboardInterrupt:
@@ -235,10 +256,13 @@ def _solve(
     proof: str | Path | None = None,
     **options: Any,
 ) -> Proposal[Overlay]:
+    weighted = problem.name == "weighted-tco"
     with interruptible(time_limit) as clock, ProofFile(proof) as file:
         begin_proof(file, instance, problem.name)
         settings, certificates = BoundSettings(**options, certified=file.is_written), []
         overlays, value, stopped = [stars(instance)], 1, False
+        if weighted and problem.value(instance, overlays[0]) >= MOST_PROVEN:
+            settings = replace(settings, method="fitting")
         if settings.method != "fitting":
             first = clock.share(0.5)
             overlays += heuristic_overlays(instance, problem, seed=seed, clock=first)
@@ -247,7 +271,7 @@ def _solve(
         counters: dict[str, float | str] = {}
         for of_degree in _FACTORS.get(problem.name, (False,)):
             share = clock.share(0.5) if problem.name == "low-tco" and not of_degree else clock
-            bound = _bounded(instance, of_degree, share, settings)
+            bound = _bounded(instance, of_degree, share, settings, weighted)
             value *= math.ceil(bound.value)
             offer(lower_bound=float(value))
             stopped |= bound.stopped
@@ -273,11 +297,12 @@ def _warm_up() -> None:
     for method in ("lp", "splitting"):
         for of_degree in (False, True):
             lower_bound(small, BoundSettings(method=method, progress="off"), of_degree=of_degree)
+        lower_bound(small, BoundSettings(method=method, progress="off"), weighted=True)
 
 
 LP_BOUND: Method[TopicInstance, Overlay] = Method(
     name="lp-bound",
-    problems=DIAMETER_TWO,
+    problems=(*DIAMETER_TWO, "weighted-tco"),
     summary="certified lower bound by the LP of partition inequalities, anytime; with the best overlay found",
     source="P1 §4, P2 §2; docs/exact.md",
     guarantee="a lower bound certified in integers, valid whenever the method is stopped",

@@ -117,6 +117,19 @@ def partners(u: int, level: int, eligible: Eligible, contributions: Contribution
 
 
 @kernel
+def contributing(u: int, eligible: Eligible, contributions: Contributions) -> tuple[Ids, int]:
+    """The later nodes with which u contributes at all, in any order, and a number.
+
+    The contribution of such a node v is ``counts[v]`` minus the number, until the next row is counted. Cost as for
+    :func:`partners`.
+    """
+    row, _ = _count(u, 1, eligible, contributions)
+    return row, contributions.epoch[0] - (
+        contributions.components.node_offsets[u + 1] - contributions.components.node_offsets[u]
+    )
+
+
+@kernel
 def _count(u: int, level: int, eligible: Eligible, contributions: Contributions) -> tuple[Ids, int]:
     """The nodes that contribute `level`, in any order, and the maximum contribution.
 

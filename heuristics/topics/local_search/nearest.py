@@ -8,16 +8,17 @@ import numpy.typing as npt
 from ....instances.arrays import Ids
 from ....instances.topics.instance import TopicInstance
 from ...compiled import kernel
+from ..kernels.edge_costs import EdgeCosts, cost_of, edge_costs
 from ..kernels.interest import Interest, interest_of
 
 _MOST_VISITS = 2_000_000_000
 
 
-def nearest_pairs(instance: TopicInstance, count: int = 40) -> npt.NDArray[np.int64]:
+def nearest_pairs(instance: TopicInstance, count: int = 40, *, by_cost: bool = False) -> npt.NDArray[np.int64]:
     """The pairs u < v, as ascending numbers u·|V| + v, of every node with its `count` ≥ 1 nearest neighbours.
 
     The proximity of two nodes is the sum of ln(2·max|V_s| ÷ |V_t|) over their common topics t: rare topics weigh more.
-    Of equally near nodes the first are taken.
+    With `by_cost` it is divided by the cost of the edge. Of equally near nodes the first are taken.
 
     Notes
     -----
@@ -31,6 +32,8 @@ def nearest_pairs(instance: TopicInstance, count: int = 40) -> npt.NDArray[np.in
     weights = np.rint(100 * np.log(2 * sizes.max() / sizes)).astype(np.int64)
     visits = int((sizes.astype(np.int64) ** 2).sum())
     reach = int(sizes.max()) if visits <= _MOST_VISITS else max(1, _MOST_VISITS // (2 * instance.num_subscriptions))
+    if by_cost:
+        return np.unique(_nearest_by_cost(interest_of(instance), weights, count, reach, edge_costs(instance)))
     return np.unique(_nearest(interest_of(instance), weights, count, reach))
 
 
@@ -65,6 +68,26 @@ def _nearest(interest: Interest, weights: npt.NDArray[np.int64], count: int, rea
         for b in others[:size]:
             histogram[score[b]] = 0
             score[b] = 0
+    return keys[:num_keys].copy()
+
+
+@kernel
+def _nearest_by_cost(
+    interest: Interest, weights: npt.NDArray[np.int64], count: int, reach: int, costs: EdgeCosts
+) -> npt.NDArray[np.int64]:
+    n = len(interest.node_offsets) - 1
+    score, others = np.zeros(n, np.int64), np.empty(n, np.int32)
+    proximity = np.empty(n)
+    keys, num_keys = np.empty(n * min(count, n), np.int64), 0
+    for v in range(n):
+        size = _score(v, interest, weights, reach, score, others)
+        for i in range(size):
+            b = others[i]
+            proximity[i] = -score[b] / cost_of(v, b, costs)
+            score[b] = 0
+        for i in np.argsort(proximity[:size], kind="mergesort")[:count]:
+            keys[num_keys] = np.int64(min(v, others[i])) * n + max(v, others[i])
+            num_keys += 1
     return keys[:num_keys].copy()
 
 

@@ -6,13 +6,18 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ....instances.arrays import Ids
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
+from ..kernels.edge_costs import EdgeCosts, costs_of, unit_costs
 from .linked_overlay import edges_of, links_of, mark_all_bridges, subscriptions_of
 from .nearest import nearest_pairs
 from .ruin_and_recreate import drop_redundant, ruin_and_recreate
 from .search_workspace import (
+    COST,
+    LEVELS_PER_UNIT,
     MOST_REMOVED,
+    PRICED_LEVELS_PER_UNIT,
     CandidateLists,
     Keys,
     SearchParameters,
@@ -24,10 +29,16 @@ from .search_workspace import (
 
 MOST_STEPS = 500
 _DROPS = 1000
+_CHEAP = 0.2
 
 
 class OverlaySearch:
     """A local search by ruin and recreate from a topic-connected overlay.
+
+    Parameters
+    ----------
+    costs : EdgeCosts, optional
+        Of the edges, 1 each by default. Then candidates should have weights by cost (:func:`priced_weights`).
 
     Attributes
     ----------
@@ -37,7 +48,14 @@ class OverlaySearch:
         The number of steps so far.
     """
 
-    def __init__(self, instance: TopicInstance, overlay: Overlay, candidates: CandidateLists, seed: int) -> None:
+    def __init__(
+        self,
+        instance: TopicInstance,
+        overlay: Overlay,
+        candidates: CandidateLists,
+        seed: int,
+        costs: EdgeCosts | None = None,
+    ) -> None:
         self.instance, self.overlay, self.candidates, self.steps = instance, overlay, candidates, 0
         self._subscriptions = subscriptions_of(instance)
         width = int(np.diff(instance.node_offsets).max())
@@ -47,7 +65,11 @@ class OverlaySearch:
             spare_edges=2 * MOST_REMOVED * width + overlay.num_edges // 4,
             spare_links=2 * MOST_REMOVED * width**2 + overlay.num_edges,
         )
-        self._space = workspace(self._subscriptions, candidates, len(self._links.members), MOST_STEPS, seed)
+        paid = unit_costs(instance.num_nodes) if costs is None else costs
+        levels = LEVELS_PER_UNIT if costs is None else PRICED_LEVELS_PER_UNIT
+        slots = len(self._links.members)
+        self._space = workspace(self._subscriptions, candidates, slots, MOST_STEPS, seed, paid, levels)
+        self._space.counts[COST] = costs_of(*_ends(overlay), paid).sum()
         mark_all_bridges(self._subscriptions, self._links, self._space.work)
 
     def drop_redundant(self, passed: Callable[[], bool] = lambda: False) -> None:
@@ -75,6 +97,25 @@ class OverlaySearch:
 
     def _overlay(self, keys: Keys) -> Overlay:
         return Overlay.from_edges(len(self._links.degrees), np.stack(np.divmod(keys, len(self._links.degrees)), axis=1))
+
+
+def _ends(overlay: Overlay) -> tuple[Ids, Ids]:
+    return np.ascontiguousarray(overlay.edges[:, 0]), np.ascontiguousarray(overlay.edges[:, 1])
+
+
+def priced_candidates(instance: TopicInstance, overlay: Overlay) -> CandidateLists:
+    """Candidates by contribution ÷ cost: the nearest pairs by cost and the edges of an overlay, with their weights."""
+    u, v = overlay.edges.astype(np.int64).T
+    keys = np.union1d(nearest_pairs(instance, by_cost=True), u * overlay.num_nodes + v)
+    return candidate_lists(instance, keys, priced_weights(instance, keys))
+
+
+def priced_weights(instance: TopicInstance, keys: Keys) -> Weights:
+    """Weights in (0, 1] in inverse proportion to costs; the cheapest fifth of the edges weighs 1."""
+    costs = instance.edge_costs(*np.divmod(keys, instance.num_nodes))
+    cheap = np.sort(costs)[int(_CHEAP * (len(costs) - 1))] if len(costs) else 1
+    weights: Weights = np.minimum(1.0, cheap / costs).astype(np.float32)
+    return weights
 
 
 def candidate_lists(

@@ -13,10 +13,10 @@ from ...compiled import kernel
 from .linked_overlay import Links, Subscriptions, mark_bridges, next_redundant, set_bridge
 from .search_workspace import (
     ADDED,
+    COST,
     CUT_OFF,
     DEGREE_EXCESS,
     EXCESS_COMPONENTS,
-    LEVELS_PER_UNIT,
     LOG,
     MOST_REMOVED,
     NOISE,
@@ -75,8 +75,8 @@ def ruin_and_recreate(
     """
     counts = space.counts
     counts[LOG] = 0
-    width = len(space.top) // LEVELS_PER_UNIT
-    cost = links.counts[0] + parameters.penalty * counts[DEGREE_EXCESS]
+    width = space.width
+    cost = counts[COST] * parameters.scale + parameters.penalty * counts[DEGREE_EXCESS]
     best, logged = cost, 0
     for step in range(steps):
         if links.counts[0] == 0 or links.counts[0] + MOST_REMOVED * width > len(links.members):
@@ -90,7 +90,7 @@ def ruin_and_recreate(
             if space.dirty[t]:
                 mark_bridges(t, subscriptions, links, space.work)
         drop_redundant(len(links.members), parameters.cap, subscriptions, links, space)
-        new_cost = links.counts[0] + parameters.penalty * counts[DEGREE_EXCESS]
+        new_cost = counts[COST] * parameters.scale + parameters.penalty * counts[DEGREE_EXCESS]
         full = counts[LOG] + counts[REMOVED] + counts[ADDED] > len(space.log)
         chance = np.exp(min(0.0, cost - new_cost) / parameters.temperature)
         if not full and (new_cost <= cost or random_number(space.random) < chance):
@@ -224,7 +224,7 @@ def _recreate(
             u, v = space.candidates[k] // n, space.candidates[k] % n
             # Since the edge was listed, its contribution can only have fallen and degrees only risen.
             contribution = _contribution(u, v, subscriptions, space.label)
-            level = _level(contribution, space.weights[k], u, v, parameters, links)
+            level = _level(contribution, space.weights[k], u, v, parameters, links, space.levels)
             if contribution > 0 and level == top:
                 _join(u, v, parameters.cap, subscriptions, links, space)
             elif contribution > 0:
@@ -260,7 +260,7 @@ def _list_candidates(
                 continue
             space.candidates[count] = np.int64(min(a, b)) * n + max(a, b)
             space.weights[count] = candidates.weights[k] * (1 + NOISE * random_number(space.random))
-            level = _level(contribution, space.weights[count], a, b, parameters, links)
+            level = _level(contribution, space.weights[count], a, b, parameters, links, space.levels)
             space.chain[count], space.top[level] = space.top[level], count
             top = max(top, level)
             count += 1
@@ -283,9 +283,11 @@ def _contribution(u: int, v: int, subscriptions: Subscriptions, label: Ids) -> i
 
 
 @kernel
-def _level(contribution: int, weight: float, u: int, v: int, parameters: SearchParameters, links: Links) -> int:
+def _level(
+    contribution: int, weight: float, u: int, v: int, parameters: SearchParameters, links: Links, levels: int
+) -> int:
     full = (links.degrees[u] >= parameters.cap) + (links.degrees[v] >= parameters.cap)
-    return int(LEVELS_PER_UNIT * contribution * weight / (1 + parameters.penalty * full))
+    return int(levels * contribution * weight / (1 + parameters.penalty * full))
 
 
 @kernel

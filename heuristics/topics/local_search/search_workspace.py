@@ -9,27 +9,31 @@ import numpy.typing as npt
 
 from ....instances.arrays import Ids, Offsets
 from ...compiled import kernel
+from ..kernels.edge_costs import EdgeCosts, cost_of
 from .linked_overlay import Flags, Links, Subscriptions, add_edge, remove_edge
 
 Keys = npt.NDArray[np.int64]
 Weights = npt.NDArray[np.float32]
 MOST_REMOVED = 4
-LEVELS_PER_UNIT = 8  # levels for each unit of contribution × weight
+LEVELS_PER_UNIT = 8  # levels for each unit of contribution × weight, where all edges cost 1
+PRICED_LEVELS_PER_UNIT = 64
 NOISE = 0.25
-# Of `counts`: entries in lists, components beyond one a split topic, and the sum of all excesses over the cap.
-TOUCHED, REMOVED, ADDED, EXCESS_COMPONENTS, LOG, DEGREE_EXCESS, CUT_OFF = range(7)
+# Of `counts`: entries in lists, components beyond one a split topic, the sum of all excesses over the cap, and the
+# total cost of the edges.
+TOUCHED, REMOVED, ADDED, EXCESS_COMPONENTS, LOG, DEGREE_EXCESS, CUT_OFF, COST = range(8)
 
 
 class SearchParameters(NamedTuple):
     """The objective of a local search, and its acceptance of worse overlays.
 
-    The cost of an overlay is its number of edges plus `penalty` for each unit by which a degree exceeds `cap`. A step
-    that raises the cost by d is accepted with probability exp(−d ÷ `temperature`).
+    The cost of an overlay is the total cost of its edges × `scale`, plus `penalty` for each unit by which a degree
+    exceeds `cap`. A step that raises the cost by d is accepted with probability exp(−d ÷ `temperature`).
     """
 
     cap: int
     penalty: float
     temperature: float
+    scale: float = 1.0
 
 
 class CandidateLists(NamedTuple):
@@ -61,11 +65,22 @@ class Workspace(NamedTuple):
     added: Ids  # the slots of the edges that it added
     is_added: Flags  # of each slot: it still holds one of these
     log: Keys  # every edge removed or added by an accepted step, in order
-    counts: npt.NDArray[np.int64]  # by TOUCHED, REMOVED, …, CUT_OFF
+    counts: npt.NDArray[np.int64]  # by TOUCHED, REMOVED, …, COST
     random: npt.NDArray[np.uint64]
+    costs: EdgeCosts
+    width: int  # at least the most topics of a node
+    levels: int  # for each unit of contribution × weight
 
 
-def workspace(subscriptions: Subscriptions, candidates: CandidateLists, slots: int, steps: int, seed: int) -> Workspace:
+def workspace(
+    subscriptions: Subscriptions,
+    candidates: CandidateLists,
+    slots: int,
+    steps: int,
+    seed: int,
+    costs: EdgeCosts,
+    levels: int = LEVELS_PER_UNIT,
+) -> Workspace:
     """The work arrays of `steps` steps on an overlay of at most `slots` edges."""
     positions, nodes = len(subscriptions.topic_nodes), len(subscriptions.node_offsets) - 1
     topics = len(subscriptions.topic_offsets) - 1
@@ -85,13 +100,16 @@ def workspace(subscriptions: Subscriptions, candidates: CandidateLists, slots: i
         weights=np.zeros(len(candidates.nodes), np.float32),
         chain=np.zeros(len(candidates.nodes), np.int32),
         bucket=np.zeros(len(candidates.nodes), np.int32),
-        top=np.full(int(LEVELS_PER_UNIT * (1 + NOISE) * width) + 2, -1, np.int32),
+        top=np.full(int(levels * (1 + NOISE) * width) + 2, -1, np.int32),
         removed=np.zeros(slots, np.int64),
         added=np.zeros(slots, np.int32),
         is_added=np.zeros(slots, np.bool_),
         log=np.zeros(slots + 32 * steps, np.int64),
-        counts=np.zeros(7, np.int64),
+        counts=np.zeros(8, np.int64),
         random=np.array([2 * seed + 1], np.uint64),
+        costs=costs,
+        width=(int(LEVELS_PER_UNIT * (1 + NOISE) * width) + 2) // LEVELS_PER_UNIT,
+        levels=levels,
     )
 
 
@@ -123,6 +141,7 @@ def step_remove(slot: int, cap: int, links: Links, space: Workspace) -> None:
     """Remove an edge, and note it unless this step added it."""
     for end in links.ends[slot]:
         space.counts[DEGREE_EXCESS] -= links.degrees[end] > cap
+    space.counts[COST] -= cost_of(links.ends[slot, 0], links.ends[slot, 1], space.costs)
     if space.is_added[slot]:
         space.is_added[slot] = False
     else:
@@ -135,6 +154,7 @@ def step_remove(slot: int, cap: int, links: Links, space: Workspace) -> None:
 def step_add(u: int, v: int, cap: int, subscriptions: Subscriptions, links: Links, space: Workspace) -> int:
     """Add an edge, and return its slot."""
     space.counts[DEGREE_EXCESS] += (links.degrees[u] >= cap) + (links.degrees[v] >= cap)
+    space.counts[COST] += cost_of(u, v, space.costs)
     return add_edge(min(u, v), max(u, v), subscriptions, links)
 
 

@@ -14,17 +14,20 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
+from ....heuristics.topics.kernels.edge_costs import costs_of
 from ....instances.arrays import Ids
 from ....instances.topics.instance import TopicInstance
 from ...engine.integer_bound import UNIT, Bound
 from ...engine.proof import Multipliers
 from ..rows.candidate_edges import CandidateEdges
 from ..rows.goal import Goal
-from ..rows.topic_rows import DIAMETER, PARTITION, TopicRows, Units, cover, sweep
+from ..rows.topic_rows import DIAMETER, LEAVING, PARTITION, TWICE, TopicRows, Units, cover, sweep
 
 _CROSSING = ({0, 1}, {0, 2}, {1, 3})  # labels of the ends of an edge that counts in a diameter row
-_KINDS = {PARTITION: "parts", DIAMETER: "pair"}
+_KINDS = {PARTITION: "parts", DIAMETER: "pair", LEAVING: "leaving", TWICE: "twice"}
 Reals = npt.NDArray[np.float64]
+MOST_PROVEN = 2**28
+"""Above this total cost of an overlay, sums in units of 1/2^32 might exceed 2^62."""
 
 
 def proven_bound(
@@ -57,9 +60,14 @@ def proven_bound(
     Σ duals·|E| < 2^30.
     """
     units, prices = _rounded(duals), _rounded(node_duals)
-    cost = goal.edge_cost * UNIT
-    swept = sweep(edges.interest, edges.position, rows, units, prices, cost, UNIT >> 20)
-    reduced = cost - cover(rows, units, edges.links, len(edges)) + prices[edges.u] + prices[edges.v]
+    cost, costs = goal.edge_cost * UNIT, goal.costs_on(edges.instance.num_nodes)
+    swept = sweep(edges.interest, edges.position, rows, units, prices, cost, UNIT >> 20, costs)
+    reduced = (
+        cost * costs_of(edges.u, edges.v, costs)
+        - cover(rows, units, edges.links, len(edges))
+        + prices[edges.u]
+        + prices[edges.v]
+    )
     total = sum((units * rows.rhs.astype(np.int64)).tolist()) - swept.excess
     if lower is not None and upper is not None:
         negative = np.minimum(reduced, 0)
@@ -139,13 +147,24 @@ class Certificate:
         """Whether the bound is on the maximum degree, as there are node duals."""
         return any(self.node_duals)
 
-    def check(self, instance: TopicInstance, *, diameter_two: bool = False) -> Fraction:
+    def check(
+        self,
+        instance: TopicInstance,
+        *,
+        diameter_two: bool = False,
+        weighted: bool = False,
+        fault_tolerant: bool = False,
+    ) -> Fraction:
         """Compute the bound in Python's integers from the definitions, without code of the solver.
 
         Parameters
         ----------
         diameter_two : bool
             Whether the overlays have topics of diameter 2, so that rows of kind `DIAMETER` are valid.
+        weighted : bool
+            Whether the bound is on the cost of the edges.
+        fault_tolerant : bool
+            Whether the overlays are fault-tolerant, so that rows of kind `LEAVING` and `TWICE` are valid.
 
         Raises
         ------
@@ -155,7 +174,7 @@ class Certificate:
         if min((*self.duals, *self.node_duals), default=0) < 0 or sum(self.node_duals) > self.unit:
             raise ValueError("dual values must not be negative, nor those of the nodes exceed 1 in sum")
         prices = dict(enumerate(self.node_duals))
-        cost = 0 if self.of_degree else self.unit
+        unit = 0 if self.of_degree else self.unit
         covers: dict[tuple[int, int], int] = {}
         total = 0
         for r, dual in enumerate(self.duals):
@@ -164,6 +183,10 @@ class Certificate:
             label = self.rows.label[self.rows.offsets[r] : self.rows.offsets[r + 1]].tolist()
             if kind == PARTITION:
                 valid = rhs == len(set(label)) - 1
+            elif kind == LEAVING:
+                valid = fault_tolerant and label.count(-1) == 1 and rhs == len(set(label)) - 2
+            elif kind == TWICE:
+                valid = fault_tolerant and len(nodes) > 2 and len(set(label)) == 2 and rhs == 2
             else:
                 ends_are_single = label.count(0) == label.count(1) == 1
                 valid = (
@@ -173,9 +196,11 @@ class Certificate:
                 raise ValueError(f"row {r} is no valid inequality of a topic")
             total += dual * rhs
             for (u, one), (v, other) in combinations(zip(nodes, label, strict=True), 2):
-                if (one != other) if kind == PARTITION else ({one, other} in _CROSSING):
+                apart = one != other and not (kind == LEAVING and -1 in (one, other))
+                if apart if kind != DIAMETER else ({one, other} in _CROSSING):
                     covers[u, v] = covers.get((u, v), 0) + dual
         for (u, v), covered in covers.items():
+            cost = unit * (int(instance.edge_costs([u], [v])[0]) if weighted else 1)
             total -= max(0, covered - prices.get(u, 0) - prices.get(v, 0) - cost)
         return Fraction(total, self.unit)
 

@@ -18,7 +18,7 @@ from .certificate import Certificate
 
 CERTIFICATE = Option("certificate", False, f"add a proof of the bound to the counters, for {__name__}")
 _FORMAT = "certificate/1"
-_PROBLEMS = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true")
+_PROBLEMS = ("min-tco", "minmax-tco", "low-tco", "weighted-tco", "k-tco", "2d-star", "2d-true")
 
 
 def packed(certificates: Iterable[Certificate]) -> str:
@@ -54,7 +54,7 @@ def proven_value(instance: TopicInstance, problem: str, text: str) -> int:
     Parameters
     ----------
     problem : str
-        One of the five topic problems.
+        A topic problem.
 
     Raises
     ------
@@ -70,7 +70,14 @@ def proven_value(instance: TopicInstance, problem: str, text: str) -> int:
         raise ValueError(f"problem {problem!r} where one of {', '.join(_PROBLEMS)} is expected")
     edges, degree = 0, 2 if max(len(instance.subscribers(t)) for t in range(instance.num_topics)) > 2 else 0
     for certificate in unpacked(text):
-        bound = math.ceil(certificate.check(instance, diameter_two=problem.startswith("2d-")))
+        bound = math.ceil(
+            certificate.check(
+                instance,
+                diameter_two=problem.startswith("2d-"),
+                weighted=problem == "weighted-tco",
+                fault_tolerant=problem == "k-tco",
+            )
+        )
         if certificate.of_degree:
             degree = max(degree, bound)
         else:

@@ -1,8 +1,8 @@
 """The bound of the partition LP without an LP solver: split each edge's cost among its topics, add up spanning trees.
 
-If λ(t, e) ≥ 0 and Σ_t λ(t, e) ≤ 1 for each edge e, an overlay costs at least Σ_t (minimum spanning tree of V_t under
-λ(t, ·)): every G_t contains a spanning tree, and an edge's shares add up to at most 1. By duality the best split
-attains the bound of all partition inequalities; projected subgradients approximate it.
+If λ(t, e) ≥ 0 and Σ_t λ(t, e) ≤ cost(e) for each edge e, an overlay costs at least Σ_t (minimum spanning tree of V_t
+under λ(t, ·)): every G_t contains a spanning tree, and an edge's shares add up to at most its cost. By duality the best
+split attains the bound of all partition inequalities; projected subgradients approximate it.
 """
 
 from __future__ import annotations
@@ -68,6 +68,7 @@ def split_costs(
     smoothing: float = 0.02,
     progress: SearchLog | None = None,
     among: npt.NDArray[np.int64] | None = None,
+    weighted: bool = False,
 ) -> Splitting:
     """Raise the bound by subgradient steps; every round's bound is computed in integers.
 
@@ -84,6 +85,9 @@ def split_costs(
     among : int64 array, optional
         Candidate edges u·|V| + v that connect every topic, rising. The bound then holds for overlays of these edges
         only, and `usage` ranks them.
+    weighted : bool
+        Whether edges have the costs of the instance; else each costs 1. Sums of units must stay below 2^62: a target
+        below 2^28 will do.
 
     Notes
     -----
@@ -95,7 +99,8 @@ def split_costs(
     edges = CandidateEdges(instance, all_pairs(instance) if among is None else among)
     span = _spanning(edges, complete=among is None)
     offsets, order = edges.links_by_edge
-    shares = 1.0 / edges.common.astype(np.float64)[edges.links.edge]
+    sizes = instance.edge_costs(edges.u, edges.v).astype(np.float64) if weighted else np.ones(len(edges))
+    shares = (sizes / edges.common.astype(np.float64))[edges.links.edge]
     best = Splitting(edges, 0, np.zeros(len(shares), np.int64), np.zeros(len(edges)))
     if not len(edges):
         best.converged = True
@@ -105,7 +110,7 @@ def split_costs(
     for number in range(rounds):
         if clock.passed:
             return best
-        units = _rounded_shares(shares, offsets, order)
+        units = _rounded_shares(shares, sizes, offsets, order)
         total, in_tree = span(units)
         direction += (in_tree - direction) * max(1 / (number + 1), smoothing)
         best.rounds = number + 1
@@ -115,8 +120,8 @@ def split_costs(
         else:
             since += 1
         usage = _largest(direction, offsets, order)
-        if usage.sum() < best.limit:
-            best.usage, best.limit = usage, float(usage.sum())
+        if (limit := float((sizes * usage).sum())) < best.limit:
+            best.usage, best.limit = usage, limit
         if progress is not None:
             progress.line(incumbent=target, bound=best.units / UNIT, edges=len(edges), nodes=number)
         if since >= _TRIES:
@@ -126,7 +131,7 @@ def split_costs(
                 best.converged = True
                 return best
             mark = best.units
-        shares = _step(centre, direction, offsets, order, length * max(1.0, target - total / UNIT))
+        shares = _step(centre, direction, sizes, offsets, order, length * max(1.0, target - total / UNIT))
     return best
 
 
@@ -179,11 +184,11 @@ def _spanning(edges: CandidateEdges, *, complete: bool) -> Callable[[Units], tup
 
 
 @kernel
-def _rounded_shares(shares: Reals, offsets: Offsets, order: Offsets) -> Units:
-    """Shares in units, rounded down, at most one unit's worth for each edge."""
+def _rounded_shares(shares: Reals, sizes: Reals, offsets: Offsets, order: Offsets) -> Units:
+    """Shares in units, rounded down, at most its cost for each edge."""
     units = np.empty(len(shares), np.int64)
     for e in range(len(offsets) - 1):
-        left = np.int64(UNIT)
+        left = np.int64(UNIT * sizes[e])
         for i in range(offsets[e], offsets[e + 1]):
             units[order[i]] = min(left, np.int64(max(0.0, shares[order[i]]) * UNIT))
             left -= units[order[i]]
@@ -258,7 +263,7 @@ def _largest(values: Reals, offsets: Offsets, order: Offsets) -> Reals:
 
 
 @kernel
-def _step(shares: Reals, direction: Reals, offsets: Offsets, order: Offsets, gap: float) -> Reals:
+def _step(shares: Reals, direction: Reals, sizes: Reals, offsets: Offsets, order: Offsets, gap: float) -> Reals:
     """Move along the direction's part within each edge's simplex, by the gap over its squared length, and project."""
     squared = 0.0
     for e in range(len(offsets) - 1):
@@ -285,8 +290,8 @@ def _step(shares: Reals, direction: Reals, offsets: Offsets, order: Offsets, gap
         total, shift = 0.0, 0.0
         for i in range(last - first):
             total += decreasing[i]
-            if decreasing[i] * (i + 1) > total - 1:
-                shift = (total - 1) / (i + 1)
+            if decreasing[i] * (i + 1) > total - sizes[e]:
+                shift = (total - sizes[e]) / (i + 1)
         for i in range(first, last):
             moved[order[i]] = max(0.0, moved[order[i]] - shift)
     return moved

@@ -82,7 +82,7 @@ def build_cp(requirements: Requirements, subproblem: Subproblem, clock: Clock) -
         limit = model.new_int_var(subproblem.least, requirements.num_nodes, "degree")
         model.minimize(limit)
     else:
-        total = sum(edge.values())
+        total = sum(requirements.cost.get(e, 1) * x for e, x in edge.items())
         model.add(total >= subproblem.least)
         model.minimize(total)
     if limit is not None:

@@ -93,8 +93,9 @@ def build_ilp(requirements: Requirements, subproblem: Subproblem, formulation: s
         ilp.degree = program.add_variable("degree", subproblem.least, requirements.num_nodes, pulp.LpInteger)
         program += pulp.lpSum([ilp.degree])
     else:
-        program += pulp.lpSum(edge.values())
-        program += pulp.lpSum(edge.values()) >= subproblem.least
+        total = pulp.LpAffineExpression([(x, requirements.cost.get(e, 1)) for e, x in edge.items()])
+        program += total
+        program += total >= subproblem.least
     if subproblem.degree_cap is not None or ilp.degree is not None:
         limit = subproblem.degree_cap if ilp.degree is None else ilp.degree
         for edges in requirements.incident.values():

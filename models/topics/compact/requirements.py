@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import combinations
+
+import numpy as np
 
 from ....instances.clock import Clock
 from ....instances.topics.instance import TopicInstance
@@ -13,6 +15,7 @@ from ...engine.exact_method import check_size
 
 Edge = tuple[int, int]
 Subscribers = tuple[int, ...]
+_MOST_SUBSCRIBERS = 5_000_000
 
 
 @dataclass(frozen=True)
@@ -30,12 +33,15 @@ class Requirements:
         and does not become worse.
     forced : set of edges
         The topics of two subscribers: only their one edge connects such a topic.
+    cost : dict
+        Of each edge; empty if each costs 1.
     """
 
     num_nodes: int
     topics: list[Subscribers]
     edges: list[Edge]
     forced: frozenset[Edge]
+    cost: Mapping[Edge, int] = field(default_factory=dict)
 
     @property
     def incident(self) -> dict[int, list[Edge]]:
@@ -51,21 +57,40 @@ class Requirements:
         check_size(len(self.edges) + sum(len(subscribers) ** power for subscribers in self.topics), most)
 
 
-def requirements_of(instance: TopicInstance, clock: Clock) -> Requirements:
-    """Read an instance. Time and memory O(Σ_t |V_t|²).
+def requirements_of(
+    instance: TopicInstance, clock: Clock, *, weighted: bool = False, fault_tolerant: bool = False
+) -> Requirements:
+    """Read an instance. Time and memory O(Σ_t |V_t|²), O(Σ_t |V_t|³) if fault-tolerant.
+
+    Parameters
+    ----------
+    weighted : bool
+        Whether edges have the costs of the instance.
+    fault_tolerant : bool
+        Whether to read, in place of a topic of three or more subscribers, its sets of all subscribers but one: an
+        overlay connects all of these exactly if it is fault-tolerant.
 
     Raises
     ------
     OutOfTime
     """
     topics = sorted({tuple(instance.subscribers(t).tolist()) for t in range(instance.num_topics)})
+    if fault_tolerant:
+        check_size(sum(len(subscribers) ** 2 for subscribers in topics), _MOST_SUBSCRIBERS)
+        left = (
+            part for topic in topics for part in (combinations(topic, len(topic) - 1) if len(topic) > 2 else [topic])
+        )
+        topics = sorted(set(left))
     topics = [subscribers for subscribers in topics if len(subscribers) > 1]
     edges: set[Edge] = set()
     for subscribers in topics:
         clock.check()
         edges.update(combinations(subscribers, 2))
     forced = frozenset((topic[0], topic[1]) for topic in topics if len(topic) == 2)
-    return Requirements(instance.num_nodes, topics, sorted(edges), forced)
+    pairs = sorted(edges)
+    ends = np.array(pairs, np.int64).reshape(-1, 2)
+    costs = instance.edge_costs(ends[:, 0], ends[:, 1]).tolist() if weighted else []
+    return Requirements(instance.num_nodes, topics, pairs, forced, dict(zip(pairs, costs, strict=False)))
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,8 @@ class Subproblem:
     Attributes
     ----------
     problem : str
-        ``min-tco``, ``minmax-tco``, ``2d-star`` or ``2d-true``.
+        ``min-tco``, ``minmax-tco``, ``weighted-tco``, ``k-tco``, ``2d-star`` or ``2d-true``; the costs of the edges
+        and fault tolerance are in the requirements.
     least : int
         A known lower bound on the value, which becomes a row of the model.
     degree_cap : int, optional

@@ -18,6 +18,7 @@ from ..rows.candidate_edges import CandidateEdges, Edges, all_pairs, count_links
 from ..rows.diameter_rows import violated_diameters
 from ..rows.goal import Goal
 from ..rows.topic_rows import TopicRows, joined, singleton_rows
+from .fault_cuts import LeavingTopics, degree_rows, leaving_topics, violated_two_cuts
 from .partition_inequalities import violated_partitions
 from .restricted_lp import RestrictedLP
 
@@ -53,9 +54,15 @@ class CuttingPlanes(Relaxation[TopicRows]):
         super().__init__()
         self.instance = instance
         self.goal = goal
-        candidates = CandidateEdges(instance, starting_pairs(instance, start, sparse=sparse))
+        pairs = starting_pairs(instance, start, sparse=sparse, weighted=goal.costs is not None)
+        candidates = CandidateEdges(instance, pairs)
         self.lp = RestrictedLP(candidates, goal, threads=threads)
         self.lp.add_rows(singleton_rows(candidates.interest))
+        if goal.costs is not None:
+            self.cost_scale = float(instance.edge_costs(candidates.u, candidates.v).mean()) if len(candidates) else 1.0
+        self._leaving: LeavingTopics | None = None
+        if goal.fault_tolerant:
+            self.lp.add_rows(degree_rows(instance.topic_offsets))
         self.columns_at_once = max(self.columns_at_once, instance.num_nodes)
         self.certificate: Certificate | None = None
 
@@ -78,11 +85,28 @@ class CuttingPlanes(Relaxation[TopicRows]):
     def violated(self, x: Reals, *, exact: bool) -> TopicRows:
         """Rows that x violates. If x is 0/1, there are none exactly if x is an overlay within the goal's limits."""
         offsets = self.instance.topic_offsets
+        if self.goal.fault_tolerant:
+            return self._violated_faults(x, exact=exact)
         rows = violated_partitions(offsets, self.edges.links, x, tolerance=_VIOLATION, exact=False)
         if self.goal.diameter:
             rows = joined(rows, violated_diameters(offsets, self.edges.links, x, tolerance=_VIOLATION))
         if exact and not len(rows.topic):
             rows = violated_partitions(offsets, self.edges.links, x, tolerance=_VIOLATION, exact=True)
+        return rows
+
+    def _violated_faults(self, x: Reals, *, exact: bool) -> TopicRows:
+        """Rows of the topics without one subscriber, and cuts that need two edges."""
+        offsets, links = self.instance.topic_offsets, self.edges.links
+        if self._leaving is None or self._leaving.num_edges != len(self.edges):
+            self._leaving = leaving_topics(offsets, links, len(self.edges))
+        rows = joined(
+            violated_partitions(offsets, links, x, tolerance=_VIOLATION, exact=False),
+            violated_two_cuts(offsets, links, x, tolerance=_VIOLATION),
+        )
+        if not len(rows.topic):
+            rows = joined(rows, self._leaving.violated(x, tolerance=_VIOLATION, exact=False))
+        if exact and not len(rows.topic):
+            rows = self._leaving.violated(x, tolerance=_VIOLATION, exact=True)
         return rows
 
     def _proven(self, lower: Bits | None, upper: Bits | None) -> Bound:
@@ -110,10 +134,11 @@ class CuttingPlanes(Relaxation[TopicRows]):
         self.certificate = Certificate.of(self.lp.rows, self.lp.duals, self.lp.node_duals)
 
 
-def starting_pairs(instance: TopicInstance, start: Overlay, *, sparse: bool) -> Edges:
+def starting_pairs(instance: TopicInstance, start: Overlay, *, sparse: bool, weighted: bool = False) -> Edges:
     """The edges of an overlay and of Greedy Merge, and the pairs with most topics in common, three for each edge.
 
-    If there are more than `ALL_PAIRS` links, the overlay's edges only.
+    With `weighted`, those with most topics in common ÷ cost. If there are more than `ALL_PAIRS` links, the overlay's
+    edges only.
     """
     if count_links(instance) > ALL_PAIRS:
         return _useful(instance, _keys(start))
@@ -122,7 +147,8 @@ def starting_pairs(instance: TopicInstance, start: Overlay, *, sparse: bool) -> 
         return pairs
     useful = _useful(instance, np.unique(np.concatenate([_keys(start), _keys(greedy_merge(instance))])))
     common = CandidateEdges(instance, pairs).common
-    richest = np.lexsort((pairs, -common))[: _START_PAIRS * start.num_edges]
+    worth = common / (instance.edge_costs(*np.divmod(pairs, instance.num_nodes)) if weighted else 1)
+    richest = np.lexsort((pairs, -worth))[: _START_PAIRS * start.num_edges]
     return np.unique(np.concatenate([useful, pairs[richest]]))
 
 

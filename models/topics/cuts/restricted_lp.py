@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from ....heuristics.topics.kernels.edge_costs import costs_of
 from ...engine.highs_lp import HighsLP, Reals
 from ..rows.candidate_edges import CandidateEdges, Edges
 from ..rows.goal import Goal
@@ -12,7 +13,7 @@ from ..rows.topic_rows import TopicRows, crossing, joined, no_rows
 
 
 class RestrictedLP(HighsLP):
-    """Minimise Σ cost·x + degree_cost·D subject to rows of topics and, optionally, degree(v) ≤ D for each node v.
+    """Minimise Σ costs·x + degree_cost·D subject to rows of topics and, optionally, degree(v) ≤ D for each node v.
 
     Column 0 is D; column 1 + e is candidate edge e, 0 ≤ x ≤ 1. The topic rows follow the |V| degree rows.
 
@@ -44,6 +45,7 @@ class RestrictedLP(HighsLP):
         super().__init__(threads=threads, first=1)
         self.edges, self._edge_cost = edges, float(goal.edge_cost)
         self.num_nodes = edges.instance.num_nodes
+        self._costs = goal.costs_on(self.num_nodes)
         degrees = goal.degree_cost > 0 or goal.cap < self.num_nodes
         self._degree_rows = self.num_nodes if degrees else 0
         self.rows = no_rows()
@@ -78,7 +80,8 @@ class RestrictedLP(HighsLP):
             value = np.concatenate([np.full(2 * count, -1.0), value])
         order = np.argsort(edge_of, kind="stable")
         starts = np.concatenate([[0], np.cumsum(np.bincount(edge_of, minlength=count))])[:-1]
-        self.append_columns(np.full(count, self._edge_cost), 0.0, 1.0, starts, row_of[order], value[order])
+        costs = self._edge_cost * costs_of(self.edges.u[first:], self.edges.v[first:], self._costs).astype(np.float64)
+        self.append_columns(costs, 0.0, 1.0, starts, row_of[order], value[order])
         self._columns += count
 
     def add_rows(self, rows: TopicRows) -> None:

@@ -8,7 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ....heuristics.topics.heuristic import trial_instance
-from ....heuristics.topics.local_search.overlay_search import MOST_STEPS, OverlaySearch, candidate_lists
+from ....heuristics.topics.local_search.overlay_search import (
+    MOST_STEPS,
+    OverlaySearch,
+    candidate_lists,
+    priced_weights,
+)
 from ....heuristics.topics.local_search.search_workspace import SearchParameters
 from ....instances.clock import Clock
 from ....instances.offers import offer
@@ -28,7 +33,7 @@ _PREFERENCE = 0.1
 
 
 class Incumbent:
-    """The overlay with fewest edges so far, among those that respect the goal's cap on degrees.
+    """The cheapest overlay so far, of those that respect the goal's cap on degrees; by edges if each costs 1.
 
     Parameters
     ----------
@@ -39,7 +44,7 @@ class Incumbent:
     ----------
     overlay : Overlay or None
     value : float
-        Its number of edges, infinite without one.
+        Its cost, infinite without one.
     calls : int
         The number of overlays built.
     """
@@ -49,7 +54,7 @@ class Incumbent:
         self.seed, self.calls = seed, 0
         self.overlay: Overlay | None = None
         self.value = np.inf
-        self._searchable = not goal.diameter
+        self._searchable, self._costs = goal.searchable, goal.costs
         if start is not None:
             self.offer(start)
 
@@ -59,12 +64,19 @@ class Incumbent:
         return int(self.value - 1) * UNIT if np.isfinite(self.value) else NO_CUTOFF
 
     def offer(self, overlay: Overlay) -> bool:
-        """Keep a valid overlay if it respects the cap and has fewer edges; returns whether it was kept."""
-        better = overlay.num_edges < self.value and overlay.max_degree <= self.cap
+        """Keep a valid overlay if it respects the cap and costs less; returns whether it was kept."""
+        value = self.cost(overlay)
+        better = value < self.value and overlay.max_degree <= self.cap
         if better:
-            self.overlay, self.value = overlay, overlay.num_edges
+            self.overlay, self.value = overlay, value
             offer(overlay)
         return better
+
+    def cost(self, overlay: Overlay) -> int:
+        """What an overlay costs: its number of edges if each costs 1."""
+        if self._costs is None:
+            return overlay.num_edges
+        return int(self.instance.edge_costs(overlay.edges[:, 0], overlay.edges[:, 1]).sum())
 
     def offer_chosen(self, edges: CandidateEdges, chosen: Flags) -> bool:
         """As :meth:`offer`, for a selection of candidate edges."""
@@ -74,12 +86,14 @@ class Incumbent:
     def build_along(self, edges: CandidateEdges, x: Reals) -> Overlay | None:
         """Build an overlay along LP values, one a candidate edge, and offer it.
 
-        Edges are chosen by contribution × (LP value + 0.01), and redundant ones dropped.
+        Edges are chosen by contribution × (LP value + 0.01) ÷ cost, and redundant ones dropped.
         """
         if not self._searchable or not len(edges):
             return None
         self.calls += 1
         weights = _padded(x, len(edges)) + 0.01
+        if self._costs is not None:
+            weights /= self.instance.edge_costs(edges.u, edges.v)
         overlay = weighted_greedy(edges, weights, cap=self.cap, overload=self._overload, seed=self._next())
         self.offer(overlay)
         return overlay
@@ -93,12 +107,16 @@ class Incumbent:
         if start is None or self.value <= goal or clock.passed:
             return
         weights = 1 - _PREFERENCE + _PREFERENCE * np.minimum(_padded(x, len(edges)), 1)
+        scale = 1.0
+        if self._costs is not None:
+            weights *= priced_weights(self.instance, edges.keys)
+            scale = start.num_edges / max(1, self.cost(start))
         near = candidate_lists(self.instance, edges.keys, weights.astype(np.float32))
-        search, least = OverlaySearch(self.instance, start, near, self._next()), np.inf
+        search, least = OverlaySearch(self.instance, start, near, self._next(), self._costs), np.inf
         search.drop_redundant()
         while search.steps < steps and self.value > goal and not clock.passed:
             temperature = _HOT * (_COLD / _HOT) ** (search.steps / steps)
-            rules = SearchParameters(self.cap, self._overload, temperature)
+            rules = SearchParameters(self.cap, self._overload, temperature, scale)
             cost = search.run(rules, min(MOST_STEPS, steps - search.steps), least)
             if cost < least:
                 least = cost

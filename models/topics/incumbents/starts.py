@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from ....heuristics.topics.greedy_merge import greedy_merge
+from ....heuristics.topics.harary_per_topic import harary_per_topic
 from ....instances.catalogue import methods_of
 from ....instances.clock import Clock
 from ....instances.overlay import Overlay
@@ -39,8 +40,16 @@ def greedy_merge_or_stars(instance: TopicInstance, clock: Clock) -> Overlay:
     return _run(partial(greedy_merge, instance), instance, clock) or stars(instance)
 
 
+def any_overlay(instance: TopicInstance, problem: Problem[TopicInstance, Overlay]) -> Overlay:
+    """A valid overlay in time O(Σ|T_v| log Σ|T_v|): rings for fault tolerance, else :func:`stars`."""
+    return harary_per_topic(instance, order="number") if problem.name == "k-tco" else stars(instance)
+
+
 def stars(instance: TopicInstance) -> Overlay:
-    """The star of each topic at its first subscriber, valid for every problem. Time O(Σ|T_v| log Σ|T_v|)."""
+    """The star of each topic at its first subscriber, valid for all problems but ``k-tco``.
+
+    Time O(Σ|T_v| log Σ|T_v|).
+    """
     sizes = np.diff(instance.topic_offsets)
     centres = np.repeat(instance.topic_nodes[instance.topic_offsets[:-1]], sizes)
     others = centres != instance.topic_nodes

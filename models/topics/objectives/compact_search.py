@@ -1,4 +1,4 @@
-"""The five topic problems on top of a compact model that solves single minimisations."""
+"""The topic problems on top of a compact model that solves single minimisations."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ....instances.overlay import Overlay
 from ....instances.problem import Problem
 from ....instances.result import Status
 from ....instances.topics.instance import TopicInstance
-from ...engine.exact_method import SolverOutcome, solve_exactly
+from ...engine.exact_method import ModelTooLarge, SolverOutcome, solve_exactly
 from ..compact.requirements import requirements_of
 from ..compact.simple_bounds import simple_bounds
 from ..compact.subproblem import Minimise, Subproblem
-from ..incumbents.starts import heuristic_overlays, stars
+from ..incumbents.starts import any_overlay, heuristic_overlays
 from .pareto_front import pareto_front
 
 
@@ -52,13 +52,16 @@ def solve_by_model(
     value = partial(problem.value, instance)
     starts = heuristic_overlays(instance, problem, seed=seed, clock=clock) if start == "best" else []
     if start == "best" and not starts:
-        starts = [stars(instance)]
+        starts = [any_overlay(instance, problem)]
     offer(min(starts, key=value, default=None))
+    weighted, fault_tolerant = problem.name == "weighted-tco", problem.name == "k-tco"
     try:
-        requirements = requirements_of(instance, clock)
+        requirements = requirements_of(instance, clock, weighted=weighted, fault_tolerant=fault_tolerant)
         simple = simple_bounds(requirements, clock)
     except OutOfTime:
         return Proposal(min(starts, key=value, default=None), status=Status.TIME_LIMIT)
+    except ModelTooLarge as error:
+        return Proposal(min(starts, key=value, default=None), status=Status.TIME_LIMIT, reason=str(error))
 
     def once(best: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:
         return minimise(requirements, Subproblem(problem.name, simple.value(problem.name)), start=best, clock=clock)

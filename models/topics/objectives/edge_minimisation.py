@@ -1,4 +1,4 @@
-"""Branch-and-cut for the fewest edges under a goal's limits, from a first overlay to a proof."""
+"""Branch-and-cut for the fewest, or the cheapest, edges under a goal's limits, from a first overlay to a proof."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class SearchSettings:
     proof : ProofFile
         Receives a case for each search.
     offers : bool
-        Offer bounds on the number of edges (:func:`.offer`): the problem is to minimise it.
+        Offer bounds on the cost of the edges (:func:`.offer`): the problem is to minimise it.
     """
 
     seed: int = 0
@@ -68,7 +68,7 @@ class SearchOutcome:
     overlay : Overlay or None
         The best overlay within the goal's limits.
     units : int
-        A proven bound on the number of edges, times `unit`.
+        A proven bound on the cost of the edges, times `unit`.
     unit : int
     complete : bool
         Whether the overlay is proven optimal or, without one, that there is none.
@@ -89,7 +89,7 @@ class SearchOutcome:
 
     @property
     def lower_bound(self) -> int:
-        """A lower bound on the number of edges of every overlay."""
+        """A lower bound on the cost of the edges of every overlay."""
         return max(0, -(-self.units // self.unit))
 
 
@@ -102,7 +102,7 @@ def minimise_edges(
     *,
     stop_at_first: bool = False,
 ) -> SearchOutcome:
-    """Find an overlay with the fewest edges within the goal's limits, and prove it.
+    """Find an overlay with the cheapest edges within the goal's limits, and prove it; the fewest if each costs 1.
 
     Root LP by cutting planes and pricing; overlays built along LP values and improved by local search; dives; then
     branch and bound with reduced-cost fixing. Incumbent and bound remain after Ctrl-C, a time limit or a MemoryError.
@@ -110,7 +110,7 @@ def minimise_edges(
     Parameters
     ----------
     goal : Goal
-        Its objective is the number of edges.
+        Its objective is the cost of the edges.
     start : Overlay
         Valid, except that it may exceed the goal's cap on degrees.
     stop_at_first : bool
@@ -118,7 +118,8 @@ def minimise_edges(
 
     Notes
     -----
-    Exponential in the worst case. Local search does not support `goal.diameter`: its overlays come from the tree.
+    Exponential in the worst case. Local search supports neither `goal.diameter` nor
+    `goal.fault_tolerant`: their overlays come from the tree.
     """
     search = _Search(instance, goal, start, clock, settings, stop_at_first)
     try:
@@ -157,8 +158,10 @@ class _Search:
             self.instance, self.goal, self.start, sparse=settings.sparse, threads=settings.threads
         )
         guide, links = None, count_links(self.instance)
-        if len(planes.edges) > _FEW_EDGES and settings.sparse and links <= min(ALL_PAIRS, _LISTED * clock.left):
-            splitting = split_costs(self.instance, float(self.start.num_edges), clock.share(0.2))
+        split = settings.sparse and not self.goal.fault_tolerant
+        if len(planes.edges) > _FEW_EDGES and split and links <= min(ALL_PAIRS, _LISTED * clock.left):
+            target, weighted = float(incumbent.cost(self.start)), self.goal.costs is not None
+            splitting = split_costs(self.instance, target, clock.share(0.2), weighted=weighted)
             planes.warm_start(splitting)
             guide = splitting.usage[np.searchsorted(splitting.edges.keys, planes.edges.keys)]
             incumbent.improve_along(planes.edges, guide, clock.share(0.2), goal=self._goal, steps=settings.steps)
@@ -173,7 +176,7 @@ class _Search:
         goal = self._goal
         incumbent.improve_along(planes.edges, x, clock, goal=goal, steps=settings.steps)
         self._print(force=True)
-        if not self.goal.diameter:
+        if self.goal.searchable:
             for share in _DIVES:
                 if not self._done():
                     dive(planes, incumbent, x, clock.share(0.3), goal=goal, share=share)
@@ -203,9 +206,10 @@ class _Search:
         stopped_early = self.stop_at_first and outcome.overlay is not None
         outcome.complete = self.infeasible or (tree is not None and tree.complete and not stopped_early)
         if outcome.overlay is not None:
-            outcome.complete |= outcome.lower_bound >= outcome.overlay.num_edges
+            value = self.incumbent.cost(outcome.overlay)
+            outcome.complete |= outcome.lower_bound >= value
             if outcome.complete:
-                outcome.units = outcome.overlay.num_edges * UNIT
+                outcome.units = value * UNIT
         return outcome
 
     @property

@@ -50,7 +50,8 @@ def drop_implied_topics(instance: TopicInstance) -> Presolved:
 
     Notes
     -----
-    Invalid for diameter 2: a union of graphs of diameter 2 need not have diameter 2. Time O(Σ_t Σ_{v∈V_t} |T_v|),
+    Invalid for diameter 2 and for fault tolerance: a union of graphs of diameter 2 need not have diameter 2, nor must
+    one of 2-connected graphs be 2-connected. Time O(Σ_t Σ_{v∈V_t} |T_v|),
     memory O(Σ|T_v|).
 
     References
@@ -71,6 +72,7 @@ def drop_implied_topics(instance: TopicInstance) -> Presolved:
     here = stays[instance.node_topics]
     offsets = np.concatenate([[0], np.cumsum(np.add.reduceat(here, instance.node_offsets[:-1], dtype=np.int64))])
     reduced = TopicInstance.from_sorted(offsets, instance.node_topics[here], instance.num_topics)
+    reduced = reduced.with_costs(instance.costs)
     forced = np.unique(ends[0] * instance.num_nodes + ends[1])
     return Presolved(reduced, np.flatnonzero(stays).astype(np.int32), kept, forced)
 

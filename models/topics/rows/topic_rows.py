@@ -1,7 +1,9 @@
 """Valid inequalities of single topics, x(edges that cross) ≥ rhs, represented by labels on the topic's subscribers.
 
 In a row of kind `PARTITION`, an edge crosses if its ends have different labels: with k labels, at least k − 1 edges
-cross in every topic-connected overlay. In a row of kind `DIAMETER`, two subscribers u and v have labels 0 and 1, those
+cross in every topic-connected overlay. A row of kind `LEAVING` is one for the topic without a subscriber, whose label
+is −1: no edge at it crosses. In a row of kind `TWICE` two edges cross between two labels: a fault-tolerant topic of
+three or more subscribers has no bridge. In a row of kind `DIAMETER`, two subscribers u and v have labels 0 and 1, those
 of a set W have 2 and the others 3; the edges uv, u–W and v–(V_t − W) cross: at least one, if u and v are adjacent or
 have a common neighbour in V_t. All coefficients are 0 or 1.
 """
@@ -14,11 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ....heuristics.compiled import kernel
+from ....heuristics.topics.kernels.edge_costs import EdgeCosts, cost_of
 from ....heuristics.topics.kernels.interest import Interest
 from ....instances.arrays import Ids, Offsets
 from .candidate_edges import Links
 
-PARTITION, DIAMETER = 0, 1
+PARTITION, DIAMETER, LEAVING, TWICE = 0, 1, 2, 3
 Units = npt.NDArray[np.int64]
 
 
@@ -114,7 +117,14 @@ class Sweep(NamedTuple):
 
 
 def sweep(
-    interest: Interest, position: Ids, rows: TopicRows, duals: Units, node_price: Units, cost: int, least: int
+    interest: Interest,
+    position: Ids,
+    rows: TopicRows,
+    duals: Units,
+    node_price: Units,
+    cost: int,
+    least: int,
+    costs: EdgeCosts,
 ) -> Sweep:
     """Cover every pair by its rows' duals, minus the two nodes' prices, in integers without rounding.
 
@@ -124,6 +134,8 @@ def sweep(
         Not negative, in the unit of `cost` and `node_price`; sums must stay below 2^62.
     node_price : int64 array, shape (|V|,)
         The dual of the degree row of each node.
+    cost : int
+        Of an edge, times what `costs` has for it.
 
     Notes
     -----
@@ -133,7 +145,7 @@ def sweep(
     used = used[np.argsort(rows.topic[used], kind="stable")]
     kept, prices = rows.chosen(used), duals[used]
     starts = np.searchsorted(kept.topic, np.arange(len(interest.topic_offsets))).astype(np.int64)
-    excess, pairs, covers = _sweep(interest, position, kept, starts, prices, node_price, cost, cost + least)
+    excess, pairs, covers = _sweep(interest, position, kept, starts, prices, node_price, cost, least, costs)
     return Sweep(int(excess), pairs, covers)
 
 
@@ -159,8 +171,9 @@ def _sweep(
     starts: Offsets,
     prices: Units,
     node_price: Units,
-    cost: int,
-    listed: int,
+    unit_cost: int,
+    least: int,
+    costs: EdgeCosts,
 ) -> tuple[int, Units, Units]:
     n = len(interest.node_offsets) - 1
     cover = np.zeros(n, np.int64)
@@ -182,9 +195,11 @@ def _sweep(
             for j in range(interest.topic_offsets[t] + position[i] + 1, interest.topic_offsets[t + 1]):
                 v = interest.topic_nodes[j]
                 covered = cover[v] - node_price[u] - node_price[v]
-                if cover[v] > 0 and covered > cost:
+                # No edge costs less than 1.
+                cost = unit_cost * cost_of(u, v, costs) if cover[v] > 0 and covered > unit_cost else covered
+                if covered > cost:
                     excess += covered - cost
-                    if covered > listed:
+                    if covered > cost + least:
                         if size == len(pairs):
                             pairs = np.concatenate((pairs, np.empty_like(pairs)))
                             covers = np.concatenate((covers, np.empty_like(covers)))
@@ -196,7 +211,7 @@ def _sweep(
 
 @kernel
 def _crosses(kind: int, one: int, other: int) -> bool:
-    if kind == PARTITION:
-        return one != other
+    if kind != DIAMETER:
+        return one != other and (kind != LEAVING or (one >= 0 and other >= 0))
     low, high = min(one, other), max(one, other)
     return (low == 0 and high <= 2 and high > 0) or (low == 1 and high == 3)

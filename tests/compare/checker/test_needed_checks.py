@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -92,9 +93,20 @@ HUB_ROWS = [
 ]
 RING = 1 - np.eye(5)
 
+ANY_ONE_LEAVES = [["leaving", 0, labels] for labels in ([-1, 0, 1], [0, -1, 1], [0, 1, -1])]
+TWO_EACH = [["twice", 0, labels] for labels in ([0, 1, 1], [1, 0, 1], [1, 1, 0])]
+PAIRS = list(combinations(range(4), 2))
+
 # By the reason that the checker gives: a false claim that it accepts if it does not look at this.
 UNCHECKED = {
     "rows 'pair' are not valid here": proof(CHAIN, CASE, *bounded(*CHAIN_ROWS, ["pair", 3, [0, 3, 2, 1]])),
+    "a row of fault tolerance is not valid here": proof(topics("min-tco", t="abc"), CASE, *bounded(*ANY_ONE_LEAVES)),
+    "no single subscriber leaves": proof(
+        topics("k-tco", t="abcd"),
+        CASE,
+        *bounded(*(["leaving", 0, [(v in pair) * (1 + (v == max(pair))) - 1 for v in range(4)]] for pair in PAIRS)),
+    ),
+    "no cut of three subscribers or more": proof(topics("k-tco", s="ab"), CASE, *bounded(["twice", 0, [0, 1]])),
     "no pair of subscribers": proof(
         CHAIN_2D, CASE, *bounded(*CHAIN_ROWS, ["pair", 3, [0, 3, 2, 3]], ["pair", 3, [3, 0, 3, 2]])
     ),
@@ -234,7 +246,7 @@ def test_without_a_check_a_false_claim_is_proven(reason: str, tmp_path: Path, mo
     assert isinstance(named, str), named
     assert reason in named
     need = checker("cases").need
-    for module in ("cases", "check_proof", "topics", "steiner", "content"):
+    for module in ("cases", "check_proof", "costs", "topics", "steiner", "content"):
         monkeypatch.setattr(checker(module), "need", lambda holds, why: reason in why or need(holds, why))
     outcome = check(tiny, lines, tmp_path)
     assert not isinstance(outcome, str), outcome
@@ -245,6 +257,8 @@ def test_without_a_check_a_false_claim_is_proven(reason: str, tmp_path: Path, mo
 TIGHT_ROWS = {
     "parts": proof(PATH, CASE, *bounded(["parts", 1, [0, 1, 2]])),
     "pair": proof(CHAIN_2D, CASE, *bounded(*CHAIN_ROWS, ["pair", 3, [0, 3, 2, 1]])),
+    "leaving": proof(topics("k-tco", t="abc"), CASE, *bounded(*ANY_ONE_LEAVES)),
+    "twice": proof(topics("k-tco", t="abc"), CASE, *bounded(*TWO_EACH)),
     "centre": proof(PAIR, CASE, *bounded(["centre", 0], ["star", 0, 0, 1])),
     "star": proof(PAIR, CASE, *bounded(["centre", 0], ["star", 0, 0, 1])),
     "cut": proof(LINK, ROOT, *bounded(["cut", 1])),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations, product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -54,7 +54,7 @@ def drawn(draw: random.Random, most: int) -> Any:
 
 def topic_rows(draw: random.Random, sizes: list[int], nodes: int) -> Iterator[list[Any]]:
     for _ in range(ROWS):
-        kind = draw.choice(["parts", "parts", "pair", "pair", "centre", "star", "star", "cut"])
+        kind = draw.choice(["parts", "parts", "pair", "pair", "centre", "star", "star", "cut", "leaving", "twice"])
         topic = drawn(draw, len(sizes))
         size = sizes[topic] if type(topic) is int and 0 <= topic < len(sizes) else draw.randint(0, nodes)
         labels: list[Any] = [
@@ -64,9 +64,11 @@ def topic_rows(draw: random.Random, sizes: list[int], nodes: int) -> Iterator[li
             first, second = draw.sample(range(size), 2)
             labels = [2 if label < 2 else 3 for label in labels]
             labels[first], labels[second] = 0, 1
+        if kind == "leaving" and size and draw.random() < 0.9:
+            labels[draw.randrange(size)] = -1
         if draw.random() < 0.1:
             labels.append(0)
-        if kind in ("parts", "pair"):
+        if kind in ("parts", "pair", "leaving", "twice"):
             yield [kind, topic, labels]
         else:
             yield [kind, topic, drawn(draw, nodes), drawn(draw, nodes)][: 2 if kind == "centre" else 4]
@@ -75,12 +77,17 @@ def topic_rows(draw: random.Random, sizes: list[int], nodes: int) -> Iterator[li
 @property_test(1500, SEEDS, quick=30)
 def test_rows_of_topics_hold_for_every_overlay(seed: int) -> None:
     draw = random.Random(seed)
-    tiny = Tiny(draw.choice(["min-tco", "low-tco", "2d-star", "2d-true"]), draw_topics(draw, most_nodes=5))
+    tiny = Tiny(draw.choice(["min-tco", "low-tco", "k-tco", "2d-star", "2d-true"]), draw_topics(draw, most_nodes=5))
     members = topic_brute_force.members_of_topics(tiny.instance)
     kept = [t for t in range(len(members)) if draw.random() < 0.8]
     model, n = model_of(tiny, kept=kept), tiny.instance.num_nodes
     graphs = topic_brute_force.all_graphs(n)
-    holds = {"2d-star": graphs.has_star_on, "2d-true": graphs.brings_within_two}.get(tiny.problem, graphs.connects)
+    rules: dict[str, Callable[[tuple[int, ...]], topic_brute_force.Flags]] = {
+        "2d-star": graphs.has_star_on,
+        "2d-true": graphs.brings_within_two,
+        "k-tco": graphs.survives,
+    }
+    holds = rules.get(tiny.problem, graphs.connects)
     valid = [mask for mask in graphs.masks if all(holds(nodes)[mask] for nodes in members)]
     overlays = [{u * n + v: int(graphs.has[u, v][mask]) for u, v in graphs.pairs} for mask in valid]
     for items in topic_rows(draw, [len(members[t]) for t in kept], n):

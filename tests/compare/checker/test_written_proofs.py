@@ -102,7 +102,8 @@ def medium(draw: random.Random, problem: str) -> Any:
     seed = draw.randrange(10**6)
     if problem in TOPIC_PROBLEMS:
         topics = draw.randint(3, 15)
-        law = WORKLOADS[draw.choice(["uniform", "zipf", "exponential"])]
+        laws = ["plane", "transit-stub"] if problem == "weighted-tco" else ["uniform", "zipf", "exponential"]
+        law = WORKLOADS[draw.choice(laws)]
         return law.generate(
             seed=seed, nodes=draw.randint(10, 24), topics=topics, subscriptions=draw.randint(2, min(topics, 8))
         )

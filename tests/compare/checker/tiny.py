@@ -28,8 +28,9 @@ from overlaybench.instances.steiner.instance import SteinerInstance
 from overlaybench.instances.topics.files import write_topics
 from overlaybench.instances.topics.instance import TopicInstance
 from tests import content_brute_force, steiner_brute_force, topic_brute_force
+from tests.models.topics.small_instances import priced
 
-TOPIC_PROBLEMS = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true")
+TOPIC_PROBLEMS = ("min-tco", "minmax-tco", "low-tco", "weighted-tco", "k-tco", "2d-star", "2d-true")
 CONTENT_PROBLEMS = ("content-steiner", "content-mst", "content-shared-tree")
 ALL_PROBLEMS = (*TOPIC_PROBLEMS, "steiner", *CONTENT_PROBLEMS)
 _ROUNDING = 1e-9  # of the enumeration of content problems, whose costs are floating-point numbers
@@ -56,6 +57,8 @@ class Tiny:
 
     @property
     def suffix(self) -> str:
+        if getattr(self.instance, "costs", None) is not None:
+            return ".json"
         return ".csv" if self.problem in TOPIC_PROBLEMS else ".stp" if self.problem == "steiner" else ".json"
 
     def write(self, path: Path) -> None:
@@ -187,4 +190,5 @@ def draw_tiny(draw: random.Random, problem: str) -> Tiny:
         (("steiner",), draw_steiner),
         (CONTENT_PROBLEMS, draw_content),
     ]
-    return Tiny(problem, next(make for problems, make in kinds if problem in problems)(draw))
+    instance = next(make for problems, make in kinds if problem in problems)(draw)
+    return Tiny(problem, priced(instance, draw.randrange(6)) if problem == "weighted-tco" else instance)

@@ -193,7 +193,8 @@ for seed in range(8):
         for ties in ("lowest", "highest", "random"):
             options = {"ties": ties} if any(option.name == "ties" for option in method.options) else {}
             for more in further.get(method.name, [{}]):
-                assert method.run(instance, PROBLEMS["min-tco"], seed=seed, **options, **more).answer is not None
+                problem = PROBLEMS[method.problems[0]]
+                assert method.run(instance, problem, seed=seed, **options, **more).answer is not None
 after = signatures()
 assert before == after, {name: after[name] for name in after if before[name] != after[name]}
 """)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import numpy as np
 import pytest
 
 from overlaybench.instances.overlay import Overlay
 from overlaybench.instances.result import Result
 from overlaybench.instances.topics.instance import TopicInstance
+from overlaybench.instances.topics.link_costs import LinkCosts
 
 
 def small_instance(seed: int) -> TopicInstance:
@@ -18,6 +20,20 @@ def small_instance(seed: int) -> TopicInstance:
     nodes, topics, density = draw.randint(1, 6), draw.randint(1, 4), draw.choice([0.3, 0.5, 0.7])
     wanted = [[t for t in range(topics) if draw.random() < density] or [draw.randrange(topics)] for _ in range(nodes)]
     return TopicInstance.from_subscriptions({f"n{v}": [f"t{t}" for t in wanted[v]] for v in range(nodes)})
+
+
+def priced(instance: TopicInstance, seed: int) -> TopicInstance:
+    """The instance with points in a small square, a table of sites, or a cost for every pair."""
+    draw = random.Random(seed)
+    n = instance.num_nodes
+    if seed % 3 == 0:
+        return instance.with_costs(LinkCosts.plane([(draw.randint(0, 30), draw.randint(0, 30)) for _ in range(n)]))
+    size = n if seed % 3 == 1 else 3
+    table = np.array([[draw.randint(1, 20) for _ in range(size)] for _ in range(size)])
+    table = np.maximum(table, table.T)
+    if size == n:
+        return instance.with_costs(LinkCosts.given(table))
+    return instance.with_costs(LinkCosts.between_sites([draw.randrange(3) for _ in range(n)], table))
 
 
 def uniform_instance(nodes: int, topics: int, size: int, seed: int = 0) -> TopicInstance:

@@ -13,7 +13,7 @@ from overlaybench.instances.overlay import Overlay
 from overlaybench.instances.result import Result, Status
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
-from tests.models.topics.small_instances import bounded, renumbered, small_instance, tiers, uniform_instance
+from tests.models.topics.small_instances import bounded, priced, renumbered, small_instance, tiers, uniform_instance
 from tests.topic_brute_force import optimum, pareto_front
 
 HEURISTICS = tuple(method for method in methods_of("overlaybench.heuristics.topics") if not method.anytime)
@@ -47,7 +47,7 @@ def described(case: object) -> object:
 def test_the_optimum_is_the_brute_forces(name: str, problem: str, options: dict[str, Any], seeds: range) -> None:
     every, first = (2, len(options) % 2) if options else (1, 0)
     for seed in seeds[first::every]:
-        instance = small_instance(seed)
+        instance = priced(small_instance(seed), seed)
         start = "none" if seed % 4 < 2 else "best"
         chosen = {"start": start} if any(option.name == "start" for option in METHODS[name].options) else {}
         found = solved(name, problem, instance, seed=seed, **options, **chosen)
@@ -123,13 +123,13 @@ class TestKnownOptima:
     def test_one_topic_of_k_subscribers_is_a_tree(self, name: str, problem: str, options: dict[str, Any]) -> None:
         k = 6
         instance = TopicInstance.from_subscriptions({f"n{v}": ["a"] for v in range(k)})
-        # A path has the smallest degree of all trees, and a tree is all that a topic needs.
-        expected = {"minmax-tco": 2, "low-tco": 2 * (k - 1)}.get(problem, k - 1)
+        # A path has the smallest degree of all trees, and a tree is all that a topic needs; if one may leave, a ring.
+        expected = {"minmax-tco": 2, "low-tco": 2 * (k - 1), "k-tco": k}.get(problem, k - 1)
         assert solved(name, problem, instance, **options).value == expected
 
     def test_topics_without_a_common_subscriber_add_up(self, name: str, problem: str, options: dict[str, Any]) -> None:
         subscriptions = {f"n{v}": [f"t{v // 4}"] for v in range(12)}
-        expected = {"minmax-tco": 2, "low-tco": 18}.get(problem, 9)
+        expected = {"minmax-tco": 2, "low-tco": 18, "k-tco": 12}.get(problem, 9)
         assert solved(name, problem, TopicInstance.from_subscriptions(subscriptions), **options).value == expected
 
     def test_every_pair_forced_is_the_complete_graph(self, name: str, problem: str, options: dict[str, Any]) -> None:

@@ -152,7 +152,7 @@ def test_the_first_heuristic_overlay_is_the_best(problem: str) -> None:
     overlays = heuristic_overlays(instance, PROBLEMS[problem], seed=0, clock=FOREVER)
     values = [PROBLEMS[problem].value(instance, overlay) for overlay in overlays]
     assert values == sorted(values)
-    assert len(values) == 4
+    assert len(values) == (2 if problem in ("weighted-tco", "k-tco") else 4)
     assert all(not PROBLEMS[problem].violations(instance, overlay) for overlay in overlays)
 
 

@@ -1,0 +1,80 @@
+"""The exact methods of the SOC problems against the enumeration of all graphs."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+
+from overlaybench.instances.catalogue import PROBLEMS
+from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.result import Result, Status
+from overlaybench.instances.topics.instance import TopicInstance
+from overlaybench.instances.topics.soc import DEGREE_FUNCTIONS, ROUTING_COSTS, as_soc
+from overlaybench.models.topics.diameter_cp_sat import DIAMETER_CP_SAT
+from overlaybench.models.topics.filtering_cp_sat import FILTERING_CP_SAT
+from tests.models.topics.small_instances import small_instance, tiers
+from tests.soc_brute_force import optimum, pareto_front
+
+METHODS = {
+    "filtering": FILTERING_CP_SAT,
+    "topic-diameter": DIAMETER_CP_SAT,
+    "average-topic-diameter": DIAMETER_CP_SAT,
+}
+
+
+def limited(routing: str, seed: int) -> tuple[str, str, float, float]:
+    """A random problem on a routing cost: its name, its degree function and both limits."""
+    draw = random.Random(f"{routing} {seed}")
+    degree = draw.choice(sorted(DEGREE_FUNCTIONS))
+    if draw.random() < 0.5:
+        most = draw.choice([1, 2, 3]) if degree == "max-degree" else draw.choice([1.0, 1.5, 2.0, 4.0])
+        return f"{routing}@{degree}={most}", degree, most, math.inf
+    cost = draw.choice([1.2, 1.5, 2.25]) if routing.startswith("average") else draw.choice([0, 1, 2, 3])
+    return f"{routing}={cost}@{degree}", degree, math.inf, cost
+
+
+def solved(routing: str, name: str, instance: TopicInstance, seed: int) -> Result[Overlay]:
+    start = "none" if seed % 4 < 2 else "best"
+    result: Result[Overlay] = METHODS[routing].run(instance, PROBLEMS[name], seed=seed, start=start)
+    return result
+
+
+@pytest.mark.parametrize("seeds", tiers(8, 200))
+@pytest.mark.parametrize("routing", ROUTING_COSTS)
+def test_the_optimum_is_the_brute_forces(routing: str, seeds: range) -> None:
+    for seed in seeds:
+        instance = small_instance(seed)
+        name, degree, most_degree, most_cost = limited(routing, seed)
+        expected = optimum(instance, degree, routing, most_degree, most_cost)
+        result = solved(routing, name, instance, seed)
+        if math.isinf(expected):
+            assert result.status is Status.INFEASIBLE, f"{name}, seed {seed}: {result}"
+        else:
+            assert result.status is Status.OPTIMAL, f"{name}, seed {seed}: {result}"
+            assert result.value == pytest.approx(expected), f"{name}, seed {seed}"
+
+
+@pytest.mark.parametrize("seeds", tiers(3, 40))
+@pytest.mark.parametrize("degree", ["edges", "max-degree"])
+@pytest.mark.parametrize("routing", ROUTING_COSTS)
+def test_the_front_is_the_brute_forces(routing: str, degree: str, seeds: range) -> None:
+    for seed in seeds:
+        instance = small_instance(seed)
+        result = solved(routing, f"{routing}@{degree}", instance, seed)
+        expected = " ".join(f"{size:g}x{cost:g}" for size, cost in pareto_front(instance, degree, routing))
+        assert result.counters["front"] == expected, f"seed {seed}"
+        assert result.counters["front_complete"] == "yes"
+        assert result.value == pytest.approx(optimum(instance, degree, routing, math.inf, math.inf))
+
+
+def test_a_star_has_fewest_edges_of_all_overlays_with_topic_diameter_two() -> None:
+    instance = TopicInstance.from_subscriptions({f"n{v}": [f"t{v % 4}", f"t{v % 3}"] for v in range(24)})
+    result = DIAMETER_CP_SAT.run(instance, PROBLEMS["topic-diameter=2@edges"])
+    assert (result.status, result.value) == (Status.OPTIMAL, 23)
+
+
+def test_other_problems_are_refused() -> None:
+    with pytest.raises(TypeError, match="degree function"):
+        as_soc(PROBLEMS["min-tco"])
