@@ -19,7 +19,10 @@ from .latex import results_latex
 from .store import Store
 from .task import is_key, plain_variant
 
-_MEANS = ("ratio", "value", "lower_bound", "seconds", "cpu_seconds", "peak_memory")
+_MEANS = (
+    *("ratio", "value", "lower_bound", "primal_integral", "dual_integral"),
+    *("seconds", "cpu_seconds", "peak_memory"),
+)
 
 
 def results(folder: Path, where: Mapping[str, str] | None = None, *, all_runs: bool = False) -> pd.DataFrame:
@@ -70,7 +73,8 @@ def grouped(rows: pd.DataFrame, by: Sequence[str], *, common: bool = False) -> p
     DataFrame
         The columns `by`; runs, failed, optimal; instances (with an answer, each counted once a problem),
         of_instances (those of all the groups compared) and ratio_instances (those with a ratio); mean_ratio,
-        mean_value, mean_lower_bound, mean_seconds, mean_cpu_seconds, mean_peak_memory. Failed runs count in the means
+        mean_value, mean_lower_bound, mean_primal_integral, mean_dual_integral, mean_seconds, mean_cpu_seconds,
+        mean_peak_memory. Failed runs count in the means
         of seconds and memory only, skipped ones in none.
     """
     for column in by:
@@ -109,9 +113,9 @@ def grouped(rows: pd.DataFrame, by: Sequence[str], *, common: bool = False) -> p
 
 
 def export(rows: pd.DataFrame, file: Path, *, by: Sequence[str] = (), bold: bool = False) -> None:
-    """Write rows as .csv, .parquet or .tex, atomically; only Parquet has answers. See :func:`results_latex`."""
+    """Write rows as .csv, .parquet or .tex, atomically; answers and points only as Parquet. See `results_latex`."""
     if file.suffix == ".csv":
-        plain = rows.drop(columns="answer", errors="ignore")
+        plain = rows.drop(columns=["answer", "points"], errors="ignore")
         atomic_write(file, lambda path: plain.to_csv(path, index=False))
     elif file.suffix == ".parquet":
         table = pa.Table.from_pandas(rows, preserve_index=False)

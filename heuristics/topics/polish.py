@@ -17,6 +17,7 @@ from ...instances.option import Option
 from ...instances.overlay import Overlay
 from ...instances.problem import Problem
 from ...instances.topics.instance import TopicInstance
+from ...instances.trajectory import Trajectory
 from .heuristic import TOPIC_CONNECTED, trial_instance
 from .local_search.overlay_search import MOST_STEPS, OverlaySearch, candidate_lists
 from .local_search.search_workspace import CandidateLists, SearchParameters
@@ -50,6 +51,7 @@ def polish(
     steps: int = _STEPS,
     candidates: CandidateLists | None = None,
     clock: Clock | None = None,
+    improved: Callable[[Overlay], object] | None = None,
 ) -> Overlay:
     """An overlay no worse than the given one, by simulated annealing with ruin and recreate.
 
@@ -74,6 +76,8 @@ def polish(
         The edges to reconnect by; by default those of :func:`.candidate_lists`.
     clock : Clock, optional
         The time and the interruption of the run that this search is a part of, instead of `time_limit`.
+    improved : callable, optional
+        Is given each overlay that is better than the one before.
 
     Returns
     -------
@@ -100,7 +104,7 @@ def polish(
     progress = _Progress(clock or Clock(time_limit), steps)
     FIRST.parse(first)
     _check(instance, overlay)
-    annealing = _Annealing(instance, overlay, first, seed, progress)
+    annealing = _Annealing(instance, overlay, first, seed, progress, improved)
     with suppress(KeyboardInterrupt):
         annealing.run(candidate_lists(instance) if candidates is None else candidates)
     return annealing.overlay
@@ -138,8 +142,16 @@ class _Progress:
 class _Annealing:
     """The incumbent, and the stages of the search for a better one."""
 
-    def __init__(self, instance: TopicInstance, overlay: Overlay, first: str, seed: int, progress: _Progress) -> None:
-        self.overlay = overlay
+    def __init__(
+        self,
+        instance: TopicInstance,
+        overlay: Overlay,
+        first: str,
+        seed: int,
+        progress: _Progress,
+        improved: Callable[[Overlay], object] | None,
+    ) -> None:
+        self.overlay, self._improved = overlay, improved
         self._instance, self._first, self._seed, self._progress = instance, first, seed, progress
         self._rank = _RANKS[first]
 
@@ -188,6 +200,8 @@ class _Annealing:
         best = self.overlay
         if self._rank(overlay.num_edges, overlay.max_degree) < self._rank(best.num_edges, best.max_degree):
             self.overlay = overlay
+            if self._improved is not None:
+                self._improved(overlay)
 
 
 def _check(instance: TopicInstance, overlay: Overlay) -> None:
@@ -211,6 +225,7 @@ def _solve(
     first: str,
     steps: int,
     overlay: Overlay | None = None,
+    trajectory: Trajectory | None = None,
 ) -> Proposal[Overlay]:
     clock = Clock(time_limit)
     if overlay is None:
@@ -219,8 +234,14 @@ def _solve(
         overlay = method.solve(instance, problem, seed=seed, time_limit=None, **options).answer
         assert overlay is not None
     aim = AIMS[problem.name] if first == "auto" else first
-    polished = polish(instance, overlay, first=aim, seed=seed, steps=steps, clock=clock)
+    report = (trajectory or Trajectory()).report
     value = problem.value(instance, overlay)
+    report(value)
+
+    def improved(overlay: Overlay) -> None:
+        report(problem.value(instance, overlay))
+
+    polished = polish(instance, overlay, first=aim, seed=seed, steps=steps, clock=clock, improved=improved)
     return Proposal(polished if problem.value(instance, polished) <= value else overlay, counters={"start": value})
 
 
@@ -256,7 +277,7 @@ POLISH: Method[TopicInstance, Overlay] = Method(
     solve=_solve,
     options=(START, FIRST, STEPS),
     warm_up=_warm_up,
-    inputs=("overlay",),
+    inputs=("overlay", "trajectory"),
     random=True,
     colour="#117733",
     marker="s",

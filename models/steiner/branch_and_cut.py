@@ -16,6 +16,7 @@ from ...instances.overlay import Overlay
 from ...instances.problem import Problem
 from ...instances.result import Status
 from ...instances.steiner.instance import SteinerInstance
+from ...instances.trajectory import Trajectory
 from ..engine.proof import Multipliers, ProofFile, Tree
 from ..engine.search_log import PROGRESS, SearchLog
 from ..engine.sparse_relaxation import Text
@@ -39,6 +40,7 @@ def steiner_branch_and_cut(
     presolve: bool = True,
     progress: str = "auto",
     proof: str | Path | None = None,
+    trajectory: Trajectory | None = None,
 ) -> Proposal[Overlay]:
     """A cheapest tree with proof, or the best one found with a proven bound.
 
@@ -54,6 +56,8 @@ def steiner_branch_and_cut(
         Lines on stderr.
     proof : path, optional
         Write a proof of the bound to this file (docs/proofs.md).
+    trajectory : Trajectory, optional
+        Receives values and bounds as they improve.
 
     Returns
     -------
@@ -77,7 +81,7 @@ def steiner_branch_and_cut(
             tree = reduced.expand(instance, np.zeros(reduced.instance.num_edges, np.bool_))
             file.claim(reduced.fixed_cost, reduced.fixed_cost, tree.edges.tolist())
             return Proposal(tree, reduced.fixed_cost, counters=counters)
-        search = _Search(reduced, clock, progress, file)
+        search = _Search(reduced, clock, progress, file, trajectory or Trajectory())
         search.run()
         counters |= search.counters
         bound = float(reduced.fixed_cost + search.bound)
@@ -97,9 +101,12 @@ def _unreduced(instance: SteinerInstance) -> ReducedInstance:
 
 
 class _Search:
-    def __init__(self, reduced: ReducedInstance, clock: Clock, progress: str, file: ProofFile) -> None:
+    def __init__(
+        self, reduced: ReducedInstance, clock: Clock, progress: str, file: ProofFile, trajectory: Trajectory
+    ) -> None:
         self.instance, self.names, self.file = reduced.instance, reduced.nodes, file
-        self.clock, self.progress = clock, SearchLog(progress)
+        self.clock, self.progress = clock, SearchLog(progress, report=self._report)
+        self.trajectory, self.fixed_cost = trajectory, reduced.fixed_cost
         instance = self.instance
         self.graph = graph_of(instance.num_nodes, instance.edges)
         self.incumbent = SteinerIncumbent(instance, self.graph)
@@ -118,8 +125,10 @@ class _Search:
         if self.incumbent.chosen is None:
             self.possible = False
             return
+        self._report(self.incumbent.value, None)
         root, ascent, useful = self._ascend()
         self.bound = min(ascent.bound, int(self.incumbent.value))
+        self._report(self.incumbent.value, self.bound)
         self.counters = {"dual_ascent": ascent.bound, "arcs": int(useful.sum()), "cuts": 0, "nodes": 0}
         if self.bound < self.incumbent.value and not useful.any():
             self.bound = int(self.incumbent.value)
@@ -156,6 +165,7 @@ class _Search:
 
         def closed(_bound: object) -> bool:
             incumbent.build_along(planes.columns, planes.lp.x)
+            self._report(incumbent.value, min(planes.best_units / planes.unit, incumbent.value))
             return planes.best_units > incumbent.cutoff
 
         bound = planes.tighten(self.clock, at_round=closed)
@@ -173,6 +183,12 @@ class _Search:
             "simplex_iterations": planes.lp.iterations,
             "nodes": tree.nodes,
         }
+
+    def _report(self, value: float | None, bound: float | None) -> None:
+        """Report in the costs of the instance as it was given."""
+        known = self.incumbent.value
+        bound = None if bound is None else self.fixed_cost + min(bound, known)
+        self.trajectory.report(None if value is None else self.fixed_cost + value, bound)
 
     def _sides(self, root: int, ascent: Ascent) -> list[Text]:
         """The texts of the ascent's cuts, if they are needed for a proof."""
@@ -220,6 +236,6 @@ STEINER_BRANCH_AND_CUT: Method[SteinerInstance, Overlay] = Method(
     exact=True,
     solve=steiner_branch_and_cut,
     options=(PRESOLVE, PROGRESS),
-    inputs=("proof",),
+    inputs=("proof", "trajectory"),
     warm_up=_warm_up,
 )

@@ -10,6 +10,7 @@ from ...instances.method import Method, Proposal
 from ...instances.overlay import Overlay
 from ...instances.problem import Problem
 from ...instances.topics.instance import TopicInstance
+from ...instances.trajectory import Trajectory
 from ..engine.cp_sat_solver import solve_with_cp_sat
 from ..engine.exact_method import START, SolverOutcome
 from ..engine.ilp_solvers import THREADS
@@ -27,6 +28,7 @@ def solve_cp_sat(
     time_limit: float | None,
     start: str,
     threads: int,
+    trajectory: Trajectory | None = None,
 ) -> Proposal[Overlay]:
     """Solve any of the five topic problems by constraint programming.
 
@@ -41,6 +43,9 @@ def solve_cp_sat(
     threads : int
         CP-SAT's workers. With several, which also search differently, the answer may differ from run to run.
 
+    trajectory : Trajectory, optional
+        Receives values and bounds as they improve.
+
     Returns
     -------
     Proposal
@@ -53,7 +58,9 @@ def solve_cp_sat(
     CP-SAT's proofs are in integers: its LP only proposes, its clauses and cuts are derived exactly.
     """
     minimise = partial(_minimise, threads=threads, seed=seed)
-    return solve_by_model(instance, problem, minimise, start=start, seed=seed, time_limit=time_limit)
+    return solve_by_model(
+        instance, problem, minimise, start=start, seed=seed, time_limit=time_limit, trajectory=trajectory
+    )
 
 
 def _minimise(
@@ -72,7 +79,9 @@ def _minimise(
     cp = build_cp(requirements, subproblem, clock)
     if start is not None:
         cp.hint(start)
-    report, solver = solve_with_cp_sat(cp.model, clock, threads=threads, seed=seed, lazy=False)
+    report, solver = solve_with_cp_sat(
+        cp.model, clock, threads=threads, seed=seed, lazy=False, report=subproblem.report
+    )
     counters = {
         "nodes": report.nodes,
         "variables": float(len(cp.model.proto.variables)),
@@ -100,5 +109,6 @@ CP_SAT = Method(
     exact=True,
     solve=solve_cp_sat,
     options=(START, THREADS),
+    inputs=("trajectory",),
     warm_up=_warm_up,
 )

@@ -27,6 +27,7 @@ from ...instances.option import Option
 from ...instances.overlay import Overlay
 from ...instances.problem import Problem
 from ...instances.topics.instance import TopicInstance
+from ...instances.trajectory import Trajectory
 from ..engine.exact_method import START, SolverOutcome
 from ..engine.ilp_solvers import SOLVER, SOLVERS, THREADS, solve_with_highs
 from .compact.requirements import Requirements, requirements_of
@@ -45,6 +46,7 @@ def solve_ilp(
     formulation: str,
     start: str,
     threads: int,
+    trajectory: Trajectory | None = None,
 ) -> Proposal[Overlay]:
     """Solve any of the five topic problems by integer programming.
 
@@ -59,6 +61,9 @@ def solve_ilp(
         How topics are connected; the diameter-2 problems have one formulation.
     start : {"best", "none"}
 
+    trajectory : Trajectory, optional
+        Receives values and bounds as they improve.
+
     Returns
     -------
     Proposal
@@ -71,7 +76,9 @@ def solve_ilp(
     The LP arithmetic is floating point: "optimal" trusts the solver within its tolerance of a millionth.
     """
     minimise = partial(_minimise, solver=solver, formulation=formulation, threads=threads, seed=seed)
-    return solve_by_model(instance, problem, minimise, start=start, seed=seed, time_limit=time_limit)
+    return solve_by_model(
+        instance, problem, minimise, start=start, seed=seed, time_limit=time_limit, trajectory=trajectory
+    )
 
 
 def relaxation_bound(instance: TopicInstance, problem: str, *, formulation: str = "multi") -> float:
@@ -100,7 +107,7 @@ def _minimise(
         return SolverOutcome(Overlay.from_edges(requirements.num_nodes, []), 0)
     ilp = build_ilp(requirements, subproblem, formulation, clock)
     values = None if start is None else ilp.integers_of(start)
-    report = SOLVERS[solver](ilp.program, values, clock, threads=threads, seed=seed)
+    report = SOLVERS[solver](ilp.program, values, clock, threads=threads, seed=seed, report=subproblem.report)
     counters = {
         "nodes": report.nodes,
         "variables": ilp.program.numVariables(),
@@ -135,5 +142,6 @@ ILP = Method(
         START,
         THREADS,
     ),
+    inputs=("trajectory",),
     warm_up=_warm_up,
 )

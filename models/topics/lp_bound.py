@@ -19,6 +19,7 @@ from ...instances.overlay import Overlay
 from ...instances.problem import Problem
 from ...instances.result import Status
 from ...instances.topics.instance import TopicInstance
+from ...instances.trajectory import Report, Trajectory
 from ..engine.ilp_solvers import THREADS
 from ..engine.integer_bound import UNIT, Bound
 from ..engine.proof import ProofFile
@@ -60,6 +61,8 @@ class BoundSettings:
     progress : {"auto", "on", "off"}
     certified : bool
         Keep a certificate of dual fitting, too.
+    report : callable, optional
+        Is given the edges of each incumbent, and each bound on them.
     """
 
     method: str = "auto"
@@ -68,6 +71,7 @@ class BoundSettings:
     threads: int = 1
     progress: str = "auto"
     certified: bool = False
+    report: Report | None = None
 
 
 DEFAULTS = BoundSettings()
@@ -139,7 +143,7 @@ def _bounded(instance: TopicInstance, of_degree: bool, clock: Clock, settings: B
 def _bounded_without_presolve(
     instance: TopicInstance, of_degree: bool, clock: Clock, settings: BoundSettings
 ) -> LowerBound:
-    method, progress = settings.method, SearchLog(settings.progress)
+    method, progress = settings.method, SearchLog(settings.progress, report=settings.report)
     if method == "auto":
         links = count_links(instance)
         method = "lp" if links <= _LP_LINKS else "splitting" if links <= _SPLIT_LINKS else "fitting"
@@ -232,16 +236,24 @@ def _solve(
     time_limit: float | None,
     certificate: bool,
     proof: str | Path | None = None,
+    trajectory: Trajectory | None = None,
     **options: Any,
 ) -> Proposal[Overlay]:
     with interruptible(time_limit) as clock, ProofFile(proof) as file:
         begin_proof(file, instance, problem.name)
-        settings, certificates = BoundSettings(**options, certified=file.is_written), []
+        report = (trajectory or Trajectory()).report
+
+        def report_edges(edges: float | None, bound: float | None) -> None:
+            if problem.name not in _FACTORS:  # whose value is another
+                report(edges if problem.name == "min-tco" else None, bound)
+
+        settings, certificates = BoundSettings(**options, certified=file.is_written, report=report_edges), []
         overlays, value, stopped = [stars(instance)], 1, False
         if settings.method != "fitting":
             first = clock.share(0.5)
             overlays += heuristic_overlays(instance, problem, seed=seed, clock=first)
             stopped = first.passed
+            report(min(problem.value(instance, overlay) for overlay in overlays))
         counters: dict[str, float | str] = {}
         for of_degree in _FACTORS.get(problem.name, (False,)):
             share = clock.share(0.5) if problem.name == "low-tco" and not of_degree else clock
@@ -295,7 +307,7 @@ LP_BOUND: Method[TopicInstance, Overlay] = Method(
         CERTIFICATE,
         PROGRESS,
     ),
-    inputs=("proof",),
+    inputs=("proof", "trajectory"),
     warm_up=_warm_up,
     colour="#6699CC",
     marker="X",

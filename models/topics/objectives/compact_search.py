@@ -10,6 +10,7 @@ from ....instances.overlay import Overlay
 from ....instances.problem import Problem
 from ....instances.result import Status
 from ....instances.topics.instance import TopicInstance
+from ....instances.trajectory import Trajectory
 from ...engine.exact_method import SolverOutcome, solve_exactly
 from ..compact.requirements import requirements_of
 from ..compact.simple_bounds import simple_bounds
@@ -26,6 +27,7 @@ def solve_by_model(
     start: str,
     seed: int,
     time_limit: float | None,
+    trajectory: Trajectory | None = None,
 ) -> Proposal[Overlay]:
     """Minimise from the best heuristic overlay, and return the incumbent and a valid bound also if stopped.
 
@@ -39,6 +41,8 @@ def solve_by_model(
         Of the heuristics' random ties.
     time_limit : float or None
         Seconds of wall-clock time for heuristics, building and solving together.
+    trajectory : Trajectory, optional
+        Receives values and bounds as they improve.
 
     Returns
     -------
@@ -52,14 +56,18 @@ def solve_by_model(
     starts = heuristic_overlays(instance, problem, seed=seed, clock=clock) if start == "best" else []
     if start == "best" and not starts:
         starts = [stars(instance)]
+    report = (trajectory or Trajectory()).report
+    report(min(map(value, starts), default=None))
     try:
         requirements = requirements_of(instance, clock)
         simple = simple_bounds(requirements, clock)
+        report(None, simple.value(problem.name))
     except OutOfTime:
         return Proposal(min(starts, key=value, default=None), status=Status.TIME_LIMIT)
 
     def once(best: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:
-        return minimise(requirements, Subproblem(problem.name, simple.value(problem.name)), start=best, clock=clock)
+        subproblem = Subproblem(problem.name, simple.value(problem.name), report=report)
+        return minimise(requirements, subproblem, start=best, clock=clock)
 
     def front(_best: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:
         front = pareto_front(requirements, simple, minimise, starts, clock)

@@ -9,6 +9,7 @@ import numpy as np
 from ....instances.clock import Clock
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
+from ....instances.trajectory import Report
 from ...engine.integer_bound import UNIT, Bound
 from ...engine.proof import NO_FILE, NO_PROOF, ProofFile
 from ...engine.search_log import SearchLog
@@ -45,6 +46,8 @@ class SearchSettings:
         See :class:`.SearchLog`.
     proof : ProofFile
         Receives a case for each search.
+    report : callable, optional
+        Is given the number of edges of each incumbent, and each bound on it.
     """
 
     seed: int = 0
@@ -53,6 +56,7 @@ class SearchSettings:
     steps: int = 10_000
     progress: str = "auto"
     proof: ProofFile = NO_FILE
+    report: Report | None = None
 
 
 @dataclass
@@ -139,7 +143,7 @@ class _Search:
 
     def __post_init__(self) -> None:
         self.incumbent = Incumbent(self.instance, self.goal, self.start, self.settings.seed)
-        self.log = SearchLog(self.settings.progress)
+        self.log = SearchLog(self.settings.progress, report=self.settings.report)
         self._rounds = 0
         self.case = NO_PROOF
 
@@ -156,6 +160,7 @@ class _Search:
         if len(planes.edges) > _FEW_EDGES and settings.sparse and links <= min(ALL_PAIRS, _LISTED * clock.left):
             splitting = split_costs(self.instance, float(self.start.num_edges), clock.share(0.2))
             planes.warm_start(splitting)
+            self._print()
             guide = splitting.usage[np.searchsorted(splitting.edges.keys, planes.edges.keys)]
             incumbent.improve_along(planes.edges, guide, clock.share(0.2), goal=self._goal, steps=settings.steps)
         root = planes.tighten(clock, stall=_ROOT_STALL, at_round=self._at_round)

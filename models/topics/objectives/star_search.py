@@ -121,7 +121,7 @@ def minimise_stars(instance: TopicInstance, start: Overlay, clock: Clock, settin
     -----
     P2 (Onus and Richa 2015), §6.3. Exponential in the worst case; memory O(Σ_t |V_t|²).
     """
-    outcome, log = SearchOutcome(start), SearchLog(settings.progress)
+    outcome, log = SearchOutcome(start), SearchLog(settings.progress, report=settings.report)
     case = settings.proof.case(cap=None)
     planes = StarPlanes(instance, threads=settings.threads)
     incumbent = StarIncumbent(planes, start)
