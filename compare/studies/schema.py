@@ -23,7 +23,13 @@ _LIMITS: Mapping[str, Schema] = {
 }
 _OF_ANY: Mapping[str, Schema] = {
     "family": {"type": "string", "description": "what the report groups by (the workload's or the file's name)"},
-    "seeds": {"type": "integer", "minimum": 1, "description": "instances of each combination of parameters (1)"},
+    "seeds": {
+        "description": "instances of each combination of parameters (1), or a list of their seeds",
+        "anyOf": [
+            {"type": "integer", "minimum": 1},
+            {"type": "array", "minItems": 1, "items": {"type": "integer", "minimum": 0}},
+        ],
+    },
     "stand_in": {"$ref": "#/definitions/stand-in"},
 }
 

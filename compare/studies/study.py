@@ -132,7 +132,17 @@ def read_study(path: Path) -> Study:
     BadInput
         Names the file, the table and the fix.
     """
-    spec = read_text(path, _MOST_BYTES)
+    return study_of(read_text(path, _MOST_BYTES), path)
+
+
+def study_of(spec: str, path: Path) -> Study:
+    """The study of a text; `path` names it in errors, and files are relative to its folder.
+
+    Raises
+    ------
+    BadInput
+        As :func:`read_study`.
+    """
     with located(str(path)), modules_beside(path.parent):
         if _DEEP_KEY.search(spec):  # for a key of n parts tomllib takes n² of time and memory
             raise BadInput("has a name with more than 64 dots: see the README for what a study looks like")

@@ -62,7 +62,11 @@ def solve_with_cp_sat(
     callback = None
     if report is not None:
         callback = _on_solutions(report)
-        solver.best_bound_callback = lambda bound: report(None, bound)
+
+        def on_bound(bound: float) -> None:
+            report(None, bound)
+
+        solver.best_bound_callback = on_bound
     status = solve_and_keep_interrupts(solver, model, callback)
     nodes = float(solver.num_conflicts)
     if status == cp_model.MODEL_INVALID:
