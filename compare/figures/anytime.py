@@ -38,7 +38,10 @@ def anytime_drawing(runs: pd.DataFrame, styles: Mapping[str, Style]) -> Drawing 
         return None
     labels = [label for label in styles if any(each[1] == label for each in curves)]
     keys = [Line2D([], [], color=styles[label].colour, linewidth=1.4, label=label) for label in labels]
-    kinds = [Line2D([], [], color=QUIET, linestyle=dash, label=name) for dash, name in (("-", "value"), (":", "bound"))]
+    kinds = [
+        Line2D([], [], color=QUIET, linestyle="-", label="value"),
+        Line2D([], [], color=QUIET, linestyle=":", label="bound"),
+    ]
     with styled():
         figure, grid = panels(len(problems), [*keys, *kinds])
         for axes, problem in zip(grid, problems, strict=True):
