@@ -13,7 +13,7 @@ import click
 
 from .figure_options import figure_options
 from .inputs import ARCHIVE, FILE, MASTER
-from .names import METHOD, PROBLEM_NAME
+from .names import LIBRARY_INSTANCE, METHOD, PROBLEM_NAME
 from .outputs import add_row, show, table
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def list_instances(groups: tuple[str, ...], problems: tuple[str, ...], only_open
 
 
 @command.command("get")
-@click.argument("name")
+@click.argument("name", type=LIBRARY_INSTANCE)
 @click.option("-o", "--output", type=FILE, help="[default: NAME with the ending of its kind]")
 @_TABLE
 def get(name: str, output: Path | None, folder: Path | None) -> None:
@@ -85,7 +85,7 @@ def get(name: str, output: Path | None, folder: Path | None) -> None:
 @click.option("--time-limit", type=click.FloatRange(0, min_open=True), default=60.0, show_default=True, help="Seconds.")
 @click.option("--memory-limit", type=click.IntRange(1), default=4096, show_default=True, help="MiB a run.")
 @click.option("--proof/--no-proof", default=True, help="Whether methods that can write proofs do.  [default: proof]")
-@click.option("--instance", "names", multiple=True, metavar="NAME", help="Only these instances; repeatable.")
+@click.option("--instance", "names", multiple=True, type=LIBRARY_INSTANCE, help="Only these instances; repeatable.")
 @_GROUP
 @_PROBLEM
 @_OPEN

@@ -71,10 +71,10 @@ def _look(gap: float, seconds: float) -> tuple[object, str]:
 
 
 def _few(sizes: pd.Series[float]) -> list[float]:
-    """Sizes for the ticks, no two closer than a fifth."""
+    """Sizes for the ticks, each at least 1.6 times the one before."""
     kept: list[float] = []
     for size in sorted(set(sizes.tolist())):
-        if not kept or size >= 1.25 * kept[-1]:
+        if not kept or size >= 1.6 * kept[-1]:
             kept.append(size)
     return kept
 
