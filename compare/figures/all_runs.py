@@ -13,7 +13,6 @@ from matplotlib.lines import Line2D
 from ...instances.result import Status
 from ...instances.topics.instance import TopicInstance
 from ..studies.bounds import TOLERANCE, problem_order
-from .anytime import anytime_drawing
 from .growth import growth_drawing
 from .overlay import overlay_drawing
 from .scatter import scatter
@@ -42,7 +41,6 @@ def figures(runs: pd.DataFrame, load_instance: Callable[[str], TopicInstance]) -
         ratio_drawing(runs, styles, titles),
         profile_drawing(runs, styles),
         time_drawing(runs, styles, titles),
-        anytime_drawing(runs, styles),
         growth_drawing(runs, styles),
         overlay_drawing(runs, load_instance),
     ]

@@ -75,6 +75,7 @@ def test_methods_that_improve_report_on_the_way(name: str, problem: str) -> None
         pytest.skip("it does not answer the problem")
     instance = WORKLOADS["uniform"].generate(nodes=25, topics=25, subscriptions=5, seed=3)
     run = method.run(instance, PROBLEMS[problem], time_limit=5)
-    assert len(run.points) > (0 if name == "best" and problem.startswith("2d") else 1)
+    at_once = (name == "best" and problem.startswith("2d")) or (name in ("cp-sat", "ilp") and problem == "low-tco")
+    assert len(run.points) > (0 if at_once else 1)
     assert run.points[-1].value == run.value
     assert run.points[-1].lower_bound == run.lower_bound
