@@ -48,7 +48,6 @@ def _table(folder: Path | None) -> Table:
 @_TABLE
 def list_instances(groups: tuple[str, ...], problems: tuple[str, ...], only_open: bool, folder: Path | None) -> None:
     """List instances with what is known of them."""
-    from ...instances.catalogue import WORKLOADS
     from ..library.runs import chosen
 
     library = _table(folder)
@@ -58,7 +57,7 @@ def list_instances(groups: tuple[str, ...], problems: tuple[str, ...], only_open
         known = library.known(entry.name, problem)
         numbers = ("" if math.isnan(number) else f"{number:.10g}" for number in (known.value, known.bound))
         gap = "" if math.isnan(known.gap) else f"{known.gap:.2%}"
-        add_row(rows, entry.name, problem, *numbers, gap, entry.group, entry.sizes, WORKLOADS[entry.workload].needs)
+        add_row(rows, entry.name, problem, *numbers, gap, entry.group, entry.sizes, entry.needs)
     show(rows)
     instances = len({entry.name for entry, _ in pairs})
     click.echo(f"overlaybench: {instances} instances, {len(pairs)} with their problems", err=True)

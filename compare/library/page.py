@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from ...instances.catalogue import WORKLOADS
 from ...instances.errors import BadInput
 from ...instances.files import atomic_write, read_text
 from .scores import standings
@@ -55,10 +54,8 @@ def _body(table: Table) -> Iterator[str]:
     opened = [one for one in known if one[2].is_open]
     closed = [one for one in known if not one[2].is_open]
     tried = [one for one in opened if one[2].best is not None]
-    yield (
-        f"{len(table.entries)} instances, {len(known)} with their problems: {len(closed)} are solved with a certified "
-        f"proof, {len(tried)} are open with a known value, and {len(opened) - len(tried)} have no result yet."
-    )
+    yield f"{len(table.entries)} instances, {len(known)} with their problems: {len(closed)} are solved with a certified proof,"
+    yield f"{len(tried)} are open with a known value, and {len(opened) - len(tried)} have no result yet."
     yield ""
     yield from _pairs("Open", tried)
     yield from _pairs("Proven", closed)
@@ -114,8 +111,8 @@ def _needs(entries: Iterable[Entry]) -> Iterator[str]:
     yield ""
     needs: dict[str, list[str]] = {}
     for entry in entries:
-        if text := WORKLOADS[entry.workload].needs:
-            needs.setdefault(text, []).append(entry.name)
+        if entry.needs:
+            needs.setdefault(entry.needs, []).append(entry.name)
     for text, names in needs.items():
         yield f"* {len(names)} instances, from {names[0]} to {names[-1]}, need: {text}."
 

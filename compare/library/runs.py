@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from ...instances.catalogue import WORKLOADS
 from ...instances.errors import BadInput
 from ...instances.option import Value
 from ..catalogue import method_named
@@ -62,7 +61,7 @@ def present(pairs: Iterable[tuple[Entry, str]]) -> tuple[list[tuple[Entry, str]]
 
 
 def _why_absent(entry: Entry) -> str:
-    if not WORKLOADS[entry.workload].needs:
+    if not entry.needs:
         return ""
     try:
         entry.make()

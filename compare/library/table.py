@@ -15,7 +15,7 @@ from ...instances.errors import BadInput, unknown
 from ...instances.files import atomic_write, read_text
 from ...instances.option import Value
 from ...instances.result import Status, relative_gap
-from ..catalogue import problem_named, workload_named
+from ..catalogue import problem_named, workload_named, workload_version
 from ..studies.recipe import Recipe, freeze
 
 TABLE = Path(__file__).parent
@@ -64,7 +64,14 @@ class Entry:
     @property
     def recipe(self) -> Recipe:
         """How a study makes it; its family is the group."""
-        return Recipe(self.group, self.seed, workload=self.workload, parameters=freeze(self.complete))
+        name = workload_named(self.workload).name
+        code = workload_version(name)
+        return Recipe(self.group, self.seed, workload=name, parameters=freeze(self.complete), code=code)
+
+    @property
+    def needs(self) -> str:
+        """What the instance needs of the machine; "" for nothing."""
+        return workload_named(self.workload).needs
 
     def make(self) -> Any:
         """The instance.
@@ -79,7 +86,7 @@ class Entry:
         except BadInput as error:
             raise BadInput(f"instance '{self.name}' is not here: {error}") from None
         if self.digest and instance.digest != self.digest:
-            data = workload_named(self.workload).needs or "the code of its workload"
+            data = self.needs or "the code of its workload"
             raise BadInput(
                 f"instance '{self.name}' is not here: it depends on {data}, of which this machine has another version "
                 f"(digest {instance.digest[:12]}, not {self.digest[:12]})"
