@@ -54,8 +54,8 @@ def _body(table: Table) -> Iterator[str]:
     opened = [one for one in known if one[2].is_open]
     closed = [one for one in known if not one[2].is_open]
     tried = [one for one in opened if one[2].best is not None]
-    yield f"{len(table.entries)} instances, {len(known)} with their problems: {len(closed)} are solved with a certified proof,"
-    yield f"{len(tried)} are open with a known value, and {len(opened) - len(tried)} have no result yet."
+    yield f"{len(table.entries)} instances, {len(known)} with their problems: {len(closed)} are solved with a certified"
+    yield f"proof, {len(tried)} are open with a known value, and {len(opened) - len(tried)} have no result yet."
     yield ""
     yield from _pairs("Open", tried)
     yield from _pairs("Proven", closed)
@@ -114,7 +114,8 @@ def _needs(entries: Iterable[Entry]) -> Iterator[str]:
         if entry.needs:
             needs.setdefault(entry.needs, []).append(entry.name)
     for text, names in needs.items():
-        yield f"* {len(names)} instances, from {names[0]} to {names[-1]}, need: {text}."
+        yield f"* {len(names)} instances, from {names[0]} to {names[-1]}:"
+        yield f"  {text}."
 
 
 def _sizes(entry: Entry) -> str:
