@@ -11,6 +11,7 @@ import pandas as pd
 
 from ...instances.errors import BadInput
 from ...instances.files import atomic_write, read_text
+from ...instances.result import Status
 from .scores import standings
 from .table import Entry, Known, Record, Table
 
@@ -56,12 +57,23 @@ def _body(table: Table) -> Iterator[str]:
     tried = [one for one in opened if one[2].best is not None]
     yield f"{len(table.entries)} instances, {len(known)} with their problems: {len(closed)} are solved with a certified"
     yield f"proof, {len(tried)} are open with a known value, and {len(opened) - len(tried)} have no result yet."
+    yield from _stopped(table.records.values())
     yield ""
     yield from _pairs("Open", tried)
     yield from _pairs("Proven", closed)
     yield from _untried([(entry, problem) for entry, problem, one in opened if one.best is None])
     yield from _scores(table)
     yield from _needs(table.entries.values())
+
+
+def _stopped(records: Iterable[Record]) -> Iterator[str]:
+    """How many processor seconds the runs had that their limit ended, a line a limit."""
+    spent: dict[float, list[float]] = {}
+    for record in records:
+        if record.status == Status.TIME_LIMIT and not math.isnan(record.seconds):
+            spent.setdefault(record.time_limit, []).append(record.seconds)
+    for limit, seconds in sorted(spent.items()):
+        yield f"Runs that a limit of {limit:g} s ended had {min(seconds):.2g} to {max(seconds):.2g} processor seconds."
 
 
 def _pairs(title: str, pairs: list[tuple[Entry, str, Known]]) -> Iterator[str]:
