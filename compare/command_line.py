@@ -25,7 +25,7 @@ SUMMARIES = {
     "report": "Write the report of the study in FOLDER.",
     "results": "Show the results of the study in FOLDER as a table.",
     "compare": "Compare the studies in FOLDER and OTHER run by run; or, with --paired, two or more METHODs in FOLDER.",
-    "verify": "Check every stored answer of the study in FOLDER again.",
+    "verify": "Check every stored answer and proof of the study in FOLDER again.",
     "rerun": "Repeat the run with this KEY and compare.",
     "library": "List, get and run the library's instances, and score methods on them.",
     "claims": "Test the papers' claims.",

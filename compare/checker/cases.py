@@ -29,7 +29,7 @@ class Model:
     ----------
     problem : str
     columns : iterable
-        All columns that may be fixed by reduced cost.
+        All columns that may be fixed by reduced cost. A column is 0 or 1.
     unit : int
         Costs are integers, in units of 1/unit.
     slack : Fraction or int
@@ -41,10 +41,6 @@ class Model:
     def may_end(self, below):
         """Whether an answer can have the value; bounds are rounded up to such values, so a case ends with one."""
         return is_count(below)
-
-    def upper(self, column):
-        """The largest value of a column."""
-        return 1
 
     def units_below(self, value):
         """A column is fixed if its other value would cost more units than this: no better than the value."""
@@ -79,13 +75,12 @@ class Case:
         need(below is None or model.may_end(below), f"the end, {below}, is no value of an answer")
         self.model, self.below = model, below
         self.open = {0: ({}, 0)}  # leaf: its fixings, its bound in units (INFINITE: holds no answer)
-        self.pending = {}  # leaf: reduced costs of the last bound, kept until the leaf branches
+        self.pending = {}  # leaf: the last bound and its reduced costs, until the leaf has another or branches
         self.created = 0
 
     def bound(self, node, multipliers, prices, without_costs):
         """Bound a leaf by rows with multipliers and nodes' degree rows with prices."""
-        need(node in self.open, f"node {node} is no leaf")
-        fixed, best = self.open[node]
+        fixed, best = self.settled(node)
         if best == INFINITE:
             return
         total, covers = 0, {}
@@ -101,7 +96,7 @@ class Case:
 
         for column in covers:
             if column not in fixed:
-                total += min(0, reduced(column)) * self.model.upper(column)
+                total += min(0, reduced(column))
         for column, value in fixed.items():
             if value:
                 total += reduced(column)
@@ -111,26 +106,21 @@ class Case:
             return
         if total > best:
             self.open[node] = (fixed, total)
-        self.pending.setdefault(node, []).append((total, reduced))
+        self.pending[node] = total, reduced
 
     def exclude(self, node):
         """Fix the columns at 0 that the model excludes by the reduced costs of the last bound."""
         fixed, best = self.open[node]
         need(not any(fixed.values()), "paths count a column that is fixed at 1, which the bound counts too")
-        total, reduced = self.pending[node].pop()
+        total, reduced = self.pending.pop(node)
         if self.below is not None:
             excluded = self.model.excluded(reduced, self.model.units_below(self.below) - total)
-            closed = any(fixed.get(column) for column in excluded)
-            self.open[node] = ({}, INFINITE) if closed else (fixed | dict.fromkeys(excluded, 0), best)
+            self.open[node] = (fixed | dict.fromkeys(excluded, 0), best)
 
     def branch(self, node, column):
-        need(node in self.open, f"node {node} is no leaf")
         column = self.model.column(column)
-        fixed, best = self.open.pop(node)
-        for total, reduced in self.pending.pop(node, ()):
-            fixed = best == INFINITE or self.fix(fixed, total, reduced)
-            if fixed is True:
-                best = INFINITE
+        fixed, best = self.settled(node)
+        del self.open[node]
         for value in (1, 0):
             self.created += 1
             if best == INFINITE or fixed.get(column, value) != value:
@@ -138,17 +128,21 @@ class Case:
             else:
                 self.open[self.created] = ({**fixed, column: value}, best)
 
-    def fix(self, fixed, total, reduced):
-        """The fixings with those that reduced costs add, for answers better than `below`; True if there are none."""
-        if self.below is None:
-            return fixed
-        allowed = self.model.units_below(self.below) - total
-        fixed = dict(fixed)
-        for column in self.model.columns:
-            gain = reduced(column)
-            if column not in fixed and abs(gain) > allowed and self.model.upper(column) == 1:
-                fixed[column] = int(gain < 0)
-        return fixed
+    def settled(self, node):
+        """A leaf's fixings and bound, once the reduced costs of its last bound have fixed what they can."""
+        need(node in self.open, f"node {node} is no leaf")
+        fixed, best = self.open[node]
+        if node in self.pending:
+            total, reduced = self.pending.pop(node)
+            if best != INFINITE and self.below is not None:
+                fixed = fixed | self.fixable(fixed, self.model.units_below(self.below) - total, reduced)
+                self.open[node] = (fixed, best)
+        return fixed, best
+
+    def fixable(self, fixed, allowed, reduced):
+        """The columns whose other value, by their reduced costs, no answer better than `below` has."""
+        gains = ((column, reduced(column)) for column in self.model.columns if column not in fixed)
+        return {column: int(gain < 0) for column, gain in gains if abs(gain) > allowed}
 
     def proven(self):
         """The bound of the case: the least of its leaves', and of `below`."""

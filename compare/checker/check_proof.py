@@ -7,7 +7,7 @@ A proof has cases; a case has a tree of nodes, each with some columns fixed to 0
 Σ coefficient·x ≥ rhs that every answer satisfies: which ones are valid, each class below decides by itself. Rows with
 multipliers prove a bound by weak duality: an answer within the node's fixings costs at least
 
-    Σ multiplier·rhs + Σ over columns of min{reduced cost · x : x within its bounds}
+    Σ multiplier·rhs + Σ over columns of min{reduced cost · x : x is 0 or 1}
 
 where the reduced cost is the cost less Σ multiplier·coefficient. A column whose other value would raise this to what
 is no better than the answer known is fixed for the node and all below it. The least bound of the leaves is the case's.

@@ -11,8 +11,10 @@ import pandas as pd
 from scipy import stats
 
 from ..catalogue import METHODS
-from .claim import Interval, Scope, Verdict
+from .claim import Finding, Interval, Scope, Verdict
 
+NO_CHOICE = ("no choice is open",)
+"""The rules for ties of a finding that no rule for ties can change, in a claim about a method that has them."""
 _LEVEL = 0.05
 _GRAVEST = (Verdict.REFUTED, Verdict.OPEN, Verdict.ORDER, Verdict.SOME_TIES, Verdict.HOLDS)
 SYMBOLS = {
@@ -64,8 +66,17 @@ def at_most(interval: Interval, limit: float) -> Verdict:
 
 
 def at_least(interval: Interval, limit: float) -> Verdict:
-    """The same for a lower limit; at_least(difference, 0) says whether one mean is above another."""
+    """The same for a lower limit."""
     return within(interval, limit, math.inf)
+
+
+def above(interval: Interval, limit: float = 0.0) -> Verdict:
+    """``holds`` if the whole interval lies above the limit, ``refuted`` if no part of it does, otherwise open."""
+    if interval.low is None or interval.high is None:
+        return Verdict.OPEN
+    if interval.low > limit:
+        return Verdict.HOLDS
+    return Verdict.REFUTED if interval.high <= limit else Verdict.OPEN
 
 
 def within(interval: Interval, low: float, high: float) -> Verdict:
@@ -135,12 +146,34 @@ def scope_of(
     runs = with_ties(rows[rows["method"].isin(named)])
     random = runs[runs["ties"] == "random"]
     seeds = random.groupby(["instance", "problem", "variant"])["key"].nunique().max() if len(random) else 1
+    ties = sorted(set(runs["ties"]), key=("lowest", "highest", "random").index) if len(runs) else _orders(rows)
     return Scope(
         sizes,
         {symbol: tuple(values) for symbol, values in (claimed or {}).items()},
         samples=int(instances.min()),
         points=len(instances),
-        ties=tuple(sorted(set(runs["ties"]), key=("lowest", "highest", "random").index)),
+        ties=tuple(ties),
         seeds=int(seeds),
         reading=reading,
     )
+
+
+def _orders(rows: pd.DataFrame) -> list[str]:
+    """The orders of nodes, the one choice that ring-per-topic leaves open."""
+    return sorted({f"rings by {order}" for one in rows["options"] if (order := json.loads(one).get("order"))})
+
+
+def finding_from(
+    rows: pd.DataFrame,
+    claimed: Mapping[str, Sequence[float | str]] | None,
+    subject: str,
+    verdict: Verdict,
+    evidence: str,
+    intervals: Iterable[Interval] = (),
+    *,
+    reading: str = "",
+    symbols: Mapping[str, str] = SYMBOLS,
+) -> Finding:
+    """A finding from these rows; see `scope_of` for `claimed` and `symbols`."""
+    scope = scope_of(rows, claimed, reading=reading, symbols=symbols)
+    return Finding(subject, verdict, evidence.strip(), len(rows), scope=scope, intervals=tuple(intervals))

@@ -9,7 +9,7 @@ import pandas as pd
 from ..papers.bench import Bench
 from ..papers.grids import GRIDS, SIZES
 from .claim import Claim, Finding, Interval, Verdict
-from .evidence import scope_of
+from .evidence import finding_from
 
 
 def figure_claim(figure: str, statement: str, judge: Callable[[Bench], Iterable[Finding]], source: str = "") -> Claim:
@@ -33,5 +33,4 @@ def on_grid(
     reading: str = "",
 ) -> Finding:
     """A finding from all runs of a grid; its scope says how their sizes compare with the paper's."""
-    scope = scope_of(bench.rows, SIZES.get(figure), reading=reading)
-    return Finding(subject, verdict, evidence, len(bench.rows), scope=scope, intervals=intervals)
+    return finding_from(bench.rows, SIZES.get(figure), subject, verdict, evidence, intervals, reading=reading)

@@ -14,7 +14,7 @@ from ..papers.grids_p3 import SIZES_P3, TIES
 from ..papers.rows_p3 import OWN, chosen
 from ..papers.tables_p3 import METHODS
 from .claim import Finding, Interval, Verdict
-from .evidence import SYMBOLS, all_of, at_least, at_most, mean_of, over_ties, per_instance, scope_of, within
+from .evidence import SYMBOLS, all_of, at_least, at_most, finding_from, mean_of, over_ties, per_instance, within
 
 Judge = Callable[[Interval], Verdict]
 Sample = Callable[[pd.DataFrame], pd.Series]
@@ -53,8 +53,7 @@ def found(
     symbols, claimed = {**_SYMBOLS, **({"p": "p"} if figure == "P3.F4" else {})}, dict(SIZES_P3[figure])
     if (law := subject.partition(":")[0]) in claimed.get("law", ()):
         claimed["law"] = (law,)
-    scope = scope_of(rows, claimed, reading=reading, symbols=symbols)
-    return Finding(subject, verdict, evidence, len(rows), scope=scope, intervals=tuple(intervals))
+    return finding_from(rows, claimed, subject, verdict, evidence, intervals, reading=reading, symbols=symbols)
 
 
 def in_fitted_laws(finding: Finding) -> Finding:

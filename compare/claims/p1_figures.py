@@ -12,9 +12,9 @@ import pandas as pd
 from ..papers.bench import LAWS, Bench
 from ..papers.grids_p1 import GRIDS_P1, ORDERS, SIZES_P1, p1_sizes
 from .claim import Claim, Finding, Interval, Verdict
-from .evidence import all_of, at_least, at_most, within
+from .evidence import all_of, at_least, at_most, finding_from, within
 from .on_grids import figure_claim
-from .p1_points import at_points, by_rule, finding_at, in_all, over_rules, range_of
+from .p1_points import at_points, by_rule, in_all, over_rules, range_of
 
 _ALL_S = {"law": LAWS, "|T|": (100, 200)}
 _ROUGHLY = "“roughly” is read as within 10% of the published number"
@@ -57,20 +57,20 @@ def average_degree(bench: Bench, sizes: str = "P1.F2") -> Iterable[Finding]:
     least, most = mean.columns[0], mean.columns[-1]
     text = f"Average degree at |V| = {least} and {most}: {shown}. Slopes are of lines through the sizes.{differ}"
     reading = "falls over all sizes, and over the larger half of them"
-    yield finding_at(rows, claimed, "falls with |V|", verdict, text, in_all(slopes), reading=reading)
+    yield finding_from(rows, claimed, "falls with |V|", verdict, text, in_all(slopes), reading=reading)
 
     more = {rule: _between(degree[rule], "p_topics", 200, 100) for rule in degree}
     found = at_points(more, "average degree at |T| = 200 less at |T| = 100")
     verdict, differ = over_rules(found, positive)
     text = f"From |T| = 100 to 200 it rises by {range_of(found)}.{differ}"
-    yield finding_at(rows, claimed, "rises with |T|", verdict, text, in_all(found))
+    yield finding_from(rows, claimed, "rises with |T|", verdict, text, in_all(found))
 
     for law in ("uniform", "zipf"):
         less = {rule: _between(degree[rule], "workload", law, "exponential") for rule in degree}
         found = at_points(less, f"average degree, {law} less exponential")
         verdict, differ = over_rules(found, positive)
         text = f"{law} is above exponential by {range_of(found)}.{differ}"
-        yield finding_at(rows, claimed, f"exponential below {law}", verdict, text, in_all(found))
+        yield finding_from(rows, claimed, f"exponential below {law}", verdict, text, in_all(found))
 
 
 def _between(series: pd.Series, level: str, more: object, less: object) -> pd.Series:
@@ -98,7 +98,7 @@ def _ring(bench: Bench) -> Iterable[Finding]:
             text = f"RingPT ÷ GM, published about 3: {range_of(found)}.{differ}"
             reading = f"{_ROUGHLY}; order holds: at least 2 everywhere. Rings by {order}; |T| is not named in Figure 4a"
             claimed = {**SIZES_P1["P1.F4a"], "law": (law,)}
-            yield finding_at(rows, claimed, name, verdict, text, in_all(found), reading=reading)
+            yield finding_from(rows, claimed, name, verdict, text, in_all(found), reading=reading)
 
 
 def _more_topics(bench: Bench) -> Iterable[Finding]:
@@ -113,7 +113,7 @@ def _more_topics(bench: Bench) -> Iterable[Finding]:
         verdict, differ = over_rules(found, lambda one: at_most(one, 1.25))
         text = f"GM's average degree, 20 ÷ 10 topics a node: {range_of(found)}, published at most 1.25.{differ}"
         gm = rows[rows["method"] == "gm"]
-        yield finding_at(gm, claimed, f"{at}, GM +25% at worst", verdict, text, in_all(found), reading=reading)
+        yield finding_from(gm, claimed, f"{at}, GM +25% at worst", verdict, text, in_all(found), reading=reading)
         for order in ORDERS:
             ring = np.exp(_between(own["ring-per-topic", order], "p_subscriptions", 20, 10))
             found = at_points({"": ring}, "RingPT's average degree, |T_v| 20 ÷ 10", 2.0)
@@ -122,7 +122,7 @@ def _more_topics(bench: Bench) -> Iterable[Finding]:
             rings = rows[rows["method"] == "ring-per-topic"]
             subject = f"{at}, RingPT doubles, rings by {order}"
             said = f"{reading}; {_ROUGHLY}"
-            yield finding_at(rings, claimed, subject, verdict, text, in_all(found), reading=said)
+            yield finding_from(rings, claimed, subject, verdict, text, in_all(found), reading=said)
 
 
 def _no_nodes(n: int) -> str:
@@ -149,7 +149,7 @@ def _eightfold(bench: Bench, published: float, figure: str) -> Iterable[Finding]
             reading = f"the largest mean of Figure {figure[4:]}'s points, within 10%; rings by {order}"
             reading += "" if n is None else f"; {_no_nodes(n)}"
             own_sizes = {**claimed, "law": (law,), "|T_v|": (size,)}
-            yield finding_at(rows, own_sizes, subject, verdict, text, in_all(most), reading=reading)
+            yield finding_from(rows, own_sizes, subject, verdict, text, in_all(most), reading=reading)
 
 
 def _twice(bench: Bench) -> Iterable[Finding]:
@@ -166,13 +166,13 @@ def _twice(bench: Bench) -> Iterable[Finding]:
             own = rows[rows["workload"] == law]
             subject = f"{law}, rings by {order}"
             said = f"{_ROUGHLY}; rings by {order}"
-            yield finding_at(own, _ALL_S, subject, verdict, text, in_all(found), reading=said)
+            yield finding_from(own, _ALL_S, subject, verdict, text, in_all(found), reading=said)
         exponents = _slope(np.log2(ring[order]).unstack("p_subscriptions"))
         found = at_points({"": exponents}, "exponent of |T_v|", 1.0)
         verdict, _ = over_rules(found, lambda one: within(one, 0.9, 1.1))
         text = f"RingPT's average degree grows like |T_v| to the power {range_of(found)}."
         reading = f"linear: an exponent within 0.1 of 1; rings by {order}"
-        yield finding_at(
+        yield finding_from(
             rows, _ALL_S, f"linear in |T_v|, rings by {order}", verdict, text, in_all(found), reading=reading
         )
 
@@ -187,7 +187,7 @@ def _below_twice(bench: Bench) -> Iterable[Finding]:
         verdict, differ = over_rules(found, lambda one: at_most(one, np.nextafter(1, 0)))
         text = f"GM's {measure.replace('_', ' ')} ÷ 2|T_v|: {range_of(found)}.{differ}"
         reading = f"the bound 2|T_v| is compared {subject}"
-        yield finding_at(rows, SIZES_P1["P1.F2"], subject, verdict, text, in_all(found), reading=reading)
+        yield finding_from(rows, SIZES_P1["P1.F2"], subject, verdict, text, in_all(found), reading=reading)
 
 
 CLAIMS_P1_FIGURES: tuple[Claim, ...] = (

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 import pandas as pd
 
-from ..papers.bench import Sizes
-from .claim import Finding, Interval, Verdict
-from .evidence import all_of, mean_of, over_ties, scope_of, with_ties
+from .claim import Interval, Verdict
+from .evidence import all_of, mean_of, over_ties, with_ties
 
 POINT = ("workload", "p_topics", "p_subscriptions", "p_nodes")
 _SYMBOLS = {"workload": "", "p_topics": "|T| = ", "p_subscriptions": "|T_v| = ", "p_nodes": "|V| = "}
@@ -66,21 +65,6 @@ def range_of(found: Mapping[str, Iterable[Interval]], form: str = ".2f") -> str:
     """The smallest and the largest mean: ``2.97 to 3.66``."""
     means = [interval.mean for interval in in_all(found)]
     return f"{min(means):{form}} to {max(means):{form}}"
-
-
-def finding_at(
-    rows: pd.DataFrame,
-    claimed: Sizes | None,
-    subject: str,
-    verdict: Verdict,
-    evidence: str,
-    intervals: Iterable[Interval] = (),
-    *,
-    reading: str = "",
-) -> Finding:
-    """A finding from these rows."""
-    scope = scope_of(rows, claimed, reading=reading)
-    return Finding(subject, verdict, evidence.strip(), len(rows), scope=scope, intervals=tuple(intervals))
 
 
 def _levels(series: pd.Series) -> list[str]:

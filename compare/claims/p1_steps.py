@@ -19,9 +19,9 @@ from ..papers.grids_p1 import GRIDS_P1, NODES, SIZES_P1, p1_instances
 from ..papers.link_contributions import Work, merge_by_link_contributions
 from ..studies.recipe import Recipe
 from .claim import Claim, Finding, Interval, Scope, Verdict, verdict_of
-from .evidence import all_of, at_least, at_most, mean_of, within
+from .evidence import NO_CHOICE, all_of, at_least, at_most, finding_from, mean_of, share_of, within
 from .on_grids import figure_claim
-from .p1_points import at_points, finding_at, in_all, over_rules, range_of
+from .p1_points import at_points, in_all, over_rules, range_of
 from .properties import assorted
 
 _MOST_PAIRS, _LARGEST = 2000, 10_000
@@ -74,7 +74,7 @@ def _steps(bench: Bench) -> Iterable[Finding]:
                 verdict = all_of(within(one, low, high) for one in in_all(found))
                 own, said = {**claimed, "law": (law,)}, f"{reading}; {of}"
                 subject = f"{subject}, {law}, {name}"
-                yield finding_at(
+                yield finding_from(
                     rows[rows["workload"] == law], own, subject, verdict, text, in_all(found), reading=said
                 )  # fmt: skip
 
@@ -82,7 +82,7 @@ def _steps(bench: Bench) -> Iterable[Finding]:
         verdict, _ = over_rules(exponents, lambda one: within(one, 1.9, 2.1))
         text = f"Fitted exponents of |V|: {range_of(exponents, '.3f')}."
         said = f"{reading}; like |V|²: an exponent from 1.9 to 2.1"
-        yield finding_at(
+        yield finding_from(
             rows, claimed, f"behaves like |V|², {name}", verdict, text, in_all(exponents), reading=said
         )  # fmt: skip
 
@@ -92,7 +92,7 @@ def _steps(bench: Bench) -> Iterable[Finding]:
             found = at_points({"": ratio}, f"{of} at |T| = 200 ÷ at 100")
             verdict, _ = over_rules(found, lambda one: at_most(one, np.nextafter(1, 0)))
             text = f"At |T| = 200 {range_of(found)} times the {of} at |T| = 100."
-            yield finding_at(
+            yield finding_from(
                 rows, claimed, f"{of} fall with |T|, {name}", verdict, text, in_all(found), reading=reading
             )  # fmt: skip
 
@@ -102,7 +102,7 @@ def _steps(bench: Bench) -> Iterable[Finding]:
         }
         verdict = all_of(at_least(one, np.nextafter(1, 2)) for one in in_all(found))
         text = f"The exponential law has {range_of(found)} times the steps of the others."
-        yield finding_at(
+        yield finding_from(
             rows, claimed, f"highest for exponential, {name}", verdict, text, in_all(found), reading=reading
         )  # fmt: skip
     yield from _components(each, rows)
@@ -130,7 +130,7 @@ def _components(each: pd.DataFrame, rows: pd.DataFrame) -> Iterable[Finding]:
     verdict = all_of(at_least(one, np.nextafter(1, 2)) for one in in_all(found))
     text = f"Nodes whose component an added edge updates (line 14), exponential ÷ the other laws: {range_of(found)}."
     subject = "components cost more for exponential"
-    yield finding_at(rows, SIZES_P1["P1.F3"], subject, verdict, text, in_all(found))
+    yield finding_from(rows, SIZES_P1["P1.F3"], subject, verdict, text, in_all(found))
 
 
 def _closed_form(each: pd.DataFrame, bench: Bench) -> Iterable[Finding]:
@@ -145,8 +145,10 @@ def _closed_form(each: pd.DataFrame, bench: Bench) -> Iterable[Finding]:
         "counts of updates differ from Σ_t (|V_t| − 1)(|V_t| − 2)/2: every merge of components of a topic updates "
         "each pair between them once, but for the edge itself."
     )
-    scope = finding_at(bench.rows, SIZES_P1["P1.F3"], "", verdict, "", reading="").scope
-    yield Finding("the count depends on neither ties nor seed", verdict, text, runs, scope=scope)
+    scope = finding_from(bench.rows, SIZES_P1["P1.F3"], "", verdict, "", reading="").scope
+    same = [share_of("counts equal to the closed form", runs - differ, runs)]
+    subject = "the count depends on neither ties nor seed"
+    yield Finding(subject, verdict, text, runs, scope=scope, intervals=same)
     if bench.quick:
         return
     recipes = [recipe.to_json() for recipe in p1_instances("", 1, nodes=(_LARGEST,))]
@@ -158,7 +160,9 @@ def _closed_form(each: pd.DataFrame, bench: Bench) -> Iterable[Finding]:
     )
     sizes: Sizes = {"law": LAWS, "|V|": (_LARGEST,), "|T|": (100, 200), "|T_v|": (10,)}
     scope = Scope(sizes, samples=1, points=len(recipes), ties=("newest of a list",))
-    yield Finding("the same at the largest size", verdict_of(not wrong), text, len(recipes), scope=scope)
+    number = len(recipes)
+    same = [share_of("counts equal to the closed form", number - len(wrong), number)]
+    yield Finding("the same at the largest size", verdict_of(not wrong), text, number, scope=scope, intervals=same)
     every = p1_instances("", 1)
     form = [greedy_merge_steps(recipe.to_json()) for recipe in every]
     sizes_of = [dict(recipe.parameters) for recipe in every]
@@ -166,8 +170,11 @@ def _closed_form(each: pd.DataFrame, bench: Bench) -> Iterable[Finding]:
         steps / (float(own["nodes"]) ** 2 * float(own["topics"])) for steps, own in zip(form, sizes_of, strict=True)
     ]
     text = f"By the closed form at every |V| of the paper: updates ÷ (|V|²|T|) {min(shares):.1e} to {max(shares):.1e}."
-    scope = Scope({**sizes, "|V|": NODES}, samples=1, points=len(every), reading="a small fraction: at most a tenth")
-    yield Finding("a small fraction, by the closed form", verdict_of(max(shares) <= 0.1), text, len(every), scope=scope)
+    read = "a small fraction: at most a tenth, at every size"
+    scope = Scope({**sizes, "|V|": NODES}, samples=1, points=len(every), ties=NO_CHOICE, reading=read)
+    subject, verdict = "a small fraction, by the closed form", verdict_of(max(shares) <= 0.1)
+    mean = [mean_of("updates ÷ (|V|²|T|)", shares)]
+    yield Finding(subject, verdict, text, len(every), scope=scope, intervals=mean)
 
 
 def _bound(bench: Bench) -> Iterable[Finding]:
@@ -230,7 +237,8 @@ def _initialization(every: list[tuple[str, Work, int, TopicInstance]], scope: Sc
         f"|V|/2 topics with two subscribers each: lines of Algorithm 2 ÷ Σ_e |T_v ∩ T_w| are {shown} at |V| = 50, 100, "
         "200, 400. Every pair of nodes is examined, also those without a common topic. O(|V|²|T|) holds."
     )
-    pairs_only = Scope({"|V|": (50, 100, 200, 400)}, samples=1, points=4, reading="the first sum of Lemma 6.4's proof")
+    read = "the first sum of Lemma 6.4's proof"
+    pairs_only = Scope({"|V|": (50, 100, 200, 400)}, samples=1, points=4, ties=NO_CHOICE, reading=read)
     yield Finding("Algorithm 2 by the same sum", verdict_of(not grows), text, 4, scope=pairs_only)
     over = [name for name, done, _, instance in every if done.initialization > 3 * _worst_case(instance)]
     text = f"All lines of Algorithm 2 ≤ 3|V|²|T| on {len(every)} instances."

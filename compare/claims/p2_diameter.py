@@ -21,7 +21,7 @@ from ..papers.grids import GRIDS
 from ..papers.grids import SIZES as CLAIMED
 from ..studies.recipe import Recipe
 from .claim import Claim, Finding, Interval, Verdict
-from .evidence import at_least, at_most, within
+from .evidence import NO_CHOICE, at_least, at_most, within
 from .on_grids import figure_claim
 from .p2_points import (
     SIZES,
@@ -202,7 +202,8 @@ def _reason(bench: Bench, figure: str) -> Finding:
     word = "rises" if sign < 0 else "falls"
     rows = first.assign(method="")
     reading = "correlation: the most topics that a node shares with another; from each size to the next"
-    return finding_on(rows, CLAIMED[figure], f"the reason: correlation {word}", found, text, reading=reading)
+    finding = finding_on(rows, CLAIMED[figure], f"the reason: correlation {word}", found, text, reading=reading)
+    return replace(finding, scope=replace(finding.scope, ties=NO_CHOICE))
 
 
 def largest_overlap(instance: TopicInstance) -> float:

@@ -23,9 +23,9 @@ from ..papers.grids_p4 import METRICS, sizes
 from ..report.content_tables import BASELINE
 from ..studies.recipe import Recipe
 from .claim import Claim, Finding, Interval, Scope, Verdict
-from .evidence import all_of, at_most, mean_of, scope_of, within
+from .evidence import above, all_of, at_most, mean_of, scope_of, within
 from .on_grids import figure_claim, on_grid
-from .p4_figures import CLOSURE, CLUSTERING, GROWN, PACKING, above, spelled
+from .p4_figures import CLOSURE, CLUSTERING, GROWN, PACKING, spelled
 
 _FIXED_BROKERS = "P4.S6.1"
 _LINEAR, _FAR, _SAME = 0.1, 10.0, 1.25

@@ -15,7 +15,7 @@ from ..papers.grids import SIZES
 from ..papers.grids_p4 import METRICS, broker_numbers
 from ..report.content_tables import BASELINE
 from .claim import Claim, Finding, Interval, Verdict
-from .evidence import all_of, at_least, at_most, mean_of, scope_of, within
+from .evidence import above, all_of, at_most, mean_of, scope_of, within
 from .on_grids import figure_claim
 
 PACKING, CLUSTERING, CLOSURE, GROWN = "greedy-packing", "clustering", "steiner-mixing", "steiner-mixing trees=grown"
@@ -57,11 +57,6 @@ def costs(rows: pd.DataFrame, *by: str) -> pd.DataFrame:
     if len(table) < done["instance"].nunique() or table.isna().any(axis=None):
         raise ValueError("runs failed")
     return table
-
-
-def above(interval: Interval, limit: float) -> Verdict:
-    """Whether a mean is greater than a limit; equality refutes it."""
-    return Verdict.REFUTED if interval.high is not None and interval.high <= limit else at_least(interval, limit)
 
 
 def savings(table: pd.DataFrame, better: str, worse: str, where: str, together: int) -> Interval:

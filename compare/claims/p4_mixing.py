@@ -22,8 +22,8 @@ from ..catalogue import problem_named
 from ..papers.bench import Bench
 from ..papers.grids_p4 import METRICS, ROUTINGS
 from .claim import Claim, Finding, Scope, Verdict, verdict_of
-from .evidence import all_of, at_most, mean_of, share_of
-from .p4_figures import CLOSURE, GROWN, above, spelled
+from .evidence import above, all_of, at_most, mean_of, share_of
+from .p4_figures import CLOSURE, GROWN, spelled
 from .p4_model import cheapest_links, networks, scope_of_networks
 
 _EXACT_SECONDS, _MATCH = 60.0, 0.01

@@ -19,8 +19,8 @@ from ...models.content.exact import access_bound
 from ..papers.bench import Bench, RunFailed
 from ..papers.grids_p4 import CONTENT_METHODS, METRICS
 from .claim import Claim, Finding, Interval, Scope, Verdict, verdict_of
-from .evidence import all_of, at_most, mean_of, share_of
-from .p4_figures import CLOSURE, CLUSTERING, PACKING, above, spelled
+from .evidence import above, all_of, at_most, mean_of, share_of
+from .p4_figures import CLOSURE, CLUSTERING, PACKING, spelled
 from .worst_metric import spanning_price, steiner_price
 
 _EXACT_SECONDS = 60.0

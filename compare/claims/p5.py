@@ -14,8 +14,8 @@ from ..papers.bench import Bench
 from ..papers.figures_p5 import PUBLISHED, PUBLISHED_DELAYS, PUBLISHED_TRAFFIC, with_path_lengths, with_queues
 from ..papers.grids_p5 import GRIDS_P5, SERVICES, STRATEGIES, UNCAPPED, copies, rising_rate
 from .claim import Claim, Finding, Interval, Verdict, verdict_of
-from .evidence import all_of, at_least, mean_of
-from .p5_networks import above_zero, by_network, finding, near_published, of_data, order_or_numbers, ranked, shown
+from .evidence import above, all_of, at_least, mean_of, share_of
+from .p5_networks import by_network, finding, near_published, of_data, order_or_numbers, ranked, shown
 from .p5_published import PUBLISHED_DELIVERIES
 
 _POINTS, _NEAR, _ALL, _DELIVERED = 0.05, 0.1, 0.999, 0.99
@@ -71,7 +71,8 @@ def _without_caps(bench: Bench) -> Finding:
     pairs = [list(answers) for _, answers in runs.groupby("instance")["answer"]]
     same = sum(len(pair) == 2 and np.array_equal(*pair) for pair in pairs)
     text = f"SH's links and messages are S2's on {same} of {len(pairs)} networks. In Table 2 their yields differ."
-    return finding(bench, "P5.T2", "without caps SH is S2", verdict_of(same == len(pairs)), text, rows=runs)
+    share = [share_of("networks with equal links and messages", same, len(pairs))]
+    return finding(bench, "P5.T2", "without caps SH is S2", verdict_of(same == len(pairs)), text, share, rows=runs)
 
 
 def _hop_counts(bench: Bench) -> Iterable[Finding]:
@@ -86,7 +87,7 @@ def _hop_counts(bench: Bench) -> Iterable[Finding]:
         yield _no_hotspots(bench, name, rows)
     gap = mean_of("share of hops that S1 saves, sparse − dense", saved["sparse"] - saved["dense"])
     text = f"S1 saves {saved['sparse'].mean():.3f} of S0's hops when sparse, {saved['dense'].mean():.3f} when dense."
-    yield finding(bench, "P5.F9", "S1 nearer S0 when dense", above_zero(gap), text, [gap])
+    yield finding(bench, "P5.F9", "S1 nearer S0 when dense", above(gap), text, [gap])
 
 
 def _curves(bench: Bench, name: str, rows: pd.DataFrame) -> Finding:
@@ -156,7 +157,7 @@ def _beside(
         bench,
         figure,
         f"{subject}: share saved by S2",
-        order_or_numbers(above_zero(improved), near_published([improved], _POINTS)),
+        order_or_numbers(above(improved), near_published([improved], _POINTS)),
         f"S2 saves {improved.mean:.3f} of S0's; published {improved.claimed:.3f}.",
         [improved],
         reading=f"within {100 * _POINTS:.0f} points of the published number counts as the same; {_MATCHING}",
@@ -215,7 +216,7 @@ def _at_higher_rates(bench: Bench) -> Iterable[Finding]:
     ]
     text = ", ".join(f"{saved[rate].mean():.3f} at {rate}" for rate in rates)
     least = min(float(shares[rate, "s0"].mean()) for rate in rates)
-    risen = all_of(map(above_zero, rises))
+    risen = all_of(map(above, rises))
     yield finding(
         bench,
         "P5.S7.5",
@@ -271,7 +272,7 @@ def _copies(bench: Bench) -> Iterable[Finding]:
         bench,
         "P5.S2.3",
         "both save more when publications match fewer",
-        all_of(map(above_zero, gains)),
+        all_of(map(above, gains)),
         f"Share of S0's messages saved, sparse and dense: {own}; by Table 2, {published}.",
         gains,
         reading="advantage as messages saved; more selective as the sparse data",

@@ -13,18 +13,8 @@ from ..papers.bench import Bench
 from ..papers.figures_p5 import with_queues, with_thresholds
 from ..papers.grids_p5 import GRIDS_P5, SERVICE, SERVICES, THRESHOLDS
 from .claim import Claim, Finding, Interval, Verdict
-from .evidence import all_of, at_least, at_most, mean_of, within
-from .p5_networks import (
-    Judged,
-    above_zero,
-    by_network,
-    finding,
-    near_published,
-    of_data,
-    order_or_numbers,
-    ranked,
-    shown,
-)
+from .evidence import above, all_of, at_least, at_most, mean_of, within
+from .p5_networks import Judged, by_network, finding, near_published, of_data, order_or_numbers, ranked, shown
 
 _MORE, _NEAR, _FULL, _SLIGHTLY = 1.15, 0.1, 0.99, 0.1
 _BARS = {
@@ -55,7 +45,7 @@ def _throughput(bench: Bench, figure: str) -> Iterable[Finding]:
             one for fanout in fanouts for one in _rises(table[fanout], f"fanout {fanout}", 2 * len(fanouts)).values()
         ]
         text = f"From {min(one.mean for one in rises):+.0%} to {max(one.mean for one in rises):+.0%}."
-        more = all_of(map(above_zero, rises))
+        more = all_of(map(above, rises))
         yield finding(
             bench, figure, f"S1 and S2 deliver more than S0, {name}", more, text, rises, rows=rows, reading=_SERVICE
         )
@@ -66,7 +56,7 @@ def _throughput(bench: Bench, figure: str) -> Iterable[Finding]:
             ]
             for s in ("s1", "s2")
         }
-        wider = all_of(above_zero(each[-1]) for each in grown.values())
+        wider = all_of(above(each[-1]) for each in grown.values())
         text = (
             f"Deliveries from fanout {fanouts[0]} to {fanouts[-1]}: S1 {grown['s1'][-1].mean:+.1%}, "
             f"S2 {grown['s2'][-1].mean:+.1%}."
@@ -87,7 +77,7 @@ def _shorter(bench: Bench, figure: str, name: str, rows: pd.DataFrame, fanouts: 
     listed = "; ".join(f"{each}: {shown({s: float(hops[each, s].mean()) for s in ('s1', 's2')})}" for each in fanouts)
     text = f"Mean hops to a delivery by fanout: {listed}."
     subject = f"paths shorten with fanout, {name}"
-    return finding(bench, figure, subject, all_of(map(above_zero, falls)), text, falls, rows=rows)
+    return finding(bench, figure, subject, all_of(map(above, falls)), text, falls, rows=rows)
 
 
 def _matching_times(bench: Bench) -> Iterable[Finding]:
@@ -106,7 +96,7 @@ def _matching_times(bench: Bench) -> Iterable[Finding]:
             bench,
             "P5.F13.times",
             f"up to 115% with {service / 1000:g} ms a match",
-            order_or_numbers(all_of(map(above_zero, rises)), reached),
+            order_or_numbers(all_of(map(above, rises)), reached),
             f"The largest rise is {largest[service].of.partition(' ÷')[0]}'s, {largest[service].mean:+.0%}.",
             [*rises],
             rows=own,
@@ -149,7 +139,7 @@ def _minutes(bench: Bench) -> Iterable[Finding]:
             bench,
             "P5.F13.minutes",
             f"S1 and S2 deliver more than S0, {name}",
-            all_of(map(above_zero, by_length[longest].values())),
+            all_of(map(above, by_length[longest].values())),
             f"Deliveries above S0's in {text}.",
             [*by_length[longest].values(), *change],
             rows=own,
@@ -168,7 +158,7 @@ def _hybrid_saturated(bench: Bench) -> Iterable[Finding]:
                 bench,
                 "P5.F13.hybrid",
                 f"S2 delivers more than SH, {name}, uplinks of {cap} a second",
-                order_or_numbers(above_zero(ratio), slightly),
+                order_or_numbers(above(ratio), slightly),
                 f"Thousand deliveries: {shown({s: float(table[s].mean()) for s in ('s1', 's2', 'sh')})}.",
                 [ratio],
                 rows=own,
@@ -219,7 +209,7 @@ def _as_on_planetlab(shares: pd.DataFrame, in_full: bool, together: int) -> Judg
     }
     more = [mean_of(f"{s.upper()} − S0", shares[s] - shares["s0"], together=5 * together) for s in ("s1", "s2")]
     full = [at_least(delivered[s], _FULL) if in_full else at_most(delivered[s], _FULL) for s in ("s1", "s2")]
-    return all_of([at_most(delivered["s0"], _FULL), *map(above_zero, more), *full]), [*delivered.values(), *more]
+    return all_of([at_most(delivered["s0"], _FULL), *map(above, more), *full]), [*delivered.values(), *more]
 
 
 def _some(verdicts: Iterable[Verdict]) -> Verdict:
@@ -295,7 +285,7 @@ def _against(bench: Bench, figure: str, rows: pd.DataFrame, where: str, reading:
         ratio = mean_of(f"{more.upper()} ÷ {less.upper()} − 1", table[more] / table[less] - 1, together=2)
         subject = f"{more.upper()} delivers more than {less.upper()}{where}"
         named = "; ".join(filter(None, (reading, which)))
-        yield finding(bench, figure, subject, above_zero(ratio), text, [ratio], rows=rows, reading=named)
+        yield finding(bench, figure, subject, above(ratio), text, [ratio], rows=rows, reading=named)
 
 
 CLAIMS_P5_LOADS: tuple[Claim, ...] = (

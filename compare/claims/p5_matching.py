@@ -13,8 +13,8 @@ from ..papers.bench import SEED, Bench
 from ..papers.figures_p5 import with_effort
 from ..papers.grids_p5 import COVERING, DENSE, GRIDS_P5, SPARSE
 from .claim import Claim, Finding, Scope, verdict_of
-from .evidence import all_of, mean_of
-from .p5_networks import above_zero, by_network, finding, near_published, order_or_numbers
+from .evidence import above, all_of, mean_of
+from .p5_networks import by_network, finding, near_published, order_or_numbers
 
 _COVERING, _EVALUATIONS, _POINTS = 0.12, 0.34, 0.05
 _SHARE_POINTS, _SAMPLED = 0.02, 400
@@ -83,7 +83,7 @@ def _covering(bench: Bench) -> Iterable[Finding]:
         tables["evaluations"][10] / tables["evaluations"][5] - tables["covering"][10] / tables["covering"][5],
         together=3,
     )
-    order = all_of(map(above_zero, (*rises.values(), sharper)))
+    order = all_of(map(above, (*rises.values(), sharper)))
     yield finding(
         bench,
         "P5.F12",
@@ -104,7 +104,7 @@ def _covering(bench: Bench) -> Iterable[Finding]:
         bench,
         "P5.F12",
         "rise with every fanout",
-        all_of(map(above_zero, steps)),
+        all_of(map(above, steps)),
         f"Covering sets and evaluations against fanout 5: {listed}.",
         steps,
         reading=_TABLES,
@@ -140,7 +140,7 @@ def _rules(bench: Bench) -> Iterable[Finding]:
     difference = mean_of("predicates, covered − covering", fewer)
     yield Finding(
         "covering subscriptions have fewer predicates",
-        above_zero(difference),
+        above(difference),
         f"Covered subscriptions have {difference.mean:.2f} predicates more on average.",
         len(fewer),
         scope=scope,
@@ -160,7 +160,8 @@ def _three_subscriptions() -> Finding:
     found = [kept.tolist() for kept in sets]
     held = found == [[0], [0], [1]] and one < two
     text = f"One link: covering set {found[0]}, {one} evaluations for four publications; two links: {found[1:]}, {two}."
-    return Finding("the example of three subscriptions", verdict_of(held), text, 2, scope=Scope(samples=1))
+    scope = Scope({"subscriptions": (3,), "publications": (len(values),)}, samples=1)
+    return Finding("the example of three subscriptions", verdict_of(held), text, 2, scope=scope)
 
 
 CLAIMS_P5_MATCHING: tuple[Claim, ...] = (

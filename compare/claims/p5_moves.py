@@ -15,8 +15,7 @@ from ...instances.brokers.tree import BrokerTree
 from ...instances.catalogue import WORKLOADS
 from ..papers.bench import SEED, Bench
 from .claim import Claim, Finding, Scope, verdict_of
-from .evidence import all_of, mean_of
-from .p5_networks import above_zero
+from .evidence import above, all_of, mean_of
 
 _RADIUS, _BROKERS, _PUBLICATIONS = 4, 10, 6
 SEEDS = {True: range(300), False: range(2000)}
@@ -162,7 +161,7 @@ def _more_affected(bench: Bench) -> Iterable[Finding]:
     listed = ", ".join(f"{np.mean(each):.1f} at Δ = {r}" for r, each in sizes.items())
     yield Finding(
         "a larger Δ affects more brokers",
-        all_of(map(above_zero, rises)),
+        all_of(map(above, rises)),
         f"Trivially, as the Δ-neighbourhoods grow with Δ. Brokers affected by a move: {listed}.",
         len(moves) * len(radii),
         scope=Scope({"brokers": (120,), "Δ": radii}, {"brokers": (120,)}, samples=len(moves)),

@@ -12,7 +12,7 @@ from ..papers.bench import Bench
 from ..papers.figures_p5 import NAMES, minutes
 from ..papers.grids import SIZES
 from .claim import Finding, Interval, Verdict
-from .evidence import all_of, at_least, mean_of, scope_of, within
+from .evidence import above, all_of, finding_from, mean_of, within
 
 Judged = tuple[Verdict, list[Interval]]
 _SYMBOLS = {
@@ -50,14 +50,7 @@ def ranked(table: pd.DataFrame, order: Sequence[str], of: str, *, together: int)
         mean_of(f"{of}, {before.upper()} − {after.upper()}", table[before] - table[after], together=together)
         for before, after in pairwise(order)
     ]
-    return all_of(map(above_zero, differences)), differences
-
-
-def above_zero(difference: Interval) -> Verdict:
-    """`at_least` 0, except that a difference of exactly 0 everywhere is refuted."""
-    if difference.low is not None and difference.low == difference.high == 0:
-        return Verdict.REFUTED
-    return at_least(difference, 0)
+    return all_of(map(above, differences)), differences
 
 
 def shown(by_strategy: Mapping[str, float], form: str = ".2f") -> str:
@@ -97,8 +90,8 @@ def finding(
     unit = _UNIT if figure in _LOW_RATE else ""
     reading = "; ".join(filter(None, (reading, _MODEL, repeated, unit)))
     sized = own.assign(minutes=minutes(own), service=[given.get("service") for given in options])
-    scope = scope_of(sized, SIZES.get(figure), reading=reading, symbols=_SYMBOLS)
-    return Finding(subject, verdict, evidence, len(own), scope=scope, intervals=intervals)
+    claimed = SIZES.get(figure)
+    return finding_from(sized, claimed, subject, verdict, evidence, intervals, reading=reading, symbols=_SYMBOLS)
 
 
 def of_data(rows: pd.DataFrame) -> Iterable[tuple[str, pd.DataFrame]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...instances.catalogue import WORKLOADS
-from ..papers.bench import SEED, Bench
+from ..papers.bench import SEED, Bench, Sizes
 from ..papers.figures_p5 import PUBLISHED, PUBLISHED_DELAYS, PUBLISHED_TRAFFIC
 from ..papers.grids_p5 import DENSE, STRATEGIES
 from .claim import Claim, Finding, NotRun, Scope, verdict_of
@@ -20,7 +20,8 @@ _THEIR_MACHINE = "a time of the authors' Java system on their machines; ours is 
 
 
 def _published(bench: Bench) -> Iterable[Finding]:
-    scope = Scope(samples=1, reading="arithmetic on the published numbers")
+    sizes: Sizes = {"brokers": (_BROKERS,), "minutes": (_SECONDS // 60,)}
+    scope = Scope(sizes, samples=1, reading="arithmetic on the published numbers")
     gaps = {
         f"{name} {s.upper()}": deliveries / (deliveries + forwarders[number]) - yields[number] / 100
         for name, deliveries in PUBLISHED_DELIVERIES.items()
@@ -40,7 +41,7 @@ def _published(bench: Bench) -> Iterable[Finding]:
     ratios = [PUBLISHED_TRAFFIC[s] * _SECONDS / messages[s] for s in STRATEGIES]
     text = f"Rates of Fig. 11 over ten minutes are {min(ratios):.3f} to {max(ratios):.3f} of the messages of Table 2."
     fit = all(abs(ratio - 1) <= _NEAR for ratio in ratios)
-    near = Scope(samples=1, reading=f"{scope.reading}; within {_NEAR:.0%} counts as the same")
+    near = Scope(sizes, samples=1, reading=f"{scope.reading}; within {_NEAR:.0%} counts as the same")
     yield Finding("Fig. 11 has the messages of Table 2", verdict_of(fit), text, len(ratios), scope=near)
     yields = {s: max(row[STRATEGIES.index(s)] for _, row in PUBLISHED.values()) for s in ("s2", "sh")}
     text = f"Table 2 has {yields['s2']}% for S2; {yields['sh']}% is SH's."
@@ -50,7 +51,7 @@ def _published(bench: Bench) -> Iterable[Finding]:
         (1 - ratio, "as a fall of the mean", f"14.0 ms to 9.3 ms is {1 - ratio:.1%} less."),
         (1 / ratio - 1, "as S0's mean over S2's", f"14.0 ms is {1 / ratio - 1:.1%} more than 9.3 ms."),
     ):
-        read = Scope(samples=1, reading=f"{scope.reading}; {meant}")
+        read = Scope(sizes, samples=1, reading=f"{scope.reading}; {meant}")
         verdict = verdict_of(abs(improved - 0.5) < _A_POINT)
         yield Finding(f"delays improve by up to 50%, {meant}", verdict, text, 4, scope=read)
     less = 1 - PUBLISHED_TRAFFIC["s2"] / PUBLISHED_TRAFFIC["s0"]

@@ -108,7 +108,8 @@ def _solved(request: _Request, instance: Any, problem: Problem[Any, Any]) -> Res
         result = run.result
         click.echo(run.output, err=True, nl=False)  # what a method of one's own prints
         if request.proof is not None and PROOF not in result.counters:
-            click.echo(f"overlaybench: {request.proof}: not written, as the run has no complete proof", err=True)
+            why = f"the run is {result.status}, and a proof is of an answer"
+            click.echo(f"overlaybench: {request.proof}: not written: {why}", err=True)
     else:
         check_takes(method, "mapper", "--master", "has no parts that run apart")
         if request.time_limit is not None or request.memory_limit is not None:

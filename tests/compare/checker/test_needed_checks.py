@@ -162,7 +162,8 @@ UNCHECKED = {
         TRIANGLE,
         ROOT,
         *(["row", "cut", 2], ["row", "cut", 1, 2]),
-        *(["branch", 0, [0, 1]], ["paths", 1, []], ["bound", 2, [0, 1, 1, 2]], ["end", 3]),
+        *(["branch", 0, [0, 1]], ["paths", 1, []]),
+        *(["bound", 1, [0, 1, 1, 2]], ["bound", 2, [0, 1, 1, 2]], ["end", 3]),
     ),
     "does not join the terminals": proof(TRIANGLE, answer=[[0, 1]]),
     "the sign is 1 or -1": proof(

@@ -21,6 +21,7 @@ from tests.compare.checker.tiny import (
     Line,
     Tiny,
     check,
+    checker,
     draw_tiny,
     falsehood,
 )
@@ -120,3 +121,20 @@ def medium(draw: random.Random, problem: str) -> Any:
         intervals=draw.randint(1, 4),
         metric=draw.choice(["plane", "independent", "cheapest-ways"]),
     )
+
+
+def test_a_bound_counts_what_the_bound_before_it_fixed() -> None:
+    """A node is bounded again after columns were fixed: uniform (100, 100, 10), seed 3, has such a root."""
+    cases = checker("cases")
+
+    class Pair(cases.Model):  # type: ignore[misc, name-defined]
+        columns = ("a", "b")
+
+        def cost(self, column: str) -> int:
+            return {"a": 2, "b": 5}[column]
+
+    case = cases.Case(Pair(), 2)
+    case.bound(0, [([("a", 1), ("b", 1)], 1, 1)], {}, False)  # reduced costs 1 and 4 exceed what is left: 0
+    case.bound(0, [([("a", 1), ("b", 3)], 1, 2)], {}, False)  # 1 if b were free, 2 as it is fixed to 0
+    assert case.open == {0: ({"a": 0, "b": 0}, 2)}
+    assert case.proven() == 2

@@ -27,7 +27,7 @@ from overlaybench.instances.topics.instance import TopicInstance
 
 CLAIMS = {claim.id: claim for claim in (*CLAIMS_P3_TABLES, *CLAIMS_P3_FIGURES, *CLAIMS_P3_PARAMETERS)}
 DIVIDED = ("gm-m", "dcb-m", "dcbr-m")
-TABLE_SAMPLES = 100
+TABLE_SAMPLES = 400
 """A quarter of the paper's instances."""
 SMALL = ({"nodes": 40, "topics": 40}, {"nodes": 80, "topics": 40}, {"nodes": 80, "topics": 80})
 Methods = Mapping[str, Method[Any, Any]]

@@ -13,8 +13,7 @@ import pytest
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.claims import p5, p5_loads, p5_matching, p5_moves, p5_published, p5_rules
 from overlaybench.compare.claims.claim import Claim, Verdict
-from overlaybench.compare.claims.evidence import mean_of
-from overlaybench.compare.claims.p5_networks import above_zero
+from overlaybench.compare.claims.evidence import above, mean_of
 from overlaybench.compare.papers.bench import Bench, Experiment, rows_here, runs
 from overlaybench.compare.papers.figures_p5 import PUBLISHED
 from overlaybench.compare.papers.grids_p5 import COVERING, DENSE, PLANETLAB_CAPS, SERVICES, SPARSE, THRESHOLDS
@@ -330,5 +329,5 @@ def test_the_routes_counted_are_those_of_a_path_with_a_soft_link() -> None:
 
 
 def test_exactly_equal_values_are_no_ranking() -> None:
-    assert above_zero(mean_of("difference", [0.0, 0.0])) is REFUTED
-    assert above_zero(mean_of("difference", [1.0, 1.1, 0.9])) is HOLDS
+    assert above(mean_of("difference", [0.0, 0.0])) is REFUTED
+    assert above(mean_of("difference", [1.0, 1.1, 0.9])) is HOLDS

@@ -141,6 +141,22 @@ def test_a_run_without_a_complete_proof_keeps_the_old_file(tmp_path: Path) -> No
     assert gzip.decompress(proof.read_bytes()).startswith(b'["proof",')
 
 
+def test_an_infeasible_instance_has_no_proof_and_one_line_says_so(run: Run, tmp_path: Path) -> None:
+    crowded, parted = tmp_path / "crowded.json", tmp_path / "parted.stp"
+    content = json.loads(written("content", tmp_path, ".json").read_text())
+    for broker in content["brokers"].values():
+        broker["capacity"] = 1e-3
+    crowded.write_text(json.dumps(content))
+    graph = "33D32945 STP File, STP Format Version 1.0\nSECTION Graph\nNodes 4\nEdges 2\nE 1 2 1\nE 3 4 1\nEND\n"
+    parted.write_text(f"{graph}SECTION Terminals\nTerminals 2\nT 1\nT 3\nEND\nEOF\n")
+    proof = tmp_path / "proof.gz"
+    words = ("--method", "branch-and-cut", "--json")
+    for file, problem in ((crowded, "content-steiner"), (parted, "steiner")):
+        status, out, err = run("solve", file, "--problem", problem, *words, "--proof", proof)
+        assert (status, json.loads(out)["status"], proof.exists()) == (0, "infeasible", False)
+        assert err == f"overlaybench: {proof}: not written: the run is infeasible, and a proof is of an answer\n"
+
+
 def test_a_flag_names_the_methods_that_take_it_for_the_problem() -> None:
     problem = ob.PROBLEMS["soft-links"]
     with pytest.raises(ob.BadInput, match=r"writes no proofs: leave it out$"):
