@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import sys
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
@@ -68,6 +70,9 @@ EXAMPLES = {
 """A command line for each command, shown by its ``--help`` and in the documentation."""
 
 
+_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
+
+
 class _Commands(click.Group):
     """Imports a command when it is called."""
 
@@ -118,8 +123,16 @@ def main() -> NoReturn:
         _stop(error.format_message(), 2)
     except (KeyboardInterrupt, click.Abort) as end:
         _stop(str(end.__cause__ or end) or "stopped; finished runs are kept", 130)
+    except OSError as error:
+        if error.errno not in _DISK_ERRORS:
+            raise
+        where = error.filename or "the disk"
+        _stop(f"{where}: cannot be written ({error.strerror}): free some space and run the command again", 2)
 
 
 def _stop(message: str, status: int) -> NoReturn:
-    click.echo(f"overlaybench: {message}", err=True)
+    from .printable import printable
+
+    with suppress(OSError):  # the terminal is gone
+        click.echo(f"overlaybench: {printable(message)}", err=True)
     sys.exit(status)

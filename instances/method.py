@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Concatenate, Generic
 
 from .errors import BadInput
+from .offers import solving
 from .option import Option, Value, complete
 from .problem import Answer, Instance, Problem
 from .result import Result, Status
@@ -58,6 +59,8 @@ class Method(Generic[Instance, Answer]):
         What is proven of its answers, and its time and memory, for ``overlaybench list NAME``; a line each.
     exact : bool
         Whether it proves optimality, given enough time.
+    bounds : bool
+        Whether it proves lower bounds although it is not exact.
     engine : str
         The method that its proofs share their code with, if any: the two do not count as independent.
     skip : callable, optional
@@ -68,8 +71,7 @@ class Method(Generic[Instance, Answer]):
     inputs : tuple of str
         Optional keywords of `solve` that are not options because text cannot express them: ``mapper``, which applies
         a function to independent parts of the work, ``overlay``, an initial answer, ``trace``, which asks for the
-        choices in order, ``proof``, a file to write a proof to, or ``trajectory``, which :meth:`run` gives it and which
-        it reports the values of its answers and its bounds to as they improve.
+        choices in order, or ``proof``, a file to write a proof to.
     anytime : bool
         Whether it has an answer when a time limit or Ctrl-C ends it early.
     random : bool
@@ -101,6 +103,7 @@ class Method(Generic[Instance, Answer]):
     guarantee: str = ""
     cost: str = ""
     exact: bool = False
+    bounds: bool = False
     engine: str = ""
     options: tuple[Option, ...] = ()
     skip: Callable[[Instance, Problem[Instance, Answer]], str] | None = None
@@ -193,10 +196,10 @@ class Method(Generic[Instance, Answer]):
             return Result(problem=problem.name, method=self.name, status=Status.SKIPPED, reason=reason)
         self.prepare()
         start, trajectory = time.perf_counter(), Trajectory()
-        if "trajectory" in accepted:
-            inputs["trajectory"] = trajectory
-        proposal = self.solve(instance, problem, seed=seed, time_limit=time_limit, **chosen, **inputs)
-        return judged(self.name, instance, problem, proposal, time.perf_counter() - start, trajectory)
+        with solving(instance, problem, trajectory):
+            proposal = self.solve(instance, problem, seed=seed, time_limit=time_limit, **chosen, **inputs)
+            seconds = time.perf_counter() - start
+        return judged(self.name, instance, problem, proposal, seconds, trajectory)
 
 
 def _solve_by_member(

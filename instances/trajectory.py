@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from typing import NamedTuple
-
-Report = Callable[[float | None, float | None], object]
-"""A function of a value and a lower bound, None for what is not known."""
 
 _CELL = math.log(1.05)
 _ROUNDING = 1e-6
@@ -25,9 +21,9 @@ class Point(NamedTuple):
 class Trajectory:
     """Records when the incumbent or the lower bound of a run improved.
 
-    A method that lists ``trajectory`` among its inputs is given one, and reports the values of valid answers and proven
-    bounds of the problem that it answers. Of the changes within 5% of the elapsed time only the last is kept, so that a
-    run has a few hundred points at most.
+    :meth:`.Method.run` keeps one, of the values of valid answers and the proven bounds that the method offers
+    (:func:`.offer`). Of the changes within 5% of the elapsed time only the last is kept, so that a run has a few
+    hundred points at most.
 
     Examples
     --------

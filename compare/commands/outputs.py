@@ -40,7 +40,9 @@ def add_row(rows: Table, *cells: str) -> None:
     """Add a row; cells of columns that the table leaves out are dropped. Cells are plain text."""
     from rich.text import Text
 
-    rows.add_row(*(Text(cell) for cell in cells[: len(rows.columns)]))
+    from ..printable import printable
+
+    rows.add_row(*(Text(printable(cell)) for cell in cells[: len(rows.columns)]))
 
 
 def show(*parts: RenderableType) -> None:

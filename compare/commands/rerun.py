@@ -15,7 +15,7 @@ from .inputs import FILE
 @click.argument("key")
 def command(folder: Path, key: str) -> None:
     """Repeat the run with this KEY and compare; its first digits suffice. Exit status 1 if the rows differ."""
-    from ..studies.verification import rerun
+    from ..studies.rerun import rerun
 
     run = rerun(folder, key)
     for name in ("status", "value", "lower_bound", "seconds"):

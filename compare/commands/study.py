@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import NoReturn
@@ -47,11 +49,16 @@ def command(spec: Path, out: Path, master: str, archive: Path | None, grow: bool
     from ..studies.store import Store
     from ..studies.study import read_study
 
-    signal.signal(signal.SIGTERM, _interrupt)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+            signal.signal(number, _interrupt)
     study, store = read_study(spec), Store(out)
     for note in study.notes:
         click.echo(f"overlaybench: {note}", err=True)
-    keys = run_study(study, store, master, archive=archive, quiet=quiet, grow=grow)
+    try:
+        keys = run_study(study, store, master, archive=archive, quiet=quiet, grow=grow)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"stopped; finished runs are kept. To go on: {_again()}") from None
     counts = Counter(store.table(keys, ["status"])["status"].to_pylist())
     click.echo(f"{out}: {len(keys)} runs: " + ", ".join(f"{n} {status}" for status, n in sorted(counts.items())))
     if other := len(store.done().difference(keys)):
@@ -62,5 +69,11 @@ def command(spec: Path, out: Path, master: str, archive: Path | None, grow: bool
         )
 
 
+def _again() -> str:
+    """The command line of this study."""
+    return shlex.join(["overlaybench", *sys.argv[1:]])
+
+
 def _interrupt(number: int, frame: object) -> NoReturn:
+    signal.signal(number, signal.SIG_IGN)  # a second one must not end what the first one stops in order
     raise KeyboardInterrupt

@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from ..studies.csv_export import csv_text
+
 _LARGE = 1_000_000
 _LONG, _CUT = 40, 12
 _LEAST_TEXT = 11.0
@@ -93,13 +95,8 @@ def readable(svg: str) -> str:
 
 
 def csv_bytes(table: pd.DataFrame) -> bytes:
-    """A table as CSV in UTF-8; the elements of a list are separated by spaces."""
-    plain = table.copy()
-    for name in plain.columns:
-        if plain[name].map(lambda entry: isinstance(entry, (tuple, list))).any():
-            plain[name] = plain[name].map(" ".join)
-    text: str = plain.to_csv(index=False, lineterminator="\n")
-    return text.encode()
+    """A table as CSV in UTF-8; see :func:`.csv_text`."""
+    return csv_text(table).encode()
 
 
 def carried(name: str, content: bytes) -> File:

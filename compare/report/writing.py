@@ -22,6 +22,7 @@ from ..figures.against import default_plots, plot_drawing, plot_table
 from ..figures.all_runs import figures
 from ..figures.anytime import anytime_drawing
 from ..figures.style import DEFAULT_OPTIONS, Drawing, FigureOptions, method_styles, styled
+from ..printable import printable, printable_rows
 from ..studies.bounds import IMPLICATIONS, disagreements, proven
 from ..studies.plot import Plot
 from . import cells, page
@@ -84,6 +85,7 @@ def write_report(
     Cost O(R log R) for R runs. The page has about 1.6 kilobytes a run, and a megabyte of scripts. A plot of more than
     3,000 runs is drawn on a canvas instead of as SVG.
     """
+    rows, title, notes = printable_rows(rows), printable(title), [printable(note) for note in notes]
     pairs = proven(rows)
     study = page.StudyPage(rows, pairs, disagreements(rows, pairs))
     plots = plots or default_plots(study.runs)

@@ -24,16 +24,21 @@ from typing import Any
 
 from ...instances.catalogue import PROBLEMS
 from ...instances.method import Method
+from ...instances.offers import watched
 from ...instances.problem import Problem
 from ...instances.processes import die_with_parent
 from ...instances.result import Result, Status
+from ...instances.trajectory import Trajectory
 from ..catalogue import METHODS, method_named, problem_named
 from ..plug_in_code import is_local
+from .offered import Offered, OfferSender
 from .processes import address_space_bounded, has_children, private_memory, session_members
 
 MIB = 2**20
 _POLL_SECONDS, _POLL_CHILDREN_SECONDS = 0.05, 0.25
-_GRACE_SECONDS, _GRACE_SHARE = 5.0, 0.25
+_GRACE_SECONDS, _GRACE_SHARE = 0.8, 0.05
+_AROUND_SECONDS, _AROUND_SHARE = 5.0, 0.25  # for preparing before a method, and for judging its answer
+_INTERRUPT_SECONDS = 1.5
 _KEPT_OUTPUT, _MOST_OUTPUT, _LONGEST_LINE = 2**16, 2**24, 300
 _RUNS_PER_PROCESS = 200
 _MOST_ATTEMPTS = 3
@@ -82,9 +87,10 @@ class IsolatedRun:
 def run_isolated(job: Job) -> IsolatedRun:
     """Run a method in a forked process and return its result, or a failed one with the reason.
 
-    A method has `time_limit` seconds and then a grace of 5 s or a quarter, whichever is more, to return its
-    answer; after Ctrl-C it has 5 s. `memory_limit` bounds the solver process's address space, and the resident memory
-    of it and its children, both above what it starts with. A run that is killed, crashes or raises is ``failed``.
+    A method has `time_limit` seconds and then a grace of 0.8 s and a twentieth to return its answer; after Ctrl-C it
+    has 1.5 s. `memory_limit` bounds the solver process's address space, and the resident memory of it and its children,
+    both above what it starts with. A run that is stopped by a limit or Ctrl-C has the best answer and bound that it
+    offered (:func:`.offer`); without any it is ``failed``, as is one that crashes or raises.
 
     Raises
     ------
@@ -116,7 +122,8 @@ class Solver:
         self._output = self._pidfd = -1
         self._runs = 0
         self._digest = ""
-        self._memory_at_start = 0.0
+        self._memory_at_start = self._begun = 0.0
+        self._offered, self._trajectory = Offered(), Trajectory()
         self._warm: set[tuple[str, str]] = set()
 
     def __enter__(self) -> Solver:
@@ -151,13 +158,19 @@ class Solver:
 
     def interrupted(self, job: Job) -> IsolatedRun | None:
         """The answer of an anytime method whose run Ctrl-C has ended; None if it has none."""
+        end = time.monotonic() + _INTERRUPT_SECONDS
         with contextlib.suppress(EOFError, OSError, pickle.UnpicklingError):
             if self._process and self._process.pid and self._connection and job.method.anytime:
                 os.kill(self._process.pid, signal.SIGINT)
-                if self._connection.poll(_GRACE_SECONDS):
-                    result, cpu_seconds, _ = self._connection.recv()
-                    held = private_memory(self._process.pid) - self._memory_at_start
+                while (left := end - time.monotonic()) > 0 and self._connection.poll(left):
+                    if isinstance(message := self._connection.recv(), Offered):
+                        self._keep(message)
+                        continue
+                    result, cpu_seconds, _ = message
+                    held = max(0.0, private_memory(self._process.pid) - self._memory_at_start)
                     return IsolatedRun(result, held, cpu_seconds, output=self._printed())
+                run = self._stopped(job, "interrupted", 0.0, time.monotonic() - self._begun)
+                return None if run.result.status is Status.FAILED else run
         return None
 
     def stop(self) -> None:
@@ -214,8 +227,24 @@ class Solver:
         assert self._process.pid is not None
         assert self._connection is not None
         pid, peak, children = self._process.pid, 0.0, 0.0
-        start = children_polled = time.monotonic()
-        while not wait([self._connection, self._pidfd], timeout=_POLL_SECONDS):
+        self._offered, self._trajectory = Offered(), Trajectory()
+        start = children_polled = self._begun = time.monotonic()
+        while True:
+            if wait([self._connection, self._pidfd], timeout=_POLL_SECONDS):
+                try:
+                    message = self._connection.recv()
+                except (EOFError, OSError, pickle.UnpicklingError):
+                    self._process.join()
+                    output, killed = self._printed(), self._process.exitcode == -signal.SIGKILL
+                    reason = _cause_of_death(self._process.exitcode, output)
+                    return IsolatedRun(job.failed(reason), peak, killed=killed, output=output)
+                if not isinstance(message, Offered):
+                    break
+                if message.stage != self._offered.stage:
+                    start = time.monotonic()
+                    if message.stage == "solving":
+                        self._begun, self._trajectory = start, Trajectory()
+                self._keep(message)
             if os.fstat(self._output).st_size > _MOST_OUTPUT:
                 os.ftruncate(self._output, 0)  # it lies in memory
             if (now := time.monotonic()) > children_polled + _POLL_CHILDREN_SECONDS:
@@ -224,23 +253,31 @@ class Solver:
             peak = max(peak, held)
             if job.memory_limit is not None and held > job.memory_limit * MIB:
                 reason = f"memory: {held / MIB:.0f} MiB held, {job.memory_limit} MiB allowed"
-                return IsolatedRun(job.failed(reason), peak, output=self._printed())
-            if job.time_limit is not None and now - start > job.time_limit + _grace(job.time_limit):
+                return self._stopped(job, reason, peak, now - self._begun)
+            if job.time_limit is not None and now - start > _allowed(job.time_limit, self._offered.stage):
                 why = "" if job.method.anytime else f" ({job.method.name} has no answer before its end)"
                 reason = f"time: killed after its limit and grace{why}"
-                return IsolatedRun(job.failed(reason), peak, output=self._printed())
+                return self._stopped(job, reason, peak, now - self._begun)
         peak = max(peak, private_memory(pid) - self._memory_at_start)
-        try:
-            result, cpu_seconds, is_alone = self._connection.recv()
-        except (EOFError, OSError, pickle.UnpicklingError):
-            self._process.join()
-            output, killed = self._printed(), self._process.exitcode == -signal.SIGKILL
-            reason = _cause_of_death(self._process.exitcode, output)
-            return IsolatedRun(job.failed(reason), peak, killed=killed, output=output)
+        result, cpu_seconds, is_alone = message
+        if result.status is Status.FAILED and result.reason.startswith("memory:"):
+            return self._stopped(job, result.reason, peak, time.monotonic() - self._begun)
         output = self._printed()
         if not is_alone:
             self.stop()
         return IsolatedRun(result, peak, cpu_seconds, output=output)
+
+    def _keep(self, message: Offered) -> None:
+        self._offered = self._offered.updated(message)
+        self._trajectory.report(message.value, message.lower_bound)
+
+    def _stopped(self, job: Job, reason: str, peak: float, seconds: float) -> IsolatedRun:
+        """The run with the best that it offered, or failed; the process is killed first."""
+        output = self._printed()
+        self.stop()
+        offered = self._offered
+        kept = offered.result(job.method.name, job.instance, job.problem, reason, seconds, self._trajectory)
+        return IsolatedRun(job.failed(reason) if kept is None else kept, peak, output=output)
 
     def _printed(self) -> str:
         """What the solver printed in this run; the file is emptied when the next one starts, or is too large."""
@@ -248,8 +285,11 @@ class Solver:
         return os.pread(self._output, _KEPT_OUTPUT, max(0, size - _KEPT_OUTPUT)).decode(errors="replace")
 
 
-def _grace(time_limit: float) -> float:
-    return max(_GRACE_SECONDS, _GRACE_SHARE * time_limit)
+def _allowed(time_limit: float, stage: str) -> float:
+    """Seconds that a stage of a run may take."""
+    if stage == "solving":
+        return time_limit + _GRACE_SECONDS + _GRACE_SHARE * time_limit
+    return time_limit + max(_AROUND_SECONDS, _AROUND_SHARE * time_limit)
 
 
 def _serve(job: Job, connection: Connection, output: int) -> None:
@@ -257,7 +297,7 @@ def _serve(job: Job, connection: Connection, output: int) -> None:
     _become_solver(connection.fileno(), output)
     instance = job.instance
     while True:
-        outcome = _run(job)
+        outcome = _run(job, connection)
         with contextlib.suppress(AttributeError):  # not glibc
             # Memory that the heap kept would not be seen when the next run uses it.
             ctypes.CDLL(None).malloc_trim(0)
@@ -272,11 +312,11 @@ def _serve(job: Job, connection: Connection, output: int) -> None:
         job = Job(method_named(method), instance, problem_named(problem), *limits)
 
 
-def _run(job: Job) -> tuple[Result[Any], float, bool]:
+def _run(job: Job, connection: Connection) -> tuple[Result[Any], float, bool]:
     """The result, its processor seconds, and whether no child process is left."""
     before = _cpu_seconds()
     bound = contextlib.nullcontext() if job.memory_limit is None else address_space_bounded(job.memory_limit * MIB)
-    with bound:
+    with bound, watched(OfferSender(connection)):
         try:
             result = job.method.answering(job.problem.name).run(
                 job.instance, job.problem, seed=job.seed, time_limit=job.time_limit, **dict(job.options)

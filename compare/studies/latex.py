@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -13,11 +14,13 @@ _LONG = 40
 _OF_RUNS = ("problem", "variant", "family", "status", "value", "bound", "ratio", "seconds")
 _LEFT_OUT = ("mean_lower_bound", "mean_cpu_seconds", "mean_peak_memory")
 _MEANS = ("mean_ratio", "mean_value", "mean_seconds")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _GREEK = {"α": "alpha", "β": "beta", "λ": "lambda", "μ": "mu", "ρ": "rho", "σ": "sigma", "τ": "tau", "χ": "chi"}
 _SIGNS = {"≤": "leq", "≥": "geq", "×": "times", "÷": "div", "±": "pm", "∞": "infty", "·": "cdot", "≈": "approx"}
 _TO_LATEX = str.maketrans(
     {sign: rf"\{sign}" for sign in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", '"': "''"}
+    | {"[": "{[}", "*": "{*}", "`": r"\textasciigrave{}"}  # after a line's end, the first two are its arguments
     | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
     | {"–": "--", "−": "$-$", "²": "$^2$", "…": r"\ldots{}", "Δ": r"$\Delta$"}
     | {sign: rf"$\{name}$" for sign, name in (_SIGNS | _GREEK).items()}
@@ -155,5 +158,5 @@ def _text(entry: object) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""A text as LaTeX sets it: ``a_b ÷ 2`` becomes ``a\_b $\div$ 2``."""
-    return text.translate(_TO_LATEX)
+    r"""A text as LaTeX sets it: ``a_b ÷ 2`` becomes ``a\_b $\div$ 2``; a control character is a space."""
+    return _CONTROL.sub(" ", text).translate(_TO_LATEX)

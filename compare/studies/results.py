@@ -15,6 +15,7 @@ from ...instances.files import atomic_write
 from ...instances.result import Status
 from ..catalogue import kind_named
 from .columns import researched
+from .csv_export import csv_text
 from .latex import results_latex
 from .store import Store
 from .task import is_key, plain_variant
@@ -115,8 +116,7 @@ def grouped(rows: pd.DataFrame, by: Sequence[str], *, common: bool = False) -> p
 def export(rows: pd.DataFrame, file: Path, *, by: Sequence[str] = (), bold: bool = False) -> None:
     """Write rows as .csv, .parquet or .tex, atomically; answers and points only as Parquet. See `results_latex`."""
     if file.suffix == ".csv":
-        plain = rows.drop(columns=["answer", "points"], errors="ignore")
-        atomic_write(file, lambda path: plain.to_csv(path, index=False))
+        atomic_write(file, csv_text(rows.drop(columns=["answer", "points"], errors="ignore")))
     elif file.suffix == ".parquet":
         table = pa.Table.from_pandas(rows, preserve_index=False)
         atomic_write(file, lambda path: pq.write_table(table, path, compression="zstd"))

@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 from ...instances.errors import BadInput
 from .code_archive import PACKAGE, write_archive
 from .plug_ins import PlugIns
+from .quiet_threads import helpers_logged
 
 _FAILURES = 8
 _SPARK_ERRORS = (Py4JError, PySparkException, ConnectionError)
@@ -66,7 +67,7 @@ def spark(
                 .config("spark.pyspark.driver.python", sys.executable)
             )
         try:
-            with _started(builder, log) as context:
+            with helpers_logged(log), _started(builder, log) as context:
                 if plug_ins is not None:
                     plug_ins.send(context, Path(folder))
                 yield context

@@ -241,9 +241,13 @@ class Store:
                 "again in another folder, or read this one with the version that wrote it"
             )
         try:
-            return Plan(**fields)
+            plan = Plan(**fields)
         except TypeError:
             raise _damaged(file) from None
+        texts = (plan.name, plan.spec, *_listed(plan.notes, file), *_listed(plan.keys, file))
+        if not all(isinstance(text, str) for text in texts):
+            raise _damaged(file)
+        return plan
 
     def index(self) -> dict[str, StoredInstance]:
         """The instances stored so far, by recipe (JSON)."""
@@ -251,9 +255,12 @@ class Store:
         if not file.is_file():
             return {}
         try:
-            return {recipe: StoredInstance(**fields) for recipe, fields in _json_object(file).items()}
+            index = {recipe: StoredInstance(**fields) for recipe, fields in _json_object(file).items()}
         except TypeError:
             raise _damaged(file) from None
+        if not all(isinstance(one.digest, str) and isinstance(one.size, int) for one in index.values()):
+            raise _damaged(file)
+        return index
 
     def write_index(self, index: Mapping[str, StoredInstance]) -> None:
         """Replace the index of recipes."""
@@ -363,6 +370,12 @@ def _json_object(file: Path) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise _damaged(file)
     return data
+
+
+def _listed(value: object, file: Path) -> list[Any]:
+    if not isinstance(value, list):
+        raise _damaged(file)
+    return value
 
 
 def _damaged(file: Path) -> BadInput:

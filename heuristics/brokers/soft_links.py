@@ -142,6 +142,7 @@ def _method(
         colour=look[0],
         marker=look[1],
         warm_up=_warm_up,
+        anytime=False,
     )
 
 

@@ -15,6 +15,7 @@ from ...instances.content.overlay import ContentOverlay
 from ...instances.content.problems import CONTENT_PROBLEMS
 from ...instances.errors import BadInput
 from ...instances.method import Proposal
+from ...instances.offers import offer
 from ...instances.option import Option
 from ..compiled import kernel
 from .clustering import clustering
@@ -97,6 +98,7 @@ def migrate(
     refused = np.zeros(instance.num_users, dtype=np.bool_)
     unwilling = refused.copy() if declines is None else declines
     best = route(instance, brokers, routing)
+    offer(best)
     value = _PROBLEMS[routing].value
     requests: list[Move] = []
     sweeps = rounds = 0
@@ -120,6 +122,7 @@ def migrate(
         if value(instance, overlay) >= value(instance, best):
             return MigrationResult(best, requests, sweeps)
         best, requests = overlay, requests + new_requests
+        offer(best)
         if settled or clock.passed:
             return MigrationResult(best, requests, sweeps)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from ...instances.clock import Clock, interruptible
 from ...instances.method import Method, Proposal
 from ...instances.option import Option, complete
 from ...instances.overlay import Overlay
@@ -22,7 +23,7 @@ def steiner_heuristic(
     Parameters
     ----------
     build : callable
-        From the instance and, by name, the options to a tree; None if the terminals are not connected.
+        From the instance and, by name, the options and a `clock` to a tree; None if the terminals are not connected.
     **attributes
         Further attributes of :class:`.Method`.
     """
@@ -35,14 +36,15 @@ def steiner_heuristic(
         time_limit: float | None,
         **chosen: Any,
     ) -> Proposal[Overlay]:
-        tree = build(instance, **chosen)
+        with interruptible(time_limit) as clock:
+            tree = build(instance, clock=clock, **chosen)
         if tree is None:
             return Proposal(status=Status.INFEASIBLE, reason="the terminals lie in different components of the graph")
-        return Proposal(tree)
+        return Proposal(tree, status=Status.TIME_LIMIT if clock.passed else None, reason=clock.stopped_by)
 
     @cache
     def warm_up() -> None:
         edges = [(0, 1, 2), (0, 2, 2), (0, 3, 2), (1, 2, 3), (2, 3, 3), (3, 4, 1)]
-        build(SteinerInstance.from_edges(5, edges, [1, 2, 3]), **complete(options, {}, name))
+        build(SteinerInstance.from_edges(5, edges, [1, 2, 3]), clock=Clock(None), **complete(options, {}, name))
 
     return Method(name=name, problems=("steiner",), solve=solve, options=options, warm_up=warm_up, **attributes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...instances.arrays import Ids
+from ...instances.clock import Clock
 from ...instances.overlay import Overlay
 from ...instances.steiner.instance import SteinerInstance
 from ..compiled import kernel
@@ -12,8 +13,10 @@ from .graph import Flags, Graph, graph_of, nearest_terminals, root_of, spanning_
 from .heuristic import steiner_heuristic
 
 
-def mehlhorn(instance: SteinerInstance) -> Overlay | None:
+def mehlhorn(instance: SteinerInstance, *, clock: Clock | None = None) -> Overlay | None:
     """A tree of at most 2(1 − 1/k) times the least cost; None if the terminals are not connected.
+
+    `clock` does not interrupt it.
 
     Notes
     -----
@@ -72,6 +75,7 @@ MEHLHORN = steiner_heuristic(
     source="Mehlhorn 1988; P4 §IV.B, Algorithm 3",
     guarantee="at most 2(1 − 1/k) times the least cost, k terminals",
     cost="time O(m log n)",
+    anytime=False,
     colour="#009E73",
     marker="8",
 )

@@ -7,6 +7,8 @@ import heapq
 import numpy as np
 
 from ...instances.arrays import Ids
+from ...instances.clock import Clock
+from ...instances.offers import offer
 from ...instances.option import Option
 from ...instances.overlay import Overlay
 from ...instances.steiner.instance import SteinerInstance
@@ -14,11 +16,14 @@ from ..compiled import kernel
 from .graph import Flags, Graph, Reals, graph_of, spanning_tree
 from .heuristic import steiner_heuristic
 
+_STEPS = 2_000_000  # edges looked at between two looks at the clock
 STARTS = Option("starts", 10, "terminals to start from", least=1, most=10**6)
 IMPROVE = Option("improve", True, "insert and remove nodes while that lowers the cost")
 
 
-def shortest_paths_tree(instance: SteinerInstance, *, starts: int, improve: bool) -> Overlay | None:
+def shortest_paths_tree(
+    instance: SteinerInstance, *, starts: int, improve: bool, clock: Clock | None = None
+) -> Overlay | None:
     """The best of trees grown from several terminals; None if the terminals are not connected.
 
     Parameters
@@ -28,6 +33,8 @@ def shortest_paths_tree(instance: SteinerInstance, *, starts: int, improve: bool
         The number of terminals to start from, evenly spaced.
     improve : bool
         Whether to improve each tree by :func:`improve_tree`.
+    clock : Clock, optional
+        When it has passed, the best tree so far is returned.
 
     Returns
     -------
@@ -43,15 +50,20 @@ def shortest_paths_tree(instance: SteinerInstance, *, starts: int, improve: bool
     costs = instance.costs.astype(np.float64)
     order = np.argsort(costs, kind="stable").astype(np.int32)
     best: Flags | None = None
+    clock = clock or Clock(None)
     for start in evenly_spaced(instance.terminals, starts):
+        if best is not None and clock.passed:
+            break
         inside = grown_nodes(graph, costs, instance.terminals, start)
         kept, separate = spanning_tree(graph, order, inside, instance.terminals)
         if separate:
             return None
         if improve:
-            kept = improve_tree(graph, costs, order, kept, instance.terminals)
+            offer(Overlay.from_edges(instance.num_nodes, instance.edges[kept]))
+            kept = improve_tree(graph, costs, order, kept, instance.terminals, clock)
         if best is None or costs[kept].sum() < costs[best].sum():
             best = kept
+            offer(Overlay.from_edges(instance.num_nodes, instance.edges[best]))
     assert best is not None
     return Overlay.from_edges(instance.num_nodes, instance.edges[best])
 
@@ -93,20 +105,34 @@ def grown_nodes(graph: Graph, costs: Reals, terminals: Ids, start: int) -> Flags
     return inside
 
 
-@kernel
-def improve_tree(graph: Graph, costs: Reals, order: Ids, kept: Flags, terminals: Ids) -> Flags:
+def improve_tree(graph: Graph, costs: Reals, order: Ids, kept: Flags, terminals: Ids, clock: Clock) -> Flags:
     """A local optimum: no insertion or removal of a single node gives a cheaper minimum spanning tree.
 
-    `order` has the edges by cost. The result costs at most as much as `kept`. Cost O(n · m) for each round.
+    `order` has the edges by cost. The result costs at most as much as `kept`. When the clock has passed, it is the best
+    tree so far. Cost O(n · m) for each round.
     """
+    best, node, since = kept.copy(), 0, 0
+    most = max(1, _STEPS // max(1, len(kept)))
+    while since < len(graph.offsets) - 1 and not clock.passed:
+        best, node, since = _improved(graph, costs, order, best, terminals, node, since, most)
+    return best
+
+
+@kernel
+def _improved(
+    graph: Graph, costs: Reals, order: Ids, kept: Flags, terminals: Ids, node: int, unchanged: int, most: int
+) -> tuple[Flags, int, int]:
+    """The tree after `most` trials from a node on, the next node, and how many trials in a row improved nothing."""
     n = len(graph.offsets) - 1
     terminal = np.zeros(n, np.bool_)
     terminal[terminals] = True
-    best = kept.copy()
+    best = kept
     cost = costs[best].sum()
-    since = 0
-    v = 0
-    while since < n:
+    since = unchanged
+    v = node
+    for _ in range(most):
+        if since >= n:
+            break
         inside = terminal.copy()
         for e in range(len(best)):
             if best[e]:
@@ -121,7 +147,7 @@ def improve_tree(graph: Graph, costs: Reals, order: Ids, kept: Flags, terminals:
             if separate == 0 and costs[trial].sum() < cost - 1e-9:
                 best, cost, since = trial, costs[trial].sum(), 0
         v = (v + 1) % n
-    return best
+    return best, v, since
 
 
 SHORTEST_PATHS = steiner_heuristic(

@@ -13,11 +13,11 @@ from ...instances.catalogue import methods_of
 from ...instances.clock import Clock
 from ...instances.errors import BadInput
 from ...instances.method import Method, Proposal
+from ...instances.offers import offer
 from ...instances.option import Option
 from ...instances.overlay import Overlay
 from ...instances.problem import Problem
 from ...instances.topics.instance import TopicInstance
-from ...instances.trajectory import Trajectory
 from .heuristic import TOPIC_CONNECTED, trial_instance
 from .local_search.overlay_search import MOST_STEPS, OverlaySearch, candidate_lists
 from .local_search.search_workspace import CandidateLists, SearchParameters
@@ -51,7 +51,6 @@ def polish(
     steps: int = _STEPS,
     candidates: CandidateLists | None = None,
     clock: Clock | None = None,
-    improved: Callable[[Overlay], object] | None = None,
 ) -> Overlay:
     """An overlay no worse than the given one, by simulated annealing with ruin and recreate.
 
@@ -76,8 +75,6 @@ def polish(
         The edges to reconnect by; by default those of :func:`.candidate_lists`.
     clock : Clock, optional
         The time and the interruption of the run that this search is a part of, instead of `time_limit`.
-    improved : callable, optional
-        Is given each overlay that is better than the one before.
 
     Returns
     -------
@@ -104,7 +101,7 @@ def polish(
     progress = _Progress(clock or Clock(time_limit), steps)
     FIRST.parse(first)
     _check(instance, overlay)
-    annealing = _Annealing(instance, overlay, first, seed, progress, improved)
+    annealing = _Annealing(instance, overlay, first, seed, progress)
     with suppress(KeyboardInterrupt):
         annealing.run(candidate_lists(instance) if candidates is None else candidates)
     return annealing.overlay
@@ -142,16 +139,8 @@ class _Progress:
 class _Annealing:
     """The incumbent, and the stages of the search for a better one."""
 
-    def __init__(
-        self,
-        instance: TopicInstance,
-        overlay: Overlay,
-        first: str,
-        seed: int,
-        progress: _Progress,
-        improved: Callable[[Overlay], object] | None,
-    ) -> None:
-        self.overlay, self._improved = overlay, improved
+    def __init__(self, instance: TopicInstance, overlay: Overlay, first: str, seed: int, progress: _Progress) -> None:
+        self.overlay = overlay
         self._instance, self._first, self._seed, self._progress = instance, first, seed, progress
         self._rank = _RANKS[first]
 
@@ -200,8 +189,7 @@ class _Annealing:
         best = self.overlay
         if self._rank(overlay.num_edges, overlay.max_degree) < self._rank(best.num_edges, best.max_degree):
             self.overlay = overlay
-            if self._improved is not None:
-                self._improved(overlay)
+            offer(overlay)
 
 
 def _check(instance: TopicInstance, overlay: Overlay) -> None:
@@ -225,23 +213,19 @@ def _solve(
     first: str,
     steps: int,
     overlay: Overlay | None = None,
-    trajectory: Trajectory | None = None,
 ) -> Proposal[Overlay]:
     clock = Clock(time_limit)
     if overlay is None:
+        if time_limit is not None:  # the start may take longer
+            offer(ring_per_topic(instance))
         method = starts()[start]
         options: dict[str, Any] = method.complete({}, problem.name)
         overlay = method.solve(instance, problem, seed=seed, time_limit=None, **options).answer
         assert overlay is not None
+    offer(overlay)
     aim = AIMS[problem.name] if first == "auto" else first
-    report = (trajectory or Trajectory()).report
+    polished = polish(instance, overlay, first=aim, seed=seed, steps=steps, clock=clock)
     value = problem.value(instance, overlay)
-    report(value)
-
-    def improved(overlay: Overlay) -> None:
-        report(problem.value(instance, overlay))
-
-    polished = polish(instance, overlay, first=aim, seed=seed, steps=steps, clock=clock, improved=improved)
     return Proposal(polished if problem.value(instance, polished) <= value else overlay, counters={"start": value})
 
 
@@ -277,7 +261,7 @@ POLISH: Method[TopicInstance, Overlay] = Method(
     solve=_solve,
     options=(START, FIRST, STEPS),
     warm_up=_warm_up,
-    inputs=("overlay", "trajectory"),
+    inputs=("overlay",),
     random=True,
     colour="#117733",
     marker="s",

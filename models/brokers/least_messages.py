@@ -15,6 +15,7 @@ from ...instances.brokers.network import BrokerNetwork
 from ...instances.brokers.problems import SoftLinks
 from ...instances.clock import Clock, OutOfTime
 from ...instances.method import Method, Proposal
+from ...instances.offers import offer
 from ...instances.option import Option
 from ...instances.problem import Problem
 from ..engine.ilp_solvers import solve_with_highs
@@ -73,7 +74,10 @@ def _solve(
     **options: Any,
 ) -> Proposal[Dissemination]:
     clock = Clock(time_limit)
+    if time_limit is not None:  # the strategy may take longer
+        offer(disseminate(instance, "s0"))
     answer = disseminate(instance, options.pop("strategy"), Management(**options))
+    offer(answer)
     return least_messages(instance, answer, seed=seed, time_limit=None if time_limit is None else clock.left)
 
 

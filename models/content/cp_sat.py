@@ -10,7 +10,7 @@ from ...instances.clock import Clock
 from ...instances.content.instance import ContentInstance, Floats
 from ...instances.content.overlay import ContentOverlay
 from ...instances.content.problems import ContentProblem
-from ...instances.trajectory import Report
+from ...instances.offers import offer_value
 from ..engine.cp_sat_solver import solve_with_cp_sat
 from ..engine.exact_method import START
 from ..engine.ilp_solvers import THREADS
@@ -29,7 +29,6 @@ def minimise(
     formulation: str,
     threads: int,
     seed: int,
-    report: Report | None = None,
 ) -> Outcome:
     """Minimise a :func:`.compact_model` by constraint programming; the start is a hint (P4 §II.B, §IV.A).
 
@@ -55,8 +54,7 @@ def minimise(
                 cp.add_hint(columns[k], hint[k])
 
     def in_costs(value: float | None, bound: float | None) -> None:
-        if report is not None:
-            report(*(None if number is None else number / unit for number in (value, bound)))
+        offer_value(*(None if number is None else number / unit for number in (value, bound)))
 
     outcome, solver = solve_with_cp_sat(cp, clock, threads=threads, seed=seed, report=in_costs)
     counters = {"nodes": outcome.nodes, "variables": len(columns), "constraints": len(model.rows)}

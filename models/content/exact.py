@@ -14,10 +14,10 @@ from ...instances.content.instance import ContentInstance
 from ...instances.content.overlay import ContentOverlay
 from ...instances.content.problems import CONTENT_PROBLEMS, ContentProblem
 from ...instances.method import Method, Proposal
+from ...instances.offers import offer
 from ...instances.option import Option
 from ...instances.problem import Problem
 from ...instances.result import Status
-from ...instances.trajectory import Trajectory
 from ..engine.exact_method import SolverOutcome, solve_exactly
 from ..engine.proof import ProofFile
 from .moves import improve_by_moves
@@ -43,9 +43,8 @@ def exact_method(
     Parameters
     ----------
     minimise : callable
-        From the instance, the problem, the best start (None without one), a clock and, by name, `seed`, `report`, which
-        is given values and bounds as they improve, and the options except `start` to the outcome. Exponential in the
-        worst case.
+        From the instance, the problem, the best start (None without one), a clock and, by name, `seed` and the options
+        except `start` to the outcome. Exponential in the worst case.
     load : callable
         Loads the solver and compiles its kernels.
     proves : bool
@@ -60,15 +59,13 @@ def exact_method(
         time_limit: float | None,
         start: str,
         proof: str | Path | None = None,
-        trajectory: Trajectory | None = None,
         **chosen: Any,
     ) -> Proposal[ContentOverlay]:
         assert isinstance(problem, ContentProblem)
-        report = (trajectory or Trajectory()).report
 
         def minimise_in_time(best: ContentOverlay | None, clock: Clock) -> Outcome:
             clock.check()
-            return minimise(instance, problem, best, clock, seed=seed, report=report, **chosen)
+            return minimise(instance, problem, best, clock, seed=seed, **chosen)
 
         with interruptible(time_limit) as clock, ProofFile(proof) as file:
             if proves:
@@ -78,7 +75,6 @@ def exact_method(
             if conflict := instance.capacity_conflict():
                 return Proposal(status=Status.INFEASIBLE, reason=conflict)
             best = best_start(instance, problem, seed=seed, clock=clock) if start == "best" else None
-            report(None if best is None else problem.value(instance, best), access_bound(instance))
             proposal = solve_exactly(
                 partial(problem.value, instance),
                 minimise_in_time,
@@ -112,7 +108,7 @@ def exact_method(
         exact=True,
         solve=solve,
         options=options,
-        inputs=("proof", "trajectory") if proves else ("trajectory",),
+        inputs=("proof",) if proves else (),
         warm_up=warm_up,
     )
 
@@ -135,6 +131,7 @@ def best_start(instance: ContentInstance, problem: ContentProblem, *, seed: int,
             answer = method.solve(instance, problem, seed=seed, time_limit=None, **options).answer
             if answer is not None and not problem.violations(instance, answer):
                 answers.append(answer)
+                offer(answer)
     best = min(answers, key=partial(problem.value, instance), default=None)
     return None if best is None else improve_by_moves(instance, problem, best, clock)
 

@@ -10,7 +10,7 @@ from ...instances.clock import Clock
 from ...instances.content.instance import ContentInstance
 from ...instances.content.overlay import ContentOverlay
 from ...instances.content.problems import ContentProblem
-from ...instances.trajectory import Report
+from ...instances.offers import offer_value
 from ..engine.exact_method import START
 from ..engine.ilp_solvers import SOLVER, SOLVERS, THREADS
 from .exact import Outcome, exact_method
@@ -30,7 +30,6 @@ def minimise(
     formulation: str,
     threads: int,
     seed: int,
-    report: Report | None = None,
 ) -> Outcome:
     """Minimise a :func:`.compact_model` by integer programming (P4 §II.B, §IV.A).
 
@@ -56,8 +55,7 @@ def minimise(
         given = {columns[k]: chosen[k] for k, integral in enumerate(model.integral) if integral}
 
     def in_costs(value: float | None, bound: float | None) -> None:
-        if report is not None:
-            report(*(None if number is None else number / scale for number in (value, bound)))
+        offer_value(*(None if number is None else number / scale for number in (value, bound)))
 
     outcome = SOLVERS[solver](program, given, clock, threads=threads, seed=seed, report=in_costs)
     counters = {"nodes": outcome.nodes, "variables": len(columns), "constraints": len(model.rows)}

@@ -9,6 +9,7 @@ from ...instances.clock import Clock
 from ...instances.content.instance import Flags, Floats
 from ...instances.content.overlay import ContentOverlay
 from ...instances.content.problems import ContentProblem
+from ...instances.offers import offer
 from ..engine.relaxation import NO_CUTOFF
 from .model import ContentModel
 from .moves import improve_by_moves
@@ -68,3 +69,4 @@ class ContentIncumbent:
         value = self.problem.value(self.model.instance, answer)
         if value < self.value and not self.problem.violations(self.model.instance, answer):
             self.answer, self.value = answer, value
+            offer(answer)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import signal
 import threading
+from contextvars import copy_context
 from typing import TYPE_CHECKING
 
 from ...instances.clock import Clock
-from ...instances.trajectory import Report
+from ...instances.offers import Report
 from .ilp_solvers import SolverReport
 
 if TYPE_CHECKING:
@@ -61,11 +62,15 @@ def solve_with_cp_sat(
         solver.parameters.max_time_in_seconds = clock.left
     callback = None
     if report is not None:
-        callback = _on_solutions(report)
+        context = copy_context()  # CP-SAT calls from threads of its own, which belong to no run
+
+        def report_to_run(value: float | None, bound: float | None) -> None:
+            context.copy().run(report, value, bound)
 
         def on_bound(bound: float) -> None:
-            report(None, bound)
+            report_to_run(None, bound)
 
+        callback = _on_solutions(report_to_run)
         solver.best_bound_callback = on_bound
     status = solve_and_keep_interrupts(solver, model, callback)
     nodes = float(solver.num_conflicts)

@@ -14,6 +14,7 @@ from typing import Generic
 
 from ...instances.clock import Clock, OutOfTime
 from ...instances.method import Proposal
+from ...instances.offers import offer
 from ...instances.option import Option
 from ...instances.problem import Answer
 from ...instances.result import Status
@@ -93,6 +94,7 @@ def solve_exactly(
         value), ``infeasible`` if that is proven, and none otherwise.
     """
     start = min(starts, key=value, default=None)
+    offer(start, lower_bound if math.isfinite(lower_bound) else None)
     known = dict(counters or {}) | ({} if start is None else {"start": value(start)})
     outcome, reason = SolverOutcome[Answer](), ""
     try:

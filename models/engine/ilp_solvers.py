@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...instances.clock import Clock, OutOfTime
+from ...instances.offers import Report
 from ...instances.option import Option
-from ...instances.trajectory import Report
 
 if TYPE_CHECKING:
     import pulp

@@ -1,13 +1,13 @@
-"""The log of a search on stderr, one line a second, and the report of its incumbents and bounds."""
+"""The log of a search on stderr, one line a second, and its bounds for who listens."""
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 
 from ...instances.option import Option
 from ...instances.result import relative_gap
-from ...instances.trajectory import Report
 
 PROGRESS = Option(
     "progress", "auto", "log on stderr: if it is a terminal, always, or never", choices=("auto", "on", "off")
@@ -22,17 +22,17 @@ class SearchLog:
     ----------
     mode : {"auto", "on", "off"}
         ``auto`` prints if stderr is a terminal.
-    report : callable, optional
-        Is given the incumbent and the bound of each line, also of those that are not printed.
+    on_bound : callable, optional
+        Is given the bound of each line, also of those that are not printed.
     """
 
     def __init__(
         self,
         mode: str = "auto",
         every: float = 1.0,
-        report: Report | None = None,
+        on_bound: Callable[[float], object] | None = None,
     ) -> None:
-        self._report = report
+        self._on_bound = on_bound
         self._shown = mode == "on" or (mode == "auto" and sys.stderr.isatty())
         self._start = time.monotonic()
         self._every, self._last, self._headed = every, -every, False
@@ -48,9 +48,9 @@ class SearchLog:
         open_nodes: int = 0,
         force: bool = False,
     ) -> None:
-        """Report the state of the search, and print it unless a line was printed less than `every` seconds ago."""
-        if self._report is not None:
-            self._report(incumbent, bound)
+        """Pass on the bound, and print the state unless a line was printed less than `every` seconds ago."""
+        if self._on_bound is not None and bound is not None:
+            self._on_bound(bound)
         now = time.monotonic() - self._start
         if not self._shown or (not force and now - self._last < self._every):
             return

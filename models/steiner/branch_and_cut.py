@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 from ...heuristics.steiner.graph import Flags, graph_of
+from ...heuristics.steiner.mehlhorn import mehlhorn
 from ...heuristics.steiner.shortest_paths import evenly_spaced
 from ...instances.clock import Clock, interruptible
 from ...instances.method import Method, Proposal
+from ...instances.offers import offer
 from ...instances.option import Option
 from ...instances.overlay import Overlay
 from ...instances.problem import Problem
 from ...instances.result import Status
 from ...instances.steiner.instance import SteinerInstance
-from ...instances.trajectory import Trajectory
 from ..engine.proof import Multipliers, ProofFile, Tree
 from ..engine.search_log import PROGRESS, SearchLog
 from ..engine.sparse_relaxation import Text
@@ -28,6 +30,7 @@ from .reduction import ReducedInstance, reduce
 
 PRESOLVE = Option("presolve", True, "reduce the instance first, keeping an optimal tree")
 _ROOTS = 20
+_REDUCING = 0.4  # of the time
 _ARCS, _ALL_ARCS = 200_000, 20_000_000
 
 
@@ -40,7 +43,6 @@ def steiner_branch_and_cut(
     presolve: bool = True,
     progress: str = "auto",
     proof: str | Path | None = None,
-    trajectory: Trajectory | None = None,
 ) -> Proposal[Overlay]:
     """A cheapest tree with proof, or the best one found with a proven bound.
 
@@ -56,8 +58,6 @@ def steiner_branch_and_cut(
         Lines on stderr.
     proof : path, optional
         Write a proof of the bound to this file (docs/proofs.md).
-    trajectory : Trajectory, optional
-        Receives values and bounds as they improve.
 
     Returns
     -------
@@ -72,7 +72,8 @@ def steiner_branch_and_cut(
     with interruptible(time_limit) as clock, ProofFile(proof) as file:
         if file.is_written:
             file.head(problem="steiner", instance=instance.digest)
-        reduced = reduce(instance, file) if presolve else _unreduced(instance)
+        offer(mehlhorn(instance))
+        reduced = reduce(instance, file, clock.share(_REDUCING)) if presolve else _unreduced(instance)
         counters: dict[str, float | str] = {
             "reduced_nodes": reduced.instance.num_nodes,
             "reduced_edges": reduced.instance.num_edges,
@@ -81,7 +82,7 @@ def steiner_branch_and_cut(
             tree = reduced.expand(instance, np.zeros(reduced.instance.num_edges, np.bool_))
             file.claim(reduced.fixed_cost, reduced.fixed_cost, tree.edges.tolist())
             return Proposal(tree, reduced.fixed_cost, counters=counters)
-        search = _Search(reduced, clock, progress, file, trajectory or Trajectory())
+        search = _Search(reduced, clock, progress, file, lambda chosen: offer(reduced.expand(instance, chosen)))
         search.run()
         counters |= search.counters
         bound = float(reduced.fixed_cost + search.bound)
@@ -102,14 +103,19 @@ def _unreduced(instance: SteinerInstance) -> ReducedInstance:
 
 class _Search:
     def __init__(
-        self, reduced: ReducedInstance, clock: Clock, progress: str, file: ProofFile, trajectory: Trajectory
+        self,
+        reduced: ReducedInstance,
+        clock: Clock,
+        progress: str,
+        file: ProofFile,
+        found: Callable[[Flags], object],
     ) -> None:
+        self.fixed_cost = reduced.fixed_cost
         self.instance, self.names, self.file = reduced.instance, reduced.nodes, file
-        self.clock, self.progress = clock, SearchLog(progress, report=self._report)
-        self.trajectory, self.fixed_cost = trajectory, reduced.fixed_cost
+        self.clock, self.progress = clock, SearchLog(progress, on_bound=self._offer_bound)
         instance = self.instance
         self.graph = graph_of(instance.num_nodes, instance.edges)
-        self.incumbent = SteinerIncumbent(instance, self.graph)
+        self.incumbent = SteinerIncumbent(instance, self.graph, clock, found)
         self.bound = 0
         self.possible = True
         self.counters: dict[str, float | str] = {}
@@ -125,10 +131,9 @@ class _Search:
         if self.incumbent.chosen is None:
             self.possible = False
             return
-        self._report(self.incumbent.value, None)
         root, ascent, useful = self._ascend()
         self.bound = min(ascent.bound, int(self.incumbent.value))
-        self._report(self.incumbent.value, self.bound)
+        self._offer_bound(self.bound)
         self.counters = {"dual_ascent": ascent.bound, "arcs": int(useful.sum()), "cuts": 0, "nodes": 0}
         if self.bound < self.incumbent.value and not useful.any():
             self.bound = int(self.incumbent.value)
@@ -165,7 +170,7 @@ class _Search:
 
         def closed(_bound: object) -> bool:
             incumbent.build_along(planes.columns, planes.lp.x)
-            self._report(incumbent.value, min(planes.best_units / planes.unit, incumbent.value))
+            self._offer_bound(planes.best_units / planes.unit)
             return planes.best_units > incumbent.cutoff
 
         bound = planes.tighten(self.clock, at_round=closed)
@@ -184,11 +189,9 @@ class _Search:
             "nodes": tree.nodes,
         }
 
-    def _report(self, value: float | None, bound: float | None) -> None:
-        """Report in the costs of the instance as it was given."""
-        known = self.incumbent.value
-        bound = None if bound is None else self.fixed_cost + min(bound, known)
-        self.trajectory.report(None if value is None else self.fixed_cost + value, bound)
+    def _offer_bound(self, bound: float) -> None:
+        """Offer it in the costs of the instance as it was given; it is valid only up to the incumbent's value."""
+        offer(lower_bound=float(self.fixed_cost + min(bound, self.incumbent.value)))
 
     def _sides(self, root: int, ascent: Ascent) -> list[Text]:
         """The texts of the ascent's cuts, if they are needed for a proof."""
@@ -208,7 +211,7 @@ def _warm_up() -> None:
     """Compile the kernels, and load the LP solver."""
     for presolve in (False, True):
         steiner_branch_and_cut(_PETERSEN, presolve=presolve, progress="off")
-    incumbent = SteinerIncumbent(_PETERSEN, graph_of(10, _PETERSEN.edges))
+    incumbent = SteinerIncumbent(_PETERSEN, graph_of(10, _PETERSEN.edges), Clock(None))
     # Dual ascent may solve so small an instance without an LP.
     ascent = dual_ascent(incumbent.graph, np.repeat(_PETERSEN.costs, 2), _PETERSEN.terminals, 0)
     planes = DirectedCuts(_PETERSEN, incumbent.graph, 0, incumbent.arcs, ascent, range(10))
@@ -237,6 +240,6 @@ STEINER_BRANCH_AND_CUT: Method[SteinerInstance, Overlay] = Method(
     exact=True,
     solve=steiner_branch_and_cut,
     options=(PRESOLVE, PROGRESS),
-    inputs=("proof", "trajectory"),
+    inputs=("proof",),
     warm_up=_warm_up,
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -18,10 +20,25 @@ _STARTS = 20
 class SteinerIncumbent:
     """The best tree as marked edges (`chosen`, shape (m,)), and its cost (`value`, infinite without one).
 
-    `unit` is that of the relaxation whose bounds it cuts off.
+    Parameters
+    ----------
+    clock : Clock
+        Ends the improvement of trees.
+    found : callable, optional
+        Takes the marked edges of each better tree.
+    unit : int
+        That of the relaxation whose bounds it cuts off.
     """
 
-    def __init__(self, instance: SteinerInstance, graph: Graph, unit: int = 1) -> None:
+    def __init__(
+        self,
+        instance: SteinerInstance,
+        graph: Graph,
+        clock: Clock,
+        found: Callable[[Flags], object] | None = None,
+        unit: int = 1,
+    ) -> None:
+        self._clock, self._found = clock, found
         self.instance, self.graph, self.unit = instance, graph, unit
         self.chosen: Flags | None = None
         self.value = np.inf
@@ -70,7 +87,13 @@ class SteinerIncumbent:
         if separate:
             return
         if improve:
-            kept = improve_tree(self.graph, self._costs, self._order, kept, terminals)
+            self._keep(kept)
+            kept = improve_tree(self.graph, self._costs, self._order, kept, terminals, self._clock)
+        self._keep(kept)
+
+    def _keep(self, kept: Flags) -> None:
         cost = int(self.instance.costs[kept].sum())
         if cost < self.value:
             self.chosen, self.value = kept, cost
+            if self._found is not None:
+                self._found(kept)

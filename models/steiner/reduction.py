@@ -9,10 +9,12 @@ import numpy.typing as npt
 
 from ...heuristics.steiner.graph import Flags, graph_of, nearest_terminals
 from ...instances.arrays import Ids
+from ...instances.clock import Clock
 from ...instances.overlay import Overlay
 from ...instances.steiner.instance import SteinerInstance
 from ..engine.proof import ProofFile
 
+_EDGES = 1000  # between two looks at the clock
 _Neighbours = dict[int, dict[int, tuple[int, tuple[int, ...]]]]
 
 
@@ -44,19 +46,22 @@ class ReducedInstance:
         return Overlay.from_edges(original.num_nodes, original.edges[np.array(edges, dtype=np.int64)])
 
 
-def reduce(instance: SteinerInstance, proof: ProofFile | None = None) -> ReducedInstance:
+def reduce(instance: SteinerInstance, proof: ProofFile | None = None, clock: Clock | None = None) -> ReducedInstance:
     """Remove edges and nodes that some optimal tree does not need, contract and merge edges, until nothing changes.
 
     Tests of degree 1 and 2, and of the bottleneck Steiner distance (Duin, Volgenant 1989). Terminals that are not
-    connected remain so. A proof receives the nodes and edges in the order of their removal. Cost O(m log n + m · k) for
-    each round at worst.
+    connected remain so. A proof receives the nodes and edges in the order of their removal. When the clock
+    has passed, what is reduced till then is kept. Cost O(m log n + m · k) for each round at worst.
     """
     near: _Neighbours = {v: {} for v in range(instance.num_nodes)}
     for e, ((u, v), cost) in enumerate(zip(instance.edges.tolist(), instance.costs.tolist(), strict=True)):
         near[u][v] = near[v][u] = (cost, (e,))
     terminals = set(instance.terminals.tolist())
     fixed: list[int] = []
-    while _by_degree(near, terminals, fixed, proof) | _by_bottleneck(near, terminals, proof):
+    clock = clock or Clock(None)
+    while not clock.passed and _by_degree(near, terminals, fixed, proof) | _by_bottleneck(
+        near, terminals, proof, clock
+    ):
         pass
     return _reduced_instance(instance, near, terminals, fixed)
 
@@ -88,7 +93,7 @@ def _by_degree(near: _Neighbours, terminals: set[int], fixed: list[int], proof: 
     return changed
 
 
-def _by_bottleneck(near: _Neighbours, terminals: set[int], proof: ProofFile | None) -> bool:
+def _by_bottleneck(near: _Neighbours, terminals: set[int], proof: ProofFile | None, clock: Clock) -> bool:
     """Remove the edges that cost more than the bottleneck Steiner distance of their ends, all at once."""
     nodes = sorted(near)
     index = {v: i for i, v in enumerate(nodes)}
@@ -106,7 +111,9 @@ def _by_bottleneck(near: _Neighbours, terminals: set[int], proof: ProofFile | No
             merges.merge(int(base[u[e]]), int(base[v[e]]), float(lengths[e]))
     removed = False
     # From the dearest down, so that the paths that replace an edge are still there when the next one is removed.
-    for a, b, cost in sorted(edges, key=lambda edge: -edge[2]):
+    for number, (a, b, cost) in enumerate(sorted(edges, key=lambda edge: -edge[2])):
+        if number % _EDGES == 0 and clock.passed:
+            break
         if max(distance[a], distance[b]) < cost and merges.bottleneck(int(base[a]), int(base[b])) < cost:
             if proof is not None:
                 proof.line("edge", nodes[a], nodes[b])

@@ -15,11 +15,11 @@ from ...heuristics.topics.polish import AIMS, polish
 from ...instances.catalogue import methods_of
 from ...instances.clock import Clock, interruptible
 from ...instances.method import Method, Proposal
+from ...instances.offers import offer
 from ...instances.option import Option
 from ...instances.overlay import Overlay
 from ...instances.problem import Problem
 from ...instances.topics.instance import TopicInstance
-from ...instances.trajectory import Trajectory
 from .bounds.cost_splitting import split_costs
 from .incumbents.weighted_greedy import weighted_greedy
 from .rows.candidate_edges import CandidateEdges
@@ -40,7 +40,6 @@ def best(
     seed: int,
     time_limit: float | None,
     steps: int,
-    trajectory: Trajectory | None = None,
 ) -> Proposal[Overlay]:
     """The best overlay of all heuristics, of a greedy along an approximate LP solution, and of local search.
 
@@ -59,8 +58,6 @@ def best(
         Seconds, all of which are used except for diameter 2.
     steps : int
         Of local search, if there is no time limit.
-    trajectory : Trajectory, optional
-        Receives values as they improve.
 
     Returns
     -------
@@ -73,11 +70,6 @@ def best(
     From no paper. Ctrl-C ends it as the time limit does. If the nearest pairs have more than 20,000,000 topics in
     common, there is no cost splitting, and the heuristics' best is polished.
     """
-    report = (trajectory or Trajectory()).report
-
-    def improved(overlay: Overlay) -> None:
-        report(problem.value(instance, overlay))
-
     with interruptible(time_limit) as clock:
         values = {}
         chosen: Overlay | None = None
@@ -90,7 +82,7 @@ def best(
             values[method.name] = problem.value(instance, overlay)
             if chosen is None or values[method.name] < problem.value(instance, chosen):
                 chosen = overlay
-                improved(chosen)
+                offer(chosen)
         assert chosen is not None
         counters: dict[str, float | str] = {"heuristics": _listed(values)}
         if problem.name not in AIMS or clock.passed or not chosen.num_edges:
@@ -101,14 +93,11 @@ def best(
             overlays += built
             if built:
                 counters["built"] = built[0].num_edges
-                improved(built[0])
+                offer(built[0])
         overlays.sort(key=lambda overlay: problem.value(instance, overlay))
         if not clock.passed:
             aim, start = AIMS[problem.name], overlays[0]
-            polished = polish(
-                instance, start, first=aim, seed=seed, steps=steps, candidates=near, clock=clock, improved=improved
-            )
-            overlays.append(polished)
+            overlays.append(polish(instance, start, first=aim, seed=seed, steps=steps, candidates=near, clock=clock))
         chosen = min(overlays, key=lambda overlay: problem.value(instance, overlay))
         return Proposal(chosen, counters=counters, reason=clock.stopped_by)
 
@@ -178,7 +167,6 @@ BEST: Method[TopicInstance, Overlay] = Method(
     random=True,
     solve=best,
     options=(STEPS,),
-    inputs=("trajectory",),
     warm_up=_warm_up,
     colour="#44AA99",
     marker="*",

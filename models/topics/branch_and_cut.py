@@ -14,13 +14,13 @@ import numpy as np
 from ...heuristics.topics.heuristic import trial_instance
 from ...instances.clock import Clock, OutOfTime, interruptible
 from ...instances.method import Method, Proposal
+from ...instances.offers import offer
 from ...instances.option import Option
 from ...instances.overlay import Overlay
 from ...instances.problem import Problem
 from ...instances.result import Status
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.problems import TOPIC_PROBLEMS
-from ...instances.trajectory import Trajectory
 from ..engine.exact_method import SolverOutcome
 from ..engine.ilp_solvers import THREADS
 from ..engine.proof import ProofFile
@@ -54,7 +54,6 @@ def branch_and_cut(
     presolve: bool,
     certificate: bool,
     proof: str | Path | None = None,
-    trajectory: Trajectory | None = None,
     **search: Any,
 ) -> Proposal[Overlay]:
     """An optimal overlay with proof, or the best one found with a proven bound.
@@ -71,8 +70,6 @@ def branch_and_cut(
         See the options.
     proof : path, optional
         Write a proof of the bound to this file (docs/proofs.md).
-    trajectory : Trajectory, optional
-        Receives values and bounds as they improve.
     search
         The other fields of :class:`.SearchSettings`.
 
@@ -88,10 +85,9 @@ def branch_and_cut(
     Ctrl-C and running out of memory end the search as the time limit does.
     """
     with interruptible(time_limit) as clock, ProofFile(proof) as file:
-        report = (trajectory or Trajectory()).report
-        settings = SearchSettings(seed=seed, **search, proof=file, report=report)
+        settings = SearchSettings(seed=seed, **search, proof=file)
         starts = heuristic_overlays(instance, problem, seed=seed, clock=clock.share(0.5)) or [stars(instance)]
-        report(problem.value(instance, starts[0]))
+        offer(starts[0])
         reduced, topics = instance, np.arange(instance.num_topics, dtype=np.int32)
         counters: dict[str, float | str] = {}
         if presolve and not problem.name.startswith("2d-"):
@@ -120,24 +116,20 @@ def _without_presolve(
         return _front(instance, problem, starts, fitted, clock, settings)
     if problem.name == "minmax-tco":
         least = math.ceil(mean_degree_bound(instance, fitted))
-        _report(settings, None, least)
+        offer(lower_bound=least)
         overlay, bound, outcome = minimise_degree(instance, least, starts, clock, settings)
         if bound <= least:
             _prove(fitted, instance, settings)
         return _proposal(overlay, bound, outcome), outcome.certificate
-    _report(settings, None, fitted)
+    offer(lower_bound=math.ceil(fitted))
+    offering = replace(settings, offers=True)
     if problem.name == "2d-star":
-        outcome = minimise_stars(instance, starts[0], clock, settings)
+        outcome = minimise_stars(instance, starts[0], clock, offering)
     else:
-        outcome = minimise_edges(instance, Goal(diameter=problem.name == "2d-true"), starts[0], clock, settings)
+        outcome = minimise_edges(instance, Goal(diameter=problem.name == "2d-true"), starts[0], clock, offering)
     if math.ceil(fitted) > outcome.lower_bound:
         _prove(fitted, instance, settings)
     return _proposal(outcome.overlay, max(outcome.lower_bound, math.ceil(fitted)), outcome), outcome.certificate
-
-
-def _report(settings: SearchSettings, value: float | None, bound: float | Fraction | None) -> None:
-    if settings.report is not None:
-        settings.report(value, None if bound is None else float(bound))
 
 
 def _prove(fitted: Fraction, instance: TopicInstance, settings: SearchSettings) -> None:
@@ -162,20 +154,18 @@ def _front(
     """The ε-constraint of :func:`.pareto_front`, each subproblem by branch-and-cut."""
     total = SearchOutcome()
     overlays = list(starts)
-    each = replace(settings, report=None)  # the edges of a subproblem are no value of this problem
 
     def minimise(
         requirements: Requirements, subproblem: Subproblem, *, start: Overlay | None, clock: Clock
     ) -> SolverOutcome[Overlay]:
         cap = instance.num_nodes if subproblem.degree_cap is None else subproblem.degree_cap
         first = start if start is not None else min(overlays, key=lambda overlay: overlay.max_degree)
-        outcome = minimise_edges(instance, Goal(cap=cap), first, clock, each)
+        outcome = minimise_edges(instance, Goal(cap=cap), first, clock, settings)
         total.stopped_by = outcome.stopped_by
         if subproblem.degree_cap is None:
             total.certificate = outcome.certificate
         if outcome.overlay is not None:
             overlays.append(outcome.overlay)
-            _report(settings, problem.value(instance, outcome.overlay), None)
         infeasible = outcome.complete and outcome.overlay is None
         bound = math.inf if infeasible else float(outcome.lower_bound)
         return SolverOutcome(outcome.overlay, bound, not outcome.complete, outcome.counters)
@@ -233,7 +223,7 @@ BRANCH_AND_CUT: Method[TopicInstance, Overlay] = Method(
         CERTIFICATE,
         PROGRESS,
     ),
-    inputs=("proof", "trajectory"),
+    inputs=("proof",),
     warm_up=_warm_up,
     colour="#CC6677",
     marker="d",

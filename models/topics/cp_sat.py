@@ -10,7 +10,6 @@ from ...instances.method import Method, Proposal
 from ...instances.overlay import Overlay
 from ...instances.problem import Problem
 from ...instances.topics.instance import TopicInstance
-from ...instances.trajectory import Trajectory
 from ..engine.cp_sat_solver import solve_with_cp_sat
 from ..engine.exact_method import START, SolverOutcome
 from ..engine.ilp_solvers import THREADS
@@ -28,7 +27,6 @@ def solve_cp_sat(
     time_limit: float | None,
     start: str,
     threads: int,
-    trajectory: Trajectory | None = None,
 ) -> Proposal[Overlay]:
     """Solve any of the five topic problems by constraint programming.
 
@@ -43,9 +41,6 @@ def solve_cp_sat(
     threads : int
         CP-SAT's workers. With several, which also search differently, the answer may differ from run to run.
 
-    trajectory : Trajectory, optional
-        Receives values and bounds as they improve.
-
     Returns
     -------
     Proposal
@@ -58,9 +53,7 @@ def solve_cp_sat(
     CP-SAT's proofs are in integers: its LP only proposes, its clauses and cuts are derived exactly.
     """
     minimise = partial(_minimise, threads=threads, seed=seed)
-    return solve_by_model(
-        instance, problem, minimise, start=start, seed=seed, time_limit=time_limit, trajectory=trajectory
-    )
+    return solve_by_model(instance, problem, minimise, start=start, seed=seed, time_limit=time_limit)
 
 
 def _minimise(
@@ -109,6 +102,5 @@ CP_SAT = Method(
     exact=True,
     solve=solve_cp_sat,
     options=(START, THREADS),
-    inputs=("trajectory",),
     warm_up=_warm_up,
 )

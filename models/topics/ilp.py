@@ -27,7 +27,6 @@ from ...instances.option import Option
 from ...instances.overlay import Overlay
 from ...instances.problem import Problem
 from ...instances.topics.instance import TopicInstance
-from ...instances.trajectory import Trajectory
 from ..engine.exact_method import START, SolverOutcome
 from ..engine.ilp_solvers import SOLVER, SOLVERS, THREADS, solve_with_highs
 from .compact.requirements import Requirements, requirements_of
@@ -46,7 +45,6 @@ def solve_ilp(
     formulation: str,
     start: str,
     threads: int,
-    trajectory: Trajectory | None = None,
 ) -> Proposal[Overlay]:
     """Solve any of the five topic problems by integer programming.
 
@@ -61,9 +59,6 @@ def solve_ilp(
         How topics are connected; the diameter-2 problems have one formulation.
     start : {"best", "none"}
 
-    trajectory : Trajectory, optional
-        Receives values and bounds as they improve.
-
     Returns
     -------
     Proposal
@@ -76,9 +71,7 @@ def solve_ilp(
     The LP arithmetic is floating point: "optimal" trusts the solver within its tolerance of a millionth.
     """
     minimise = partial(_minimise, solver=solver, formulation=formulation, threads=threads, seed=seed)
-    return solve_by_model(
-        instance, problem, minimise, start=start, seed=seed, time_limit=time_limit, trajectory=trajectory
-    )
+    return solve_by_model(instance, problem, minimise, start=start, seed=seed, time_limit=time_limit)
 
 
 def relaxation_bound(instance: TopicInstance, problem: str, *, formulation: str = "multi") -> float:
@@ -142,6 +135,5 @@ ILP = Method(
         START,
         THREADS,
     ),
-    inputs=("trajectory",),
     warm_up=_warm_up,
 )

@@ -14,12 +14,12 @@ import numpy as np
 from ...heuristics.topics.heuristic import DIAMETER_TWO, trial_instance
 from ...instances.clock import Clock, interruptible
 from ...instances.method import Method, Proposal
+from ...instances.offers import offer, offer_bound
 from ...instances.option import Option
 from ...instances.overlay import Overlay
 from ...instances.problem import Problem
 from ...instances.result import Status
 from ...instances.topics.instance import TopicInstance
-from ...instances.trajectory import Report, Trajectory
 from ..engine.ilp_solvers import THREADS
 from ..engine.integer_bound import UNIT, Bound
 from ..engine.proof import ProofFile
@@ -61,8 +61,8 @@ class BoundSettings:
     progress : {"auto", "on", "off"}
     certified : bool
         Keep a certificate of dual fitting, too.
-    report : callable, optional
-        Is given the edges of each incumbent, and each bound on them.
+    offers : bool
+        Offer each bound (:func:`.offer`): the problem is the one that is bounded.
     """
 
     method: str = "auto"
@@ -71,7 +71,7 @@ class BoundSettings:
     threads: int = 1
     progress: str = "auto"
     certified: bool = False
-    report: Report | None = None
+    offers: bool = False
 
 
 DEFAULTS = BoundSettings()
@@ -143,7 +143,8 @@ def _bounded(instance: TopicInstance, of_degree: bool, clock: Clock, settings: B
 def _bounded_without_presolve(
     instance: TopicInstance, of_degree: bool, clock: Clock, settings: BoundSettings
 ) -> LowerBound:
-    method, progress = settings.method, SearchLog(settings.progress, report=settings.report)
+    method, on_bound = settings.method, offer_bound if settings.offers else None
+    progress = SearchLog(settings.progress, on_bound=on_bound)
     if method == "auto":
         links = count_links(instance)
         method = "lp" if links <= _LP_LINKS else "splitting" if links <= _SPLIT_LINKS else "fitting"
@@ -236,29 +237,24 @@ def _solve(
     time_limit: float | None,
     certificate: bool,
     proof: str | Path | None = None,
-    trajectory: Trajectory | None = None,
     **options: Any,
 ) -> Proposal[Overlay]:
     with interruptible(time_limit) as clock, ProofFile(proof) as file:
         begin_proof(file, instance, problem.name)
-        report = (trajectory or Trajectory()).report
-
-        def report_edges(edges: float | None, bound: float | None) -> None:
-            if problem.name not in _FACTORS:  # whose value is another
-                report(edges if problem.name == "min-tco" else None, bound)
-
-        settings, certificates = BoundSettings(**options, certified=file.is_written, report=report_edges), []
+        settings = BoundSettings(**options, certified=file.is_written, offers=problem.name not in _FACTORS)
+        certificates: list[Certificate] = []
         overlays, value, stopped = [stars(instance)], 1, False
         if settings.method != "fitting":
             first = clock.share(0.5)
             overlays += heuristic_overlays(instance, problem, seed=seed, clock=first)
             stopped = first.passed
-            report(min(problem.value(instance, overlay) for overlay in overlays))
+        offer(min(overlays, key=lambda overlay: problem.value(instance, overlay)))
         counters: dict[str, float | str] = {}
         for of_degree in _FACTORS.get(problem.name, (False,)):
             share = clock.share(0.5) if problem.name == "low-tco" and not of_degree else clock
             bound = _bounded(instance, of_degree, share, settings)
             value *= math.ceil(bound.value)
+            offer(lower_bound=float(value))
             stopped |= bound.stopped
             counters |= bound.counters
             if bound.certificate is not None:
@@ -292,6 +288,7 @@ LP_BOUND: Method[TopicInstance, Overlay] = Method(
     guarantee="a lower bound certified in integers, valid whenever the method is stopped",
     cost="grows with the time limit; from 60,000,000 pairs of subscribers on, O(Σ|T_v|) by dual fitting alone",
     exact=False,
+    bounds=True,
     engine="branch-and-cut",
     solve=_solve,
     options=(
@@ -307,7 +304,7 @@ LP_BOUND: Method[TopicInstance, Overlay] = Method(
         CERTIFICATE,
         PROGRESS,
     ),
-    inputs=("proof", "trajectory"),
+    inputs=("proof",),
     warm_up=_warm_up,
     colour="#6699CC",
     marker="X",

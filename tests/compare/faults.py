@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from overlaybench.compare.studies.loopback_cluster import Cluster
 from overlaybench.compare.studies.row import from_line
 from overlaybench.compare.studies.store import Store
+from tests.compare.file_faults import FILE_FAULTS
 from tests.compare.trial_study import BAD, WELL, Trial, table, wait_for, wait_for_more
 
 
@@ -127,8 +128,85 @@ def misbehaving(trial: Trial, how: str) -> None:
     trial.finish()
     rows = [row for row in table(trial.out) if how in str(row["variant"])]
     trial.damage.faults = len(rows)
-    wanted = {"spin": "time: killed", "eat": "memory: ", "crash": "crash: killed by SIGSEGV"}[how]
-    assert all(str(row["reason"]).startswith(wanted) for row in rows), rows
+    assert rows
+    assert all(str(row["reason"]).startswith(REASONS[how]) for row in rows), rows
+
+
+REASONS = {
+    "spin": "time: killed",
+    "deaf": "time: killed",
+    "flood": "time: killed",
+    "eat": "memory: ",
+    "crash": "crash: killed by SIGSEGV",
+    "exit": "crash: exit status 7",
+    "child": "crash: exit status 7",
+    "closed": "crash: ",
+    "raise": "RuntimeError: no more",
+    "wrong": "invalid answer: ",
+    "boast": "lower bound 1e+06 lies above",
+}
+"""How the reason of a failed row begins, by what the solver does."""
+
+
+def signalled(trial: Trial, number: signal.Signals) -> None:
+    """A signal to the driver: it ends in order, with one line that has the command to go on."""
+    study = trial.begin(5)
+    study.send_signal(number)
+    trial.note_faults()
+    before = len(trial.damage.messages)
+    assert trial.end(study) == 130
+    last = trial.damage.messages[-1]
+    assert "stopped; finished runs are kept. To go on: overlaybench study " in last, trial.damage.messages
+    assert not any("Traceback" in line for line in trial.damage.messages[before:]), trial.damage.messages
+    trial.finish()
+
+
+def everything(trial: Trial) -> None:
+    """kill -9 of driver, Java, Python workers and solvers at once."""
+    study = trial.begin(5)
+    victims = [psutil.Process(study.pid), *psutil.Process(study.pid).children(recursive=True)]
+    trial.note_faults(len(victims))
+    for victim in victims:
+        with suppress(psutil.Error):
+            victim.kill()
+    study.wait()
+    trial.finish()
+
+
+def python_daemon(trial: Trial) -> None:
+    """kill -9 of the daemon that starts Python workers."""
+    study = trial.begin(5)
+    java = processes(study, "java")
+    for victim in [each for each in _children(java[0]) if "pyspark.daemon" in each.cmdline()][:1]:
+        trial.note_faults()
+        victim.kill()
+    if trial.end(study) != 0:
+        trial.finish()
+
+
+def gently(trial: Trial, level: str) -> None:
+    """SIGTERM of a Python worker, a solver or Java."""
+    study = trial.begin(5)
+    for victim in processes(study, level)[:1]:
+        trial.note_faults()
+        with suppress(psutil.Error):
+            victim.terminate()
+    if trial.end(study) != 0:
+        assert not any("Traceback" in line for line in trial.damage.messages), trial.damage.messages
+        trial.finish()
+
+
+def paused(trial: Trial, level: str) -> None:
+    """A process is stopped for 3 s and goes on."""
+    study = trial.begin(5)
+    for victim in processes(study, level)[:1]:
+        trial.note_faults()
+        victim.suspend()
+        time.sleep(3)
+        with suppress(psutil.Error):
+            victim.resume()
+    if trial.end(study) != 0:
+        trial.finish()
 
 
 def damaged_files(trial: Trial) -> None:
@@ -278,6 +356,24 @@ ON_ONE_MACHINE: dict[str, tuple[Callable[[Trial], None], str, str]] = {
     "solver: spin": (partial(misbehaving, how="spin"), BAD.format(how="spin", limit=1), "trial"),
     "solver: eat": (partial(misbehaving, how="eat"), BAD.format(how="eat", limit=60), "trial"),
     "solver: crash": (partial(misbehaving, how="crash"), BAD.format(how="crash", limit=60), "trial"),
+    **{
+        f"solver: {how}": (partial(misbehaving, how=how), BAD.format(how=how, limit=60), "trial")
+        for how in ("exit", "raise", "wrong", "boast", "child", "closed")
+    },
+    **{
+        f"solver: {how}": (partial(misbehaving, how=how), BAD.format(how=how, limit=1), "trial")
+        for how in ("deaf", "flood")
+    },
+    "SIGTERM of the driver": (partial(signalled, number=signal.SIGTERM), WELL, "-"),
+    "SIGHUP of the driver": (partial(signalled, number=signal.SIGHUP), WELL, "-"),
+    "SIGINT of the driver": (partial(signalled, number=signal.SIGINT), WELL, "-"),
+    "all at once": (everything, WELL, "-"),
+    "Python daemon": (python_daemon, WELL, "-"),
+    "SIGTERM of Java": (partial(gently, level="java"), WELL, "-"),
+    "SIGTERM of a worker": (partial(gently, level="worker"), WELL, "-"),
+    "a solver paused": (partial(paused, level="solver"), WELL, "-"),
+    "a worker paused": (partial(paused, level="worker"), WELL, "-"),
+    **{name: (fault, WELL, "-") for name, fault in FILE_FAULTS.items()},
     "full disk": (full_disk, WELL, "-"),
     "read-only disk": (read_only_disk, WELL, "-"),
     "damaged files": (damaged_files, WELL, "-"),

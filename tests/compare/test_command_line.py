@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,6 +15,7 @@ import pytest
 
 from overlaybench.compare import commands
 from overlaybench.compare.command_line import SUMMARIES, cli, main
+from overlaybench.instances.errors import BadInput
 from overlaybench.instances.topics.files import read_topics
 
 Run = Callable[..., tuple[int, str, str]]
@@ -243,3 +246,34 @@ def test_solve_does_not_import_spark_or_matplotlib(triangle: Path) -> None:
     )
     printed = subprocess.run([sys.executable, "-c", code, str(triangle)], capture_output=True, text=True, check=True)
     assert printed.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "words"),
+    [
+        (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "out/x"), 2, "out/x: cannot be written (No space left"),
+        (OSError(errno.EROFS, os.strerror(errno.EROFS)), 2, "the disk: cannot be written (Read-only"),
+        (BadInput("x\x1b[31m\x07: no"), 2, "x�[31m�: no"),
+        (KeyboardInterrupt(), 130, "stopped; finished runs are kept"),
+        (KeyboardInterrupt("stopped. To go on: x"), 130, "To go on: x"),
+    ],
+)
+def test_a_full_disk_and_a_signal_print_one_line(
+    run: Run, monkeypatch: pytest.MonkeyPatch, error: BaseException, status: int, words: str
+) -> None:
+    def failing(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(cli, "main", failing)
+    code, out, err = run("list")
+    assert (code, out, err.count("\n")) == (status, "", 1)
+    assert words in err
+
+
+def test_a_closed_pipe_prints_nothing() -> None:
+    code = "import sys; from overlaybench.compare.command_line import main; sys.argv[1:] = ['list', 'problems']; main()"
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([sys.executable, "-c", code], stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, "")

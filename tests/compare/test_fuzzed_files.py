@@ -20,6 +20,7 @@ from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.commands.status import status
 from overlaybench.compare.studies import parts
 from overlaybench.compare.studies.isolation import IsolatedRun
+from overlaybench.compare.studies.plug_ins import PlugIns
 from overlaybench.compare.studies.processes import memory_bounded
 from overlaybench.compare.studies.recipe import Recipe
 from overlaybench.compare.studies.results import results, write_answers
@@ -27,7 +28,9 @@ from overlaybench.compare.studies.row import row
 from overlaybench.compare.studies.run_log import RunLog
 from overlaybench.compare.studies.store import Plan, Store, StoredInstance
 from overlaybench.compare.studies.study import read_study
+from overlaybench.compare.studies.study_checks import Fault
 from overlaybench.compare.studies.task import Task
+from overlaybench.compare.studies.verification import Item, checked_in, verified
 from overlaybench.instances.catalogue import KINDS, PROBLEMS, WORKLOADS
 from overlaybench.instances.errors import BadInput
 from overlaybench.instances.result import Result
@@ -169,6 +172,26 @@ def store_case(name: str, folder: Path) -> Case:
     return file, read
 
 
+def verify_case(name: str, folder: Path) -> Case:
+    """The same folder, verified: whatever the file holds is a fault, or one line of bad input."""
+    file, _ = store_case("part" if name == "labels" else name, folder)
+    store = Store(folder / "out")
+    file = store.folder / "plan.parquet" if name == "labels" else file
+
+    def here(items: list[Item], slices: int, plug_ins: PlugIns) -> list[Fault]:
+        faults_of = checked_in(str(store.folder), plug_ins)
+        return [fault for item in items for fault in faults_of(item)]
+
+    def read() -> None:
+        if name == "part":
+            for other in set(store.runs.glob("*.parquet")) - {file}:
+                other.unlink()
+            file.replace(file.with_name(f"{parts.checksum(file)}.parquet"))
+        assert all(len(fault.splitlines()) == 1 for _, fault in verified(Store.existing(store.folder), here).faults)
+
+    return file, read
+
+
 CASES: dict[str, Callable[[Path], Case]] = {
     **{
         f"{name}{ending}": partial(instance_case, name, ending)
@@ -177,6 +200,7 @@ CASES: dict[str, Callable[[Path], Case]] = {
     },
     **{f"{name} answer": partial(answer_case, name) for name in KINDS},
     "study": study_case,
+    **{f"verify {name}": partial(verify_case, name) for name in ("plan", "spec", "index", "log", "part", "labels")},
     **{f"results {name}": partial(store_case, name) for name in ("plan", "spec", "index", "log", "part")},
 }
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -13,10 +17,12 @@ from hypothesis import strategies as st
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS
 from overlaybench.instances.method import Method, Proposal
+from overlaybench.instances.offers import offer, offer_value
 from overlaybench.instances.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.trajectory import Point, Trajectory
 
+SQUARE = TopicInstance.from_subscriptions({"a": ["t"], "b": ["t"], "c": ["t"], "d": ["t"]})
 NUMBERS = st.none() | st.floats(-50, 50) | st.sampled_from([math.nan, math.inf, -math.inf])
 
 
@@ -51,19 +57,47 @@ def test_changes_within_a_twentieth_of_the_time_are_one_point(monkeypatch: pytes
     assert trajectory.points[-1] == Point(now, 10_001.0)
 
 
-def test_a_run_has_its_reports_and_its_outcome_as_points() -> None:
-    square = TopicInstance.from_subscriptions({"a": ["t"], "b": ["t"], "c": ["t"], "d": ["t"]})
+def test_a_run_has_its_offers_and_its_outcome_as_points() -> None:
+    star = Overlay.from_edges(4, [(0, 1), (0, 2), (0, 3)])
 
-    def improving(instance: TopicInstance, problem: Any, *, trajectory: Trajectory, **given: Any) -> Proposal[Overlay]:
-        trajectory.report(2, 1.2)  # a value below that of the answer does not count
-        return Proposal(Overlay.from_edges(4, [(0, 1), (1, 2), (2, 3)]), lower_bound=3)
+    def improving(instance: TopicInstance, problem: Any, **given: Any) -> Proposal[Overlay]:
+        offer(Overlay.from_edges(4, [(0, 1), (0, 2), (0, 3), (1, 2)]), lower_bound=1.2)
+        offer(Overlay.from_edges(4, [(0, 1), (2, 3)]))  # an invalid answer does not count
+        return Proposal(star, lower_bound=3)
 
-    method: Method[TopicInstance, Overlay] = Method(
-        name="improving", problems=("min-tco",), summary="", source="", solve=improving, inputs=("trajectory",)
-    )
-    run = method.run(square, PROBLEMS["min-tco"])
-    assert [point[1:] for point in run.points] == [(3.0, 2.0), (3.0, 3.0)]
-    assert METHODS["gm"].run(square, PROBLEMS["min-tco"]).points[0].value == 3.0
+    def solving_elsewhere(instance: TopicInstance, problem: Any, **given: Any) -> Proposal[Overlay]:
+        offer_value(2, 1.2)  # a value below that of the answer does not count
+        ended = trial(improving).run(SQUARE, PROBLEMS["min-tco"])  # nor does what another method offers
+        assert ended.points[-2][1:] == (4.0, 2.0)
+        return Proposal(star, lower_bound=3)
+
+    assert points(improving)[-2:] == [(4.0, 2.0), (3.0, 3.0)]
+    assert points(solving_elsewhere) == [(3.0, 2.0), (3.0, 3.0)]
+    assert METHODS["gm"].run(SQUARE, PROBLEMS["min-tco"]).points[0].value == 3.0
+
+
+def test_runs_in_two_threads_have_their_own_points() -> None:
+    star, both = Overlay.from_edges(4, [(0, 1), (0, 2), (0, 3)]), Barrier(2, timeout=20)
+
+    def improving(instance: TopicInstance, problem: Any, *, seed: int, **given: Any) -> Proposal[Overlay]:
+        both.wait()
+        offer(lower_bound=float(seed))
+        both.wait()
+        return Proposal(star, lower_bound=3)
+
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(partial(points, improving), (1, 2))
+    assert first == [(None, 1.0), (3.0, 3.0)]
+    assert second == [(None, 2.0), (3.0, 3.0)]
+
+
+def trial(solve: Callable[..., Proposal[Overlay]]) -> Method[TopicInstance, Overlay]:
+    return Method(name="trial", problems=("min-tco",), summary="", source="", solve=solve)
+
+
+def points(solve: Callable[..., Proposal[Overlay]], seed: int = 0) -> list[tuple[float | None, ...]]:
+    """Values and bounds of the points of a run."""
+    return [point[1:] for point in trial(solve).run(SQUARE, PROBLEMS["min-tco"], seed=seed).points]
 
 
 @pytest.mark.slow
@@ -76,6 +110,6 @@ def test_methods_that_improve_report_on_the_way(name: str, problem: str) -> None
     instance = WORKLOADS["uniform"].generate(nodes=25, topics=25, subscriptions=5, seed=3)
     run = method.run(instance, PROBLEMS[problem], time_limit=5)
     at_once = (name == "best" and problem.startswith("2d")) or (name in ("cp-sat", "ilp") and problem == "low-tco")
-    assert len(run.points) > (0 if at_once else 1)
+    assert at_once or len(run.points) > 1 or run.points[0].seconds < run.seconds / 2
     assert run.points[-1].value == run.value
     assert run.points[-1].lower_bound == run.lower_bound

@@ -11,6 +11,7 @@ from ....instances.brokers.network import BrokerNetwork
 from ....instances.brokers.problems import SoftLinks
 from ....instances.clock import Clock
 from ....instances.method import Proposal
+from ....instances.offers import offer
 from ....instances.problem import Problem
 from ...engine.exact_method import SolverOutcome, check_size, solve_exactly
 from .demands import Demands, demands_of
@@ -56,8 +57,13 @@ def solve_by_model(
     Exponential in the worst case. Publications with equal source and destinations are one demand.
     """
     clock = Clock(time_limit)
+    answers: list[Dissemination] = []
+    for name in STRATEGIES:
+        if not answers or not clock.passed:
+            answers.append(disseminate(instance, name))
+            offer(answers[-1])
+    start = min(answers, key=lambda answer: answer.num_messages)
     demands = demands_of(instance)
-    start = min((disseminate(instance, name) for name in STRATEGIES), key=lambda answer: answer.num_messages)
     if start.num_messages == demands.deliveries:
         return Proposal(start, float(demands.deliveries))
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ....instances.clock import Clock
+from ....instances.offers import Report
 from ....instances.overlay import Overlay
-from ....instances.trajectory import Report
 from ...engine.exact_method import SolverOutcome
 from .requirements import Requirements
 

@@ -11,6 +11,7 @@ from ....heuristics.topics.heuristic import trial_instance
 from ....heuristics.topics.local_search.overlay_search import MOST_STEPS, OverlaySearch, candidate_lists
 from ....heuristics.topics.local_search.search_workspace import SearchParameters
 from ....instances.clock import Clock
+from ....instances.offers import offer
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ...engine.integer_bound import UNIT
@@ -62,6 +63,7 @@ class Incumbent:
         better = overlay.num_edges < self.value and overlay.max_degree <= self.cap
         if better:
             self.overlay, self.value = overlay, overlay.num_edges
+            offer(overlay)
         return better
 
     def offer_chosen(self, edges: CandidateEdges, chosen: Flags) -> bool:

@@ -6,11 +6,11 @@ from functools import partial
 
 from ....instances.clock import Clock, OutOfTime
 from ....instances.method import Proposal
+from ....instances.offers import offer, offer_value
 from ....instances.overlay import Overlay
 from ....instances.problem import Problem
 from ....instances.result import Status
 from ....instances.topics.instance import TopicInstance
-from ....instances.trajectory import Trajectory
 from ...engine.exact_method import SolverOutcome, solve_exactly
 from ..compact.requirements import requirements_of
 from ..compact.simple_bounds import simple_bounds
@@ -27,7 +27,6 @@ def solve_by_model(
     start: str,
     seed: int,
     time_limit: float | None,
-    trajectory: Trajectory | None = None,
 ) -> Proposal[Overlay]:
     """Minimise from the best heuristic overlay, and return the incumbent and a valid bound also if stopped.
 
@@ -41,8 +40,6 @@ def solve_by_model(
         Of the heuristics' random ties.
     time_limit : float or None
         Seconds of wall-clock time for heuristics, building and solving together.
-    trajectory : Trajectory, optional
-        Receives values and bounds as they improve.
 
     Returns
     -------
@@ -56,17 +53,15 @@ def solve_by_model(
     starts = heuristic_overlays(instance, problem, seed=seed, clock=clock) if start == "best" else []
     if start == "best" and not starts:
         starts = [stars(instance)]
-    report = (trajectory or Trajectory()).report
-    report(min(map(value, starts), default=None))
+    offer(min(starts, key=value, default=None))
     try:
         requirements = requirements_of(instance, clock)
         simple = simple_bounds(requirements, clock)
-        report(None, simple.value(problem.name))
     except OutOfTime:
         return Proposal(min(starts, key=value, default=None), status=Status.TIME_LIMIT)
 
     def once(best: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:
-        subproblem = Subproblem(problem.name, simple.value(problem.name), report=report)
+        subproblem = Subproblem(problem.name, simple.value(problem.name), report=offer_value)
         return minimise(requirements, subproblem, start=best, clock=clock)
 
     def front(_best: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:

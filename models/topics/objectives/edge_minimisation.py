@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ....instances.clock import Clock
+from ....instances.offers import offer_bound
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
-from ....instances.trajectory import Report
 from ...engine.integer_bound import UNIT, Bound
 from ...engine.proof import NO_FILE, NO_PROOF, ProofFile
 from ...engine.search_log import SearchLog
@@ -46,8 +46,8 @@ class SearchSettings:
         See :class:`.SearchLog`.
     proof : ProofFile
         Receives a case for each search.
-    report : callable, optional
-        Is given the number of edges of each incumbent, and each bound on it.
+    offers : bool
+        Offer bounds on the number of edges (:func:`.offer`): the problem is to minimise it.
     """
 
     seed: int = 0
@@ -56,7 +56,7 @@ class SearchSettings:
     steps: int = 10_000
     progress: str = "auto"
     proof: ProofFile = NO_FILE
-    report: Report | None = None
+    offers: bool = False
 
 
 @dataclass
@@ -143,7 +143,7 @@ class _Search:
 
     def __post_init__(self) -> None:
         self.incumbent = Incumbent(self.instance, self.goal, self.start, self.settings.seed)
-        self.log = SearchLog(self.settings.progress, report=self.settings.report)
+        self.log = SearchLog(self.settings.progress, on_bound=offer_bound if self.settings.offers else None)
         self._rounds = 0
         self.case = NO_PROOF
 

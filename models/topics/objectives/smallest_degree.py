@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import replace
 
 from ....instances.clock import Clock
+from ....instances.offers import offer_bound
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ...engine.integer_bound import UNIT
@@ -48,7 +48,6 @@ def minimise_degree(
     """
     best = min(starts, key=lambda overlay: (overlay.max_degree, overlay.num_edges))
     total = SearchOutcome()
-    each = replace(settings, report=None)  # the edges of a subproblem are no value of this problem
     bound = least
     if not clock.passed:
         by_lp, total.certificate, proven = degree_bound(instance, best, clock.share(0.3), settings)
@@ -59,12 +58,11 @@ def minimise_degree(
             case.end(math.inf)
         if settings.proof.is_written:
             bound = by_lp  # the other bound is not in the proof
-    if settings.report is not None:
-        settings.report(best.max_degree, bound)
+    offer_bound(bound)
     while bound < best.max_degree and not clock.passed:
         cap = best.max_degree - 1
         outcome = minimise_edges(
-            instance, Goal(cap=cap, least_degree=min(bound, cap)), best, clock, each, stop_at_first=True
+            instance, Goal(cap=cap, least_degree=min(bound, cap)), best, clock, settings, stop_at_first=True
         )
         for name, value in outcome.counters.items():
             if name in ("cuts", "nodes", "simplex_iterations") and not isinstance(value, str):
@@ -76,8 +74,7 @@ def minimise_degree(
         else:
             total.stopped_by = outcome.stopped_by
             break
-        if settings.report is not None:
-            settings.report(best.max_degree, bound)
+        offer_bound(bound)
     total.stopped_by = total.stopped_by or clock.stopped_by
     total.complete = bound >= best.max_degree
     total.counters["degree_bound"] = bound

@@ -259,3 +259,39 @@ def test_in_print_there_is_ink_on_white_and_no_control(browser: Browser, address
         expect(page.locator(control)).to_be_hidden()
     expect(page.locator("#figure-ratio svg")).to_be_visible()
     page.context.close()
+
+
+HOSTILE = (
+    "<img src=x onerror=alert(1)>",
+    "</script><script>alert(2)</script>",
+    "=1+1",
+    "\x00\x1b[31m\u202efdp",
+    "{{ 7*7 }} ${7*7} \\input{x}",
+    "javascript:alert(3)",
+    r"$\frac{1$ $x$",
+)
+
+
+def test_hostile_labels_are_text_everywhere(browser: Browser, tmp_path: Path) -> None:
+    rows = study_rows().assign(reason=HOSTILE[0])
+    for name in ("family", "variant"):
+        rows[name] = [f"{HOSTILE[at % len(HOSTILE)]} {label}" for at, label in enumerate(rows[name])]
+    file = write_report(tmp_path, rows, INSTANCES.__getitem__, title=HOSTILE[0], spec=HOSTILE[1], notes=HOSTILE)
+    page = browser.new_context(offline=True).new_page()
+    faults: list[str] = []
+    page.on("dialog", lambda dialog: faults.append(dialog.message))
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("request", lambda request: None if request.url in (file.as_uri(), "data:,") else faults.append(request.url))
+    page.goto(file.as_uri())
+    expect(page.locator("#plot")).to_have_attribute("data-drawn", "1", timeout=60_000)
+    for point in page.locator(POINTS).all()[:3]:
+        point.hover(force=True)
+    assert faults == []
+    assert page.locator("img[src=x]").count() == 0
+    assert page.locator("a[href^='javascript:']").count() == 0
+    shown = page.locator("body").inner_text()
+    assert HOSTILE[0] in shown
+    assert HOSTILE[4] in shown
+    for table in (tmp_path / "tables").glob("*.csv"):
+        lines = table.read_text(encoding="utf-8").splitlines()
+        assert not [line for line in lines if line.startswith(("=", "+", "-", "@")) or ",=" in line], table

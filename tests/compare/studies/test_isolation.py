@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,15 @@ import pytest
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.studies.isolation import IsolatedRun, Job, Solver, run_isolated
 from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS
+from overlaybench.instances.clock import Clock
 from overlaybench.instances.errors import BadInput
 from overlaybench.instances.method import Method, Proposal
+from overlaybench.instances.offers import offer
 from overlaybench.instances.option import Option
 from overlaybench.instances.overlay import Overlay
 from overlaybench.instances.result import Status
 from overlaybench.instances.topics.instance import TopicInstance
+from overlaybench.models.engine.stoppable import finished_within
 
 PATH = TopicInstance.from_subscriptions({"a": ["x"], "b": ["x", "y"], "c": ["y"]})
 CONNECTED = Overlay.from_edges(3, [(0, 1), (1, 2)])
@@ -257,3 +261,78 @@ def test_a_wrong_option_is_bad_input_before_anything_runs() -> None:
     method = trial(answering, options=(Option("k", 1, ""),))
     with pytest.raises(BadInput, match="did you mean 'k'"):
         run_isolated(Job(method, PATH, PROBLEMS["min-tco"], 1, {"kk": 1}, 1.0, None))
+
+
+def offering(then: Callable[[], object]) -> Callable[..., Proposal[Overlay] | None]:
+    """A method that offers an invalid answer, a valid one with a bound, a worse one, and then does something."""
+
+    def solve(*_: Any, **__: Any) -> None:
+        offer(Overlay.from_edges(3, [(0, 1)]))
+        offer(CONNECTED, lower_bound=1.0)
+        offer(Overlay.from_edges(3, [(0, 1), (1, 2), (0, 2)]), lower_bound=0.0)
+        then()
+
+    return solve
+
+
+def eaten() -> None:
+    held = []
+    while True:
+        held.append(np.ones(2**20))
+
+
+@pytest.mark.parametrize(
+    ("then", "reason"), [(lambda: time.sleep(60), "time:"), (eaten, "memory:")], ids=["time", "memory"]
+)
+def test_what_a_run_offered_survives_its_limits(then: Callable[[], object], reason: str) -> None:
+    result = run(offering(then), time_limit=3.0 if reason == "memory:" else 0.2, memory_limit=256).result
+    assert (result.status, result.value, result.lower_bound) == (Status.TIME_LIMIT, 2, 1)
+    assert result.answer == CONNECTED
+    assert result.points[-1][1:] == (2, 1)
+    assert result.points[0].seconds < result.seconds / 2  # when it was offered
+    assert result.reason.startswith(reason)
+
+
+def test_ctrl_c_returns_what_a_run_that_ignores_it_has_offered() -> None:
+    def ignoring() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        time.sleep(60)
+
+    interrupted_after(1.0)
+    result = run(offering(ignoring), time_limit=None).result
+    assert (result.value, result.reason) == (2, "interrupted")
+
+
+def test_what_a_method_offers_that_another_one_calls_does_not_count() -> None:
+    def calling(*_: Any, **__: Any) -> None:
+        inner = trial(offering(lambda: None))
+        with suppress(AttributeError):  # it returns nothing
+            inner.run(PATH, PROBLEMS["min-tco"])
+        time.sleep(60)
+
+    assert run(calling, time_limit=0.5).result.status is Status.FAILED
+
+
+def test_an_offer_that_is_no_answer_does_not_end_the_run() -> None:
+    def offering_nonsense(*_: Any, **__: Any) -> Proposal[Overlay]:
+        offer("an overlay")
+        return Proposal(CONNECTED)
+
+    assert run(offering_nonsense).result.status is Status.FEASIBLE
+
+
+def test_a_bound_offered_above_the_value_is_not_kept() -> None:
+    def wrong(*_: Any, **__: Any) -> None:
+        offer(CONNECTED, lower_bound=3.0)
+        time.sleep(60)
+
+    assert run(wrong, time_limit=0.2).result.status is Status.FAILED
+
+
+def test_offers_without_a_watcher_and_in_a_forked_process_change_nothing() -> None:
+    def forking(*_: Any, **__: Any) -> Proposal[Overlay]:
+        finished_within(Clock(None), lambda: offer(CONNECTED, lower_bound=9.0), steps=1e12)
+        return Proposal(CONNECTED, lower_bound=1.0)
+
+    offer(CONNECTED)
+    assert run(forking).result.lower_bound == 1

@@ -15,6 +15,7 @@ from overlaybench.compare.studies.results import grouped
 from tests.compare.report_rows import frame, run
 
 HOSTILE = r"100% of_a\b {x} ~^#$& <|V|²> ≤ ρ – −"
+BREAKING = ("[2pt] x", "*", "a\n\nb", "\x00\x1b[31m", r"\end{tabular}", r"\input{/etc/passwd}", "=1+1", "``x''")
 
 
 def body(text: str) -> list[str]:
@@ -59,11 +60,20 @@ def test_special_characters_are_escaped() -> None:
     assert line.startswith(r"100\% of\_a\textbackslash{}b \{x\} \textasciitilde{}\textasciicircum{}\#\$\& \textless{}")
 
 
+@pytest.mark.parametrize("label", BREAKING)
+def test_no_label_ends_its_cell(label: str) -> None:
+    lines = body(latex_table(pd.DataFrame({"text": [label, "x"]})))
+    assert len(lines) == 3
+    assert not lines[1].startswith(("[", "*"))
+    assert lines[2] == r"x \\"
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_latex_compiles_short_and_long_tables_with_hostile_text(tmp_path: Path) -> None:
-    frame = pd.DataFrame({HOSTILE: [HOSTILE] * 41, "number": np.linspace(-1, 1e-9, 41)})
-    tables = latex_table(frame.head(3), HOSTILE, "a", best={"number": "min"}) + latex_table(frame, HOSTILE, "b")
+    labels = [HOSTILE, *BREAKING] * 5
+    frame = pd.DataFrame({HOSTILE: labels, "number": np.linspace(-1, 1e-9, len(labels))})
+    tables = latex_table(frame.head(9), HOSTILE, "a", best={"number": "min"}) + latex_table(frame, HOSTILE, "b")
     page = rf"\documentclass{{article}}\usepackage{{booktabs,longtable}}\begin{{document}}{tables}\end{{document}}"
     (tmp_path / "page.tex").write_text(page, encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex"]

@@ -15,13 +15,14 @@ from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.studies import parts, proofs
 from overlaybench.compare.studies.isolation import Job, Solver
 from overlaybench.compare.studies.proofs import digest_of, run_with_evidence
+from overlaybench.compare.studies.rerun import rerun
 from overlaybench.compare.studies.results import results
 from overlaybench.compare.studies.row import table_of
+from overlaybench.compare.studies.row_checks import faults_of_row
 from overlaybench.compare.studies.run_log import RunLog
 from overlaybench.compare.studies.spark_study import run_task
 from overlaybench.compare.studies.store import Plan, Store, StoredInstance
 from overlaybench.compare.studies.study import read_study
-from overlaybench.compare.studies.verification import _faults, rerun
 from overlaybench.instances.catalogue import PROBLEMS
 from overlaybench.instances.errors import BadInput
 from overlaybench.instances.method import Method, Proposal
@@ -80,7 +81,7 @@ def stored(store: Store) -> dict[str, dict[str, Any]]:
 def faults(store: Store, row: dict[str, Any], **counters: object) -> list[str]:
     """The faults that `verify` finds in a row with these counters instead of its own."""
     known = {name: value for name, value in {**json.loads(row["counters"]), **counters}.items() if value is not None}
-    return list(_faults({**row, "counters": json.dumps(known)}, str(store.folder)))
+    return list(faults_of_row({**row, "counters": json.dumps(known)}, str(store.folder)))
 
 
 def test_a_proof_is_kept_checked_and_certifies_the_value_of_every_run(proven: Store) -> None:

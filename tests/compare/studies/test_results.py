@@ -22,14 +22,16 @@ from overlaybench.compare.catalogue import kind_named
 from overlaybench.compare.commands.status import status
 from overlaybench.compare.studies import parts
 from overlaybench.compare.studies.isolation import Solver
+from overlaybench.compare.studies.rerun import Rerun, rerun
 from overlaybench.compare.studies.results import export, grouped, results, write_answers
 from overlaybench.compare.studies.row import MEASURED, SCHEMA, table_of
+from overlaybench.compare.studies.row_checks import faults_of_row
 from overlaybench.compare.studies.run_log import RunLog
 from overlaybench.compare.studies.spark_session import spark
 from overlaybench.compare.studies.spark_study import run_task
 from overlaybench.compare.studies.store import Plan, Store, StoredInstance
 from overlaybench.compare.studies.study import read_study
-from overlaybench.compare.studies.verification import Rerun, _faults, rerun, verify
+from overlaybench.compare.studies.verification import verify
 from overlaybench.instances.catalogue import PROBLEMS
 from overlaybench.instances.errors import BadInput
 from overlaybench.instances.overlay_files import read_overlay
@@ -271,7 +273,7 @@ def test_a_forged_key_writes_nowhere(own: Store, tmp_path: Path, key: str) -> No
 def test_a_forged_answer_is_found_wrong_and_not_written(own: Store, tmp_path: Path, answer: list[int]) -> None:
     key = change(own, 0, answer=answer)
     row = own.table([key]).to_pylist()[0]
-    assert list(_faults(row, str(own.folder)))
+    assert list(faults_of_row(row, str(own.folder)))
     if answer:
         with pytest.raises(BadInput, match="has no answer to its instance"):
             write_answers(own.folder, results(own.folder, {"key": key}), tmp_path / "answers")
