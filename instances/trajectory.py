@@ -65,7 +65,7 @@ class Trajectory:
         points: list[Point] = []
         for point in (*self._points, Point(seconds, value, lower_bound)):
             bound = point.lower_bound
-            if bound is not None and integral:
+            if bound is not None and integral and math.isfinite(bound):
                 bound = float(math.ceil(bound - _ROUNDING))
             state = (
                 None if point.value is None or value is None else max(point.value, value),

@@ -11,7 +11,7 @@ from threading import Barrier
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlaybench.compare.catalogue import METHODS
@@ -26,6 +26,7 @@ SQUARE = TopicInstance.from_subscriptions({"a": ["t"], "b": ["t"], "c": ["t"], "
 NUMBERS = st.none() | st.floats(-50, 50) | st.sampled_from([math.nan, math.inf, -math.inf])
 
 
+@settings(deadline=None)
 @given(reports=st.lists(st.tuples(NUMBERS, NUMBERS), max_size=40), value=st.integers(0, 60), integral=st.booleans())
 def test_points_improve_strictly_over_time_up_to_the_outcome(
     reports: list[tuple[float | None, float | None]], value: int, integral: bool

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlaybench.compare.studies.anytime import (
@@ -43,6 +43,7 @@ def test_gaps_lie_between_0_and_1() -> None:
 times = st.lists(st.tuples(st.floats(0.001, 20), st.integers(1, 9)), min_size=1, max_size=6)
 
 
+@settings(deadline=None)
 @given(runs=st.lists(times, min_size=1, max_size=4), at=st.floats(0, 25))
 def test_the_mean_of_step_functions_is_their_mean_at_every_time(runs: list[list[tuple[float, int]]], at: float) -> None:
     steps = []
