@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 
 from ...instances.catalogue import KINDS
 from ..papers.bench import Experiment
@@ -59,7 +61,7 @@ def expected(claims: Sequence[Claim], quick: bool) -> ExpectedTime:
     A version that is not on record counts as the other one, scaled by the number of its instances and, where their
     largest differ, by the squares of their first sizes: P4.F9 takes 0.2 s on 1000 users and 15 s on 10,000.
     """
-    record = {(outcome.id, outcome.quick): outcome for outcome in outcomes_in(RECORD)}
+    record = _recorded(RECORD)
     judging: list[float] = []
     grids: dict[object, float] = {}
     is_lower = False
@@ -73,7 +75,12 @@ def expected(claims: Sequence[Claim], quick: bool) -> ExpectedTime:
     return ExpectedTime(tuple(judging), sum(grids.values()), is_lower)
 
 
-def _one(claim: Claim, quick: bool, record: dict[tuple[str, bool], ClaimOutcome]) -> tuple[float, float, bool]:
+@cache
+def _recorded(path: Path) -> Mapping[tuple[str, bool], ClaimOutcome]:
+    return {(outcome.id, outcome.quick): outcome for outcome in outcomes_in(path)}
+
+
+def _one(claim: Claim, quick: bool, record: Mapping[tuple[str, bool], ClaimOutcome]) -> tuple[float, float, bool]:
     """The seconds of the judge and of the grid's runs, and whether larger instances were never measured."""
     if claim.seconds is not None:
         return claim.seconds[0 if quick else 1], 0.0, False

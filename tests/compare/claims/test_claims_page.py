@@ -21,7 +21,6 @@ from overlaybench.compare.claims.register import CLAIMS, RECORD, ClaimOutcome, j
 from overlaybench.compare.claims.what_matters import FOREMOST, MATTERS
 from overlaybench.compare.command_line import cli
 from overlaybench.compare.figures.constructions import DRAWN
-from tests.compare.claims.test_claims_record import NOT_YET
 
 DOCS = Path(__file__).parents[3] / "docs"
 SCOPE = Scope(
@@ -138,7 +137,6 @@ def test_the_pages_in_the_documents_are_written_from_the_record(record: Mapping[
         assert (DOCS / "constructions" / f"{name}.svg").is_file()
 
 
-@NOT_YET
 def test_the_documents_have_the_figure_of_every_claim_with_a_published_number_and_no_other(
     record: Mapping[str, ClaimOutcome],
 ) -> None:
@@ -171,7 +169,6 @@ def test_intervals_that_differ_in_a_number_are_curves_along_it() -> None:
     assert curves_of(()) is None
 
 
-@NOT_YET
 def test_the_ten_findings_that_matter_most_are_on_record(record: Mapping[str, ClaimOutcome]) -> None:
     assert len(FOREMOST) == 10
     missing = [(id_, subject) for id_, subject, _ in FOREMOST if finding_on(record, id_, subject) is None]
