@@ -29,6 +29,7 @@ SUMMARIES = {
     "compare": "Compare the studies in FOLDER and OTHER run by run; or, with --paired, two or more METHODs in FOLDER.",
     "verify": "Check every stored row, answer and proof of the study in FOLDER again, on Spark.",
     "rerun": "Repeat the run with this KEY and compare.",
+    "library": "List, get and run the library's instances, and score methods on them.",
     "claims": "Test the papers' claims.",
     "reproduce": "Draw the papers' figures and tables.",
     "worst": "Search for an instance on which a heuristic is far from the proven optimum.",
@@ -40,7 +41,7 @@ SUMMARIES = {
 
 _SECTIONS = {
     "Instances and answers": ("generate", "solve", "check", "check-proof", "draw", "list"),
-    "Studies": ("study", "status", "report", "results", "compare", "verify", "rerun"),
+    "Studies": ("study", "status", "report", "results", "compare", "verify", "rerun", "library"),
     "The papers": ("claims", "reproduce", "worst"),
     "Installation": ("doctor", "completion", "archive"),
 }
@@ -58,6 +59,7 @@ EXAMPLES = {
     "compare": "overlaybench compare results/mine --paired gm low-oda",
     "verify": "overlaybench verify results/mine",
     "rerun": "overlaybench rerun results/mine 3f2a",
+    "library": "overlaybench library run gm best --time-limit 10 --out results/library",
     "claims": "overlaybench claims --quick P1.L6.6",
     "reproduce": "overlaybench reproduce P1.F2",
     "worst": "overlaybench worst --method gm --problem min-tco --nodes 5 --topics 5",

@@ -128,8 +128,16 @@ def _commands() -> Iterator[str]:
         yield f"```\n{command.get_usage(inner).removeprefix('Usage: ')}\n```\n"
         options = [each for each in command.params if isinstance(each, click.Option)]
         records = [record for each in options if (record := each.get_help_record(inner))]
+        if isinstance(command, click.Group):
+            yield from _table(("command", "meaning"), [_inner(each, inner) for each in command.commands.values()])
         yield from _table(("option", "meaning"), [(f"`{flags}`", _cell(text)) for flags, text in records])
         yield f"Example:\n\n```\n{EXAMPLES[name]}\n```\n"
+
+
+def _inner(command: click.Command, parent: click.Context) -> tuple[str, str]:
+    """The usage of a command within a group, and what it does."""
+    usage = command.get_usage(click.Context(command, info_name=command.name, parent=parent))
+    return f"`{usage.removeprefix('Usage: overlaybench ')}`", _cell(command.get_short_help_str(200))
 
 
 def _python() -> Iterator[str]:

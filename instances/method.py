@@ -15,6 +15,7 @@ from .option import Option, Value, complete
 from .problem import Answer, Instance, Problem, family_of
 from .result import Result, Status
 from .trace import Trace
+from .trajectory import Trajectory
 
 _ROUNDING = 1e-6
 
@@ -192,16 +193,17 @@ class Method(Generic[Instance, Answer]):
             If the method does not answer the problem or an option is unknown or out of range.
         """
         chosen = self.complete(options, problem.name)
-        inputs = {name: value for name, value in options.items() if name in self.answering(problem.name).inputs}
+        accepted = self.answering(problem.name).inputs
+        inputs = {name: value for name, value in options.items() if name in accepted}
         skip = self.answering(problem.name).skip
         if skip is not None and (reason := skip(instance, problem)):
             return Result(problem=problem.name, method=self.name, status=Status.SKIPPED, reason=reason)
         self.prepare()
-        start = time.perf_counter()
-        with solving():
+        start, trajectory = time.perf_counter(), Trajectory()
+        with solving(instance, problem, trajectory):
             proposal = self.solve(instance, problem, seed=seed, time_limit=time_limit, **chosen, **inputs)
             seconds = time.perf_counter() - start
-        return judged(self.name, instance, problem, proposal, seconds)
+        return judged(self.name, instance, problem, proposal, seconds, trajectory)
 
 
 def _solve_by_member(
@@ -217,9 +219,15 @@ def _prepare_all(members: tuple[Method[Any, Any], ...]) -> None:
 
 
 def judged(
-    method: str, instance: Instance, problem: Problem[Instance, Answer], proposal: Proposal[Answer], seconds: float
+    method: str,
+    instance: Instance,
+    problem: Problem[Instance, Answer],
+    proposal: Proposal[Answer],
+    seconds: float,
+    trajectory: Trajectory | None = None,
 ) -> Result[Answer]:
     """The result of a proposal, by the problem's own `value` and `violations`."""
+    completed = partial((trajectory or Trajectory()).completed, seconds, integral=problem.integral)
     result: partial[Result[Answer]] = partial(
         Result, problem=problem.name, method=method, seconds=seconds, counters=proposal.counters
     )
@@ -235,7 +243,8 @@ def judged(
             return failed(reason=f"status {status} without an answer")
         unexplained = "no answer and no reason" if status in (Status.FAILED, Status.SKIPPED) else ""
         reason = proposal.reason or unexplained
-        return result(status=status, lower_bound=bound, reason=reason)
+        points = () if status in (Status.FAILED, Status.SKIPPED) else completed(None, bound)
+        return result(status=status, lower_bound=bound, reason=reason, points=points)
     if proposal.status is Status.FAILED:
         return failed(reason=proposal.reason or "the method reported a failure")
     if proposal.status is Status.SKIPPED:
@@ -249,14 +258,16 @@ def judged(
     if proposal.status is Status.INFEASIBLE:
         return failed(reason="status infeasible with a valid answer")
     closed = bound is not None and bound >= value - tolerance
+    lower_bound = value if closed else bound
     if proposal.status is Status.OPTIMAL and not closed:
         return failed(reason=f"status optimal with value {value:g} and lower bound {bound}")
     return result(
         status=Status.OPTIMAL if closed else proposal.status or Status.FEASIBLE,
         value=value,
-        lower_bound=value if closed else bound,
+        lower_bound=lower_bound,
         answer=proposal.answer,
         measures=problem.measures(instance, proposal.answer),
         reason=proposal.reason,
         trace=None if proposal.trace is None else proposal.trace(),
+        points=completed(value, lower_bound),
     )

@@ -11,6 +11,7 @@ from typing import Generic
 from .problem import Answer
 from .shown import facts, text
 from .trace import Trace
+from .trajectory import Point
 
 
 class Status(StrEnum):
@@ -54,6 +55,9 @@ class Result(Generic[Answer]):
         The cause of a failure, or a remark.
     trace : Trace or None
         The choices of a greedy method in order, where ``trace=True`` asked for them.
+    points : tuple of Point
+        The value and the lower bound over time, in the order of time; the last point is the outcome. Methods that do
+        not report have this one only.
 
     Examples
     --------
@@ -74,6 +78,7 @@ class Result(Generic[Answer]):
     counters: Mapping[str, float | str] = field(default_factory=dict)
     reason: str = ""
     trace: Trace | None = None
+    points: tuple[Point, ...] = ()
 
     def __post_init__(self) -> None:
         if self.status is Status.OPTIMAL and (self.value is None or self.value != self.lower_bound):

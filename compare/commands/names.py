@@ -15,7 +15,7 @@ class Name(click.ParamType[str]):
 
     Parameters
     ----------
-    *nouns : {"methods", "problems", "workloads", "kinds", "claims"}
+    *nouns : {"methods", "problems", "workloads", "kinds", "claims", "instances"}
         What it may be the name of.
     words : tuple of str
         Further words that it may be.
@@ -42,6 +42,11 @@ def _known(noun: str, problem: str | None) -> Iterator[tuple[str, str]]:
     if noun == "claims":
         yield from _claims().items()
         return
+    if noun == "instances":
+        from ..library.table import read_table
+
+        yield from ((entry.name, entry.sizes) for entry in read_table().entries.values())
+        return
     from ...instances.catalogue import KINDS, PROBLEMS, WORKLOADS
     from ..catalogue import METHODS
 
@@ -62,7 +67,7 @@ def _claims() -> Mapping[str, str]:
 
 
 METHOD, PROBLEM_NAME, WORKLOAD = Name("methods"), Name("problems"), Name("workloads")
-CLAIM = Name("claims")
+CLAIM, LIBRARY_INSTANCE = Name("claims"), Name("instances")
 ANY_NAME = Name(
     "methods",
     "problems",

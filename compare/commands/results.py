@@ -18,9 +18,25 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _SHOWN = ("key", "problem", "variant", "family", "status", "value", "ratio", "seconds")
-_IF_WIDE = ("lower_bound", "proven", "bound", "optimum", "code_version", "current", "reason")
+_IF_WIDE = (
+    "lower_bound",
+    "primal_integral",
+    "dual_integral",
+    "proven",
+    "bound",
+    "optimum",
+    "code_version",
+    "current",
+    "reason",
+)
 _MEANS = ("mean_ratio", "mean_value", "mean_seconds")
-_MEANS_IF_WIDE = ("mean_lower_bound", "mean_cpu_seconds", "mean_peak_memory")
+_MEANS_IF_WIDE = (
+    "mean_lower_bound",
+    "mean_primal_integral",
+    "mean_dual_integral",
+    "mean_cpu_seconds",
+    "mean_peak_memory",
+)
 _LONG, _DIGITS = ("key", "instance"), 8
 """A terminal shows the first digits of these; `rerun` needs no more."""
 

@@ -98,7 +98,7 @@ def methods(study: StudyPage, problem: str) -> Table:
         *(Column("instances", group=bound), Column("mean", group=bound), Column("worst", group=bound)),
         *(Column("instances", group=optimum), Column("runs", group=optimum), Column("reached", group=optimum)),
         *(Column("mean", group=optimum), Column("worst", group=optimum)),
-        *(Column("proved optimal"), Column("failed"), Column("mean time")),
+        *(Column("proved optimal"), Column("failed"), Column("primal integral"), Column("mean time")),
     )
     lines = []
     for line in table.itertuples():
@@ -108,7 +108,8 @@ def methods(study: StudyPage, problem: str) -> Table:
             *(f"{line.optimum_instances:,}", f"{line.versus_optimum:,}"),
             f"{line.reached:,}" if line.versus_optimum else "–",
             *(cells.ratio(line.mean_over_optimum), cells.ratio(line.worst_over_optimum)),
-            *(f"{line.proved:,}", f"{line.failed:,}", cells.seconds(line.mean_seconds)),
+            *(f"{line.proved:,}", f"{line.failed:,}"),
+            *(cells.percentage(line.mean_integral), cells.seconds(line.mean_seconds)),
         )
         to = study.rows_of(problem, line.method)
         linked = [Cell(text, to if text != "–" else "") for text in texts]

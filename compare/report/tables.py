@@ -10,6 +10,7 @@ import pandas as pd
 
 from ...instances.catalogue import KINDS
 from ...instances.result import Status
+from ..studies.anytime import with_integrals
 from ..studies.bounds import TOLERANCE, problem_order, proven, relative_gaps, with_bounds
 from ..studies.sizes import measures_of, sized, sizes_of
 
@@ -21,7 +22,7 @@ def run_columns(runs: pd.DataFrame) -> list[str]:
     before = ("key", "problem", "method", "variant", "options", "exact", "instance", "recipe", "family", "kind")
     outcome = ("seed", "time_limit", "status", "reason", "value", "lower_bound", "gap", "proven")
     after = ("seconds", "counters", "peak_memory", "code_version")
-    between = (*outcome, "bound", "ratio", "optimum")
+    between = (*outcome, "bound", "ratio", "optimum", "primal_integral", "dual_integral")
     names = (*before, *sizes_of(runs), *between, *measures_of(runs), *after)
     return [name for name in dict.fromkeys(names) if runs[name].notna().any() or name in (*before, *between, *after)]
 
@@ -42,7 +43,8 @@ def judged_runs(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.Dat
         The rows, sorted by problem, method and instance, with the columns of `sized` and: label (the variant, with the
         time limit if there are several), bound and optimum of the instance (NaN if unknown), ratio = value ÷ bound (1
         if both are 0, NaN without a positive bound), gap = (value − the run's own lower bound) ÷ value, proven (the
-        level of the run's own bound), reached (the value is the proven optimum), anchor (its identifier on the page).
+        level of the run's own bound), primal_integral and dual_integral (:func:`.with_integrals`), reached (the value
+        is the proven optimum), anchor (its identifier on the page).
 
     Notes
     -----
@@ -55,7 +57,7 @@ def judged_runs(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.Dat
     runs.loc[runs["status"] == Status.FAILED, ["value", "lower_bound"]] = np.nan
     runs.loc[runs["status"] == Status.SKIPPED, "seconds"] = np.nan
     runs["label"] = _labels(runs)
-    runs = with_bounds(runs, pairs)
+    runs = with_integrals(with_bounds(runs, pairs), pairs)
     runs["gap"] = relative_gaps(runs["value"], runs["lower_bound"])
     runs["reached"] = (runs["value"] - runs["optimum"]).abs() <= TOLERANCE * runs["optimum"].abs().clip(lower=1)
     rank = {name: index for index, name in enumerate(problem_order(runs))}
@@ -90,12 +92,13 @@ def method_table(runs: pd.DataFrame, problem: str) -> pd.DataFrame:
         the `compared` runs, those with a ratio, on compared_instances), worst_run (an anchor), then of the runs whose
         instance has a proven optimum: versus_optimum (how many gave an answer), optimum_instances (theirs),
         mean_over_optimum and worst_over_optimum (ratios), reached;
-        proved (runs that proved their own answer optimal), failed, mean_seconds (over all runs but skipped ones).
+        proved (runs that proved their own answer optimal), failed, mean_integral (of the primal integrals),
+        mean_seconds (over all runs but skipped ones).
     """
     columns = (
         *("method", "exact", "instances", "runs", "answered", "compared", "compared_instances", "mean_ratio"),
         *("worst_ratio", "worst_run", "versus_optimum", "optimum_instances", "mean_over_optimum"),
-        *("worst_over_optimum", "reached", "proved", "failed", "mean_seconds"),
+        *("worst_over_optimum", "reached", "proved", "failed", "mean_integral", "mean_seconds"),
     )
     chosen = runs[runs["problem"] == problem]
     table = pd.DataFrame([_line(label, group) for label, group in chosen.groupby("label")], columns=columns)
@@ -123,6 +126,7 @@ def _line(label: str, group: pd.DataFrame) -> tuple[Any, ...]:
         int(known["reached"].sum()),
         int((group["status"] == Status.OPTIMAL).sum()),
         int((group["status"] == Status.FAILED).sum()),
+        group["primal_integral"].mean(),
         group["seconds"].mean(),
     )
 

@@ -20,7 +20,8 @@ from ...instances.topics.kind import TOPICS
 from ..catalogue import own_part
 from ..figures.against import default_plots, plot_drawing, plot_table
 from ..figures.all_runs import figures
-from ..figures.style import DEFAULT_OPTIONS, Drawing, FigureOptions, styled
+from ..figures.anytime import anytime_drawing
+from ..figures.style import DEFAULT_OPTIONS, Drawing, FigureOptions, method_styles, styled
 from ..printable import printable, printable_rows
 from ..studies.bounds import IMPLICATIONS, disagreements, proven
 from ..studies.plot import Plot
@@ -120,6 +121,8 @@ def _drawn(
     with styled(options):
         drawings = [plot_drawing(study.runs, plot, table) for plot, table in plotted]
         drawings += figures(topics, load_instance) if len(topics) else []
+        anytime = anytime_drawing(study.runs, method_styles(study.runs))
+        drawings += [] if anytime is None else [anytime]
         built = (part(study.runs[study.runs["kind"] == kind.name], study.keep) for kind, part in _PARTS)
         return drawings, [one for one in built if one is not None]
 

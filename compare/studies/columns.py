@@ -8,11 +8,12 @@ from typing import Any
 
 import pandas as pd
 
-from .bounds import with_bounds
+from .anytime import with_integrals
+from .bounds import proven, with_bounds
 from .row import SCHEMA
 from .sizes import measures_of, sizes_of
 
-DERIVED = ("bound", "optimum", "ratio", "proven", "current")
+DERIVED = ("bound", "optimum", "ratio", "primal_integral", "dual_integral", "proven", "current")
 """Columns of the results that no row stores."""
 
 
@@ -41,7 +42,7 @@ def varied_options(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def researched(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with bound, optimum, ratio and `proven`, and a column for each workload parameter and varied option.
+    """The rows with `DERIVED` columns, and a column for each workload parameter and varied option.
 
     Where a parameter has the name of a size, the size is in ``total_NAME``, and ``NAME`` is the parameter; rows without
     the parameter have the size there if the two agree in all rows that have both. A parameter whose name is that of
@@ -52,7 +53,8 @@ def researched(rows: pd.DataFrame) -> pd.DataFrame:
     rows : DataFrame
         All runs of a study, as :meth:`.Store.rows` gives them: the bound of an instance is the best of them.
     """
-    rows = with_bounds(rows)
+    pairs = proven(rows)
+    rows = with_integrals(with_bounds(rows, pairs), pairs)
     sizes, taken = set(sizes_of(rows)), {*SCHEMA.names, *measures_of(rows), *DERIVED}
     given = parameters(rows).rename(columns=lambda name: f"parameter_{name}" if name in taken - sizes else name)
     collided = [name for name in given.columns if name in rows.columns]
@@ -63,11 +65,12 @@ def researched(rows: pd.DataFrame) -> pd.DataFrame:
             given[name] = rows[name].where(rows[name].notna(), given[name])
     taken |= {*rows.columns, *given.columns}
     options = varied_options(rows).rename(columns=lambda name: f"option_{name}" if name in taken else name)
-    names = rows.columns.drop([*collided, "bound", "optimum", "ratio", "proven"]).tolist()
+    derived = [name for name in DERIVED if name in rows]
+    names = rows.columns.drop([*collided, *derived]).tolist()
     for before, added in (
         ("problem", [*given.columns, *totals.columns]),
         ("exact", options.columns),
-        ("seconds", ["bound", "optimum", "ratio", "proven"]),
+        ("seconds", derived),
     ):
         at = names.index(before)
         names[at:at] = added

@@ -28,6 +28,7 @@ from ...instances.offers import watched
 from ...instances.problem import Problem
 from ...instances.processes import die_with_parent
 from ...instances.result import Result, Status
+from ...instances.trajectory import Trajectory
 from ..catalogue import METHODS, method_named, problem_named
 from ..plug_in_code import is_local
 from .offered import Offered, OfferSender
@@ -122,7 +123,7 @@ class Solver:
         self._runs = 0
         self._digest = ""
         self._memory_at_start = self._begun = 0.0
-        self._offered = Offered()
+        self._offered, self._trajectory = Offered(), Trajectory()
         self._warm: set[tuple[str, str]] = set()
 
     def __enter__(self) -> Solver:
@@ -163,7 +164,7 @@ class Solver:
                 os.kill(self._process.pid, signal.SIGINT)
                 while (left := end - time.monotonic()) > 0 and self._connection.poll(left):
                     if isinstance(message := self._connection.recv(), Offered):
-                        self._offered = self._offered.updated(message)
+                        self._keep(message)
                         continue
                     result, cpu_seconds, _ = message
                     held = max(0.0, private_memory(self._process.pid) - self._memory_at_start)
@@ -226,7 +227,7 @@ class Solver:
         assert self._process.pid is not None
         assert self._connection is not None
         pid, peak, children = self._process.pid, 0.0, 0.0
-        self._offered = Offered()
+        self._offered, self._trajectory = Offered(), Trajectory()
         start = children_polled = self._begun = time.monotonic()
         while True:
             if wait([self._connection, self._pidfd], timeout=_POLL_SECONDS):
@@ -241,8 +242,9 @@ class Solver:
                     break
                 if message.stage != self._offered.stage:
                     start = time.monotonic()
-                    self._begun = start if message.stage == "solving" else self._begun
-                self._offered = self._offered.updated(message)
+                    if message.stage == "solving":
+                        self._begun, self._trajectory = start, Trajectory()
+                self._keep(message)
             if os.fstat(self._output).st_size > _MOST_OUTPUT:
                 os.ftruncate(self._output, 0)  # it lies in memory
             if (now := time.monotonic()) > children_polled + _POLL_CHILDREN_SECONDS:
@@ -265,11 +267,16 @@ class Solver:
             self.stop()
         return IsolatedRun(result, peak, cpu_seconds, output=output)
 
+    def _keep(self, message: Offered) -> None:
+        self._offered = self._offered.updated(message)
+        self._trajectory.report(message.value, message.lower_bound)
+
     def _stopped(self, job: Job, reason: str, peak: float, seconds: float) -> IsolatedRun:
         """The run with the best that it offered, or failed; the process is killed first."""
         output = self._printed()
         self.stop()
-        kept = self._offered.result(job.method.name, job.instance, job.problem, reason, seconds)
+        offered = self._offered
+        kept = offered.result(job.method.name, job.instance, job.problem, reason, seconds, self._trajectory)
         return IsolatedRun(job.failed(reason) if kept is None else kept, peak, output=output)
 
     def _printed(self) -> str:
@@ -309,7 +316,7 @@ def _run(job: Job, connection: Connection) -> tuple[Result[Any], float, bool]:
     """The result, its processor seconds, and whether no child process is left."""
     before = _cpu_seconds()
     bound = contextlib.nullcontext() if job.memory_limit is None else address_space_bounded(job.memory_limit * MIB)
-    with bound, watched(OfferSender(instance=job.instance, problem=job.problem, connection=connection)):
+    with bound, watched(OfferSender(connection)):
         try:
             result = job.method.answering(job.problem.name).run(
                 job.instance, job.problem, seed=job.seed, time_limit=job.time_limit, **dict(job.options)

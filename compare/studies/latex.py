@@ -12,7 +12,10 @@ import pandas as pd
 Best = Literal["min", "max"]
 _LONG = 40
 _OF_RUNS = ("problem", "variant", "family", "status", "value", "bound", "ratio", "seconds")
-_LEFT_OUT = ("mean_lower_bound", "mean_cpu_seconds", "mean_peak_memory")
+_LEFT_OUT = (
+    *("mean_lower_bound", "mean_primal_integral", "mean_dual_integral"),
+    *("mean_cpu_seconds", "mean_peak_memory"),
+)
 _MEANS = ("mean_ratio", "mean_value", "mean_seconds")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _GREEK = {"α": "alpha", "β": "beta", "λ": "lambda", "μ": "mu", "ρ": "rho", "σ": "sigma", "τ": "tau", "χ": "chi"}

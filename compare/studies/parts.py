@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ...instances.errors import BadInput
-from .row import SCHEMA
+from .row import ADDED, SCHEMA
 
 ENDING = ".parquet"
 _BUFFER = 2**20
@@ -57,8 +57,13 @@ def read_part(file: Path, columns: Sequence[str] | None = None) -> pa.Table:
     if not is_intact(file):
         raise BadInput(f"{file}: is damaged (its checksum differs): run the study again, which repeats its runs")
     try:
-        table = pq.read_table(file, columns=None if columns is None else list(columns), partitioning=None)
-        table = table.cast(SCHEMA if columns is None else pa.schema([SCHEMA.field(name) for name in columns]))
+        wanted = SCHEMA if columns is None else pa.schema([SCHEMA.field(name) for name in columns])
+        stored = pq.read_schema(file).names
+        missing = [name for name in ADDED if name in wanted.names and name not in stored]
+        table = pq.read_table(file, columns=[name for name in wanted.names if name not in missing], partitioning=None)
+        for name in missing:
+            table = table.append_column(name, pa.nulls(len(table), SCHEMA.field(name).type))
+        table = table.select(wanted.names).cast(wanted)
         table.validate(full=True)
         return table
     except (pa.ArrowException, OSError, ValueError) as error:  # its name was forged, or another program wrote it

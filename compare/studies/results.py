@@ -20,7 +20,10 @@ from .latex import results_latex
 from .store import Store
 from .task import is_key, plain_variant
 
-_MEANS = ("ratio", "value", "lower_bound", "seconds", "cpu_seconds", "peak_memory")
+_MEANS = (
+    *("ratio", "value", "lower_bound", "primal_integral", "dual_integral"),
+    *("seconds", "cpu_seconds", "peak_memory"),
+)
 
 
 def results(folder: Path, where: Mapping[str, str] | None = None, *, all_runs: bool = False) -> pd.DataFrame:
@@ -71,7 +74,8 @@ def grouped(rows: pd.DataFrame, by: Sequence[str], *, common: bool = False) -> p
     DataFrame
         The columns `by`; runs, failed, optimal; instances (with an answer, each counted once a problem),
         of_instances (those of all the groups compared) and ratio_instances (those with a ratio); mean_ratio,
-        mean_value, mean_lower_bound, mean_seconds, mean_cpu_seconds, mean_peak_memory. Failed runs count in the means
+        mean_value, mean_lower_bound, mean_primal_integral, mean_dual_integral, mean_seconds, mean_cpu_seconds,
+        mean_peak_memory. Failed runs count in the means
         of seconds and memory only, skipped ones in none.
     """
     for column in by:
@@ -110,9 +114,9 @@ def grouped(rows: pd.DataFrame, by: Sequence[str], *, common: bool = False) -> p
 
 
 def export(rows: pd.DataFrame, file: Path, *, by: Sequence[str] = (), bold: bool = False) -> None:
-    """Write rows as .csv, .parquet or .tex, atomically; only Parquet has answers. See :func:`results_latex`."""
+    """Write rows as .csv, .parquet or .tex, atomically; answers and points only as Parquet. See `results_latex`."""
     if file.suffix == ".csv":
-        atomic_write(file, csv_text(rows.drop(columns="answer", errors="ignore")))
+        atomic_write(file, csv_text(rows.drop(columns=["answer", "points"], errors="ignore")))
     elif file.suffix == ".parquet":
         table = pa.Table.from_pandas(rows, preserve_index=False)
         atomic_write(file, lambda path: pq.write_table(table, path, compression="zstd"))

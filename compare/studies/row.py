@@ -15,13 +15,20 @@ import pyarrow as pa
 
 from ...instances.catalogue import KINDS
 from ...instances.topics.kind import TOPICS
+from ...instances.trajectory import Point
 from ..catalogue import kind_named, problem_named
 from .isolation import IsolatedRun
 from .provenance import library_versions, machine
 from .task import STORED, Task
 
-VERSION = 2
+VERSION = 3
 """Of the results folder: raised with every change of `SCHEMA` or of the files (docs/results.md, "Versions")."""
+
+ADDED = ("points",)
+"""The columns that version 2 lacks. They are null in its rows."""
+
+READ = tuple(f"results/{version}" for version in range(2, VERSION + 1))
+"""The formats that this version reads."""
 
 SCHEMA = pa.schema(
     [
@@ -54,10 +61,11 @@ SCHEMA = pa.schema(
         ("versions", pa.string()),
         ("machine", pa.string()),
         ("started", pa.string()),
+        ("points", pa.list_(pa.struct(dict.fromkeys(Point._fields, pa.float64())))),
     ]
 ).with_metadata({"overlaybench": f"results/{VERSION}"})
 
-MEASURED = ("seconds", "cpu_seconds", "peak_memory", "machine", "started")
+MEASURED = ("seconds", "cpu_seconds", "peak_memory", "machine", "started", "points")
 """The columns in which two runs of one task may differ."""
 
 _OF_TASK = ("key", "variant", "exact", *STORED)
@@ -83,6 +91,7 @@ def row(task: Task, instance: Any, run: IsolatedRun, started: str = "") -> dict[
         "versions": library_versions(),
         "machine": machine(),
         "started": started,
+        "points": [point._asdict() for point in result.points],
     }
     return {name: values[name] for name in SCHEMA.names}
 

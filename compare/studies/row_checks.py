@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
@@ -27,11 +28,11 @@ from ..catalogue import EQUAL_VERSIONS, METHODS, code_version, kind_named, own_p
 from .processes import memory_bounded
 from .proofs import faults_of_evidence, has_evidence
 from .recipe import Recipe
-from .row import SCHEMA
+from .row import ADDED, SCHEMA
 from .store import Store
 from .task import STORED, Task, is_key, options_json
 
-_MAY_BE_NULL = ("value", "lower_bound", "answer", "cpu_seconds")
+_MAY_BE_NULL = ("value", "lower_bound", "answer", "cpu_seconds", *ADDED)
 _OBJECTS = ("options", "counters", "versions", "machine", "recipe")
 _VERSION = re.compile(r"[0-9a-f]{12}(\+[0-9a-f]+)?")
 _DIGEST = re.compile(r"[0-9a-f]{8,128}")
@@ -355,6 +356,19 @@ def _bound(run: StoredRun) -> Iterator[str]:
         yield f"has the lower bound {bound:g}, and {row['method']} proves none"
 
 
+def _points(run: StoredRun) -> Iterator[str]:
+    row, points = run.row, run.row["points"] or []
+    times = [0.0, *(point["seconds"] for point in points), row["seconds"]]
+    if points and not all(before <= after for before, after in itertools.pairwise(times)):
+        yield "its points are not in the order of time, or after its end"
+    if points and (points[-1]["value"], points[-1]["lower_bound"]) != (row["value"], row["lower_bound"]):
+        yield "its last point has not its value and lower bound"
+    for name, sign in (("value", 1), ("lower_bound", -1)):
+        known = [math.inf if point[name] is None else sign * point[name] for point in points]
+        if not all(before >= after for before, after in itertools.pairwise(known)):
+            yield f"its points get worse in {name}"
+
+
 def _evidence(run: StoredRun) -> Iterator[str]:
     counters = run.row["counters"]
     if has_evidence(counters):
@@ -380,6 +394,7 @@ CHECKS: tuple[Check, ...] = (
     _skipped,
     _answer,
     _bound,
+    _points,
     _evidence,
 )
 """Each takes a row that is well formed and yields its faults."""

@@ -24,7 +24,7 @@ _LIMITS: Mapping[str, Schema] = {
 }
 _OF_ANY: Mapping[str, Schema] = {
     "family": {"type": "string", "description": "what the report groups by (the workload's or the file's name)"},
-    "seeds": {"type": "integer", "minimum": 1, "description": "instances of each combination of parameters (1)"},
+    "seeds": {"$ref": "#/definitions/seeds"},
     "stand_in": {"$ref": "#/definitions/stand-in"},
 }
 
@@ -52,6 +52,13 @@ def study_schema() -> Schema:
         "definitions": {
             "instances": {
                 "anyOf": [_file(), *(_workload(name) for name in _own(WORKLOADS)), _open("workload")],
+            },
+            "seeds": {
+                "description": "instances of each combination of parameters (1), or a list of their seeds",
+                "anyOf": [
+                    {"type": "integer", "minimum": 1},
+                    {"type": "array", "minItems": 1, "items": {"type": "integer", "minimum": 0}},
+                ],
             },
             "stand-in": {
                 "type": "object",

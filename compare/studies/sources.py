@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -52,7 +52,8 @@ class Sources:
         for values in grid(shape):
             parameters = freeze(workload.complete(values))
             for replicate in _replicates(source):
-                own = derived_seed(str(self.seed), workload.name, repr(parameters), str(replicate))
+                parts = (str(self.seed), workload.name, repr(parameters))
+                own = _seed(source, replicate, *parts)
                 yield Recipe(family, own, workload=workload.name, parameters=parameters, code=code)
 
     def _of_files(self, source: dict[str, Any]) -> Iterator[Recipe]:
@@ -90,7 +91,7 @@ class Sources:
             if not isinstance(sample, int) or isinstance(sample, bool) or sample < 0:
                 raise BadInput(f"sample must be a number of nodes, not {sample!r}")
             for replicate in _replicates(source):
-                own = derived_seed(str(self.seed), whole.family, str(sample), str(replicate)) if sample else 0
+                own = _seed(source, replicate, str(self.seed), whole.family, str(sample)) if sample else 0
                 yield replace(whole, seed=own, sample=sample)
 
     def _stand_in(self, source: Mapping[str, Any], pattern: str) -> Iterator[Recipe]:
@@ -102,7 +103,18 @@ class Sources:
         yield from self.recipes({"family": family, "seeds": source.get("seeds", 1), **stand_in})
 
 
-def _replicates(source: Mapping[str, Any]) -> range:
+def _seed(source: Mapping[str, Any], replicate: int, *parts: str) -> int:
+    """The seed of a replicate: listed in the table, or derived from the parts and its number."""
+    return replicate if isinstance(source.get("seeds"), list) else derived_seed(*parts, str(replicate))
+
+
+def _replicates(source: Mapping[str, Any]) -> Sequence[int]:
+    """The numbers of the instances of each combination, or the seeds that the table lists."""
+    listed = source.get("seeds")
+    if isinstance(listed, list):
+        if not listed or not all(type(seed) is int and 0 <= seed < 2**63 for seed in listed):
+            raise BadInput(f"seeds must be a number, or a list of seeds from 0 to 2^63 - 1, not {listed!r}")
+        return listed
     seeds = typed(source, "seeds", int, 1)
     if seeds < 1:
         raise BadInput(f"seeds must be at least 1, not {seeds}")

@@ -20,7 +20,7 @@ from ...instances.errors import BadInput
 from ...instances.files import atomic_write, read_text
 from ...instances.kind import Kind
 from . import parts, run_log
-from .row import SCHEMA, VERSION, spread, table_of
+from .row import READ, SCHEMA, VERSION, spread, table_of
 from .task import Task
 
 _FORMAT = f"results/{VERSION}"
@@ -235,10 +235,10 @@ class Store:
         file = self.folder / "plan.json"
         fields = _json_object(file)
         version = fields.pop("format", "results/1")
-        if version != _FORMAT:
+        if version not in READ:
             raise BadInput(
-                f"{self.folder}: holds {version!r}, and this version reads {_FORMAT!r}: run the study again in another "
-                "folder, or read this one with the version that wrote it"
+                f"{self.folder}: holds {version!r}, and this version reads {', '.join(map(repr, READ))}: run the study "
+                "again in another folder, or read this one with the version that wrote it"
             )
         try:
             plan = Plan(**fields)

@@ -124,20 +124,25 @@ def expected_seconds(exact: bool, time_limit: float) -> float:
     return time_limit if exact else 0.1
 
 
-def read_study(path: Path, text: str | None = None) -> Study:
+def read_study(path: Path) -> Study:
     """Read a study file; names in it are checked, and files it names are relative to its folder.
-
-    Parameters
-    ----------
-    text : str, optional
-        Read this instead of the file's bytes.
 
     Raises
     ------
     BadInput
         Names the file, the table and the fix.
     """
-    spec = read_text(path, _MOST_BYTES) if text is None else text
+    return study_of(read_text(path, _MOST_BYTES), path)
+
+
+def study_of(spec: str, path: Path) -> Study:
+    """The study of a text; `path` names it in errors, and files are relative to its folder.
+
+    Raises
+    ------
+    BadInput
+        As :func:`read_study`.
+    """
     with located(str(path)), modules_beside(path.parent):
         if _DEEP_KEY.search(spec):  # for a key of n parts tomllib takes n² of time and memory
             raise BadInput("has a name with more than 64 dots: see the README for what a study looks like")

@@ -21,7 +21,7 @@ from .recipe import Recipe
 from .row import from_line, spread, table_of
 from .run_log import lines_from
 from .store import Plan, Store
-from .study import Study, read_study
+from .study import Study, study_of
 from .task import Task, writes_proofs
 
 Fault = tuple[str, str]
@@ -173,7 +173,7 @@ def _study(store: Store, text: str) -> Study | None:
             return None
     except (ValueError, RecursionError, AttributeError, TypeError):
         raise BadInput("the text of a study is no study") from None
-    return read_study(store.folder / "study.toml", text)
+    return study_of(text, store.folder / "study.toml")
 
 
 def _text(file: Any) -> str:

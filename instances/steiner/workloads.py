@@ -27,6 +27,20 @@ def _sparse(*, nodes: int, edges: int, terminals: int, dearest: int, seed: int) 
     return SteinerInstance.from_edges(nodes, listed, draw.permutation(nodes)[:terminals].tolist())
 
 
+def hypercube(*, dimension: int, costs: str, seed: int) -> SteinerInstance:
+    """The hypercube: corners, edges between those that differ in one digit, and every other corner as terminal.
+
+    Instances hc6u, hc6p, … of SteinLib (Rosseti, Poggi de Aragão, Ribeiro, Uchoa, Werneck 2001): costs 1, or uniform on
+    100…110, which break symmetry. The terminals are the corners with an even number of digits 1.
+    """
+    draw = np.random.default_rng(seed)
+    pairs = [(u, u | 1 << k) for u in range(2**dimension) for k in range(dimension) if not u >> k & 1]
+    drawn = draw.integers(100, 110, size=len(pairs), endpoint=True).tolist()
+    listed = [(u, v, 1 if costs == "unit" else cost) for (u, v), cost in zip(pairs, drawn, strict=True)]
+    terminals = [u for u in range(2**dimension) if u.bit_count() % 2 == 0]
+    return SteinerInstance.from_edges(2**dimension, listed, terminals)
+
+
 STEINER_WORKLOADS: tuple[Workload[SteinerInstance], ...] = (
     Workload(
         "steiner-sparse",
@@ -39,6 +53,17 @@ STEINER_WORKLOADS: tuple[Workload[SteinerInstance], ...] = (
             Option("dearest", 10, "the largest cost", least=1, most=10**6),
         ),
         _sparse,
+        "steiner",
+    ),
+    Workload(
+        "steiner-hypercube",
+        "hypercubes with every other corner as terminal, hard for their symmetry",
+        "SteinLib, set HC (Rosseti et al. 2001)",
+        (
+            Option("dimension", 4, "d, for 2^d nodes and d 2^(d−1) edges", least=1, most=16),
+            Option("costs", "unit", "1, or uniform on 100…110", choices=("unit", "perturbed")),
+        ),
+        hypercube,
         "steiner",
     ),
 )

@@ -1,6 +1,6 @@
-"""Real subscriptions that a machine has: films that people rated, and packages that depend on packages.
+"""Real subscriptions that a machine has: films that people rated, artists that they play, and Debian's packages.
 
-Both depend on files of other software. Where these differ between machines, so do the instances, and their digests.
+All depend on files of others. Where these differ between machines, so do the instances, and their digests.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from importlib import metadata
 from pathlib import Path
 
 from ..errors import BadInput
+from ..files import read_text
 from ..option import Option
 from ..workload import Workload
 from .instance import TopicInstance
@@ -24,8 +25,10 @@ _RATINGS = Path("data/mllib/als/sample_movielens_ratings.txt")
 _STATE = Path("/var/lib")  # of every Debian
 _LISTS, _STATUS = _STATE / "apt/lists", _STATE / "dpkg/status"
 _APT_HELPER = Path("/usr/lib/apt/apt-helper")
-_FIELD = re.compile(r"^(Package|Depends|Pre-Depends|Status): *(.*(?:\n[ \t].*)*)", re.MULTILINE)
+_FIELD = re.compile(r"^(Package|Depends|Pre-Depends|Status|Tag): *(.*(?:\n[ \t].*)*)", re.MULTILINE)
 _FIRST_NAME = re.compile(r"(?:^|,)\s*([^\s,|(:\[<]+)")  # of "a (>= 1) | b, c:any": a and c
+_TAG = re.compile(r"[^\s,]+")
+_LISTENERS = Path(__file__).parents[3] / "shared/data/lastfm/user_artists.dat"
 _COMPRESSED = (".lz4", ".gz", ".xz", ".bz2", ".zst")
 
 
@@ -74,6 +77,46 @@ def _ratings_of_pyspark() -> Path:
     return next((file for file in files if file.is_file()), files[0])
 
 
+def lastfm_listeners(*, seed: int, nodes: int, plays: Path | None = None) -> TopicInstance:
+    """Listeners of Last.fm (HetRec 2011), each subscribed to the artists that they play most.
+
+    Parameters
+    ----------
+    seed : int
+        Of the sample.
+    nodes : int
+        How many listeners to sample; 0 for all 1,892, with at most 50 artists each of 17,632.
+    plays : Path, optional
+        The file user_artists.dat; by default that of the variable LASTFM, or in shared/data/lastfm beside the
+        repository.
+
+    Raises
+    ------
+    BadInput
+        If there is no such file, it is damaged, or it has fewer listeners.
+    """
+    file = plays or Path(os.environ.get("LASTFM") or _LISTENERS)
+    if not file.is_file():
+        raise BadInput(
+            f"lastfm: {file} does not exist: get user_artists.dat of the data set HetRec 2011 Last.fm 2k "
+            "(grouplens.org) and set LASTFM to its path"
+        )
+    rows = [line.split("\t") for line in read_text(file).splitlines()[1:]]
+    if not rows or any(len(row) != 3 for row in rows):
+        raise BadInput(f"lastfm: {file} has other lines than userID, artistID, weight: get the file again")
+    pairs = [(f"user{user}", f"artist{artist}") for user, artist, _ in rows]
+    return _sampled(TopicInstance.from_pairs(*zip(*pairs, strict=True))[0], nodes, seed, "lastfm: listeners")
+
+
+def debian_tags(*, seed: int, nodes: int, packages: str, lists: Path = _LISTS, status: Path = _STATUS) -> TopicInstance:
+    """Debian packages, each subscribed to its tags (debtags, the field Tag) that another package has as well.
+
+    Parameters and errors are those of :func:`debian_packages`. dpkg's status has no tags where apt's lists had none.
+    """
+    instance = _subscriptions(packages, "Tag", lists, status)
+    return _sampled(instance, nodes, seed, f"debian-tags: {packages} packages with a common tag")
+
+
 def debian_packages(
     *, seed: int, nodes: int, packages: str, lists: Path = _LISTS, status: Path = _STATUS
 ) -> TopicInstance:
@@ -86,7 +129,7 @@ def debian_packages(
     seed : int
         Of the sample.
     nodes : int
-        How many packages to sample.
+        How many packages to sample; 0 for all.
     packages : str
         ``installed`` reads dpkg's status, ``available`` the lists that ``apt update`` left.
     lists, status : Path
@@ -102,13 +145,13 @@ def debian_packages(
     The instances differ between machines and with every update. Cost O(size of the files): for the lists, one or two
     seconds once a process.
     """
-    instance = _dependencies(packages, lists, status)
+    instance = _subscriptions(packages, "Depends", lists, status)
     return _sampled(instance, nodes, seed, f"debian-packages: {packages} packages with a common dependency")
 
 
 @lru_cache(maxsize=2)
-def _dependencies(packages: str, lists: Path, status: Path) -> TopicInstance:
-    """All packages with their dependencies."""
+def _subscriptions(packages: str, field: str, lists: Path, status: Path) -> TopicInstance:
+    """All packages with their dependencies, or with their tags."""
     if packages == "installed":
         if not status.is_file():
             raise BadInput(f"debian-packages: {status} does not exist: this workload needs Debian or a relative of it")
@@ -117,11 +160,12 @@ def _dependencies(packages: str, lists: Path, status: Path) -> TopicInstance:
         files = sorted(file for file in lists.glob("*_Packages*") if file.suffix in ("", *_COMPRESSED))
         if not files:
             raise BadInput(f"debian-packages: {lists} has no lists: run apt update, or choose packages=installed")
-    found = dict.fromkeys(pair for file in files for pair in _pairs(_text_of(file)))
+    found = dict.fromkeys(pair for file in files for pair in _pairs(_text_of(file), field))
     depending = Counter(dependency for _, dependency in found)
     shared = [pair for pair in found if depending[pair[1]] >= 2]
     if not shared:
-        raise BadInput(f"debian-packages: {files[0]} names no dependency of two packages: choose another machine")
+        noun = "tag" if field == "Tag" else "dependency"
+        raise BadInput(f"debian-packages: {files[0]} names no {noun} of two packages: choose another machine")
     return TopicInstance.from_pairs(*zip(*shared, strict=True))[0]
 
 
@@ -136,24 +180,26 @@ def _text_of(file: Path) -> str:
     return run.stdout.decode("utf-8", errors="replace")
 
 
-def _pairs(text: str) -> Iterator[tuple[str, str]]:
-    """(package, dependency) pairs of stanzas that start with Package; removed packages have none."""
+def _pairs(text: str, wanted: str) -> Iterator[tuple[str, str]]:
+    """(package, dependency or tag) pairs of stanzas that start with Package; removed packages have none."""
+    names = _TAG if wanted == "Tag" else _FIRST_NAME
     package, installed = "", True
     for field, value in _FIELD.findall(text):
         if field == "Package":
             package, installed = value.strip(), True
         elif field == "Status":
             installed = value.endswith(" installed")
-        elif installed:
-            yield from ((package, name) for name in _FIRST_NAME.findall(value))
+        elif installed and field.removeprefix("Pre-") == wanted:
+            yield from ((package, name) for name in names.findall(value))
 
 
 def _sampled(instance: TopicInstance, nodes: int, seed: int, counted: str) -> TopicInstance:
     if nodes > instance.num_nodes:
         raise BadInput(f"{counted} are {instance.num_nodes:,}, not {nodes:,}: choose nodes from 1 to that")
-    return instance.sample(nodes, seed)
+    return instance.sample(nodes, seed) if nodes else instance
 
 
+_PACKAGES = Option("nodes", 50, "|V|, a sample of the packages; 0: all", least=0, most=2**31 - 1)
 REAL_DATA: tuple[Workload[TopicInstance], ...] = (
     Workload(
         "movielens-sample",
@@ -171,10 +217,29 @@ REAL_DATA: tuple[Workload[TopicInstance], ...] = (
         "packages and the packages that they depend on",
         "the Debian of this machine: other machines have other instances, with other digests",
         (
-            Option("nodes", 50, "|V|, a sample of the packages", least=1, most=2**31 - 1),
+            _PACKAGES,
             Option("packages", "installed", "those of dpkg, or all of apt's lists", choices=("installed", "available")),
         ),
         debian_packages,
         needs="Debian or a relative of it; `apt update` for packages=available",
+    ),
+    Workload(
+        "debian-tags",
+        "packages and their tags (debtags)",
+        "the Debian of this machine: other machines have other instances, with other digests",
+        (
+            _PACKAGES,
+            Option("packages", "available", "those of dpkg, or all of apt's lists", choices=("installed", "available")),
+        ),
+        debian_tags,
+        needs="Debian or a relative of it, and `apt update`",
+    ),
+    Workload(
+        "lastfm",
+        "listeners of Last.fm and the artists that they play most",
+        "HetRec 2011 (Cantador, Brusilovsky, Kuflik)",
+        (Option("nodes", 50, "|V|, a sample of the 1,892 listeners; 0: all", least=0, most=2**31 - 1),),
+        lastfm_listeners,
+        needs="user_artists.dat of the data set HetRec 2011 Last.fm 2k, and LASTFM set to its path",
     ),
 )

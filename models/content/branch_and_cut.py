@@ -10,6 +10,7 @@ from ...instances.clock import Clock
 from ...instances.content.instance import ContentInstance
 from ...instances.content.overlay import ContentOverlay
 from ...instances.content.problems import CONTENT_PROBLEMS, ContentProblem
+from ...instances.offers import offer_bound
 from ..engine.exact_method import START
 from ..engine.ilp_solvers import THREADS
 from ..engine.proof import NO_FILE, ProofFile
@@ -43,7 +44,7 @@ def minimise(
     incumbent = ContentIncumbent(model, problem, start, planes.unit)
     case = begin_case(proof, instance, planes.unit, model)
     root = planes.tighten(clock, stall=1e-4 * planes.cost_scale)
-    tree = TreeSearch(planes, incumbent, progress=SearchLog(progress), proof=case)
+    tree = TreeSearch(planes, incumbent, progress=SearchLog(progress, on_bound=offer_bound), proof=case)
     counters: dict[str, float | str] = {"nodes": 0, "cuts": planes.cuts, "columns": len(model.costs)}
     if root is None:
         case.end(incumbent.value)

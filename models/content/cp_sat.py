@@ -10,6 +10,7 @@ from ...instances.clock import Clock
 from ...instances.content.instance import ContentInstance, Floats
 from ...instances.content.overlay import ContentOverlay
 from ...instances.content.problems import ContentProblem
+from ...instances.offers import offer_value
 from ..engine.cp_sat_solver import solve_with_cp_sat
 from ..engine.exact_method import START
 from ..engine.ilp_solvers import THREADS
@@ -51,12 +52,16 @@ def minimise(
         for k, integral in enumerate(model.integral):
             if integral and model.upper[k] == 1:
                 cp.add_hint(columns[k], hint[k])
-    report, solver = solve_with_cp_sat(cp, clock, threads=threads, seed=seed)
-    counters = {"nodes": report.nodes, "variables": len(columns), "constraints": len(model.rows)}
+
+    def in_costs(value: float | None, bound: float | None) -> None:
+        offer_value(*(None if number is None else number / unit for number in (value, bound)))
+
+    outcome, solver = solve_with_cp_sat(cp, clock, threads=threads, seed=seed, report=in_costs)
+    counters = {"nodes": outcome.nodes, "variables": len(columns), "constraints": len(model.rows)}
     answer = None
-    if report.found:
+    if outcome.found:
         answer = model.answer(np.array([solver.value(column) for column in columns], dtype=np.float64))
-    return Outcome(answer, report.lower_bound / unit, report.stopped, counters)
+    return Outcome(answer, outcome.lower_bound / unit, outcome.stopped, counters)
 
 
 def _unit(costs: Floats) -> float:

@@ -10,6 +10,7 @@ from ...instances.clock import Clock
 from ...instances.content.instance import ContentInstance
 from ...instances.content.overlay import ContentOverlay
 from ...instances.content.problems import ContentProblem
+from ...instances.offers import offer_value
 from ..engine.exact_method import START
 from ..engine.ilp_solvers import SOLVER, SOLVERS, THREADS
 from .exact import Outcome, exact_method
@@ -52,12 +53,16 @@ def minimise(
     if start is not None:
         chosen = model.values(start).tolist()
         given = {columns[k]: chosen[k] for k, integral in enumerate(model.integral) if integral}
-    report = SOLVERS[solver](program, given, clock, threads=threads, seed=seed)
-    counters = {"nodes": report.nodes, "variables": len(columns), "constraints": len(model.rows)}
+
+    def in_costs(value: float | None, bound: float | None) -> None:
+        offer_value(*(None if number is None else number / scale for number in (value, bound)))
+
+    outcome = SOLVERS[solver](program, given, clock, threads=threads, seed=seed, report=in_costs)
+    counters = {"nodes": outcome.nodes, "variables": len(columns), "constraints": len(model.rows)}
     answer = None
-    if report.found:
+    if outcome.found:
         answer = model.answer(np.array([column.varValue or 0.0 for column in columns]))
-    return Outcome(answer, report.lower_bound / scale, report.stopped, counters)
+    return Outcome(answer, outcome.lower_bound / scale, outcome.stopped, counters)
 
 
 def _load() -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import signal
 import threading
+from contextvars import copy_context
 from typing import TYPE_CHECKING
 
 from ...instances.clock import Clock
+from ...instances.offers import Report
 from .ilp_solvers import SolverReport
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ _INCLUSION_WORK = 0
 
 
 def solve_with_cp_sat(
-    model: cp_model.CpModel, clock: Clock, *, threads: int, seed: int, lazy: bool = True
+    model: cp_model.CpModel, clock: Clock, *, threads: int, seed: int, lazy: bool = True, report: Report | None = None
 ) -> tuple[SolverReport, cp_model.CpSolver]:
     """Solve with the complete linear relaxation, without which the bounds of the compact models are far weaker.
 
@@ -30,6 +32,8 @@ def solve_with_cp_sat(
         CP-SAT's workers.
     lazy : bool
         Whether CP-SAT adds the rows of the relaxation as they are violated, its default, or all of them at the root.
+    report : callable, optional
+        Is given the objective of each solution, and each bound on it.
 
     Returns
     -------
@@ -56,7 +60,19 @@ def solve_with_cp_sat(
     clock.check()
     if math.isfinite(clock.left):
         solver.parameters.max_time_in_seconds = clock.left
-    status = solve_and_keep_interrupts(solver, model)
+    callback = None
+    if report is not None:
+        context = copy_context()  # CP-SAT calls from threads of its own, which belong to no run
+
+        def report_to_run(value: float | None, bound: float | None) -> None:
+            context.copy().run(report, value, bound)
+
+        def on_bound(bound: float) -> None:
+            report_to_run(None, bound)
+
+        callback = _on_solutions(report_to_run)
+        solver.best_bound_callback = on_bound
+    status = solve_and_keep_interrupts(solver, model, callback)
     nodes = float(solver.num_conflicts)
     if status == cp_model.MODEL_INVALID:
         raise RuntimeError(f"CP-SAT refuses the model: {model.validate()[:200]}")
@@ -67,10 +83,22 @@ def solve_with_cp_sat(
     return SolverReport(found, solver.best_objective_bound, stopped, nodes), solver
 
 
-def solve_and_keep_interrupts(solver: cp_model.CpSolver, model: cp_model.CpModel) -> cp_model.CpSolverStatus:
+def _on_solutions(report: Report) -> cp_model.CpSolverSolutionCallback:
+    from ortools.sat.python import cp_model
+
+    class Solutions(cp_model.CpSolverSolutionCallback):
+        def on_solution_callback(self) -> None:
+            report(self.objective_value, self.best_objective_bound)
+
+    return Solutions()
+
+
+def solve_and_keep_interrupts(
+    solver: cp_model.CpSolver, model: cp_model.CpModel, callback: cp_model.CpSolverSolutionCallback | None = None
+) -> cp_model.CpSolverStatus:
     """Solve, and give Ctrl-C back to Python: CP-SAT stops at it, but leaves it with the system's action, death."""
     try:
-        return solver.solve(model)
+        return solver.solve(model, callback)
     finally:
         handler = signal.getsignal(signal.SIGINT)
         if handler is not None and threading.current_thread() is threading.main_thread():

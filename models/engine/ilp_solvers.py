@@ -14,13 +14,15 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...instances.clock import Clock, OutOfTime
+from ...instances.offers import Report
 from ...instances.option import Option
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ ABSOLUTE_GAP = 0.999
 # left, and is killed a little later (seconds).
 _SHARE, _GRACE = 0.95, 0.25
 _LEAST_LIMIT = 0.02
+_INFINITE = 1e29
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,7 @@ def solve_with_highs(
     threads: int,
     seed: int,
     relaxed: bool = False,
+    report: Report | None = None,
 ) -> SolverReport:
     """Solve with HiGHS, inside this process.
 
@@ -74,6 +78,8 @@ def solve_with_highs(
         Values of all integer variables; HiGHS completes the others.
     relaxed : bool
         Solve the LP relaxation: then `lower_bound` is its value.
+    report : callable, optional
+        Is given the objective of each solution, and each bound on it.
 
     Raises
     ------
@@ -95,6 +101,9 @@ def solve_with_highs(
     if start is not None and not relaxed:
         index = np.array([variable.index for variable in start], dtype=np.int32)
         highs.setSolution(len(index), index, np.array(list(start.values()), dtype=np.float64))
+    if report is not None and not relaxed:
+        for event in (highs.cbMipImprovingSolution, highs.cbMipLogging):
+            event.subscribe(partial(_report_event, report))
     highs.run()
     status, info = highs.getModelStatus(), highs.getInfo()
     feasible = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
@@ -109,6 +118,11 @@ def solve_with_highs(
         bound = info.objective_function_value if finished else -math.inf
         return SolverReport(finished, bound, not finished, 0)
     return SolverReport(feasible, info.mip_dual_bound, not finished, max(0, info.mip_node_count))
+
+
+def _report_event(report: Report, event: Any) -> None:
+    primal, bound = event.data_out.mip_primal_bound, event.data_out.mip_dual_bound
+    report(primal if abs(primal) < _INFINITE else None, bound if abs(bound) < _INFINITE else None)
 
 
 def _highs_options(threads: int, seed: int) -> dict[str, object]:
@@ -129,6 +143,7 @@ def solve_with_cbc(
     *,
     threads: int,
     seed: int,
+    report: Report | None = None,
 ) -> SolverReport:
     """Solve with the CBC in PuLP's wheel, as a child process with its files in a temporary folder.
 
@@ -142,6 +157,8 @@ def solve_with_cbc(
     ----------
     start : mapping
         Values of all integer variables; CBC completes the others.
+    report : callable, optional
+        Unused: the outcome of the child process is all that is read of it.
 
     Raises
     ------

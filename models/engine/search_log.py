@@ -1,9 +1,10 @@
-"""The log of a search on stderr, one line a second."""
+"""The log of a search on stderr, one line a second, and its bounds for who listens."""
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 
 from ...instances.option import Option
 from ...instances.result import relative_gap
@@ -21,9 +22,17 @@ class SearchLog:
     ----------
     mode : {"auto", "on", "off"}
         ``auto`` prints if stderr is a terminal.
+    on_bound : callable, optional
+        Is given the bound of each line, also of those that are not printed.
     """
 
-    def __init__(self, mode: str = "auto", every: float = 1.0) -> None:
+    def __init__(
+        self,
+        mode: str = "auto",
+        every: float = 1.0,
+        on_bound: Callable[[float], object] | None = None,
+    ) -> None:
+        self._on_bound = on_bound
         self._shown = mode == "on" or (mode == "auto" and sys.stderr.isatty())
         self._start = time.monotonic()
         self._every, self._last, self._headed = every, -every, False
@@ -39,7 +48,9 @@ class SearchLog:
         open_nodes: int = 0,
         force: bool = False,
     ) -> None:
-        """Print the state of the search, unless a line was printed less than `every` seconds ago."""
+        """Pass on the bound, and print the state unless a line was printed less than `every` seconds ago."""
+        if self._on_bound is not None and bound is not None:
+            self._on_bound(bound)
         now = time.monotonic() - self._start
         if not self._shown or (not force and now - self._last < self._every):
             return

@@ -112,7 +112,7 @@ class _Search:
     ) -> None:
         self.fixed_cost = reduced.fixed_cost
         self.instance, self.names, self.file = reduced.instance, reduced.nodes, file
-        self.clock, self.progress = clock, SearchLog(progress)
+        self.clock, self.progress = clock, SearchLog(progress, on_bound=self._offer_bound)
         instance = self.instance
         self.graph = graph_of(instance.num_nodes, instance.edges)
         self.incumbent = SteinerIncumbent(instance, self.graph, clock, found)
@@ -133,7 +133,7 @@ class _Search:
             return
         root, ascent, useful = self._ascend()
         self.bound = min(ascent.bound, int(self.incumbent.value))
-        offer(lower_bound=float(self.fixed_cost + self.bound))
+        self._offer_bound(self.bound)
         self.counters = {"dual_ascent": ascent.bound, "arcs": int(useful.sum()), "cuts": 0, "nodes": 0}
         if self.bound < self.incumbent.value and not useful.any():
             self.bound = int(self.incumbent.value)
@@ -171,6 +171,7 @@ class _Search:
 
         def closed(_bound: object) -> bool:
             incumbent.build_along(planes.columns, planes.lp.x)
+            self._offer_bound(planes.best_units / planes.unit)
             return planes.best_units > incumbent.cutoff
 
         bound = planes.tighten(self.clock, at_round=closed)
@@ -188,6 +189,10 @@ class _Search:
             "simplex_iterations": planes.lp.iterations,
             "nodes": tree.nodes,
         }
+
+    def _offer_bound(self, bound: float) -> None:
+        """Offer it in the costs of the instance as it was given; it is valid only up to the incumbent's value."""
+        offer(lower_bound=float(self.fixed_cost + min(bound, self.incumbent.value)))
 
     def _sides(self, root: int, ascent: Ascent) -> list[Text]:
         """The texts of the ascent's cuts, if they are needed for a proof."""

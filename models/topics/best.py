@@ -103,6 +103,7 @@ def best(
             if built:
                 cost = WeightedTCO().value(instance, built[0])
                 counters["built"] = cost if problem.name == "weighted-tco" else built[0].num_edges
+                offer(built[0])
         overlays.sort(key=lambda overlay: problem.value(instance, overlay))
         if not clock.passed:
             aim, start = AIMS[problem.name], overlays[0]

@@ -132,11 +132,11 @@ def _without_presolve(
             _prove(fitted, instance, settings)
         return _proposal(overlay, bound, outcome), outcome.certificate
     offer(lower_bound=math.ceil(fitted))
+    offering = replace(settings, offers=True)
     if problem.name == "2d-star":
-        outcome = minimise_stars(instance, starts[0], clock, settings)
+        outcome = minimise_stars(instance, starts[0], clock, offering)
     else:
-        goal = _goal(instance, problem.name)
-        outcome = minimise_edges(instance, goal, starts[0], clock, replace(settings, offers=True))
+        outcome = minimise_edges(instance, _goal(instance, problem.name), starts[0], clock, offering)
     if math.ceil(fitted) > outcome.lower_bound:
         _prove(fitted, instance, settings)
     return _proposal(outcome.overlay, max(outcome.lower_bound, math.ceil(fitted)), outcome), outcome.certificate

@@ -72,7 +72,9 @@ def _minimise(
     cp = build_cp(requirements, subproblem, clock)
     if start is not None:
         cp.hint(start)
-    report, solver = solve_with_cp_sat(cp.model, clock, threads=threads, seed=seed, lazy=False)
+    report, solver = solve_with_cp_sat(
+        cp.model, clock, threads=threads, seed=seed, lazy=False, report=subproblem.report
+    )
     counters = {
         "nodes": report.nodes,
         "variables": float(len(cp.model.proto.variables)),

@@ -15,7 +15,7 @@ from ...heuristics.topics.heuristic import DIAMETER_TWO, trial_instance
 from ...heuristics.topics.kernels.edge_costs import edge_costs
 from ...instances.clock import Clock, interruptible
 from ...instances.method import Method, Proposal
-from ...instances.offers import offer
+from ...instances.offers import offer, offer_bound
 from ...instances.option import Option
 from ...instances.overlay import Overlay
 from ...instances.problem import Problem
@@ -62,6 +62,8 @@ class BoundSettings:
     progress : {"auto", "on", "off"}
     certified : bool
         Keep a certificate of dual fitting, too.
+    offers : bool
+        Offer each bound (:func:`.offer`): the problem is the one that is bounded.
     """
 
     method: str = "auto"
@@ -70,6 +72,7 @@ class BoundSettings:
     threads: int = 1
     progress: str = "auto"
     certified: bool = False
+    offers: bool = False
 
 
 DEFAULTS = BoundSettings()
@@ -146,7 +149,8 @@ def _bounded(
 def _bounded_without_presolve(
     instance: TopicInstance, of_degree: bool, clock: Clock, settings: BoundSettings, weighted: bool
 ) -> LowerBound:
-    method, progress = settings.method, SearchLog(settings.progress)
+    method, on_bound = settings.method, offer_bound if settings.offers else None
+    progress = SearchLog(settings.progress, on_bound=on_bound)
     if method == "auto":
         links = count_links(instance)
         method = "lp" if links <= _LP_LINKS else "splitting" if links <= _SPLIT_LINKS else "fitting"
@@ -259,7 +263,8 @@ def _solve(
     weighted = problem.name == "weighted-tco"
     with interruptible(time_limit) as clock, ProofFile(proof) as file:
         begin_proof(file, instance, problem.name)
-        settings, certificates = BoundSettings(**options, certified=file.is_written), []
+        settings = BoundSettings(**options, certified=file.is_written, offers=problem.name not in _FACTORS)
+        certificates: list[Certificate] = []
         overlays, value, stopped = [stars(instance)], 1, False
         if weighted and problem.value(instance, overlays[0]) >= MOST_PROVEN:
             settings = replace(settings, method="fitting")

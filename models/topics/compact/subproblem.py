@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ....instances.clock import Clock
+from ....instances.offers import Report
 from ....instances.overlay import Overlay
 from ...engine.exact_method import SolverOutcome
 from .requirements import Requirements
@@ -24,11 +25,14 @@ class Subproblem:
         A known lower bound on the value, which becomes a row of the model.
     degree_cap : int, optional
         The largest degree allowed, for ``min-tco``.
+    report : callable, optional
+        Is given the value of each solution, and each bound on it.
     """
 
     problem: str
     least: int = 0
     degree_cap: int | None = None
+    report: Report | None = None
 
 
 class Minimise(Protocol):

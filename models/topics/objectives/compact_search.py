@@ -6,7 +6,7 @@ from functools import partial
 
 from ....instances.clock import Clock, OutOfTime
 from ....instances.method import Proposal
-from ....instances.offers import offer
+from ....instances.offers import offer, offer_value
 from ....instances.overlay import Overlay
 from ....instances.problem import Problem
 from ....instances.result import Status
@@ -64,7 +64,8 @@ def solve_by_model(
         return Proposal(min(starts, key=value, default=None), status=Status.TIME_LIMIT, reason=str(error))
 
     def once(best: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:
-        return minimise(requirements, Subproblem(problem.name, simple.value(problem.name)), start=best, clock=clock)
+        subproblem = Subproblem(problem.name, simple.value(problem.name), report=offer_value)
+        return minimise(requirements, subproblem, start=best, clock=clock)
 
     def front(_best: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:
         front = pareto_front(requirements, simple, minimise, starts, clock)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ....instances.clock import Clock
-from ....instances.offers import offer
+from ....instances.offers import offer_bound
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ...engine.integer_bound import UNIT, Bound
@@ -144,7 +144,7 @@ class _Search:
 
     def __post_init__(self) -> None:
         self.incumbent = Incumbent(self.instance, self.goal, self.start, self.settings.seed)
-        self.log = SearchLog(self.settings.progress)
+        self.log = SearchLog(self.settings.progress, on_bound=offer_bound if self.settings.offers else None)
         self._rounds = 0
         self.case = NO_PROOF
 
@@ -163,6 +163,7 @@ class _Search:
             target, weighted = float(incumbent.cost(self.start)), self.goal.costs is not None
             splitting = split_costs(self.instance, target, clock.share(0.2), weighted=weighted)
             planes.warm_start(splitting)
+            self._print()
             guide = splitting.usage[np.searchsorted(splitting.edges.keys, planes.edges.keys)]
             incumbent.improve_along(planes.edges, guide, clock.share(0.2), goal=self._goal, steps=settings.steps)
         root = planes.tighten(clock, stall=_ROOT_STALL, at_round=self._at_round)
@@ -233,9 +234,6 @@ class _Search:
     def _print(self, force: bool = False) -> None:
         planes, tree = self.planes, self.tree
         assert planes is not None
-        if self.settings.offers:
-            units = planes.best_units if tree is None else tree.units
-            offer(lower_bound=float(max(0, -(-units // UNIT))))
         self.log.line(
             incumbent=None if self.incumbent.overlay is None else self.incumbent.value,
             bound=(planes.best_units if tree is None else tree.units) / UNIT,

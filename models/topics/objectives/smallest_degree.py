@@ -6,6 +6,7 @@ import math
 from contextlib import suppress
 
 from ....instances.clock import Clock
+from ....instances.offers import offer_bound
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ...engine.integer_bound import UNIT
@@ -57,6 +58,7 @@ def minimise_degree(
                 case = settings.proof.case(cap=by_lp - 1)
                 case.contradiction(0, proven)
                 case.end(math.inf)
+    offer_bound(bound)
     while bound < best.max_degree and not clock.passed:
         cap = best.max_degree - 1
         outcome = minimise_edges(
@@ -72,6 +74,7 @@ def minimise_degree(
         else:
             total.stopped_by = outcome.stopped_by
             break
+        offer_bound(bound)
     total.stopped_by = total.stopped_by or clock.stopped_by
     total.complete = bound >= best.max_degree
     total.counters["degree_bound"] = bound

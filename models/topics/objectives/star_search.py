@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ....heuristics.compiled import kernel
 from ....instances.arrays import Ids, Offsets
 from ....instances.clock import Clock
-from ....instances.offers import offer
+from ....instances.offers import offer, offer_bound
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ...engine.highs_lp import Reals
@@ -123,7 +123,7 @@ def minimise_stars(instance: TopicInstance, start: Overlay, clock: Clock, settin
     -----
     P2 (Onus and Richa 2015), §6.3. Exponential in the worst case; memory O(Σ_t |V_t|²).
     """
-    outcome, log = SearchOutcome(start), SearchLog(settings.progress)
+    outcome, log = SearchOutcome(start), SearchLog(settings.progress, on_bound=offer_bound if settings.offers else None)
     case = settings.proof.case(cap=None)
     planes = StarPlanes(instance, threads=settings.threads)
     incumbent = StarIncumbent(planes, start)

@@ -55,6 +55,7 @@ class Forged:
 
     def __post_init__(self) -> None:
         self._before = list(self.store.runs.glob("*.parquet"))
+        self._honest = {id(row): _outcome(row) for row in self.rows}
 
     def row(self, method: str, problem: str = "min-tco") -> Row:
         """The first row of a method and problem, which counts as forged from now on."""
@@ -63,10 +64,18 @@ class Forged:
         return found
 
     def write(self) -> None:
-        """Store the rows in one part with the right checksum."""
+        """Store the rows in one part with the right checksum; points follow a forged outcome."""
         for part in self._before:
             part.unlink()
+        for row in self.rows:
+            if self._honest.get(id(row)) != _outcome(row):
+                ended = {"seconds": row["seconds"], "value": row["value"], "lower_bound": row["lower_bound"]}
+                row["points"] = [] if (row["value"], row["lower_bound"]) == (None, None) else [ended]
         parts.write_part(pa.Table.from_pylist(self.rows, self.schema), self.store.runs)
+
+
+def _outcome(row: Row) -> tuple[object, ...]:
+    return row["status"], row["value"], row["lower_bound"], row["seconds"]
 
 
 Forgery = Callable[[Forged], object]
@@ -100,6 +109,14 @@ def _without_answers(forged: Forged) -> None:
             bound = row["lower_bound"] or 1.0
             row |= {"answer": None, "value": bound, "lower_bound": bound, "status": "optimal", "measures": []}
             forged.keys.append(row["key"])
+
+
+def _points(row: Row, *points: tuple[float, float, float]) -> None:
+    """Points before the outcome: their time, and what their value and bound add to it."""
+    row["points"] = [
+        {"seconds": at, "value": row["value"] + more, "lower_bound": row["lower_bound"] - less}
+        for at, more, less in points
+    ]
 
 
 def _forged_proof(forged: Forged) -> None:
@@ -364,6 +381,10 @@ OF_ONE_ROW: dict[str, Forgery] = {
     "a bound that is no integer": _set("branch-and-cut", lower_bound=1.5, status="time-limit"),
     "a bound that is not a number": _set(lower_bound=float("nan")),
     "an infinite bound": _set("branch-and-cut", lower_bound=float("inf"), status="time-limit"),
+    "a last point of another value": _by(lambda row: _points(row, (0.0, 2, 1)), "branch-and-cut"),
+    "points after the end": _by(lambda row: _points(row, (9.0, 0, 0)), "branch-and-cut"),
+    "points out of order": _by(lambda row: _points(row, (1e-6, 1, 0), (0.0, 0, 0)), "branch-and-cut"),
+    "points that get worse": _by(lambda row: _points(row, (0.0, 0, 1), (0.0, 1, 0), (0.0, 0, 0)), "branch-and-cut"),
     "counters that are no JSON": _set(counters="{"),
     "counters with NaN": _set(counters='{"a": NaN}'),
     "counters that are a list": _set(counters="[]"),

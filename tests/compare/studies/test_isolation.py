@@ -288,6 +288,8 @@ def test_what_a_run_offered_survives_its_limits(then: Callable[[], object], reas
     result = run(offering(then), time_limit=3.0 if reason == "memory:" else 0.2, memory_limit=256).result
     assert (result.status, result.value, result.lower_bound) == (Status.TIME_LIMIT, 2, 1)
     assert result.answer == CONNECTED
+    assert result.points[-1][1:] == (2, 1)
+    assert result.points[0].seconds < result.seconds / 2  # when it was offered
     assert result.reason.startswith(reason)
 
 

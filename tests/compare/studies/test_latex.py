@@ -88,7 +88,9 @@ def test_the_best_means_of_each_group_are_bold_on_demand_and_wide_columns_are_le
         run("low-tco", "gm", "a", value=60.0, seconds=1.0),
         run("low-tco", "ilp", "a", value=70.0, seconds=1.0),
     )
-    groups = grouped(rows.assign(ratio=np.nan, cpu_seconds=1.0), ["problem", "variant"])
+    groups = grouped(
+        rows.assign(ratio=np.nan, primal_integral=np.nan, dual_integral=np.nan, cpu_seconds=1.0), ["problem", "variant"]
+    )
     lines = body(results_latex(groups, ["problem", "variant"], bold=True))
     assert lines[0].startswith(r"problem & variant & runs & optimal & instances &")
     assert lines[0].endswith(r"& mean ratio & mean value & mean seconds \\")
@@ -104,7 +106,11 @@ def test_a_mean_over_fewer_instances_than_the_others_is_never_bold() -> None:
         run("min-tco", "gm", "large", value=50.0, seconds=2.0),
         run("min-tco", "ilp", "small", value=10.0, lower_bound=10.0, seconds=1.0),
     )
-    text = results_latex(grouped(rows.assign(ratio=np.nan, cpu_seconds=1.0), ["variant"]), ["variant"], bold=True)
+    text = results_latex(
+        grouped(rows.assign(ratio=np.nan, primal_integral=np.nan, dual_integral=np.nan, cpu_seconds=1.0), ["variant"]),
+        ["variant"],
+        bold=True,
+    )
     assert [line.count(r"\textbf") for line in body(text)[1:]] == [2, 0]
 
 

@@ -19,7 +19,9 @@ from hypothesis import strategies as st
 
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.studies import task as task_module
+from overlaybench.compare.studies.anytime import points_of
 from overlaybench.compare.studies.isolation import IsolatedRun
+from overlaybench.compare.studies.parts import checksum
 from overlaybench.compare.studies.row import SCHEMA, from_line, row, to_line
 from overlaybench.compare.studies.run_log import RunLog
 from overlaybench.compare.studies.store import Plan, Store, StoredInstance
@@ -174,7 +176,7 @@ def test_merging_keeps_every_row_once_in_parts_with_their_columns_and_version(tm
     (part,) = store.runs.iterdir()
     schema = pq.read_schema(part)
     assert schema.names == SCHEMA.names
-    assert schema.metadata[b"overlaybench"] == b"results/2"
+    assert schema.metadata[b"overlaybench"] == b"results/3"
     assert store.done() == set(keys)
     assert store.table().equals(before)
 
@@ -247,12 +249,34 @@ def test_any_row_survives_its_log_line(text: str, number: float, answer: list[in
     assert (None if back["answer"] is None else back["answer"].tolist()) == answer
 
 
+def test_results_of_version_2_are_read_without_points(tmp_path: Path) -> None:
+    store = stored(tmp_path)
+    keys = log(store, 1, 2)
+    store.write_plan(Plan("n", [], "seed = 1", keys))
+    store.merge()
+    (part,) = store.runs.iterdir()
+    older = pq.read_table(part, partitioning=None).drop_columns("points")
+    part.unlink()
+    pq.write_table(older, part)
+    part.replace(part.with_name(f"{checksum(part)}.parquet"))
+    plan = store.folder / "plan.json"
+    plan.write_text(plan.read_text().replace("results/3", "results/2"))
+    rows = Store.existing(store.folder).rows()
+    assert rows["key"].tolist() == sorted(keys)
+    assert rows["points"].isna().all()
+    assert [len(points_of(row)) for row in rows.to_dict("records")] == [1, 1]
+    more = log(store, 3)
+    store.merge()
+    assert store.table(columns=["points"])["points"].null_count == 2
+    assert store.done() == {*keys, *more}
+
+
 def test_results_of_another_version_are_refused(tmp_path: Path) -> None:
     store = stored(tmp_path)
     store.write_plan(Plan("n", [], "seed = 1", []))
     for other in ('"format": "results/1"', '"format": "results/9"', '"older": 1'):
         text = (store.folder / "plan.json").read_text()
-        (store.folder / "plan.json").write_text(text.replace('"format": "results/2"', other))
+        (store.folder / "plan.json").write_text(text.replace('"format": "results/3"', other))
         for attempt in (lambda: Store.existing(store.folder), lambda: store.open_for("seed = 1")):
             with pytest.raises(BadInput, match="this version reads 'results/2'"):
                 attempt()
@@ -260,7 +284,7 @@ def test_results_of_another_version_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["plan.json", "instances/index.json"])
-@pytest.mark.parametrize("content", ["", "[1]", "{", '{"format": "results/2", "x": 1}', '{"a": {"b": 1}}', "[" * 10**5])
+@pytest.mark.parametrize("content", ["", "[1]", "{", '{"format": "results/3", "x": 1}', '{"a": {"b": 1}}', "[" * 10**5])
 def test_a_damaged_plan_or_index_is_bad_input(tmp_path: Path, name: str, content: str) -> None:
     store = stored(tmp_path)
     (store.folder / name).write_text(content)

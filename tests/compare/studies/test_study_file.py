@@ -190,3 +190,12 @@ def test_a_study_that_would_exhaust_the_machine_is_refused(tmp_path: Path, text:
     with pytest.raises(BadInput, match=said) as error:
         study_of(tmp_path, text)
     assert "\n" not in str(error.value)
+
+
+def test_seeds_may_be_listed_and_are_those_of_generate(tmp_path: Path) -> None:
+    study = study_of(tmp_path, SPEC.replace("seeds = 3", "seeds = [0, 7]"))
+    zipf = [recipe for recipe in study.recipes if recipe.workload == "zipf"]
+    assert [(dict(recipe.parameters)["nodes"], recipe.seed) for recipe in zipf] == [(4, 0), (4, 7), (6, 0), (6, 7)]
+    for seeds in ("[]", "[-1]", '["a"]', "[true]"):
+        with pytest.raises(BadInput, match="seeds must be a number, or a list of seeds"):
+            study_of(tmp_path, SPEC.replace("seeds = 3", f"seeds = {seeds}"))

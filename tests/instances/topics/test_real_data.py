@@ -12,7 +12,7 @@ import pytest
 from overlaybench.instances.catalogue import WORKLOADS
 from overlaybench.instances.errors import BadInput
 from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.instances.topics.real_data import debian_packages, movielens_sample
+from overlaybench.instances.topics.real_data import debian_packages, debian_tags, lastfm_listeners, movielens_sample
 
 STATUS = """Package: editor
 Status: install ok installed
@@ -121,3 +121,43 @@ def test_workloads_of_real_data_say_what_they_need() -> None:
     assert "pyspark" in WORKLOADS["movielens-sample"].needs
     assert "Debian" in WORKLOADS["debian-packages"].needs
     assert not WORKLOADS["zipf"].needs
+
+
+def test_packages_subscribe_to_tags_that_another_package_has(tmp_path: Path) -> None:
+    (tmp_path / "host_Packages").write_text(
+        "Package: a\nTag: role::program, use::gameplaying,\n x11::application\n\n"
+        "Package: b\nDepends: a\nTag: role::program\n\n"
+        "Package: c\nTag: x11::application, admin::boot\n"
+    )
+    instance = debian_tags(seed=0, nodes=0, packages="available", lists=tmp_path)
+    assert subscriptions(instance) == {
+        "a": ["role::program", "x11::application"],
+        "b": ["role::program"],
+        "c": ["x11::application"],
+    }
+    with pytest.raises(BadInput, match="packages with a common tag are 3, not 4"):
+        debian_tags(seed=0, nodes=4, packages="available", lists=tmp_path)
+
+
+def test_no_number_of_nodes_takes_all_packages(tmp_path: Path) -> None:
+    (tmp_path / "status").write_text(STATUS)
+    assert debian_packages(seed=0, nodes=0, packages="installed", status=tmp_path / "status").num_nodes == 3
+
+
+def test_listeners_subscribe_to_the_artists_they_play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "user_artists.dat"
+    file.write_text("userID\tartistID\tweight\n2\t51\t13883\n2\t52\t11690\n3\t52\t10\n")
+    assert subscriptions(lastfm_listeners(seed=0, nodes=0, plays=file)) == {
+        "user2": ["artist51", "artist52"],
+        "user3": ["artist52"],
+    }
+    monkeypatch.setenv("LASTFM", str(file))
+    assert WORKLOADS["lastfm"].generate(nodes=1, seed=1).num_nodes == 1
+    with pytest.raises(BadInput, match="listeners are 2, not 3"):
+        lastfm_listeners(seed=0, nodes=3)
+    file.write_text("userID,artistID\n1,2\n")
+    with pytest.raises(BadInput, match="other lines than userID"):
+        lastfm_listeners(seed=0, nodes=0)
+    monkeypatch.setenv("LASTFM", str(tmp_path / "absent"))
+    with pytest.raises(BadInput, match="set LASTFM to its path"):
+        lastfm_listeners(seed=0, nodes=0)

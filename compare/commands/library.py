@@ -1,0 +1,217 @@
+"""``overlaybench library``."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections import Counter
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .figure_options import figure_options
+from .inputs import ARCHIVE, FILE, MASTER
+from .names import LIBRARY_INSTANCE, METHOD, PROBLEM_NAME
+from .outputs import add_row, show, table
+
+if TYPE_CHECKING:
+    from ..figures.style import FigureOptions
+    from ..library.table import Table
+
+_TABLE = click.option("--table", "folder", type=FILE, help="A folder with another library's tables.")
+_GROUP = click.option("--group", "groups", multiple=True, metavar="GROUP", help="Only these groups; repeatable.")
+_PROBLEM = click.option("--problem", "problems", multiple=True, type=PROBLEM_NAME, help="Only these; repeatable.")
+_OPEN = click.option("--open", "only_open", is_flag=True, help="Only where the optimum is not proven.")
+
+
+@click.group("library")
+def command() -> None:
+    """List, get and run the library's instances, and score methods on them.
+
+    The table has the best value and the best proven bound known of each instance. `run` is a study over the library,
+    `score` ranks its methods, `update` takes its results into the table, and `map` draws what is proven.
+    """
+
+
+def _table(folder: Path | None) -> Table:
+    from ..library.table import TABLE, read_table
+
+    return read_table(folder or TABLE)
+
+
+@command.command("list")
+@_GROUP
+@_PROBLEM
+@_OPEN
+@_TABLE
+def list_instances(groups: tuple[str, ...], problems: tuple[str, ...], only_open: bool, folder: Path | None) -> None:
+    """List instances with what is known of them."""
+    from ..library.runs import chosen
+
+    library = _table(folder)
+    pairs = chosen(library, groups=groups, problems=problems, only_open=only_open)
+    rows = table("The library", "instance", "problem", "value", "bound", "gap", if_wide=("group", "sizes", "needs"))
+    for entry, problem in pairs:
+        known = library.known(entry.name, problem)
+        numbers = ("" if math.isnan(number) else f"{number:.10g}" for number in (known.value, known.bound))
+        gap = "" if math.isnan(known.gap) else f"{known.gap:.2%}"
+        add_row(rows, entry.name, problem, *numbers, gap, entry.group, entry.sizes, entry.needs)
+    show(rows)
+    instances = len({entry.name for entry, _ in pairs})
+    click.echo(f"overlaybench: {instances} instances, {len(pairs)} with their problems", err=True)
+
+
+@command.command("get")
+@click.argument("name", type=LIBRARY_INSTANCE)
+@click.option("-o", "--output", type=FILE, help="[default: NAME with the ending of its kind]")
+@_TABLE
+def get(name: str, output: Path | None, folder: Path | None) -> None:
+    """Write the instance NAME to a file, which solve, draw and check read."""
+    from ..catalogue import kind_named
+
+    entry = _table(folder).entry(name)
+    kind, instance = kind_named(entry.kind), entry.make()
+    file = output or Path(f"{name}{kind.ending}")
+    kind.write(instance, file)
+    click.echo(f"{file}: {instance!r}", err=True)
+
+
+@command.command("run")
+@click.argument("methods", nargs=-1, required=True, type=METHOD)
+@click.option("--out", required=True, type=FILE, help="The folder of results; a run goes on or grows there.")
+@click.option("--time-limit", type=click.FloatRange(0, min_open=True), default=60.0, show_default=True, help="Seconds.")
+@click.option("--memory-limit", type=click.IntRange(1), default=4096, show_default=True, help="MiB a run.")
+@click.option("--proof/--no-proof", default=True, help="Whether methods that can write proofs do.  [default: proof]")
+@click.option("--instance", "names", multiple=True, type=LIBRARY_INSTANCE, help="Only these instances; repeatable.")
+@_GROUP
+@_PROBLEM
+@_OPEN
+@MASTER
+@ARCHIVE
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+@_TABLE
+def run(
+    methods: tuple[str, ...],
+    out: Path,
+    time_limit: float,
+    memory_limit: int,
+    proof: bool,
+    names: tuple[str, ...],
+    groups: tuple[str, ...],
+    problems: tuple[str, ...],
+    only_open: bool,
+    master: str,
+    archive: Path | None,
+    quiet: bool,
+    folder: Path | None,
+) -> None:
+    """Run METHODS on the library, as a study on Spark; options of a method follow its name: "low-oda k=8".
+
+    The folder is that of a study: `results`, `report`, `verify` and `rerun` read it. Instances that this machine lacks
+    the data for are left out, with a line that tells how to get them.
+    """
+    from ..library.runs import chosen, present, study_text
+    from ..studies.spark_study import run_study
+    from ..studies.store import Store
+    from ..studies.study import study_of
+
+    pairs = chosen(_table(folder), names=names, groups=groups, problems=problems, only_open=only_open)
+    here, absent = present(pairs)
+    for reason in absent:
+        click.echo(f"overlaybench: {reason}", err=True)
+    text = study_text(here, methods, time_limit=time_limit, memory_limit=memory_limit, proof=proof)
+    store = Store(out)
+    keys = run_study(study_of(text, out / "study.toml"), store, master, archive=archive, quiet=quiet, grow=True)
+    counts = Counter(store.table(keys, ["status"])["status"].to_pylist())
+    click.echo(f"{out}: {len(keys)} runs: " + ", ".join(f"{n} {status}" for status, n in sorted(counts.items())))
+
+
+@command.command("score")
+@click.argument("results", type=FILE)
+@_TABLE
+def score(results: Path, folder: Path | None) -> None:
+    """Score the methods of the study in RESULTS on the library, and rank them among all methods known."""
+    from ..library.scores import library_rows, scored
+    from ..studies.store import Store
+
+    library = _table(folder)
+    found = scored(library, library_rows(library, Store.existing(results)))
+    heads = ("problem", "method", "limit", "instances", "mean gap", "proven", "primal integral", "rank")
+    rows = table("Scores on the library", *heads, if_wide=("better than known",))
+    for line in found.itertuples():
+        add_row(
+            rows,
+            line.problem,
+            line.method,
+            f"{line.time_limit:g} s",
+            f"{line.answered} of {line.instances} ({line.of} in all)",
+            f"{line.mean_gap:.3%}",
+            f"{line.proven:.0%}",
+            f"{line.primal_integral:.3%}",
+            f"{line.rank} of {line.compared}",
+            str(line.improved),
+        )
+    show(rows)
+
+
+@command.command("update")
+@click.argument("results", nargs=-1, type=FILE)
+@click.option("--page", type=FILE, help="Write the table into this page as well, between its two marks.")
+@_TABLE
+def update(results: tuple[Path, ...], page: Path | None, folder: Path | None) -> None:
+    """Take the studies in RESULTS into the table, where the judge and the checker accept them.
+
+    Answers are validated again by their problems. Bounds count with a proof that the checker accepts, or a certificate
+    that is recomputed in integers. Instances without a digest get theirs.
+    """
+    from ..library.page import write_page
+    from ..library.table import TABLE, write_table
+    from ..library.updates import updated, with_digests
+    from ..studies.store import Store
+
+    library, missing = with_digests(_table(folder))
+    for reason in missing:
+        click.echo(f"overlaybench: {reason}", err=True)
+    for one in results:
+        done = updated(library, Store.existing(one), _counted)
+        for key, reason in done.refused:
+            click.echo(f"overlaybench: {one}: run {key} refused: {reason}", err=True)
+        click.echo(f"{one}: {done.taken} runs taken in, {done.certified} with a certified bound")
+        library = done.table
+    write_table(library, folder or TABLE)
+    if page is not None:
+        write_page(library, page)
+
+
+def _counted(done: int, of: int) -> None:
+    if sys.stderr.isatty():
+        click.echo(f"\rchecked {done} of {of} runs" + ("\n" if done == of else ""), err=True, nl=False)
+
+
+@command.command("map")
+@click.argument("results", nargs=-1, type=FILE)
+@click.option("-o", "--output", required=True, type=FILE, help="A .svg, .pdf, .png or .pgf file.")
+@click.option("--problem", type=PROBLEM_NAME, default="min-tco", show_default=True)
+@_TABLE
+@partial(figure_options, formats=False)
+def draw_map(
+    results: tuple[Path, ...], output: Path, problem: str, folder: Path | None, figure_options: FigureOptions
+) -> None:
+    """Draw what is proven, nodes against topics a node: from the table, and from RESULTS where they are accepted."""
+    from ..figures.draw_options import DrawOptions
+    from ..figures.proof_map import proof_map
+    from ..figures.saving import save
+    from ..figures.style import styled
+    from ..library.page import law_points
+    from ..library.updates import updated
+    from ..studies.store import Store
+
+    library = _table(folder)
+    for one in results:
+        library = updated(library, Store.existing(one)).table
+    with styled(figure_options):
+        figure = proof_map(law_points(library, problem))
+    save(figure, output, options=DrawOptions(figure=figure_options))
+    click.echo(output)

@@ -1,0 +1,323 @@
+"""The table of the library: its instances, and the best run of each method on each."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ...instances.errors import BadInput, unknown
+from ...instances.files import atomic_write, read_text
+from ...instances.option import Value
+from ...instances.result import Status, relative_gap
+from ..catalogue import problem_named, workload_named, workload_version
+from ..studies.recipe import Recipe, freeze
+
+TABLE = Path(__file__).parent
+"""The folder of the project's own table: instances.csv and records.csv."""
+
+_INSTANCES, _RECORDS = "instances.csv", "records.csv"
+_DIGITS = 10
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An instance of the library.
+
+    Attributes
+    ----------
+    name, group : str
+        The instances of a group have the same problems.
+    workload, parameters, seed
+        How it is made; `parameters` has those that are not the workload's defaults.
+    digest : str
+        Of the instance, or "" where it was never made.
+    sizes : str
+        The sizes of its kind, ``nodes=20 topics=10 subscriptions=40``.
+    problems : tuple of str
+    """
+
+    name: str
+    group: str
+    workload: str
+    parameters: tuple[tuple[str, str], ...]
+    seed: int
+    digest: str
+    sizes: str
+    problems: tuple[str, ...]
+
+    @property
+    def kind(self) -> str:
+        """The kind of the instance."""
+        return workload_named(self.workload).kind
+
+    @property
+    def complete(self) -> dict[str, Value]:
+        """All parameters of the workload."""
+        return workload_named(self.workload).complete(dict(self.parameters))
+
+    @property
+    def recipe(self) -> Recipe:
+        """How a study makes it; its family is the group."""
+        name = workload_named(self.workload).name
+        code = workload_version(name)
+        return Recipe(self.group, self.seed, workload=name, parameters=freeze(self.complete), code=code)
+
+    @property
+    def needs(self) -> str:
+        """What the instance needs of the machine; "" for nothing."""
+        return workload_named(self.workload).needs
+
+    def make(self) -> Any:
+        """The instance.
+
+        Raises
+        ------
+        BadInput
+            If this machine lacks the data, or they are others than those that the table has results for.
+        """
+        try:
+            instance = self.recipe.make()
+        except BadInput as error:
+            raise BadInput(f"instance '{self.name}' is not here: {error}") from None
+        if self.digest and instance.digest != self.digest:
+            data = self.needs or "the code of its workload"
+            raise BadInput(
+                f"instance '{self.name}' is not here: it depends on {data}, of which this machine has another version "
+                f"(digest {instance.digest[:12]}, not {self.digest[:12]})"
+            )
+        return instance
+
+
+@dataclass(frozen=True)
+class Record:
+    """The best run of a method on an instance and a problem under one time limit.
+
+    Attributes
+    ----------
+    method : str
+        With the options that are not its defaults.
+    time_limit : float
+        Seconds.
+    status : str
+        As the run ended (:class:`.Status`).
+    value : float
+        Of the answer, which the problem has validated; NaN without one.
+    bound : float
+        That the checker, or the recomputation of a certificate, has certified; NaN without one.
+    seconds : float
+        Processor seconds; NaN where they are unknown.
+    integral : float
+        Primal integral ÷ time limit against the best value known when the run was taken in.
+    proof : str
+        The SHA-256 of the proof file, ``certificate``, or "" without a certified bound.
+    version : str
+        Of the code.
+    """
+
+    instance: str
+    problem: str
+    method: str
+    time_limit: float
+    status: str
+    value: float
+    bound: float
+    seconds: float
+    integral: float
+    proof: str
+    version: str
+
+    @property
+    def key(self) -> tuple[str, str, str, float]:
+        """What there is one record for."""
+        return self.instance, self.problem, self.method, self.time_limit
+
+    def better_of(self, other: Record) -> Record:
+        """Of two runs, the one of lower value, then of higher bound, then the faster one."""
+        return min(self, other, key=lambda one: (_high(one.value), -_low(one.bound), _high(one.seconds)))
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of an instance and a problem: the records of the lowest value and of the highest bound."""
+
+    best: Record | None = None
+    bounded: Record | None = None
+
+    @property
+    def value(self) -> float:
+        """The best value; NaN without one."""
+        return math.nan if self.best is None else self.best.value
+
+    @property
+    def bound(self) -> float:
+        """The best certified bound; NaN without one."""
+        return math.nan if self.bounded is None else self.bounded.bound
+
+    @property
+    def gap(self) -> float:
+        """(value − bound) ÷ value; NaN where either is missing."""
+        found = None if self.best is None or self.bounded is None else relative_gap(self.value, self.bound)
+        return math.nan if found is None else found
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the optimum is not proven."""
+        return not self.gap <= 1e-6
+
+
+@dataclass(frozen=True)
+class Table:
+    """The library: entries by name, and records by instance, problem, method and limit."""
+
+    entries: Mapping[str, Entry]
+    records: Mapping[tuple[str, str, str, float], Record]
+
+    @cached_property
+    def by_digest(self) -> dict[str, Entry]:
+        """The entries by the digest of their instance."""
+        return {entry.digest: entry for entry in self.entries.values() if entry.digest}
+
+    @cached_property
+    def _by_pair(self) -> dict[tuple[str, str], list[Record]]:
+        pairs: dict[tuple[str, str], list[Record]] = {}
+        for record in self.records.values():
+            pairs.setdefault((record.instance, record.problem), []).append(record)
+        return pairs
+
+    def entry(self, name: str) -> Entry:
+        """The entry of that name; an unknown one is bad input."""
+        if name not in self.entries:
+            raise unknown("instance of the library", name, self.entries)
+        return self.entries[name]
+
+    def pairs(self) -> Iterator[tuple[Entry, str]]:
+        """Every entry with each of its problems."""
+        for entry in self.entries.values():
+            for problem in entry.problems:
+                yield entry, problem
+
+    def known(self, instance: str, problem: str) -> Known:
+        """What is known of an instance and a problem: of equal records the fastest."""
+        records = self._by_pair.get((instance, problem), [])
+        valued = [one for one in records if not math.isnan(one.value)]
+        bounded = [one for one in records if not math.isnan(one.bound)]
+        return Known(
+            min(valued, key=lambda one: (one.value, _high(one.seconds)), default=None),
+            min(bounded, key=lambda one: (-one.bound, _high(one.seconds)), default=None),
+        )
+
+    def with_records(self, records: Iterable[Record]) -> Table:
+        """The table with further runs: of two with the same key the better one stays."""
+        kept = dict(self.records)
+        for record in records:
+            before = kept.get(record.key)
+            kept[record.key] = record if before is None else record.better_of(before)
+        return replace(self, records=kept)
+
+
+def _high(number: float) -> float:
+    return math.inf if math.isnan(number) else number
+
+
+def _low(number: float) -> float:
+    return -math.inf if math.isnan(number) else number
+
+
+def read_table(folder: Path = TABLE) -> Table:
+    """Read instances.csv and, if it is there, records.csv.
+
+    Raises
+    ------
+    BadInput
+        Names the file, the line and what is wrong.
+    """
+    entries: dict[str, Entry] = {}
+    groups: dict[str, tuple[str, ...]] = {}
+    for where, row in _rows(folder / _INSTANCES, Entry):
+        problems = tuple(row["problems"].split())
+        pairs = tuple(sorted(_pairs(where, row["parameters"])))
+        row |= {"parameters": pairs, "problems": problems, "seed": _number(where, "seed", row["seed"], int)}
+        entry = Entry(**row)
+        try:
+            wrong = [name for name in problems if problem_named(name).kind != entry.kind]
+            entry.complete  # noqa: B018
+        except BadInput as error:
+            raise BadInput(f"{where}: {error}") from None
+        if wrong or not problems:
+            raise BadInput(f"{where}: '{', '.join(wrong)}' are no problems of {entry.kind}: name one at least")
+        if groups.setdefault(entry.group, problems) != problems:
+            raise BadInput(
+                f"{where}: other instances of group '{entry.group}' have other problems: choose another group"
+            )
+        if entries.setdefault(entry.name, entry) is not entry:
+            raise BadInput(f"{where}: there is another instance '{entry.name}': rename one")
+    records = {}
+    for where, row in _rows(folder / _RECORDS, Record) if (folder / _RECORDS).is_file() else ():
+        for name in ("time_limit", "value", "bound", "seconds", "integral"):
+            row[name] = _number(where, name, row[name], float) if row[name] else math.nan
+        record = Record(**row)
+        if record.instance not in entries or record.problem not in entries[record.instance].problems:
+            raise BadInput(f"{where}: {_INSTANCES} has no '{record.instance}' with '{record.problem}': remove the line")
+        if record.status not in set(Status):
+            raise BadInput(f"{where}: '{record.status}' is no status of a run: use {', '.join(Status)}")
+        records[record.key] = record
+    return Table(entries, records)
+
+
+def write_table(table: Table, folder: Path) -> None:
+    """Write both files, each atomically, a line an instance or a record, in a fixed order."""
+    _write(folder / _INSTANCES, Entry, table.entries.values())
+    order = {name: number for number, name in enumerate(table.entries)}
+    records = sorted(table.records.values(), key=lambda one: (order[one.instance], *one.key[1:]))
+    _write(folder / _RECORDS, Record, records)
+
+
+def _rows(file: Path, kind: type[Entry] | type[Record]) -> Iterator[tuple[str, dict[str, Any]]]:
+    names = [field.name for field in fields(kind)]
+    reader = csv.reader(io.StringIO(read_text(file)))
+    if (head := next(reader, [])) != names:
+        raise BadInput(f"{file}: line 1: has the columns {', '.join(head)}: they must be {', '.join(names)}")
+    for row in reader:
+        where = f"{file}: line {reader.line_num}"
+        if len(row) != len(names):
+            raise BadInput(f"{where}: has {len(row)} fields, not {len(names)}: correct it")
+        yield where, dict(zip(names, row, strict=True))
+
+
+def _pairs(where: str, text: str) -> Iterator[tuple[str, str]]:
+    for word in text.split():
+        name, sign, value = word.partition("=")
+        if not sign:
+            raise BadInput(f"{where}: parameters are name=value, separated by spaces, not '{word}'")
+        yield name, value
+
+
+def _number(where: str, name: str, text: str, kind: type[int] | type[float]) -> int | float:
+    try:
+        return kind(text)
+    except ValueError:
+        raise BadInput(f"{where}: {name} must be a number, not '{text}'") from None
+
+
+def _write(file: Path, kind: type[Entry] | type[Record], items: Iterable[Entry] | Iterable[Record]) -> None:
+    text = io.StringIO()
+    names = [field.name for field in fields(kind)]
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    for item in items:
+        writer.writerow([_text(getattr(item, name)) for name in names])
+    atomic_write(file, text.getvalue())
+
+
+def _text(value: object) -> str:
+    if isinstance(value, tuple):
+        return " ".join("=".join(one) if isinstance(one, tuple) else one for one in value)
+    if isinstance(value, float):
+        return "" if math.isnan(value) else f"{value:.{_DIGITS}g}"
+    return str(value)

@@ -1,0 +1,190 @@
+"""Taking results into the library, and scoring them: what the judge and the checker do not accept stays outside."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from overlaybench.compare.catalogue import kind_named
+from overlaybench.compare.command_line import cli
+from overlaybench.compare.library.runs import chosen, study_text
+from overlaybench.compare.library.scores import library_rows, scored
+from overlaybench.compare.library.table import Table, read_table, write_table
+from overlaybench.compare.library.updates import updated, with_digests
+from overlaybench.compare.studies.isolation import Solver
+from overlaybench.compare.studies.run_log import RunLog
+from overlaybench.compare.studies.spark_study import run_task
+from overlaybench.compare.studies.store import Plan, Store, StoredInstance
+from overlaybench.compare.studies.study import study_of
+from overlaybench.instances.errors import BadInput
+
+INSTANCES = """name,group,workload,parameters,seed,digest,sizes,problems
+a,small,uniform,nodes=9 subscriptions=3 topics=6,3,,,min-tco
+b,small,zipf,nodes=9 subscriptions=3 topics=6,0,,,min-tco
+"""
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
+    folder = tmp_path_factory.mktemp("table")
+    (folder / "instances.csv").write_text(INSTANCES)
+    filled, missing = with_digests(read_table(folder))
+    assert missing == []
+    return filled
+
+
+@pytest.fixture(scope="module")
+def rows(table: Table, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[str, Any]]]:
+    """The folder of a study of three methods on the library, without Spark, and its rows."""
+    folder = tmp_path_factory.mktemp("out") / "study"
+    text = study_text(
+        chosen(table), ["gm", "ring-per-topic", "branch-and-cut"], time_limit=20, memory_limit=2000, proof=True
+    )
+    store, study = Store(folder), study_of(text, folder / "study.toml")
+    store.open_for(text)
+    index = {}
+    for recipe in study.recipes:
+        instance, kind = recipe.make(), kind_named(recipe.kind)
+        store.add_instance(instance, kind)
+        index[recipe.to_json()] = StoredInstance(instance.digest, instance.num_nodes)
+    store.write_index(index)
+    tasks = study.tasks(index)
+    assert len(tasks) == 6
+    with Solver() as solver:
+        made = [run_task(task, store, solver) for task in tasks]
+    store.write_plan(Plan("library", [], text, [task.key for task in tasks]))
+    return folder, made
+
+
+def stored(rows: tuple[Path, list[dict[str, Any]]], folder: Path, **changed: Any) -> Store:
+    """A copy of the study; `changed` are fields of its rows of branch-and-cut."""
+    shutil.copytree(rows[0], folder)
+    store = Store(folder)
+    log = RunLog(store.runs)
+    for row in rows[1]:
+        log.add(row | (changed if row["method"] == "branch-and-cut" else {}))
+    log.close()
+    return store
+
+
+def test_accepted_runs_are_known_with_their_certified_bounds(
+    table: Table, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
+) -> None:
+    update = updated(table, stored(rows, tmp_path / "s"))
+    assert (update.taken, update.certified, update.refused) == (6, 2, ())
+    for name in "ab":
+        known = update.table.known(name, "min-tco")
+        assert known.gap == 0
+        assert known.bounded is not None
+        assert known.bounded.method == "branch-and-cut"
+        assert len(known.bounded.proof) == 64
+        assert known.bounded.seconds < 20
+    assert sum(math.isnan(one.bound) for one in update.table.records.values()) == 4
+    assert updated(update.table, stored(rows, tmp_path / "again")).table.records == update.table.records
+
+
+def test_an_answer_that_the_judge_refuses_is_left_out(
+    table: Table, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
+) -> None:
+    update = updated(table, stored(rows, tmp_path / "s", answer=[0, 1]))
+    assert (update.taken, len(update.refused)) == (4, 2)
+    assert all("not valid" in reason for _, reason in update.refused)
+    update = updated(table, stored(rows, tmp_path / "v", value=1.0))
+    assert [reason.split(",")[0].startswith("its answer has value") for _, reason in update.refused] == [True, True]
+    update = updated(table, stored(rows, tmp_path / "n", answer=None))
+    assert {reason for _, reason in update.refused} == {"it has a value and no answer"}
+
+
+def test_a_bound_without_an_accepted_proof_does_not_count(
+    table: Table, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
+) -> None:
+    store = stored(rows, tmp_path / "s")
+    for proof in store.proofs.iterdir():
+        proof.unlink()
+    update = updated(table, store)
+    assert (update.taken, update.certified) == (6, 0)
+    assert all("is missing" in reason for _, reason in update.refused)
+    higher = json.dumps({"certified": 99.0})
+    update = updated(table, stored(rows, tmp_path / "c", counters=higher))
+    assert update.certified == 0
+    assert all("no proof or certificate" in reason for _, reason in update.refused)
+    assert math.isnan(update.table.known("a", "min-tco").bound)
+
+
+def test_a_contradiction_takes_nothing_in(
+    table: Table, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
+) -> None:
+    after = updated(table, stored(rows, tmp_path / "s")).table
+    (record,) = (one for one in after.records.values() if one.instance == "a" and one.proof)
+    false = after.with_records([replace(record, method="other", value=math.nan, bound=record.bound + 5)])
+    with pytest.raises(
+        BadInput, match=r"a, min-tco: the bound .* of other lies above the value .* of .*: one is wrong"
+    ):
+        updated(false, stored(rows, tmp_path / "again"))
+
+
+def test_scores_compare_with_the_best_known_and_rank_among_known_methods(
+    table: Table, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
+) -> None:
+    store = stored(rows, tmp_path / "s")
+    found = scored(table, library_rows(table, store)).set_index("method")
+    assert found.loc["branch-and-cut", ["mean_gap", "proven", "rank", "compared"]].tolist() == [0, 1, 1, 3]
+    assert found.loc["ring-per-topic", "mean_gap"] > 0
+    assert found.loc["ring-per-topic", "rank"] == 3
+    assert (found["instances"] == 2).all()
+    assert found["primal_integral"].between(0, 1).all()
+    after = updated(table, store).table
+    again = scored(after, library_rows(after, store)).set_index("method")
+    assert again["compared"].tolist() == [3, 3, 3]
+    assert again["improved"].tolist() == [0, 0, 0]
+
+
+def test_the_commands_list_get_score_update_and_draw(
+    table: Table, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
+) -> None:
+    folder = tmp_path / "table"
+    folder.mkdir()
+    write_table(table, folder)
+    store = stored(rows, tmp_path / "s")
+    page = tmp_path / "page.md"
+    page.write_text("# Mine\n<!-- the table -->\n<!-- end of the table -->\n")
+
+    def run(*words: str) -> str:
+        done = CliRunner().invoke(cli, ["library", *words, "--table", str(folder)], catch_exceptions=False)
+        assert done.exit_code == 0
+        return done.output
+
+    assert "6 runs taken in, 2 with a certified bound" in run("update", str(store.folder), "--page", str(page))
+    assert "## Proven: 2" in page.read_text()
+    assert "small" in run("list")
+    assert "2 of 2 (2 in all)" in run("score", str(store.folder))
+    run("get", "a", "-o", str(tmp_path / "a.json"))
+    assert kind_named("topics").read(tmp_path / "a.json", {}).instance.digest == table.entry("a").digest
+    run("map", "-o", str(tmp_path / "map.svg"))
+    assert b"proven in 60 s" in (tmp_path / "map.svg").read_bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_a_run_over_the_library_is_a_study_that_goes_on_and_grows(table: Table, tmp_path: Path) -> None:
+    folder, out = tmp_path / "table", tmp_path / "out"
+    folder.mkdir()
+    write_table(table, folder)
+
+    def run(*words: str) -> str:
+        given = ["library", "run", *words, "--out", str(out), "--table", str(folder), "--master", "local[1]", "--quiet"]
+        done = CliRunner().invoke(cli, given, catch_exceptions=False)
+        assert done.exit_code == 0
+        return done.output
+
+    assert "2 runs: 2 feasible" in run("gm", "--time-limit", "5")
+    assert "4 runs: 2 feasible, 2 optimal" in run("gm", "branch-and-cut", "--time-limit", "5")
+    assert len(list((out / "proofs").iterdir())) == 2
+    assert updated(table, Store.existing(out)).certified == 2
