@@ -15,11 +15,11 @@ from ...instances.brokers.tree import BrokerTree
 from ...instances.method import Method, Proposal
 from ...instances.option import Option
 from ...instances.problem import Problem
-from .dissemination import no_messages, route, traffic_of
-from .forwarding import S0, STRATEGIES
-from .link_management import LOAD_FACTORS, Management, managed_links
-from .queueing import Timing, simulate
-from .working_map import working_maps
+from .kernels.dissemination import no_messages, route, traffic_of
+from .kernels.forwarding import S0, STRATEGIES
+from .kernels.link_management import LOAD_FACTORS, Management, managed_links
+from .kernels.queueing import Timing, simulate
+from .kernels.working_map import working_maps
 
 _DEFAULT = Management()
 _NO_LINKS = np.empty((0, 2), dtype=np.int32)
