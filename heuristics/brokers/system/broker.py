@@ -96,6 +96,11 @@ class Broker:
         self._processed_from: Counter[int] = Counter()
         self._processed_old: Counter[int] = Counter()
 
+    def remember(self, former: Broker) -> None:
+        """Go on with the counts that this broker had when it left, so that those of others agree with them."""
+        self._waves, self._tokens = former._waves, former._tokens
+        self._sent_to, self._processed_from = former._sent_to, former._processed_from
+
     # What its operator and its clients want.
 
     def subscribe(self, entries: Entries) -> Sends:
@@ -202,6 +207,10 @@ class Broker:
             self._count(end, copy.view, 1)
         return [(end, copy) for end in now]
 
+    def missed(self, end: int, copy: Publication) -> None:
+        """A broker has left before it got a copy, which nobody needs there."""
+        self._count(end, copy.view, -1)
+
     def answers(self, end: int) -> Sends:
         """A broker answers again: it gets what was kept for it."""
         return [(end, copy) for copy in self.kept.pop(end, [])]
@@ -287,6 +296,8 @@ class Broker:
         match step:
             case Subscribe():
                 self.routing = self.routing.with_table(added(self.routing.table, step.entries))
+                if not hood.neighbours:
+                    return (), step, sums
                 moved = step.entries._replace(anchors=anchors_for_neighbour(step.entries.anchors, hood))
                 return hood.neighbours, Subscribe(moved), sums
             case Unsubscribe():

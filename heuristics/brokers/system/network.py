@@ -53,6 +53,8 @@ class Network:
         Those in the network.
     down : set of int
         The brokers that have crashed and are not up again.
+    joining : set of int
+        The brokers that have started and not joined yet.
     deadline : int
         When brokers stop asking again whether copies are under way: a move across a broker that has crashed for good
         never ends.
@@ -69,6 +71,7 @@ class Network:
         self._delays = {ends: delay for (u, v), delay in links for ends in ((u, v), (v, u))}
         self._soft_delay = Timing().soft_delay
         self._values = [np.array(row) for row in given.publications.values]
+        self._former: dict[int, Broker] = {}
         self._parked: dict[int, list[tuple[int, Message]]] = {}
         self._up: dict[int, simpy.Event] = {}
         self._tables: dict[tuple[int, int], Issued | list[Issued]] = {}
@@ -80,7 +83,9 @@ class Network:
         self.log = Log.of(len(given.publications))
         self.brokers: dict[int, Broker] = {}
         self.down: set[int] = set()
+        self.joining: set[int] = set()
         self.add(0)
+        self.joining.clear()
         self.coordinator = Coordinator(given.radius, {0})
 
     @property
@@ -106,6 +111,9 @@ class Network:
         """Start a broker, which has not joined yet."""
         limits = self._limits[broker]
         self.brokers[broker] = Broker(broker, limits, self._attributes)
+        self.joining.add(broker)
+        if broker in self._former:
+            self.brokers[broker].remember(self._former.pop(broker))
         if broker not in self._inbox:
             self._inbox[broker], self._outbox[broker] = simpy.Store(self._env), simpy.Store(self._env)
             self._env.process(self._serve(broker))
@@ -115,9 +123,9 @@ class Network:
 
     def remove(self, broker: int) -> None:
         """Switch a broker off that has left."""
-        gone = self.brokers.pop(broker)
+        gone = self._former[broker] = self.brokers.pop(broker)
         for sender, publication in self._taken(self._inbox[broker]):
-            self._drop(publication, sender == NOWHERE)
+            self._miss(sender, broker, publication)
         for copies in gone.kept.values():
             for copy in copies:
                 self._drop(copy, True)
@@ -158,9 +166,9 @@ class Network:
         self.send(broker, sends)
 
     def publish(self, number: int) -> None:
-        """Let the source of a publication publish it, if it is in the network and up."""
+        """Let the source of a publication publish it, if it has joined and is up."""
         source = int(self._given.publications.sources[number])
-        if source in self.brokers and source not in self.down:
+        if source in self.brokers and source not in self.down | self.joining:
             self.log.published[number] = self.now
             self.log.copies(number, 1, self.now)
             self._inbox[source].put((NOWHERE, Publication(number, self._values[number])))
@@ -182,9 +190,10 @@ class Network:
         self._up.pop(broker).succeed()
         for sender, message in self._parked.pop(broker, []):
             self._deliver(sender, broker, message)
-        for other in self.brokers.values():
-            if broker in other.kept and other.me not in self.down:
-                self.send(other.me, other.answers(broker))
+        up = [each for each in self.brokers.values() if each.me not in self.down]
+        for sender, receiver in ((each, end) for each in up for end in list(each.kept)):
+            if broker in (sender.me, receiver) and receiver not in self.down:
+                self.send(sender.me, sender.answers(receiver))
 
     # What happens to messages.
 
@@ -204,7 +213,7 @@ class Network:
             self._at_coordinator(sender, message)
         elif receiver not in self.brokers:
             if isinstance(message, Publication):
-                self._drop(message, False)
+                self._miss(sender, receiver, message)
         elif isinstance(message, Publication):
             if receiver in self.down:
                 event = self._env.timeout(DETECTION, (sender, receiver, message))
@@ -233,6 +242,8 @@ class Network:
         broker.resumed.clear()
         outcomes, broker.outcomes = broker.outcomes, []
         for outcome in outcomes:
+            if outcome == "join":
+                self.joining.discard(receiver)
             self.observer(receiver, outcome)
 
     def _at_coordinator(self, sender: int, message: Message) -> None:
@@ -260,8 +271,13 @@ class Network:
         self.log.copies(publication.number, len(sends) + _kept(broker) - before - 1, self.now)
         self.send(sender, sends)
 
+    def _miss(self, sender: int, receiver: int, publication: Publication) -> None:
+        """Drop a copy to a broker that has left: it needs it no more, and nobody gets it from there."""
+        if sender in self.brokers:
+            self.brokers[sender].missed(receiver, publication)
+        self._drop(publication, sender == NOWHERE)
+
     def _drop(self, publication: Publication, others_need_it: bool) -> None:
-        """Drop a copy; a broker that has left needs it no more, and nobody gets it from there."""
         if others_need_it:
             self.log.lost.add(publication.number)
         self.log.copies(publication.number, -1, self.now)
@@ -290,7 +306,7 @@ class Network:
             if me in self.brokers:
                 self._process(me, sender, publication)
             else:
-                self._drop(publication, sender == NOWHERE)
+                self._miss(sender, me, publication)
 
     def _process(self, me: int, sender: int, publication: Publication) -> None:
         broker = self.brokers[me]

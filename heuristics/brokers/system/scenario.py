@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ....instances.brokers.network import BrokerNetwork
-from ....instances.brokers.predicates import Subscriptions
 from .broker import Broker
 from .log import NEVER, Issued
 from .messages import Entries
@@ -84,9 +83,9 @@ class Director:
         self._random = np.random.default_rng([seed, 18])
         self._next_id = len(given.subscriptions)
         self._leaving: set[int] = set()
-        self._joining: set[int] = set()
         self._moving: set[int] = set()
         self._ended: set[int] = set()
+        self._tables: Counter[int] = Counter()
         self._most_links = int(given.tree.degrees.max(initial=0))
         self.outcomes: Counter[str] = Counter()
         network.observer = self._observe
@@ -102,7 +101,7 @@ class Director:
         for broker in range(self._given.num_brokers):
             own = np.flatnonzero(self._given.subscriptions.brokers == broker)
             if own.size:
-                network.subscribe(broker, self._entries(broker, own, own))
+                self._subscribe(broker, own, own)
         network.run()
         times = self._times()
         self.start = network.now + SECOND
@@ -132,10 +131,16 @@ class Director:
             return np.array(given, dtype=np.int64)
         return np.array(given * (len(given) * MINUTE / rate / max(1, int(given[-1]))), dtype=np.int64)
 
-    def _entries(self, broker: int, ids: npt.NDArray[np.int64], like: npt.NDArray[np.int64]) -> Entries:
-        given: Subscriptions = self._given.subscriptions
-        anchors = np.full(len(ids), broker, dtype=np.int32)
-        return Entries(ids.astype(np.int32), given.lows[like], given.highs[like], anchors)
+    def _subscribe(self, broker: int, ids: npt.NDArray[np.int64], like: npt.NDArray[np.int64]) -> None:
+        """Let a broker issue subscriptions with the predicates of given ones."""
+        given, anchors = self._given.subscriptions, np.full(len(ids), broker, dtype=np.int32)
+        self._tables[broker] += 1
+        self._network.subscribe(broker, Entries(ids.astype(np.int32), given.lows[like], given.highs[like], anchors))
+
+    def _unsubscribe(self, broker: int, issued: list[Issued]) -> None:
+        self._tables[broker] += 1
+        self._ended.update(map(id, issued))
+        self._network.unsubscribe(broker, issued)
 
     # Processes.
 
@@ -158,7 +163,7 @@ class Director:
         yield self._network.wait(self.start - self._network.now + step)
         while self._network.now <= self.end:
             for broker in list(self._network.brokers.values()):
-                if broker.me not in self._network.down and broker.me not in self._joining:
+                if broker.me not in self._network.down and broker.me not in self._network.joining:
                     self._network.send(broker.me, broker.review(self._network.now, interval))
             yield self._network.wait(step)
 
@@ -186,24 +191,23 @@ class Director:
     def _subscribe_one(self) -> None:
         if (broker := self._one_of(self._free())) and len(self._given.subscriptions):
             like = self._random.integers(len(self._given.subscriptions), size=1)
-            self._network.subscribe(broker.me, self._entries(broker.me, self._new_ids(1), like))
+            self._subscribe(broker.me, self._new_ids(1), like)
 
     def _unsubscribe_one(self) -> None:
         """End one of the subscriptions that were issued alone."""
         live = [each for each in self._live() if len(each.entries.ids) == 1 and each.broker not in self._network.down]
         if each := self._one_of(live):
-            self._ended.add(id(each))
-            self._network.unsubscribe(each.broker, [each])
+            self._unsubscribe(each.broker, [each])
 
     def _depart(self) -> None:
         """A broker at the edge ends its subscriptions, and then it leaves."""
-        edges = [broker for broker in self._free() if len(broker.routing.hood.neighbours) == 1]
+        settled = [broker for broker in self._free() if not self._tables[broker.me]]
+        edges = [broker for broker in settled if len(broker.routing.hood.neighbours) == 1]
         if len(self._network.brokers) > 2 and (broker := self._one_of(edges)):
             self._leaving.add(broker.me)
             own = [each for each in self._live() if each.broker == broker.me]
-            self._ended.update(map(id, own))
             if own:
-                self._network.unsubscribe(broker.me, own)
+                self._unsubscribe(broker.me, own)
             else:
                 self._network.send(broker.me, broker.leave())
 
@@ -213,7 +217,6 @@ class Director:
         parents = [broker for broker in self._free() if self._has_spare_link(broker, broker.me)]
         if (parent := self._one_of(parents)) and gone:
             broker = gone[int(self._random.integers(len(gone)))]
-            self._joining.add(broker)
             self._network.send(broker, self._network.add(broker).join(parent.me))
 
     def _move(self) -> None:
@@ -247,7 +250,8 @@ class Director:
     def _observe(self, broker: int, outcome: str) -> None:
         """Go on with what takes several steps."""
         self.outcomes[outcome] += 1
-        if outcome == "table" and broker in self._leaving:
+        self._tables[broker] -= outcome == "table"
+        if outcome == "table" and broker in self._leaving and not self._tables[broker]:
             self._network.send(broker, self._network.brokers[broker].leave())
         elif outcome == "leave":
             self._leaving.discard(broker)
@@ -256,14 +260,13 @@ class Director:
             self._moving.discard(broker)
         elif outcome in ("leave refused", "join"):
             self._leaving.discard(broker)
-            self._joining.discard(broker)
             own = np.flatnonzero(self._given.subscriptions.brokers == broker)
             if own.size and self.start:
-                self._network.subscribe(broker, self._entries(broker, self._new_ids(len(own)), own))
+                self._subscribe(broker, self._new_ids(len(own)), own)
 
     def _free(self) -> list[Broker]:
         """The brokers that are up and not about to join, leave or move."""
-        busy = self._network.down | self._leaving | self._joining | self._moving
+        busy = self._network.down | self._network.joining | self._leaving | self._moving
         return [broker for broker in self._network.brokers.values() if broker.me not in busy]
 
     def _live(self) -> list[Issued]:
