@@ -92,6 +92,7 @@ class Broker:
         self._tokens = 0
         self._granted: dict[str, int] = {}
         self._relocation: Relocation | None = None
+        self._left_beyond: dict[int, int] = {}
         self._sent_to: Counter[int] = Counter()
         self._processed_from: Counter[int] = Counter()
         self._processed_old: Counter[int] = Counter()
@@ -161,13 +162,22 @@ class Broker:
             routing.leave_out(publication.values, publication.served)
         copy = publication if publication.view == view else replace(publication, view=view)
         sends: Sends = []
-        for end in routing.targets(sender, now):
+        for end in routing.targets(self._still_there(sender, routing), now):
             sends += self._copy(end, copy, routing)
         if publication.view is None:
             self._processed_from[sender] += 1
         elif publication.view[1] == OLD:
             self._processed_old[number] += 1
         return local, sends
+
+    def _still_there(self, sender: int, routing: Routing) -> int:
+        """The sender or, if it has left, the neighbour in its direction; NOWHERE if that has left too."""
+        while sender not in routing.hood:
+            beyond = self._left_beyond.get(sender, NOWHERE)
+            if beyond in (sender, NOWHERE):
+                return NOWHERE
+            sender = beyond
+        return sender
 
     def _routing_of(self, view: View) -> Routing:
         return self.change.old if self.change and view == (self.change.number, OLD) else self.routing
@@ -308,6 +318,8 @@ class Broker:
                 return self._within_radius(step), replace(step, hops=step.hops + 1), sums
             case Left():
                 if step.broker != self.me:
+                    # Its last publications may still arrive.
+                    self._left_beyond[step.broker] = hood.next_hop(step.broker)
                     self.routing = self.routing.on(hood.without(step.broker))
                     self.kept.pop(step.broker, None)
                 return self._within_radius(step), replace(step, hops=step.hops + 1), sums

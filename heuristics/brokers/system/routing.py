@@ -164,9 +164,7 @@ class Routing:
 
     def targets(self, sender: int, now: int) -> list[int]:
         """The brokers to which the publication matched last is sent; it came from `sender`."""
-        back = FREE
-        if sender != NOWHERE and sender in self.hood:
-            back = int(self.hood.position(self.hood.next_hop(sender)))
+        back = FREE if sender == NOWHERE else int(self.hood.position(self.hood.next_hop(sender)))
         count = _forward(self.maps, self.own, back, now, self.limits.strategy, self.counts, self.workspace)
         ends = self.maps.ends[self.own][self.workspace.targets[:count]]
         return cast(list[int], self.hood.members[ends].tolist())

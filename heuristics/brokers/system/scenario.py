@@ -21,6 +21,8 @@ from .network import SECOND, Events, Network
 Choice = TypeVar("Choice")
 MINUTE = 60 * SECOND
 DOWN = 5 * SECOND
+AWAY = 2 * DOWN
+"""A broker that joins again is a new one with the number of one that left: no copy of that one may be under way."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,7 @@ class Director:
         self._given, self._network, self._scenario = given, network, scenario
         self._random = np.random.default_rng([seed, 18])
         self._next_id = len(given.subscriptions)
+        self._left: dict[int, int] = {}
         self._leaving: set[int] = set()
         self._moving: set[int] = set()
         self._ended: set[int] = set()
@@ -213,10 +216,11 @@ class Director:
 
     def _rejoin(self) -> None:
         """A broker that left joins again, anywhere, and issues its subscriptions."""
-        gone = sorted(set(range(self._given.num_brokers)) - set(self._network.brokers))
+        gone = sorted(broker for broker, time in self._left.items() if self._network.now - time >= AWAY)
         parents = [broker for broker in self._free() if self._has_spare_link(broker, broker.me)]
         if (parent := self._one_of(parents)) and gone:
             broker = gone[int(self._random.integers(len(gone)))]
+            del self._left[broker]
             self._network.send(broker, self._network.add(broker).join(parent.me))
 
     def _move(self) -> None:
@@ -256,6 +260,7 @@ class Director:
         elif outcome == "leave":
             self._leaving.discard(broker)
             self._network.remove(broker)
+            self._left[broker] = self._network.now
         elif outcome.startswith("move"):
             self._moving.discard(broker)
         elif outcome in ("leave refused", "join"):
