@@ -365,7 +365,9 @@ class Broker:
         if following is None:
             self._relocation = None
             return self._finish("move")
-        return [(self.me, following)] if following == step else self._begin(following)
+        if isinstance(following, Drain) and following == step:
+            return [(self.me, following)]
+        return self._begin(following)
 
     def _welcome(self) -> Welcome:
         hood, table = self.routing.hood, self.routing.table

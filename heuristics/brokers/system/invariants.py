@@ -55,7 +55,9 @@ def _deliveries(log: Log, values: Ids, num_brokers: int) -> Iterator[str]:
     rows = max(1, _CHUNK // num_brokers)
     for first in range(0, len(values), rows):
         last = min(first + rows, len(values))
-        own = order[np.searchsorted(publication, first, sorter=order) : np.searchsorted(publication, last, sorter=order)]
+        own = order[
+            np.searchsorted(publication, first, sorter=order) : np.searchsorted(publication, last, sorter=order)
+        ]
         delivered = np.zeros((last - first, num_brokers), dtype=np.int64)
         delivered[publication[own] - first, receiver[own]] = local[own]
         of = slice(first, last)

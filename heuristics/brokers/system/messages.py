@@ -174,7 +174,7 @@ class Update(Control):
 
 @dataclass(frozen=True, slots=True)
 class Drain(Control):
-    """A step of a change: how many copies between affected brokers were sent, and how many processed?
+    """A step of a change: count the copies sent between affected brokers, and those processed.
 
     `view` is OLD for copies by the old view, None for copies from before the change.
     """
@@ -264,7 +264,7 @@ class Pong(Control):
 
 @dataclass(frozen=True, slots=True)
 class Ask(Control):
-    """To the coordinator: may this start?
+    """To the coordinator: a request to start something.
 
     Attributes
     ----------
@@ -317,7 +317,20 @@ class Release(Control):
 
 
 Message = (
-    Publication | Join | Welcome | Spread | Confirm | AskMap | ShowMap | Loads | Ping | Pong | Ask | Grant | Release | Drain
+    Publication
+    | Join
+    | Welcome
+    | Spread
+    | Confirm
+    | AskMap
+    | ShowMap
+    | Loads
+    | Ping
+    | Pong
+    | Ask
+    | Grant
+    | Release
+    | Drain
 )
 Sends = list[tuple[int, Message]]
 """Receivers and messages. A message to oneself arrives after a pause."""

@@ -191,22 +191,23 @@ class Network:
         for sender, message in self._parked.pop(broker, []):
             self._deliver(sender, broker, message)
         up = [each for each in self.brokers.values() if each.me not in self.down]
-        for sender, receiver in ((each, end) for each in up for end in list(each.kept)):
-            if broker in (sender.me, receiver) and receiver not in self.down:
-                self.send(sender.me, sender.answers(receiver))
+        for keeper, end in [(each, end) for each in up for end in each.kept]:
+            if broker in (keeper.me, end) and end not in self.down:
+                self.send(keeper.me, keeper.answers(end))
 
     # What happens to messages.
 
     def _after(self, delay: int, sender: int, receiver: int, message: Message) -> None:
-        event = self._env.timeout(delay, (sender, receiver, message))
-        event.callbacks.append(self._arrive)
+        self._call(delay, lambda _: self._deliver(sender, receiver, message))
+
+    def _call(self, delay: int, callback: Callable[[simpy.Event], None]) -> None:
+        event = self._env.timeout(delay)
+        if event.callbacks is not None:
+            event.callbacks.append(callback)
 
     def _cross(self, sender: int, receiver: int, publication: Publication) -> None:
         self.log.publication_bytes[self.now // SECOND] += publication.size
         self._after(self._delays.get((sender, receiver), self._soft_delay), sender, receiver, publication)
-
-    def _arrive(self, event: simpy.Event) -> None:
-        self._deliver(*event.value)
 
     def _deliver(self, sender: int, receiver: int, message: Message) -> None:
         if receiver == COORDINATOR:
@@ -216,8 +217,7 @@ class Network:
                 self._miss(sender, receiver, message)
         elif isinstance(message, Publication):
             if receiver in self.down:
-                event = self._env.timeout(DETECTION, (sender, receiver, message))
-                event.callbacks.append(self._unanswered)
+                self._call(DETECTION, lambda _: self._unanswered(sender, receiver, message))
             else:
                 inbox = self._inbox[receiver]
                 inbox.put((sender, message))
@@ -255,14 +255,13 @@ class Network:
             self.log.control_bytes[self.now // SECOND] += grant.size
             self._after(self._soft_delay, COORDINATOR, broker, grant)
 
-    def _unanswered(self, event: simpy.Event) -> None:
-        sender, receiver, publication = event.value
+    def _unanswered(self, sender: int, receiver: int, publication: Publication) -> None:
         if sender not in self.brokers or sender in self.log.crashed:
             self._drop(publication, True)
             return
         if receiver not in self.down or sender in self.down:
             # It is up again, or the sender is down and tries again later.
-            self._deliver(*event.value)
+            self._deliver(sender, receiver, publication)
             return
         self.log.bypassed += 1
         broker = self.brokers[sender]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from ....instances.arrays import Ids
 from ....instances.brokers.network import BrokerNetwork
+from ....instances.brokers.predicates import Publications
 from ..kernels.link_management import Management
 from .invariants import violations
 from .log import Log
@@ -17,7 +19,7 @@ from .network import SECOND, Network, Service
 from .routing import Limits
 from .scenario import Director, Scenario
 
-Link = tuple[int, int]
+_MOST_BINS = 60
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,28 @@ def simulate_system(
     )
 
 
+def repeated(given: BrokerNetwork, periods: int) -> BrokerNetwork:
+    """The network with its publications several times, one period after the other."""
+    if periods == 1:
+        return given
+    published = given.publications
+    number = np.repeat(np.arange(periods), len(published))
+    times = np.tile(published.times, periods) + number * (int(published.times.max(initial=0)) + 1)
+    values = np.tile(published.values, (periods, 1))
+    return replace(given, publications=Publications(times, np.tile(published.sources, periods), values))
+
+
+def links_allowed(given: BrokerNetwork, links: Ids) -> Ids:
+    """The links that the limits allow in the given tree, which need not be the one at the end of a run."""
+    hops, spare = given.tree.distances, given.spare_links().tolist()
+    allowed = []
+    for u, v in links.tolist():
+        if 2 <= hops[u, v] <= given.radius and spare[u] > 0:
+            spare[u] -= 1
+            allowed.append((u, v))
+    return np.array(allowed, dtype=np.int32).reshape(-1, 2)
+
+
 def counters(outcome: Outcome) -> dict[str, float | str]:
     """The counters of a result: those of the interval of publications, unless named otherwise."""
     log, second = outcome.log, outcome.start // SECOND
@@ -152,8 +176,36 @@ def counters(outcome: Outcome) -> dict[str, float | str]:
         "system_lost": len(log.lost),
         "system_pending": ", ".join(outcome.pending),
     }
+    found["system_series"] = json.dumps(_series(outcome, inside, wanted))
     asked = {f"system_{what.replace(' ', '_')}s": count for what, count in outcome.asked.items() if "table" not in what}
     return found | dict(sorted(asked.items()))
+
+
+def _series(outcome: Outcome, inside: npt.NDArray[np.bool_], wanted: npt.NDArray[np.bool_]) -> dict[str, list[float]]:
+    """Measures by time: at most 60 bins of whole seconds, each with its end in seconds."""
+    seconds = max(1, -(-outcome.duration // SECOND))
+    width = -(-seconds // _MOST_BINS)
+    bins = -(-seconds // width)
+    own, log = outcome.messages[inside], outcome.log
+    at = np.minimum(own[:, 3] // (width * SECOND), bins - 1)
+    good = wanted[inside]
+    received, delivered = np.bincount(at, minlength=bins), np.bincount(at[good], minlength=bins)
+    delays = (own[good, 3] + outcome.start - log.published[own[good, 0]]) / 1000
+    each = np.maximum(delivered, 1)
+    control = np.zeros(bins)
+    for second, size in log.control_bytes.items():
+        if 0 <= (bin_ := (second - outcome.start // SECOND) // width) < bins:
+            control[bin_] += size
+    series = {
+        "seconds": np.minimum(np.arange(1, bins + 1) * width, seconds),
+        "deliveries": delivered / width,
+        "messages": received / width,
+        "yield": delivered / np.maximum(received, 1),
+        "hops": np.bincount(at[good], outcome.hops[inside][good], minlength=bins) / each,
+        "delay_ms": np.bincount(at[good], delays, minlength=bins) / each,
+        "control_bytes": control / width,
+    }
+    return {name: np.round(values, 4).tolist() for name, values in series.items()}
 
 
 def _ratio(part: float, whole: float) -> float:

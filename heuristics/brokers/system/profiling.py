@@ -12,7 +12,6 @@ from .neighbourhood import Neighbourhood, edge
 from .routing import Routing, Sent
 
 
-
 class Profile:
     """What a broker has measured and heard.
 
@@ -65,9 +64,7 @@ class Profile:
         profiled = np.full((size, size), FREE, dtype=np.int64)
         profiled[own] = [self._profiled.get(v, FREE) for v in members]
         given = ReviewLimits(spare, path_delays, limits.radius, limits.candidates)
-        review_own(
-            maps, own, routing.counts.by_slot, factors, given, neighbour_table(hood.tree), profiled, self._round
-        )
+        review_own(maps, own, routing.counts.by_slot, factors, given, neighbour_table(hood.tree), profiled, self._round)
         self._profiled = dict(zip(members, profiled[own].tolist(), strict=True))
         self._round += 1
         links = {

@@ -117,7 +117,8 @@ class Routing:
         counts, own = self.counts, self.own
         by_end = {end: int(counts.by_slot[own, slot]) for slot, end in self._ends().items()}
         numbers = (counts.interval, counts.current, counts.previous, counts.total)
-        return Sent(*(int(one[own]) for one in numbers), by_end)
+        interval, current, previous, total = (int(one[own]) for one in numbers)
+        return Sent(interval, current, previous, total, by_end)
 
     def _ends(self) -> dict[int, int]:
         """The broker at the end of each slot in use, by distance."""

@@ -1,4 +1,4 @@
-"""Subscription tables of a broker: the master table, and the working table that publications are matched with (P5 §4)."""
+"""Subscription tables of a broker: the master table, and the working table for matching (P5 §4)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A Δ-move at the brokers that it affects: two views of the primary tree, and how one follows from the other (P5 §6).
+"""A Δ-move at the brokers that it affects: two views of the primary tree, one derived from the other (P5 §6).
 
-The steps are initiate, drain, update, drain, end; each is a wave. As in `kernels/delta_move.py`, a publication keeps the
-view of the first affected broker that has it. Beyond the paper, the mover waits twice until no copy is under way: after
-initiation for those from before the change, which name no view, and after the update for those of the old view.
+The steps are initiate, drain, update, drain, end; each is a wave. As in `kernels/delta_move.py`, a publication keeps
+the view of the first affected broker that has it. Beyond the paper, the mover waits twice until no copy is under way:
+after initiation for those from before the change, which name no view, and after the update for those of the old view.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import numpy as np
 from .messages import NEW, OLD, Drain, Edge, End, Initiate, Publication, ShowMap, Update
 from .neighbourhood import Neighbourhood, edge, paths_from
 from .routing import Routing
+
+MoveStep = Initiate | Drain | Update | End
 
 
 @dataclass
@@ -105,7 +107,7 @@ class Relocation:
         """The step that starts it."""
         return Initiate(self.change, mover, self.region)
 
-    def following(self, step: Initiate | Drain | Update | End, sums: tuple[int, int], routing: Routing) -> object:
+    def following(self, step: MoveStep, sums: tuple[int, int], routing: Routing) -> MoveStep | None:
         """The step after one that is complete everywhere; None after the last.
 
         A drain is repeated until it counts as many copies processed as sent, twice the same.
@@ -127,7 +129,9 @@ class Relocation:
             raise RuntimeError("a move starts without the map of the new neighbour")
         hood, table, was = routing.hood, routing.table, self.path[0]
         members = hood.members.tolist()
-        own_side = np.array([v == hood.centre or hood.next_hop(v) != was for v in members])[hood.position(table.anchors)]
+        own_side = np.array([v == hood.centre or hood.next_hop(v) != was for v in members])[
+            hood.position(table.anchors)
+        ]
         mine = dict(zip(table.ids[own_side].tolist(), table.anchors[own_side].tolist(), strict=True))
         path: set[Edge] = {edge(u, v) for u, v in zip(self.path, self.path[1:], strict=False)}
         other = {number: anchor for number, anchor in self.shown.anchors.items() if number not in mine}
