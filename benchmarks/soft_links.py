@@ -24,8 +24,8 @@ from overlaybench.heuristics.brokers.kernels.dissemination import no_messages, r
 from overlaybench.heuristics.brokers.kernels.forwarding import NOWHERE, S0, S2, STRATEGIES
 from overlaybench.heuristics.brokers.kernels.link_management import Management, managed_links
 from overlaybench.heuristics.brokers.kernels.queueing import Timing, simulate
-from overlaybench.heuristics.brokers.soft_links import S2_FAR, disseminate_over
 from overlaybench.heuristics.brokers.kernels.working_map import add_link, remove_link, working_maps
+from overlaybench.heuristics.brokers.soft_links import S2_FAR, disseminate_over
 from overlaybench.instances.arrays import Ids
 from overlaybench.instances.brokers.network import BrokerNetwork
 from overlaybench.instances.catalogue import WORKLOADS

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...heuristics.brokers.kernels.forwarding import STRATEGIES
-from ...heuristics.brokers.soft_links import disseminate_over
 from ...heuristics.brokers.kernels.working_map import WorkingMaps, add_link, has_bit, working_maps
+from ...heuristics.brokers.soft_links import disseminate_over
 from ...instances.brokers.network import BrokerNetwork
 from ...instances.brokers.predicates import Publications, Subscriptions
 from ...instances.brokers.tree import BrokerTree

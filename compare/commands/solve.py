@@ -33,6 +33,7 @@ from .names import METHOD
 from .outputs import in_parentheses
 
 _WIDTH = 80
+_LONG = ("choices", "system_series")
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ def _text(result: Result[Any]) -> str:
         lines.append(f"proven lower bound {result.lower_bound:g}{gap}")
     elif result.value is not None:
         lines.append("no lower bound: the method proves none")
-    counters = {name.replace("_", " "): value for name, value in result.counters.items() if name != "choices"}
+    counters = {name.replace("_", " "): value for name, value in result.counters.items() if name not in _LONG}
     shown = ", ".join(
         f"{name} {value:g}" if isinstance(value, float | int) else f"{name} {value}" for name, value in counters.items()
     )

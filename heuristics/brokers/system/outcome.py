@@ -14,7 +14,7 @@ from ....instances.brokers.network import BrokerNetwork
 from ....instances.brokers.predicates import Publications
 from ..kernels.link_management import Management
 from .invariants import violations
-from .log import Log
+from .log import NEVER, Log
 from .network import SECOND, Network, Service
 from .routing import Limits
 from .scenario import Director, Scenario
@@ -166,11 +166,12 @@ def counters(outcome: Outcome) -> dict[str, float | str]:
         "system_delay_ms": float(delays.mean()) / 1000 if len(arrived) else 0.0,
         "system_messages_all": len(outcome.messages),
         "system_deliveries_all": int(wanted.sum()),
-        "system_published": int((log.published < np.iinfo(np.int64).max // 2).sum()),
+        "system_published": int((log.published < NEVER).sum()),
         "system_longest_queue": log.longest_queue,
         "system_control_bytes": control,
         "system_publication_bytes": publications,
         "system_control_share": _ratio(control, control + publications),
+        "system_load_share": _ratio(log.control_by_kind["Loads"], control + publications),
         "system_evaluations": log.evaluations,
         "system_bypassed": log.bypassed,
         "system_lost": len(log.lost),

@@ -20,8 +20,8 @@ from overlaybench.compare.papers.figures_p5 import PUBLISHED
 from overlaybench.compare.papers.grids_p5 import COVERING, DENSE, PLANETLAB_CAPS, SERVICES, SPARSE, THRESHOLDS
 from overlaybench.compare.studies.recipe import Recipe, freeze
 from overlaybench.heuristics.brokers.kernels.delta_move import Move, MovingNetwork
-from overlaybench.heuristics.brokers.soft_links import disseminate_over
 from overlaybench.heuristics.brokers.kernels.working_map import working_maps
+from overlaybench.heuristics.brokers.soft_links import disseminate_over
 from overlaybench.instances.brokers.dissemination import Dissemination
 from overlaybench.instances.brokers.tree import BrokerTree
 from overlaybench.instances.catalogue import WORKLOADS
