@@ -158,6 +158,7 @@ def _warm_up() -> None:
     network, management = example_network(), Management(rounds=3, candidates=2)
     for strategy in STRATEGIES:
         _queue_counters(network, strategy, disseminate(network, strategy, management), Timing(1))
+    counters(simulate_system(network, STRATEGIES.index("sh"), Scenario(interval=0.5), management, Service(1, 1)))
 
 
 def example_network() -> BrokerNetwork:
