@@ -88,9 +88,9 @@ def test_the_hybrid_strategy_with_capped_uplinks_agrees_with_the_simulation_of_q
     outcome = run(network, SH, links=links, fixed=700)
     assert queued.messages != simulate(network, S2, links, Timing(service=700)).messages
     assert int((outcome.messages[:, 4] > 0).sum()) == queued.deliveries
-    # Messages that arrive in the same microsecond may be taken in another order.
-    assert len(outcome.messages) == pytest.approx(queued.messages, rel=0.01)
-    assert outcome.hops[outcome.messages[:, 4] > 0].mean() == pytest.approx(queued.average_hops, rel=0.01)
+    # The seconds in which a broker counts what it sends begin at other instants in the system.
+    assert len(outcome.messages) == pytest.approx(queued.messages, rel=0.02)
+    assert outcome.hops[outcome.messages[:, 4] > 0].mean() == pytest.approx(queued.average_hops, rel=0.02)
 
 
 def test_without_delays_brokers_choose_the_links_of_the_accelerated_mode() -> None:
