@@ -20,12 +20,12 @@ import simpy
 from rich.console import Console
 from rich.table import Table
 
-from overlaybench.heuristics.brokers.dissemination import no_messages, route, traffic_of
-from overlaybench.heuristics.brokers.forwarding import NOWHERE, S0, S2, STRATEGIES
-from overlaybench.heuristics.brokers.link_management import Management, managed_links
-from overlaybench.heuristics.brokers.queueing import Timing, simulate
+from overlaybench.heuristics.brokers.kernels.dissemination import no_messages, route, traffic_of
+from overlaybench.heuristics.brokers.kernels.forwarding import NOWHERE, S0, S2, STRATEGIES
+from overlaybench.heuristics.brokers.kernels.link_management import Management, managed_links
+from overlaybench.heuristics.brokers.kernels.queueing import Timing, simulate
+from overlaybench.heuristics.brokers.kernels.working_map import add_link, remove_link, working_maps
 from overlaybench.heuristics.brokers.soft_links import S2_FAR, disseminate_over
-from overlaybench.heuristics.brokers.working_map import add_link, remove_link, working_maps
 from overlaybench.instances.arrays import Ids
 from overlaybench.instances.brokers.network import BrokerNetwork
 from overlaybench.instances.catalogue import WORKLOADS

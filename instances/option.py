@@ -25,6 +25,9 @@ class Option:
         The only values allowed, for a str; a function is called at the first use.
     least, most : float
         The range allowed, for a number.
+    later : bool
+        Whether runs were stored before the option existed: at its default it is then no part of a run's stored options,
+        so that their keys stay the same.
 
     Examples
     --------
@@ -39,6 +42,7 @@ class Option:
     choices: tuple[str, ...] | Callable[[], tuple[str, ...]] = ()
     least: float = -math.inf
     most: float = math.inf
+    later: bool = False
 
     @property
     def allowed(self) -> tuple[str, ...]:
@@ -79,3 +83,9 @@ def complete(options: Iterable[Option], given: Mapping[str, object], owner: str)
         if name not in known:
             raise unknown(f"option of {owner}", name, known)
     return {name: option.parse(given.get(name, option.default)) for name, option in known.items()}
+
+
+def stated(options: Iterable[Option], values: Mapping[str, Value]) -> dict[str, Value]:
+    """The values that are stored with a run: all but those of `later` options at their defaults."""
+    silent = {option.name for option in options if option.later and values[option.name] == option.default}
+    return {name: value for name, value in values.items() if name not in silent}

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...heuristics.brokers.covering import covering_set, predicates_evaluated
+from ...heuristics.brokers.kernels.covering import covering_set, predicates_evaluated
 from ...instances.catalogue import WORKLOADS
 from ..papers.bench import SEED, Bench
 from ..papers.figures_p5 import with_effort

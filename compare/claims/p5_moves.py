@@ -9,8 +9,8 @@ from random import Random
 import numpy as np
 import numpy.typing as npt
 
-from ...heuristics.brokers.delta_move import Coordinator, Move, MovingNetwork
-from ...heuristics.brokers.forwarding import S1, S2
+from ...heuristics.brokers.kernels.delta_move import Coordinator, Move, MovingNetwork
+from ...heuristics.brokers.kernels.forwarding import S1, S2
 from ...instances.brokers.tree import BrokerTree
 from ...instances.catalogue import WORKLOADS
 from ..papers.bench import SEED, Bench

@@ -9,9 +9,9 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
-from ...heuristics.brokers.forwarding import STRATEGIES
+from ...heuristics.brokers.kernels.forwarding import STRATEGIES
+from ...heuristics.brokers.kernels.working_map import WorkingMaps, add_link, has_bit, working_maps
 from ...heuristics.brokers.soft_links import disseminate_over
-from ...heuristics.brokers.working_map import WorkingMaps, add_link, has_bit, working_maps
 from ...instances.brokers.network import BrokerNetwork
 from ...instances.brokers.predicates import Publications, Subscriptions
 from ...instances.brokers.tree import BrokerTree

@@ -35,6 +35,7 @@ from .names import METHOD
 from .outputs import in_parentheses
 
 _WIDTH = 80
+_LONG = ("choices", "system_series")
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,7 @@ def _text(result: Result[Any]) -> str:
     elif result.value is not None:
         lines.append("no lower bound: the method proves none")
     lines += [f"proof: {result.counters[VERDICT]}"] if VERDICT in result.counters else []
-    hidden = ("choices", *COUNTERS)
+    hidden = (*_LONG, *COUNTERS)
     counters = {name.replace("_", " "): value for name, value in result.counters.items() if name not in hidden}
     shown = ", ".join(
         f"{name} {value:g}" if isinstance(value, float | int) else f"{name} {value}" for name, value in counters.items()

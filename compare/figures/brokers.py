@@ -7,6 +7,16 @@ from matplotlib.axes import Axes
 
 from .style import QUIET, Drawing, Style, curve, curve_legend, drawing, method_styles, panels, plain_ticks, styled
 
+_MOST_TICKS = 10
+_OVER_TIME = (
+    ("yield", "deliveries ÷ messages", "Yield"),
+    ("deliveries", "deliveries a second", "Throughput"),
+    ("messages", "messages a second", "Traffic"),
+    ("hops", "hops to a delivery", "Path length"),
+    ("delay_ms", "ms to a delivery", "Delay"),
+    ("control_bytes", "bytes a second", "Control messages"),
+)
+
 
 def broker_drawings(runs: pd.DataFrame) -> list[Drawing]:
     """The figures whose horizontal axis the study varies.
@@ -38,6 +48,29 @@ def broker_drawings(runs: pd.DataFrame) -> list[Drawing]:
     return [one for one in drawn if one is not None]
 
 
+def system_drawings(series: pd.DataFrame) -> list[Drawing]:
+    """Measures of the system over time, one figure each; none without such runs.
+
+    Parameters
+    ----------
+    series : DataFrame
+        A row for each run and bin of time: family, label, method, exact, seconds and the measures.
+    """
+    if series.empty:
+        return []
+    drawn = [
+        _drawing(
+            series,
+            ("seconds", "seconds"),
+            (measure, axis),
+            f"system-{measure.replace('_', '-')}-over-time",
+            f"{what} in the system over time: means over instances, whiskers from the smallest to the largest value.",
+        )
+        for measure, axis, what in _OVER_TIME
+    ]
+    return [one for one in drawn if one is not None]
+
+
 def _drawing(runs: pd.DataFrame, x: tuple[str, str], y: tuple[str, str], name: str, caption: str) -> Drawing | None:
     shown = runs[runs[x[0]].notna() & runs[y[0]].notna()]
     if shown.empty or shown[x[0]].nunique() < 2:
@@ -52,7 +85,8 @@ def _drawing(runs: pd.DataFrame, x: tuple[str, str], y: tuple[str, str], name: s
             if y[0] == "ratio":
                 axes.axhline(1, color=QUIET, linewidth=0.6, zorder=1)
             axes.set(title=family, xlabel=x[1], ylabel=y[1])
-            plain_ticks(axes.xaxis, sorted(part[x[0]].unique().tolist()))
+            places = sorted(part[x[0]].unique().tolist())
+            plain_ticks(axes.xaxis, places[:: -(-len(places) // _MOST_TICKS)])
         return drawing(figure, name, caption)
 
 

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ...heuristics.brokers.covering import matching_effort
-from ...heuristics.brokers.forwarding import STRATEGIES as NUMBERED
-from ...heuristics.brokers.link_management import Management
-from ...heuristics.brokers.queueing import Timing, simulate
+from ...heuristics.brokers.kernels.covering import matching_effort
+from ...heuristics.brokers.kernels.forwarding import STRATEGIES as NUMBERED
+from ...heuristics.brokers.kernels.link_management import Management
+from ...heuristics.brokers.kernels.queueing import Timing, simulate
 from ...instances.brokers.dissemination import Arrivals, Dissemination
 from ...instances.brokers.kind import BROKERS
 from ...instances.brokers.network import BrokerNetwork

@@ -76,6 +76,40 @@ def queue_table(runs: pd.DataFrame) -> pd.DataFrame:
     return table.reset_index()
 
 
+def system_table(runs: pd.DataFrame) -> pd.DataFrame:
+    """Runs of the system, by setting and method: yield, also of the second half, hops, delay, control, losses."""
+    counters = [json.loads(text) for text in runs["counters"]]
+    measures = ("yield", "yield_late", "hops", "delay_ms", "control_share", "bypassed", "lost")
+    measured = {f"system_{name}": [one.get(f"system_{name}", np.nan) for one in counters] for name in measures}
+    simulated = runs.assign(**measured).dropna(subset=["system_yield"])
+    table = simulated.groupby([*_SETTING, "variant"], dropna=False, sort=False).agg(
+        instances=("instance", "nunique"),
+        **{
+            "yield": ("system_yield", "mean"),
+            "late yield": ("system_yield_late", "mean"),
+            "hops": ("system_hops", "mean"),
+            "delay ms": ("system_delay_ms", "mean"),
+            "control": ("system_control_share", "mean"),
+            "bypassed": ("system_bypassed", "mean"),
+            "lost": ("system_lost", "mean"),
+        },
+    )
+    return table.reset_index()
+
+
+def system_series(runs: pd.DataFrame) -> pd.DataFrame:
+    """Measures over time of runs of the system: a row for each run and bin, with `seconds` at its end."""
+    found = []
+    for own in runs.to_dict("records"):
+        if text := json.loads(own["counters"]).get("system_series"):
+            series = json.loads(text)
+            kept = {name: own[name] for name in ("family", "label", "method", "instance", "exact")}
+            found += [
+                {**kept, **dict(zip(series, values, strict=True))} for values in zip(*series.values(), strict=True)
+            ]
+    return pd.DataFrame(found)
+
+
 def optimum_table(runs: pd.DataFrame) -> pd.DataFrame:
     """Messages ÷ best bound by brokers and method, on instances that an exact method was run on.
 

@@ -7,9 +7,17 @@ from collections.abc import Callable, Mapping
 import pandas as pd
 
 from ...instances.brokers.kind import BROKERS
-from ..figures.brokers import broker_drawings
+from ..figures.brokers import broker_drawings, system_drawings
 from . import cells
-from .broker_tables import broker_runs, loss_table, optimum_table, queue_table, strategy_table
+from .broker_tables import (
+    broker_runs,
+    loss_table,
+    optimum_table,
+    queue_table,
+    strategy_table,
+    system_series,
+    system_table,
+)
 from .cells import Table
 from .part import Keep, Part, plain_table
 
@@ -52,10 +60,19 @@ def broker_part(rows: pd.DataFrame, keep: Keep) -> Part | None:
                 "times and uplink caps.",
                 queue_table(runs),
             ),
+            (
+                "system",
+                "As a system",
+                "Brokers that know only what messages brought them (simulate=system): yield of all messages until the "
+                "last publication, and of those in the second half of that time; the share of control messages in all "
+                "bytes; copies that met a crashed neighbour; publications lost by brokers that crashed for good.",
+                system_table(runs),
+            ),
         )
     ]
     shown = [(title, sentence, table) for title, sentence, table in tables if table.lines]
-    return Part(BROKERS.name, "Soft links over broker trees", shown, broker_drawings(runs))
+    drawn = [*broker_drawings(runs), *system_drawings(system_series(runs.assign(label=runs["variant"])))]
+    return Part(BROKERS.name, "Soft links over broker trees", shown, drawn)
 
 
 def _count(value: float) -> str:
@@ -64,7 +81,8 @@ def _count(value: float) -> str:
 
 _WRITTEN: Mapping[str, Callable[[float], str]] = {
     **dict.fromkeys(("mean", "worst", "forwarding", "gain", "both"), cells.ratio),
-    **dict.fromkeys(("saved", "yield", "fewer forwarders", "delivered"), cells.percentage),
+    **dict.fromkeys(("saved", "yield", "late yield", "fewer forwarders", "delivered", "control"), cells.percentage),
+    **dict.fromkeys(("bypassed", "lost"), _count),
     **dict.fromkeys(("brokers", "fanout", "rate", "uplink", "instances", "proven", "reached", "longest queue"), _count),
     **dict.fromkeys(("messages", "soft_links"), _count),
     **dict.fromkeys(("hops", "delay ms"), lambda value: cells.number(value, ",.2f")),

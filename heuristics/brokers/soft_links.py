@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from functools import cache, partial
 from typing import Any
 
@@ -12,18 +13,23 @@ from ...instances.brokers.dissemination import Dissemination
 from ...instances.brokers.network import BrokerNetwork
 from ...instances.brokers.predicates import Publications, Subscriptions
 from ...instances.brokers.tree import BrokerTree
+from ...instances.errors import BadInput
 from ...instances.method import Method, Proposal
 from ...instances.option import Option
 from ...instances.problem import Problem
-from .dissemination import no_messages, route, traffic_of
-from .forwarding import S0, STRATEGIES
-from .link_management import LOAD_FACTORS, Management, managed_links
-from .queueing import Timing, simulate
-from .working_map import working_maps
+from .kernels.dissemination import no_messages, route, traffic_of
+from .kernels.forwarding import S0, STRATEGIES
+from .kernels.link_management import LOAD_FACTORS, Management, managed_links
+from .kernels.queueing import Timing, simulate
+from .kernels.working_map import working_maps
+from .system.network import Service
+from .system.outcome import counters, links_allowed, repeated, simulate_system
+from .system.scenario import Scenario
 
 _DEFAULT = Management()
 _NO_LINKS = np.empty((0, 2), dtype=np.int32)
 BrokerMethod = Method[BrokerNetwork, Dissemination]
+STATIC = "static"
 MANAGEMENT = (
     Option("rounds", _DEFAULT.rounds, "reviews of the links", least=0),
     Option("window", _DEFAULT.window, "publications routed before each review", least=1),
@@ -44,6 +50,33 @@ _QUEUES = (
         "service", 0, "microseconds to match a publication; above 0, queues are simulated for the counters", least=0
     ),
     Option("periods", 1, "how often the simulation of queues repeats the publications", least=1),
+)
+_SCENARIO = Scenario()
+_SYSTEM = (
+    Option(
+        "simulate",
+        STATIC,
+        "system: simulate brokers that exchange messages, for the counters and the links; the answer is routed over "
+        "the links that they have at the end",
+        choices=(STATIC, "system"),
+        later=True,
+    ),
+    Option("rate", _SCENARIO.rate, "system: publications a minute; 0 for the instance's times", least=0, later=True),
+    Option("uplink", _SCENARIO.uplink, "system: copies a second; 0 for the instance's caps", least=0, later=True),
+    Option(
+        "interval", _SCENARIO.interval, "system: seconds between reviews; 0 for no soft links", least=0.0, later=True
+    ),
+    Option(
+        "churn",
+        _SCENARIO.churn,
+        "system: subscriptions that begin or end, and brokers that join or leave, a minute",
+        least=0,
+        later=True,
+    ),
+    Option("crashes", _SCENARIO.crashes, "system: brokers a minute that fail for five seconds", least=0, later=True),
+    Option("moves", _SCENARIO.moves, "system: Δ-moves a minute that are asked for", least=0, later=True),
+    Option("losses", _SCENARIO.losses, "system: brokers that crash for good", least=0, later=True),
+    Option("predicate", 0, "system: nanoseconds to evaluate a predicate", least=0, later=True),
 )
 
 
@@ -88,11 +121,20 @@ def _solve(
     strategy: str,
     **options: Any,
 ) -> Proposal[Dissemination]:
-    service, periods, management = options.pop("service"), options.pop("periods"), Management(**options)
-    answer = disseminate(instance, strategy, management)
-    timing = Timing(service, output_threshold=management.output_threshold, periods=periods)
-    counters = _queue_counters(instance, strategy, answer, timing) if service else {}
-    return Proposal(answer, counters=counters)
+    service, periods = options.pop("service"), options.pop("periods")
+    mode, predicate = options.pop("simulate"), options.pop("predicate")
+    scenario = Scenario(**{each.name: options.pop(each.name) for each in fields(Scenario)})
+    management = Management(**options)
+    if mode == STATIC:
+        if scenario != _SCENARIO or predicate:
+            raise BadInput("rates, crashes and other events are options of the system: add simulate=system")
+        answer = disseminate(instance, strategy, management)
+        timing = Timing(service, output_threshold=management.output_threshold, periods=periods)
+        return Proposal(answer, counters=_queue_counters(instance, strategy, answer, timing) if service else {})
+    number, given = STRATEGIES.index(strategy), repeated(instance, periods)
+    outcome = simulate_system(given, number, scenario, management, Service(service, predicate), seed)
+    links = links_allowed(instance, outcome.links)
+    return Proposal(disseminate_over(instance, number, links, management.output_threshold), counters=counters(outcome))
 
 
 def _queue_counters(
@@ -116,6 +158,7 @@ def _warm_up() -> None:
     network, management = example_network(), Management(rounds=3, candidates=2)
     for strategy in STRATEGIES:
         _queue_counters(network, strategy, disseminate(network, strategy, management), Timing(1))
+    counters(simulate_system(network, STRATEGIES.index("sh"), Scenario(interval=0.5), management, Service(1, 1)))
 
 
 def example_network() -> BrokerNetwork:
@@ -146,17 +189,27 @@ def _method(
     )
 
 
-S0_TREE = _method("s0", "S0: along the primary tree, no soft links", "P5 §2, §5", _QUEUES, ("#8C8C8C", "v"))
+S0_TREE = _method(
+    "s0", "S0: along the primary tree, no soft links", "P5 §2, §5", (*_QUEUES, *_SYSTEM), ("#8C8C8C", "v")
+)
 S1_COMMON = _method(
     "s1",
     "S1: to the farthest broker common to the primary paths",
     "P5 §5 Fig. 5",
-    (*MANAGEMENT, *_QUEUES),
+    (*MANAGEMENT, *_QUEUES, *_SYSTEM),
     ("#E69F00", "d"),
 )
 S2_FAR = _method(
-    "s2", "S2: directly to the farthest reachable anchors", "P5 §5 Fig. 6", (*MANAGEMENT, *_QUEUES), ("#0072B2", "H")
+    "s2",
+    "S2: directly to the farthest reachable anchors",
+    "P5 §5 Fig. 6",
+    (*MANAGEMENT, *_QUEUES, *_SYSTEM),
+    ("#0072B2", "H"),
 )
 SH_HYBRID = _method(
-    "sh", "SH: S1 while the uplink is busy, else S2", "P5 §5", (*MANAGEMENT, _OUTPUT, *_QUEUES), ("#009E73", "s")
+    "sh",
+    "SH: S1 while the uplink is busy, else S2",
+    "P5 §5",
+    (*MANAGEMENT, _OUTPUT, *_QUEUES, *_SYSTEM),
+    ("#009E73", "s"),
 )

@@ -192,4 +192,11 @@ BROKER_WORKLOADS: tuple[Workload[BrokerNetwork], ...] = (
         spread=8,
         specific=60,
     ),
+    _workload(
+        "brokers-social",
+        "many subscriptions, each publication matches about 6.5%; synthetic, in place of P5's unpublished social trace",
+        subscriptions=120_000,
+        spread=7,
+        fanout=20,
+    ),
 )

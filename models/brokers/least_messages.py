@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from ...heuristics.brokers.forwarding import STRATEGIES
-from ...heuristics.brokers.link_management import Management
+from ...heuristics.brokers.kernels.forwarding import STRATEGIES
+from ...heuristics.brokers.kernels.link_management import Management
 from ...heuristics.brokers.soft_links import MANAGEMENT, disseminate, example_network
 from ...instances.brokers.dissemination import Dissemination
 from ...instances.brokers.network import BrokerNetwork

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from ....heuristics.brokers.forwarding import STRATEGIES
+from ....heuristics.brokers.kernels.forwarding import STRATEGIES
 from ....heuristics.brokers.soft_links import disseminate, example_network
 from ....instances.brokers.dissemination import Dissemination
 from ....instances.brokers.network import BrokerNetwork

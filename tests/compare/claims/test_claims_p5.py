@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 from overlaybench.compare.catalogue import METHODS
-from overlaybench.compare.claims import p5, p5_loads, p5_matching, p5_moves, p5_published, p5_rules
+from overlaybench.compare.claims import p5, p5_loads, p5_matching, p5_moves, p5_published, p5_rules, p5_system
 from overlaybench.compare.claims.claim import Claim, Verdict
 from overlaybench.compare.claims.evidence import above, mean_of
 from overlaybench.compare.papers.bench import Bench, Experiment, rows_here, runs
 from overlaybench.compare.papers.figures_p5 import PUBLISHED
 from overlaybench.compare.papers.grids_p5 import COVERING, DENSE, PLANETLAB_CAPS, SERVICES, SPARSE, THRESHOLDS
 from overlaybench.compare.studies.recipe import Recipe, freeze
-from overlaybench.heuristics.brokers.delta_move import Move, MovingNetwork
+from overlaybench.heuristics.brokers.kernels.delta_move import Move, MovingNetwork
+from overlaybench.heuristics.brokers.kernels.working_map import working_maps
 from overlaybench.heuristics.brokers.soft_links import disseminate_over
-from overlaybench.heuristics.brokers.working_map import working_maps
 from overlaybench.instances.brokers.dissemination import Dissemination
 from overlaybench.instances.brokers.tree import BrokerTree
 from overlaybench.instances.catalogue import WORKLOADS
@@ -37,6 +37,7 @@ CLAIMS: Mapping[str, Claim] = {
         p5_moves.CLAIMS_P5_MOVES,
         p5_published.CLAIMS_P5_PUBLISHED,
         p5_rules.CLAIMS_P5_RULES,
+        p5_system.CLAIMS_P5_SYSTEM,
     )
     for claim in claims
 }
@@ -81,6 +82,16 @@ low_rate = partial(small, BOTH, ALL, {"service": 1000})
 dense = partial(small, (DENSE,), ALL, {"service": 1000})
 by_fanout = partial(small, BOTH, TREE, {"service": 4000}, fanout=(4, 9))
 FASTER = {"rate": 72_000}
+
+
+def system(workloads: tuple[str, ...], methods: tuple[str, ...], shape: Mapping[str, Any], **given: Any) -> Experiment:
+    """Some strategies in the system, on small networks."""
+    own = tuple(one for workload in workloads for one in recipes(workload, 5, **{"publications": 300, **shape}))
+    options = {"simulate": "system", "service": 500, "interval": 0.5, **given}
+    return Experiment(own, (runs("soft-links", *((s, options) for s in methods)),))
+
+
+in_system = partial(system, (SPARSE,), ALL, {})
 
 
 def at_rate(experiment: Callable[[], Experiment], **shape: Any) -> Callable[[], Experiment]:
@@ -253,6 +264,12 @@ BROKEN: Mapping[str, Broken] = {
         fixed("s2", load_factor="max"),
         partial(small, BOTH, ("s2",), {"load_factor": "max"}, {"load_factor": "min"}),
     ),
+    "P5.S6.4": Broken(
+        "soft links bypass crashed neighbours",
+        HOLDS,
+        fixed("s2", interval=0.0),
+        partial(system, (SPARSE,), ("s0", "s2"), {"publications": 1500}, crashes=20),
+    ),
     "P5.S6.5": Broken(
         "no publication is lost, corrected: a publication keeps the view of the first affected broker",
         HOLDS,
@@ -271,6 +288,27 @@ BROKEN: Mapping[str, Broken] = {
     "P5.S7.1": Broken("Δ = 4 is the least with 35 neighbours", HOLDS, patched(p5_rules, "_DELTAS", (1, 5))),
     "P5.S7.2": Broken("yields of Table 2 follow from its counts", HOLDS, patched(p5_published, "PUBLISHED", halved)),
     "P5.S7.3": Broken("no hotspots at 3,600 a second", REFUTED, fixed("s0", service=1)),
+    "P5.S7.4": Broken(
+        "load exchange takes less than 2% of the bytes",
+        REFUTED,
+        patched(p5_system, "_LOAD_BYTES", 0.9),
+        partial(system, (DENSE,), ALL, {}),
+    ),
+    "P5.T2.system": Broken(
+        "hops to a delivery fall from S0 to S2, sparse", HOLDS, fixed("s2", interval=0.0), in_system
+    ),
+    "P5.F13.system": Broken(
+        "S2 outperforms SH with uplinks of 60 a second",
+        HOLDS,
+        instead("s2", "s1"),
+        partial(system, (SPARSE,), ("s1", "s2", "sh"), {"rate": 72_000, "uplink": 60}),
+    ),
+    "P5.F14.system": Broken(
+        "SH delivers more than S2 with uplinks of 150 a second",
+        REFUTED,
+        instead("s2", "s0"),
+        partial(system, (SPARSE,), ("s1", "s2", "sh"), {"rate": 7200, "uplink": 20}),
+    ),
     "P5.S7.6": Broken(
         "a larger Δ affects more brokers",
         HOLDS,

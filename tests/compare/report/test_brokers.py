@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from overlaybench.compare.catalogue import METHODS
+from overlaybench.compare.figures.brokers import system_drawings
 from overlaybench.compare.papers.bench import Experiment, rows_here, runs, together
 from overlaybench.compare.report.broker_tables import (
     broker_runs,
@@ -17,6 +18,8 @@ from overlaybench.compare.report.broker_tables import (
     optimum_table,
     queue_table,
     strategy_table,
+    system_series,
+    system_table,
 )
 from overlaybench.compare.report.writing import write_report
 from overlaybench.compare.studies.recipe import Recipe, freeze
@@ -134,3 +137,18 @@ def test_the_page_shows_the_part_with_its_tables_and_figures(rows: pd.DataFrame,
 def test_the_soft_link_study_has_broker_instances_only() -> None:
     study = read_study(Path(__file__).parents[3] / "compare" / "soft_link_study.toml")
     assert {recipe.kind for recipe in study.recipes} == {BROKERS.name}
+
+
+def test_runs_of_the_system_have_a_table_and_figures_over_time() -> None:
+    options = {"simulate": "system", "interval": 1.0}
+    simulated = experiment("system", 2, ("s0", options), ("s2", options), brokers=12, publications=200, fanout=6)
+    found = broker_runs(rows_here(simulated, METHODS))
+    table = system_table(found).set_index("variant")
+    assert (table["instances"] == 2).all()
+    far, tree = (table.loc[f"{s} simulate=system interval=1.0"] for s in ("s2", "s0"))
+    assert far["late yield"] > tree["late yield"]
+    assert far["control"] > tree["control"]
+    series = system_series(found.assign(label=found["variant"]))
+    assert sorted(series["seconds"].unique()) == [1, 2, 3, 4]
+    assert set(series["label"]) == set(found["variant"])
+    assert system_drawings(series)[0].name == "system-yield-over-time"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from overlaybench.heuristics.brokers.covering import covering_set, matching_effort, predicates_evaluated
+from overlaybench.heuristics.brokers.kernels.covering import covering_set, matching_effort, predicates_evaluated
 from overlaybench.instances.brokers.network import BrokerNetwork
 from overlaybench.instances.brokers.predicates import HIGHEST, LOWEST
 from overlaybench.instances.catalogue import WORKLOADS

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from overlaybench.heuristics.brokers.delta_move import Coordinator, Move, MovingNetwork
-from overlaybench.heuristics.brokers.forwarding import S1, S2
+from overlaybench.heuristics.brokers.kernels.delta_move import Coordinator, Move, MovingNetwork
+from overlaybench.heuristics.brokers.kernels.forwarding import S1, S2
 from overlaybench.instances.brokers.tree import BrokerTree
 from overlaybench.instances.errors import BadInput
 from tests.broker_strategies import Link, broker_trees

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from overlaybench.heuristics.brokers.link_management import Limits, gain, neighbour_table, review
-from overlaybench.heuristics.brokers.working_map import add_link, has_bit, working_maps
+from overlaybench.heuristics.brokers.kernels.link_management import Limits, gain, neighbour_table, review
+from overlaybench.heuristics.brokers.kernels.working_map import add_link, has_bit, working_maps
 from overlaybench.instances.brokers.network import BrokerNetwork
 from overlaybench.instances.brokers.tree import BrokerTree
 from tests.broker_strategies import Link, networks_with_links
@@ -85,7 +85,7 @@ def test_a_review_keeps_promotes_and_drops_as_the_reference(
     for (u, v), round_number in last.items():
         profiled[u, v] = round_number
     limits = Limits(network.spare_links(), network.tree.path_delays, network.radius, many)
-    review(maps, sent, np.array(factors), limits, neighbour_table(network), profiled, 9)
+    review(maps, sent, np.array(factors), limits, neighbour_table(network.tree), profiled, 9)
     expected = reviewed(network, set(links), candidates, counts, factors, last, many, capacity)
     now = {
         (u, int(maps.ends[u, s]), has_bit(maps.real[u], s))

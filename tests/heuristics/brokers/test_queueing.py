@@ -7,9 +7,9 @@ import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from overlaybench.heuristics.brokers.forwarding import S2, STRATEGIES
-from overlaybench.heuristics.brokers.link_management import Management, managed_links
-from overlaybench.heuristics.brokers.queueing import Timing, simulate
+from overlaybench.heuristics.brokers.kernels.forwarding import S2, STRATEGIES
+from overlaybench.heuristics.brokers.kernels.link_management import Management, managed_links
+from overlaybench.heuristics.brokers.kernels.queueing import Timing, simulate
 from overlaybench.heuristics.brokers.soft_links import disseminate_over
 from overlaybench.instances.brokers.network import BrokerNetwork
 from overlaybench.instances.brokers.predicates import Publications, Subscriptions

@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from overlaybench.heuristics.brokers.forwarding import STRATEGIES
-from overlaybench.heuristics.brokers.link_management import Management, managed_links
+from overlaybench.heuristics.brokers.kernels.forwarding import STRATEGIES
+from overlaybench.heuristics.brokers.kernels.link_management import Management, managed_links
+from overlaybench.heuristics.brokers.kernels.working_map import (
+    Bits,
+    WorkingMaps,
+    add_link,
+    has_bit,
+    remove_link,
+    working_maps,
+)
 from overlaybench.heuristics.brokers.soft_links import (
     S0_TREE,
     S1_COMMON,
@@ -17,7 +25,6 @@ from overlaybench.heuristics.brokers.soft_links import (
     disseminate,
     disseminate_over,
 )
-from overlaybench.heuristics.brokers.working_map import Bits, WorkingMaps, add_link, has_bit, remove_link, working_maps
 from overlaybench.instances.brokers.network import BrokerNetwork
 from overlaybench.instances.brokers.problems import SoftLinks
 from overlaybench.instances.brokers.tree import BrokerTree

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.brokers.tree import BrokerTree
-from ..compiled import kernel
+from ....instances.brokers.tree import BrokerTree
+from ...compiled import kernel
 
 Bits = npt.NDArray[np.uint64]
 WORD = 64
@@ -69,11 +69,20 @@ def working_maps(tree: BrokerTree, soft_links: npt.ArrayLike = (), capacity: int
     Cost O(n) a link, memory O(n² + n c²/64).
     """
     links: list[list[int]] = np.asarray(soft_links, dtype=np.int64).reshape(-1, 2).tolist()
-    size, senders = tree.num_brokers, [u for u, _ in links]
-    capacity = max(1, capacity, int((tree.degrees + np.bincount(senders, minlength=size)).max()))
+    senders = [u for u, _ in links]
+    most = int((tree.degrees + np.bincount(senders, minlength=tree.num_brokers)).max())
+    maps = maps_without_links(tree, max(capacity, most))
+    for sender, receiver in [*tree.links.tolist(), *tree.links[:, ::-1].tolist(), *links]:
+        add_link(maps, sender, receiver, True)
+    return maps
+
+
+def maps_without_links(tree: BrokerTree, capacity: int) -> WorkingMaps:
+    """Working maps with `capacity` slots for the links of each broker, and none yet."""
+    size, capacity = tree.num_brokers, max(1, capacity)
     words = -(-capacity // WORD)
     between, beyond, behind = (np.zeros((size, capacity, words), dtype=np.uint64) for _ in range(3))
-    maps = WorkingMaps(
+    return WorkingMaps(
         next_hops=tree.next_hops,
         distances=tree.distances,
         counts=np.zeros(size, dtype=np.int64),
@@ -85,9 +94,6 @@ def working_maps(tree: BrokerTree, soft_links: npt.ArrayLike = (), capacity: int
         behind=behind,
         real=np.zeros((size, words), dtype=np.uint64),
     )
-    for sender, receiver in [*tree.links.tolist(), *tree.links[:, ::-1].tolist(), *links]:
-        add_link(maps, sender, receiver, True)
-    return maps
 
 
 @kernel

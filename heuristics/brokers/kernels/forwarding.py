@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.arrays import Ids
-from ..compiled import kernel
+from ....instances.arrays import Ids
+from ...compiled import kernel
 from .working_map import Bits, WorkingMaps, has_bit, previous_slot, set_bit
 
 STRATEGIES = ("s0", "s1", "s2", "sh")
@@ -21,9 +21,10 @@ NOWHERE = -1
 
 
 class Workspace(NamedTuple):
-    """The buffers of a forwarding decision: two sets of w words, and the chosen slots, at most c of them."""
+    """The buffers of a forwarding decision: three sets of w words, and the chosen slots, at most c of them."""
 
     anchors: Bits
+    matched: Bits
     common: Bits
     targets: npt.NDArray[np.int32]
 
@@ -31,26 +32,33 @@ class Workspace(NamedTuple):
 def workspace_for(maps: WorkingMaps) -> Workspace:
     """Empty buffers for decisions on some maps."""
     words = maps.real.shape[1]
-    return Workspace(np.zeros(words, np.uint64), np.zeros(words, np.uint64), np.zeros(maps.ends.shape[1], np.int32))
+    anchors, matched, common = np.zeros((3, words), np.uint64)
+    return Workspace(anchors, matched, common, np.zeros(maps.ends.shape[1], np.int32))
 
 
 @kernel
-def find_anchors(maps: WorkingMaps, a: int, sender: int, matching: Ids, real: bool, workspace: Workspace) -> bool:
-    """Put the downstream anchors of the matching brokers in ``workspace.anchors``; return whether there are any.
-
-    With `real`, a candidate is replaced by the last primary or soft link on the path to it.
-    """
+def find_anchors(maps: WorkingMaps, a: int, sender: int, matching: Ids, workspace: Workspace) -> bool:
+    """Put the downstream anchors of the matching brokers in ``workspace.anchors``; return whether there are any."""
     workspace.anchors[:] = 0
     back = maps.next_hops[a, sender] if sender != NOWHERE else NOWHERE
     found = False
     for v in matching:
         if v != a and maps.next_hops[a, v] != back:
-            slot = maps.slots[a, v]
-            while real and not has_bit(maps.real[a], slot):
-                slot = previous_slot(maps, a, slot)
-            set_bit(workspace.anchors, slot)
+            set_bit(workspace.anchors, maps.slots[a, v])
             found = True
     return found
+
+
+@kernel
+def use_real_links(maps: WorkingMaps, a: int, workspace: Workspace) -> None:
+    """Put ``workspace.matched`` in ``workspace.anchors``, each candidate as the last real link on the path to it."""
+    workspace.anchors[:] = 0
+    for i in range(maps.counts[a]):
+        slot = maps.order[a, i]
+        if has_bit(workspace.matched, slot):
+            while not has_bit(maps.real[a], slot):
+                slot = previous_slot(maps, a, slot)
+            set_bit(workspace.anchors, slot)
 
 
 @kernel

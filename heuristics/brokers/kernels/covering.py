@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.arrays import Ids
-from ...instances.brokers.network import BrokerNetwork
-from ...instances.brokers.predicates import HIGHEST, LOWEST
-from ..compiled import kernel
+from ....instances.arrays import Ids
+from ....instances.brokers.network import BrokerNetwork
+from ....instances.brokers.predicates import HIGHEST, LOWEST
+from ...compiled import kernel
 from .working_map import working_maps
 
 

@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.arrays import Ids
-from ...instances.brokers.network import BrokerNetwork
-from ..compiled import kernel
+from ....instances.arrays import Ids
+from ....instances.brokers.network import BrokerNetwork
+from ....instances.brokers.tree import BrokerTree
+from ...compiled import kernel
 from .dissemination import INTERVAL, SentCounts, Traffic, no_messages, route, traffic_of
 from .working_map import FREE, WorkingMaps, add_link, has_bit, remove_link, set_bit, working_maps
 
@@ -72,7 +73,7 @@ def managed_links(network: BrokerNetwork, strategy: int, management: Management)
     limits = Limits(network.spare_links(), network.tree.path_delays, network.radius, management.candidates)
     counts = no_messages(network, maps, management.output_threshold)
     last_profiled = np.full((size, size), FREE, dtype=np.int64)
-    neighbours = neighbour_table(network)
+    neighbours = neighbour_table(network.tree)
     total, first = len(network.publications), 0
     for number in range(management.rounds if total else 0):
         last = min(first + management.window, total)
@@ -96,10 +97,10 @@ def soft_links_of(maps: WorkingMaps) -> Ids:
     return np.array(sorted(pairs), dtype=np.int32).reshape(-1, 2)
 
 
-def neighbour_table(network: BrokerNetwork) -> Ids:
+def neighbour_table(tree: BrokerTree) -> Ids:
     """The primary neighbours of each broker, shape (n, largest degree), filled up with -1."""
-    table = np.full((network.num_brokers, max(1, int(network.tree.degrees.max()))), FREE, dtype=np.int32)
-    for broker, ends in enumerate(network.tree.neighbours):
+    table = np.full((tree.num_brokers, max(1, int(tree.degrees.max()))), FREE, dtype=np.int32)
+    for broker, ends in enumerate(tree.neighbours):
         table[broker, : len(ends)] = ends
     return table
 
@@ -127,16 +128,31 @@ def review(
 ) -> None:
     """One round: every broker reviews its own links."""
     for a in range(len(maps.ends)):
-        potential = np.zeros(len(maps.ends))
-        for i in range(maps.counts[a]):
-            slot = maps.order[a, i]
-            far = maps.ends[a, slot]
-            for end in neighbours[far]:
-                if end != FREE and 2 <= maps.distances[a, end] <= limits.radius:
-                    reached = sent[a, slot] * (maps.distances[a, end] - 1) * load_factor(maps, a, end, factors)
-                    potential[end] = max(potential[end], reached)
-        _keep_best(maps, a, sent[a], factors, limits.spare[a])
-        _profile_next(maps, a, potential, limits, last_profiled, number)
+        review_own(maps, a, sent, factors, limits, neighbours, last_profiled, number)
+
+
+@kernel
+def review_own(
+    maps: WorkingMaps,
+    a: int,
+    sent: npt.NDArray[np.int64],
+    factors: npt.NDArray[np.float64],
+    limits: Limits,
+    neighbours: Ids,
+    last_profiled: npt.NDArray[np.int64],
+    number: int,
+) -> None:
+    """Broker `a` keeps, promotes and drops its links and chooses candidates, by row `a` of each array."""
+    potential = np.zeros(len(maps.ends))
+    for i in range(maps.counts[a]):
+        slot = maps.order[a, i]
+        far = maps.ends[a, slot]
+        for end in neighbours[far]:
+            if end != FREE and 2 <= maps.distances[a, end] <= limits.radius:
+                reached = sent[a, slot] * (maps.distances[a, end] - 1) * load_factor(maps, a, end, factors)
+                potential[end] = max(potential[end], reached)
+    _keep_best(maps, a, sent[a], factors, limits.spare[a])
+    _profile_next(maps, a, potential, limits, last_profiled, number)
 
 
 @kernel

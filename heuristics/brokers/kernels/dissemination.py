@@ -8,10 +8,20 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.arrays import Ids, Offsets
-from ...instances.brokers.network import BrokerNetwork
-from ..compiled import kernel
-from .forwarding import NOWHERE, S1, SH, Workspace, find_anchors, forward_common, forward_far, workspace_for
+from ....instances.arrays import Ids, Offsets
+from ....instances.brokers.network import BrokerNetwork
+from ...compiled import kernel
+from .forwarding import (
+    NOWHERE,
+    S1,
+    SH,
+    Workspace,
+    find_anchors,
+    forward_common,
+    forward_far,
+    use_real_links,
+    workspace_for,
+)
 from .working_map import WorkingMaps, has_bit
 
 _MOST_ROWS = 1 << 22
@@ -146,8 +156,16 @@ def choose_targets(
 ) -> int:
     """Put the slots that a broker sends to in ``workspace.targets`` and count them; return their number."""
     common = strategy == S1 or (strategy == SH and is_busy(counts, broker, time))
-    if not find_anchors(maps, broker, sender, matching, False, workspace):
+    if not find_anchors(maps, broker, sender, matching, workspace):
         return 0
+    return choose_slots(maps, broker, common, counts, workspace)
+
+
+@kernel
+def choose_slots(maps: WorkingMaps, broker: int, common: bool, counts: SentCounts, workspace: Workspace) -> int:
+    """As :func:`choose_targets`, for the anchors in ``workspace.anchors``, by S1 if `common`, else by S2."""
+    for w in range(len(workspace.anchors)):
+        workspace.matched[w] = workspace.anchors[w]
     chosen = forward_common(maps, broker, False, workspace) if common else forward_far(maps, broker, workspace)
     candidates = False
     for i in range(chosen):
@@ -155,7 +173,7 @@ def choose_targets(
         candidates |= not has_bit(maps.real[broker], workspace.targets[i])
     if candidates:
         # To redirect each copy alone would deliver twice if the link in use serves another target too.
-        find_anchors(maps, broker, sender, matching, True, workspace)
+        use_real_links(maps, broker, workspace)
         chosen = forward_common(maps, broker, True, workspace) if common else forward_far(maps, broker, workspace)
     counts.total[broker] += chosen
     counts.current[broker] += chosen

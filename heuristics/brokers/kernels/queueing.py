@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.arrays import Ids, frozen
-from ...instances.brokers.network import BrokerNetwork
-from ..compiled import kernel
+from ....instances.arrays import Ids, frozen
+from ....instances.brokers.network import BrokerNetwork
+from ...compiled import kernel
 from .dissemination import SentCounts, Traffic, choose_targets, no_messages, traffic_of
 from .forwarding import NOWHERE, Workspace, workspace_for
 from .working_map import WorkingMaps, working_maps

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...instances.arrays import Ids
-from ...instances.brokers.tree import BrokerTree
-from ...instances.errors import BadInput
+from ....instances.arrays import Ids
+from ....instances.brokers.tree import BrokerTree
+from ....instances.errors import BadInput
 from .forwarding import NOWHERE, S1, find_anchors, forward_common, forward_far, workspace_for
 from .working_map import WorkingMaps, working_maps
 
@@ -191,7 +191,7 @@ class MovingNetwork:
         free = broker in self._finished if by_view == NEW else broker not in self._avoiding
         maps, workspace = self._maps[by_view][free], self._workspaces[by_view][free]
         matching = self._matching[message.publication]
-        if not find_anchors(maps, broker, sender, matching, False, workspace):
+        if not find_anchors(maps, broker, sender, matching, workspace):
             return
         common = self._strategy == S1
         count = forward_common(maps, broker, False, workspace) if common else forward_far(maps, broker, workspace)

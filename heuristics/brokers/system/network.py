@@ -1,0 +1,331 @@
+"""The network between the brokers, in simulated time: links, uplinks, service, crashes, and the coordinator's post."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import simpy
+
+from ....instances.brokers.network import BrokerNetwork
+from ..kernels.forwarding import NOWHERE
+from ..kernels.queueing import Timing
+from .broker import COORDINATOR, Broker
+from .coordinator import REFUSED, Coordinator
+from .log import NEVER, Issued, Log
+from .messages import Entries, Grant, Message, Publication, Release, Sends
+from .routing import Limits
+
+SECOND = 1_000_000
+PAUSE, DETECTION, PATIENCE = 50_000, 100_000, 60 * SECOND
+Events = Generator[simpy.Event, Any, None]
+
+
+@dataclass(frozen=True)
+class Service:
+    """The time a broker takes for a publication: `fixed` microseconds, and `predicate` nanoseconds an evaluation."""
+
+    fixed: int = 0
+    predicate: int = 0
+
+
+class Network:
+    """Brokers and the links between them.
+
+    A message to a broker that is down is delivered once it is up again; a publication returns to its sender after
+    100 ms, which then knows that the broker does not answer.
+
+    Parameters
+    ----------
+    given : BrokerNetwork
+        Its tree, delays and publications; brokers learn of them only by messages.
+    limits : sequence of Limits
+        Of each broker.
+    service : Service
+
+    Attributes
+    ----------
+    now : int
+        Microseconds.
+    brokers : mapping of int to Broker
+        Those in the network.
+    down : set of int
+        The brokers that have crashed and are not up again.
+    joining : set of int
+        The brokers that have started and not joined yet.
+    deadline : int
+        When brokers stop asking again whether copies are under way: a move across a broker that has crashed for good
+        never ends.
+    observer : callable
+        Told the broker and the outcome of what it asked the coordinator for.
+    """
+
+    def __init__(self, given: BrokerNetwork, limits: Iterable[Limits], service: Service) -> None:
+        self._env = simpy.Environment()
+        self._given, self._service = given, service
+        self._limits = list(limits)
+        self._attributes = given.publications.values.shape[1]
+        links = zip(given.tree.links.tolist(), given.tree.delays.tolist(), strict=True)
+        self._delays = {ends: delay for (u, v), delay in links for ends in ((u, v), (v, u))}
+        self._soft_delay = Timing().soft_delay
+        self._values = [np.array(row) for row in given.publications.values]
+        self._former: dict[int, Broker] = {}
+        self._parked: dict[int, list[tuple[int, Message]]] = {}
+        self._up: dict[int, simpy.Event] = {}
+        self._tables: dict[tuple[int, int], Issued | list[Issued]] = {}
+        self._running: dict[int, Issued | list[Issued]] = {}
+        self._inbox: dict[int, simpy.Store] = {}
+        self._outbox: dict[int, simpy.Store] = {}
+        self.deadline = NEVER
+        self.observer: Callable[[int, str], None] = lambda broker, outcome: None
+        self.log = Log.of(len(given.publications))
+        self.brokers: dict[int, Broker] = {}
+        self.down: set[int] = set()
+        self.joining: set[int] = set()
+        self.add(0)
+        self.joining.clear()
+        self.coordinator = Coordinator(given.radius, {0})
+
+    @property
+    def now(self) -> int:
+        """Microseconds since the first broker started."""
+        return int(self._env.now)
+
+    def begin(self, process: Events) -> None:
+        """Begin a process."""
+        self._env.process(process)
+
+    def run(self) -> None:
+        """Run until nothing is left to happen."""
+        self._env.run()
+
+    def wait(self, microseconds: int) -> simpy.Event:
+        """For a process: let time pass."""
+        return self._env.timeout(microseconds)
+
+    # What operators and clients do.
+
+    def add(self, broker: int) -> Broker:
+        """Start a broker, which has not joined yet."""
+        limits = self._limits[broker]
+        self.brokers[broker] = Broker(broker, limits, self._attributes)
+        self.joining.add(broker)
+        if broker in self._former:
+            self.brokers[broker].remember(self._former.pop(broker))
+        if broker not in self._inbox:
+            self._inbox[broker], self._outbox[broker] = simpy.Store(self._env), simpy.Store(self._env)
+            self._env.process(self._serve(broker))
+            if limits.uplink:
+                self._env.process(self._transmit(broker, SECOND // limits.uplink))
+        return self.brokers[broker]
+
+    def remove(self, broker: int) -> None:
+        """Switch a broker off that has left."""
+        gone = self._former[broker] = self.brokers.pop(broker)
+        for sender, publication in self._taken(self._inbox[broker]):
+            self._miss(sender, broker, publication)
+        for copies in gone.kept.values():
+            for copy in copies:
+                self._drop(copy, True)
+
+    def send(self, sender: int, sends: Sends) -> None:
+        """Send what a broker returned."""
+        for receiver, message in sends:
+            if receiver == sender:
+                if self.now < self.deadline:
+                    self._after(PAUSE, sender, receiver, message)
+            elif not isinstance(message, Publication):
+                self.log.control_bytes[self.now // SECOND] += message.size
+                self.log.control_by_kind[type(getattr(message, "step", message)).__name__] += message.size
+                if receiver == COORDINATOR:
+                    self._after(self._soft_delay, sender, receiver, message)
+                else:
+                    self._after(self._delays.get((sender, receiver), self._soft_delay), sender, receiver, message)
+            elif self._limits[sender].uplink:
+                self._outbox[sender].put((receiver, message))
+            else:
+                self._cross(sender, receiver, message)
+
+    def subscribe(self, broker: int, entries: Entries) -> Issued:
+        """Let a broker issue subscriptions."""
+        issued = Issued(broker, entries)
+        self.log.issued.append(issued)
+        self._tell(broker, self.brokers[broker].subscribe(entries), issued)
+        return issued
+
+    def unsubscribe(self, broker: int, ended: list[Issued]) -> None:
+        """Let a broker end subscriptions that it issued."""
+        ids = np.concatenate([each.entries.ids for each in ended])
+        self._tell(broker, self.brokers[broker].unsubscribe(ids), ended)
+
+    def _tell(self, broker: int, sends: Sends, what: Issued | list[Issued]) -> None:
+        for _, message in sends:
+            self._tables[broker, getattr(message, "token", REFUSED)] = what
+        self.send(broker, sends)
+
+    def publish(self, number: int) -> None:
+        """Let the source of a publication publish it, if it has joined and is up."""
+        source = int(self._given.publications.sources[number])
+        if source in self.brokers and source not in self.down | self.joining:
+            self.log.published[number] = self.now
+            self.log.copies(number, 1, self.now)
+            self._inbox[source].put((NOWHERE, Publication(number, self._values[number])))
+
+    def crash(self, broker: int, for_good: bool = False) -> None:
+        """Stop a broker; one that stops for good loses the copies that it has."""
+        self.down.add(broker)
+        self._up[broker] = self._env.event()
+        if for_good:
+            self.log.crashed[broker] = self.now
+            queued = (*self._taken(self._inbox[broker]), *self._taken(self._outbox[broker]))
+            kept = [copy for copies in self.brokers[broker].kept.values() for copy in copies]
+            for publication in (*kept, *(copy for _, copy in queued)):
+                self._drop(publication, True)
+
+    def recover(self, broker: int) -> None:
+        """Start a broker again, with the state that it had; those who miss it learn of it."""
+        self.down.discard(broker)
+        self._up.pop(broker).succeed()
+        for sender, message in self._parked.pop(broker, []):
+            self._deliver(sender, broker, message)
+        up = [each for each in self.brokers.values() if each.me not in self.down]
+        for keeper, end in [(each, end) for each in up for end in each.kept]:
+            if broker in (keeper.me, end) and end not in self.down:
+                self.send(keeper.me, keeper.answers(end))
+
+    # What happens to messages.
+
+    def _after(self, delay: int, sender: int, receiver: int, message: Message) -> None:
+        self._call(delay, lambda _: self._deliver(sender, receiver, message))
+
+    def _call(self, delay: int, callback: Callable[[simpy.Event], None]) -> None:
+        event = self._env.timeout(delay)
+        if event.callbacks is not None:
+            event.callbacks.append(callback)
+
+    def _cross(self, sender: int, receiver: int, publication: Publication) -> None:
+        self.log.publication_bytes[self.now // SECOND] += publication.size
+        self._after(self._delays.get((sender, receiver), self._soft_delay), sender, receiver, publication)
+
+    def _deliver(self, sender: int, receiver: int, message: Message) -> None:
+        if receiver == COORDINATOR:
+            self._at_coordinator(sender, message)
+        elif receiver not in self.brokers:
+            if isinstance(message, Publication):
+                self._miss(sender, receiver, message)
+        elif isinstance(message, Publication):
+            if receiver in self.down:
+                self._call(DETECTION, lambda _: self._unanswered(sender, receiver, message))
+            else:
+                inbox = self._inbox[receiver]
+                inbox.put((sender, message))
+                self.log.longest_queue = max(self.log.longest_queue, len(inbox.items))
+        elif receiver in self.down:
+            self._parked.setdefault(receiver, []).append((sender, message))
+        else:
+            self._control(sender, receiver, message)
+
+    def _control(self, sender: int, receiver: int, message: Message) -> None:
+        broker = self.brokers[receiver]
+        if isinstance(message, Grant) and (receiver, message.token) in self._tables:
+            what = self._running[message.change] = self._tables.pop((receiver, message.token))
+            if isinstance(what, Issued):
+                what.started = self.now
+            else:
+                for each in what:
+                    each.ended = self.now
+        self.send(receiver, broker.receive(sender, message, self.now))
+        for copy in broker.resumed:
+            self._inbox[receiver].put(copy)
+        broker.resumed.clear()
+        outcomes, broker.outcomes = broker.outcomes, []
+        for outcome in outcomes:
+            if outcome == "join":
+                self.joining.discard(receiver)
+            self.observer(receiver, outcome)
+
+    def _at_coordinator(self, sender: int, message: Message) -> None:
+        if isinstance(message, Release):
+            what = self._running.pop(message.change, None)
+            if isinstance(what, Issued):
+                what.settled = self.now
+        for broker, grant in self.coordinator.receive(sender, message):  # type: ignore[arg-type]
+            self.log.control_bytes[self.now // SECOND] += grant.size
+            self._after(self._soft_delay, COORDINATOR, broker, grant)
+
+    def _unanswered(self, sender: int, receiver: int, publication: Publication) -> None:
+        if sender not in self.brokers or sender in self.log.crashed:
+            self._drop(publication, True)
+            return
+        if receiver not in self.down or sender in self.down:
+            # It is up again, or the sender is down and tries again later.
+            self._deliver(sender, receiver, publication)
+            return
+        self.log.bypassed += 1
+        broker = self.brokers[sender]
+        before = _kept(broker)
+        sends = broker.undelivered(receiver, publication)
+        self.log.copies(publication.number, len(sends) + _kept(broker) - before - 1, self.now)
+        self.send(sender, sends)
+
+    def _miss(self, sender: int, receiver: int, publication: Publication) -> None:
+        """Drop a copy to a broker that has left: it needs it no more, and nobody gets it from there."""
+        if sender in self.brokers:
+            self.brokers[sender].missed(receiver, publication)
+        self._drop(publication, sender == NOWHERE)
+
+    def _drop(self, publication: Publication, others_need_it: bool) -> None:
+        if others_need_it:
+            self.log.lost.add(publication.number)
+        self.log.copies(publication.number, -1, self.now)
+
+    def _taken(self, store: simpy.Store) -> list[tuple[int, Publication]]:
+        items, store.items[:] = list(store.items), []
+        return items
+
+    # Brokers and uplinks as servers.
+
+    def _serve(self, me: int) -> Events:
+        inbox, service = self._inbox[me], self._service
+        while True:
+            sender, publication = yield inbox.get()
+            while me in self.down:
+                yield self._up[me]
+            cost = service.fixed
+            if service.predicate and me in self.brokers:
+                evaluations = self.brokers[me].evaluations(publication)
+                self.log.evaluations += evaluations
+                cost += evaluations * service.predicate // 1000
+            if cost:
+                yield self._env.timeout(cost)
+                while me in self.down:
+                    yield self._up[me]
+            if me in self.brokers:
+                self._process(me, sender, publication)
+            else:
+                self._miss(sender, me, publication)
+
+    def _process(self, me: int, sender: int, publication: Publication) -> None:
+        broker = self.brokers[me]
+        before = _kept(broker)
+        result = broker.process(sender, publication, self.now)
+        if result is not None:
+            local, sends = result
+            self.log.processed(publication.number, sender, me, self.now, local)
+            self.log.copies(publication.number, len(sends) + _kept(broker) - before - 1, self.now)
+            self.send(me, sends)
+
+    def _transmit(self, me: int, per_copy: int) -> Events:
+        while True:
+            receiver, publication = yield self._outbox[me].get()
+            yield self._env.timeout(per_copy)
+            while me in self.down:
+                yield self._up[me]
+            self._cross(me, receiver, publication)
+
+
+def _kept(broker: Broker) -> int:
+    """The copies that a broker keeps for others."""
+    return sum(map(len, broker.kept.values())) if broker.kept else 0

@@ -1,0 +1,290 @@
+"""What happens to a system besides publications: subscriptions, joins, departures, Δ-moves and crashes."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ....instances.brokers.network import BrokerNetwork
+from .broker import Broker
+from .log import NEVER, Issued
+from .messages import Entries
+from .neighbourhood import paths_from
+from .network import SECOND, Events, Network
+
+Choice = TypeVar("Choice")
+MINUTE = 60 * SECOND
+DOWN = 5 * SECOND
+AWAY = 2 * DOWN
+"""A broker that joins again is a new one with the number of one that left: no copy of that one may be under way."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """The events of a run. Rates are per minute of simulated time; events are spread evenly.
+
+    Attributes
+    ----------
+    rate : int
+        Publications a minute; 0 for the times that the network gives.
+    uplink : int
+        Publications a second out of each broker; 0 for the caps that the network gives.
+    interval : float
+        Seconds between reviews of links; 0 for no reviews, so that links stay as they are.
+    churn : int
+        Events a minute, each a new subscription, the end of one, a departure at the edge, or a join.
+    crashes : int
+        Brokers a minute that are down for five seconds.
+    moves : int
+        Δ-moves a minute that are asked for.
+    losses : int
+        Brokers that crash for good, spread over the run.
+    """
+
+    rate: int = 0
+    uplink: int = 0
+    interval: float = 20.0
+    churn: int = 0
+    crashes: int = 0
+    moves: int = 0
+    losses: int = 0
+
+    @property
+    def still(self) -> bool:
+        """Whether tree and subscriptions stay as they are."""
+        return not (self.churn or self.crashes or self.moves or self.losses)
+
+
+class Director:
+    """Lets a network live through a scenario.
+
+    Parameters
+    ----------
+    given : BrokerNetwork
+    network : Network
+    scenario : Scenario
+    seed : int
+        Of the choice of brokers and subscriptions.
+
+    Attributes
+    ----------
+    start, end : int
+        The times between which publications are published; known once :meth:`set_up` has run.
+    outcomes : mapping of str to int
+        How often what was asked came about ("move", "leave") or was refused ("move refused").
+    """
+
+    def __init__(self, given: BrokerNetwork, network: Network, scenario: Scenario, seed: int) -> None:
+        self._given, self._network, self._scenario = given, network, scenario
+        self._random = np.random.default_rng([seed, 18])
+        self._next_id = len(given.subscriptions)
+        self._left: dict[int, int] = {}
+        self._leaving: set[int] = set()
+        self._moving: set[int] = set()
+        self._ended: set[int] = set()
+        self._tables: Counter[int] = Counter()
+        self._most_links = int(given.tree.degrees.max(initial=0))
+        self.outcomes: Counter[str] = Counter()
+        network.observer = self._observe
+        self.start = self.end = 0
+
+    def set_up(self) -> None:
+        """Let all brokers join, breadth first, and then issue their subscriptions."""
+        network, edges = self._network, [(int(u), int(v)) for u, v in self._given.tree.links]
+        for broker, (parent, _) in paths_from(0, edges).items():
+            if broker:
+                network.send(broker, network.add(broker).join(parent))
+        network.run()
+        for broker in range(self._given.num_brokers):
+            own = np.flatnonzero(self._given.subscriptions.brokers == broker)
+            if own.size:
+                self._subscribe(broker, own, own)
+        network.run()
+        times = self._times()
+        self.start = network.now + SECOND
+        self.end = self.start + int(times.max(initial=0))
+        network.deadline = self.end + MINUTE
+
+    def play(self) -> None:
+        """Publish everything, let the events happen, and go on until all is quiet."""
+        scenario = self._scenario
+        events: list[tuple[int, Callable[[], None]]] = [
+            (scenario.churn, self._churn),
+            (scenario.crashes, self._crash),
+            (scenario.moves, self._move),
+        ]
+        processes = [self._every(MINUTE / rate, event) for rate, event in events if rate]
+        if scenario.losses:
+            processes.append(self._every((self.end - self.start) / (scenario.losses + 1), self._crash_for_good))
+        if scenario.interval:
+            processes.append(self._reviews(scenario.interval))
+        for process in (self._publications(), *processes):
+            self._network.begin(process)
+        self._network.run()
+
+    def _times(self) -> npt.NDArray[np.int64]:
+        given = self._given.publications.times
+        if not (rate := self._scenario.rate) or not len(given):
+            return np.array(given, dtype=np.int64)
+        return np.array(given * (len(given) * MINUTE / rate / max(1, int(given[-1]))), dtype=np.int64)
+
+    def _subscribe(self, broker: int, ids: npt.NDArray[np.int64], like: npt.NDArray[np.int64]) -> None:
+        """Let a broker issue subscriptions with the predicates of given ones."""
+        given, anchors = self._given.subscriptions, np.full(len(ids), broker, dtype=np.int32)
+        self._tables[broker] += 1
+        self._network.subscribe(broker, Entries(ids.astype(np.int32), given.lows[like], given.highs[like], anchors))
+
+    def _unsubscribe(self, broker: int, issued: list[Issued]) -> None:
+        self._tables[broker] += 1
+        self._ended.update(map(id, issued))
+        self._network.unsubscribe(broker, issued)
+
+    # Processes.
+
+    def _publications(self) -> Events:
+        times = (self._times() + self.start).tolist()
+        shown = 0
+        for number, time in enumerate(times):
+            if time > self._network.now:
+                yield self._network.wait(time - self._network.now)
+            self._network.publish(number)
+            if sys.stderr.isatty() and 100 * number // len(times) > shown:
+                shown = 100 * number // len(times)
+                done = f"{(time - self.start) / SECOND:.0f} of {(self.end - self.start) / SECOND:.0f} s simulated"
+                print(f"\r{done}, {len(self._network.log.time):,} messages", end="", file=sys.stderr)
+        if shown:
+            print(file=sys.stderr)
+
+    def _reviews(self, interval: float) -> Events:
+        step = round(interval * SECOND)
+        yield self._network.wait(self.start - self._network.now + step)
+        while self._network.now <= self.end:
+            for broker in list(self._network.brokers.values()):
+                if broker.me not in self._network.down and broker.me not in self._network.joining:
+                    self._network.send(broker.me, broker.review(self._network.now, interval))
+            yield self._network.wait(step)
+
+    def _every(self, gap: float, event: Callable[[], None]) -> Events:
+        yield self._network.wait(self.start - self._network.now)
+        count = 0
+        while self.start + round(gap * (count + 1)) < self.end:
+            count += 1
+            yield self._network.wait(self.start + round(gap * count) - self._network.now)
+            event()
+
+    # Events.
+
+    def _churn(self) -> None:
+        kind = self._random.integers(4)
+        if kind == 0:
+            self._subscribe_one()
+        elif kind == 1:
+            self._unsubscribe_one()
+        elif kind == 2:
+            self._depart()
+        else:
+            self._rejoin()
+
+    def _subscribe_one(self) -> None:
+        if (broker := self._one_of(self._free())) and len(self._given.subscriptions):
+            like = self._random.integers(len(self._given.subscriptions), size=1)
+            self._subscribe(broker.me, self._new_ids(1), like)
+
+    def _unsubscribe_one(self) -> None:
+        """End one of the subscriptions that were issued alone."""
+        live = [each for each in self._live() if len(each.entries.ids) == 1 and each.broker not in self._network.down]
+        if each := self._one_of(live):
+            self._unsubscribe(each.broker, [each])
+
+    def _depart(self) -> None:
+        """A broker at the edge ends its subscriptions, and then it leaves."""
+        settled = [broker for broker in self._free() if not self._tables[broker.me]]
+        edges = [broker for broker in settled if len(broker.routing.hood.neighbours) == 1]
+        if len(self._network.brokers) > 2 and (broker := self._one_of(edges)):
+            self._leaving.add(broker.me)
+            own = [each for each in self._live() if each.broker == broker.me]
+            if own:
+                self._unsubscribe(broker.me, own)
+            else:
+                self._network.send(broker.me, broker.leave())
+
+    def _rejoin(self) -> None:
+        """A broker that left joins again, anywhere, and issues its subscriptions."""
+        gone = sorted(broker for broker, time in self._left.items() if self._network.now - time >= AWAY)
+        parents = [broker for broker in self._free() if self._has_spare_link(broker, broker.me)]
+        if (parent := self._one_of(parents)) and gone:
+            broker = gone[int(self._random.integers(len(gone)))]
+            del self._left[broker]
+            self._network.send(broker, self._network.add(broker).join(parent.me))
+
+    def _move(self) -> None:
+        """A broker asks to replace one of its neighbours by another broker of its neighbourhood."""
+        choices = [
+            (broker, hood.next_hop(new), new)
+            for broker in self._free()
+            if (hood := broker.routing.hood)
+            for new in hood.members.tolist()
+            if hood.hops[new] >= 2 and self._has_spare_link(broker, new)
+        ]
+        if choice := self._one_of(choices):
+            broker, old, new = choice
+            self._moving.add(broker.me)
+            self._network.send(broker.me, broker.move(old, new))
+
+    def _crash(self) -> None:
+        """A broker crashes and is up again five seconds later."""
+        if broker := self._one_of(self._free()):
+            self._network.crash(broker.me)
+            self._network.begin(self._recovery(broker.me))
+
+    def _recovery(self, broker: int) -> Events:
+        yield self._network.wait(DOWN)
+        self._network.recover(broker)
+
+    def _crash_for_good(self) -> None:
+        if broker := self._one_of(self._free()):
+            self._network.crash(broker.me, for_good=True)
+
+    def _observe(self, broker: int, outcome: str) -> None:
+        """Go on with what takes several steps."""
+        self.outcomes[outcome] += 1
+        self._tables[broker] -= outcome == "table"
+        if outcome == "table" and broker in self._leaving and not self._tables[broker]:
+            self._network.send(broker, self._network.brokers[broker].leave())
+        elif outcome == "leave":
+            self._leaving.discard(broker)
+            self._network.remove(broker)
+            self._left[broker] = self._network.now
+        elif outcome.startswith("move"):
+            self._moving.discard(broker)
+        elif outcome in ("leave refused", "join"):
+            self._leaving.discard(broker)
+            own = np.flatnonzero(self._given.subscriptions.brokers == broker)
+            if own.size and self.start:
+                self._subscribe(broker, self._new_ids(len(own)), own)
+
+    def _free(self) -> list[Broker]:
+        """The brokers that are up and not about to join, leave or move."""
+        busy = self._network.down | self._network.joining | self._leaving | self._moving
+        return [broker for broker in self._network.brokers.values() if broker.me not in busy]
+
+    def _live(self) -> list[Issued]:
+        """The subscriptions that are known everywhere and that nobody has ended."""
+        return [each for each in self._network.log.issued if each.settled < NEVER and id(each) not in self._ended]
+
+    def _has_spare_link(self, broker: Broker, end: int) -> bool:
+        """Whether a broker, as another one knows it, has fewer primary links than the most in the given tree."""
+        return sum(end in link for link in broker.routing.hood.edges) < self._most_links
+
+    def _new_ids(self, count: int) -> npt.NDArray[np.int64]:
+        self._next_id += count
+        return np.arange(self._next_id - count, self._next_id)
+
+    def _one_of(self, choices: Sequence[Choice]) -> Choice | None:
+        return choices[int(self._random.integers(len(choices)))] if choices else None

@@ -1,0 +1,272 @@
+"""Brokers as actors: they agree with the accelerated mode, and deliver exactly once whatever happens to them."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import strategies as st
+
+from overlaybench.heuristics.brokers.kernels.forwarding import S0, S1, S2, SH, STRATEGIES
+from overlaybench.heuristics.brokers.kernels.link_management import Management, managed_links
+from overlaybench.heuristics.brokers.kernels.queueing import Timing, simulate
+from overlaybench.heuristics.brokers.soft_links import S2_FAR, disseminate_over
+from overlaybench.heuristics.brokers.system import outcome as running
+from overlaybench.heuristics.brokers.system.broker import Broker
+from overlaybench.heuristics.brokers.system.messages import Publication, Sends
+from overlaybench.heuristics.brokers.system.network import Network, Service
+from overlaybench.heuristics.brokers.system.outcome import BrokenInvariant, Outcome, counters, simulate_system
+from overlaybench.heuristics.brokers.system.scenario import Scenario
+from overlaybench.instances.arrays import Ids
+from overlaybench.instances.brokers.network import BrokerNetwork
+from overlaybench.instances.brokers.predicates import Publications, Subscriptions
+from overlaybench.instances.brokers.problems import SoftLinks
+from overlaybench.instances.brokers.tree import BrokerTree
+from overlaybench.instances.catalogue import WORKLOADS
+from overlaybench.instances.errors import BadInput
+from overlaybench.instances.result import Status
+from tests.broker_strategies import Link, networks_with_links
+from tests.properties import property_test
+
+STILL = Scenario(interval=0)
+NO_LINKS = np.empty((0, 2), dtype=np.int32)
+
+
+def small(seed: int, **parameters: Any) -> BrokerNetwork:
+    shape = {"brokers": 24, "fanout": 8, "tree": "random", "subscriptions": 200, "publications": 500, "rate": 1500}
+    network: BrokerNetwork = WORKLOADS["brokers-sparse"].generate(seed=seed, **{**shape, **parameters})
+    return network
+
+
+def run(
+    network: BrokerNetwork, strategy: int = S2, scenario: Scenario = STILL, links: Ids = NO_LINKS, fixed: int = 0
+) -> Outcome:
+    return simulate_system(network, strategy, scenario, Management(), Service(fixed), 1, links)
+
+
+def sorted_messages(outcome: Outcome) -> npt.NDArray[np.int64]:
+    rows: npt.NDArray[np.int64] = outcome.messages[:, :3]
+    return rows[np.lexsort((rows[:, 1], rows[:, 2], rows[:, 0]))]
+
+
+def assert_agreement(network: BrokerNetwork, links: Ids, strategy: int) -> None:
+    outcome = run(network, strategy, links=links)
+    accelerated = disseminate_over(network, strategy, links)
+    assert sorted_messages(outcome).tolist() == accelerated.messages.tolist()
+    measures = SoftLinks().measures(network, accelerated)
+    wanted = outcome.messages[:, 4] > 0
+    assert wanted.sum() == measures["deliveries"]
+    assert outcome.hops[wanted].sum() == round(measures["average_hops"] * measures["deliveries"])
+
+
+@property_test(100, given=networks_with_links(), strategy=st.sampled_from([S1, S2]), quick=8)
+def test_every_publication_takes_the_route_of_the_accelerated_mode(
+    given: tuple[BrokerNetwork, list[Link]], strategy: int
+) -> None:
+    network, links = given
+    assert_agreement(network, np.array(links, dtype=np.int32).reshape(-1, 2), strategy)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(50))
+def test_every_route_agrees_on_networks_of_the_workload(seed: int) -> None:
+    network = small(seed, radius=2 + seed % 4, brokers=10 + seed)
+    for strategy in (S0, S1, S2):
+        links = NO_LINKS if strategy == S0 else managed_links(network, strategy, Management(rounds=6, window=80))
+        assert_agreement(network, links, strategy)
+
+
+def test_the_hybrid_strategy_with_capped_uplinks_agrees_with_the_simulation_of_queues() -> None:
+    network = small(3, uplink=12, rate=3000, publications=400)
+    links = managed_links(network, S2, Management(rounds=6, window=80))
+    queued = simulate(network, STRATEGIES.index("sh"), links, Timing(service=700))
+    outcome = run(network, SH, links=links, fixed=700)
+    assert queued.messages != simulate(network, S2, links, Timing(service=700)).messages
+    assert int((outcome.messages[:, 4] > 0).sum()) == queued.deliveries
+    # The seconds in which a broker counts what it sends begin at other instants in the system.
+    assert len(outcome.messages) == pytest.approx(queued.messages, rel=0.02)
+    assert outcome.hops[outcome.messages[:, 4] > 0].mean() == pytest.approx(queued.average_hops, rel=0.02)
+
+
+def test_without_delays_brokers_choose_the_links_of_the_accelerated_mode() -> None:
+    """60 publications in each interval, all known to be complete before a review."""
+    given = small(5, publications=300)
+    times = np.arange(300) * 100_000 + 50_000
+    tree = BrokerTree.of(given.num_brokers, given.tree.links.tolist(), delays=[0] * (given.num_brokers - 1))
+    published = Publications(times, given.publications.sources, given.publications.values)
+    network = BrokerNetwork(tree, given.subscriptions, published, given.radius, given.fanout)
+    for strategy in (S1, S2):
+        outcome = run(network, strategy, Scenario(interval=6.0))
+        expected = managed_links(network, strategy, Management(rounds=4, window=60))
+        assert outcome.links.tolist() == expected.tolist()
+        assert len(expected) > 10
+
+
+EVENTS = (
+    Scenario(interval=5, churn=40),
+    Scenario(interval=5, crashes=20),
+    Scenario(interval=5, moves=30),
+    Scenario(interval=4, churn=30, crashes=15, moves=30),
+)
+
+
+@pytest.mark.parametrize("scenario", EVENTS)
+def test_every_publication_is_delivered_exactly_once_while_the_system_changes(scenario: Scenario) -> None:
+    outcome = run(small(2, radius=3), S2, scenario, fixed=2000)
+    assert outcome.pending == []
+    assert not scenario.crashes or outcome.log.bypassed > 0
+    assert not scenario.moves or outcome.asked["move"] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(40))
+def test_every_publication_is_delivered_exactly_once_in_many_scenarios(seed: int) -> None:
+    network = small(seed, radius=1 + seed % 4, brokers=12 + seed % 20, publications=1500, rate=1500 * (1 + seed % 3))
+    for scenario in (*EVENTS, Scenario(interval=5, churn=10, moves=10, losses=2)):
+        outcome = simulate_system(network, 1 + seed % 3, scenario, Management(), Service(seed % 2 * 2000, 50), seed)
+        assert scenario.losses or outcome.pending == []
+
+
+def path_of_three(crash: int = 1) -> BrokerNetwork:
+    """Broker 2 wants everything that broker 0 publishes, one publication a second; broker 1 relays it."""
+    subscriptions = Subscriptions(np.array([2]), np.array([[0]]), np.array([[9]]))
+    published = Publications(np.arange(21) * 1_000_000, np.zeros(21, dtype=np.int64), np.full((21, 1), 5))
+    return BrokerNetwork(BrokerTree.of(3, [(0, 1), (1, 2)]), subscriptions, published, 2, 4)
+
+
+class Crashing(Network):
+    """A network whose broker 1 crashes in the first second of publications, for good or for five seconds."""
+
+    for_good = False
+
+    def publish(self, number: int) -> None:
+        if number == 1:
+            self.crash(1, self.for_good)
+        if number == 6 and not self.for_good:
+            self.recover(1)
+        super().publish(number)
+
+
+@pytest.mark.parametrize(("for_good", "bypassed"), [(False, False), (False, True), (True, False), (True, True)])
+def test_a_crash_of_the_only_path_ends_in_late_or_lost_publications_unless_a_soft_link_bypasses_it(
+    for_good: bool, bypassed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Crashing, "for_good", for_good)
+    monkeypatch.setattr(running, "Network", Crashing)
+    links = np.array([(0, 2)], dtype=np.int32) if bypassed else NO_LINKS
+    outcome = run(path_of_three(), S2, links=links)
+    arrived = outcome.messages[outcome.messages[:, 4] > 0]
+    late = arrived[:, 3] - arrived[:, 0] * 1_000_000 > 500_000
+    assert len(arrived) == (1 if for_good and not bypassed else 21)
+    assert late.any() == (not for_good and not bypassed)
+
+
+def test_a_bypass_splits_a_publication_and_leaves_the_rest_to_the_broker_that_recovers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On the path 0–1–2–3, brokers 1 and 3 subscribe: 3 gets its copy at once, 1 when it is up, and neither twice."""
+    subscriptions = Subscriptions(np.array([1, 2, 3]), np.zeros((3, 1), np.int64), np.array([[9], [9], [9]]))
+    published = Publications(np.arange(9) * 1_000_000, np.zeros(9, dtype=np.int64), np.full((9, 1), 5))
+    tree = BrokerTree.of(4, [(0, 1), (1, 2), (2, 3)])
+    monkeypatch.setattr(running, "Network", Crashing)
+    outcome = run(BrokerNetwork(tree, subscriptions, published, 3, 4), S2, links=np.array([(0, 3)], dtype=np.int32))
+    during = outcome.messages[(outcome.messages[:, 0] >= 1) & (outcome.messages[:, 0] <= 5)]
+    assert {(s, r) for _, s, r in during[:, :3].tolist()} == {(0, 3), (0, 1), (1, 2)}
+    waited = during[during[:, 2] == 3][:, 3] - during[during[:, 2] == 3][:, 0] * 1_000_000
+    assert waited.max() < 200_000
+
+
+def reachable(start: object) -> Iterator[object]:
+    """Everything that an object refers to, directly or not, but for classes, functions and modules."""
+    seen, waiting = {id(start)}, [start]
+    while waiting:
+        for each in gc.get_referents(waiting.pop()):
+            if id(each) not in seen and not isinstance(each, type | FunctionType | BuiltinFunctionType | ModuleType):
+                seen.add(id(each))
+                waiting.append(each)
+                yield each
+
+
+def test_a_broker_refers_to_no_other_broker_and_to_nothing_that_knows_the_network(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    built: list[Network] = []
+
+    class Watched(Network):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            built.append(self)
+
+    monkeypatch.setattr(running, "Network", Watched)
+    given = small(1, publications=100)
+    run(given, S2, Scenario(interval=2))
+    hops = given.tree.distances
+    for broker in built[0].brokers.values():
+        found = list(reachable(broker))
+        strangers = [
+            each for each in found if isinstance(each, Broker | Network | BrokerNetwork) and each is not broker
+        ]
+        assert strangers == []
+        assert given.tree not in [each for each in found if isinstance(each, BrokerTree)]
+        members = broker.routing.hood.members.tolist()
+        assert members == np.flatnonzero(hops[broker.me] <= given.radius).tolist()
+        with pytest.raises(AttributeError):
+            _ = broker.brokers  # type: ignore[attr-defined]
+
+
+class Forgetful(Broker):
+    """A broker that does not send every tenth publication on."""
+
+    def process(self, sender: int, publication: Publication, now: int) -> tuple[int, Sends] | None:
+        result = super().process(sender, publication, now)
+        return (result[0], []) if result and publication.number % 10 == 0 else result
+
+
+class Repeating(Broker):
+    """A broker that sends every tenth publication twice."""
+
+    def process(self, sender: int, publication: Publication, now: int) -> tuple[int, Sends] | None:
+        result = super().process(sender, publication, now)
+        return (result[0], result[1] * 2) if result and publication.number % 10 == 0 else result
+
+
+@pytest.mark.parametrize(("broken", "reason"), [(Forgetful, "is delivered to 0"), (Repeating, "twice")])
+def test_a_broker_that_errs_breaks_an_invariant(
+    broken: type[Broker], reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("overlaybench.heuristics.brokers.system.network.Broker", broken)
+    with pytest.raises(BrokenInvariant, match=reason):
+        run(small(1, publications=60))
+
+
+def test_the_method_simulates_the_system_and_its_answer_is_valid() -> None:
+    network = small(1, publications=300)
+    result = S2_FAR.run(network, SoftLinks(), simulate="system", interval=3, moves=20, churn=20, seed=1)
+    assert result.status is Status.FEASIBLE, result.reason
+    assert result.counters["system_published"] == 300
+    assert float(result.counters["system_control_bytes"]) > 0
+    again = S2_FAR.run(network, SoftLinks(), simulate="system", interval=3, moves=20, churn=20, seed=1)
+    assert again.counters == result.counters
+
+
+def test_events_need_the_system() -> None:
+    with pytest.raises(BadInput, match="simulate=system"):
+        S2_FAR.run(small(1, publications=10), SoftLinks(), crashes=3)
+
+
+def test_runs_without_later_options_are_stored_as_before() -> None:
+    before = {"rounds": 40, "window": 1200, "candidates": 10, "load_threshold": 80, "load_factor": "max"}
+    assert S2_FAR.stated({}, "soft-links") == {**before, "service": 0, "periods": 1}
+    chosen = S2_FAR.stated({"simulate": "system", "moves": 3}, "soft-links")
+    assert chosen == {**before, "service": 0, "periods": 1, "simulate": "system", "moves": 3}
+
+
+def test_a_higher_rate_compresses_the_publications_in_time() -> None:
+    outcome = run(small(1, publications=100, rate=600), scenario=Scenario(interval=0, rate=6000))
+    assert outcome.duration == pytest.approx(1_000_000, rel=0.01)
+    assert counters(outcome)["system_published"] == 100
