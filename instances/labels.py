@@ -66,6 +66,18 @@ def _natural_key(label: str) -> tuple[list[tuple[int, str]], str]:
     return key, label
 
 
+def sort_key(label: str) -> bytes:
+    """A text whose order by bytes is the natural order of labels, for sorting by other programs."""
+    parts, whole = _natural_key(label)
+    key = b""
+    for length, part in parts:
+        if length == _LONGEST:
+            key += b"\2" + part.encode().replace(b"\0", b"\0\1") + b"\0\0"
+        else:
+            key += b"\1" + length.to_bytes(8, "big") + part.encode()
+    return key + b"\0" + whole.encode()
+
+
 def distinct_labels(labels: Sequence[str] | None, size: int, kind: str) -> tuple[str, ...] | None:
     """The labels as a tuple, or None; empty or repeated ones, or not `size` of them, are bad input."""
     if labels is None:

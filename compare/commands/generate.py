@@ -13,6 +13,7 @@ from ..catalogue import kind_named, workload_named
 from ..studies.processes import memory_bounded
 from .inputs import FILE
 from .names import WORKLOAD
+from .on_cluster import generate as generate_on_cluster
 
 
 class _Generate(click.Command):
@@ -29,10 +30,15 @@ class _Generate(click.Command):
 @click.argument("workload", type=WORKLOAD)
 @click.argument("parameters", nargs=-1, type=click.UNPROCESSED)
 @click.option("--seed", default=0, show_default=True, help="The same seed gives the same instance.")
+@click.option("--master", help="Spark master that draws the nodes and writes a folder of Parquet files.")
 @click.option("-o", "--output", required=True, type=FILE, help="A .json, .csv, .tsv or .parquet file.")
-def command(workload: str, parameters: tuple[str, ...], seed: int, output: Path) -> None:
+def command(workload: str, parameters: tuple[str, ...], seed: int, master: str | None, output: Path) -> None:
     """Write an instance of a WORKLOAD; its parameters are --nodes N --topics T ... (`overlaybench list workloads`)."""
     chosen = workload_named(workload)
+    if master is not None:
+        written = generate_on_cluster(master, chosen, output, seed=seed, parameters=_named_values(parameters))
+        click.echo(f"{output}: {written}", err=True)
+        return
     with memory_bounded(f"the instance of workload '{workload}'"):
         instance = chosen.generate(seed=seed, **_named_values(parameters))
     kind_named(chosen.kind).write(instance, output)

@@ -32,6 +32,8 @@ from .inputs import (
     problem_asked,
 )
 from .names import METHOD
+from .on_cluster import solve as solve_on_cluster
+from .on_cluster import stays_on_cluster
 from .outputs import in_parentheses
 
 _WIDTH = 80
@@ -74,12 +76,16 @@ class _Request:
     type=FILE,
     help="Write a proof of the bound to this file, and check it as `overlaybench check-proof` does.",
 )
-@click.option("--master", help="Spark master for the parts of a divide-and-conquer method.  [default: no Spark]")
+@click.option("--master", help="Spark master for the parts of a divide-and-conquer method; with -o FOLDER.parquet all is on Spark.")
 @click.option("--step", is_flag=True, help="Show a greedy method's choices in order, with contribution and ties.")
 @AS_JSON
 def command(**arguments: Any) -> None:
     """Solve a problem on the instance in FILE and check the answer. Exit status 1 if the run failed."""
     request = _Request(**arguments)
+    if stays_on_cluster(request.master, request.file, request.output):
+        result = _solved_on_cluster(request)
+        click.echo(_json_on_cluster(result) if request.as_json else _text(result) + f"\n{result.answer}")
+        sys.exit(1 if result.status is Status.FAILED else 0)
     problem = problem_asked(request.file, request.problem)
     instance = load_instance(request.file, problem.name, request.columns)
     result = _solved(request, instance, problem)
@@ -123,10 +129,38 @@ def _solved(request: _Request, instance: Any, problem: Problem[Any, Any]) -> Res
     return result
 
 
+def _solved_on_cluster(request: _Request) -> Result[str]:
+    return solve_on_cluster(
+        str(request.master),
+        request.file,
+        request.output,
+        request.problem or "min-tco",
+        request.method,
+        seed=request.seed,
+        options=key_values(request.options),
+        columns=request.columns,
+        time_limit=request.time_limit,
+        memory_limit=request.memory_limit,
+        start=request.start,
+        proof=request.proof,
+        step=request.step,
+    )
+
+
 def _json(result: Result[Any], instance: Any) -> str:
     """One JSON object; the answer is shown as its kind has it (``edges`` for overlays), null where there is none."""
     kind = kind_named(problem_named(result.problem).kind)
     answer = dict.fromkeys(kind.shown) if result.answer is None else kind.labelled(result.answer, instance)
+    steps = {} if result.trace is None else {"steps": result.trace.records()}
+    return _as_json(result, answer, {"instance": instance.digest, **steps})
+
+
+def _json_on_cluster(result: Result[str]) -> str:
+    """As :func:`_json`, with the path of the overlay in place of its edges and of the instance."""
+    return _as_json(result, {"overlay": result.answer}, {})
+
+
+def _as_json(result: Result[Any], answer: Mapping[str, object], more: Mapping[str, object]) -> str:
     return json.dumps(
         {
             "problem": result.problem,
@@ -141,8 +175,7 @@ def _json(result: Result[Any], instance: Any) -> str:
             "counters": dict(result.counters),
             "measures": dict(result.measures),
             "reason": result.reason,
-            "instance": instance.digest,
-            **({} if result.trace is None else {"steps": result.trace.records()}),
+            **more,
         },
         ensure_ascii=False,
     )

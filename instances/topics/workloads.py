@@ -13,12 +13,13 @@ has the exponent 2) and p_i ∝ e^-0.1i.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .. import popularity
+from ..arrays import Ids, Offsets
 from ..errors import BadInput
 from ..option import Option
 from ..workload import Workload
@@ -37,34 +38,51 @@ def topic_weights(distribution: str, topics: int, **shape: float) -> popularity.
     return distributions[distribution](topics, **shape)
 
 
-def _fixed(distribution: str, *, subscriptions: int, **given: Any) -> TopicInstance:
-    return _varying(distribution, least=subscriptions, most=subscriptions, **given)
+@dataclass(frozen=True)
+class RandomTopics:
+    """Random topics for each node by popularity: the whole instance when called, or the nodes of a range.
 
+    Attributes
+    ----------
+    distribution : {"uniform", "zipf", "exponential"}
+    peaked : bool
+        See :func:`.draw_subscriptions`.
+    """
 
-def _varying(
-    distribution: str,
-    *,
-    nodes: int,
-    topics: int,
-    least: int,
-    most: int,
-    seed: int,
-    peaked: bool = False,
-    **shape: float,
-) -> TopicInstance:
-    if least > most:
-        raise BadInput(f"at least {least} and at most {most} subscriptions a node: swap them")
-    if most > topics:
-        raise BadInput(f"{most} subscriptions a node from {topics} topics: choose fewer subscriptions or more topics")
-    if nodes * most > _MOST:
-        raise BadInput(f"{nodes} nodes of {most} subscriptions are more than {_MOST} in all: choose fewer")
-    from .kernels.subscription_draw import draw_subscriptions
+    distribution: str
+    peaked: bool = False
 
-    weights = topic_weights(distribution, topics, **shape)
-    counts, drawn = draw_subscriptions(weights, least, most, seed, 0, nodes, peaked=peaked)
-    offsets = np.zeros(nodes + 1, dtype=np.int64)
-    np.cumsum(counts, out=offsets[1:])
-    return TopicInstance.from_sorted(offsets, drawn, topics)
+    def __call__(self, *, nodes: int, topics: int, seed: int, **given: Any) -> TopicInstance:
+        """The instance on nodes 0 … `nodes` − 1."""
+        most = given.get("subscriptions") or given["most"]
+        if nodes * most > _MOST:
+            raise BadInput(f"{nodes} nodes of {most} subscriptions are more than {_MOST} in all: choose fewer")
+        offsets, drawn = self.draw(0, nodes, topics=topics, seed=seed, **given)
+        return TopicInstance.from_sorted(offsets, drawn, topics)
+
+    def draw(
+        self,
+        first: int,
+        last: int,
+        *,
+        topics: int,
+        seed: int,
+        subscriptions: int | None = None,
+        least: int = 0,
+        most: int = 0,
+        **shape: float,
+    ) -> tuple[Offsets, Ids]:
+        """The topics of nodes `first` … `last` − 1 as CSR arrays; they do not depend on the range."""
+        least, most = (least, most) if subscriptions is None else (subscriptions, subscriptions)
+        if least > most:
+            raise BadInput(f"at least {least} and at most {most} subscriptions a node: swap them")
+        if most > topics:
+            raise BadInput(f"{most} subscriptions a node from {topics} topics: choose fewer subscriptions or more topics")
+        from .kernels.subscription_draw import draw_subscriptions
+
+        weights = topic_weights(self.distribution, topics, **shape)
+        counts, drawn = draw_subscriptions(weights, least, most, seed, first, last, peaked=self.peaked)
+        return np.concatenate([[0], np.cumsum(counts)]), drawn
 
 
 def _size(name: str, default: int, summary: str) -> Option:
@@ -93,37 +111,37 @@ def _decile(default: float) -> Option:
 _P1, _P3 = "P1 §8, P2 §5", "P3 §VI"
 TOPIC_WORKLOADS: tuple[Workload[TopicInstance], ...] = (
     Workload(
-        "uniform", "uniform popularity, a fixed number a node", "P1 §8, P2 §6.5", _FIXED, partial(_fixed, "uniform")
+        "uniform", "uniform popularity, a fixed number a node", "P1 §8, P2 §6.5", _FIXED, RandomTopics("uniform")
     ),
-    Workload("zipf", "p_i ∝ i^-α, a fixed number a node", _P1, (*_FIXED, _alpha(0.5)), partial(_fixed, "zipf")),
+    Workload("zipf", "p_i ∝ i^-α, a fixed number a node", _P1, (*_FIXED, _alpha(0.5)), RandomTopics("zipf")),
     Workload(
         "exponential",
         "p_i ∝ q^i, a fixed number a node",
         "P1 §8",
         (*_FIXED, _decile(0.55)),
-        partial(_fixed, "exponential"),
+        RandomTopics("exponential"),
     ),
-    Workload("uniform-varying", "uniform popularity, 10 to 90 a node", _P3, _VARYING, partial(_varying, "uniform")),
-    Workload("zipf-varying", "p_i ∝ i^-α, 10 to 90 a node", _P3, (*_VARYING, _alpha(2.0)), partial(_varying, "zipf")),
+    Workload("uniform-varying", "uniform popularity, 10 to 90 a node", _P3, _VARYING, RandomTopics("uniform")),
+    Workload("zipf-varying", "p_i ∝ i^-α, 10 to 90 a node", _P3, (*_VARYING, _alpha(2.0)), RandomTopics("zipf")),
     Workload(
         "exponential-varying",
         "p_i ∝ q^i, 10 to 90 a node",
         _P3,
         (*_VARYING, _decile(0.55)),
-        partial(_varying, "exponential"),
+        RandomTopics("exponential"),
     ),
     Workload(
         "zipf-fitted",
         "p_i ∝ i^-α, 10 to 90 a node, most often 50, α fitted to Table III of P3",
         _P3,
         (*_FITTED, _alpha(3.0)),
-        partial(_varying, "zipf", peaked=True),
+        RandomTopics("zipf", peaked=True),
     ),
     Workload(
         "exponential-fitted",
         "p_i ∝ q^i, 10 to 90 a node, most often 50, q fitted to Table IV of P3",
         _P3,
         (*_FITTED, _decile(0.8647)),
-        partial(_varying, "exponential", peaked=True),
+        RandomTopics("exponential", peaked=True),
     ),
 )

@@ -1,0 +1,26 @@
+"""Min-TCO on one instance that no machine holds: divide and conquer in levels, from Parquet to Parquet, on Spark.
+
+Data
+    A node is a row (``id``, ``label``, ``topics``, ``x``) of a Spark data frame: its number and those of its topics in
+    the natural order of the labels, as on one machine, and a hash of its number and the seed (:mod:`.numbering`). The
+    order of x is a random order of the nodes. What several stages read is written to a folder beside the output.
+Levels
+    The first nodes in that order are one part, which Greedy Merge connects. Every level takes more nodes than all
+    levels before, in parts of a stated number of subscriptions that share a core: the first nodes of the order, as far
+    as one task holds them (:mod:`.plan`). The core is connected already, as the components of parts are in the combine
+    phase of P3 (Algorithm 12), and each of its nodes represents the topics it has. A task connects one part to the
+    core by Greedy Merge's kernels (:mod:`.conquer`), so that no later phase has to combine the parts.
+Topics outside the core
+    The first subscriber of each topic in the order is its anchor. A part gets the anchors of those of its topics that
+    the core lacks; every part then connects such a topic to the same node (:mod:`.parts`).
+Driver
+    It holds the plan, 4,096 counts of nodes a level (:mod:`.parts`), and numbers: no list of nodes, topics,
+    subscriptions or edges.
+Equal results
+    Numbers, x, levels and parts depend on the data, the seed and the options, not on Spark's partitions, and a task
+    sorts what it gets. A task that is repeated therefore gives the same edges.
+Judge
+    :mod:`.judge` counts components on the rows of the two files, and shares no code with the method.
+Bound
+    :mod:`.bound` proves a lower bound by dual values that are equal on all topics.
+"""

@@ -1,0 +1,151 @@
+"""Solve, check and generate on a cluster: from Parquet to Parquet."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from ...heuristics.topics.kernels.ties import tie_order
+from ...instances.errors import BadInput
+from ...instances.option import Option, Value, complete
+from ...instances.result import Result, Status
+from ..studies.spark_session import spark
+from .bound import STEPS, lower_bound
+from .judge import Verdict, edges_by_number, judge
+from .numbering import Numbered, numbered, read_rows
+from .parts import LOCALITIES, edges_of_level
+from .plan import levels
+from .storage import as_uri, move, new_folder
+
+OPTIONS = (
+    Option("part_rows", 2_500_000, "subscriptions of a part", least=1),
+    Option("core_rows", 5_000_000, "most subscriptions of the core that all parts of a level share", least=1),
+    Option("locality", "random", "what brings nodes into one part", choices=LOCALITIES),
+    Option("bound_steps", STEPS, "comparisons a topic for the lower bound; 0: a bound without pairs of nodes", least=0),
+)
+PROBLEM, METHOD = "min-tco", "dc-gm"
+_EDGES_OF_FILE = 4_000_000
+
+
+@dataclass(frozen=True)
+class Source:
+    """Parquet files of (node, topic) rows: a file, folder or pattern, and the columns that are named otherwise."""
+
+    path: str
+    columns: Mapping[str, str]
+
+
+@contextmanager
+def session_on(master: str) -> Iterator[SparkSession]:
+    """A Spark session without a web page, whose messages go to a temporary file."""
+    with tempfile.TemporaryDirectory(prefix="overlaybench-") as folder:
+        with spark(master, Path(folder) / "spark.log") as context:
+            yield SparkSession(context)
+
+
+def solve(session: SparkSession, source: Source, output: str, *, seed: int, options: Mapping[str, object]) -> Result[str]:
+    """Solve ``min-tco`` by divide and conquer over Greedy Merge; the overlay is judged before it is at `output`.
+
+    Parameters
+    ----------
+    output : str
+        A folder of Parquet files with label columns ``u`` and ``v``, an edge a row, in the order of numbers.
+    options : mapping
+        Of OPTIONS.
+
+    Returns
+    -------
+    Result
+        Its answer is `output`.
+
+    Notes
+    -----
+    P3 (Chen, Vitenberg and Jacobsen 2011) §IV with Greedy Merge, in the levels that the package's docstring explains.
+    A task holds `core_rows` + `part_rows` subscriptions in about 70 bytes each.
+    """
+    given = completed(options)
+    started = time.monotonic()
+    with new_folder(session, output) as folder:
+        instance = _numbered(session, source, seed, folder)
+        counters = _conquer_levels(session, instance, given, seed, folder)
+        edges = session.read.parquet(f"{folder}/edges/*").distinct()
+        by_label(instance, edges, session, f"{folder}/overlay")
+        counters["seconds_method"] = round(time.monotonic() - started, 1)
+        answer = session.read.parquet(f"{folder}/overlay")
+        verdict = judge(session, instance, edges_by_number(instance, answer, output), folder)
+        counters["seconds_judge"] = round(time.monotonic() - started - counters["seconds_method"], 1)
+        bound, why = lower_bound(session, instance, verdict.edges, folder, int(str(given["bound_steps"])))
+        counters["seconds_bound"] = round(time.monotonic() - started - sum(counters[f"seconds_{name}"] for name in ("method", "judge")), 1)
+        if not verdict.violations:
+            move(session, f"{folder}/overlay", output)
+    seconds = time.monotonic() - started
+    if verdict.violations:
+        return Result(problem=PROBLEM, method=METHOD, status=Status.FAILED, seconds=seconds, reason=verdict.violations[0])
+    return Result(
+        problem=PROBLEM,
+        method=METHOD,
+        status=Status.OPTIMAL if bound == verdict.edges else Status.FEASIBLE,
+        value=verdict.edges,
+        lower_bound=bound,
+        answer=output,
+        seconds=seconds,
+        measures=verdict.measures,
+        counters={**counters, "bound": why},
+    )
+
+
+def completed(options: Mapping[str, object]) -> dict[str, Value]:
+    """All of OPTIONS with their values; an unknown one is bad input."""
+    return complete(OPTIONS, dict(options), f"method '{METHOD}' on a cluster")
+
+
+def check(session: SparkSession, source: Source, answer: str) -> Verdict:
+    """Judge an overlay in Parquet files for ``min-tco``."""
+    with tempfile.TemporaryDirectory(prefix="overlaybench-") as near, new_folder(session, _near(answer, near)) as folder:
+        instance = _numbered(session, source, 0, folder)
+        edges = edges_by_number(instance, read_rows(session, answer, {}, ("u", "v")), answer)
+        edges.write.parquet(f"{folder}/judged")
+        return judge(session, instance, session.read.parquet(f"{folder}/judged"), folder)
+
+
+def _near(answer: str, near: str) -> str:
+    return answer.rstrip("/") + ".check" if "*" not in answer else f"{near}/check"
+
+
+def _numbered(session: SparkSession, source: Source, seed: int, folder: str) -> Numbered:
+    return numbered(session, read_rows(session, source.path, source.columns, ("node", "topic")), seed, folder)
+
+
+def _conquer_levels(
+    session: SparkSession, instance: Numbered, given: Mapping[str, object], seed: int, folder: str
+) -> dict[str, float]:
+    """Write the edges of each level to a folder ``edges/`` of its own; an edge may be in two. Returns counters."""
+    plan = levels(instance.num_nodes, instance.num_rows, int(str(given["part_rows"])), int(str(given["core_rows"])))
+    core, order = f"{folder}/core", tie_order("lowest", seed)
+    parts = 0
+    if plan[-1].core:
+        instance.nodes.where(F.col("x") < plan[-1].core).select("id", "topics", "x").write.parquet(core)
+    for number, level in enumerate(plan):
+        edges, more = edges_of_level(instance, level, str(given["locality"]), core, seed, order)
+        edges.write.parquet(f"{folder}/edges/{number}")
+        parts += more
+    counters = {"nodes": instance.num_nodes, "topics": instance.num_topics, "subscriptions": instance.num_rows}
+    return {**counters, "levels": len(plan), "parts": parts}
+
+
+def by_label(instance: Numbered, edges: DataFrame, session: SparkSession, path: str) -> None:
+    """Write edges with the labels of their ends, in the order of their numbers."""
+    files = max(1, -(-instance.num_rows // 2 // _EDGES_OF_FILE))
+    at = F.floor(F.col("u") * files / instance.num_nodes).cast("int")
+    for end in ("u", "v"):
+        labels = instance.nodes.select(F.col("id").alias(end), F.col("label").alias(f"{end}_label"))
+        edges = edges.join(labels, end)
+    placed = edges.repartitionById(files, at).sortWithinPartitions("u", "v")
+    placed.select(F.col("u_label").alias("u"), F.col("v_label").alias("v")).write.parquet(path)
