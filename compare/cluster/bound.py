@@ -87,7 +87,9 @@ def _sought(batches: Iterable[pa.RecordBatch], *, ranks: str, most: int) -> Iter
         yield from _in_pieces(first, ranked, copies)
 
 
-def _in_pieces(first: npt.NDArray[np.int32], nodes: Subscriptions, rows: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
+def _in_pieces(
+    first: npt.NDArray[np.int32], nodes: Subscriptions, rows: npt.NDArray[np.int64]
+) -> Iterator[pa.RecordBatch]:
     for at in range(0, len(rows), 2**16):
         piece = nodes.taken(rows[at : at + 2**16])
         lists = pa.ListArray.from_arrays(pa.array(piece.offsets, pa.int32()), pa.array(piece.topics, pa.int32()))
@@ -124,7 +126,9 @@ def _connecting(instance: Numbered) -> int:
     """|V| less the components of the graph in which all subscribers of a topic are adjacent."""
     joining = partial(_joining, topics=instance.num_topics)
     schema = "a int, b int"
-    wants = instance.nodes.select(F.slice("topics", 1, F.size("topics") - 1).alias("a"), F.slice("topics", 2, F.size("topics")).alias("b"))
+    wants = instance.nodes.select(
+        F.slice("topics", 1, F.size("topics") - 1).alias("a"), F.slice("topics", 2, F.size("topics")).alias("b")
+    )
     pairs = wants.select(F.explode(F.arrays_zip("a", "b")).alias("pair")).select("pair.*")
     joined = pairs.mapInArrow(joining, schema).repartition(1).mapInArrow(joining, schema).count()
     return instance.num_nodes - (instance.num_topics - joined)

@@ -128,7 +128,9 @@ def _stars(session: SparkSession, links: DataFrame, folder: str) -> DataFrame:
         _small(_large(pairs)).write.parquet(f"{folder}/stars-{step}")
         pairs = session.read.parquet(f"{folder}/stars-{step}")
         # Both steps keep the components; a fixed point is a set of stars. Sums are exact: they are decimals.
-        digest = pairs.agg(F.count("*"), F.sum(F.col("b").cast("decimal(38,0)")), F.bit_xor(F.xxhash64("topic", "a", "b")))
+        digest = pairs.agg(
+            F.count("*"), F.sum(F.col("b").cast("decimal(38,0)")), F.bit_xor(F.xxhash64("topic", "a", "b"))
+        )
         now = tuple(digest.collect()[0])
         if now == before:
             return pairs

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from ...instances.errors import BadInput
 from ...instances.labels import sort_key
 from ...instances.topics.tables import check_columns
+from .plan import X_BITS
 
 _ROW_BITS = 33
 
@@ -44,21 +45,21 @@ def read_rows(session: SparkSession, path: str, columns: Mapping[str, str], name
     Raises
     ------
     BadInput
-        If there is no file, it is not Parquet, lacks a column, has no rows, or a label is missing or empty.
+        If there is no file, it is not Parquet, lacks a column, or a label is missing or empty.
     """
     given = [columns.get(name, name) for name in names]
     try:
         table = session.read.parquet(path)
         check_columns(given, table.columns)
-        rows = table.select(*(F.col(f"`{one}`").cast("string").alias(name) for one, name in zip(given, names, strict=True)))
+        rows = table.select(
+            *(F.col(f"`{one}`").cast("string").alias(name) for one, name in zip(given, names, strict=True))
+        )
         empty = F.lit(False)
         for name in names:
             empty |= F.col(name).isNull() | (F.col(name) == "")
         for row in rows.withColumn("file", F.input_file_name()).where(empty).limit(1).collect():
             name = next(name for name in names if not row[name])
             raise BadInput(f"a row of {row['file'].rpartition('/')[2]} has an empty {name}: name it or remove the row")
-        if rows.isEmpty():
-            raise BadInput("has no rows: give it at least one")
     except PySparkException as error:
         why = error.getCondition() or type(error).__name__
         raise BadInput(f"{path}: cannot be read as Parquet ({why}): check the path and its files") from None
@@ -81,7 +82,7 @@ def numbered(session: SparkSession, rows: DataFrame, seed: int, folder: str) -> 
         .agg(F.sort_array(F.collect_set("number")).alias("topics"))
     )
     nodes = in_natural_order(session, wants, f"{folder}/nodes")
-    nodes = nodes.withColumn("x", F.shiftrightunsigned(F.xxhash64(F.col("id"), F.lit(seed)), 1))
+    nodes = nodes.withColumn("x", F.shiftrightunsigned(F.xxhash64(F.col("id"), F.lit(seed)), 64 - X_BITS))
     lowest = F.min(F.struct("x", "id"))
     subscribers = nodes.select("id", "x", F.explode("topics").alias("topic"))
     sizes = subscribers.groupBy("topic").agg(F.count("*").alias("size"), lowest.alias("lowest"))
@@ -111,7 +112,7 @@ def in_natural_order(session: SparkSession, labelled: DataFrame, folder: str) ->
     return placed.withColumn("id", start + F.col("position").bitwiseAND(2**_ROW_BITS - 1)).drop("position")
 
 
-def long_array(values: Iterable[int]) -> F.Column:
+def long_array(values: Iterable[int]) -> Column:
     """A constant array; one expression in all, as a list of a literal each takes Spark seconds."""
     return F.from_json(F.lit(str(list(values))), "array<bigint>")
 

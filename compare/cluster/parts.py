@@ -50,9 +50,7 @@ def edges_of_level(
     return rows.repartitionById(parts, F.col("part").cast("int")).drop("part").mapInArrow(conquered, _EDGES), parts
 
 
-def _in_parts(
-    members: DataFrame, instance: Numbered, parts: int, locality: str, seed: int
-) -> tuple[DataFrame, int]:
+def _in_parts(members: DataFrame, instance: Numbered, parts: int, locality: str, seed: int) -> tuple[DataFrame, int]:
     """The nodes with a column ``part``, and the number of parts."""
     chance = F.xxhash64("id", F.lit(seed), F.lit("part"))
     if parts == 1 or locality == "random":
@@ -88,7 +86,9 @@ def packed(sizes: Mapping[int, int], parts: int) -> tuple[list[int], list[int], 
     return first, spread, part + 1
 
 
-def _conquered(batches: Iterable[pa.RecordBatch], *, core: str, below: int, order: TieOrder) -> Iterator[pa.RecordBatch]:
+def _conquered(
+    batches: Iterable[pa.RecordBatch], *, core: str, below: int, order: TieOrder
+) -> Iterator[pa.RecordBatch]:
     """The task of one part."""
     given = list(batches)
     if not sum(batch.num_rows for batch in given):

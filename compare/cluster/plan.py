@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-X_END = 2**63
+X_BITS = 62
+X_END = 2**X_BITS
 _GROWTH = 4
 
 
@@ -19,7 +20,7 @@ class Level:
 
 
 def levels(nodes: int, rows: int, part_rows: int, core_rows: int) -> list[Level]:
-    """The levels of `nodes` nodes with `rows` subscriptions; x is uniform on 0 … 2^63 − 1.
+    """The levels of `nodes` nodes with `rows` subscriptions; x is uniform on 0 … 2^62 − 1.
 
     Parts have about `part_rows` subscriptions, the core at most about `core_rows`. Up to the size of the core, a level
     makes four times as many nodes connected as before; the last level has all others.

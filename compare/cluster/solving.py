@@ -22,7 +22,7 @@ from .judge import Verdict, edges_by_number, judge
 from .numbering import Numbered, numbered, read_rows
 from .parts import LOCALITIES, edges_of_level
 from .plan import levels
-from .storage import as_uri, move, new_folder
+from .storage import move, new_folder
 
 OPTIONS = (
     Option("part_rows", 2_500_000, "subscriptions of a part", least=1),
@@ -45,12 +45,13 @@ class Source:
 @contextmanager
 def session_on(master: str) -> Iterator[SparkSession]:
     """A Spark session without a web page, whose messages go to a temporary file."""
-    with tempfile.TemporaryDirectory(prefix="overlaybench-") as folder:
-        with spark(master, Path(folder) / "spark.log") as context:
-            yield SparkSession(context)
+    with tempfile.TemporaryDirectory(prefix="overlaybench-") as folder, spark(master, Path(folder) / "spark.log"):
+        yield SparkSession.builder.getOrCreate()
 
 
-def solve(session: SparkSession, source: Source, output: str, *, seed: int, options: Mapping[str, object]) -> Result[str]:
+def solve(
+    session: SparkSession, source: Source, output: str, *, seed: int, options: Mapping[str, object]
+) -> Result[str]:
     """Solve ``min-tco`` by divide and conquer over Greedy Merge; the overlay is judged before it is at `output`.
 
     Parameters
@@ -71,23 +72,23 @@ def solve(session: SparkSession, source: Source, output: str, *, seed: int, opti
     A task holds `core_rows` + `part_rows` subscriptions in about 70 bytes each.
     """
     given = completed(options)
-    started = time.monotonic()
+    clock = _Stages()
     with new_folder(session, output) as folder:
         instance = _numbered(session, source, seed, folder)
+        clock.ended("numbering")
         counters = _conquer_levels(session, instance, given, seed, folder)
         edges = session.read.parquet(f"{folder}/edges/*").distinct()
-        by_label(instance, edges, session, f"{folder}/overlay")
-        counters["seconds_method"] = round(time.monotonic() - started, 1)
-        answer = session.read.parquet(f"{folder}/overlay")
-        verdict = judge(session, instance, edges_by_number(instance, answer, output), folder)
-        counters["seconds_judge"] = round(time.monotonic() - started - counters["seconds_method"], 1)
+        _write_by_label(instance, edges, f"{folder}/overlay")
+        clock.ended("conquering")
+        verdict = _judged(session, instance, f"{folder}/overlay", folder)
+        clock.ended("judging")
         bound, why = lower_bound(session, instance, verdict.edges, folder, int(str(given["bound_steps"])))
-        counters["seconds_bound"] = round(time.monotonic() - started - sum(counters[f"seconds_{name}"] for name in ("method", "judge")), 1)
+        clock.ended("bounding")
         if not verdict.violations:
             move(session, f"{folder}/overlay", output)
-    seconds = time.monotonic() - started
     if verdict.violations:
-        return Result(problem=PROBLEM, method=METHOD, status=Status.FAILED, seconds=seconds, reason=verdict.violations[0])
+        reason = verdict.violations[0]
+        return Result(problem=PROBLEM, method=METHOD, status=Status.FAILED, seconds=clock.total, reason=reason)
     return Result(
         problem=PROBLEM,
         method=METHOD,
@@ -95,10 +96,25 @@ def solve(session: SparkSession, source: Source, output: str, *, seed: int, opti
         value=verdict.edges,
         lower_bound=bound,
         answer=output,
-        seconds=seconds,
+        seconds=clock.total,
         measures=verdict.measures,
-        counters={**counters, "bound": why},
+        counters={**counters, **clock.seconds, "bound": why},
     )
+
+
+class _Stages:
+    """Wall-clock seconds of each stage."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._start = time.monotonic()
+
+    @property
+    def total(self) -> float:
+        return time.monotonic() - self._start
+
+    def ended(self, stage: str) -> None:
+        self.seconds[f"seconds_{stage}"] = round(self.total - sum(self.seconds.values()), 1)
 
 
 def completed(options: Mapping[str, object]) -> dict[str, Value]:
@@ -107,20 +123,21 @@ def completed(options: Mapping[str, object]) -> dict[str, Value]:
 
 
 def check(session: SparkSession, source: Source, answer: str) -> Verdict:
-    """Judge an overlay in Parquet files for ``min-tco``."""
-    with tempfile.TemporaryDirectory(prefix="overlaybench-") as near, new_folder(session, _near(answer, near)) as folder:
-        instance = _numbered(session, source, 0, folder)
-        edges = edges_by_number(instance, read_rows(session, answer, {}, ("u", "v")), answer)
-        edges.write.parquet(f"{folder}/judged")
-        return judge(session, instance, session.read.parquet(f"{folder}/judged"), folder)
-
-
-def _near(answer: str, near: str) -> str:
-    return answer.rstrip("/") + ".check" if "*" not in answer else f"{near}/check"
+    """Judge an overlay in Parquet files for ``min-tco``; intermediate tables go to a folder beside them."""
+    with new_folder(session, f"{answer.replace('*', '').rstrip('/')}.check") as folder:
+        return _judged(session, _numbered(session, source, 0, folder), answer, folder)
 
 
 def _numbered(session: SparkSession, source: Source, seed: int, folder: str) -> Numbered:
-    return numbered(session, read_rows(session, source.path, source.columns, ("node", "topic")), seed, folder)
+    rows = read_rows(session, source.path, source.columns, ("node", "topic"))
+    if rows.isEmpty():
+        raise BadInput(f"{source.path}: has no rows: give it at least one")
+    return numbered(session, rows, seed, folder)
+
+
+def _judged(session: SparkSession, instance: Numbered, answer: str, folder: str) -> Verdict:
+    edges_by_number(instance, read_rows(session, answer, {}, ("u", "v")), answer).write.parquet(f"{folder}/judged")
+    return judge(session, instance, session.read.parquet(f"{folder}/judged"), folder)
 
 
 def _conquer_levels(
@@ -140,7 +157,7 @@ def _conquer_levels(
     return {**counters, "levels": len(plan), "parts": parts}
 
 
-def by_label(instance: Numbered, edges: DataFrame, session: SparkSession, path: str) -> None:
+def _write_by_label(instance: Numbered, edges: DataFrame, path: str) -> None:
     """Write edges with the labels of their ends, in the order of their numbers."""
     files = max(1, -(-instance.num_rows // 2 // _EDGES_OF_FILE))
     at = F.floor(F.col("u") * files / instance.num_nodes).cast("int")

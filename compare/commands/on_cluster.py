@@ -66,9 +66,7 @@ def check(master: str, file: Path, answer: Path, problem: str, columns: Mapping[
         return solving.check(session, solving.Source(as_uri(file), columns), as_uri(answer))
 
 
-def generate(
-    master: str, workload: Workload[Any], output: Path, *, seed: int, parameters: Mapping[str, object]
-) -> str:
+def generate(master: str, workload: Workload[Any], output: Path, *, seed: int, parameters: Mapping[str, object]) -> str:
     """Write a random workload to a folder of Parquet files; returns what was written."""
     if output.suffix != _PARQUET:
         raise BadInput(f"{output}: a cluster writes Parquet: give it the ending {_PARQUET}, or leave out --master")

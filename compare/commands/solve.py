@@ -76,7 +76,10 @@ class _Request:
     type=FILE,
     help="Write a proof of the bound to this file, and check it as `overlaybench check-proof` does.",
 )
-@click.option("--master", help="Spark master for the parts of a divide-and-conquer method; with -o FOLDER.parquet all is on Spark.")
+@click.option(
+    "--master",
+    help="Spark master for the parts of a divide-and-conquer method; with -o FOLDER.parquet all is on Spark.",
+)
 @click.option("--step", is_flag=True, help="Show a greedy method's choices in order, with contribution and ties.")
 @AS_JSON
 def command(**arguments: Any) -> None:

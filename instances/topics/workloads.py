@@ -77,7 +77,9 @@ class RandomTopics:
         if least > most:
             raise BadInput(f"at least {least} and at most {most} subscriptions a node: swap them")
         if most > topics:
-            raise BadInput(f"{most} subscriptions a node from {topics} topics: choose fewer subscriptions or more topics")
+            raise BadInput(
+                f"{most} subscriptions a node from {topics} topics: choose fewer subscriptions or more topics"
+            )
         from .kernels.subscription_draw import draw_subscriptions
 
         weights = topic_weights(self.distribution, topics, **shape)
@@ -110,9 +112,7 @@ def _decile(default: float) -> Option:
 
 _P1, _P3 = "P1 §8, P2 §5", "P3 §VI"
 TOPIC_WORKLOADS: tuple[Workload[TopicInstance], ...] = (
-    Workload(
-        "uniform", "uniform popularity, a fixed number a node", "P1 §8, P2 §6.5", _FIXED, RandomTopics("uniform")
-    ),
+    Workload("uniform", "uniform popularity, a fixed number a node", "P1 §8, P2 §6.5", _FIXED, RandomTopics("uniform")),
     Workload("zipf", "p_i ∝ i^-α, a fixed number a node", _P1, (*_FIXED, _alpha(0.5)), RandomTopics("zipf")),
     Workload(
         "exponential",

@@ -50,7 +50,11 @@ def count_links(first: Ids, offsets: Offsets, ranks: Ids, most: int, steps: int,
     ----------
     doi:10.1109/ICDE.2006.9
     """
-    size, start, following = np.zeros(len(links), np.int64), np.zeros(len(links), np.int64), np.zeros(len(links), np.int64)
+    size, start, following = (
+        np.zeros(len(links), np.int64),
+        np.zeros(len(links), np.int64),
+        np.zeros(len(links), np.int64),
+    )
     a = 0
     while a < len(first):
         b, topic = a, first[a]
