@@ -9,6 +9,7 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import BinaryType, StructField, StructType
 
 from ...instances.errors import BadInput
 from ...instances.labels import sort_key
@@ -99,7 +100,7 @@ def in_natural_order(session: SparkSession, labelled: DataFrame, folder: str) ->
 
     The rows go to `folder`. The driver gets one number for each partition of Spark.
     """
-    schema = labelled.schema.add("key", "binary")
+    schema = StructType([*labelled.schema.fields, StructField("key", BinaryType())])
     keyed = labelled.mapInArrow(_with_keys, schema).orderBy("key").drop("key")
     keyed.withColumn("position", F.monotonically_increasing_id()).write.parquet(folder)
     placed = session.read.parquet(folder)
