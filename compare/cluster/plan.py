@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 X_BITS = 62
-X_END = 2**X_BITS
+X_END = 1 << X_BITS
 _GROWTH = 4
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -49,15 +51,15 @@ def edges_of_parts(wanted: list[list[int]], x: list[int], level: Level, part_of:
 @settings(max_examples=60, deadline=None)
 @given(wants, st.integers(1, 40), st.integers(1, 40), st.randoms(use_true_random=False))
 def test_the_edges_of_all_parts_connect_every_topic(
-    chosen: list[set[int]], part_rows: int, core_rows: int, random: np.random.Generator
+    chosen: list[set[int]], part_rows: int, core_rows: int, random: Random
 ) -> None:
     present = {t: i for i, t in enumerate(sorted(set().union(*chosen)))}
     wanted = [sorted(present[t] for t in topics) for topics in chosen]
-    x = [random.randrange(X_END) for _ in wanted]  # type: ignore[attr-defined]
+    x = [random.randrange(X_END) for _ in wanted]
     plan = levels(len(wanted), sum(map(len, wanted)), part_rows, core_rows)
     edges: list[tuple[int, int]] = []
     for level in plan:
-        part_of = [random.randrange(level.parts) for _ in wanted]  # type: ignore[attr-defined]
+        part_of = [random.randrange(level.parts) for _ in wanted]
         edges += edges_of_parts(wanted, x, level, part_of)
     offsets = np.concatenate([[0], np.cumsum([len(topics) for topics in wanted])])
     instance = TopicInstance(offsets, np.array([t for topics in wanted for t in topics], np.int32))
