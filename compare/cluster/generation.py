@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from ...instances.arrays import Ids, Offsets
 from ...instances.errors import BadInput
 from ...instances.topics.workloads import RandomTopics
 from ...instances.workload import Workload
@@ -31,9 +32,9 @@ def generate(session: SparkSession, workload: Workload[Any], output: str, *, see
     """
     if not isinstance(workload.build, RandomTopics):
         raise BadInput(f"--master: workload '{workload.name}' is not drawn node by node: leave it out")
-    parameters = workload.complete(dict(given))
-    nodes = int(str(parameters.pop("nodes")))
-    draw = partial(workload.build.draw, seed=seed, **parameters)
+    parameters: dict[str, Any] = dict(workload.complete(dict(given)))
+    nodes: int = parameters.pop("nodes")
+    draw: Callable[[int, int], tuple[Offsets, Ids]] = partial(workload.build.draw, seed=seed, **parameters)
     draw(0, 1)  # raises for parameters that do not go together
     tasks = max(session.sparkContext.defaultParallelism, -(-nodes // _NODES_OF_TASK))
     with new_folder(session, output) as folder:
@@ -43,7 +44,9 @@ def generate(session: SparkSession, workload: Workload[Any], output: str, *, see
     return nodes
 
 
-def _rows(batches: Iterable[pa.RecordBatch], *, draw: Any) -> Iterator[pa.RecordBatch]:
+def _rows(
+    batches: Iterable[pa.RecordBatch], *, draw: Callable[[int, int], tuple[Offsets, Ids]]
+) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         numbers = batch["id"].to_numpy()  # consecutive
         for at in range(0, len(numbers), _AT_ONCE):

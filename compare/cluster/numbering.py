@@ -105,7 +105,7 @@ def in_natural_order(session: SparkSession, labelled: DataFrame, folder: str) ->
     keyed.withColumn("position", F.monotonically_increasing_id()).write.parquet(folder)
     placed = session.read.parquet(folder)
     partition = F.shiftright("position", _ROW_BITS)
-    sizes = dict(placed.groupBy(partition.cast("int")).count().collect())
+    sizes: dict[int, int] = dict(placed.groupBy(partition.cast("int")).count().collect())
     starts = [0]
     for number in range(max(sizes, default=0)):
         starts.append(starts[-1] + sizes.get(number, 0))

@@ -63,7 +63,7 @@ def _in_parts(members: DataFrame, instance: Numbered, parts: int, locality: str,
         rarest = wants.groupBy("id").agg(F.min(F.struct("size", "topic")).alias("rarest"))
         members, key = members.join(rarest, "id"), F.xxhash64("rarest.topic", F.lit(seed))
     members = members.withColumn("bucket", F.pmod(key, F.lit(_BUCKETS)).cast("int"))
-    sizes = dict(members.groupBy("bucket").count().collect())
+    sizes: dict[int, int] = dict(members.groupBy("bucket").count().collect())
     first, spread, parts = packed(sizes, parts)
     at = F.col("bucket") + 1
     part = F.element_at(long_array(first), at) + F.pmod(chance, F.element_at(long_array(spread), at))

@@ -57,7 +57,7 @@ class _Files:
 
     def __init__(self, session: SparkSession) -> None:
         self._jvm: Any = session.sparkContext._jvm
-        self._conf: Any = session.sparkContext._jsc.hadoopConfiguration()  # type: ignore[attr-defined]
+        self._conf: Any = session.sparkContext._jsc.hadoopConfiguration()
 
     def _at(self, path: str) -> tuple[Any, Any]:
         at = self._jvm.org.apache.hadoop.fs.Path(path)
