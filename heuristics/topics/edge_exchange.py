@@ -58,6 +58,14 @@ def edge_exchange(
     Notes
     -----
     Designed here. Cost: `steps` evaluations of both functions.
+
+    Examples
+    --------
+    >>> from overlaybench.instances.catalogue import PROBLEMS
+    >>> instance = TopicInstance.from_subscriptions({"x": ["a", "b"], "y": ["b", "c"], "z": ["c", "a"]})
+    >>> problem = PROBLEMS["filtering@edges=2"]
+    >>> edge_exchange(instance, problem, seed=0, time_limit=None, steps=50).answer.edges.tolist()
+    [[0, 1], [0, 2]]
     """
     soc, clock = as_soc(problem), Clock(time_limit)
     draw = np.random.default_rng(seed)

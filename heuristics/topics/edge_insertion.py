@@ -63,6 +63,14 @@ def edge_insertion(
     -----
     P1 (Chockler, Melamed, Tock and Vitenberg 2007) §9 states the problem; the algorithm was designed here. The cost of
     Greedy Merge and O(|T| (|V| + |E| log |E|)).
+
+    Examples
+    --------
+    >>> from overlaybench.instances.catalogue import PROBLEMS
+    >>> instance = TopicInstance.from_subscriptions({"x": ["a", "b"], "y": ["b", "c"], "z": ["c", "a"]})
+    >>> problem = PROBLEMS["filtering@edges=2"]
+    >>> edge_insertion(instance, problem, seed=0, time_limit=None, tree="best").answer.edges.tolist()
+    [[0, 1], [0, 2]]
     """
     limits, clock = limits_of(as_soc(problem), instance), Clock(time_limit)
     most_edges = limits.most_edges
