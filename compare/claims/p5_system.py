@@ -15,8 +15,8 @@ from ..papers.figures_p5 import PUBLISHED_DELAYS, minutes
 from ..papers.grids_p5 import CAP, STRATEGIES
 from ..papers.grids_p5_system import GRIDS_P5_SYSTEM, SIZES_P5_SYSTEM
 from .claim import Claim, Finding, Interval, Verdict
-from .evidence import all_of, at_most, mean_of, scope_of
-from .p5_networks import above_zero, by_network, near_published, of_data, order_or_numbers, ranked, shown
+from .evidence import above, all_of, at_most, mean_of, scope_of
+from .p5_networks import by_network, near_published, of_data, order_or_numbers, ranked, shown
 
 _MEASURES = (
     "yield",
@@ -132,7 +132,7 @@ def _crashes(bench: Bench) -> Iterable[Finding]:
         f"delay in ms: {shown(dict(delays.mean()), '.1f')}; copies that met a crashed neighbour: "
         f"{shown(dict(bypassed.mean()), '.0f')}."
     )
-    yield _finding(bench, "P5.S6.4", "soft links bypass crashed neighbours", above_zero(shorter), text, [shorter], rows)
+    yield _finding(bench, "P5.S6.4", "soft links bypass crashed neighbours", above(shorter), text, [shorter], rows)
 
 
 def _saturated(bench: Bench) -> Iterable[Finding]:
@@ -141,7 +141,7 @@ def _saturated(bench: Bench) -> Iterable[Finding]:
         more = mean_of("deliveries, S2 ÷ SH − 1", table["s2"] / table["sh"] - 1, together=2)
         text = f"Deliveries in the interval: {shown(dict(table.mean()), ',.0f')}; S2 above SH by {more.mean:+.1%}."
         subject = f"S2 outperforms SH with uplinks of {cap:g} a second"
-        yield _finding(bench, "P5.F13.system", subject, above_zero(more), text, [more], rows)
+        yield _finding(bench, "P5.F13.system", subject, above(more), text, [more], rows)
 
 
 def _capped(bench: Bench) -> Iterable[Finding]:
@@ -153,7 +153,7 @@ def _capped(bench: Bench) -> Iterable[Finding]:
         f"S1 and SH, 3.38 for S2."
     )
     subject = f"SH delivers more than S2 with uplinks of {CAP} a second"
-    yield _finding(bench, "P5.F14.system", subject, above_zero(more), text, [more], rows)
+    yield _finding(bench, "P5.F14.system", subject, above(more), text, [more], rows)
 
 
 CLAIMS_P5_SYSTEM: tuple[Claim, ...] = (

@@ -75,7 +75,8 @@ class Director:
     Attributes
     ----------
     start, end : int
-        The times between which publications are published; known once :meth:`set_up` has run.
+        The times between which publications are published; known once :meth:`set_up` has run. The start is a whole
+        second, so that the seconds in which SH counts what it sends are those of the accelerated mode.
     outcomes : mapping of str to int
         How often what was asked came about ("move", "leave") or was refused ("move refused").
     """
@@ -107,7 +108,7 @@ class Director:
                 self._subscribe(broker, own, own)
         network.run()
         times = self._times()
-        self.start = network.now + SECOND
+        self.start = (network.now // SECOND + 2) * SECOND
         self.end = self.start + int(times.max(initial=0))
         network.deadline = self.end + MINUTE
 
