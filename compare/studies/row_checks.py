@@ -215,12 +215,12 @@ def _method(run: StoredRun) -> Iterator[str]:
     if method is None or not run.is_current:
         return
     try:
-        complete = options_json(method.complete(run.options, row["problem"]))
+        stated = options_json(method.stated(run.options, row["problem"]))
     except BadInput as error:
         yield str(error)
         return
-    if complete != row["options"]:
-        yield f"its options are not all options of {row['method']} in order"
+    if stated != row["options"]:
+        yield f"its options are not those of {row['method']} in order"
         return
     task = Task(**{name: row[name] for name in STORED})
     if row["variant"] != task.variant:
@@ -358,6 +358,11 @@ def _bound(run: StoredRun) -> Iterator[str]:
 
 def _points(run: StoredRun) -> Iterator[str]:
     row, points = run.row, run.row["points"] or []
+    if not points and run.is_current and (row["value"], row["lower_bound"]) != (None, None):
+        yield "has no points"
+    if any(point is None or point["seconds"] is None or not _is_finite(point) for point in points):
+        yield "has a point without a time, or with a number that is not finite"
+        return
     times = [0.0, *(point["seconds"] for point in points), row["seconds"]]
     if points and not all(before <= after for before, after in itertools.pairwise(times)):
         yield "its points are not in the order of time, or after its end"
@@ -367,6 +372,10 @@ def _points(run: StoredRun) -> Iterator[str]:
         known = [math.inf if point[name] is None else sign * point[name] for point in points]
         if not all(before >= after for before, after in itertools.pairwise(known)):
             yield f"its points get worse in {name}"
+
+
+def _is_finite(point: Mapping[str, float | None]) -> bool:
+    return all(number is None or math.isfinite(number) for number in point.values())
 
 
 def _evidence(run: StoredRun) -> Iterator[str]:

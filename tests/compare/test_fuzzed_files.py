@@ -83,12 +83,12 @@ nodes_at_most = 9
 """
 STUDY_OF_FAMILIES = """
 instances = [
-  { workload = "brokers-social", brokers = 5, primary_tree = "ring", seeds = 2 },
+  { workload = "brokers-social", brokers = 5, tree = "path", seeds = 2 },
   { workload = "transit-stub", nodes = 6, popularity = "zipf", transits = 2, stubs = 2 },
 ]
 [[runs]]
 problems = ["filtering@max-degree=4", "topic-diameter=2@edges", "weighted-tco", "k-tco"]
-methods = ["edge-exchange steps=20", "polish"]
+methods = [{ method = "edge-exchange", steps = 20 }, "polish"]
 [[runs]]
 problems = ["soft-links"]
 methods = [{ method = "s2", simulate = "system", rate = [0, 600], interval = 2.5, churn = 1, losses = 1 }]
