@@ -358,7 +358,8 @@ def _bound(run: StoredRun) -> Iterator[str]:
 
 def _points(run: StoredRun) -> Iterator[str]:
     row, points = run.row, run.row["points"] or []
-    if not points and run.is_current and (row["value"], row["lower_bound"]) != (None, None):
+    may_lack = row["points"] is None and own_part(row["code_version"]) != code_version()
+    if not points and not may_lack and (row["value"], row["lower_bound"]) != (None, None):
         yield "has no points"
     if any(point is None or point["seconds"] is None or not _is_finite(point) for point in points):
         yield "has a point without a time, or with a number that is not finite"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from overlaybench.compare.studies.plug_ins import PlugIns
@@ -25,6 +27,7 @@ from tests.compare.studies.forgeries import (
     Forged,
     Forgery,
     exchanged_answer,
+    rekeyed,
 )
 from tests.compare.studies.without_spark import study_done_in
 
@@ -84,6 +87,24 @@ def test_every_forgery_is_found_where_it_is(name: str, honest: Store, tmp_path: 
     faults = checked_here(forged.store).faults
     assert set(forged.keys) <= {key for key, _ in faults}
     assert not [fault for _, fault in faults if "cannot be checked" in fault or len(fault.splitlines()) > 1]
+
+
+def test_a_folder_of_version_2_has_no_faults(honest: Store, tmp_path: Path) -> None:
+    forged = Forged(Store(shutil.copytree(honest.folder, tmp_path / "out")), honest.table().to_pylist())
+    for row in forged.rows:
+        del row["points"]
+        row["code_version"] = "0" * 12
+        rekeyed(forged, row)
+    columns = [field for field in SCHEMA if field.name != "points"]
+    forged.schema = pa.schema(columns, {"overlaybench": "results/2"})
+    forged.write()
+    plan = forged.store.folder / "plan.json"
+    (forged.store.folder / "plan.parquet").unlink()
+    fields = json.loads(plan.read_text()) | {"format": "results/2", "keys": [row["key"] for row in forged.rows]}
+    plan.write_text(json.dumps(fields))
+    verification = checked_here(forged.store)
+    assert (verification.checked, verification.faults) == (16, ())
+    assert verification.notes == ("16 rows are of other versions of the code, whose studies are not derived again",)
 
 
 def test_other_problems_have_no_faults_unless_forged(of_others: Store) -> None:
