@@ -79,7 +79,8 @@ def edge_removal(
     first = minmax_oda(instance) if by_degree else greedy_merge(instance)
     found = _Removal(instance, limits, clock, first).run()
     if found is None:
-        return Proposal(status=Status.FAILED, reason="no removal meets the limit on the degree")
+        reason = "time: its limit ended the removal above the limit on the degree" if clock.passed else ""
+        return Proposal(status=Status.FAILED, reason=reason or "no removal meets the limit on the degree")
     return found
 
 
