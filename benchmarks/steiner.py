@@ -121,7 +121,7 @@ def steinerpy(instance: SteinerInstance, limit: float) -> tuple[Overlay | None, 
 
 def scip(instance: SteinerInstance, limit: float) -> tuple[Overlay | None, float | None]:
     """SCIP's defaults on the directed cut model, on one thread."""
-    import pyscipopt  # type: ignore[import-untyped]
+    import pyscipopt
 
     model = pyscipopt.Model()
     model.hideOutput()

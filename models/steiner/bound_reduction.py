@@ -16,6 +16,7 @@ from .incumbent import SteinerIncumbent
 from .reduction import ReducedInstance
 
 _ROOTS = 10
+_LARGEST = 10**8  # edges times terminals, of which an ascent takes about a second at worst
 
 
 class BoundReduction:
@@ -52,13 +53,16 @@ class BoundReduction:
         it is on its path from the root to a terminal. So an edge is superfluous if in both directions the bound plus
         the least reduced cost of such a path reaches the best tree's cost (Duin 1993; Polzin, Vahdati Daneshmand 2001,
         https://doi.org/10.1016/S0166-218X(00)00319-X). An edge once excluded costs too much for a cheaper tree in the
-        ascent from the next root. Trees are grown along the reduced costs. Cost: ten ascents.
+        ascent from the next root. Trees are grown along the reduced costs. Cost: ten ascents; with more
+        than `_LARGEST` edges times terminals, none is made and no edge removed, to keep time limits.
         """
         instance = reduced.instance
         graph = graph_of(instance.num_nodes, instance.edges)
         incumbent = SteinerIncumbent(instance, graph, clock, lambda chosen: self.keep(reduced, chosen))
         incumbent.value = self.value - reduced.fixed_cost
         removed = np.zeros(instance.num_edges, np.bool_)
+        if instance.num_edges * instance.num_terminals > _LARGEST:
+            return removed
         for root in evenly_spaced(instance.terminals, _ROOTS):
             if clock.passed:
                 break

@@ -17,7 +17,7 @@ from .dual_ascent import Ascent
 
 _VIOLATION = 1e-4
 _NESTED = 5
-_ON_TREE = 0.99
+_ON_TREE, _FEW = 0.99, 100
 
 
 class DirectedCuts(SparseRelaxation):
@@ -104,12 +104,16 @@ class DirectedCuts(SparseRelaxation):
         return nodes if len(nodes) else fractional
 
     def violated(self, x: Reals, *, exact: bool) -> SparseRows:
-        """Directed cuts that separate the root from terminals, nested ones too, and from other nodes if none; exact."""
+        """Directed cuts that separate the root from terminals, nested ones too, and from other nodes if none; exact.
+
+        The other nodes are those on the tree, and fractional ones if the model has few: they take a maximum flow each.
+        """
         rows = RowList()
         for target in self.targets.tolist():
             self._separate(rows, x, target)
         if not len(rows):
-            for target in self.others[x[len(self.arcs) :] > _ON_TREE].tolist():
+            least = _VIOLATION if len(self.others) <= _FEW else _ON_TREE
+            for target in self.others[x[len(self.arcs) :] > least].tolist():
                 self._separate(rows, x, target)
         return rows.rows()
 

@@ -55,7 +55,7 @@ class SteinerIncumbent:
     def start(self, clock: Clock) -> None:
         """Grow and improve trees from several terminals."""
         for terminal in evenly_spaced(self.instance.terminals, _STARTS):
-            if not clock.passed or self.chosen is None:
+            if not clock.passed or not np.isfinite(self.value):
                 self._grow(self._costs, terminal, improve=True)
 
     def offer_chosen(self, columns: object, chosen: Flags) -> None:

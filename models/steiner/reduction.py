@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +18,8 @@ from ...instances.steiner.instance import SteinerInstance
 from ..engine.proof import NO_FILE, ProofFile
 
 _WORTHWHILE = 0.02  # of the edges, to try again
-_VISITED = 50
-_EDGES = 1000  # between two looks at the clock
+_SCANNED = 500
+_EDGES = 200  # between two looks at the clock
 _Neighbours = dict[int, dict[int, tuple[int, tuple[int, ...]]]]
 
 
@@ -162,16 +163,17 @@ def _by_walks(near: _Neighbours, terminals: set[int], proof: ProofFile, clock: C
 def _has_walk(near: _Neighbours, terminals: set[int], source: int, target: int, longest: int) -> bool:
     """Whether a walk other than their edge is found, whose stretches between terminals are at most so long.
 
-    A limited search by Dijkstra's algorithm, in which terminals have the length 0. Cost O(edges at `_VISITED` nodes).
+    Dijkstra's algorithm, in which terminals have the length 0, until it has looked at `_SCANNED` edges.
     """
     found: set[int] = set()
-    heap = [(0, source)]
-    while heap and len(found) < _VISITED:
+    heap, scanned = [(0, source)], 0
+    while heap and scanned < _SCANNED:
         length, node = heapq.heappop(heap)
         if node in found:
             continue
         found.add(node)
-        for other, (cost, _) in near[node].items():
+        for other, (cost, _) in islice(near[node].items(), _SCANNED - scanned):
+            scanned += 1
             if other in found or length + cost > longest or (node == source and other == target):
                 continue
             if other == target:
