@@ -133,8 +133,8 @@ def test_reductions_rows_and_paths_keep_a_cheapest_tree(seed: int) -> None:
     assert model.base + best == least_cost(instance), lines
     rows = []
     for _ in range(ROWS):
-        kind = draw.choice(["cut", "cut", "into", "through"])
-        items = [kind, *(drawn(draw, 6) for _ in range(draw.randint(1, 4) if kind == "cut" else 1))]
+        kind = draw.choice(["cut", "cut", "reach", "into", "through", "left", "once", "entered"])
+        items = [kind, *(drawn(draw, 6) for _ in range(draw.randint(1, 4) if kind in ("cut", "reach") else 1))]
         row = row_of(model, items)
         if row is not None:
             rows.append(row)
@@ -144,11 +144,10 @@ def test_reductions_rows_and_paths_keep_a_cheapest_tree(seed: int) -> None:
 
 def assert_paths(draw: random.Random, model: Any, rows: list[Any], trees: list[tuple[int, Values]]) -> None:
     """No tree below the end of a case uses an arc that paths exclude."""
-    cuts = [row for row in rows if row[1] == 1]
     for _ in range(5):
         below = draw.randint(0, max(cost for cost, _ in trees) + 1)
         case = checker("cases").Case(model, below)
-        case.bound(0, [(*row, 1) for row in draw.sample(cuts, min(len(cuts), draw.randint(0, 3)))], {}, False)
+        case.bound(0, [(*row, 1) for row in draw.sample(rows, min(len(rows), draw.randint(0, 3)))], {}, False)
         try:
             case.exclude(0)
         except Exception:
@@ -160,14 +159,14 @@ def assert_paths(draw: random.Random, model: Any, rows: list[Any], trees: list[t
 
 
 def arborescences(near: Any, terminals: Any, root: int) -> Iterator[tuple[int, Values]]:
-    """The cost and the arcs of every tree whose leaves are terminals, directed away from the root."""
+    """The cost, and the arcs and other nodes, of every tree whose leaves are terminals, directed away from the root."""
     edges = [(u, v) for u in near for v in near[u] if u < v]
     for count in range(len(near)):
         for chosen in combinations(edges, count):
             arcs = directed(chosen, root)
             heads, tails = {v for _, v in arcs}, {u for u, _ in arcs}
             if len(arcs) == count and terminals <= heads | {root} and heads - tails <= terminals:
-                yield sum(near[u][v] for u, v in arcs), dict.fromkeys(arcs, 1)
+                yield sum(near[u][v] for u, v in arcs), dict.fromkeys([*arcs, *(heads - terminals)], 1)
 
 
 def directed(links: Any, root: int) -> list[tuple[int, int]]:
