@@ -39,6 +39,7 @@ _POLL_SECONDS, _POLL_CHILDREN_SECONDS = 0.05, 0.25
 _GRACE_SECONDS, _GRACE_SHARE = 0.7, 0.05
 _AROUND_SECONDS, _AROUND_SHARE = 5.0, 0.25  # for preparing before a method, and for judging its answer
 _INTERRUPT_SECONDS = 1.5
+_END_SECONDS = 5.0  # for a solver that has closed its connection
 _KEPT_OUTPUT, _MOST_OUTPUT, _LONGEST_LINE = 2**16, 2**24, 300
 _RUNS_PER_PROCESS = 200
 _MOST_ATTEMPTS = 3
@@ -234,6 +235,9 @@ class Solver:
                 try:
                     message = self._connection.recv()
                 except (EOFError, OSError, pickle.UnpicklingError):
+                    if not wait([self._pidfd], timeout=_END_SECONDS):
+                        reason = "crash: the solver closed its files and went on"
+                        return self._stopped(job, reason, peak, time.monotonic() - self._begun)
                     self._process.join()
                     output, killed = self._printed(), self._process.exitcode == -signal.SIGKILL
                     reason = _cause_of_death(self._process.exitcode, output)
