@@ -162,12 +162,6 @@ NOT_RUN_P5: tuple[NotRun, ...] = tuple(
             "connections cost nothing in the simulation",
         ),
         (
-            "P5.S7.11",
-            "on the trace of a social network S1 and S2 deliver 37% and 115% more than S0",
-            "P5 §7",
-            "the trace and its subscriptions are not published",
-        ),
-        (
             "P5.S7.12",
             "results on PlanetLab machines of limited and varying capacity",
             "P5 Fig. 13(c)",

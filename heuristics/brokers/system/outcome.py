@@ -126,7 +126,7 @@ def simulate_system(
         network.log,
         _soft_links(network),
         director.outcomes,
-        float(np.mean([broker.routing.working.starts[-2] for broker in network.brokers.values()])),
+        _covering(network),
         [what for what, _ in network.coordinator.running.values()]
         + [request.ask.what for request in network.coordinator.waiting],
     )
@@ -239,6 +239,11 @@ def _give_links(network: Network, links: Ids | None) -> None:
         own = {} if links is None else {int(v): True for u, v in links.tolist() if u == a.me}
         if own:
             a.routing = a.routing.over(own, a.routing.sent())
+
+
+def _covering(network: Network) -> float:
+    tables = [each.routing.working for each in network.brokers.values() if each.me not in network.joining]
+    return float(np.mean([table.starts[-2] for table in tables])) if tables else 0.0
 
 
 def _soft_links(network: Network) -> Ids:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import strategies as st
 
-from overlaybench.heuristics.brokers.kernels.forwarding import S0, S1, S2, SH, STRATEGIES
+from overlaybench.heuristics.brokers.kernels.forwarding import S0, S1, S2, SH
 from overlaybench.heuristics.brokers.kernels.link_management import Management, managed_links
 from overlaybench.heuristics.brokers.kernels.queueing import Timing, simulate
 from overlaybench.heuristics.brokers.soft_links import S2_FAR, disseminate_over
