@@ -97,7 +97,7 @@ def table_two_of_system(rows: pd.DataFrame) -> dict[str, float]:
     """Yields, also in the second half of the interval, and mean delays, by data and strategy."""
     means = with_system(rows).groupby(["workload", "method"])[["system_yield", "system_yield_late", "system_delay_ms"]]
     table = {}
-    for (data, s), own in means.mean().iterrows():  # type: ignore[misc]
+    for (data, s), own in means.mean().iterrows():
         table[f"{NAMES[data]} {s.upper()} yield, %"] = 100 * float(own["system_yield"])
         table[f"{NAMES[data]} {s.upper()} yield in the second half, %"] = 100 * float(own["system_yield_late"])
         table[f"{NAMES[data]} {s.upper()} average delay, ms"] = float(own["system_delay_ms"])

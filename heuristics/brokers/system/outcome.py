@@ -200,7 +200,7 @@ def _pair_delays(outcome: Outcome, arrived: npt.NDArray[np.int64], delays: npt.N
     ends = outcome.sources[arrived[:, 0]] * (arrived[:, 2].max() + 1) + arrived[:, 2]
     pairs = np.unique(ends, return_inverse=True)[1]
     means = np.bincount(pairs, delays / 1000) / np.bincount(pairs)
-    return np.round(np.percentile(means, range(0, 101, 10)), 4).tolist()
+    return [round(float(each), 4) for each in np.percentile(means, range(0, 101, 10))]
 
 
 def _series(outcome: Outcome, inside: npt.NDArray[np.bool_], wanted: npt.NDArray[np.bool_]) -> dict[str, list[float]]:
