@@ -35,7 +35,7 @@ from .names import METHOD
 from .outputs import in_parentheses
 
 _WIDTH = 80
-_LONG = ("choices", "system_series")
+_LONG = ("choices", "system_series", "system_hop_counts", "system_pair_delays")
 
 
 @dataclass(frozen=True)

@@ -91,6 +91,7 @@ class Broker:
         self._asked: dict[int, Entries | Ids | int] = {}
         self._tokens = 0
         self._granted: dict[str, int] = {}
+        self._early: list[tuple[int, Publication]] = []
         self._relocation: Relocation | None = None
         self._left_beyond: dict[int, int] = {}
         self._sent_to: Counter[int] = Counter()
@@ -139,7 +140,7 @@ class Broker:
 
     def evaluations(self, publication: Publication) -> int:
         """The predicates that matching a publication evaluates."""
-        return self.routing.match(publication.values)[1]
+        return 0 if "join" in self._granted else self.routing.match(publication.values)[1]
 
     def process(self, sender: int, publication: Publication, now: int) -> tuple[int, Sends] | None:
         """Deliver a publication to local subscribers and send it on.
@@ -147,8 +148,12 @@ class Broker:
         Returns
         -------
         (int, list of messages) or None
-            The number of matching local subscriptions, and the copies; None if it waits for the new view of the tree.
+            The number of matching local subscriptions, and the copies; None if it waits for the new view of the tree
+            or, at a broker that joins, for its first map.
         """
+        if "join" in self._granted:
+            self._early.append((sender, publication))
+            return None
         change, number = self.change, publication.view[0] if publication.view else REFUSED
         if publication.view and publication.view[1] == NEW and change and change.number == number and not change.new:
             change.waiting.append((sender, publication))
@@ -164,10 +169,10 @@ class Broker:
         sends: Sends = []
         for end in routing.targets(self._still_there(sender, routing), now):
             sends += self._copy(end, copy, routing)
-        if publication.view is None:
-            self._processed_from[sender] += 1
-        elif publication.view[1] == OLD:
+        if publication.view and publication.view[1] == OLD:
             self._processed_old[number] += 1
+        else:
+            self._processed_from[sender] += 1
         return local, sends
 
     def _still_there(self, sender: int, routing: Routing) -> int:
@@ -190,9 +195,10 @@ class Broker:
         return [(end, copy)]
 
     def _count(self, end: int, view: View, copies: int) -> None:
-        if view is None:
+        """Count copies: the next move waits for those of this move's new view as for those that name no view."""
+        if view is None or view[1] == NEW:
             self._sent_to[end] += copies
-        elif self.change and view == (self.change.number, OLD) and end in self.change.region:
+        elif self.change and self.change.number == view[0] and end in self.change.region:
             self.change.sent += copies
 
     def undelivered(self, end: int, copy: Publication) -> Sends:
@@ -286,6 +292,8 @@ class Broker:
     def _welcomed(self, message: Welcome) -> None:
         hood = Neighbourhood(self.me, message.edges | self.routing.hood.edges, self.limits.radius)
         self.routing = self.routing.with_table(added(self.routing.table, message.entries)).on(hood)
+        self.resumed += self._early
+        self._early = []
 
     # Waves.
 

@@ -51,7 +51,7 @@ def test_answers_are_titled_by_value_measures_and_validity() -> None:
     assert "one" in shown
     assert "answer 2" in shown
     assert "min-tco 4, max degree 3, average degree 2" in shown
-    assert "valid for min-tco, minmax-tco, low-tco, 2d-star, 2d-true" in shown.replace("\n", " ")
+    assert "valid for min-tco, minmax-tco, low-tco, weighted-tco, 2d-star, 2d-true" in shown.replace("\n", " ")
     without = draw(INSTANCE, Overlay.from_edges(4, [(0, 1)]))
     assert "invalid for min-tco: topic 'a' has 2 components" in texts(without)
 

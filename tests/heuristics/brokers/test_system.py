@@ -134,6 +134,42 @@ def test_every_publication_is_delivered_exactly_once_in_many_scenarios(seed: int
         assert scenario.losses or outcome.pending == []
 
 
+def run_of_random_events(seed: int) -> Outcome:
+    """A small network and a scenario of events, drawn at random and often dense."""
+    random = np.random.default_rng(seed)
+
+    def one_of(*values: float) -> Any:
+        return values[int(random.integers(len(values)))]
+
+    network = WORKLOADS[("brokers-sparse", "brokers-dense")[seed % 2]].generate(
+        seed=seed,
+        tree=("random", "balanced", "path", "star")[random.integers(4)],
+        brokers=int(random.integers(1, 16)),
+        radius=int(random.integers(1, 6)),
+        fanout=int(random.integers(4, 10)),
+        publications=int(random.integers(1, 250)),
+        rate=one_of(300, 1500, 5000),
+        subscriptions=int(random.integers(1, 80)),
+        uplink=one_of(0, 0, 3, 20),
+    )
+    scenario = Scenario(
+        interval=one_of(0, 0.3, 1.0, 5.0),
+        churn=one_of(0, 0, 30, 300),
+        crashes=one_of(0, 0, 20, 120),
+        moves=one_of(0, 30, 300),
+        losses=one_of(0, 0, 0, 2),
+    )
+    service = Service(one_of(0, 1000, 50_000), one_of(0, 200))
+    outcome = simulate_system(network, seed % 4, scenario, Management(), service, seed)
+    assert scenario.losses or outcome.pending == []
+    return outcome
+
+
+@property_test(300, seed=st.integers(0, 10**6), quick=8)
+def test_the_invariants_hold_whatever_happens_at_once(seed: int) -> None:
+    run_of_random_events(seed)
+
+
 def path_of_three(crash: int = 1) -> BrokerNetwork:
     """Broker 2 wants everything that broker 0 publishes, one publication a second; broker 1 relays it."""
     subscriptions = Subscriptions(np.array([2]), np.array([[0]]), np.array([[9]]))
