@@ -41,6 +41,7 @@ from .objectives.smallest_degree import minimise_degree
 from .objectives.star_search import minimise_stars
 from .proofs import begin_proof, write_certificate
 from .rows.goal import Goal
+from .rows.leaf_nodes import attach_leaves
 from .rows.presolve import PRESOLVE, drop_implied_topics
 
 PROBLEMS_ANSWERED = ("min-tco", "minmax-tco", "low-tco", "weighted-tco", "k-tco", "2d-star", "2d-true")
@@ -105,7 +106,11 @@ def branch_and_cut(
             reduced, topics = presolved.instance, presolved.topics
             counters["topics_implied"] = instance.num_topics - len(presolved.kept)
             counters["edges_forced"] = len(presolved.forced)
-        begin_proof(file, instance, problem.name, topics)
+        leaves = None
+        if presolve and problem.name == "min-tco" and not certificate:
+            reduced, leaves = attach_leaves(reduced)
+            counters["leaves"] = len(leaves)
+        begin_proof(file, instance, problem.name, topics, leaves)
         proposal, root_proof = _without_presolve(reduced, problem, starts, clock, settings)
         if (answer := proposal.answer) is not None:
             file.claim(problem.value(instance, answer), proposal.lower_bound, answer.edges.tolist())
