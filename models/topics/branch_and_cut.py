@@ -33,6 +33,7 @@ from .bounds.dual_fitting import fitted_certificate, fitted_within, mean_degree_
 from .compact.requirements import Requirements, requirements_of
 from .compact.simple_bounds import SimpleBounds, simple_bounds
 from .compact.subproblem import Subproblem
+from .cuts.cutting_planes import ALL_PAIRS
 from .incumbents.lp_guided import warm_up as warm_up_incumbents
 from .incumbents.starts import any_overlay, heuristic_overlays, warm_up_heuristics
 from .objectives.edge_minimisation import SearchOutcome, SearchSettings, minimise_edges
@@ -40,6 +41,7 @@ from .objectives.pareto_front import pareto_front
 from .objectives.smallest_degree import minimise_degree
 from .objectives.star_search import minimise_stars
 from .proofs import begin_proof, write_certificate
+from .rows.candidate_edges import count_links
 from .rows.goal import Goal
 from .rows.leaf_nodes import attach_leaves
 from .rows.presolve import PRESOLVE, drop_implied_topics
@@ -107,7 +109,8 @@ def branch_and_cut(
             counters["topics_implied"] = instance.num_topics - len(presolved.kept)
             counters["edges_forced"] = len(presolved.forced)
         leaves = None
-        if presolve and problem.name == "min-tco" and not certificate:
+        # With more links the LP starts from the edges of `starts`, which need not respect leaves.
+        if presolve and problem.name == "min-tco" and not certificate and count_links(instance) <= ALL_PAIRS:
             reduced, leaves = attach_leaves(reduced)
             counters["leaves"] = len(leaves)
         begin_proof(file, instance, problem.name, topics, leaves)

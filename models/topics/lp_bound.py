@@ -45,7 +45,7 @@ _USED = 0.02
 _SMOOTHING, _STALL = 0.005, 2e-5
 _BUILD_EVERY = 10
 _LP_LINKS = 30_000
-_SPLIT_LINKS, _SMALL_LINKS, _SUBSCRIPTIONS = 60_000_000, 10_000_000, 2_000_000
+_SPLIT_LINKS, _SMALL_LINKS, _SUBSCRIPTIONS = 60_000_000, 4_000_000, 2_000_000
 
 
 @dataclass(frozen=True)
@@ -284,16 +284,14 @@ def _solve(
 ) -> Proposal[Overlay]:
     weighted = problem.name == "weighted-tco"
     with interruptible(time_limit) as clock, ProofFile(proof) as file:
-        leaves, reduced, topics = presolve and problem.name == "min-tco" and not certificate, instance, None
-        steps = None
-        if leaves:
+        reduced, topics, leaves = instance, None, None
+        if presolve and problem.name == "min-tco" and not certificate:
             presolved = drop_implied_topics(instance)
-            reduced, topics = presolved.instance, presolved.topics
-            reduced, steps = attach_leaves(reduced)
-        begin_proof(file, instance, problem.name, topics, steps)
-        settings = BoundSettings(
-            **options, presolve=presolve and not leaves, certified=file.is_written, offers=problem.name not in _FACTORS
-        )
+            reduced, leaves = attach_leaves(presolved.instance)
+            topics, presolve = presolved.topics, False
+        begin_proof(file, instance, problem.name, topics, leaves)
+        offers = problem.name not in _FACTORS
+        settings = BoundSettings(**options, presolve=presolve, certified=file.is_written, offers=offers)
         certificates: list[Certificate] = []
         overlays, value, stopped = [stars(instance)], 1, False
         if weighted and problem.value(instance, overlays[0]) >= MOST_PROVEN:

@@ -47,9 +47,9 @@ def units_of_large_topics(instance: TopicInstance, small: npt.NDArray[np.bool_],
 
     Notes
     -----
-    The rest of an edge's cost, all of it for pairs without a small topic in common, is given to the largest of the
-    large topics that both ends have. So a pair that also has a larger one costs a topic nothing, and its minimum
-    spanning tree follows without a list of its pairs: merge its subscribers of each larger topic; take the listed pairs
+    The rest of an edge's cost, all of it for pairs without a small topic in common, is given to the smallest of the
+    large topics that both ends have. So a pair that also has a smaller one costs a topic nothing, and its minimum
+    spanning tree follows without a list of its pairs: merge its subscribers of each smaller one; take the listed pairs
     by rising rest (Kruskal); what is still apart is joined at the full cost. Time O(L (edges + Σ|T_v|)) for L large
     topics.
     """
@@ -59,7 +59,7 @@ def units_of_large_topics(instance: TopicInstance, small: npt.NDArray[np.bool_],
     order = np.argsort(rest, kind="stable")
     sizes = np.diff(instance.topic_offsets)
     large = np.flatnonzero(~small)
-    large = large[np.argsort(-sizes[large], kind="stable")]
+    large = large[np.argsort(sizes[large], kind="stable")]
     rank = np.full(instance.num_topics, instance.num_topics, np.int64)
     rank[large] = np.arange(len(large))
     return int(_units(interest_of(instance), large, rank, edges.u[order], edges.v[order], rest[order]))

@@ -32,16 +32,16 @@ def test_large_topics_add_the_spanning_trees_of_what_the_others_leave(seeds: ran
         ]
         splitting = split_costs(part, 5.0, Clock(None), rounds=7)
         n, edges = instance.num_nodes, splitting.edges
-        left = {(u, v): UNIT for u, v in combinations(range(n), 2)}
+        left = dict.fromkeys(combinations(range(n), 2), UNIT)
         for edge, share in zip(edges.links.edge.tolist(), splitting.shares.tolist(), strict=True):
             left[divmod(int(edges.keys[edge]), n)] -= share
-        large = sorted(np.flatnonzero(~small).tolist(), key=lambda t: (-len(instance.subscribers(t)), t))
+        large = sorted(np.flatnonzero(~small).tolist(), key=lambda t: (len(instance.subscribers(t)), t))
         trees = 0
         for place, t in enumerate(large):
             graph: nx.Graph[int] = nx.Graph()
-            larger = [set(instance.subscribers(s).tolist()) for s in large[:place]]
+            smaller = [set(instance.subscribers(s).tolist()) for s in large[:place]]
             for u, v in combinations(instance.subscribers(t).tolist(), 2):
-                taken = any(u in members and v in members for members in larger)
+                taken = any(u in members and v in members for members in smaller)
                 graph.add_edge(u, v, weight=0 if taken else left[u, v])
             trees += sum(d["weight"] for *_, d in nx.minimum_spanning_edges(graph, data=True))
         added = units_of_large_topics(instance, small, splitting)
@@ -66,5 +66,4 @@ def test_lp_bound_keeps_large_topics_in_its_bound(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(lp_bound, "_SMALL_LINKS", 150)
     part = run(instance, PROBLEMS["min-tco"], method="splitting")
     assert part.counters["large_topics"] > 0
-    assert part.value is not None and part.lower_bound is not None and whole.value is not None
-    assert 29 <= part.lower_bound <= whole.value
+    assert 29 <= (part.lower_bound or 0) <= (whole.value or 0)
