@@ -66,7 +66,7 @@ def units_of_large_topics(instance: TopicInstance, small: npt.NDArray[np.bool_],
 
 
 @kernel
-def _units(interest: Interest, large: Offsets, rank: Offsets, us: Ids, vs: Ids, rest: Offsets) -> int:
+def _units(interest: Interest, large: Offsets, rank: Offsets, us: Ids, vs: Ids, rest: Offsets) -> np.int64:
     n = len(interest.node_offsets) - 1
     total = np.int64(0)
     parent = np.empty(n, np.int64)

@@ -65,5 +65,5 @@ def test_lp_bound_keeps_large_topics_in_its_bound(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(lp_bound, "_SPLIT_LINKS", 10)
     monkeypatch.setattr(lp_bound, "_SMALL_LINKS", 150)
     part = run(instance, PROBLEMS["min-tco"], method="splitting")
-    assert part.counters["large_topics"] > 0
+    assert part.counters["large_topics"] != 0
     assert 29 <= (part.lower_bound or 0) <= (whole.value or 0)
