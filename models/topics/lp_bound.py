@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from ..engine.ilp_solvers import THREADS
 from ..engine.integer_bound import UNIT, Bound
 from ..engine.proof import ProofFile
 from ..engine.search_log import PROGRESS, SearchLog
+from ..engine.stoppable import finished_within
 from .bounds.certificate import MOST_PROVEN, Certificate
 from .bounds.certificate_text import CERTIFICATE, packed
 from .bounds.cost_splitting import certificate_rows, split_costs
@@ -265,7 +266,9 @@ def _by_splitting_small_topics(
     keys = start.edges[:, 0].astype(np.int64) * instance.num_nodes + start.edges[:, 1]
     target = float((CandidateEdges(part, keys).common > 0).sum())
     splitting = split_costs(part, target, clock.share(0.9), stall=_STALL, progress=progress)
-    units = splitting.units + units_of_large_topics(instance, small, splitting)
+    work = partial(units_of_large_topics, instance, small, splitting)
+    steps = float((~small).sum()) * (len(splitting.edges) + instance.num_subscriptions)
+    units = splitting.units + (finished_within(clock, work, steps=steps) or 0)
     counters: dict[str, float | str] = {"rounds": splitting.rounds, "columns": len(splitting.edges)}
     counters["large_topics"] = int((~small).sum())
     return LowerBound(Fraction(units, UNIT), None, start, not splitting.converged, counters)
@@ -327,6 +330,8 @@ def _warm_up() -> None:
     warm_up_heuristics()
     warm_up_incumbents()
     small = trial_instance()
+    attach_leaves(small)
+    _by_splitting_small_topics(small, greedy_merge_or_stars(small, Clock(None)), Clock(None), SearchLog("off"))
     for method in ("lp", "splitting"):
         for of_degree in (False, True):
             lower_bound(small, BoundSettings(method=method, progress="off"), of_degree=of_degree)

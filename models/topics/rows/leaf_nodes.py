@@ -10,6 +10,8 @@ from ....heuristics.topics.kernels.interest import Interest, interest_of
 from ....instances.arrays import Ids
 from ....instances.topics.instance import TopicInstance
 
+_MOST_STEPS = 500_000_000
+
 
 def attach_leaves(instance: TopicInstance) -> tuple[TopicInstance, Ids]:
     """Replace the topics of each leaf node by one that it shares with a single neighbour.
@@ -32,7 +34,7 @@ def attach_leaves(instance: TopicInstance) -> tuple[TopicInstance, Ids]:
     Notes
     -----
     Not valid for degrees, as that of a grows, nor for costs. A pass takes O(Σ_v |V_t| |T_v|) where t is v's smallest
-    topic; there are passes until one finds no leaf.
+    topic; there are passes until one finds no leaf. After 500,000,000 steps no more leaves are looked for.
     """
     kept, steps = _leaves(interest_of(instance))
     new = instance.num_topics + np.arange(len(steps), dtype=np.int32)
@@ -50,7 +52,7 @@ def _leaves(interest: Interest) -> tuple[npt.NDArray[np.bool_], Ids]:
     n = len(interest.node_offsets) - 1
     kept = np.ones(len(interest.node_topics), np.bool_)
     steps = np.empty((n, 3), np.int32)
-    count = 0
+    count = work = 0
     there = np.ones(n, np.bool_)
     size = interest.topic_offsets[1:] - interest.topic_offsets[:-1]
     first = interest.topic_offsets[:-1].copy()  # no subscriber before it is left
@@ -59,7 +61,7 @@ def _leaves(interest: Interest) -> tuple[npt.NDArray[np.bool_], Ids]:
     while count > before:
         before = count
         for v in range(n):
-            if not there[v]:
+            if not there[v] or work > _MOST_STEPS:
                 continue
             smallest, shared = -1, 0
             for i in range(interest.node_offsets[v], interest.node_offsets[v + 1]):
@@ -79,6 +81,7 @@ def _leaves(interest: Interest) -> tuple[npt.NDArray[np.bool_], Ids]:
                 if w == v or not there[w]:
                     continue
                 common = 0
+                work += interest.node_offsets[w + 1] - interest.node_offsets[w]
                 for i in range(interest.node_offsets[w], interest.node_offsets[w + 1]):
                     s = interest.node_topics[i]
                     common += mine[s] == v and size[s] >= 2
