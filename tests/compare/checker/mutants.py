@@ -320,7 +320,7 @@ KINDS: dict[str, Callable[[random.Random, Mutant], None]] = {
     "foreign line": _foreign,
     "branch": _branch,
     "case": _change("case"),
-    "reduction": _change("node", "edge"),
+    "reduction": _change("node", "edge", "leaf"),
     "other column": _change("branch"),
     "leaf without bound": _leaf_bound,
     "answer": _answer,

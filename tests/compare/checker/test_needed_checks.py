@@ -128,6 +128,19 @@ UNCHECKED = {
     "does not subscribe to topic -1": proof(
         topics("2d-star", s="ab", t="abc"), CASE, *bounded(["parts", 1, [0, 1, 2]], ["centre", -1])
     ),
+    "leaves are not valid here": proof(
+        topics("minmax-tco", t="abcd"),
+        *(["leaf", 3, 0, 0], ["leaf", 2, 0, 0], ["case", {"cap": 2}]),
+        *bounded(*(["parts", place, [0, 1]] for place in range(3)), tag="none", prices=[0, 1]),
+    ),
+    "the nodes do not share the topic": proof(
+        topics("min-tco", s="a", t="bc"), ["leaf", 0, 1, 1], CASE, *bounded(["parts", 1, [0, 1]], ["parts", 2, [0, 1]])
+    ),
+    "may need more neighbours": proof(
+        topics("min-tco", r="abc", s="abd", t="acd"),
+        *(["leaf", 0, 0, 1], CASE),
+        *bounded(*(["parts", place, [0, 1]] for place in range(4))),
+    ),
     "a second head": (
         CHAIN_2D,
         [

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import combinations, product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 from hypothesis import strategies as st
 
 from tests import topic_brute_force
@@ -105,6 +107,21 @@ def test_rows_of_topics_hold_for_every_overlay(seed: int) -> None:
             assert all(held(row, values) for values in overlays_and_centres), (items, members)
         else:
             assert all(held(row, values) for values in overlays), (items, members)
+
+
+@property_test(1500, SEEDS, quick=30)
+def test_leaves_keep_the_fewest_edges(seed: int) -> None:
+    draw = random.Random(seed)
+    tiny = Tiny("min-tco", draw_topics(draw, most_nodes=5))
+    model, n = model_of(tiny), tiny.instance.num_nodes
+    graphs = topic_brute_force.all_graphs(n)
+    least = set()
+    for _ in range(20):
+        with suppress(Exception):
+            model.leaf(drawn(draw, n), drawn(draw, len(model.members)), drawn(draw, n))
+        valid = [graphs.connects(tuple(nodes)) for nodes in model.members]
+        least.add(int(graphs.edges[np.all(valid, axis=0)].min()))
+    assert len(least) == 1, seed
 
 
 @property_test(1500, SEEDS, quick=60)
