@@ -259,8 +259,11 @@ class Solver:
                 reason = f"memory: {held / MIB:.0f} MiB held, {job.memory_limit} MiB allowed"
                 return self._stopped(job, reason, peak, now - self._begun)
             if job.time_limit is not None and now - start > _allowed(job.time_limit, self._offered.stage):
-                why = "" if job.method.anytime else f" ({job.method.name} has no answer before its end)"
-                reason = f"time: killed after its limit and grace{why}"
+                reason = "time: killed after its limit and grace"
+                if self._offered.stage == "solved":
+                    reason = f"time: its answer was not judged within {now - start:.0f} s"
+                elif not job.method.anytime:
+                    reason += f" ({job.method.name} has no answer before its end)"
                 return self._stopped(job, reason, peak, now - self._begun)
         peak = max(peak, private_memory(pid) - self._memory_at_start)
         result, cpu_seconds, is_alone = message

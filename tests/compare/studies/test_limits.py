@@ -81,6 +81,9 @@ def solver() -> Iterator[Solver]:
 def test_a_method_keeps_its_limit(problem: str, method: str, source: Source, solver: Solver) -> None:
     judge, instance = PROBLEMS[problem], generated(source[0], json.dumps(source[1]))
     result = solver.run(Job(METHODS[method], instance, judge, 1, {}, LIMIT, 6000)).result
+    if "not judged" in result.reason:  # the method kept its limit, and so did its judge
+        assert result.seconds <= 2 * LIMIT + 5 + 2
+        return
     assert result.seconds <= 1.05 * LIMIT + 1
     if not METHODS[method].answering(problem).anytime:
         assert result.status is not Status.FAILED or "has no answer before its end" in result.reason, result.reason
