@@ -305,6 +305,8 @@ class Broker:
         if isinstance(step, Left) and step.broker != self.me:
             for complete in self._waves.forget(step.broker):
                 sends += self._advance(complete)
+            # This broker may have been down since it kept them, and the other one up: it still counts them.
+            sends += self.answers(step.broker)
         return sends
 
     def _apply(self, step: Step) -> tuple[tuple[int, ...], Step, tuple[int, int]]:
@@ -329,7 +331,6 @@ class Broker:
                     # Its last publications may still arrive.
                     self._left_beyond[step.broker] = hood.next_hop(step.broker)
                     self.routing = self.routing.on(hood.without(step.broker))
-                    self.kept.pop(step.broker, None)
                 return self._within_radius(step), replace(step, hops=step.hops + 1), sums
             case Initiate():
                 self.change = Change.initiated(step, self.routing)
