@@ -191,14 +191,21 @@ class Broker:
         """A copy to a broker, or past it if it does not answer."""
         if end in self.kept:
             return self._bypass(end, copy, routing)
+        return [(end, self._counted(end, copy))]
+
+    def _counted(self, end: int, copy: Publication) -> Publication:
+        """A copy as it is sent, and counted: only brokers that the change affects are told its view."""
+        change = self.change
+        if copy.view and not (change and change.number == copy.view[0] and end in change.region):
+            copy = replace(copy, view=None)
         self._count(end, copy.view, 1)
-        return [(end, copy)]
+        return copy
 
     def _count(self, end: int, view: View, copies: int) -> None:
         """Count copies: the next move waits for those of this move's new view as for those that name no view."""
         if view is None or view[1] == NEW:
             self._sent_to[end] += copies
-        elif self.change and self.change.number == view[0] and end in self.change.region:
+        elif self.change:
             self.change.sent += copies
 
     def undelivered(self, end: int, copy: Publication) -> Sends:
@@ -209,19 +216,15 @@ class Broker:
 
     def _bypass(self, via: int, copy: Publication, routing: Routing) -> Sends:
         if not routing.has_link(via):
-            self._count(via, copy.view, 1)
-            self.kept[via].append(copy)
+            self.kept[via].append(self._counted(via, copy))
             return []
         routing.match(copy.values)
         if copy.served:
             routing.leave_out(copy.values, copy.served)
         now, later = routing.bypass(via, self.kept)
         for end, served in later.items():
-            self._count(end, copy.view, 1)
-            self.kept[end].append(replace(copy, served=copy.served | served))
-        for end in now:
-            self._count(end, copy.view, 1)
-        return [(end, copy) for end in now]
+            self.kept[end].append(self._counted(end, replace(copy, served=copy.served | served)))
+        return [(end, self._counted(end, copy)) for end in now]
 
     def missed(self, end: int, copy: Publication) -> None:
         """A broker has left before it got a copy, which nobody needs there."""
@@ -305,6 +308,8 @@ class Broker:
         if isinstance(step, Left) and step.broker != self.me:
             for complete in self._waves.forget(step.broker):
                 sends += self._advance(complete)
+            # This broker may have been down since it kept them, and the other one up: it still counts them.
+            sends += self.answers(step.broker)
         return sends
 
     def _apply(self, step: Step) -> tuple[tuple[int, ...], Step, tuple[int, int]]:
@@ -329,7 +334,6 @@ class Broker:
                     # Its last publications may still arrive.
                     self._left_beyond[step.broker] = hood.next_hop(step.broker)
                     self.routing = self.routing.on(hood.without(step.broker))
-                    self.kept.pop(step.broker, None)
                 return self._within_radius(step), replace(step, hops=step.hops + 1), sums
             case Initiate():
                 self.change = Change.initiated(step, self.routing)
