@@ -68,7 +68,7 @@ def beats_equal_edges(bench: Bench) -> Iterable[Finding]:
 
 def _cost(instance: TopicInstance, overlay: Overlay | None) -> float:
     assert overlay is not None
-    return float(instance.edge_costs(overlay.edges[:, 0], overlay.edges[:, 1]).sum())
+    return float(instance.total_cost(overlay.edges))
 
 
 def always_fault_tolerant(bench: Bench) -> Iterable[Finding]:

@@ -17,21 +17,13 @@ from ..papers.figures_p5_system import PUBLISHED_YIELDS, with_system
 from ..papers.grids_p5 import CAP, UNCAPPED
 from .claim import Claim, Finding, Interval, Verdict
 from .evidence import above, all_of, at_least, at_most, mean_of, scope_of, within
-from .p5_networks import by_network, near_published, of_data, order_or_numbers, ranked, shown
+from .p5_networks import SYMBOLS, by_network, near_published, of_data, order_or_numbers, ranked, shown
 
 _NEAR, _LOAD_BYTES, _PUBLICATION = 0.05, 0.02, "a publication has 200 bytes, a control message 40 and 4 a number"
 _SOCIAL, _FULL, _NEAR_RATIO = {"s1": 0.37, "s2": 1.15}, 0.99, 0.1
 _HOPS = {"s1": 5.93, "s2": 3.38, "sh": 5.80}
 _DELIVERED = {"s1": 234, "s2": 209, "sh": 238}
-_SYMBOLS = {
-    "workload": "data",
-    "p_brokers": "brokers",
-    "p_fanout": "fanout",
-    "p_rate": "publications a minute",
-    "minutes": "minutes",
-    "p_uplink": "uplink",
-    "interval": "seconds between reviews",
-}
+_SYMBOLS = {**SYMBOLS, "interval": "seconds between reviews"}
 
 
 def _finding(

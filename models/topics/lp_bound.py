@@ -31,7 +31,7 @@ from .bounds.certificate_text import CERTIFICATE, packed
 from .bounds.cost_splitting import certificate_rows, split_costs
 from .bounds.dual_fitting import fitted_certificate, fitted_within, mean_degree_bound
 from .bounds.large_topics import small_topics, units_of_large_topics, with_topics
-from .cuts.cutting_planes import CuttingPlanes, starting_pairs
+from .cuts.cutting_planes import CuttingPlanes, keys_of, starting_pairs
 from .incumbents.lp_guided import Incumbent
 from .incumbents.lp_guided import warm_up as warm_up_incumbents
 from .incumbents.starts import greedy_merge_or_stars, heuristic_overlays, stars, warm_up_heuristics
@@ -263,8 +263,7 @@ def _by_splitting_small_topics(
     """Without a certificate: its rows would be too many for the largest topics."""
     small = small_topics(instance, _SMALL_LINKS)
     part = with_topics(instance, small)
-    keys = start.edges[:, 0].astype(np.int64) * instance.num_nodes + start.edges[:, 1]
-    target = float((CandidateEdges(part, keys).common > 0).sum())
+    target = float((CandidateEdges(part, keys_of(start)).common > 0).sum())
     splitting = split_costs(part, target, clock.share(0.9), stall=_STALL, progress=progress)
     work = partial(units_of_large_topics, instance, small, splitting)
     steps = float((~small).sum()) * (len(splitting.edges) + instance.num_subscriptions)

@@ -170,7 +170,7 @@ def priced_case(number: int, ending: str, folder: Path) -> Case:
 
 
 def data_case(text: str, read_data: Callable[[Path], Any], folder: Path) -> Case:
-    """A file of somebody else's that a workload reads."""
+    """A file of another program or author that a workload reads."""
     file = folder / "x_Packages"
     file.write_text(text)
     return file, lambda: KINDS["topics"].write(read_data(file), folder / "again.json")

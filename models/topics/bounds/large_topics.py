@@ -30,10 +30,9 @@ def with_topics(instance: TopicInstance, chosen: npt.NDArray[np.bool_]) -> Topic
     number = np.cumsum(chosen) - 1
     alone = np.setdiff1d(np.arange(instance.num_nodes), nodes)
     topics = np.concatenate([number[instance.node_topics[stays]], chosen.sum() + np.arange(len(alone))])
-    nodes = np.concatenate([nodes, alone])
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(nodes, minlength=instance.num_nodes))]).astype(np.int64)
-    order = np.argsort(nodes, kind="stable")
-    return TopicInstance.from_sorted(offsets, topics[order].astype(np.int32), int(chosen.sum()) + len(alone))
+    num_topics = int(chosen.sum()) + len(alone)
+    keys = np.sort(np.concatenate([nodes, alone]) * num_topics + topics)
+    return TopicInstance.from_keys(keys, instance.num_nodes, num_topics)
 
 
 def units_of_large_topics(instance: TopicInstance, small: npt.NDArray[np.bool_], splitting: Splitting) -> int:

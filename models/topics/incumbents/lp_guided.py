@@ -76,7 +76,7 @@ class Incumbent:
         """What an overlay costs: its number of edges if each costs 1."""
         if self._costs is None:
             return overlay.num_edges
-        return int(self.instance.edge_costs(overlay.edges[:, 0], overlay.edges[:, 1]).sum())
+        return self.instance.total_cost(overlay.edges)
 
     def offer_chosen(self, edges: CandidateEdges, chosen: Flags) -> bool:
         """As :meth:`offer`, for a selection of candidate edges."""

@@ -38,12 +38,11 @@ def attach_leaves(instance: TopicInstance) -> tuple[TopicInstance, Ids]:
     """
     kept, steps = _leaves(interest_of(instance))
     new = instance.num_topics + np.arange(len(steps), dtype=np.int32)
-    nodes = np.repeat(np.arange(instance.num_nodes, dtype=np.int32), np.diff(instance.node_offsets))[kept]
+    nodes = np.repeat(np.arange(instance.num_nodes), np.diff(instance.node_offsets))[kept]
     nodes = np.concatenate([nodes, steps[:, 0], steps[:, 2]])
     topics = np.concatenate([instance.node_topics[kept], new, new])
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(nodes, minlength=instance.num_nodes))]).astype(np.int64)
-    order = np.lexsort((topics, nodes))
-    return TopicInstance.from_sorted(offsets, topics[order], instance.num_topics + len(steps)), steps
+    num_topics = instance.num_topics + len(steps)
+    return TopicInstance.from_keys(np.sort(nodes * num_topics + topics), instance.num_nodes, num_topics), steps
 
 
 @kernel
