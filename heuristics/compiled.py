@@ -46,7 +46,7 @@ class Kernel:
         config: Any = numba.config
         before, config.CACHE_DIR = config.CACHE_DIR, str(cache_folder())
         try:
-            return numba.njit(cache=True)(self.py_func)
+            return numba.njit(cache=True, nogil=True)(self.py_func)
         finally:
             config.CACHE_DIR = before
 

@@ -47,7 +47,7 @@ class _Run:
         self._trajectory.report(value, lower_bound)
         self._pending = self._pending if answer is None else answer
         now = time.perf_counter()
-        if self._spent > _FREE_SECONDS + _SHARE * (now - self._start):
+        if self._is_busy(now):
             return
         chosen, self._pending = self._pending, None
         improved = chosen is not None and self._improves(chosen)
@@ -60,6 +60,17 @@ class _Run:
                 chosen if improved else None, self._value if improved else None, self._bound if raised else None
             )
         self._spent += time.perf_counter() - now
+
+    def offered_if_free(self, make: Callable[[], Any]) -> None:
+        """Pass on an answer that takes time to make, unless offers have taken their share of the time."""
+        now = time.perf_counter()
+        if not self._is_busy(now):
+            answer = make()
+            self._spent += time.perf_counter() - now
+            self.offered(answer, None, None)
+
+    def _is_busy(self, now: float) -> bool:
+        return self._spent > _FREE_SECONDS + _SHARE * (now - self._start)
 
     def _improves(self, answer: Any) -> bool:
         try:
@@ -145,6 +156,12 @@ def offer_value(value: float | None, lower_bound: float | None) -> None:
     """
     if (run := _active()) is not None:
         run.offered(None, value, lower_bound)
+
+
+def offer_made(make: Callable[[], Any]) -> None:
+    """Offer the answer that a function makes from a solver's solution; it is not called too often for its cost."""
+    if (run := _active()) is not None:
+        run.offered_if_free(make)
 
 
 def offer_bound(lower_bound: float) -> None:

@@ -28,6 +28,8 @@ class Option:
     later : bool
         Whether runs were stored before the option existed: at its default it is then no part of a run's stored options,
         so that their keys stay the same.
+    needs : str
+        ``name=value`` of another option without which it must stay at its default; "" for none.
 
     Examples
     --------
@@ -43,6 +45,7 @@ class Option:
     least: float = -math.inf
     most: float = math.inf
     later: bool = False
+    needs: str = ""
 
     @property
     def allowed(self) -> tuple[str, ...]:
@@ -77,12 +80,23 @@ class Option:
 
 
 def complete(options: Iterable[Option], given: Mapping[str, object], owner: str) -> dict[str, Value]:
-    """The value of each option, or its default; a name that is no option of the `owner` is bad input."""
+    """The value of each option, or its default.
+
+    Raises
+    ------
+    BadInput
+        If a name is no option of the `owner`, or an option is given without the one that it needs.
+    """
     known = {option.name: option for option in options}
     for name in given:
         if name not in known:
             raise unknown(f"option of {owner}", name, known)
-    return {name: option.parse(given.get(name, option.default)) for name, option in known.items()}
+    values = {name: option.parse(given.get(name, option.default)) for name, option in known.items()}
+    for name, option in known.items():
+        other, _, wanted = option.needs.partition("=")
+        if other and values[name] != option.default and values[other] != wanted:
+            raise BadInput(f"option '{name}' of {owner} needs {option.needs}: add it")
+    return values
 
 
 def stated(options: Iterable[Option], values: Mapping[str, Value]) -> dict[str, Value]:

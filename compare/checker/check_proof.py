@@ -60,7 +60,7 @@ def check(instance, proof):
                 need(case is None and len(cases) < len(ends), "a case without an end")
                 facts = model.begin(items[0])
                 case = Case(model, ends[len(cases)])
-            elif tag in ("node", "edge"):
+            elif tag in ("node", "edge", "leaf"):
                 need(case is None and not cases, "a reduction after the first case")
                 getattr(model, tag)(*items)
             elif tag in ("bound", "none", "paths"):

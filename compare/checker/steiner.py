@@ -10,11 +10,12 @@ from cases import INFINITE, Model, is_count, need, reached
 
 
 class Steiner(Model):
-    """Trees that join terminals. Nodes are numbered from 0 in the file's order; a column is an arc (tail, head).
+    """Trees that join terminals. Nodes are numbered from 0 in the file's order.
 
-    A tree, directed away from the root terminal of the case, has an arc into every set of nodes with a terminal and
-    without the root, at most one into each node; and some cheapest tree has, at a node that is no terminal, no fewer
-    arcs out than in.
+    A column is an arc (tail, head), or a node that is no terminal: 1 if it is on the tree. A tree, directed away from
+    the root terminal of the case, has an arc into every set without the root that has a terminal or another node of
+    the tree, at most one into each node, none into nodes outside it; and some cheapest tree has, at a node that is no
+    terminal, no fewer arcs out than in.
     """
 
     problems = ("steiner",)
@@ -66,28 +67,43 @@ class Steiner(Model):
         need(self.root is None, "a second case: rows hold for one root")
         self.root, self.unit = facts["root"], facts["unit"]
         need(self.root in self.terminals and is_count(self.unit) and self.unit, "the root is no terminal")
-        self.columns = [(u, v) for u in self.near for v in self.near[u]]
+        self.arcs = [(u, v) for u in self.near for v in self.near[u]]
+        self.columns = [*self.arcs, *(v for v in self.near if v not in self.terminals)]
 
-    def column(self, arc):
-        tail, head = arc
+    def column(self, column):
+        if is_count(column):
+            need(column in self.near and column not in self.terminals, f"{column} is no node, or a terminal")
+            return column
+        tail, head = arc = column
         need(head in self.near.get(tail, ()), f"there is no arc {arc}")
         return tail, head
 
-    def cost(self, arc):
-        return self.near[arc[0]][arc[1]] * self.unit
+    def cost(self, column):
+        return 0 if is_count(column) else self.near[column[0]][column[1]] * self.unit
 
     def row(self, kind, *nodes):
         """An arc enters a set; at most one enters a node, none the root; what goes into a node goes on."""
-        if kind == "cut":
+        if kind in ("cut", "reach"):
             inside = set(nodes)
-            need(self.root not in inside and self.terminals & inside, "the set has no terminal, or the root")
-            return [((u, v), 1) for v in inside for u in self.near[v] if u not in inside], 1
+            entering = [((u, v), 1) for v in inside for u in self.near[v] if u not in inside]
+            need(self.root not in inside, "the set has the root")
+            if kind == "reach":
+                return [*entering, (self.column(nodes[0]), -1)], 0
+            need(self.terminals & inside, "the set has no terminal")
+            return entering, 1
         (node,) = nodes
         into = [((u, node), -1) for u in self.near[node]]
         if kind == "into":
             return into, 0 if node == self.root else -1
-        need(kind == "through" and node not in self.terminals, f"rows {kind!r} are not valid here")
-        return into + [((node, u), 1) for u in self.near[node]], 0
+        need(node not in self.terminals, f"rows {kind!r} are not valid at a terminal")
+        out = [((node, u), 1) for u in self.near[node]]
+        if kind == "through":
+            return into + out, 0
+        node = self.column(node)
+        entered = [(arc, 1) for arc, _ in into]
+        rows = {"entered": [*entered, (node, -1)], "once": [*into, (node, 1)], "left": [*out, (node, -1)]}
+        need(kind in rows, f"no such rows as {kind!r}")
+        return rows[kind], 0
 
     def excluded(self, reduced, allowed):
         """The arcs on no way from the root to a terminal whose reduced costs are within what is allowed."""
@@ -96,9 +112,7 @@ class Steiner(Model):
         need(min((cost for arcs in out.values() for cost in arcs.values()), default=0) >= 0, "a negative reduced cost")
         there = distances({self.root: 0}, out)
         onward = distances(dict.fromkeys(self.terminals - {self.root}, 0), back)
-        return {
-            (u, v) for u, v in self.columns if there.get(u, INFINITE) + out[u][v] + onward.get(v, INFINITE) > allowed
-        }
+        return {(u, v) for u, v in self.arcs if there.get(u, INFINITE) + out[u][v] + onward.get(v, INFINITE) > allowed}
 
     def value(self, answer):
         """The value of an answer, which must be valid: edges that join the terminals."""

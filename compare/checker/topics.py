@@ -37,12 +37,31 @@ class Topics(Model):
         self.every = [[] for _ in topics]
         for v, t in numbered:
             self.every[t].append(v)
-        self.members = [self.every[t] for t in head.get("kept", range(len(topics)))]
+        self.members = [list(self.every[t]) for t in head.get("kept", range(len(topics)))]
+        self.subscribed = [set() for _ in names]
+        for place, nodes in enumerate(self.members):
+            for v in nodes:
+                self.subscribed[v].add(place)
         self.columns = sorted({u * self.n + v for nodes in self.every for u, v in combinations(nodes, 2)})
         self.known = set(self.columns)
         if self.problem == "2d-star":
             self.columns += [self.centre(t, node) for t, nodes in enumerate(self.members) for node in nodes]
         self.cap = None
+
+    def leaf(self, node, topic, other):
+        """A node leaves its topics for one that it shares with `other` alone: the fewest edges stay the same.
+
+        Every subscriber of one of its topics subscribes to all that it shares. It has a neighbour b among them, and its
+        other edges may start at b instead; then only the edge to b is needed, and any of them may be b.
+        """
+        need(self.problem == "min-tco", "leaves are not valid here")
+        shared = {t for t in self.subscribed[node] if len(self.members[t]) > 1}
+        need(topic in shared and other in self.members[topic] and other != node, "the nodes do not share the topic")
+        need(all(shared <= self.subscribed[v] for v in self.members[topic]), f"node {node} may need more neighbours")
+        for t in shared:
+            self.members[t].remove(node)
+        self.subscribed[node] = set()
+        self.members.append(sorted((node, other)))
 
     def begin(self, facts):
         self.cap = facts.get("cap")

@@ -1,4 +1,4 @@
-"""Claims on the problems next door to the papers' (N): link costs and fault tolerance, as their abstracts have it."""
+"""Claims on the problems next door (N): link costs and fault tolerance, as their abstracts have it, and P1 §9's SOC."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ import numpy.typing as npt
 from ...instances.catalogue import WORKLOADS
 from ...instances.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
-from ..papers.bench import SEED, Bench
+from ..papers.bench import LAWS, SEED, Bench
 from .claim import Claim, Finding, Interval, Scope, Verdict, verdict_of
 from .evidence import at_least, mean_of, within
 
 _WTCO = "Chen, Tock, Jacobsen, Vitenberg 2015, abstract"
 _KTCO = "Chen, Vitenberg, Jacobsen 2013 and 2022, abstracts"
+_SOC = "P1 §2, §9"
 _LAWS = ("plane", "transit-stub")
+_CONNECTED = {"edges": "min-tco", "max-degree": "minmax-tco"}
+_SMALL = {"nodes": 10, "topics": 6, "subscriptions": 3}
 _TIES = ("lowest",)
 
 
@@ -65,7 +68,7 @@ def beats_equal_edges(bench: Bench) -> Iterable[Finding]:
 
 def _cost(instance: TopicInstance, overlay: Overlay | None) -> float:
     assert overlay is not None
-    return float(instance.edge_costs(overlay.edges[:, 0], overlay.edges[:, 1]).sum())
+    return float(instance.total_cost(overlay.edges))
 
 
 def always_fault_tolerant(bench: Bench) -> Iterable[Finding]:
@@ -149,6 +152,56 @@ def _mean_diameter(instance: TopicInstance, overlay: Overlay | None) -> float:
     return float(np.mean(diameters))
 
 
+def relays_lower_degrees(bench: Bench) -> Iterable[Finding]:
+    """The least degree with any number of relays, beside that of a topic-connected overlay; by bounds where large."""
+    count = 2 if bench.quick else 10
+    for degree, connected in _CONNECTED.items():
+        instances = [one for law in LAWS for one in _instances(law, count=count, **_SMALL)]
+        # No overlay in which a tree connects all nodes exceeds this cost.
+        problem = f"filtering={_SMALL['nodes'] * _SMALL['topics']}@{degree}"
+        saved = [
+            bench.value("branch-and-cut", one, connected, progress="off")
+            - bench.value("filtering-cp-sat", one, problem, start="none")
+            for one in instances
+        ]
+        lower = sum(each > 0 for each in saved)
+        text = f"The optimum with relays is lower on {lower} of {len(saved)} instances."
+        reading = f"{degree}: the optimum with any number of relays, against that of {connected}"
+        scope = Scope({"|V|": (10,), "|T|": (6,), "|T_v|": (3,), "law": LAWS}, samples=count, reading=reading)
+        interval = mean_of(f"{degree} saved", saved)
+        yield Finding(degree, verdict_of(lower > 0), text, 2 * len(saved), scope=scope, intervals=(interval,))
+    nodes, count = (40, 2) if bench.quick else (100, 10)
+    for law in LAWS:
+        ratios = []
+        for instance in _instances(law, nodes, count):
+            connected_bound = bench.run("lp-bound", instance, progress="off").lower_bound
+            assert connected_bound is not None
+            ratios.append(bench.value("edge-insertion", instance, "filtering=100@edges") / connected_bound)
+        interval = mean_of("edges with relays ÷ bound on edges without", ratios)
+        text = f"At most a relay a topic: {max(ratios):.2f} of the edges that a certified bound asks for without."
+        scope = Scope({"|V|": (nodes,), "|T|": (100,), "|T_v|": (10,), "law": (law,)}, samples=count)
+        yield Finding(f"edges, {law}", verdict_of(max(ratios) < 1), text, 2 * count, scope=scope, intervals=(interval,))
+
+
+def no_relay_is_topic_connected(bench: Bench) -> Iterable[Finding]:
+    """Whether the least degree at a filtering cost of 0 is that of Min-TCO and MinMax-TCO, which are NP-hard."""
+    count = 2 if bench.quick else 20
+    for degree, connected in _CONNECTED.items():
+        instances = [one for law in LAWS for one in _instances(law, count=count, **_SMALL)]
+        differ = sum(
+            bench.value("branch-and-cut", one, connected, progress="off")
+            != bench.value("filtering-cp-sat", one, f"filtering=0@{degree}", start="none")
+            for one in instances
+        )
+        text = (
+            f"At a filtering cost of 0, {len(instances) - differ} of {len(instances)} optima are those of {connected}."
+        )
+        reading = f"at C = 0 the problem is {connected}, which is NP-hard; the paper's own proof is in its full version"
+        scope = Scope({"|V|": (10,), "|T|": (6,), "|T_v|": (3,), "law": LAWS}, samples=count, reading=reading)
+        shares = (Interval("share of equal optima", 1 - differ / len(instances), None, None, len(instances)),)
+        yield Finding(degree, verdict_of(not differ), text, 2 * len(instances), scope=scope, intervals=shares)
+
+
 NEXT_DOOR: tuple[Claim, ...] = (
     Claim(
         "N.WTCO.1",
@@ -165,4 +218,6 @@ NEXT_DOOR: tuple[Claim, ...] = (
     Claim("N.KTCO.1", "GM2 and HararyPT build overlays that are 2-topic-connected", _KTCO, always_fault_tolerant),
     Claim("N.KTCO.2", "GM2's average node degree is around 1.65 times that of GM's overlay", _KTCO, degree_ratio),
     Claim("N.KTCO.3", "GM2 reduces topic diameters by around 50% against GM's overlay", _KTCO, shorter_topics),
+    Claim("N.SOC.1", "relaxing topic-connectivity can reduce the overlay degree", _SOC, relays_lower_degrees),
+    Claim("N.SOC.2", "Filtering is NP-hard", "P1 §9", no_relay_is_topic_connected),
 )

@@ -15,15 +15,15 @@ from .claim import Finding, Interval, Verdict
 from .evidence import above, all_of, finding_from, mean_of, within
 
 Judged = tuple[Verdict, list[Interval]]
-_SYMBOLS = {
+SYMBOLS = {
     "workload": "data",
     "p_brokers": "brokers",
     "p_fanout": "fanout",
     "p_rate": "publications a minute",
     "minutes": "minutes",
     "p_uplink": "uplink",
-    "service": "µs a match",
 }
+_SYMBOLS = {**SYMBOLS, "service": "µs a match"}
 _MODEL = "one balanced tree of degree 3; links chosen on the publications that are counted"
 _UNIT = "3,600 publications a minute; §7 prints a second, see P5.S7.3"
 _LOW_RATE = ("P5.T2", "P5.F9", "P5.F10", "P5.F11")

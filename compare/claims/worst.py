@@ -12,13 +12,15 @@ import numpy as np
 
 from ...instances.errors import BadInput
 from ...instances.method import Method
+from ...instances.problem import family_of
 from ...instances.result import Status
 from ...instances.topics.instance import TopicInstance
-from ...models.topics.enumeration import MOST_NODES, smallest_value
+from ...models.topics.enumeration import ENUMERATED, MOST_NODES, smallest_value
 from ..catalogue import method_named, problem_named
 
 _ENUMERABLE = 60_000
 _EXACT_SECONDS = 20.0
+_EXACT = ("branch-and-cut", "filtering-cp-sat", "diameter-cp-sat")
 _PATIENCE = 400
 _EXTREME_NODES = 6
 
@@ -134,9 +136,10 @@ def instance_of(nodes: int, topics: Sequence[Sequence[int]]) -> TopicInstance:
 
 def proven_optimum(instance: TopicInstance, problem: str) -> float | None:
     """The optimum by enumeration on up to six nodes, otherwise by an exact method; None if 20 s did not suffice."""
-    if instance.num_nodes <= MOST_NODES:
+    if instance.num_nodes <= MOST_NODES and problem in ENUMERATED:
         return smallest_value(instance, problem)
-    exact = method_named("cp-sat" if problem.startswith("2d-") else "branch-and-cut")
+    names = ("cp-sat",) if problem.startswith("2d-") else _EXACT
+    exact = next(method_named(name) for name in names if family_of(problem) in method_named(name).problems)
     result = exact.run(instance, problem_named(problem), time_limit=_EXACT_SECONDS)
     return result.value if result.status is Status.OPTIMAL else None
 

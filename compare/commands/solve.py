@@ -37,7 +37,7 @@ from .on_cluster import stays_on_cluster
 from .outputs import in_parentheses
 
 _WIDTH = 80
-_LONG = ("choices", "system_series")
+_LONG = ("choices", "system_series", "system_hop_counts", "system_pair_delays")
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from .style import styled
+from .tex import set_by_tex
 
 
 class NotebookFigure(Figure):
@@ -18,6 +19,7 @@ class NotebookFigure(Figure):
 
     def _repr_svg_(self) -> str:
         page = StringIO()
-        with styled(), mpl.rc_context({"svg.fonttype": "path"}):  # the reader's browser may lack the font
+        paths = mpl.rc_context({"svg.fonttype": "path"})  # the reader's browser may lack the font
+        with styled(), paths, set_by_tex(self, "figure", escape=False):
             self.savefig(page, format="svg", metadata={"Date": None}, facecolor="white")
         return page.getvalue()

@@ -13,6 +13,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import FixedFormatter
 
 from ...instances.errors import BadInput
+from ..printable import printable
 from ..studies.latex import escaped
 
 _SYSTEMS = ("xelatex", "lualatex", "pdflatex")
@@ -42,22 +43,25 @@ def _known(style: str) -> bool:
 
 @contextmanager
 def set_by_tex(figure: Figure, name: str, *, escape: bool = True) -> Iterator[None]:
-    """A context in which every text of a figure, ticks included, is escaped; without `escape` they stay as they are.
+    """A context in which the texts of a figure, ticks included, have no control characters, and are escaped for TeX.
+
+    Without `escape` TeX's special characters stay as they are.
 
     Raises
     ------
     BadInput
         In one line, if LaTeX stops on a text of the figure `name`.
     """
-    axes = [axis for each in figure.axes for axis in (each.xaxis, each.yaxis)] if escape else []
+    shown_as = escaped if escape else printable
+    axes = [axis for each in figure.axes for axis in (each.xaxis, each.yaxis)]
     fixed = [each for axis in axes if isinstance(each := axis.get_major_formatter(), FixedFormatter)]
     ticks = [(each, list(each.seq)) for each in fixed]
-    found = [each for each in figure.findobj(Text) if isinstance(each, Text)] if escape else []
+    found = [each for each in figure.findobj(Text) if isinstance(each, Text)]
     texts = [(each, each.get_text()) for each in found]
     for formatter, plain in ticks:
-        formatter.seq = [escaped(text) for text in plain]
+        formatter.seq = [shown_as(text) for text in plain]
     for shown, text in texts:
-        shown.set_text(escaped(text))
+        shown.set_text(shown_as(text))
     try:
         yield
     except (RuntimeError, ValueError) as error:  # matplotlib's LatexError is a ValueError

@@ -100,7 +100,7 @@ def study_text(
         lines.append(f"seeds = [{entry.seed}]")
     used: set[str] = set()
     for problem in dict.fromkeys(problem for _, problem in pairs):
-        answering = [(name, options) for name, options in variants if problem in method_named(name).problems]
+        answering = [(name, options) for name, options in variants if method_named(name).answers(problem)]
         used |= {name for name, _ in answering}
         if answering:
             families = dict.fromkeys(entry.group for entry, each in pairs if each == problem)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from ...instances.catalogue import PROBLEMS
+from ...instances.problem import family_of
 from ...instances.result import Status
 from ..studies.anytime import gap, gap_integral, points_of
 from ..studies.store import Store
@@ -90,10 +91,11 @@ def scored(table: Table, rows: Iterable[LibraryRow]) -> pd.DataFrame:
             }
         )
     order = {name: number for number, name in enumerate(PROBLEMS)}
-    lines.sort(key=lambda line: (order.get(line["problem"], len(order)), line["mean_gap"], line["method"]))
+    lines.sort(key=lambda line: (order.get(family_of(line["problem"]), len(order)), *map(line.get, _BY)))
     return pd.DataFrame(lines, columns=list(_COLUMNS))
 
 
+_BY = ("problem", "mean_gap", "method")
 _COLUMNS = (
     *("problem", "method", "time_limit", "instances", "answered", "of", "mean_gap", "improved", "proven"),
     *("primal_integral", "rank", "compared"),

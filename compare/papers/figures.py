@@ -13,6 +13,7 @@ from ..studies.recipe import Recipe
 from .figure import PaperFigure, PaperTable
 from .figures_p4 import FIGURES_P4, TABLES_P4
 from .figures_p5 import FIGURES_P5, TABLES_P5
+from .figures_p5_system import FIGURES_P5_SYSTEM, TABLES_P5_SYSTEM
 from .rows_p3 import drawn
 from .tables_p3 import TABLES_P3
 
@@ -123,8 +124,9 @@ FIGURES: Mapping[str, PaperFigure] = {
     ),
     **FIGURES_P4,
     **FIGURES_P5,
+    **FIGURES_P5_SYSTEM,
 }
-TABLES: Mapping[str, PaperTable] = {**TABLES_P3, **TABLES_P4, **TABLES_P5}
+TABLES: Mapping[str, PaperTable] = {**TABLES_P3, **TABLES_P4, **TABLES_P5, **TABLES_P5_SYSTEM}
 
 
 def with_axes(rows: pd.DataFrame) -> pd.DataFrame:

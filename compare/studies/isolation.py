@@ -36,9 +36,10 @@ from .processes import address_space_bounded, has_children, private_memory, sess
 
 MIB = 2**20
 _POLL_SECONDS, _POLL_CHILDREN_SECONDS = 0.05, 0.25
-_GRACE_SECONDS, _GRACE_SHARE = 0.8, 0.05
+_GRACE_SECONDS, _GRACE_SHARE = 0.7, 0.05
 _AROUND_SECONDS, _AROUND_SHARE = 5.0, 0.25  # for preparing before a method, and for judging its answer
 _INTERRUPT_SECONDS = 1.5
+_END_SECONDS = 5.0  # for a solver that has closed its connection
 _KEPT_OUTPUT, _MOST_OUTPUT, _LONGEST_LINE = 2**16, 2**24, 300
 _RUNS_PER_PROCESS = 200
 _MOST_ATTEMPTS = 3
@@ -87,7 +88,7 @@ class IsolatedRun:
 def run_isolated(job: Job) -> IsolatedRun:
     """Run a method in a forked process and return its result, or a failed one with the reason.
 
-    A method has `time_limit` seconds and then a grace of 0.8 s and a twentieth to return its answer; after Ctrl-C it
+    A method has `time_limit` seconds and then a grace of 0.7 s and a twentieth to return its answer; after Ctrl-C it
     has 1.5 s. `memory_limit` bounds the solver process's address space, and the resident memory of it and its children,
     both above what it starts with. A run that is stopped by a limit or Ctrl-C has the best answer and bound that it
     offered (:func:`.offer`); without any it is ``failed``, as is one that crashes or raises.
@@ -234,6 +235,9 @@ class Solver:
                 try:
                     message = self._connection.recv()
                 except (EOFError, OSError, pickle.UnpicklingError):
+                    if not wait([self._pidfd], timeout=_END_SECONDS):
+                        reason = "crash: the solver closed its files and went on"
+                        return self._stopped(job, reason, peak, time.monotonic() - self._begun)
                     self._process.join()
                     output, killed = self._printed(), self._process.exitcode == -signal.SIGKILL
                     reason = _cause_of_death(self._process.exitcode, output)
@@ -255,8 +259,11 @@ class Solver:
                 reason = f"memory: {held / MIB:.0f} MiB held, {job.memory_limit} MiB allowed"
                 return self._stopped(job, reason, peak, now - self._begun)
             if job.time_limit is not None and now - start > _allowed(job.time_limit, self._offered.stage):
-                why = "" if job.method.anytime else f" ({job.method.name} has no answer before its end)"
-                reason = f"time: killed after its limit and grace{why}"
+                reason = "time: killed after its limit and grace"
+                if self._offered.stage == "solved":
+                    reason = f"time: its answer was not judged within {now - start:.0f} s"
+                elif not job.method.anytime:
+                    reason += f" ({job.method.name} has no answer before its end)"
                 return self._stopped(job, reason, peak, now - self._begun)
         peak = max(peak, private_memory(pid) - self._memory_at_start)
         result, cpu_seconds, is_alone = message

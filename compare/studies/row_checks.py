@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import re
@@ -25,6 +24,7 @@ from ...instances.problem import Problem
 from ...instances.result import Status
 from ...models.engine.stoppable import finished_within
 from ..catalogue import EQUAL_VERSIONS, METHODS, code_version, kind_named, own_part
+from .point_checks import faults_of_points
 from .processes import memory_bounded
 from .proofs import faults_of_evidence, has_evidence
 from .recipe import Recipe
@@ -215,12 +215,12 @@ def _method(run: StoredRun) -> Iterator[str]:
     if method is None or not run.is_current:
         return
     try:
-        complete = options_json(method.complete(run.options, row["problem"]))
+        stated = options_json(method.stated(run.options, row["problem"]))
     except BadInput as error:
         yield str(error)
         return
-    if complete != row["options"]:
-        yield f"its options are not all options of {row['method']} in order"
+    if stated != row["options"]:
+        yield f"its options are not those of {row['method']} in order"
         return
     task = Task(**{name: row[name] for name in STORED})
     if row["variant"] != task.variant:
@@ -357,16 +357,8 @@ def _bound(run: StoredRun) -> Iterator[str]:
 
 
 def _points(run: StoredRun) -> Iterator[str]:
-    row, points = run.row, run.row["points"] or []
-    times = [0.0, *(point["seconds"] for point in points), row["seconds"]]
-    if points and not all(before <= after for before, after in itertools.pairwise(times)):
-        yield "its points are not in the order of time, or after its end"
-    if points and (points[-1]["value"], points[-1]["lower_bound"]) != (row["value"], row["lower_bound"]):
-        yield "its last point has not its value and lower bound"
-    for name, sign in (("value", 1), ("lower_bound", -1)):
-        known = [math.inf if point[name] is None else sign * point[name] for point in points]
-        if not all(before >= after for before, after in itertools.pairwise(known)):
-            yield f"its points get worse in {name}"
+    may_lack = own_part(run.row["code_version"]) != code_version()
+    yield from faults_of_points(run.row, may_lack=may_lack)
 
 
 def _evidence(run: StoredRun) -> Iterator[str]:

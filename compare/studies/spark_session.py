@@ -72,7 +72,7 @@ def spark(
                     plug_ins.send(context, Path(folder))
                 yield context
         except _SPARK_ERRORS as error:
-            raise BadInput(f"Spark failed ({_error_line(str(error))}): see {log}, then run the command again") from None
+            raise BadInput(f"Spark failed ({_error_line(error)}): see {log}, then run the command again") from None
 
 
 @contextmanager
@@ -95,7 +95,11 @@ def _started(builder: SparkSession.Builder, log: Path) -> Iterator[SparkContext]
             session.stop()
 
 
-def _error_line(trace: str) -> str:
+def _error_line(error: Exception) -> str:
     """The line of a trace through Java and Python that names the error."""
+    try:
+        trace = str(error)
+    except Exception:  # Java, which has the text of its error, is dead
+        return f"{type(error).__name__}: the Java process has ended"
     found = _ERROR_LINE.search(trace)
     return (found[0] if found else trace.strip().splitlines()[-1])[:_MOST_CHARACTERS]

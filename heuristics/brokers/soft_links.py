@@ -13,7 +13,6 @@ from ...instances.brokers.dissemination import Dissemination
 from ...instances.brokers.network import BrokerNetwork
 from ...instances.brokers.predicates import Publications, Subscriptions
 from ...instances.brokers.tree import BrokerTree
-from ...instances.errors import BadInput
 from ...instances.method import Method, Proposal
 from ...instances.option import Option
 from ...instances.problem import Problem
@@ -61,22 +60,19 @@ _SYSTEM = (
         choices=(STATIC, "system"),
         later=True,
     ),
-    Option("rate", _SCENARIO.rate, "system: publications a minute; 0 for the instance's times", least=0, later=True),
-    Option("uplink", _SCENARIO.uplink, "system: copies a second; 0 for the instance's caps", least=0, later=True),
-    Option(
-        "interval", _SCENARIO.interval, "system: seconds between reviews; 0 for no soft links", least=0.0, later=True
+    *(
+        Option(name, default, f"system: {summary}", least=0, later=True, needs="simulate=system")
+        for name, default, summary in (
+            ("rate", _SCENARIO.rate, "publications a minute; 0 for the instance's times"),
+            ("uplink", _SCENARIO.uplink, "copies a second; 0 for the instance's caps"),
+            ("interval", _SCENARIO.interval, "seconds between reviews; 0 for no soft links"),
+            ("churn", _SCENARIO.churn, "subscriptions that begin or end, and brokers that join or leave, a minute"),
+            ("crashes", _SCENARIO.crashes, "brokers a minute that fail for five seconds"),
+            ("moves", _SCENARIO.moves, "Δ-moves a minute that are asked for"),
+            ("losses", _SCENARIO.losses, "brokers that crash for good"),
+            ("predicate", 0, "nanoseconds to evaluate a predicate"),
+        )
     ),
-    Option(
-        "churn",
-        _SCENARIO.churn,
-        "system: subscriptions that begin or end, and brokers that join or leave, a minute",
-        least=0,
-        later=True,
-    ),
-    Option("crashes", _SCENARIO.crashes, "system: brokers a minute that fail for five seconds", least=0, later=True),
-    Option("moves", _SCENARIO.moves, "system: Δ-moves a minute that are asked for", least=0, later=True),
-    Option("losses", _SCENARIO.losses, "system: brokers that crash for good", least=0, later=True),
-    Option("predicate", 0, "system: nanoseconds to evaluate a predicate", least=0, later=True),
 )
 
 
@@ -126,8 +122,6 @@ def _solve(
     scenario = Scenario(**{each.name: options.pop(each.name) for each in fields(Scenario)})
     management = Management(**options)
     if mode == STATIC:
-        if scenario != _SCENARIO or predicate:
-            raise BadInput("rates, crashes and other events are options of the system: add simulate=system")
         answer = disseminate(instance, strategy, management)
         timing = Timing(service, output_threshold=management.output_threshold, periods=periods)
         return Proposal(answer, counters=_queue_counters(instance, strategy, answer, timing) if service else {})

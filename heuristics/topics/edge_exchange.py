@@ -20,6 +20,7 @@ from ...instances.topics.instance import TopicInstance
 from ...instances.topics.soc import SOC, as_soc
 from .greedy_merge import greedy_merge
 from .heuristic import trial_instance
+from .limits import offer_star
 
 STEPS = Option("steps", 1000, "overlays to evaluate, if the time limit allows", least=0, most=10**9)
 _STARTS_SHARE = 0.3
@@ -58,8 +59,18 @@ def edge_exchange(
     Notes
     -----
     Designed here. Cost: `steps` evaluations of both functions.
+
+    Examples
+    --------
+    >>> from overlaybench.instances.catalogue import PROBLEMS
+    >>> instance = TopicInstance.from_subscriptions({"x": ["a", "b"], "y": ["b", "c"], "z": ["c", "a"]})
+    >>> problem = PROBLEMS["filtering@edges=2"]
+    >>> edge_exchange(instance, problem, seed=0, time_limit=None, steps=50).answer.edges.tolist()
+    [[0, 1], [0, 2]]
     """
     soc, clock = as_soc(problem), Clock(time_limit)
+    if time_limit is not None:
+        offer_star(instance)
     draw = np.random.default_rng(seed)
     current = min(_starts(instance, soc, seed, clock), key=lambda overlay: _score(soc, overlay, instance))
     score = _score(soc, current, instance)
@@ -90,6 +101,7 @@ def _starts(instance: TopicInstance, problem: SOC, seed: int, clock: Clock) -> I
             options = method.complete({}, problem.name)
             proposal = method.solve(instance, problem, seed=seed, time_limit=share, **options)
             if proposal.answer is not None:
+                offer(proposal.answer)
                 yield proposal.answer
 
 

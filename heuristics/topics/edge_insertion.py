@@ -11,6 +11,7 @@ import numpy as np
 
 from ...instances.clock import Clock
 from ...instances.method import Method, Proposal
+from ...instances.offers import offer
 from ...instances.option import Option
 from ...instances.overlay import Overlay
 from ...instances.problem import Problem
@@ -20,7 +21,7 @@ from ...instances.topics.soc import as_soc
 from .greedy_merge import greedy_merge
 from .heuristic import trial_instance
 from .kernels.relay_trees import adjacency, relay_trees
-from .limits import Limits, components_by_topic, limits_of, star
+from .limits import Limits, components_by_topic, limits_of, offer_star, star
 
 TREES = ("star", "common-topics")
 TREE = Option(
@@ -63,18 +64,29 @@ def edge_insertion(
     -----
     P1 (Chockler, Melamed, Tock and Vitenberg 2007) §9 states the problem; the algorithm was designed here. The cost of
     Greedy Merge and O(|T| (|V| + |E| log |E|)).
+
+    Examples
+    --------
+    >>> from overlaybench.instances.catalogue import PROBLEMS
+    >>> instance = TopicInstance.from_subscriptions({"x": ["a", "b"], "y": ["b", "c"], "z": ["c", "a"]})
+    >>> problem = PROBLEMS["filtering@edges=2"]
+    >>> edge_insertion(instance, problem, seed=0, time_limit=None, tree="best").answer.edges.tolist()
+    [[0, 1], [0, 2]]
     """
     limits, clock = limits_of(as_soc(problem), instance), Clock(time_limit)
     most_edges = limits.most_edges
     if most_edges is not None and most_edges < limits.fewest_edges:
         reason = f"every overlay that connects all topics has {limits.fewest_edges} edges or more"
         return Proposal(status=Status.INFEASIBLE, lower_bound=None, reason=reason)
+    if time_limit is not None:
+        offer_star(instance)
     gm = greedy_merge(instance)
     found = []
     for shape in TREES if tree == "best" else (tree,):
         overlay = _inserted(instance, limits, gm, shape, clock)
         if overlay is not None:
             found.append((problem.value(instance, overlay), shape, overlay))
+            offer(overlay)
     if not found:
         return Proposal(status=Status.FAILED, reason="no tree meets the limits")
     _, shape, overlay = min(found, key=lambda each: each[0])

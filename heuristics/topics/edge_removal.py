@@ -65,13 +65,22 @@ def edge_removal(
     topic uses go first, then one edge at a time, or 2% of a large overlay. Under a limit on the filtering cost an edge
     that exceeds it is put back, at most 40 times. O(|E| |T| (|V| + |E| log |E|)) for up to 400 edges; for large
     overlays O(log(|E| ÷ |V|)) ÷ 2% rounds of O(|T| (|V| + |E| log |E|)).
+
+    Examples
+    --------
+    >>> from overlaybench.instances.catalogue import PROBLEMS
+    >>> instance = TopicInstance.from_subscriptions({"x": ["a", "b"], "y": ["b", "c"], "z": ["c", "a"]})
+    >>> problem = PROBLEMS["filtering@edges=2"]
+    >>> edge_removal(instance, problem, seed=0, time_limit=None, start="auto").answer.edges.tolist()
+    [[0, 1], [0, 2]]
     """
     limits, clock = limits_of(as_soc(problem), instance), Clock(time_limit)
     by_degree = limits.counts_max_degree if start == "auto" else start == "minmax-oda"
     first = minmax_oda(instance) if by_degree else greedy_merge(instance)
     found = _Removal(instance, limits, clock, first).run()
     if found is None:
-        return Proposal(status=Status.FAILED, reason="no removal meets the limit on the degree")
+        reason = "time: its limit ended the removal above the limit on the degree" if clock.passed else ""
+        return Proposal(status=Status.FAILED, reason=reason or "no removal meets the limit on the degree")
     return found
 
 

@@ -17,9 +17,14 @@ from .tie_search.extremes import with_extreme_ties
 from .tie_search.steps import EdgeSteps, heaviest
 
 RUNS = Option("runs", 1, "how often to run, each time on the edges not used yet", least=1)
+THREADS = Option(
+    "threads", 1, "threads that count contributions, but for random ties; same edges", least=1, most=64, later=True
+)
 
 
-def greedy_merge(instance: TopicInstance, *, runs: int = 1, ties: str = "lowest", seed: int = 0) -> Overlay:
+def greedy_merge(
+    instance: TopicInstance, *, runs: int = 1, ties: str = "lowest", seed: int = 0, threads: int = 1
+) -> Overlay:
     """A topic-connected overlay; one run gives at most ln(Σ|T_v|) times the fewest edges.
 
     Starting without edges, add an edge of maximum contribution until no edge contributes; the contribution of
@@ -35,6 +40,8 @@ def greedy_merge(instance: TopicInstance, *, runs: int = 1, ties: str = "lowest"
         Which of several equally good candidates is taken: the lexicographically lowest, the highest, or a random one.
     seed : int
         For random ties.
+    threads : int
+        From 1 to 64: how many count contributions, but for random ties. The edges do not depend on it.
 
     Returns
     -------
@@ -43,7 +50,7 @@ def greedy_merge(instance: TopicInstance, *, runs: int = 1, ties: str = "lowest"
     Raises
     ------
     BadInput
-        If `runs` is below 1 or `ties` is no rule for ties.
+        If `runs` is below 1, `threads` out of range or `ties` no rule for ties.
 
     Notes
     -----
@@ -61,7 +68,8 @@ def greedy_merge(instance: TopicInstance, *, runs: int = 1, ties: str = "lowest"
     >>> greedy_merge(instance).edges.tolist()
     [[0, 1], [0, 2]]
     """
-    return _build(instance, runs=int(RUNS.parse(runs)), ties=ties, seed=seed).overlay
+    runs, threads = int(RUNS.parse(runs)), int(THREADS.parse(threads))
+    return _build(instance, runs=runs, ties=ties, seed=seed, threads=threads).overlay
 
 
 def extend_greedily(partial: PartialOverlay) -> None:
@@ -71,13 +79,13 @@ def extend_greedily(partial: PartialOverlay) -> None:
     partial.record(edges, merged=len(edges))
 
 
-def _build(instance: TopicInstance, *, runs: int, ties: str, seed: int) -> OverlayBuild:
+def _build(instance: TopicInstance, *, runs: int, ties: str, seed: int, threads: int = 1) -> OverlayBuild:
     order = tie_order(ties, seed)
-    partial = PartialOverlay(instance, order)
+    partial = PartialOverlay(instance, order, threads=threads)
     extend_greedily(partial)
     edges, counters, done = partial.edges, partial.counters(), 1
     while done < runs and len(partial.edges):
-        partial = PartialOverlay(instance, order, used=np.sort(edges))
+        partial = PartialOverlay(instance, order, used=np.sort(edges), threads=threads)
         _add_heaviest(partial, least=1)
         edges = np.concatenate([edges, partial.edges])
         counters = {name: counters[name] + more for name, more in partial.counters().items()}
@@ -93,7 +101,7 @@ def _add_heaviest(partial: PartialOverlay, least: int) -> None:
         partial.add_level(bounds, contribution, below=ANY_DEGREE)
 
 
-def _steps(instance: TopicInstance, *, runs: int) -> EdgeSteps:
+def _steps(instance: TopicInstance, *, runs: int, threads: int) -> EdgeSteps:
     if runs != 1:
         raise BadInput("a trace, ties=worst and ties=best are for one run: leave option 'runs' at 1")
     return EdgeSteps(instance, lambda contributions, degrees: heaviest(contributions), "components")
@@ -110,7 +118,7 @@ GREEDY_MERGE = with_extreme_ties(
         "O(Σ|T_v|)",
         solve=solve_by(_build),
         warm_up=warm_up_by(_build, runs=2),
-        options=(RUNS, TIES),
+        options=(RUNS, TIES, THREADS),
         anytime=False,
         pace=15,
         starts=TOPIC_CONNECTED,

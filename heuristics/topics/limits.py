@@ -10,6 +10,7 @@ import numpy as np
 from ...instances.arrays import Offsets, connected_components
 from ...instances.clock import Clock
 from ...instances.method import Proposal
+from ...instances.offers import offer
 from ...instances.overlay import Overlay
 from ...instances.problem import Problem
 from ...instances.result import Status
@@ -118,6 +119,11 @@ def star(instance: TopicInstance) -> list[tuple[int, int]]:
     return [(centre[c], v) for v, c in enumerate(component.tolist()) if centre[c] != v]
 
 
+def offer_star(instance: TopicInstance) -> None:
+    """Offer :func:`star`, which keeps every limit on the number of edges, before an algorithm that may take long."""
+    offer(Overlay.from_edges(instance.num_nodes, star(instance)))
+
+
 def best_of(
     candidates: Iterable[tuple[str, Overlay]],
     instance: TopicInstance,
@@ -134,6 +140,7 @@ def best_of(
             value = problem.value(instance, overlay)
             if best is None or value < best[0]:
                 best = value, name, overlay
+                offer(overlay)
         if clock.passed:
             break
     if best is None:

@@ -12,6 +12,7 @@ from ..compiled import kernel
 from .heuristic import solve_by, warm_up_by
 from .kernels.contributions import Edges
 from .kernels.edge_costs import EdgeCosts, cost_of, edge_costs
+from .kernels.last_edges import enter
 from .kernels.partial_overlay import OverlayBuild, PartialOverlay
 from .kernels.ties import TIES, TieOrder, rank_of, tie_order
 from .kernels.topic_components import TopicComponents, join
@@ -82,15 +83,7 @@ def _tree(n: int, nodes: Ids, label: Ids, costs: EdgeCosts, order: TieOrder, edg
     via, entered = np.zeros(len(nodes), np.int64), np.empty(len(nodes), np.int64)
     entering, num_edges = 0, 0
     while True:
-        num_entered, num_left = 0, 0
-        for k in outside[:num_outside]:
-            if label[k] == label[entering]:
-                entered[num_entered] = k
-                num_entered += 1
-            else:
-                outside[num_left] = k
-                num_left += 1
-        num_outside = num_left
+        num_entered, num_outside = enter(entering, label, outside[:num_outside], entered)
         if num_outside == 0:
             return num_edges
         best = outside[0]

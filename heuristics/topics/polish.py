@@ -155,7 +155,9 @@ class _Annealing:
         self._instance, self._first, self._seed, self._progress = instance, first, seed, progress
         self._costs = edge_costs(instance) if first == "cost" else None
         # The temperatures are for edges that cost 1 in the mean.
-        self._scale = overlay.num_edges / self._cost(overlay) if self._costs and overlay.num_edges else 1.0
+        self._scale = (
+            overlay.num_edges / self._instance.total_cost(overlay.edges) if self._costs and overlay.num_edges else 1.0
+        )
 
     def run(self, candidates: CandidateLists) -> None:
         self._candidates, progress, first = candidates, self._progress, self._first
@@ -208,11 +210,8 @@ class _Annealing:
 
     def _rank(self, overlay: Overlay) -> tuple[int, int]:
         if self._first == "cost":
-            return self._cost(overlay), overlay.max_degree
+            return self._instance.total_cost(overlay.edges), overlay.max_degree
         return _RANKS[self._first](overlay.num_edges, overlay.max_degree)
-
-    def _cost(self, overlay: Overlay) -> int:
-        return int(self._instance.edge_costs(overlay.edges[:, 0], overlay.edges[:, 1]).sum())
 
 
 def _check(instance: TopicInstance, overlay: Overlay) -> None:

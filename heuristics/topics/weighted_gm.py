@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 
 import numpy as np
+import numpy.typing as npt
 
 from ...instances.method import Method
 from ...instances.overlay import Overlay
@@ -15,9 +16,10 @@ from .kernels.contributions import Contributions, Edges, Eligible, contributing,
 from .kernels.edge_costs import EdgeCosts, cost_of, edge_costs
 from .kernels.partial_overlay import ANY_DEGREE, OverlayBuild, PartialOverlay
 from .kernels.ties import TIES, TieOrder, candidate_of, rank_of, tie_order
-from .kernels.topic_components import contribution, join
+from .kernels.topic_components import TopicComponents, contribution, join
 
-_REFRESHES = 40
+Ratios = npt.NDArray[np.float64]
+_REFRESHES, _KEPT = 40, 32
 
 
 def weighted_greedy_merge(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> Overlay:
@@ -47,9 +49,10 @@ def weighted_greedy_merge(instance: TopicInstance, *, ties: str = "lowest", seed
     2015 (MinAvg-WTCO) give several approximation algorithms, of which only the abstract was read; this one is GM (P1
     §6.1) with costs.
 
-    Every node keeps the best edge to a later node. Contributions only fall, so a best edge that still contributes as
-    much is the best of all; otherwise the node's row is counted again. Time O(Σ_t |V_t|²) at first and
-    O(Σ_{t∈T_u} |V_t|) for each row counted again, about two or three an edge; memory O(Σ|T_v|).
+    Every node keeps its 32 best edges to later nodes. Contributions only fall, so a best edge that still contributes
+    as much is the best of all; otherwise the kept edges are compared again, and the node's row is counted again if
+    none of them is as good as the worst one was. Time O(Σ_t |V_t|²) at first and O(Σ_{t∈T_u} |V_t|) for each row
+    counted again, about one an edge; memory O(Σ|T_v| + |V|).
 
     Examples
     --------
@@ -80,11 +83,12 @@ def _add_by_ratio(
     """Add at most `most` edges; returns them and the number of rows counted."""
     n, components = len(eligible.degrees), contributions.components
     edges, num_edges, counted = np.empty(most, np.int64), 0, n
+    ratios, ranks = np.zeros((n, _KEPT)), np.zeros((n, _KEPT), np.int64)
     heap = [(0.0, 0, 0) for _ in range(0)]
     for u in range(n):
-        ratio, rank = _best_of_row(u, eligible, contributions, costs, order)
-        if ratio > 0:
-            heap.append((-ratio, rank, u))
+        _keep_best_of_row(u, ratios[u], ranks[u], eligible, contributions, costs, order)
+        if ratios[u, 0] > 0:
+            heap.append((-ratios[u, 0], ranks[u, 0], u))
     heapq.heapify(heap)
     refresh = most // _REFRESHES + 1
     while len(heap) > 0:
@@ -98,8 +102,12 @@ def _add_by_ratio(
             num_edges += 1
             if num_edges % refresh == 0:
                 eligible = eligible_nodes(eligible.degrees, eligible.below, components)
-        counted += 1
-        ratio, rank = _best_of_row(u, eligible, contributions, costs, order)
+        ratio, rank = _best_of_kept(u, ratios[u], ranks[u], components, costs, order)
+        # Pairs that are not kept were no better than the last one kept when the row was counted.
+        if ratio < ratios[u, -1] or (ratio > 0 and ratio == ratios[u, -1] and rank > ranks[u, -1]):
+            counted += 1
+            _keep_best_of_row(u, ratios[u], ranks[u], eligible, contributions, costs, order)
+            ratio, rank = ratios[u, 0], ranks[u, 0]
         if ratio > 0:
             heapq.heapreplace(heap, (-ratio, rank, u))
         else:
@@ -108,19 +116,45 @@ def _add_by_ratio(
 
 
 @kernel
-def _best_of_row(
-    u: int, eligible: Eligible, contributions: Contributions, costs: EdgeCosts, order: TieOrder
-) -> tuple[float, int]:
-    """The largest contribution ÷ cost of a pair of u and a later node, 0 if none contributes, and its lowest rank."""
-    n, best, best_rank = len(eligible.degrees), 0.0, 0
+def _keep_best_of_row(
+    u: int,
+    ratios: Ratios,
+    ranks: Edges,
+    eligible: Eligible,
+    contributions: Contributions,
+    costs: EdgeCosts,
+    order: TieOrder,
+) -> None:
+    """The pairs of u and a later node of largest contribution ÷ cost and lowest rank, best first; ratio 0 for none."""
+    n, last = len(eligible.degrees), len(ratios) - 1
+    ratios[:], ranks[:] = 0.0, 0
     row, zero = contributing(u, eligible, contributions)
     for v in row:
         # Quotients of integers below 2^26 are equal as floats exactly if they are equal.
         ratio = (contributions.counts[v] - zero) / cost_of(u, v, costs)
-        if ratio >= best:
+        if ratio >= ratios[last]:
             rank = rank_of(np.int64(u) * n + v, order)
-            if ratio > best or rank < best_rank:
-                best, best_rank = ratio, rank
+            if ratio > ratios[last] or rank < ranks[last]:
+                k = last
+                while k > 0 and (ratio > ratios[k - 1] or (ratio == ratios[k - 1] and rank < ranks[k - 1])):
+                    ratios[k], ranks[k] = ratios[k - 1], ranks[k - 1]
+                    k -= 1
+                ratios[k], ranks[k] = ratio, rank
+
+
+@kernel
+def _best_of_kept(
+    u: int, ratios: Ratios, ranks: Edges, components: TopicComponents, costs: EdgeCosts, order: TieOrder
+) -> tuple[float, int]:
+    """The largest present contribution ÷ cost of the pairs kept of u, 0 if none contributes, and its lowest rank."""
+    n, best, best_rank = len(components.node_offsets) - 1, 0.0, 0
+    for k in range(len(ratios)):
+        if ratios[k] < best or ratios[k] == 0:
+            break
+        v = candidate_of(ranks[k], order) - u * n
+        ratio = contribution(u, v, components) / cost_of(u, v, costs)
+        if ratio > best or (ratio == best and ratio > 0 and ranks[k] < best_rank):
+            best, best_rank = ratio, ranks[k]
     return best, best_rank
 
 
@@ -130,7 +164,7 @@ WEIGHTED_GM = Method(
     summary="Greedy Merge by costs: the edge of largest contribution ÷ cost",
     source="P1 §6.1 with the costs of Chen et al. 2015",
     guarantee="costs at most 1 + ln(max|T_u ∩ T_v|) times the least (Wolsey 1982)",
-    cost="time O(Σ_t |V_t|²), and a row O(Σ_{t∈T_u} |V_t|) two or three times an edge; memory O(Σ|T_v|)",
+    cost="time O(Σ_t |V_t|²), and a row O(Σ_{t∈T_u} |V_t|) about once an edge; memory O(Σ|T_v| + |V|)",
     solve=solve_by(_build),
     warm_up=warm_up_by(_build),
     options=(TIES,),

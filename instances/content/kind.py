@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -51,7 +51,12 @@ class Content(Kind[ContentInstance, ContentOverlay]):
         return np.array(numbers, dtype=np.int32)
 
     def unpack(self, packed: npt.NDArray[np.int32], instance: ContentInstance) -> ContentOverlay:
-        numbers = iter(np.asarray(packed).tolist())
+        try:
+            return self._unpacked(iter(np.asarray(packed).tolist()))
+        except (StopIteration, RuntimeError):  # which a generator raises for it
+            raise ValueError("an answer that ends too early") from None
+
+    def _unpacked(self, numbers: Iterator[int]) -> ContentOverlay:
         brokers = [next(numbers) for _ in range(next(numbers))]
         trees = []
         for channel in numbers:

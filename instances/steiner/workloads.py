@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from ..errors import BadInput
@@ -41,6 +43,41 @@ def hypercube(*, dimension: int, costs: str, seed: int) -> SteinerInstance:
     return SteinerInstance.from_edges(2**dimension, listed, terminals)
 
 
+def complete_subdivision(*, size: int, seed: int) -> SteinerInstance:
+    """The complete graph on `size` nodes with a terminal on each edge, all costs 1.
+
+    Instances csd02 to csd15 of the 11th DIMACS implementation challenge. A tree needs the nodes of a vertex cover of
+    the complete graph, all but one, where the directed cut relaxation pays for about half of them. From size 3 on the
+    optimum is size(size + 1)/2 − 2.
+    """
+    pairs = list(itertools.combinations(range(size), 2))
+    edges = [(end, size + number, 1) for number, pair in enumerate(pairs) for end in pair]
+    return SteinerInstance.from_edges(size + len(pairs), edges, range(size, size + len(pairs)))
+
+
+def skutella(*, depth: int, seed: int) -> SteinerInstance:
+    """Skutella's graph (depth 1) and its nesting, all costs 1; the optimum is (3·7^depth − 1)/2.
+
+    Seven nodes are joined to the root, and each point of the Fano plane to the four of them whose line does not contain
+    it; every two lines meet, so three nodes are needed for all points, where the directed cut relaxation pays for 7/4.
+    From one depth to the next, each point is replaced by seven nodes with seven points of their own (Byrka, Grandoni,
+    Rothvoß, Sanità 2013, https://doi.org/10.1145/2432622.2432628). Instances s1 to s5 of the 11th DIMACS implementation
+    challenge. Points and lines are the nonzero vectors of three bits, incident if orthogonal.
+    """
+    incident = [(a - 1, b - 1) for a in range(1, 8) for b in range(1, 8) if (a & b).bit_count() % 2]
+    edges, above, count = [], [[0]], 1
+    for _ in range(depth):
+        below = []
+        for upper in above:
+            nodes = range(count, count + 7)
+            count += 7
+            edges += [(u, v, 1) for u in upper for v in nodes]
+            below += [[nodes[b] for a, b in incident if a == point] for point in range(7)]
+        above = below
+    edges += [(u, count + point, 1) for point, upper in enumerate(above) for u in upper]
+    return SteinerInstance.from_edges(count + len(above), edges, [0, *range(count, count + len(above))])
+
+
 STEINER_WORKLOADS: tuple[Workload[SteinerInstance], ...] = (
     Workload(
         "steiner-sparse",
@@ -64,6 +101,22 @@ STEINER_WORKLOADS: tuple[Workload[SteinerInstance], ...] = (
             Option("costs", "unit", "1, or uniform on 100…110", choices=("unit", "perturbed")),
         ),
         hypercube,
+        "steiner",
+    ),
+    Workload(
+        "steiner-subdivision",
+        "complete graphs with a terminal on each edge: a gap of the directed cut relaxation, and symmetry",
+        "11th DIMACS challenge 2014, csd",
+        (Option("size", 11, "nodes of the complete graph", least=2, most=1000),),
+        complete_subdivision,
+        "steiner",
+    ),
+    Workload(
+        "steiner-skutella",
+        "Skutella's graph, nested: the directed cut relaxation has a gap of 8/7 and more",
+        "Byrka et al. 2013",
+        (Option("depth", 2, "for 7^depth + 1 terminals", least=1, most=6),),
+        skutella,
         "steiner",
     ),
 )

@@ -194,6 +194,10 @@ class TopicInstance:
         """The costs of the edges between the nodes in two arrays of equal shape."""
         return np.ones(np.shape(u), np.int64) if self.costs is None else self.costs.between(u, v)
 
+    def total_cost(self, edges: Ids) -> int:
+        """The sum of the costs of the edges in an array of shape (m, 2)."""
+        return int(self.edge_costs(edges[:, 0], edges[:, 1]).sum())
+
     @property
     def num_nodes(self) -> int:
         """|V|."""

@@ -105,7 +105,7 @@ class WeightedTCO(_TopicConnected):
 
     def value(self, instance: TopicInstance, answer: Overlay) -> float:
         """The sum of the costs of the edges."""
-        return int(instance.edge_costs(answer.edges[:, 0], answer.edges[:, 1]).sum())
+        return instance.total_cost(answer.edges)
 
 
 class FaultTolerantTCO(TopicProblem):

@@ -62,8 +62,8 @@ def movielens_sample(*, seed: int, nodes: int, least_rating: int, ratings: Path 
         raise BadInput(
             f"movielens-sample: {file} has other lines than user::film::rating: install pyspark again"
         ) from None
-    instance = TopicInstance.from_pairs(*zip(*rated, strict=True))[0]
-    return _sampled(instance, nodes, seed, f"movielens-sample: users with a rating of {least_rating} or more")
+    instance = _read_from(file, rated)
+    return _sampled(instance, nodes, seed, f"movielens-sample: users with a rating of {least_rating} or more in {file}")
 
 
 def _ratings_of_pyspark() -> Path:
@@ -105,7 +105,7 @@ def lastfm_listeners(*, seed: int, nodes: int, plays: Path | None = None) -> Top
     if not rows or any(len(row) != 3 for row in rows):
         raise BadInput(f"lastfm: {file} has other lines than userID, artistID, weight: get the file again")
     pairs = [(f"user{user}", f"artist{artist}") for user, artist, _ in rows]
-    return _sampled(TopicInstance.from_pairs(*zip(*pairs, strict=True))[0], nodes, seed, "lastfm: listeners")
+    return _sampled(_read_from(file, pairs), nodes, seed, "lastfm: listeners")
 
 
 def debian_tags(*, seed: int, nodes: int, packages: str, lists: Path = _LISTS, status: Path = _STATUS) -> TopicInstance:
@@ -166,7 +166,7 @@ def _subscriptions(packages: str, field: str, lists: Path, status: Path) -> Topi
     if not shared:
         noun = "tag" if field == "Tag" else "dependency"
         raise BadInput(f"debian-packages: {files[0]} names no {noun} of two packages: choose another machine")
-    return TopicInstance.from_pairs(*zip(*shared, strict=True))[0]
+    return _read_from(files[0], shared)
 
 
 def _text_of(file: Path) -> str:
@@ -191,6 +191,15 @@ def _pairs(text: str, wanted: str) -> Iterator[tuple[str, str]]:
             installed = value.endswith(" installed")
         elif installed and field.removeprefix("Pre-") == wanted:
             yield from ((package, name) for name in names.findall(value))
+
+
+def _read_from(file: Path, pairs: list[tuple[str, str]]) -> TopicInstance:
+    if not pairs:
+        raise BadInput(f"{file}: names no subscription: get the file again")
+    try:
+        return TopicInstance.from_pairs(*zip(*pairs, strict=True))[0]
+    except BadInput as error:
+        raise BadInput(f"{file}: {error}") from None
 
 
 def _sampled(instance: TopicInstance, nodes: int, seed: int, counted: str) -> TopicInstance:

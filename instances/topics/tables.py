@@ -119,6 +119,7 @@ def labels_of(table: pa.Table, columns: Sequence[str]) -> list[pa.Array]:
 
     labels = [table[column].cast(pa.string()).combine_chunks() for column in columns]
     for column, values in zip(columns, labels, strict=True):
+        values.validate(full=True)  # Parquet may hold bytes that are not UTF-8
         if (row := _first_empty(values)) is not None:
             raise BadInput(f"row {row + 1}: an empty {column}: name it or remove the row")
     return labels

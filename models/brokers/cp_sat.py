@@ -7,7 +7,8 @@ from functools import cache, partial
 from ...instances.brokers.dissemination import Dissemination
 from ...instances.clock import Clock
 from ...instances.method import Method
-from ..engine.cp_sat_solver import solve_with_cp_sat
+from ...instances.offers import offer_value
+from ..engine.cp_sat_solver import Solution, solve_with_cp_sat
 from ..engine.exact_method import SolverOutcome
 from ..engine.ilp_solvers import THREADS
 from .compact.demands import Demands, dissemination_along, links_of, routes_of
@@ -21,9 +22,14 @@ def _minimise(
 
     cp = build_cp(demands, clock)
     cp.hint(links_of(start), routes_of(demands, start))
-    report, solver = solve_with_cp_sat(cp.model, clock, threads=threads, seed=seed)
-    answer = dissemination_along(demands, cp.routes(solver)) if report.found else None
-    return SolverOutcome(answer, report.lower_bound, report.stopped, {"nodes": report.nodes})
+
+    def answer(solution: Solution) -> Dissemination:
+        return dissemination_along(demands, cp.routes(solution))
+
+    report, solver = solve_with_cp_sat(cp.model, clock, threads=threads, seed=seed, report=offer_value, answer=answer)
+    return SolverOutcome(
+        answer(solver) if report.found else None, report.lower_bound, report.stopped, {"nodes": report.nodes}
+    )
 
 
 SOFT_CP_SAT = Method(

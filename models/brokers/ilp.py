@@ -7,6 +7,7 @@ from functools import cache, partial
 from ...instances.brokers.dissemination import Dissemination
 from ...instances.clock import Clock
 from ...instances.method import Method
+from ...instances.offers import offer_value
 from ..engine.exact_method import SolverOutcome
 from ..engine.ilp_solvers import THREADS, solve_with_highs
 from .compact.demands import Demands, dissemination_along, links_of, routes_of
@@ -20,9 +21,14 @@ def _minimise(
 
     ilp = build_ilp(demands, clock)
     values = ilp.start(links_of(start), routes_of(demands, start))
-    report = solve_with_highs(ilp.program, values, clock, threads=threads, seed=seed)
-    answer = dissemination_along(demands, ilp.routes()) if report.found else None
-    return SolverOutcome(answer, report.lower_bound, report.stopped, {"nodes": report.nodes})
+
+    def answer() -> Dissemination:
+        return dissemination_along(demands, ilp.routes())
+
+    report = solve_with_highs(ilp.program, values, clock, threads=threads, seed=seed, report=offer_value, answer=answer)
+    return SolverOutcome(
+        answer() if report.found else None, report.lower_bound, report.stopped, {"nodes": report.nodes}
+    )
 
 
 SOFT_ILP = Method(

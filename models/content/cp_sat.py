@@ -11,7 +11,7 @@ from ...instances.content.instance import ContentInstance, Floats
 from ...instances.content.overlay import ContentOverlay
 from ...instances.content.problems import ContentProblem
 from ...instances.offers import offer_value
-from ..engine.cp_sat_solver import solve_with_cp_sat
+from ..engine.cp_sat_solver import Solution, solve_with_cp_sat
 from ..engine.exact_method import START
 from ..engine.ilp_solvers import THREADS
 from .exact import Outcome, exact_method
@@ -56,12 +56,12 @@ def minimise(
     def in_costs(value: float | None, bound: float | None) -> None:
         offer_value(*(None if number is None else number / unit for number in (value, bound)))
 
-    outcome, solver = solve_with_cp_sat(cp, clock, threads=threads, seed=seed, report=in_costs)
+    def answer(solution: Solution) -> ContentOverlay:
+        return model.answer(np.array([solution.value(column) for column in columns], dtype=np.float64))
+
+    outcome, solver = solve_with_cp_sat(cp, clock, threads=threads, seed=seed, report=in_costs, answer=answer)
     counters = {"nodes": outcome.nodes, "variables": len(columns), "constraints": len(model.rows)}
-    answer = None
-    if outcome.found:
-        answer = model.answer(np.array([solver.value(column) for column in columns], dtype=np.float64))
-    return Outcome(answer, outcome.lower_bound / unit, outcome.stopped, counters)
+    return Outcome(answer(solver) if outcome.found else None, outcome.lower_bound / unit, outcome.stopped, counters)
 
 
 def _unit(costs: Floats) -> float:

@@ -57,12 +57,12 @@ def minimise(
     def in_costs(value: float | None, bound: float | None) -> None:
         offer_value(*(None if number is None else number / scale for number in (value, bound)))
 
-    outcome = SOLVERS[solver](program, given, clock, threads=threads, seed=seed, report=in_costs)
+    def answer() -> ContentOverlay:
+        return model.answer(np.array([column.varValue or 0.0 for column in columns]))
+
+    outcome = SOLVERS[solver](program, given, clock, threads=threads, seed=seed, report=in_costs, answer=answer)
     counters = {"nodes": outcome.nodes, "variables": len(columns), "constraints": len(model.rows)}
-    answer = None
-    if outcome.found:
-        answer = model.answer(np.array([column.varValue or 0.0 for column in columns]))
-    return Outcome(answer, outcome.lower_bound / scale, outcome.stopped, counters)
+    return Outcome(answer() if outcome.found else None, outcome.lower_bound / scale, outcome.stopped, counters)
 
 
 def _load() -> None:

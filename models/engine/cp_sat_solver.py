@@ -5,24 +5,42 @@ from __future__ import annotations
 import math
 import signal
 import threading
+from collections.abc import Callable
 from contextvars import copy_context
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
 
 from ...instances.clock import Clock
-from ...instances.offers import Report
+from ...instances.offers import Report, offer_made
 from .ilp_solvers import SolverReport
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
-
 
 _INCLUSION_WORK = 0
 """OR-Tools 9.15 may cut off every optimum when presolve merges at-most-ones with linear rows they overlap (its issue
 5293): CP-SAT then reports a wrong optimum as proven. Without work for it, presolve leaves the step out."""
 
 
+class Solution(Protocol):
+    """The values of variables in a solution: of a solver that has ended, or one at work."""
+
+    def value(self, expression: cp_model.LinearExprT, /) -> int:
+        """The value of a variable or an expression."""
+
+    def boolean_value(self, literal: cp_model.LiteralT, /) -> bool:
+        """Whether a literal is true."""
+
+
 def solve_with_cp_sat(
-    model: cp_model.CpModel, clock: Clock, *, threads: int, seed: int, lazy: bool = True, report: Report | None = None
+    model: cp_model.CpModel,
+    clock: Clock,
+    *,
+    threads: int,
+    seed: int,
+    lazy: bool = True,
+    report: Report | None = None,
+    answer: Callable[[Solution], object] | None = None,
 ) -> tuple[SolverReport, cp_model.CpSolver]:
     """Solve with the complete linear relaxation, without which the bounds of the compact models are far weaker.
 
@@ -34,6 +52,8 @@ def solve_with_cp_sat(
         Whether CP-SAT adds the rows of the relaxation as they are violated, its default, or all of them at the root.
     report : callable, optional
         Is given the objective of each solution, and each bound on it.
+    answer : callable, optional
+        From a solution to the answer that it stands for, which is offered while the search goes on.
 
     Returns
     -------
@@ -60,19 +80,20 @@ def solve_with_cp_sat(
     clock.check()
     if math.isfinite(clock.left):
         solver.parameters.max_time_in_seconds = clock.left
-    callback = None
-    if report is not None:
-        context = copy_context()  # CP-SAT calls from threads of its own, which belong to no run
+    context = copy_context()  # CP-SAT calls from threads of its own, which belong to no run
 
-        def report_to_run(value: float | None, bound: float | None) -> None:
-            context.copy().run(report, value, bound)
+    def on_solution(solution: cp_model.CpSolverSolutionCallback) -> None:
+        if report is not None:
+            context.copy().run(report, solution.objective_value, solution.best_objective_bound)
+        if answer is not None:
+            context.copy().run(offer_made, partial(answer, solution))
 
-        def on_bound(bound: float) -> None:
-            report_to_run(None, bound)
+    def on_bound(bound: float) -> None:
+        if report is not None:
+            context.copy().run(report, None, bound)
 
-        callback = _on_solutions(report_to_run)
-        solver.best_bound_callback = on_bound
-    status = solve_and_keep_interrupts(solver, model, callback)
+    solver.best_bound_callback = on_bound
+    status = solve_and_keep_interrupts(solver, model, _on_solutions(on_solution))
     nodes = float(solver.num_conflicts)
     if status == cp_model.MODEL_INVALID:
         raise RuntimeError(f"CP-SAT refuses the model: {model.validate()[:200]}")
@@ -83,12 +104,12 @@ def solve_with_cp_sat(
     return SolverReport(found, solver.best_objective_bound, stopped, nodes), solver
 
 
-def _on_solutions(report: Report) -> cp_model.CpSolverSolutionCallback:
+def _on_solutions(call: Callable[[cp_model.CpSolverSolutionCallback], object]) -> cp_model.CpSolverSolutionCallback:
     from ortools.sat.python import cp_model
 
     class Solutions(cp_model.CpSolverSolutionCallback):
         def on_solution_callback(self) -> None:
-            report(self.objective_value, self.best_objective_bound)
+            call(self)
 
     return Solutions()
 

@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...instances.clock import Clock, OutOfTime
-from ...instances.offers import Report
+from ...instances.offers import Report, offer_made
 from ...instances.option import Option
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ def solve_with_highs(
     seed: int,
     relaxed: bool = False,
     report: Report | None = None,
+    answer: Callable[[], object] | None = None,
 ) -> SolverReport:
     """Solve with HiGHS, inside this process.
 
@@ -80,6 +81,8 @@ def solve_with_highs(
         Solve the LP relaxation: then `lower_bound` is its value.
     report : callable, optional
         Is given the objective of each solution, and each bound on it.
+    answer : callable, optional
+        The answer of the variables' values, which are those of each solution then; it is offered.
 
     Raises
     ------
@@ -104,13 +107,13 @@ def solve_with_highs(
     if report is not None and not relaxed:
         for event in (highs.cbMipImprovingSolution, highs.cbMipLogging):
             event.subscribe(partial(_report_event, report))
+    if answer is not None and not relaxed:
+        highs.cbMipImprovingSolution.subscribe(partial(_offer_event, program, answer))
     highs.run()
     status, info = highs.getModelStatus(), highs.getInfo()
     feasible = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
     if feasible:
-        values = highs.getSolution().col_value
-        for variable in program.variables():
-            variable.varValue = values[variable.index]
+        _assign(program, highs.getSolution().col_value)
     if status == highspy.HighsModelStatus.kInfeasible:
         return SolverReport(False, math.inf, False, 0)
     finished = status in (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kModelEmpty)
@@ -123,6 +126,19 @@ def solve_with_highs(
 def _report_event(report: Report, event: Any) -> None:
     primal, bound = event.data_out.mip_primal_bound, event.data_out.mip_dual_bound
     report(primal if abs(primal) < _INFINITE else None, bound if abs(bound) < _INFINITE else None)
+
+
+def _offer_event(program: pulp.LpProblem, answer: Callable[[], object], event: Any) -> None:
+    def make() -> object:
+        _assign(program, event.data_out.mip_solution)
+        return answer()
+
+    offer_made(make)
+
+
+def _assign(program: pulp.LpProblem, values: Sequence[float]) -> None:
+    for variable in program.variables():
+        variable.varValue = values[variable.index]
 
 
 def _highs_options(threads: int, seed: int) -> dict[str, object]:
@@ -144,6 +160,7 @@ def solve_with_cbc(
     threads: int,
     seed: int,
     report: Report | None = None,
+    answer: Callable[[], object] | None = None,
 ) -> SolverReport:
     """Solve with the CBC in PuLP's wheel, as a child process with its files in a temporary folder.
 
@@ -157,7 +174,7 @@ def solve_with_cbc(
     ----------
     start : mapping
         Values of all integer variables; CBC completes the others.
-    report : callable, optional
+    report, answer : callable, optional
         Unused: the outcome of the child process is all that is read of it.
 
     Raises

@@ -17,7 +17,7 @@ from .relaxation import NO_CUTOFF, Bits, Relaxation
 from .search_log import SearchLog
 
 _INTEGRAL = 1e-6
-_FIRST_STEPS, _DOUBLINGS, _STEPS_AN_ITERATION = 5_000, 8, 6
+_FIRST_STEPS, _DOUBLINGS, _STEPS_AN_ITERATION = 5_000, 8, 1
 
 
 class Incumbent(Protocol):

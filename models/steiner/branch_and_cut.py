@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from ..engine.proof import Multipliers, ProofFile, Tree
 from ..engine.search_log import PROGRESS, SearchLog
 from ..engine.sparse_relaxation import Text
 from ..engine.tree_search import TreeSearch
+from .bound_reduction import BoundReduction
 from .directed_cuts import DirectedCuts
 from .dual_ascent import Ascent, dual_ascent, least_through
 from .incumbent import SteinerIncumbent
@@ -73,26 +74,26 @@ def steiner_branch_and_cut(
         if file.is_written:
             file.head(problem="steiner", instance=instance.digest)
         offer(mehlhorn(instance))
-        reduced = reduce(instance, file, clock.share(_REDUCING)) if presolve else _unreduced(instance)
+        best = BoundReduction(instance, offer)
+        bounding = None if file.is_written else best.superfluous
+        reduced = reduce(instance, file, clock.share(_REDUCING), bounding) if presolve else _unreduced(instance)
         counters: dict[str, float | str] = {
             "reduced_nodes": reduced.instance.num_nodes,
             "reduced_edges": reduced.instance.num_edges,
         }
+        bound, reason = best.value, ""
         if reduced.instance.num_terminals == 1:
-            tree = reduced.expand(instance, np.zeros(reduced.instance.num_edges, np.bool_))
-            file.claim(reduced.fixed_cost, reduced.fixed_cost, tree.edges.tolist())
-            return Proposal(tree, reduced.fixed_cost, counters=counters)
-        search = _Search(reduced, clock, progress, file, lambda chosen: offer(reduced.expand(instance, chosen)))
-        search.run()
-        counters |= search.counters
-        bound = float(reduced.fixed_cost + search.bound)
-        if search.incumbent.chosen is None:
-            status = Status.TIME_LIMIT if search.possible else Status.INFEASIBLE
-            return Proposal(None, bound if search.possible else None, status, counters, search.reason)
-        tree = reduced.expand(instance, search.incumbent.chosen)
-        closed = search.bound >= search.incumbent.value
-        file.claim(reduced.fixed_cost + search.incumbent.value, bound, tree.edges.tolist())
-        return Proposal(tree, bound, None if closed else Status.TIME_LIMIT, counters, search.reason)
+            best.keep(reduced, np.zeros(reduced.instance.num_edges, np.bool_))
+            bound = best.value
+        elif not best.is_optimal:
+            search = _Search(reduced, clock, progress, file, best)
+            search.run()
+            counters |= search.counters
+            bound, reason = reduced.fixed_cost + search.bound, search.reason
+        if best.tree is None:
+            return Proposal(None, None, Status.INFEASIBLE, counters, reason)
+        file.claim(best.value, bound, best.tree.edges.tolist())
+        return Proposal(best.tree, bound, None if bound >= best.value else Status.TIME_LIMIT, counters, reason)
 
 
 def _unreduced(instance: SteinerInstance) -> ReducedInstance:
@@ -108,14 +109,15 @@ class _Search:
         clock: Clock,
         progress: str,
         file: ProofFile,
-        found: Callable[[Flags], object],
+        best: BoundReduction,
     ) -> None:
         self.fixed_cost = reduced.fixed_cost
         self.instance, self.names, self.file = reduced.instance, reduced.nodes, file
         self.clock, self.progress = clock, SearchLog(progress, on_bound=self._offer_bound)
         instance = self.instance
         self.graph = graph_of(instance.num_nodes, instance.edges)
-        self.incumbent = SteinerIncumbent(instance, self.graph, clock, found)
+        self.incumbent = SteinerIncumbent(instance, self.graph, clock, lambda chosen: best.keep(reduced, chosen))
+        self.incumbent.value = best.value - reduced.fixed_cost
         self.bound = 0
         self.possible = True
         self.counters: dict[str, float | str] = {}
@@ -128,7 +130,7 @@ class _Search:
 
     def run(self) -> None:
         self.incumbent.start(self.clock)
-        if self.incumbent.chosen is None:
+        if not np.isfinite(self.incumbent.value):
             self.possible = False
             return
         root, ascent, useful = self._ascend()
@@ -217,7 +219,7 @@ def _warm_up() -> None:
     ascent = dual_ascent(incumbent.graph, np.repeat(_PETERSEN.costs, 2), _PETERSEN.terminals, 0)
     planes = DirectedCuts(_PETERSEN, incumbent.graph, 0, incumbent.arcs, ascent, range(10))
     ascent.sides(incumbent.graph, 0)
-    x = np.full(len(incumbent.arcs), 0.2)
+    x = np.full(len(planes.columns), 0.2)
     planes.violated(x, exact=True)
     incumbent.build_along(planes.columns, x)
 

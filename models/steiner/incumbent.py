@@ -55,12 +55,12 @@ class SteinerIncumbent:
     def start(self, clock: Clock) -> None:
         """Grow and improve trees from several terminals."""
         for terminal in evenly_spaced(self.instance.terminals, _STARTS):
-            if not clock.passed or self.chosen is None:
+            if not clock.passed or not np.isfinite(self.value):
                 self._grow(self._costs, terminal, improve=True)
 
     def offer_chosen(self, columns: object, chosen: Flags) -> None:
         """Offer the minimum spanning tree of the nodes of the chosen arcs."""
-        used = self.arcs[chosen] // 2
+        used = self.arcs[chosen[: len(self.arcs)]] // 2
         inside = np.zeros(self.instance.num_nodes, np.bool_)
         inside[self.instance.terminals] = True
         inside[self.graph.u[used]] = inside[self.graph.v[used]] = True
@@ -69,7 +69,7 @@ class SteinerIncumbent:
     def build_along(self, columns: object, x: Reals) -> None:
         """Grow and improve a tree under costs that fall with the edges' LP values."""
         along = np.zeros(self.instance.num_edges)
-        np.add.at(along, self.arcs // 2, x)
+        np.add.at(along, self.arcs // 2, x[: len(self.arcs)])
         terminals = self.instance.terminals
         self._rounds += 1
         self._grow(self._costs * (1.0 - np.minimum(along, 1.0)), int(terminals[self._rounds % len(terminals)]), True)
@@ -77,6 +77,10 @@ class SteinerIncumbent:
     def improve_along(self, columns: object, x: Reals, clock: Clock, *, goal: float, steps: int) -> None:
         """As :meth:`build_along`, whose trees are local optima."""
         self.build_along(columns, x)
+
+    def grow_along(self, reduced: npt.NDArray[np.int64], terminal: int) -> None:
+        """Grow and improve a tree along edges of small reduced cost."""
+        self._grow(self._costs + reduced, terminal, True)
 
     def _grow(self, costs: Reals, terminal: int, improve: bool) -> None:
         self._offer(grown_nodes(self.graph, costs, self.instance.terminals, terminal), improve)

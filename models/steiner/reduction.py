@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import heapq
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +17,9 @@ from ...instances.overlay import Overlay
 from ...instances.steiner.instance import SteinerInstance
 from ..engine.proof import NO_FILE, ProofFile
 
-_EDGES = 1000  # between two looks at the clock
+_WORTHWHILE = 0.02  # of the edges, to try again
+_SCANNED = 500
+_EDGES = 200  # between two looks at the clock
 _Neighbours = dict[int, dict[int, tuple[int, tuple[int, ...]]]]
 
 
@@ -46,12 +51,23 @@ class ReducedInstance:
         return Overlay.from_edges(original.num_nodes, original.edges[np.array(edges, dtype=np.int64)])
 
 
-def reduce(instance: SteinerInstance, proof: ProofFile = NO_FILE, clock: Clock | None = None) -> ReducedInstance:
+def reduce(
+    instance: SteinerInstance,
+    proof: ProofFile = NO_FILE,
+    clock: Clock | None = None,
+    superfluous: Callable[[ReducedInstance, Clock], Flags] | None = None,
+) -> ReducedInstance:
     """Remove edges and nodes that some optimal tree does not need, contract and merge edges, until nothing changes.
 
     Tests of degree 1 and 2, and of the bottleneck Steiner distance (Duin, Volgenant 1989). Terminals that are not
     connected remain so. A proof receives the nodes and edges in the order of their removal. When the clock
     has passed, what is reduced till then is kept. Cost O(m log n + m · k) for each round at worst.
+
+    Parameters
+    ----------
+    superfluous : callable, optional
+        From a reduced instance to edges that may be removed as well, asked again while it removes some part of them.
+        It may disconnect the terminals. Not in proofs.
     """
     near: _Neighbours = {v: {} for v in range(instance.num_nodes)}
     for e, ((u, v), cost) in enumerate(zip(instance.edges.tolist(), instance.costs.tolist(), strict=True)):
@@ -59,11 +75,21 @@ def reduce(instance: SteinerInstance, proof: ProofFile = NO_FILE, clock: Clock |
     terminals = set(instance.terminals.tolist())
     fixed: list[int] = []
     clock = clock or Clock(None)
-    while not clock.passed and _by_degree(near, terminals, fixed, proof) | _by_bottleneck(
-        near, terminals, proof, clock
-    ):
-        pass
-    return _reduced_instance(instance, near, terminals, fixed)
+    while True:
+        while not clock.passed and _by_degree(near, terminals, fixed, proof) | _by_bottleneck(
+            near, terminals, proof, clock
+        ):
+            pass
+        if _by_walks(near, terminals, proof, clock):
+            continue
+        reduced = _reduced_instance(instance, near, terminals, fixed)
+        if superfluous is None or clock.passed or len(terminals) == 1:
+            return reduced
+        removed = superfluous(reduced, clock)
+        for u, v in reduced.instance.edges[removed].tolist():
+            del near[reduced.nodes[u]][reduced.nodes[v]], near[reduced.nodes[v]][reduced.nodes[u]]
+        if removed.sum() <= _WORTHWHILE * len(removed):
+            return _reduced_instance(instance, near, terminals, fixed)
 
 
 def _by_degree(near: _Neighbours, terminals: set[int], fixed: list[int], proof: ProofFile) -> bool:
@@ -118,6 +144,42 @@ def _by_bottleneck(near: _Neighbours, terminals: set[int], proof: ProofFile, clo
             del near[nodes[a]][nodes[b]], near[nodes[b]][nodes[a]]
             removed = True
     return removed
+
+
+def _by_walks(near: _Neighbours, terminals: set[int], proof: ProofFile, clock: Clock) -> bool:
+    """Remove edges for which a walk with stretches that are no dearer is found among the nearest nodes."""
+    edges = sorted(((cost, u, v) for u in near for v, (cost, _) in near[u].items() if u < v), reverse=True)
+    removed = False
+    for number, (cost, u, v) in enumerate(edges):
+        if number % _EDGES == 0 and clock.passed:
+            break
+        if _has_walk(near, terminals, u, v, cost):
+            proof.line("edge", u, v)
+            del near[u][v], near[v][u]
+            removed = True
+    return removed
+
+
+def _has_walk(near: _Neighbours, terminals: set[int], source: int, target: int, longest: int) -> bool:
+    """Whether a walk other than their edge is found, whose stretches between terminals are at most so long.
+
+    Dijkstra's algorithm, in which terminals have the length 0, until it has looked at `_SCANNED` edges.
+    """
+    found: set[int] = set()
+    heap, scanned = [(0, source)], 0
+    while heap and scanned < _SCANNED:
+        length, node = heapq.heappop(heap)
+        if node in found:
+            continue
+        found.add(node)
+        for other, (cost, _) in islice(near[node].items(), _SCANNED - scanned):
+            scanned += 1
+            if other in found or length + cost > longest or (node == source and other == target):
+                continue
+            if other == target:
+                return True
+            heapq.heappush(heap, (0 if other in terminals else length + cost, other))
+    return False
 
 
 class _MergeTree:

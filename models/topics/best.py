@@ -21,9 +21,9 @@ from ...instances.option import Option
 from ...instances.overlay import Overlay
 from ...instances.problem import Problem
 from ...instances.topics.instance import TopicInstance
-from ...instances.topics.problems import WeightedTCO
 from .bounds.certificate import MOST_PROVEN
 from .bounds.cost_splitting import split_costs
+from .cuts.cutting_planes import keys_of
 from .incumbents.weighted_greedy import weighted_greedy
 from .rows.candidate_edges import CandidateEdges
 
@@ -101,8 +101,8 @@ def best(
             near, built = _guided(instance, chosen, clock, weighted=problem.name == "weighted-tco")
             overlays += built
             if built:
-                cost = WeightedTCO().value(instance, built[0])
-                counters["built"] = cost if problem.name == "weighted-tco" else built[0].num_edges
+                weighted = problem.name == "weighted-tco"
+                counters["built"] = instance.total_cost(built[0].edges) if weighted else built[0].num_edges
                 offer(built[0])
         overlays.sort(key=lambda overlay: problem.value(instance, overlay))
         if not clock.passed:
@@ -144,7 +144,7 @@ def _guided(
 ) -> tuple[CandidateLists | None, list[Overlay]]:
     """The edges that an approximate LP solution uses, as candidates, and the overlay built along it in time."""
     edges = _with(nearest_pairs(instance, by_cost=weighted), start)
-    target = float(WeightedTCO().value(instance, start) if weighted else start.num_edges)
+    target = float(instance.total_cost(start.edges) if weighted else start.num_edges)
     if CandidateEdges(instance, edges).common.sum() > _MOST_LINKS or clock.passed or target >= MOST_PROVEN:
         return candidate_lists(instance, edges, priced_weights(instance, edges) if weighted else None), []
     splitting = split_costs(instance, target, clock.share(0.2), rounds=_ROUNDS, among=edges, weighted=weighted)
@@ -162,8 +162,7 @@ def _guided(
 
 
 def _with(keys: Keys, overlay: Overlay) -> Keys:
-    u, v = overlay.edges.astype(np.int64).T
-    return np.union1d(keys, u * overlay.num_nodes + v)
+    return np.union1d(keys, keys_of(overlay))
 
 
 @cache

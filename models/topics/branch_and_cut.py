@@ -33,6 +33,7 @@ from .bounds.dual_fitting import fitted_certificate, fitted_within, mean_degree_
 from .compact.requirements import Requirements, requirements_of
 from .compact.simple_bounds import SimpleBounds, simple_bounds
 from .compact.subproblem import Subproblem
+from .cuts.cutting_planes import ALL_PAIRS
 from .incumbents.lp_guided import warm_up as warm_up_incumbents
 from .incumbents.starts import any_overlay, heuristic_overlays, warm_up_heuristics
 from .objectives.edge_minimisation import SearchOutcome, SearchSettings, minimise_edges
@@ -40,7 +41,9 @@ from .objectives.pareto_front import pareto_front
 from .objectives.smallest_degree import minimise_degree
 from .objectives.star_search import minimise_stars
 from .proofs import begin_proof, write_certificate
+from .rows.candidate_edges import count_links
 from .rows.goal import Goal
+from .rows.leaf_nodes import attach_leaves
 from .rows.presolve import PRESOLVE, drop_implied_topics
 
 PROBLEMS_ANSWERED = ("min-tco", "minmax-tco", "low-tco", "weighted-tco", "k-tco", "2d-star", "2d-true")
@@ -105,7 +108,12 @@ def branch_and_cut(
             reduced, topics = presolved.instance, presolved.topics
             counters["topics_implied"] = instance.num_topics - len(presolved.kept)
             counters["edges_forced"] = len(presolved.forced)
-        begin_proof(file, instance, problem.name, topics)
+        leaves = None
+        # With more links the LP starts from the edges of `starts`, which need not respect leaves.
+        if presolve and problem.name == "min-tco" and not certificate and count_links(instance) <= ALL_PAIRS:
+            reduced, leaves = attach_leaves(reduced)
+            counters["leaves"] = len(leaves)
+        begin_proof(file, instance, problem.name, topics, leaves)
         proposal, root_proof = _without_presolve(reduced, problem, starts, clock, settings)
         if (answer := proposal.answer) is not None:
             file.claim(problem.value(instance, answer), proposal.lower_bound, answer.edges.tolist())

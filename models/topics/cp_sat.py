@@ -73,7 +73,7 @@ def _minimise(
     if start is not None:
         cp.hint(start)
     report, solver = solve_with_cp_sat(
-        cp.model, clock, threads=threads, seed=seed, lazy=False, report=subproblem.report
+        cp.model, clock, threads=threads, seed=seed, lazy=False, report=subproblem.report, answer=cp.overlay
     )
     counters = {
         "nodes": report.nodes,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ...instances.topics.instance import TopicInstance
 
 MOST_NODES = 6
-_PROBLEMS = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true")
+ENUMERATED = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true")
 Flags = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.int64]
 
@@ -28,7 +28,7 @@ def smallest_value(instance: TopicInstance, problem: str) -> int:
         For more nodes, or another problem.
     """
     n = instance.num_nodes
-    if n > MOST_NODES or problem not in _PROBLEMS:
+    if n > MOST_NODES or problem not in ENUMERATED:
         raise ValueError(
             f"enumeration takes at most {MOST_NODES} nodes and a topic problem, not {n} nodes and {problem}"
         )

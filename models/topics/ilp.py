@@ -100,7 +100,9 @@ def _minimise(
         return SolverOutcome(Overlay.from_edges(requirements.num_nodes, []), 0)
     ilp = build_ilp(requirements, subproblem, formulation, clock)
     values = None if start is None else ilp.integers_of(start)
-    report = SOLVERS[solver](ilp.program, values, clock, threads=threads, seed=seed, report=subproblem.report)
+    report = SOLVERS[solver](
+        ilp.program, values, clock, threads=threads, seed=seed, report=subproblem.report, answer=ilp.overlay
+    )
     counters = {
         "nodes": report.nodes,
         "variables": ilp.program.numVariables(),

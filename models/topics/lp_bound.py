@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -25,17 +25,20 @@ from ..engine.ilp_solvers import THREADS
 from ..engine.integer_bound import UNIT, Bound
 from ..engine.proof import ProofFile
 from ..engine.search_log import PROGRESS, SearchLog
+from ..engine.stoppable import finished_within
 from .bounds.certificate import MOST_PROVEN, Certificate
 from .bounds.certificate_text import CERTIFICATE, packed
 from .bounds.cost_splitting import certificate_rows, split_costs
 from .bounds.dual_fitting import fitted_certificate, fitted_within, mean_degree_bound
-from .cuts.cutting_planes import CuttingPlanes, starting_pairs
+from .bounds.large_topics import small_topics, units_of_large_topics, with_topics
+from .cuts.cutting_planes import CuttingPlanes, keys_of, starting_pairs
 from .incumbents.lp_guided import Incumbent
 from .incumbents.lp_guided import warm_up as warm_up_incumbents
 from .incumbents.starts import greedy_merge_or_stars, heuristic_overlays, stars, warm_up_heuristics
 from .proofs import begin_proof, write_certificate
 from .rows.candidate_edges import CandidateEdges, count_links
 from .rows.goal import Goal
+from .rows.leaf_nodes import attach_leaves
 from .rows.presolve import PRESOLVE, drop_implied_topics
 
 _FACTORS = {"minmax-tco": (True,), "low-tco": (False, True)}  # is a value the edges, the degree, or both?
@@ -43,7 +46,7 @@ _USED = 0.02
 _SMOOTHING, _STALL = 0.005, 2e-5
 _BUILD_EVERY = 10
 _LP_LINKS = 30_000
-_SPLIT_LINKS = 60_000_000
+_SPLIT_LINKS, _SMALL_LINKS, _SUBSCRIPTIONS = 60_000_000, 4_000_000, 2_000_000
 
 
 @dataclass(frozen=True)
@@ -153,7 +156,9 @@ def _bounded_without_presolve(
     progress = SearchLog(settings.progress, on_bound=on_bound)
     if method == "auto":
         links = count_links(instance)
-        method = "lp" if links <= _LP_LINKS else "splitting" if links <= _SPLIT_LINKS else "fitting"
+        # Nodes and edges must fit in memory too; costs are split among all pairs, or not at all.
+        fits = links <= _SPLIT_LINKS or (not weighted and instance.num_subscriptions <= _SUBSCRIPTIONS)
+        method = "lp" if links <= _LP_LINKS else "splitting" if fits else "fitting"
     fitted = fitted_within(clock, instance)
     if method == "lp":
         bound = _by_planes(instance, of_degree, clock, settings, progress, weighted)
@@ -222,6 +227,8 @@ def _cost_goal(instance: TopicInstance, weighted: bool) -> Goal:
 
 def _by_splitting(instance: TopicInstance, clock: Clock, progress: SearchLog, weighted: bool) -> LowerBound:
     start = greedy_merge_or_stars(instance, clock)
+    if count_links(instance) > _SPLIT_LINKS and not weighted:
+        return _by_splitting_small_topics(instance, start, clock, progress)
     incumbent = Incumbent(instance, _cost_goal(instance, weighted), start, 0)
     splitting = split_costs(
         instance,
@@ -250,20 +257,43 @@ def _by_splitting(instance: TopicInstance, clock: Clock, progress: SearchLog, we
     return LowerBound(value, certificate, incumbent.overlay, stopped, counters)
 
 
+def _by_splitting_small_topics(
+    instance: TopicInstance, start: Overlay, clock: Clock, progress: SearchLog
+) -> LowerBound:
+    """Without a certificate: its rows would be too many for the largest topics."""
+    small = small_topics(instance, _SMALL_LINKS)
+    part = with_topics(instance, small)
+    target = float((CandidateEdges(part, keys_of(start)).common > 0).sum())
+    splitting = split_costs(part, target, clock.share(0.9), stall=_STALL, progress=progress)
+    work = partial(units_of_large_topics, instance, small, splitting)
+    steps = float((~small).sum()) * (len(splitting.edges) + instance.num_subscriptions)
+    units = splitting.units + (finished_within(clock, work, steps=steps) or 0)
+    counters: dict[str, float | str] = {"rounds": splitting.rounds, "columns": len(splitting.edges)}
+    counters["large_topics"] = int((~small).sum())
+    return LowerBound(Fraction(units, UNIT), None, start, not splitting.converged, counters)
+
+
 def _solve(
     instance: TopicInstance,
     problem: Problem[TopicInstance, Overlay],
     *,
     seed: int,
     time_limit: float | None,
+    presolve: bool,
     certificate: bool,
     proof: str | Path | None = None,
     **options: Any,
 ) -> Proposal[Overlay]:
     weighted = problem.name == "weighted-tco"
     with interruptible(time_limit) as clock, ProofFile(proof) as file:
-        begin_proof(file, instance, problem.name)
-        settings = BoundSettings(**options, certified=file.is_written, offers=problem.name not in _FACTORS)
+        reduced, topics, leaves = instance, None, None
+        if presolve and problem.name == "min-tco" and not certificate:
+            presolved = drop_implied_topics(instance)
+            reduced, leaves = attach_leaves(presolved.instance)
+            topics, presolve = presolved.topics, False
+        begin_proof(file, instance, problem.name, topics, leaves)
+        offers = problem.name not in _FACTORS
+        settings = BoundSettings(**options, presolve=presolve, certified=file.is_written, offers=offers)
         certificates: list[Certificate] = []
         overlays, value, stopped = [stars(instance)], 1, False
         if weighted and problem.value(instance, overlays[0]) >= MOST_PROVEN:
@@ -276,7 +306,7 @@ def _solve(
         counters: dict[str, float | str] = {}
         for of_degree in _FACTORS.get(problem.name, (False,)):
             share = clock.share(0.5) if problem.name == "low-tco" and not of_degree else clock
-            bound = _bounded(instance, of_degree, share, settings, weighted)
+            bound = _bounded(reduced, of_degree, share, settings, weighted)
             value *= math.ceil(bound.value)
             offer(lower_bound=float(value))
             stopped |= bound.stopped
@@ -299,6 +329,8 @@ def _warm_up() -> None:
     warm_up_heuristics()
     warm_up_incumbents()
     small = trial_instance()
+    attach_leaves(small)
+    _by_splitting_small_topics(small, greedy_merge_or_stars(small, Clock(None)), Clock(None), SearchLog("off"))
     for method in ("lp", "splitting"):
         for of_degree in (False, True):
             lower_bound(small, BoundSettings(method=method, progress="off"), of_degree=of_degree)

@@ -12,14 +12,21 @@ from ..engine.proof import ProofFile
 from .bounds.certificate import Certificate
 
 
-def begin_proof(file: ProofFile, instance: TopicInstance, problem: str, kept: Ids | None = None) -> None:
-    """Write the first line. Rows speak of the topics in `kept` by their position there, of all topics by default."""
+def begin_proof(
+    file: ProofFile, instance: TopicInstance, problem: str, kept: Ids | None = None, leaves: Ids | None = None
+) -> None:
+    """Write the first line, and those of the steps of :func:`.attach_leaves`.
+
+    Rows speak of the topics in `kept` by their position there, of all topics by default, and then of those of leaves.
+    """
     if not file.is_written:
         return
     nodes = [instance.node_label(v) for v in range(instance.num_nodes)]
     topics = [instance.topic_label(t) for t in range(instance.num_topics)]
     implied = {} if kept is None else {"kept": kept.tolist()}
     file.head(problem=problem, instance=instance.digest, unit=UNIT, nodes=nodes, topics=topics, **implied)
+    for step in () if leaves is None else leaves.tolist():
+        file.line("leaf", *step)
 
 
 def write_certificate(file: ProofFile, certificate: Certificate, bound: Fraction) -> None:

@@ -95,9 +95,9 @@ TREE_EDGES = [(0, 2), (2, 4), (1, 3), (3, 5), (0, 1)]
 
 
 def study_rows() -> pd.DataFrame:
-    """Two instances, all problems; on one of them Greedy Merge is worse than the optimum."""
+    """Two instances, all problems that trees answer; on one of them Greedy Merge is worse than the optimum."""
     rows = []
-    for problem in (problem.name for problem in TOPIC_PROBLEMS):
+    for problem in (problem.name for problem in TOPIC_PROBLEMS if problem.name != "k-tco"):
         rows.append(answered(PATH, PATH_EDGES, problem, "ilp", family="real & <true>", status="optimal"))
         rows.append(answered(PATH, PATH_EDGES, problem, "gm", family="real & <true>", seconds=0.004))
         rows.append(answered(STAR, STAR_EDGES, problem, "gm", seconds=0.0))

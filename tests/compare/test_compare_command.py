@@ -37,6 +37,7 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
     extra = {
         "sizes": [(name, row[name]) for name in ("nodes", "topics", "subscriptions")],
         "measures": [],
+        "points": None,
         "cpu_seconds": 1.0,
         "judge": "",
         "versions": "{}",

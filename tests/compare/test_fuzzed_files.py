@@ -5,9 +5,14 @@ OVERLAYBENCH_FUZZ_SECONDS=3600 fuzzes each reader of the slow test for its share
 
 from __future__ import annotations
 
+import gzip
+import json
+import math
 import os
+import random
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +23,10 @@ from hypothesis import strategies as st
 
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.commands.status import status
+from overlaybench.compare.library.page import write_page
+from overlaybench.compare.library.scores import library_rows, scored
+from overlaybench.compare.library.table import Entry, Record, Table, read_table, write_table
+from overlaybench.compare.library.updates import updated
 from overlaybench.compare.studies import parts
 from overlaybench.compare.studies.isolation import IsolatedRun
 from overlaybench.compare.studies.plug_ins import PlugIns
@@ -34,6 +43,10 @@ from overlaybench.compare.studies.verification import Item, checked_in, verified
 from overlaybench.instances.catalogue import KINDS, PROBLEMS, WORKLOADS
 from overlaybench.instances.errors import BadInput
 from overlaybench.instances.result import Result
+from overlaybench.instances.topics import real_data
+from overlaybench.instances.topics.real_data import debian_packages, debian_tags, lastfm_listeners, movielens_sample
+from tests.compare.checker.tiny import draw_tiny, falsehood, verdict
+from tests.models.topics.small_instances import priced
 
 Case = tuple[Path, Callable[[], None]]
 
@@ -68,6 +81,35 @@ problems = ["min-tco"]
 methods = ["gm", { method = "low-oda", k = [2, 3] }]
 nodes_at_most = 9
 """
+STUDY_OF_FAMILIES = """
+instances = [
+  { workload = "brokers-social", brokers = 5, tree = "path", seeds = 2 },
+  { workload = "transit-stub", nodes = 6, popularity = "zipf", transits = 2, stubs = 2 },
+]
+[[runs]]
+problems = ["filtering@max-degree=4", "topic-diameter=2@edges", "weighted-tco", "k-tco"]
+methods = [{ method = "edge-exchange", steps = 20 }, "polish"]
+[[runs]]
+problems = ["soft-links"]
+methods = [{ method = "s2", simulate = "system", rate = [0, 600], interval = 2.5, churn = 1, losses = 1 }]
+"""
+PACKAGES = """Package: a
+Status: install ok installed
+Depends: c (>= 1.2) | d, e:any
+ , f
+Tag: role::program, use::editing,
+ scope::utility
+
+Package: b
+Status: install ok installed
+Pre-Depends: c, e
+Tag: role::program, scope::utility
+"""
+RATINGS = "1::2::3::1424380312\n1::3::5::1424380312\n2::2::1::1424380312\n3::3::4::1424380312\n"
+PLAYS = "userID\tartistID\tweight\n2\t51\t13883\n2\t52\t11690\n3\t51\t1\n"
+LIBRARY = Entry(
+    "u-5", "u", "uniform", (("nodes", "5"), ("subscriptions", "2"), ("topics", "4")), 1, "", "", ("min-tco",)
+)
 
 
 @st.composite
@@ -112,6 +154,33 @@ def instance_case(name: str, ending: str, folder: Path) -> Case:
     return file, read
 
 
+def priced_case(number: int, ending: str, folder: Path) -> Case:
+    """An instance with the costs of its links: points, all pairs or sites."""
+    kind, instance = KINDS["topics"], priced(generated("topics"), number)
+    file = folder / f"instance{ending}"
+    kind.write(instance, file)
+
+    def read() -> None:
+        again = folder / "again.json"
+        found = kind.read(file, {}).instance
+        kind.write(found, again)
+        assert kind.read(again, {}).instance.digest == found.digest
+
+    return file, read
+
+
+def data_case(text: str, read_data: Callable[[Path], Any], folder: Path) -> Case:
+    """A file of another program or author that a workload reads."""
+    file = folder / "x_Packages"
+    file.write_text(text)
+    return file, lambda: KINDS["topics"].write(read_data(file), folder / "again.json")
+
+
+def packages(make: Callable[..., Any], chosen: str, file: Path) -> Any:
+    real_data._subscriptions.cache_clear()  # which knows files by their names
+    return make(seed=1, nodes=0, packages=chosen, lists=file.parent, status=file)
+
+
 def answer_case(name: str, folder: Path) -> Case:
     kind, (instance, result) = KINDS[name], solved(name)
     file = folder / "answer.json"
@@ -125,9 +194,9 @@ def answer_case(name: str, folder: Path) -> Case:
     return file, read
 
 
-def study_case(folder: Path) -> Case:
+def study_case(text: str, folder: Path) -> Case:
     file = folder / "study.toml"
-    file.write_text(STUDY)
+    file.write_text(text)
 
     def read() -> None:
         for recipe in read_study(file).recipes[:50]:
@@ -192,6 +261,59 @@ def verify_case(name: str, folder: Path) -> Case:
     return file, read
 
 
+def library_case(name: str, folder: Path) -> Case:
+    """The table of the library, which takes in a results folder and scores it: one file of the two is damaged."""
+    digest = generated("topics").digest
+    record = Record("u-5", "min-tco", "gm", 60.0, "feasible", 9.0, math.nan, 0.1, 0.5, "", "abc")
+    write_table(Table({"u-5": replace(LIBRARY, digest=digest)}, {record.key: record}), folder)
+    _, use = store_case("part", folder)
+    file = next((folder / "out" / "runs").glob("*.parquet")) if name == "part" else folder / f"{name}.csv"
+
+    def read() -> None:
+        if name == "part":
+            use()
+        table, store = read_table(folder), Store.existing(folder / "out")
+        scored(table, library_rows(table, store))
+        again = updated(table, store).table
+        write_table(again, folder / "again")
+        write_page(again, folder / "page.md")
+        assert read_table(folder / "again").records.keys() == again.records.keys()
+
+    (folder / "again").mkdir()
+    (folder / "page.md").write_text("<!-- the table -->\n<!-- end of the table -->\n")
+    return file, read
+
+
+def proof_case(problem: str, folder: Path) -> Case:
+    """A proof, whose text is damaged before it is compressed: it is refused in one line, or all of it is true."""
+    tiny = draw_tiny(random.Random(3), problem)
+    _, lines = tiny.prove(folder)
+    instance, proof = folder / f"instance{tiny.suffix}", folder / "damaged.proof.gz"
+    tiny.write(instance)
+    file = folder / "lines"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    def read() -> None:
+        proof.write_bytes(gzip.compress(file.read_bytes(), 0))
+        outcome = verdict(instance, proof)
+        assert len(outcome.splitlines()) == 1 if isinstance(outcome, str) else not falsehood(tiny, outcome), outcome
+
+    return file, read
+
+
+def archive_case(folder: Path) -> Case:
+    """A proof whose compressed bytes are damaged."""
+    _, read = proof_case("min-tco", folder)
+    read()
+    instance, proof = folder / "instance.csv", folder / "damaged.proof.gz"
+
+    def read_archive() -> None:
+        outcome = verdict(instance, proof)
+        assert isinstance(outcome, tuple) or len(outcome.splitlines()) == 1, outcome
+
+    return proof, read_archive
+
+
 CASES: dict[str, Callable[[Path], Case]] = {
     **{
         f"{name}{ending}": partial(instance_case, name, ending)
@@ -199,7 +321,23 @@ CASES: dict[str, Callable[[Path], Case]] = {
         for ending in ENDINGS.get(name, (kind.ending,))
     },
     **{f"{name} answer": partial(answer_case, name) for name in KINDS},
-    "study": study_case,
+    **{
+        f"topics {costs}.json": partial(priced_case, n, ".json") for n, costs in enumerate(("points", "links", "sites"))
+    },
+    "topics costs.parquet": partial(priced_case, 2, ".parquet"),
+    "movielens": partial(
+        data_case, RATINGS, lambda file: movielens_sample(seed=1, nodes=2, least_rating=1, ratings=file)
+    ),
+    "lastfm": partial(data_case, PLAYS, lambda file: lastfm_listeners(seed=1, nodes=0, plays=file)),
+    "dpkg status": partial(data_case, PACKAGES, partial(packages, debian_packages, "installed")),
+    "apt lists": partial(data_case, PACKAGES, partial(packages, debian_packages, "available")),
+    "debtags": partial(data_case, PACKAGES, partial(packages, debian_tags, "available")),
+    "study": partial(study_case, STUDY),
+    "study of problem families": partial(study_case, STUDY_OF_FAMILIES),
+    **{f"library {name}": partial(library_case, name) for name in ("instances", "records", "part")},
+    **{f"proof of {problem}": partial(proof_case, problem) for problem in ("min-tco", "weighted-tco", "k-tco")},
+    **{f"proof of {problem}": partial(proof_case, problem) for problem in ("2d-star", "steiner", "content-mst")},
+    "proof, compressed": archive_case,
     **{f"verify {name}": partial(verify_case, name) for name in ("plan", "spec", "index", "log", "part", "labels")},
     **{f"results {name}": partial(store_case, name) for name in ("plan", "spec", "index", "log", "part")},
 }

@@ -111,7 +111,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     before = set(sys.modules)
     yield tmp_path
     for name in set(sys.modules) - before:
-        del sys.modules[name]
+        if not name.startswith("overlaybench."):
+            del sys.modules[name]
 
 
 def tasks(folder: Path) -> list[Task]:

@@ -91,6 +91,7 @@ class Broker:
         self._asked: dict[int, Entries | Ids | int] = {}
         self._tokens = 0
         self._granted: dict[str, int] = {}
+        self._early: list[tuple[int, Publication]] = []
         self._relocation: Relocation | None = None
         self._left_beyond: dict[int, int] = {}
         self._sent_to: Counter[int] = Counter()
@@ -139,7 +140,7 @@ class Broker:
 
     def evaluations(self, publication: Publication) -> int:
         """The predicates that matching a publication evaluates."""
-        return self.routing.match(publication.values)[1]
+        return 0 if "join" in self._granted else self.routing.match(publication.values)[1]
 
     def process(self, sender: int, publication: Publication, now: int) -> tuple[int, Sends] | None:
         """Deliver a publication to local subscribers and send it on.
@@ -147,8 +148,12 @@ class Broker:
         Returns
         -------
         (int, list of messages) or None
-            The number of matching local subscriptions, and the copies; None if it waits for the new view of the tree.
+            The number of matching local subscriptions, and the copies; None if it waits for the new view of the tree
+            or, at a broker that joins, for its first map.
         """
+        if "join" in self._granted:
+            self._early.append((sender, publication))
+            return None
         change, number = self.change, publication.view[0] if publication.view else REFUSED
         if publication.view and publication.view[1] == NEW and change and change.number == number and not change.new:
             change.waiting.append((sender, publication))
@@ -164,10 +169,10 @@ class Broker:
         sends: Sends = []
         for end in routing.targets(self._still_there(sender, routing), now):
             sends += self._copy(end, copy, routing)
-        if publication.view is None:
-            self._processed_from[sender] += 1
-        elif publication.view[1] == OLD:
+        if publication.view and publication.view[1] == OLD:
             self._processed_old[number] += 1
+        else:
+            self._processed_from[sender] += 1
         return local, sends
 
     def _still_there(self, sender: int, routing: Routing) -> int:
@@ -186,13 +191,21 @@ class Broker:
         """A copy to a broker, or past it if it does not answer."""
         if end in self.kept:
             return self._bypass(end, copy, routing)
+        return [(end, self._counted(end, copy))]
+
+    def _counted(self, end: int, copy: Publication) -> Publication:
+        """A copy as it is sent, and counted: only brokers that the change affects are told its view."""
+        change = self.change
+        if copy.view and not (change and change.number == copy.view[0] and end in change.region):
+            copy = replace(copy, view=None)
         self._count(end, copy.view, 1)
-        return [(end, copy)]
+        return copy
 
     def _count(self, end: int, view: View, copies: int) -> None:
-        if view is None:
+        """Count copies: the next move waits for those of this move's new view as for those that name no view."""
+        if view is None or view[1] == NEW:
             self._sent_to[end] += copies
-        elif self.change and view == (self.change.number, OLD) and end in self.change.region:
+        elif self.change:
             self.change.sent += copies
 
     def undelivered(self, end: int, copy: Publication) -> Sends:
@@ -203,19 +216,15 @@ class Broker:
 
     def _bypass(self, via: int, copy: Publication, routing: Routing) -> Sends:
         if not routing.has_link(via):
-            self._count(via, copy.view, 1)
-            self.kept[via].append(copy)
+            self.kept[via].append(self._counted(via, copy))
             return []
         routing.match(copy.values)
         if copy.served:
             routing.leave_out(copy.values, copy.served)
         now, later = routing.bypass(via, self.kept)
         for end, served in later.items():
-            self._count(end, copy.view, 1)
-            self.kept[end].append(replace(copy, served=copy.served | served))
-        for end in now:
-            self._count(end, copy.view, 1)
-        return [(end, copy) for end in now]
+            self.kept[end].append(self._counted(end, replace(copy, served=copy.served | served)))
+        return [(end, self._counted(end, copy)) for end in now]
 
     def missed(self, end: int, copy: Publication) -> None:
         """A broker has left before it got a copy, which nobody needs there."""
@@ -286,6 +295,8 @@ class Broker:
     def _welcomed(self, message: Welcome) -> None:
         hood = Neighbourhood(self.me, message.edges | self.routing.hood.edges, self.limits.radius)
         self.routing = self.routing.with_table(added(self.routing.table, message.entries)).on(hood)
+        self.resumed += self._early
+        self._early = []
 
     # Waves.
 
@@ -297,6 +308,8 @@ class Broker:
         if isinstance(step, Left) and step.broker != self.me:
             for complete in self._waves.forget(step.broker):
                 sends += self._advance(complete)
+            # This broker may have been down since it kept them, and the other one up: it still counts them.
+            sends += self.answers(step.broker)
         return sends
 
     def _apply(self, step: Step) -> tuple[tuple[int, ...], Step, tuple[int, int]]:
@@ -321,7 +334,6 @@ class Broker:
                     # Its last publications may still arrive.
                     self._left_beyond[step.broker] = hood.next_hop(step.broker)
                     self.routing = self.routing.on(hood.without(step.broker))
-                    self.kept.pop(step.broker, None)
                 return self._within_radius(step), replace(step, hops=step.hops + 1), sums
             case Initiate():
                 self.change = Change.initiated(step, self.routing)

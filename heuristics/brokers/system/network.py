@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -56,8 +57,8 @@ class Network:
     joining : set of int
         The brokers that have started and not joined yet.
     deadline : int
-        When brokers stop asking again whether copies are under way: a move across a broker that has crashed for good
-        never ends.
+        When brokers stop asking again whether copies are under way, at the earliest a minute after the last copy: a
+        move across a broker that has crashed for good never ends.
     observer : callable
         Told the broker and the outcome of what it asked the coordinator for.
     """
@@ -78,6 +79,7 @@ class Network:
         self._running: dict[int, Issued | list[Issued]] = {}
         self._inbox: dict[int, simpy.Store] = {}
         self._outbox: dict[int, simpy.Store] = {}
+        self._held: Counter[int] = Counter()
         self.deadline = NEVER
         self.observer: Callable[[int, str], None] = lambda broker, outcome: None
         self.log = Log.of(len(given.publications))
@@ -124,7 +126,7 @@ class Network:
     def remove(self, broker: int) -> None:
         """Switch a broker off that has left."""
         gone = self._former[broker] = self.brokers.pop(broker)
-        for sender, publication in self._taken(self._inbox[broker]):
+        for sender, publication in self._taken(self._inbox, broker):
             self._miss(sender, broker, publication)
         for copies in gone.kept.values():
             for copy in copies:
@@ -134,6 +136,8 @@ class Network:
         """Send what a broker returned."""
         for receiver, message in sends:
             if receiver == sender:
+                if not self.log.crashed and self.log.under_way.any():
+                    self.deadline = max(self.deadline, self.now + PATIENCE)
                 if self.now < self.deadline:
                     self._after(PAUSE, sender, receiver, message)
             elif not isinstance(message, Publication):
@@ -144,7 +148,7 @@ class Network:
                 else:
                     self._after(self._delays.get((sender, receiver), self._soft_delay), sender, receiver, message)
             elif self._limits[sender].uplink:
-                self._outbox[sender].put((receiver, message))
+                self._put(self._outbox, sender, receiver, message)
             else:
                 self._cross(sender, receiver, message)
 
@@ -171,7 +175,7 @@ class Network:
         if source in self.brokers and source not in self.down | self.joining:
             self.log.published[number] = self.now
             self.log.copies(number, 1, self.now)
-            self._inbox[source].put((NOWHERE, Publication(number, self._values[number])))
+            self._put(self._inbox, source, NOWHERE, Publication(number, self._values[number]))
 
     def crash(self, broker: int, for_good: bool = False) -> None:
         """Stop a broker; one that stops for good loses the copies that it has."""
@@ -179,10 +183,14 @@ class Network:
         self._up[broker] = self._env.event()
         if for_good:
             self.log.crashed[broker] = self.now
-            queued = (*self._taken(self._inbox[broker]), *self._taken(self._outbox[broker]))
+            queued = (*self._taken(self._inbox, broker), *self._taken(self._outbox, broker))
             kept = [copy for copies in self.brokers[broker].kept.values() for copy in copies]
             for publication in (*kept, *(copy for _, copy in queued)):
                 self._drop(publication, True)
+
+    def has_copies(self, broker: int) -> bool:
+        """Whether publications wait at a broker, or are kept there for another one that will be up again."""
+        return self._held[broker] > 0 or not self.log.crashed.keys() >= self.brokers[broker].kept.keys()
 
     def recover(self, broker: int) -> None:
         """Start a broker again, with the state that it had; those who miss it learn of it."""
@@ -219,9 +227,8 @@ class Network:
             if receiver in self.down:
                 self._call(DETECTION, lambda _: self._unanswered(sender, receiver, message))
             else:
-                inbox = self._inbox[receiver]
-                inbox.put((sender, message))
-                self.log.longest_queue = max(self.log.longest_queue, len(inbox.items))
+                self._put(self._inbox, receiver, sender, message)
+                self.log.longest_queue = max(self.log.longest_queue, len(self._inbox[receiver].items))
         elif receiver in self.down:
             self._parked.setdefault(receiver, []).append((sender, message))
         else:
@@ -238,7 +245,7 @@ class Network:
                     each.ended = self.now
         self.send(receiver, broker.receive(sender, message, self.now))
         for copy in broker.resumed:
-            self._inbox[receiver].put(copy)
+            self._put(self._inbox, receiver, *copy)
         broker.resumed.clear()
         outcomes, broker.outcomes = broker.outcomes, []
         for outcome in outcomes:
@@ -281,8 +288,13 @@ class Network:
             self.log.lost.add(publication.number)
         self.log.copies(publication.number, -1, self.now)
 
-    def _taken(self, store: simpy.Store) -> list[tuple[int, Publication]]:
-        items, store.items[:] = list(store.items), []
+    def _put(self, queues: dict[int, simpy.Store], broker: int, other: int, publication: Publication) -> None:
+        self._held[broker] += 1
+        queues[broker].put((other, publication))
+
+    def _taken(self, queues: dict[int, simpy.Store], broker: int) -> list[tuple[int, Publication]]:
+        items, queues[broker].items[:] = list(queues[broker].items), []
+        self._held[broker] -= len(items)
         return items
 
     # Brokers and uplinks as servers.
@@ -306,6 +318,7 @@ class Network:
                 self._process(me, sender, publication)
             else:
                 self._miss(sender, me, publication)
+            self._held[me] -= 1
 
     def _process(self, me: int, sender: int, publication: Publication) -> None:
         broker = self.brokers[me]
@@ -324,6 +337,7 @@ class Network:
             while me in self.down:
                 yield self._up[me]
             self._cross(me, receiver, publication)
+            self._held[me] -= 1
 
 
 def _kept(broker: Broker) -> int:

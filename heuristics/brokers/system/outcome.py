@@ -33,6 +33,8 @@ class Outcome:
         microseconds since the first publication could be published, and the matching local subscriptions.
     hops : int64 array, shape (m,)
         Links from the source.
+    sources : int64 array
+        The broker of each publication.
     duration : int
         Microseconds in which publications were published.
     log : Log
@@ -41,17 +43,21 @@ class Outcome:
         The soft links at the end, rows (sender, receiver).
     asked : mapping of str to int
         How often moves, departures and joins came about or were refused.
+    covering : float
+        Subscriptions in the covering sets of all links of a broker at the end, the mean over brokers.
     pending : list of str
         What the coordinator was asked for or granted and that is not complete.
     """
 
     messages: npt.NDArray[np.int64]
     hops: npt.NDArray[np.int64]
+    sources: npt.NDArray[np.int64]
     duration: int
     start: int
     log: Log
     links: Ids
     asked: Mapping[str, int]
+    covering: float
     pending: list[str]
 
 
@@ -114,11 +120,13 @@ def simulate_system(
     return Outcome(
         messages,
         _hops(messages, given.num_brokers, len(given.publications)),
+        given.publications.sources.astype(np.int64),
         director.end - director.start,
         director.start,
         network.log,
         _soft_links(network),
         director.outcomes,
+        _covering(network),
         [what for what, _ in network.coordinator.running.values()]
         + [request.ask.what for request in network.coordinator.waiting],
     )
@@ -173,13 +181,26 @@ def counters(outcome: Outcome) -> dict[str, float | str]:
         "system_control_share": _ratio(control, control + publications),
         "system_load_share": _ratio(log.control_by_kind["Loads"], control + publications),
         "system_evaluations": log.evaluations,
+        "system_covering": outcome.covering,
         "system_bypassed": log.bypassed,
         "system_lost": len(log.lost),
         "system_pending": ", ".join(outcome.pending),
     }
     found["system_series"] = json.dumps(_series(outcome, inside, wanted))
+    found["system_hop_counts"] = json.dumps(np.bincount(outcome.hops[inside & wanted]).tolist())
+    found["system_pair_delays"] = json.dumps(_pair_delays(outcome, arrived, delays))
     asked = {f"system_{what.replace(' ', '_')}s": count for what, count in outcome.asked.items() if "table" not in what}
     return found | dict(sorted(asked.items()))
+
+
+def _pair_delays(outcome: Outcome, arrived: npt.NDArray[np.int64], delays: npt.NDArray[np.int64]) -> list[float]:
+    """Percentiles 0, 10, … 100 of the mean milliseconds from a source to a receiver, over the pairs with deliveries."""
+    if not len(arrived):
+        return []
+    ends = outcome.sources[arrived[:, 0]] * (arrived[:, 2].max() + 1) + arrived[:, 2]
+    pairs = np.unique(ends, return_inverse=True)[1]
+    means = np.bincount(pairs, delays / 1000) / np.bincount(pairs)
+    return [round(float(each), 4) for each in np.percentile(means, range(0, 101, 10))]
 
 
 def _series(outcome: Outcome, inside: npt.NDArray[np.bool_], wanted: npt.NDArray[np.bool_]) -> dict[str, list[float]]:
@@ -218,6 +239,11 @@ def _give_links(network: Network, links: Ids | None) -> None:
         own = {} if links is None else {int(v): True for u, v in links.tolist() if u == a.me}
         if own:
             a.routing = a.routing.over(own, a.routing.sent())
+
+
+def _covering(network: Network) -> float:
+    tables = [each.routing.working for each in network.brokers.values() if each.me not in network.joining]
+    return float(np.mean([table.starts[-2] for table in tables])) if tables else 0.0
 
 
 def _soft_links(network: Network) -> Ids:

@@ -16,13 +16,12 @@ from .broker import Broker
 from .log import NEVER, Issued
 from .messages import Entries
 from .neighbourhood import paths_from
-from .network import SECOND, Events, Network
+from .network import DETECTION, SECOND, Events, Network
 
 Choice = TypeVar("Choice")
 MINUTE = 60 * SECOND
 DOWN = 5 * SECOND
 AWAY = 2 * DOWN
-"""A broker that joins again is a new one with the number of one that left: no copy of that one may be under way."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,8 @@ class Director:
     Attributes
     ----------
     start, end : int
-        The times between which publications are published; known once :meth:`set_up` has run.
+        The times between which publications are published; known once :meth:`set_up` has run. The start is a whole
+        second, so that the seconds in which SH counts what it sends are those of the accelerated mode.
     outcomes : mapping of str to int
         How often what was asked came about ("move", "leave") or was refused ("move refused").
     """
@@ -107,7 +107,7 @@ class Director:
                 self._subscribe(broker, own, own)
         network.run()
         times = self._times()
-        self.start = network.now + SECOND
+        self.start = (network.now // SECOND + 2) * SECOND
         self.end = self.start + int(times.max(initial=0))
         network.deadline = self.end + MINUTE
 
@@ -153,7 +153,8 @@ class Director:
         for number, time in enumerate(times):
             if time > self._network.now:
                 yield self._network.wait(time - self._network.now)
-            self._network.publish(number)
+            if self._given.publications.sources[number] not in self._leaving:
+                self._network.publish(number)
             if sys.stderr.isatty() and 100 * number // len(times) > shown:
                 shown = 100 * number // len(times)
                 done = f"{(time - self.start) / SECOND:.0f} of {(self.end - self.start) / SECOND:.0f} s simulated"
@@ -208,15 +209,27 @@ class Director:
         edges = [broker for broker in settled if len(broker.routing.hood.neighbours) == 1]
         if len(self._network.brokers) > 2 and (broker := self._one_of(edges)):
             self._leaving.add(broker.me)
-            own = [each for each in self._live() if each.broker == broker.me]
+            issued = self._network.log.issued
+            own = [each for each in issued if each.broker == broker.me and id(each) not in self._ended]
             if own:
                 self._unsubscribe(broker.me, own)
             else:
-                self._network.send(broker.me, broker.leave())
+                self._network.begin(self._leave(broker.me))
+
+    def _leave(self, broker: int) -> Events:
+        """A broker leaves once it has sent all that it has: a neighbour beyond which others lie may leave after it."""
+        while self._network.has_copies(broker) and broker not in self._network.log.crashed:
+            yield self._network.wait(DETECTION)
+        self._network.send(broker, self._network.brokers[broker].leave())
 
     def _rejoin(self) -> None:
-        """A broker that left joins again, anywhere, and issues its subscriptions."""
-        gone = sorted(broker for broker, time in self._left.items() if self._network.now - time >= AWAY)
+        """A broker that left joins again, anywhere, and issues its subscriptions.
+
+        It is a new one with the number of one that left: no copy that may know that one is under way.
+        """
+        log, now = self._network.log, self._network.now
+        oldest = int(log.published[log.under_way > 0].min(initial=NEVER))
+        gone = sorted(broker for broker, time in self._left.items() if now - time >= AWAY and oldest > time)
         parents = [broker for broker in self._free() if self._has_spare_link(broker, broker.me)]
         if (parent := self._one_of(parents)) and gone:
             broker = gone[int(self._random.integers(len(gone)))]
@@ -256,7 +269,7 @@ class Director:
         self.outcomes[outcome] += 1
         self._tables[broker] -= outcome == "table"
         if outcome == "table" and broker in self._leaving and not self._tables[broker]:
-            self._network.send(broker, self._network.brokers[broker].leave())
+            self._network.begin(self._leave(broker))
         elif outcome == "leave":
             self._leaving.discard(broker)
             self._network.remove(broker)

@@ -68,15 +68,7 @@ def _spanning_tree(
     entered = np.empty(len(nodes), np.int64)
     num_edges, entering = 0, 0
     while True:
-        num_entered, num_left = 0, 0
-        for k in outside[:num_outside]:
-            if label[k] == label[entering]:
-                entered[num_entered] = k
-                num_entered += 1
-            else:
-                outside[num_left] = k
-                num_left += 1
-        num_outside = num_left
+        num_entered, num_outside = enter(entering, label, outside[:num_outside], entered)
         if num_outside == 0:
             return num_edges
         for k in outside[:num_outside]:
@@ -88,3 +80,19 @@ def _spanning_tree(
         entering = outside[np.argmin(best[outside[:num_outside]])]
         edges[num_edges] = via[entering]
         num_edges += 1
+
+
+@kernel
+def enter(
+    entering: int, label: npt.NDArray[np.int32], outside: npt.NDArray[np.int64], entered: npt.NDArray[np.int64]
+) -> tuple[int, int]:
+    """Move the component of `entering` from those outside of Prim's tree to `entered`; returns how many are in each."""
+    num_entered, num_left = 0, 0
+    for k in outside:
+        if label[k] == label[entering]:
+            entered[num_entered] = k
+            num_entered += 1
+        else:
+            outside[num_left] = k
+            num_left += 1
+    return num_entered, num_left

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from ....instances.arrays import Ids, Offsets
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ...compiled import kernel
@@ -21,6 +23,8 @@ Groups = npt.NDArray[np.int32]
 
 ANY_DEGREE = 2**31 - 1
 _HIGHEST, _RANDOM = RULES.index("highest"), RULES.index("random")
+_FEWEST_ROWS, _MOST_ROWS = 8, 2048  # counted at a time
+_RECOUNT = 64  # subscriptions compared, for each of the instance, until the largest components are looked for again
 _NO_EDGES = np.empty(0, np.int64)
 
 
@@ -55,7 +59,7 @@ class PartialOverlay:
         Further counters of the algorithm that adds edges.
     """
 
-    def __init__(self, instance: TopicInstance, order: TieOrder, *, used: Edges = _NO_EDGES) -> None:
+    def __init__(self, instance: TopicInstance, order: TieOrder, *, used: Edges = _NO_EDGES, threads: int = 1) -> None:
         self.instance, self.order = instance, order
         self.components = singletons(instance)
         self.degrees = np.zeros(instance.num_nodes, dtype=np.int32)
@@ -63,7 +67,8 @@ class PartialOverlay:
         self.excess_components = self._initial_excess = instance.num_subscriptions - instance.num_topics
         self.evaluations = 0
         self.work: dict[str, int] = {}
-        self.contributions = contributions_to(self.components, used)
+        self._of_threads = [contributions_to(self.components, used) for _ in range(threads)]
+        self.contributions = self._of_threads[0]
         self._added: list[Edges] = []
 
     def start_from(self, group_of: Groups, degrees: Degrees, max_degree: int) -> None:
@@ -99,10 +104,7 @@ class PartialOverlay:
                 if len(bucket) < capacity:
                     break
         else:
-            most = self.excess_components // level
-            edges, evaluations = _add_rows(level, most, bounds, eligible, self.contributions, self.order)
-            self.evaluations += evaluations
-            self.record(edges, merged=level * len(edges))
+            self._add_rows(level, bounds, eligible)
         np.minimum(bounds, level - 1, out=bounds)
 
     def add_best(self, bounds: Bounds, above: float) -> bool:
@@ -135,7 +137,7 @@ class PartialOverlay:
             "steps": len(self.edges),
             "merges": self._initial_excess - self.excess_components,
             "evaluations": self.evaluations,
-            "counted": int(self.contributions.counted[0]),
+            "counted": self._counted,
             **self.work,
         }
 
@@ -144,6 +146,45 @@ class PartialOverlay:
         n, edges = len(self.degrees), np.sort(self.edges)
         return Overlay(n, np.stack([edges // n, edges % n], axis=1).astype(np.int32))
 
+    @property
+    def _counted(self) -> int:
+        return sum(int(each.counted[0]) for each in self._of_threads)
+
+    def _add_rows(self, level: int, bounds: Bounds, eligible: Eligible) -> None:
+        """Count rows, several at a time on all threads, and add their edges in lexicographic order, or its reverse.
+
+        Contributions only fall, so partners listed before an edge was added are candidates after it, and each is
+        evaluated again. How many rows are counted at a time depends on the instance alone, not on threads: more while
+        most candidates still contribute.
+        """
+        step = -1 if self.order.rule == _HIGHEST else 1
+        nodes = eligible.nodes[bounds[eligible.nodes] >= level][::step]
+        first, size, counted = 0, _FEWEST_ROWS, self._counted
+
+        def listed(share: Ids, contributions: Contributions) -> tuple[Ids, Offsets]:
+            lists: tuple[Ids, Offsets] = _list_rows(share, level, bounds, eligible, contributions)
+            return lists
+
+        with ThreadPoolExecutor(len(self._of_threads)) as pool:
+            apply: Callable[..., Iterable[Any]] = pool.map if len(self._of_threads) > 1 else map
+            while first < len(nodes):
+                batch = nodes[first : first + size]
+                first += len(batch)
+                added, evaluated = 0, 0
+                shares = np.array_split(batch, len(self._of_threads))
+                lists = list(apply(listed, shares, self._of_threads))
+                for share, (row, offsets) in zip(shares, lists, strict=True):
+                    most = self.excess_components // level
+                    edges, evaluations = _add_listed(share, row, offsets, level, most, step, eligible, self.components)
+                    self.record(edges, merged=level * len(edges))
+                    added += len(edges)
+                    evaluated += evaluations
+                self.evaluations += evaluated
+                size = min(2 * size, _MOST_ROWS) if evaluated <= 2 * added + size else max(size // 2, _FEWEST_ROWS)
+                if self._counted - counted > _RECOUNT * self.instance.num_subscriptions:
+                    counted = self._counted
+                    eligible = eligible_nodes(self.degrees, eligible.below, self.components)
+
     def _add_bucket(self, bucket: Edges, level: int, below: int) -> None:
         edges = _add_sorted(bucket, level, self.degrees, below, self.components, self.order)
         self.evaluations += len(bucket)
@@ -151,24 +192,48 @@ class PartialOverlay:
 
 
 @kernel
-def _add_rows(
-    level: int, most: int, bounds: Bounds, eligible: Eligible, contributions: Contributions, order: TieOrder
+def _list_rows(
+    nodes: Ids, level: int, bounds: Bounds, eligible: Eligible, contributions: Contributions
+) -> tuple[Ids, Offsets]:
+    """The partners of each node, one after the other, and where they begin; `bounds` of these nodes are lowered."""
+    offsets = np.zeros(len(nodes) + 1, np.int64)
+    listed = np.empty(1024, np.int32)
+    for k in range(len(nodes)):
+        u, num = nodes[k], offsets[k]
+        if eligible.degrees[u] < eligible.below:
+            row, bounds[u] = partners(u, level, eligible, contributions)
+            if num + len(row) > len(listed):
+                longer = np.empty(2 * (num + len(row)), np.int32)
+                longer[:num] = listed[:num]
+                listed = longer
+            listed[num : num + len(row)] = row
+            num += len(row)
+        offsets[k + 1] = num
+    return listed[: offsets[-1]], offsets
+
+
+@kernel
+def _add_listed(
+    nodes: Ids,
+    listed: Ids,
+    offsets: Offsets,
+    level: int,
+    most: int,
+    step: int,
+    eligible: Eligible,
+    components: TopicComponents,
 ) -> tuple[Edges, int]:
-    """Add at most `most` edges in lexicographic order, or its reverse; returns them and the number of evaluations."""
-    n, nodes, backwards = len(eligible.degrees), eligible.nodes, order.rule == _HIGHEST
-    degrees, below = eligible.degrees, eligible.below
-    edges, num_edges, evaluations = np.empty(most, np.int64), 0, 0
-    for step in range(len(nodes)):
-        u = nodes[len(nodes) - 1 - step if backwards else step]
-        if bounds[u] < level or degrees[u] >= below:
-            continue
-        row, bounds[u] = partners(u, level, eligible, contributions)
-        for v in row[::-1] if backwards else row[::1]:
+    """Add at most `most` edges of those listed that still contribute `level`; returns them and the evaluations."""
+    degrees, below, n = eligible.degrees, eligible.below, len(eligible.degrees)
+    edges, num_edges, evaluations = np.empty(min(most, len(listed)), np.int64), 0, 0
+    for k in range(len(nodes)):
+        u = nodes[k]
+        for v in listed[offsets[k] : offsets[k + 1]][::step]:
             if degrees[u] >= below:
                 break
             evaluations += 1
-            if degrees[v] < below and contribution(u, v, contributions.components) == level:
-                join(u, v, contributions.components)
+            if degrees[v] < below and contribution(u, v, components) == level:
+                join(u, v, components)
                 degrees[u] += 1
                 degrees[v] += 1
                 edges[num_edges] = np.int64(u) * n + v

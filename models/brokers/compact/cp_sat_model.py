@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ortools.sat.python import cp_model
 
 from ....instances.clock import Clock
+from ...engine.cp_sat_solver import Solution
 from .demands import Arc, Demands, Routes, routes_in_use
 
 
@@ -19,9 +20,9 @@ class SoftLinkCP:
     bought: dict[Arc, cp_model.IntVar]
     used: dict[int, dict[Arc, cp_model.IntVar]]
 
-    def routes(self, solver: cp_model.CpSolver) -> Routes:
-        """The routes of the solver's solution."""
-        return routes_in_use(self.demands, self.used, solver.boolean_value)
+    def routes(self, solution: Solution) -> Routes:
+        """The routes of a solution."""
+        return routes_in_use(self.demands, self.used, solution.boolean_value)
 
     def hint(self, links: set[Arc], routes: Routes) -> None:
         """Start from a known answer."""

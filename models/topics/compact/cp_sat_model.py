@@ -22,6 +22,7 @@ from ortools.sat.python import cp_model
 
 from ....instances.clock import Clock
 from ....instances.overlay import Overlay
+from ...engine.cp_sat_solver import Solution
 from .requirements import Blocks, Edge, Requirements, Subscribers, pair, unconnected_topics
 from .subproblem import Subproblem
 
@@ -56,9 +57,9 @@ class OverlayCp:
         for edge, x in self.edge.items():
             self.model.add_hint(x, int(edge in chosen))
 
-    def overlay(self, solver: cp_model.CpSolver) -> Overlay:
-        """The overlay of the solver's solution."""
-        return Overlay.from_edges(self.num_nodes, [edge for edge, x in self.edge.items() if solver.value(x)])
+    def overlay(self, solution: Solution) -> Overlay:
+        """The overlay of a solution."""
+        return Overlay.from_edges(self.num_nodes, [edge for edge, x in self.edge.items() if solution.value(x)])
 
 
 def build_cp(requirements: Requirements, subproblem: Subproblem, clock: Clock) -> OverlayCp:

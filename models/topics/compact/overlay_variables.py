@@ -9,6 +9,7 @@ from itertools import combinations
 from ortools.sat.python import cp_model
 
 from ....instances.overlay import Overlay
+from ...engine.cp_sat_solver import Solution
 from .requirements import Edge
 
 
@@ -53,6 +54,6 @@ class OverlayVariables:
         for edge, x in self.edge.items():
             self.model.add_hint(x, int(edge in chosen))
 
-    def overlay(self, solver: cp_model.CpSolver) -> Overlay:
-        """The overlay of the solver's solution."""
-        return Overlay.from_edges(self.num_nodes, [edge for edge, x in self.edge.items() if solver.value(x)])
+    def overlay(self, solution: Solution) -> Overlay:
+        """The overlay of a solution."""
+        return Overlay.from_edges(self.num_nodes, [edge for edge, x in self.edge.items() if solution.value(x)])

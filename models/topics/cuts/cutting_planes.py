@@ -141,11 +141,11 @@ def starting_pairs(instance: TopicInstance, start: Overlay, *, sparse: bool, wei
     edges only.
     """
     if count_links(instance) > ALL_PAIRS:
-        return _useful(instance, _keys(start))
+        return _useful(instance, keys_of(start))
     pairs = all_pairs(instance)
     if not sparse:
         return pairs
-    useful = _useful(instance, np.unique(np.concatenate([_keys(start), _keys(greedy_merge(instance))])))
+    useful = _useful(instance, np.unique(np.concatenate([keys_of(start), keys_of(greedy_merge(instance))])))
     common = CandidateEdges(instance, pairs).common
     worth = common / (instance.edge_costs(*np.divmod(pairs, instance.num_nodes)) if weighted else 1)
     richest = np.lexsort((pairs, -worth))[: _START_PAIRS * start.num_edges]
@@ -157,5 +157,6 @@ def _useful(instance: TopicInstance, keys: Edges) -> Edges:
     return keys[CandidateEdges(instance, keys).common > 0]
 
 
-def _keys(overlay: Overlay) -> Edges:
+def keys_of(overlay: Overlay) -> Edges:
+    """The edges as numbers u·|V| + v, sorted."""
     return overlay.edges[:, 0].astype(np.int64) * overlay.num_nodes + overlay.edges[:, 1]

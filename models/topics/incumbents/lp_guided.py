@@ -76,7 +76,7 @@ class Incumbent:
         """What an overlay costs: its number of edges if each costs 1."""
         if self._costs is None:
             return overlay.num_edges
-        return int(self.instance.edge_costs(overlay.edges[:, 0], overlay.edges[:, 1]).sum())
+        return self.instance.total_cost(overlay.edges)
 
     def offer_chosen(self, edges: CandidateEdges, chosen: Flags) -> bool:
         """As :meth:`offer`, for a selection of candidate edges."""
@@ -101,7 +101,8 @@ class Incumbent:
     def improve_along(self, edges: CandidateEdges, x: Reals, clock: Clock, *, goal: float, steps: int) -> None:
         """Build along LP values, then ruin and recreate for a number of steps, or until the value is `goal`.
 
-        Of two edges of equal contribution the search prefers the one of larger LP value.
+        Of two edges of equal contribution the search prefers the one of larger LP value. It cools down within the time
+        of the clock, if that is shorter.
         """
         start = self.build_along(edges, x)
         if start is None or self.value <= goal or clock.passed:
@@ -114,8 +115,10 @@ class Incumbent:
         near = candidate_lists(self.instance, edges.keys, weights.astype(np.float32))
         search, least = OverlaySearch(self.instance, start, near, self._next(), self._costs), np.inf
         search.drop_redundant()
+        seconds = clock.left
         while search.steps < steps and self.value > goal and not clock.passed:
-            temperature = _HOT * (_COLD / _HOT) ** (search.steps / steps)
+            done = max(search.steps / steps, 1 - clock.left / seconds if np.isfinite(seconds) else 0)
+            temperature = _HOT * (_COLD / _HOT) ** done
             rules = SearchParameters(self.cap, self._overload, temperature, scale)
             cost = search.run(rules, min(MOST_STEPS, steps - search.steps), least)
             if cost < least:

@@ -50,6 +50,8 @@ def solve_by_model(
     """
     clock = Clock(time_limit)
     value = partial(problem.value, instance)
+    if start == "best" and time_limit is not None:  # the heuristics may take longer
+        offer(any_overlay(instance, problem))
     starts = heuristic_overlays(instance, problem, seed=seed, clock=clock) if start == "best" else []
     if start == "best" and not starts:
         starts = [any_overlay(instance, problem)]

@@ -27,6 +27,7 @@ _BUILD_EVERY = 5
 _FEW_EDGES = 500
 _LISTED = 2_000_000  # links a second, on a slow machine
 _DIVES = (0.3, 0.1, 0.05)
+_LONG_SEARCH = 1_000  # steps for each edge of the start
 
 
 @dataclass(frozen=True)
@@ -182,6 +183,11 @@ class _Search:
                 if not self._done():
                     dive(planes, incumbent, x, clock.share(0.3), goal=goal, share=share)
                     self._print(force=True)
+        if not self._done() and self.goal.cap >= self.instance.num_nodes:
+            steps = _LONG_SEARCH * self.start.num_edges
+            along = x if guide is None else guide
+            incumbent.improve_along(planes.edges, along, clock.share(0.25), goal=goal, steps=steps)
+            self._print(force=True)
         if not self._done():
             self.tree = TreeSearch(
                 planes, incumbent, stop_at_first=self.stop_at_first, progress=self.log, proof=self.case

@@ -9,11 +9,11 @@ from functools import cache
 
 import numpy as np
 
-from ....heuristics.topics.limits import Limits, limits_of
+from ....heuristics.topics.limits import Limits, limits_of, offer_star
 from ....instances.catalogue import methods_of
 from ....instances.clock import Clock, OutOfTime
 from ....instances.method import Proposal
-from ....instances.offers import offer
+from ....instances.offers import Report, offer, offer_value
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ....instances.topics.soc import SOC
@@ -23,6 +23,7 @@ from ..compact.overlay_variables import OverlayVariables
 
 _STARTS_SHARE = 0.25
 _AT_MOST = 20.0  # seconds for heuristics
+_SLACK = 1e-6
 
 
 Build = Callable[[int | None, Clock], OverlayVariables]
@@ -75,11 +76,16 @@ def solve_soc(
         proven points of the Pareto front as degree × cost, and ``front_complete`` is "yes" if it has no others.
     """
     clock, limits = Clock(time_limit), limits_of(problem, instance)
+    if start == "best" and time_limit is not None:
+        offer_star(instance)
     starts = _heuristic_starts(instance, problem, seed, clock) if start == "best" else []
-    offer(min(starts, key=lambda overlay: problem.value(instance, overlay), default=None))
 
-    def minimise(best: Overlay | None, clock: Clock, limits: Limits, least: int) -> SolverOutcome[Overlay]:
-        return _minimise(instance, problem, build, limits, least, best=best, clock=clock, threads=threads, seed=seed)
+    def minimise(
+        best: Overlay | None, clock: Clock, limits: Limits, least: int, report: Report | None = None
+    ) -> SolverOutcome[Overlay]:
+        return _minimise(
+            instance, build, limits, least, best=best, clock=clock, threads=threads, seed=seed, report=report
+        )
 
     def once(best: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:
         if limits.degree is not None and limits.degree < known.degree:
@@ -90,7 +96,12 @@ def solve_soc(
         unit, least = (limits.cost_unit, known.cost) if by_cost else (limits.degree_unit, known.degree)
         if best is not None and problem.value(instance, best) <= least * unit + 1e-9:
             return SolverOutcome(best, least * unit)
-        outcome = minimise(best, clock, limits, least)
+
+        def scaled_report(value: float | None, bound: float | None) -> None:
+            whole = None if bound is None else math.ceil(bound - _SLACK)
+            offer_value(None if value is None else value * unit, None if whole is None else whole * unit)
+
+        outcome = minimise(best, clock, limits, least, scaled_report)
         return _scaled(outcome, unit)
 
     def front(_best: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:
@@ -132,12 +143,12 @@ def _heuristic_starts(instance: TopicInstance, problem: SOC, seed: int, clock: C
         proposal = method.solve(instance, problem, seed=seed, time_limit=share, **options)
         if proposal.answer is not None and not problem.violations(instance, proposal.answer):
             overlays.append(proposal.answer)
+            offer(proposal.answer)
     return overlays
 
 
 def _minimise(
     instance: TopicInstance,
-    problem: SOC,
     build: Build,
     limits: Limits,
     least: int,
@@ -146,6 +157,7 @@ def _minimise(
     clock: Clock,
     threads: int,
     seed: int,
+    report: Report | None,
 ) -> SolverOutcome[Overlay]:
     """One minimisation; bounds are in units."""
     if (np.diff(instance.topic_offsets) < 2).all():
@@ -166,14 +178,17 @@ def _minimise(
     cp.model.minimize(objective)
     if best is not None:
         cp.hint(best)
-    report, solver = solve_with_cp_sat(cp.model, clock, threads=threads, seed=seed, lazy=False)
+    outcome, solver = solve_with_cp_sat(
+        cp.model, clock, threads=threads, seed=seed, lazy=False, report=report, answer=cp.overlay
+    )
     counters: Mapping[str, float | str] = {
-        "nodes": report.nodes,
+        "nodes": outcome.nodes,
         "variables": float(len(cp.model.proto.variables)),
         "constraints": float(len(cp.model.proto.constraints)),
     }
-    bound = report.lower_bound if math.isinf(report.lower_bound) else max(least, math.ceil(report.lower_bound - 1e-6))
-    return SolverOutcome(cp.overlay(solver) if report.found else None, bound, report.stopped, counters)
+    bound = outcome.lower_bound
+    bound = bound if math.isinf(bound) else max(least, math.ceil(bound - _SLACK))
+    return SolverOutcome(cp.overlay(solver) if outcome.found else None, bound, outcome.stopped, counters)
 
 
 @dataclass

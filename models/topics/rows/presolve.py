@@ -13,7 +13,12 @@ from ....instances.option import Option
 from ....instances.topics.instance import TopicInstance
 from .candidate_edges import Edges
 
-PRESOLVE = Option("presolve", True, "drop topics that others imply (only where topics need no diameter)")
+PRESOLVE = Option(
+    "presolve",
+    True,
+    "drop topics that others imply (only where topics need no diameter), and for min-tco without a certificate "
+    "attach nodes that need one neighbour",
+)
 
 
 @dataclass(frozen=True)

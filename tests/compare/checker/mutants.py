@@ -186,7 +186,8 @@ def _column(draw: random.Random, mutant: Mutant) -> list[Any]:
         members = [v for v in range(instance.num_nodes) if topic in instance.topics_of(v)]
         return sorted(draw.sample(members, 2)) if len(members) > 1 else [0, 1]
     if problem == "steiner":
-        return draw.sample(draw.choice(instance.edges.tolist() or [[0, 1]]), 2)
+        arc = draw.sample(draw.choice(instance.edges.tolist() or [[0, 1]]), 2)
+        return draw.choice([arc, arc[0]])
     brokers = draw.sample(range(instance.num_brokers), 2) if instance.num_brokers > 1 else [0, 0]
     kind = draw.choice("xxdyt" if problem == "content-shared-tree" else "xxdyy")
     last = [kind, draw.randrange(instance.num_users if kind == "x" else 2), brokers[0]]
@@ -319,7 +320,7 @@ KINDS: dict[str, Callable[[random.Random, Mutant], None]] = {
     "foreign line": _foreign,
     "branch": _branch,
     "case": _change("case"),
-    "reduction": _change("node", "edge"),
+    "reduction": _change("node", "edge", "leaf"),
     "other column": _change("branch"),
     "leaf without bound": _leaf_bound,
     "answer": _answer,

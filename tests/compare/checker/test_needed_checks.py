@@ -69,6 +69,7 @@ FORK = topics("2d-star", p="ac", q="bc", r="cd", s="ab", t="abcd")
 PAIR = topics("2d-star", s="ab")
 TRIANGLE = graph([(0, 1, 1), (1, 2, 1), (0, 2, 3)], [0, 2])
 DETOUR = graph([(0, 1, 5), (1, 2, 5), (0, 2, 1)], [0, 2])
+CHAIN_GRAPH = graph([(0, 1, 1), (1, 2, 1)], [0, 2])
 LINK = graph([(0, 1, 1)], [0, 1])
 
 # User 0 publishes, user 1 receives. They live at broker 0, at broker 1, or at one each; elsewhere costs 9.
@@ -127,6 +128,19 @@ UNCHECKED = {
     "does not subscribe to topic -1": proof(
         topics("2d-star", s="ab", t="abc"), CASE, *bounded(["parts", 1, [0, 1, 2]], ["centre", -1])
     ),
+    "leaves are not valid here": proof(
+        topics("minmax-tco", t="abcd"),
+        *(["leaf", 3, 0, 0], ["leaf", 2, 0, 0], ["case", {"cap": 2}]),
+        *bounded(*(["parts", place, [0, 1]] for place in range(3)), tag="none", prices=[0, 1]),
+    ),
+    "the nodes do not share the topic": proof(
+        topics("min-tco", s="a", t="bc"), ["leaf", 0, 1, 1], CASE, *bounded(["parts", 1, [0, 1]], ["parts", 2, [0, 1]])
+    ),
+    "may need more neighbours": proof(
+        topics("min-tco", r="abc", s="abd", t="acd"),
+        *(["leaf", 0, 0, 1], CASE),
+        *bounded(*(["parts", place, [0, 1]] for place in range(4))),
+    ),
     "a second head": (
         CHAIN_2D,
         [
@@ -151,9 +165,9 @@ UNCHECKED = {
         ["end", 1.5],
     ),
     "does not connect": proof(PATH, CASE, NO_END, answer=[[0, 1]]),
-    "the set has no terminal, or the root": proof(TRIANGLE, ROOT, *bounded(["cut", 2], ["cut", 1, 2], ["cut", 0, 1])),
+    "the set has the root": proof(TRIANGLE, ROOT, *bounded(["cut", 2], ["cut", 1, 2], ["cut", 0, 1])),
     "the set has no terminal": proof(DETOUR, ROOT, *bounded(["cut", 1], factors=[5])),
-    "rows 'through' are not valid here": proof(
+    "rows 'through' are not valid at a terminal": proof(
         graph([(0, 1, 1), (1, 2, 1)], [0, 1]), ROOT, *bounded(["cut", 1], ["through", 1], factors=[2, 1])
     ),
     "the root is no terminal": proof(DETOUR, ["case", {"root": 1, "unit": 1}], *bounded(["cut", 0, 2], factors=[5])),
@@ -264,6 +278,10 @@ TIGHT_ROWS = {
     "cut": proof(LINK, ROOT, *bounded(["cut", 1])),
     "into": proof(LINK, ROOT, *bounded(["cut", 1], ["into", 1], factors=[2, 1])),
     "through": proof(DETOUR, ROOT, *bounded(["cut", 2], ["through", 1])),
+    "entered": proof(CHAIN_GRAPH, ROOT, *bounded(["cut", 2], ["cut", 1, 2], ["once", 1], ["entered", 1])),
+    "reach": proof(CHAIN_GRAPH, ROOT, *bounded(["cut", 2], ["cut", 1, 2], ["once", 1], ["reach", 1])),
+    "once": proof(CHAIN_GRAPH, ROOT, *bounded(["cut", 1, 2], ["once", 1], ["left", 1], factors=[2, 1, 1])),
+    "left": proof(CHAIN_GRAPH, ROOT, *bounded(["cut", 1, 2], ["once", 1], ["left", 1], factors=[2, 1, 1])),
     "on": proof(
         content("steiner", **TIGHT | {"access": [[3, 3], [0, 0]]}), messages(), *bounded(["on", 0, 1], factors=[3])
     ),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import combinations, product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 from hypothesis import strategies as st
 
 from tests import topic_brute_force
@@ -107,6 +109,21 @@ def test_rows_of_topics_hold_for_every_overlay(seed: int) -> None:
             assert all(held(row, values) for values in overlays), (items, members)
 
 
+@property_test(1500, SEEDS, quick=30)
+def test_leaves_keep_the_fewest_edges(seed: int) -> None:
+    draw = random.Random(seed)
+    tiny = Tiny("min-tco", draw_topics(draw, most_nodes=5))
+    model, n = model_of(tiny), tiny.instance.num_nodes
+    graphs = topic_brute_force.all_graphs(n)
+    least = set()
+    for _ in range(20):
+        with suppress(Exception):
+            model.leaf(drawn(draw, n), drawn(draw, len(model.members)), drawn(draw, n))
+        valid = [graphs.connects(tuple(nodes)) for nodes in model.members]
+        least.add(int(graphs.edges[np.all(valid, axis=0)].min()))
+    assert len(least) == 1, seed
+
+
 @property_test(1500, SEEDS, quick=60)
 def test_reductions_rows_and_paths_keep_a_cheapest_tree(seed: int) -> None:
     draw = random.Random(seed)
@@ -133,8 +150,8 @@ def test_reductions_rows_and_paths_keep_a_cheapest_tree(seed: int) -> None:
     assert model.base + best == least_cost(instance), lines
     rows = []
     for _ in range(ROWS):
-        kind = draw.choice(["cut", "cut", "into", "through"])
-        items = [kind, *(drawn(draw, 6) for _ in range(draw.randint(1, 4) if kind == "cut" else 1))]
+        kind = draw.choice(["cut", "cut", "reach", "into", "through", "left", "once", "entered"])
+        items = [kind, *(drawn(draw, 6) for _ in range(draw.randint(1, 4) if kind in ("cut", "reach") else 1))]
         row = row_of(model, items)
         if row is not None:
             rows.append(row)
@@ -144,11 +161,10 @@ def test_reductions_rows_and_paths_keep_a_cheapest_tree(seed: int) -> None:
 
 def assert_paths(draw: random.Random, model: Any, rows: list[Any], trees: list[tuple[int, Values]]) -> None:
     """No tree below the end of a case uses an arc that paths exclude."""
-    cuts = [row for row in rows if row[1] == 1]
     for _ in range(5):
         below = draw.randint(0, max(cost for cost, _ in trees) + 1)
         case = checker("cases").Case(model, below)
-        case.bound(0, [(*row, 1) for row in draw.sample(cuts, min(len(cuts), draw.randint(0, 3)))], {}, False)
+        case.bound(0, [(*row, 1) for row in draw.sample(rows, min(len(rows), draw.randint(0, 3)))], {}, False)
         try:
             case.exclude(0)
         except Exception:
@@ -160,14 +176,14 @@ def assert_paths(draw: random.Random, model: Any, rows: list[Any], trees: list[t
 
 
 def arborescences(near: Any, terminals: Any, root: int) -> Iterator[tuple[int, Values]]:
-    """The cost and the arcs of every tree whose leaves are terminals, directed away from the root."""
+    """The cost, and the arcs and other nodes, of every tree whose leaves are terminals, directed away from the root."""
     edges = [(u, v) for u in near for v in near[u] if u < v]
     for count in range(len(near)):
         for chosen in combinations(edges, count):
             arcs = directed(chosen, root)
             heads, tails = {v for _, v in arcs}, {u for u, _ in arcs}
             if len(arcs) == count and terminals <= heads | {root} and heads - tails <= terminals:
-                yield sum(near[u][v] for u, v in arcs), dict.fromkeys(arcs, 1)
+                yield sum(near[u][v] for u, v in arcs), dict.fromkeys([*arcs, *(heads - terminals)], 1)
 
 
 def directed(links: Any, root: int) -> list[tuple[int, int]]:

@@ -109,7 +109,7 @@ def medium(draw: random.Random, problem: str) -> Any:
         )
     if problem == "steiner":
         if draw.random() < 0.3:
-            return hypercube(draw.choice([4, 5]))
+            return draw.choice([hypercube(4), hypercube(5), WORKLOADS["steiner-subdivision"].generate(size=7)])
         nodes = draw.randint(10, 60)
         edges = draw.randint(nodes, min(nodes * (nodes - 1) // 2, 5 * nodes))
         return WORKLOADS["steiner-sparse"].generate(

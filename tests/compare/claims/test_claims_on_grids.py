@@ -111,7 +111,9 @@ def test_every_figure_of_the_papers_has_a_grid_and_every_grid_of_a_table_its_pub
     assert set(GRIDS) == set(FIGURES) | set(TABLES)
     for name, experiment in GRIDS.items():
         assert {recipe.family.partition(" ")[0] for recipe in experiment(quick).recipes} == {name}
-        assert name in CLAIMS or name == "P5.F8", "which shows a workload, of which the paper claims nothing"
+        # The system has claims of its own about some figures only; the others are those of the accelerated mode.
+        claimed = {name, name.removesuffix(".system")} & set(CLAIMS)
+        assert claimed or name == "P5.F8", "which shows a workload, of which the paper claims nothing"
 
 
 @pytest.mark.parametrize(

@@ -224,7 +224,7 @@ def test_lemma_1_has_the_growth_and_not_the_count() -> None:
 
 @pytest.mark.parametrize("law", ["uniform", "zipf"])
 def test_no_overlay_of_stars_has_fewer_edges_than_the_bound(law: str) -> None:
-    for recipe in grid("bound", law, 3, nodes=10, topics=8, subscriptions=3):
+    for recipe in grid("bound", law, 3, nodes=8, topics=8, subscriptions=3):
         instance = recipe.make()
         proven = METHODS["cp-sat"].run(instance, PROBLEMS["2d-star"], seed=0, time_limit=20.0)
         assert proven.status == "optimal"

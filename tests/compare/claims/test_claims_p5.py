@@ -82,12 +82,13 @@ low_rate = partial(small, BOTH, ALL, {"service": 1000})
 dense = partial(small, (DENSE,), ALL, {"service": 1000})
 by_fanout = partial(small, BOTH, TREE, {"service": 4000}, fanout=(4, 9))
 FASTER = {"rate": 72_000}
+IN_SYSTEM = {"simulate": "system", "service": 500, "interval": 0.5}
 
 
 def system(workloads: tuple[str, ...], methods: tuple[str, ...], shape: Mapping[str, Any], **given: Any) -> Experiment:
     """Some strategies in the system, on small networks."""
     own = tuple(one for workload in workloads for one in recipes(workload, 5, **{"publications": 300, **shape}))
-    options = {"simulate": "system", "service": 500, "interval": 0.5, **given}
+    options = {**IN_SYSTEM, **given}
     return Experiment(own, (runs("soft-links", *((s, options) for s in methods)),))
 
 
@@ -298,16 +299,40 @@ BROKEN: Mapping[str, Broken] = {
         "hops to a delivery fall from S0 to S2, sparse", HOLDS, fixed("s2", interval=0.0), in_system
     ),
     "P5.F13.system": Broken(
+        "S1 and S2 deliver more than S0, fanout 9",
+        OPEN,
+        fixed("s2", interval=0.0),
+        at_rate(
+            partial(small, (SPARSE,), TREE, {**IN_SYSTEM, "service": 4000, "interval": 0.01}, fanout=(4, 9)), **FASTER
+        ),
+    ),
+    "P5.F13.hybrid.system": Broken(
         "S2 outperforms SH with uplinks of 60 a second",
-        HOLDS,
-        instead("s2", "s1"),
+        REFUTED,
+        fixed("sh", service=5_000),
         partial(system, (SPARSE,), ("s1", "s2", "sh"), {"rate": 72_000, "uplink": 60}),
     ),
+    "P5.F13c.system": Broken(
+        "S0 delivers least, S1 and S2 more but not all, dense, 20 copies a second",
+        HOLDS,
+        fixed("s2", interval=0.0),
+        at_rate(partial(small, BOTH, TREE, {**IN_SYSTEM, "interval": 0.05}, uplink=(20,)), rate=14_400),
+    ),
     "P5.F14.system": Broken(
-        "SH delivers more than S2 with uplinks of 150 a second",
-        REFUTED,
+        "SH delivers more than S2 with uplinks of 150 a second, threshold 80%",
+        OPEN,
         instead("s2", "s0"),
-        partial(system, (SPARSE,), ("s1", "s2", "sh"), {"rate": 7200, "uplink": 20}),
+        at_rate(
+            partial(small, (SPARSE,), ALL[1:], IN_SYSTEM, {**IN_SYSTEM, "output_threshold": 5}, uplink=(20,)),
+            rate=7200,
+            publications=300,
+        ),
+    ),
+    "P5.S7.11": Broken(
+        "S1 and S2 outperform S0 by 37% and 115%, in yield",
+        ORDER,
+        fixed("s2", interval=0.0),
+        partial(system, (SPARSE,), TREE, {"publications": 1500}),
     ),
     "P5.S7.6": Broken(
         "a larger Δ affects more brokers",

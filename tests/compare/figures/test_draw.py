@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from xml.dom.minidom import parseString
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from overlaybench.compare.figures.draw import draw
 from overlaybench.compare.figures.draw_options import DrawOptions
 from overlaybench.compare.figures.drawing_page import save_page
 from overlaybench.compare.figures.graph import layout
+from overlaybench.compare.figures.notebook import NotebookFigure
 from overlaybench.compare.figures.prepared import MOST_NODES
 from overlaybench.compare.figures.saving import save
 from overlaybench.compare.figures.topic_overlay import COMMON, HERE, star_centres
@@ -49,7 +51,7 @@ def test_answers_are_titled_by_value_measures_and_validity() -> None:
     assert "one" in shown
     assert "answer 2" in shown
     assert "min-tco 4, max degree 3, average degree 2" in shown
-    assert "valid for min-tco, minmax-tco, low-tco, 2d-star, 2d-true" in shown.replace("\n", " ")
+    assert "valid for min-tco, minmax-tco, low-tco, weighted-tco, 2d-star, 2d-true" in shown.replace("\n", " ")
     without = draw(INSTANCE, Overlay.from_edges(4, [(0, 1)]))
     assert "invalid for min-tco: topic 'a' has 2 components" in texts(without)
 
@@ -180,6 +182,16 @@ def test_a_page_escapes_labels_and_loads_nothing(tmp_path: Path) -> None:
     assert "<b>" not in page
     assert "&lt;b&gt;" in page
     assert "src=" not in page
+
+
+def test_a_figure_with_control_characters_is_an_xml_file(tmp_path: Path) -> None:
+    instance = ob.TopicInstance.from_subscriptions({"\x00\x1b[31m\u202efdp-->": ["<b>]]>", "t"], "b": ["t"]})
+    figure = draw(instance)
+    assert isinstance(figure, NotebookFigure)
+    save(figure, tmp_path / "drawn.svg")
+    for text in ((tmp_path / "drawn.svg").read_text(encoding="utf-8"), figure._repr_svg_()):
+        parseString(text.encode())
+        assert not [character for character in "\x00\x1b\u202e" if character in text]
 
 
 def test_what_does_not_fit_is_bad_input() -> None:

@@ -6,11 +6,15 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+import overlaybench as ob
+from overlaybench.compare.figures.draw_options import DrawOptions
+from overlaybench.compare.figures.drawing_page import save_page
+from overlaybench.compare.figures.stepping import SteppedOverlay, save_steps
 from overlaybench.compare.report.writing import write_report
 from tests.compare.report_rows import INSTANCES, study_rows
 
@@ -272,23 +276,51 @@ HOSTILE = (
 )
 
 
+def watched_page(browser: Browser, file: Path) -> tuple[Page, list[str]]:
+    """A page that is offline, with the list of what it asks for, pops up and throws."""
+    page, faults = browser.new_context(offline=True).new_page(), list[str]()
+    page.on("dialog", lambda dialog: faults.append(dialog.message))
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("request", lambda request: None if request.url in (file.as_uri(), "data:,") else faults.append(request.url))
+    page.goto(file.as_uri())
+    return page, faults
+
+
+def assert_is_text(page: Page) -> None:
+    assert page.locator("img[src=x]").count() == 0
+    assert page.locator("a[href^='javascript:']").count() == 0
+
+
+def test_hostile_labels_are_text_in_drawings_and_notebooks(browser: Browser, tmp_path: Path) -> None:
+    instance = ob.read({label: [HOSTILE[0], HOSTILE[1], "t"] for label in HOSTILE})
+    result = ob.solve(instance, "min-tco", "gm", trace=True)
+    assert result.trace is not None
+    assert result.answer is not None
+    compared = ob.compare(instance, "min-tco", ["gm", "cd-oda"])
+    shown: list[Any] = [instance, result, result.answer, result.trace, compared]
+    (tmp_path / "notebook.html").write_text("".join(each._repr_html_() for each in shown), encoding="utf-8")
+    save_page(tmp_path / "drawn.html", HOSTILE[1], instance, result.answer, options=DrawOptions(by_topic=True))
+    save_steps(SteppedOverlay(instance, result.trace), tmp_path / "steps.html", HOSTILE[1])
+    for name in ("notebook", "drawn", "steps"):
+        page, faults = watched_page(browser, tmp_path / f"{name}.html")
+        for button in page.locator("button").all():
+            button.click()
+        assert faults == [], name
+        assert_is_text(page)
+        assert HOSTILE[0] in page.content().replace("&lt;", "<").replace("&gt;", ">")
+
+
 def test_hostile_labels_are_text_everywhere(browser: Browser, tmp_path: Path) -> None:
     rows = study_rows().assign(reason=HOSTILE[0])
     for name in ("family", "variant"):
         rows[name] = [f"{HOSTILE[at % len(HOSTILE)]} {label}" for at, label in enumerate(rows[name])]
     file = write_report(tmp_path, rows, INSTANCES.__getitem__, title=HOSTILE[0], spec=HOSTILE[1], notes=HOSTILE)
-    page = browser.new_context(offline=True).new_page()
-    faults: list[str] = []
-    page.on("dialog", lambda dialog: faults.append(dialog.message))
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on("request", lambda request: None if request.url in (file.as_uri(), "data:,") else faults.append(request.url))
-    page.goto(file.as_uri())
+    page, faults = watched_page(browser, file)
     expect(page.locator("#plot")).to_have_attribute("data-drawn", "1", timeout=60_000)
     for point in page.locator(POINTS).all()[:3]:
         point.hover(force=True)
     assert faults == []
-    assert page.locator("img[src=x]").count() == 0
-    assert page.locator("a[href^='javascript:']").count() == 0
+    assert_is_text(page)
     shown = page.locator("body").inner_text()
     assert HOSTILE[0] in shown
     assert HOSTILE[4] in shown

@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from math import inf as INF
+from math import nan as NAN
 from typing import Any
 
 import pyarrow as pa
@@ -32,6 +34,52 @@ methods = ["gm", "low-oda", "branch-and-cut"]
 [[runs]]
 problems = ["2d-star"]
 methods = ["cd-oda", "branch-and-cut"]
+"""
+SPEC_OF_OTHERS = """
+name = "others"
+seed = 4
+time_limit = 30
+memory_limit = 1500
+[[instances]]
+workload = "plane"
+nodes = 6
+topics = 5
+subscriptions = 2
+[[instances]]
+workload = "brokers-social"
+brokers = 6
+subscriptions = 30
+publications = 20
+[[instances]]
+workload = "content"
+users = 5
+brokers = 3
+[[instances]]
+workload = "steiner-sparse"
+nodes = 8
+edges = 12
+terminals = 4
+[[runs]]
+problems = ["weighted-tco"]
+methods = ["weighted-gm", "branch-and-cut"]
+[[runs]]
+problems = ["k-tco"]
+methods = ["gm2", "branch-and-cut"]
+[[runs]]
+problems = ["filtering", "filtering=3@edges", "topic-diameter=2@edges"]
+methods = [{ method = "edge-exchange", steps = 20 }]
+[[runs]]
+problems = ["filtering"]
+methods = ["filtering-cp-sat"]
+[[runs]]
+problems = ["soft-links"]
+methods = [{ method = "s2", simulate = "system", rate = 600, churn = 1 }, "cp-sat"]
+[[runs]]
+problems = ["content-mst"]
+methods = ["greedy-packing", "branch-and-cut"]
+[[runs]]
+problems = ["steiner"]
+methods = ["mehlhorn", "branch-and-cut"]
 """
 Row = dict[str, Any]
 
@@ -117,6 +165,11 @@ def _points(row: Row, *points: tuple[float, float, float]) -> None:
         {"seconds": at, "value": row["value"] + more, "lower_bound": row["lower_bound"] - less}
         for at, more, less in points
     ]
+
+
+def _lost_value(row: Row) -> None:
+    _points(row, (0.0, 0, 1), (1e-6, 0, 1), (2e-6, 0, 0))
+    row["points"][1]["value"] = None
 
 
 def _forged_proof(forged: Forged) -> None:
@@ -315,6 +368,34 @@ def _suboptimal(forged: Forged) -> None:
     row["lower_bound"] = row["value"]
 
 
+def _one_more(row: Row, column: str) -> None:
+    row[column] = None if row[column] is None else row[column] + 1
+
+
+def _raised_bound(row: Row) -> None:
+    row["lower_bound"] = (row["lower_bound"] or 0.0) + row["value"] + 1
+
+
+OF_ANY_PROBLEM: dict[str, Callable[[Row], object]] = {
+    "the value raised": lambda row: _one_more(row, "value"),
+    "the bound raised": _raised_bound,
+    "the measures": lambda row: _multiplied("measures", row),
+    "the sizes": lambda row: _multiplied("sizes", row),
+    "the recipe": lambda row: _recipe(row, seed=5),
+    "the seed": lambda row: _one_more(row, "seed"),
+    "the status": lambda row: row.update(status="optimal" if row["status"] == "feasible" else "feasible"),
+    "the options": lambda row: row.update(options='{"simulate": "static"}'),
+    "half an answer": lambda row: row.update(answer=row["answer"][: len(row["answer"]) // 2]),
+    "no answer": lambda row: row.update(answer=None),
+    "negative numbers": lambda row: row.update(answer=[-1] * len(row["answer"])),
+    "large numbers": lambda row: row.update(answer=[2**31 - 1] * len(row["answer"])),
+    "another problem of the kind": lambda row: row.update(problem="min-tco" if row["kind"] == "topics" else "steiner"),
+    "no points": lambda row: row.update(points=[]),
+    "a first point of another bound": lambda row: row["points"].insert(0, {**row["points"][-1], "lower_bound": 1e9}),
+}
+"""Forgeries of a row of any problem; those that leave a row as it is do not count."""
+
+
 def exchanged_answer(forged: Forged) -> None:
     """A worse answer of a heuristic: nothing in the folder contradicts it, only a repeated run."""
     _all_pairs(forged.row("gm"))
@@ -381,6 +462,14 @@ OF_ONE_ROW: dict[str, Forgery] = {
     "a bound that is no integer": _set("branch-and-cut", lower_bound=1.5, status="time-limit"),
     "a bound that is not a number": _set(lower_bound=float("nan")),
     "an infinite bound": _set("branch-and-cut", lower_bound=float("inf"), status="time-limit"),
+    "no points": _set(points=[]),
+    "a point that is null": _by(lambda row: row["points"].insert(0, None), "branch-and-cut"),
+    "a point without a time": _by(lambda row: row["points"][0].update(seconds=None), "branch-and-cut"),
+    "a point at a negative time": _by(lambda row: row["points"][0].update(seconds=-1.0), "branch-and-cut"),
+    "a point whose value is not a number": _by(lambda row: _points(row, (0.0, NAN, 1), (1e-6, 0, 0)), "branch-and-cut"),
+    "a point of infinite value": _by(lambda row: _points(row, (0.0, INF, 1), (1e-6, 0, 0)), "branch-and-cut"),
+    "a bound above the value on the way": _by(lambda row: _points(row, (0.0, 0, -1), (1e-6, 0, 0)), "branch-and-cut"),
+    "a value that is lost on the way": _by(lambda row: _lost_value(row), "branch-and-cut"),
     "a last point of another value": _by(lambda row: _points(row, (0.0, 2, 1)), "branch-and-cut"),
     "points after the end": _by(lambda row: _points(row, (9.0, 0, 0)), "branch-and-cut"),
     "points out of order": _by(lambda row: _points(row, (1e-6, 1, 0), (0.0, 0, 0)), "branch-and-cut"),

@@ -115,6 +115,17 @@ def test_an_early_exit_is_failed_with_its_last_line_of_output() -> None:
     assert result.reason == "crash: exit status 7 (licence missing)"
 
 
+def test_a_solver_that_closes_its_files_and_goes_on_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def closing(*_: Any, **__: Any) -> None:
+        os.closerange(3, 256)
+        time.sleep(600)
+
+    monkeypatch.setattr("overlaybench.compare.studies.isolation._END_SECONDS", 0.2)
+    result = run(closing).result
+    assert result.status is Status.FAILED
+    assert result.reason == "crash: the solver closed its files and went on"
+
+
 def test_a_solver_that_ignores_its_limit_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("overlaybench.compare.studies.isolation._GRACE_SECONDS", 0.2)
     result = run(lambda *_, **__: time.sleep(600), time_limit=0.3).result

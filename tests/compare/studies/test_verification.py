@@ -2,49 +2,46 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
-from overlaybench.compare.studies.isolation import Solver
 from overlaybench.compare.studies.plug_ins import PlugIns
 from overlaybench.compare.studies.rerun import Rerun, faults_of_rerun, sampled
 from overlaybench.compare.studies.row import SCHEMA
 from overlaybench.compare.studies.row_checks import faults_of_row
-from overlaybench.compare.studies.run_log import RunLog
-from overlaybench.compare.studies.spark_study import run_task
-from overlaybench.compare.studies.store import Plan, Store, StoredInstance
-from overlaybench.compare.studies.study import read_study
+from overlaybench.compare.studies.store import Store
 from overlaybench.compare.studies.study_checks import Fault
 from overlaybench.compare.studies.verification import Item, Verification, checked_in, verified, verify
-from overlaybench.instances.topics.kind import TOPICS
-from tests.compare.studies.forgeries import OF_FILES, OF_ONE_ROW, OF_ROWS, SPEC, Forged, Forgery, exchanged_answer
+from tests.compare.studies.forgeries import (
+    OF_ANY_PROBLEM,
+    OF_FILES,
+    OF_ONE_ROW,
+    OF_ROWS,
+    SPEC,
+    SPEC_OF_OTHERS,
+    Forged,
+    Forgery,
+    exchanged_answer,
+    rekeyed,
+)
+from tests.compare.studies.without_spark import study_done_in
 
 
 @pytest.fixture(scope="module")
 def honest(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """A study of 16 runs, done without Spark by what its workers do."""
-    folder = tmp_path_factory.mktemp("honest")
-    (folder / "spec.toml").write_text(SPEC)
-    study, store = read_study(folder / "spec.toml"), Store(folder / "out")
-    store.open_for(study.spec)
-    index = {}
-    for recipe in study.recipes:
-        instance = recipe.make()
-        store.add_instance(instance, TOPICS)
-        index[recipe.to_json()] = StoredInstance(instance.digest, instance.num_nodes)
-    store.write_index(index)
-    tasks = {task.key: task for task in study.tasks(index)}
-    store.write_plan(Plan(study.name, study.notes, study.spec, list(tasks)), tasks)
-    with Solver() as solver:
-        log = RunLog(store.runs)
-        for task in tasks.values():
-            log.add(run_task(task, store, solver))
-        log.close()
-    store.merge()
-    return store
+    """A study of 16 runs."""
+    return study_done_in(tmp_path_factory.mktemp("honest"), SPEC)
+
+
+@pytest.fixture(scope="module")
+def of_others(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """A study of the problems with costs, faults, limits and systems of brokers."""
+    return study_done_in(tmp_path_factory.mktemp("others"), SPEC_OF_OTHERS)
 
 
 def forged_by(forgery: Forgery, honest: Store, folder: Path) -> Forged:
@@ -90,6 +87,35 @@ def test_every_forgery_is_found_where_it_is(name: str, honest: Store, tmp_path: 
     faults = checked_here(forged.store).faults
     assert set(forged.keys) <= {key for key, _ in faults}
     assert not [fault for _, fault in faults if "cannot be checked" in fault or len(fault.splitlines()) > 1]
+
+
+def test_a_folder_of_version_2_has_no_faults(honest: Store, tmp_path: Path) -> None:
+    forged = Forged(Store(shutil.copytree(honest.folder, tmp_path / "out")), honest.table().to_pylist())
+    for row in forged.rows:
+        del row["points"]
+        row["code_version"] = "0" * 12
+        rekeyed(forged, row)
+    columns = [field for field in SCHEMA if field.name != "points"]
+    forged.schema = pa.schema(columns, {"overlaybench": "results/2"})
+    forged.write()
+    plan = forged.store.folder / "plan.json"
+    (forged.store.folder / "plan.parquet").unlink()
+    fields = json.loads(plan.read_text()) | {"format": "results/2", "keys": [row["key"] for row in forged.rows]}
+    plan.write_text(json.dumps(fields))
+    verification = checked_here(forged.store)
+    assert (verification.checked, verification.faults) == (16, ())
+    assert verification.notes == ("16 rows are of other versions of the code, whose studies are not derived again",)
+
+
+def test_other_problems_have_no_faults_unless_forged(of_others: Store) -> None:
+    assert checked_here(of_others).faults == ()
+    for number, honest_row in enumerate(of_others.table().to_pylist()):
+        for name, forge in OF_ANY_PROBLEM.items():
+            row = of_others.table().to_pylist()[number]
+            forge(row)
+            faults = faults_of_row(row, str(of_others.folder))
+            assert row == honest_row or faults, (name, row["problem"], row["method"])
+            assert not [fault for fault in faults if "cannot be checked" in fault], (name, row["problem"], faults)
 
 
 @pytest.mark.slow

@@ -20,9 +20,9 @@ def study_done_in(folder: Path, spec: str) -> Store:
     store.open_for(study.spec)
     index = {}
     for recipe in study.recipes:
-        instance = recipe.make()
-        store.add_instance(instance, kind_named(recipe.kind))
-        index[recipe.to_json()] = StoredInstance(instance.digest, instance.num_nodes)
+        instance, kind = recipe.make(), kind_named(recipe.kind)
+        store.add_instance(instance, kind)
+        index[recipe.to_json()] = StoredInstance(instance.digest, kind.size(instance)[kind.sizes[0]])
     store.write_index(index)
     tasks, done = store.keyed(study.tasks(index)), store.done()
     store.write_plan(Plan(study.name, study.notes, study.spec, list(tasks)), tasks)

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from hypothesis import example
 from hypothesis import strategies as st
 
-from overlaybench.heuristics.brokers.kernels.forwarding import S0, S1, S2, SH, STRATEGIES
+from overlaybench.heuristics.brokers.kernels.forwarding import S0, S1, S2, SH
 from overlaybench.heuristics.brokers.kernels.link_management import Management, managed_links
 from overlaybench.heuristics.brokers.kernels.queueing import Timing, simulate
 from overlaybench.heuristics.brokers.soft_links import S2_FAR, disseminate_over
@@ -81,16 +82,18 @@ def test_every_route_agrees_on_networks_of_the_workload(seed: int) -> None:
         assert_agreement(network, links, strategy)
 
 
-def test_the_hybrid_strategy_with_capped_uplinks_agrees_with_the_simulation_of_queues() -> None:
-    network = small(3, uplink=12, rate=3000, publications=400)
+@pytest.mark.parametrize("uplink", [4, 12])
+def test_the_hybrid_strategy_with_capped_uplinks_agrees_with_the_simulation_of_queues(uplink: int) -> None:
+    network = small(3, uplink=uplink, rate=3000, publications=400)
     links = managed_links(network, S2, Management(rounds=6, window=80))
-    queued = simulate(network, STRATEGIES.index("sh"), links, Timing(service=700))
+    queued = simulate(network, SH, links, Timing(service=700))
     outcome = run(network, SH, links=links, fixed=700)
     assert queued.messages != simulate(network, S2, links, Timing(service=700)).messages
-    assert int((outcome.messages[:, 4] > 0).sum()) == queued.deliveries
-    # The seconds in which a broker counts what it sends begin at other instants in the system.
-    assert len(outcome.messages) == pytest.approx(queued.messages, rel=0.02)
-    assert outcome.hops[outcome.messages[:, 4] > 0].mean() == pytest.approx(queued.average_hops, rel=0.02)
+    wanted = outcome.messages[:, 4] > 0
+    assert (len(outcome.messages), int(wanted.sum())) == (queued.messages, queued.deliveries)
+    assert outcome.hops[wanted].sum() == queued.total_hops
+    delays = outcome.messages[wanted, 3] - network.publications.times[outcome.messages[wanted, 0]]
+    assert delays.sum() == queued.total_delay
 
 
 def test_without_delays_brokers_choose_the_links_of_the_accelerated_mode() -> None:
@@ -130,6 +133,44 @@ def test_every_publication_is_delivered_exactly_once_in_many_scenarios(seed: int
     for scenario in (*EVENTS, Scenario(interval=5, churn=10, moves=10, losses=2)):
         outcome = simulate_system(network, 1 + seed % 3, scenario, Management(), Service(seed % 2 * 2000, 50), seed)
         assert scenario.losses or outcome.pending == []
+
+
+def run_of_random_events(seed: int) -> Outcome:
+    """A small network and a scenario of events, drawn at random and often dense."""
+    random = np.random.default_rng(seed)
+
+    def one_of(*values: float) -> Any:
+        return values[int(random.integers(len(values)))]
+
+    network = WORKLOADS[("brokers-sparse", "brokers-dense")[seed % 2]].generate(
+        seed=seed,
+        tree=("random", "balanced", "path", "star")[random.integers(4)],
+        brokers=int(random.integers(1, 16)),
+        radius=int(random.integers(1, 6)),
+        fanout=int(random.integers(4, 10)),
+        publications=int(random.integers(1, 250)),
+        rate=one_of(300, 1500, 5000),
+        subscriptions=int(random.integers(1, 80)),
+        uplink=one_of(0, 0, 3, 20),
+    )
+    scenario = Scenario(
+        interval=one_of(0, 0.3, 1.0, 5.0),
+        churn=one_of(0, 0, 30, 300),
+        crashes=one_of(0, 0, 20, 120),
+        moves=one_of(0, 30, 300),
+        losses=one_of(0, 0, 0, 2),
+    )
+    service = Service(one_of(0, 1000, 50_000), one_of(0, 200))
+    outcome = simulate_system(network, seed % 4, scenario, Management(), service, seed)
+    assert scenario.losses or outcome.pending == []
+    return outcome
+
+
+@property_test(300, seed=st.integers(0, 10**6), quick=8)
+@example(seed=38791)  # Broker 0 is down while broker 1, for which it keeps copies, recovers and leaves.
+@example(seed=2003334)  # A copy by the old view of a move is sent beyond the brokers it affects; the next one begins.
+def test_the_invariants_hold_whatever_happens_at_once(seed: int) -> None:
+    run_of_random_events(seed)
 
 
 def path_of_three(crash: int = 1) -> BrokerNetwork:

@@ -14,12 +14,13 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+from overlaybench.heuristics.topics.greedy_merge import GREEDY_MERGE
 from overlaybench.heuristics.topics.kernels.bucket_queue import BucketQueue
 from overlaybench.heuristics.topics.kernels.contributions import eligible_nodes, partners
 from overlaybench.heuristics.topics.kernels.partial_overlay import ANY_DEGREE, PartialOverlay, _collect
 from overlaybench.heuristics.topics.kernels.ties import candidate_of, rank_of, tie_order
 from overlaybench.heuristics.topics.kernels.topic_components import contribution, join
-from overlaybench.instances.catalogue import methods_of
+from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS, methods_of
 from overlaybench.instances.method import Method
 from overlaybench.instances.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance
@@ -113,6 +114,18 @@ def test_adding_a_level_leaves_no_eligible_pair_that_contributes_as_much(
         eligible = set(np.flatnonzero(partial.degrees < below).tolist())
         for (u, v), weight in twins.contributions(twins.interest_of(instance), overlay_edges(partial)).items():
             assert weight <= bounds[u] < level or not {u, v} <= eligible
+
+
+@pytest.mark.parametrize("ties", ["lowest", "highest", "random"])
+@pytest.mark.parametrize("law", ["uniform", "zipf"])
+def test_threads_change_neither_edges_nor_counters(law: str, ties: str) -> None:
+    instance: TopicInstance = WORKLOADS[law].generate(seed=4, nodes=400, topics=30, subscriptions=6)
+    one, three = (GREEDY_MERGE.run(instance, PROBLEMS["min-tco"], ties=ties, threads=threads) for threads in (1, 3))
+    assert one.answer is not None
+    assert three.answer is not None
+    assert one.answer.edges.tolist() == three.answer.edges.tolist()
+    assert one.counters == three.counters
+    assert float(one.counters["evaluations"]) >= float(one.counters["steps"]) - instance.num_topics
 
 
 @property_test(100, topic_instances(max_nodes=9), st.randoms(use_true_random=False), st.integers(1, 3))

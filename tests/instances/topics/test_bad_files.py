@@ -274,3 +274,10 @@ def test_a_path_that_cannot_be_written_is_refused_and_nothing_is_left(tmp_path: 
                 write(path)
             assert "choose another path" in message_of(caught, path)
     assert sorted(file.name for file in tmp_path.rglob("*")) == ["file", taken.name]
+
+
+def test_parquet_with_bytes_that_are_no_text_is_refused(tmp_path: Path) -> None:
+    labels = pa.array([b"a", b"\xff"]).view(pa.string())
+    pq.write_table(pa.table({"node": labels, "topic": labels}), tmp_path / "topics.parquet")
+    with pytest.raises(BadInput, match=r"topics\.parquet: .*UTF"):
+        read_topics(tmp_path / "topics.parquet")

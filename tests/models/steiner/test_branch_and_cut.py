@@ -18,6 +18,7 @@ from overlaybench.instances.steiner.files import read_stp
 from overlaybench.instances.steiner.instance import SteinerInstance
 from overlaybench.models.engine.integer_bound import Bound
 from overlaybench.models.engine.minimum_cuts import minimum_cut, network_of
+from overlaybench.models.steiner.bound_reduction import BoundReduction
 from overlaybench.models.steiner.branch_and_cut import STEINER_BRANCH_AND_CUT, steiner_branch_and_cut
 from overlaybench.models.steiner.directed_cuts import DirectedCuts
 from overlaybench.models.steiner.dual_ascent import dual_ascent, least_through
@@ -73,6 +74,39 @@ def test_reductions_keep_the_least_cost(seed: int) -> None:
         assert reduced.fixed_cost + smaller == least
 
 
+@property_test(300, SEEDS, quick=100)
+def test_what_bounds_remove_no_tree_cheaper_than_the_best_known_needs(seed: int) -> None:
+    instance = small_graph(seed)
+    best = BoundReduction(instance, lambda tree: None)
+    reduced, least = reduce(instance, superfluous=best.superfluous), least_cost(instance)
+    if best.tree is not None:
+        assert STEINER.violations(instance, best.tree) == []
+        assert STEINER.value(instance, best.tree) == best.value
+    remaining = least_cost(reduced.instance)
+    known = [] if remaining is None else [reduced.fixed_cost + remaining]
+    assert min([*known, best.value]) == (np.inf if least is None else least)
+    assert not best.is_optimal or best.value == least
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_trees_directed_from_the_root_violate_no_row(seed: int) -> None:
+    instance = small_graph(seed, most_nodes=8)
+    answer = STEINER_BRANCH_AND_CUT.run(instance, STEINER).answer
+    if answer is None or instance.num_terminals == 1:
+        return
+    root = int(instance.terminals[0])
+    graph = graph_of(instance.num_nodes, instance.edges)
+    ascent = dual_ascent(graph, np.repeat(instance.costs, 2), instance.terminals, root)
+    planes = DirectedCuts(instance, graph, root, np.arange(2 * instance.num_edges), ascent, range(instance.num_nodes))
+    tree: nx.Graph[int] = nx.Graph(answer.edges.tolist())
+    arcs = set(nx.bfs_edges(tree, root))
+    values = [int(planes.described(c) in arcs or planes.described(c) in tree) for c in range(len(planes.columns))]
+    rows = planes.rows
+    held = np.add.reduceat(rows.values * np.array(values)[rows.columns], rows.offsets[:-1]) >= rows.rhs
+    assert held.all()
+    assert planes.satisfied(np.array(values, float))
+
+
 @property_test(100, SEEDS)
 def test_dual_ascent_is_a_bound_and_its_reduced_costs_tell_what_an_arc_costs(seed: int) -> None:
     instance = small_graph(seed)
@@ -98,6 +132,30 @@ def test_relaxations_and_branching_prove_what_no_reduction_touches() -> None:
     assert (result.status, result.value) == (Status.OPTIMAL, 20)
     assert float(result.counters["nodes"]) > 0
     assert result.counters["reduced_edges"] == 80
+
+
+@pytest.mark.parametrize("size", [3, 5, 9])
+def test_branching_on_nodes_proves_subdivided_complete_graphs(size: int) -> None:
+    # A node at 0 puts all others on the tree, so the search tree is a path; branching on arcs doubles it at each step.
+    result = STEINER_BRANCH_AND_CUT.run(WORKLOADS["steiner-subdivision"].generate(size=size), STEINER)
+    assert (result.status, result.value) == (Status.OPTIMAL, size * (size + 1) // 2 - 2)
+    assert float(result.counters.get("nodes", 0)) <= 3 * size
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("workload", "options", "optimum"),
+    [
+        ("steiner-subdivision", {"size": 13}, 89),
+        ("steiner-skutella", {"depth": 1}, 10),
+        ("steiner-hypercube", {"dimension": 6}, 39),
+    ],
+)
+def test_instances_with_a_gap_of_the_relaxation_are_proven(
+    workload: str, options: dict[str, int], optimum: int
+) -> None:
+    result = STEINER_BRANCH_AND_CUT.run(WORKLOADS[workload].generate(**options), STEINER)
+    assert (result.status, result.value) == (Status.OPTIMAL, optimum)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -81,7 +81,8 @@ class TestInterrupted:
 
     @pytest.mark.parametrize("name", PROBLEMS_ANSWERED)
     def test_branch_and_cut_keeps_incumbent_and_bound(self, name: str) -> None:
-        result = BRANCH_AND_CUT.run(uniform_instance(90, 60, 25), PROBLEMS[name])
+        size = (50, 40, 15) if name == "2d-star" else (90, 60, 25)
+        result = BRANCH_AND_CUT.run(uniform_instance(*size), PROBLEMS[name])
         assert result.status is Status.TIME_LIMIT
         assert result.reason == "interrupted"
         _, value, bound = bounded(result)

@@ -16,6 +16,7 @@ from overlaybench.instances.result import Status
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.topics.cp_sat import CP_SAT
 from overlaybench.models.topics.ilp import ILP
+from overlaybench.models.topics.rows.leaf_nodes import attach_leaves
 from overlaybench.models.topics.rows.presolve import drop_implied_topics
 from tests.models.topics.small_instances import small_instance, tiers
 from tests.topic_brute_force import all_graphs, members_of_topics, optimum
@@ -66,6 +67,27 @@ def test_forced_edges_are_in_every_topic_connected_graph(seeds: range) -> None:
         always = {pair for pair in graphs.pairs if graphs.has[pair][valid].all()}
         forced = {divmod(int(key), instance.num_nodes) for key in drop_implied_topics(instance).forced}
         assert forced == always, f"seed {seed}"
+
+
+@pytest.mark.parametrize("seeds", tiers(60, 300))
+def test_attached_leaves_keep_the_fewest_edges_and_only_valid_overlays(seeds: range) -> None:
+    for seed in seeds:
+        instance = small_instance(seed)
+        reduced, leaves = attach_leaves(instance)
+        graphs = all_graphs(instance.num_nodes)
+        before, after = (
+            np.all([graphs.connects(members) for members in members_of_topics(each)], axis=0)
+            for each in (instance, reduced)
+        )
+        assert not (after & ~before).any(), f"seed {seed}"
+        assert graphs.edges[after].min() == graphs.edges[before].min(), f"seed {seed}"
+        assert len(set(leaves[:, 0].tolist())) == len(leaves) == reduced.num_topics - instance.num_topics
+
+
+def test_every_node_but_one_of_a_chain_of_subscriptions_is_a_leaf() -> None:
+    instance = TopicInstance.from_subscriptions({f"n{v}": [f"t{t}" for t in range(v + 1)] for v in range(5)})
+    leaves = attach_leaves(instance)[1]
+    assert len(leaves) == 4
 
 
 def test_one_of_two_equal_topics_stays() -> None:
