@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -61,8 +62,8 @@ def read_rows(session: SparkSession, path: str, columns: Mapping[str, str], name
         for row in rows.withColumn("file", F.input_file_name()).where(empty).limit(1).collect():
             name = next(name for name in names if not row[name])
             raise BadInput(f"a row of {row['file'].rpartition('/')[2]} has an empty {name}: name it or remove the row")
-    except PySparkException as error:
-        why = error.getCondition() or type(error).__name__
+    except (PySparkException, Py4JJavaError) as error:
+        why = (isinstance(error, PySparkException) and error.getCondition()) or "not readable"
         raise BadInput(f"{path}: cannot be read as Parquet ({why}): check the path and its files") from None
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
+import pyarrow.dataset as ds
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from ...heuristics.topics.kernels.ties import TieOrder
 from .conquer import Subscriptions, conquer
+from .nearest import nearest
 from .numbering import Numbered, long_array
 from .plan import Level
 
@@ -23,7 +24,7 @@ _EDGES = "u long, v long"
 
 
 def edges_of_level(
-    instance: Numbered, level: Level, locality: str, core: str, seed: int, order: TieOrder
+    instance: Numbered, level: Level, locality: str, core: str, candidates: int, seed: int, order: TieOrder
 ) -> tuple[DataFrame, int]:
     """The edges (u < v) that a level adds, one task a part, and the number of parts.
 
@@ -46,7 +47,7 @@ def edges_of_level(
     rows = members.withColumn("visits", F.lit(False))
     if parts > 1 or level.core:
         rows = rows.unionByName(gathered.withColumn("visits", F.lit(True)))
-    conquered = partial(_conquered, core=core, below=level.core, order=order)
+    conquered = partial(_conquered, core=core, below=level.core, candidates=candidates, order=order)
     return rows.repartitionById(parts, F.col("part").cast("int")).drop("part").mapInArrow(conquered, _EDGES), parts
 
 
@@ -87,7 +88,7 @@ def packed(sizes: Mapping[int, int], parts: int) -> tuple[list[int], list[int], 
 
 
 def _conquered(
-    batches: Iterable[pa.RecordBatch], *, core: str, below: int, order: TieOrder
+    batches: Iterable[pa.RecordBatch], *, core: str, below: int, candidates: int, order: TieOrder
 ) -> Iterator[pa.RecordBatch]:
     """The task of one part."""
     given = list(batches)
@@ -98,14 +99,12 @@ def _conquered(
     visitors = Subscriptions.of([rows.filter(rows["visits"])])
     strangers = np.flatnonzero(~np.isin(visitors.nodes, part.nodes))
     part = part.joined(visitors.taken(strangers))
-    edges = conquer(part, _core(core, below), order)
+    near = nearest(part, _core(core, below), candidates) if below else Subscriptions.of([])
+    edges = conquer(part, near, order)
     yield pa.RecordBatch.from_arrays([pa.array(edges.min(axis=1)), pa.array(edges.max(axis=1))], ["u", "v"])
 
 
-@cache
-def _core(path: str, below: int) -> Subscriptions:
-    """The core of a level, kept for the next part that this process conquers."""
-    if not below:
-        return Subscriptions.of([])
-    table = pq.read_table(path, filters=[("x", "<", below)])
-    return Subscriptions.of([table.select(["id", "topics"])])
+def _core(path: str, below: int) -> Iterator[Subscriptions]:
+    """The core of a level, in pieces."""
+    for batch in ds.dataset(path).to_batches(columns=["id", "topics"], filter=ds.field("x") < below):
+        yield Subscriptions.of([batch])

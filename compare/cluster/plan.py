@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 X_BITS = 62
 X_END = 1 << X_BITS
-_GROWTH = 4
+_GROWTH = 2
 
 
 @dataclass(frozen=True)
@@ -23,12 +23,12 @@ def levels(nodes: int, rows: int, part_rows: int, core_rows: int) -> list[Level]
     """The levels of `nodes` nodes with `rows` subscriptions; x is uniform on 0 … 2^62 − 1.
 
     Parts have about `part_rows` subscriptions, the core at most about `core_rows`. Up to the size of the core, a level
-    makes four times as many nodes connected as before; the last level has all others.
+    doubles the connected nodes; the last level has all others.
 
     Examples
     --------
     >>> [(level.parts, level.core > 0) for level in levels(1000, 10_000, 500, 2000)]
-    [(1, False), (3, True), (16, True)]
+    [(1, False), (1, True), (2, True), (16, True)]
     """
     part, core = max(1, part_rows * nodes // rows), max(1, core_rows * nodes // rows)
     found: list[Level] = []

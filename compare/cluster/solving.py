@@ -25,8 +25,9 @@ from .plan import levels
 from .storage import move, new_folder
 
 OPTIONS = (
-    Option("part_rows", 2_500_000, "subscriptions of a part", least=1),
-    Option("core_rows", 5_000_000, "most subscriptions of the core that all parts of a level share", least=1),
+    Option("part_rows", 5_000_000, "subscriptions of a part", least=1),
+    Option("core_rows", 20_000_000, "most subscriptions of the core, where parts look for candidates", least=1),
+    Option("candidates", 8, "nodes of the core for each subscription of a part", least=1, most=64),
     Option("locality", "random", "what brings nodes into one part", choices=LOCALITIES),
     Option("bound_steps", STEPS, "comparisons a topic for the lower bound; 0: a bound without pairs of nodes", least=0),
 )
@@ -148,9 +149,11 @@ def _conquer_levels(
     core, order = f"{folder}/core", tie_order("lowest", seed)
     parts = 0
     if plan[-1].core:
-        instance.nodes.where(F.col("x") < plan[-1].core).select("id", "topics", "x").write.parquet(core)
+        instance.nodes.where(F.col("x") < plan[-1].core).select("id", "topics", "x").orderBy("x").write.parquet(core)
     for number, level in enumerate(plan):
-        edges, more = edges_of_level(instance, level, str(given["locality"]), core, seed, order)
+        edges, more = edges_of_level(
+            instance, level, str(given["locality"]), core, int(str(given["candidates"])), seed, order
+        )
         edges.write.parquet(f"{folder}/edges/{number}")
         parts += more
     counters = {"nodes": instance.num_nodes, "topics": instance.num_topics, "subscriptions": instance.num_rows}

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlaybench.compare.cluster.conquer import Subscriptions, conquer
+from overlaybench.compare.cluster.nearest import nearest
 from overlaybench.compare.cluster.parts import packed
 from overlaybench.compare.cluster.plan import X_END, Level, levels
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
@@ -43,7 +44,8 @@ def edges_of_parts(wanted: list[list[int]], x: list[int], level: Level, part_of:
             at, v = anchor[t]
             if at >= level.core and v not in rows:
                 visitors.setdefault(v, []).append(t)
-        edges = conquer(rows_of(rows).joined(rows_of(visitors)), core, LOWEST)
+        members = rows_of(rows).joined(rows_of(visitors))
+        edges = conquer(members, nearest(members, [core], 2), LOWEST)
         found += [(int(u), int(v)) for u, v in edges]
     return found
 
@@ -112,3 +114,27 @@ def test_nodes_of_the_core_get_no_edges_among_each_other() -> None:
 def test_rows_without_nodes_are_rows(size: int) -> None:
     rows = rows_of({3: [1]} if size else {})
     assert (len(rows.nodes), len(rows.topics), rows.offsets.tolist()) == (size, size, [0, 1][: size + 1])
+
+
+@settings(max_examples=60, deadline=None)
+@given(wants, wants, st.integers(1, 3), st.integers(1, 5))
+def test_candidates_are_those_with_most_common_topics(
+    of_part: list[set[int]], of_core: list[set[int]], candidates: int, size: int
+) -> None:
+    part = {v: sorted(topics) for v, topics in enumerate(of_part)}
+    core = {100 + v: sorted(topics) for v, topics in enumerate(of_core)}
+    found = nearest(
+        rows_of(part),
+        [rows_of(dict(list(core.items())[at : at + size])) for at in range(0, len(core), size)],
+        candidates,
+    )
+    often = {t for t in range(10) if sum(t in topics for topics in of_part) > max(1, len(part) // 16)}
+    expected: set[tuple[int, int]] = set()
+    for t in sorted(set().union(*of_part)):
+        expected |= {(u, t) for u in sorted(u for u in core if t in core[u])[:1]}
+        for topics in part.values():
+            common = {u: set(topics) & set(core[u]) for u in core if t in core[u] and t in topics}
+            near = [u for u in common if len(common[u] - often) >= 2]
+            expected |= {(u, t) for u in sorted(near, key=lambda u: (-len(common[u]), u))[:candidates]}
+    owner = np.repeat(found.nodes, np.diff(found.offsets)).tolist()
+    assert list(zip(owner, found.topics.tolist(), strict=True)) == sorted(expected)
