@@ -8,17 +8,15 @@ is the same in processor seconds of the driver, Java, workers and solvers, which
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
 import numpy as np
-import psutil
 
+from benchmarks._usage import usage_of
 from overlaybench.compare.studies.store import Store
 
 SPEC = """
@@ -65,7 +63,7 @@ def _line(runs: int, exact: str, cores: int, folder: Path) -> str:
     method, problem, subscriptions = EXACT[exact]
     spec.write_text(SPEC.format(seeds=runs // 10, method=method, problem=problem, subscriptions=subscriptions))
     words = ["study", str(spec), "--out", str(out), "--master", f"local[{cores}]", "--quiet"]
-    usage = _usage_of([sys.executable, "-m", "overlaybench.compare", *words])
+    usage = usage_of([sys.executable, "-m", "overlaybench.compare", *words])
     before = time.monotonic()
     table = Store(out).table().to_pandas()
     read = time.monotonic() - before
@@ -80,45 +78,8 @@ def _line(runs: int, exact: str, cores: int, folder: Path) -> str:
     return (
         f"{runs:6} {exact:5} {1000 * proofs.mean():8.1f} {proofs.max():10.2f} {solving:10.1f} {end - start:10.1f} "
         f"{overhead:11.1%} ({'met' if overhead <= GOAL else 'missed'}) {work:5.0%} "
-        f"{usage.driver / 2**20:8.0f}, {usage.java / 2**20:.0f} {read:9.2f}"
+        f"{usage.largest['driver'] / 2**20:8.0f}, {usage.largest['java'] / 2**20:.0f} {read:9.2f}"
     )
-
-
-@dataclass
-class _Usage:
-    """Processor seconds of all processes of a study by time, and the largest memory of two of them in bytes."""
-
-    times: list[float] = field(default_factory=list)
-    cpu_seconds: list[float] = field(default_factory=list)
-    driver: float = 0.0
-    java: float = 0.0
-
-
-def _usage_of(command: list[str]) -> _Usage:
-    """Run a study and poll its processes four times a second."""
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    driver, usage, seconds = psutil.Process(process.pid), _Usage(), dict[int, float]()
-    while process.poll() is None:
-        try:
-            family = [driver, *driver.children(recursive=True)]
-        except psutil.Error:
-            break
-        for each in family:
-            try:
-                spent, memory = each.cpu_times(), each.memory_info().rss
-                seconds[each.pid] = spent.user + spent.system
-                if each.pid == process.pid:
-                    usage.driver = max(usage.driver, memory)
-                elif each.name() == "java":
-                    usage.java = max(usage.java, memory)
-            except psutil.Error:  # it ended meanwhile
-                continue
-        usage.times.append(time.time())
-        usage.cpu_seconds.append(sum(seconds.values()))
-        time.sleep(0.25)
-    if process.wait():
-        raise SystemExit(f"the study ended with {process.returncode}")
-    return usage
 
 
 if __name__ == "__main__":

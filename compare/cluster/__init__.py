@@ -5,11 +5,12 @@ Data
     the natural order of the labels, as on one machine, and a hash of its number and the seed (:mod:`.numbering`). The
     order of x is a random order of the nodes. What several stages read is written to a folder beside the output.
 Levels
-    The first nodes in that order are one part, which Greedy Merge connects. Every level takes more nodes than all
-    levels before, in parts of a stated number of subscriptions that share a core: the first nodes of the order, as far
-    as one task holds them (:mod:`.plan`). The core is connected already, as the components of parts are in the combine
-    phase of P3 (Algorithm 12), and each of its nodes represents the topics it has. A task connects one part to the
-    core by Greedy Merge's kernels (:mod:`.conquer`), so that no later phase has to combine the parts.
+    The first nodes in that order are one part, which Greedy Merge connects. Every level doubles the connected nodes, in
+    parts of a stated number of subscriptions; the core are the nodes of earlier levels, as far as a task can read them
+    (:mod:`.plan`). The core is connected already, as the components of parts are in the combine phase of P3
+    (Algorithm 12). A task reads the core in pieces, keeps the nodes with most topics in common for each subscription
+    of its part (:mod:`.nearest`), and connects the part to them by Greedy Merge's kernels (:mod:`.conquer`), so that no
+    later phase has to combine the parts.
 Topics outside the core
     The first subscriber of each topic in the order is its anchor. A part gets the anchors of those of its topics that
     the core lacks; every part then connects such a topic to the same node (:mod:`.parts`).

@@ -34,8 +34,8 @@ class Verdict:
         return {"edges": self.edges, "max_degree": self.max_degree, "average_degree": self.average_degree}
 
 
-def edges_by_number(instance: Numbered, rows: DataFrame, name: str) -> DataFrame:
-    """The distinct edges u < v of label rows ``u``, ``v``.
+def edges_by_number(session: SparkSession, instance: Numbered, rows: DataFrame, name: str, folder: str) -> DataFrame:
+    """The distinct edges u < v of label rows ``u``, ``v``, which go to `folder`.
 
     Raises
     ------
@@ -46,12 +46,16 @@ def edges_by_number(instance: Numbered, rows: DataFrame, name: str) -> DataFrame
     for end in ("u", "v"):
         known = instance.nodes.select(F.col("label").alias(end), F.col("id").alias(f"{end}_id"))
         edges = edges.join(known, end, "left")
-    for row in edges.where(F.col("u_id").isNull() | F.col("v_id").isNull()).limit(1).collect():
-        unknown = row["u"] if row["u_id"] is None else row["v"]
-        raise BadInput(f"{name}: unknown node '{unknown}': name a node of the instance")
-    for row in edges.where("u_id = v_id").limit(1).collect():
-        raise BadInput(f"{name}: a loop at '{row['u']}': remove it")
-    return edges.select(F.least("u_id", "v_id").alias("u"), F.greatest("u_id", "v_id").alias("v")).distinct()
+    unknown = F.when(F.col("u_id").isNull(), F.col("u")).when(F.col("v_id").isNull(), F.col("v"))
+    ends = F.least("u_id", "v_id").alias("u"), F.greatest("u_id", "v_id").alias("v")
+    loop = F.when(F.col("u_id") == F.col("v_id"), F.col("u"))
+    edges.select(*ends, unknown.alias("unknown"), loop.alias("loop")).distinct().write.parquet(folder)
+    edges = session.read.parquet(folder)
+    for row in edges.where("unknown is not null").limit(1).collect():
+        raise BadInput(f"{name}: unknown node '{row['unknown']}': name a node of the instance")
+    for row in edges.where("loop is not null").limit(1).collect():
+        raise BadInput(f"{name}: a loop at '{row['loop']}': remove it")
+    return edges.select("u", "v")
 
 
 def judge(

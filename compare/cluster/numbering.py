@@ -83,7 +83,8 @@ def numbered(session: SparkSession, rows: DataFrame, seed: int, folder: str) -> 
         .groupBy(F.col("node").alias("label"))
         .agg(F.sort_array(F.collect_set("number")).alias("topics"))
     )
-    nodes = in_natural_order(session, wants, f"{folder}/nodes")
+    wants.write.parquet(f"{folder}/wants")  # the sort below reads them twice
+    nodes = in_natural_order(session, session.read.parquet(f"{folder}/wants"), f"{folder}/nodes")
     nodes = nodes.withColumn("x", F.shiftrightunsigned(F.xxhash64(F.col("id"), F.lit(seed)), 64 - X_BITS))
     lowest = F.min(F.struct("x", "id"))
     subscribers = nodes.select("id", "x", F.explode("topics").alias("topic"))

@@ -38,20 +38,20 @@ def edges_of_level(
         Path of the rows ``id``, ``topics``, ``x`` of all cores.
     """
     members = instance.nodes.where((F.col("x") >= level.first) & (F.col("x") < level.last))
-    members, parts = _in_parts(members, instance, level.parts, locality, seed)
+    members, parts = in_parts(members, instance, level.parts, locality, seed)
     members = members.select("part", "id", "topics")
     # A topic is in the core if its anchor is.
     outside = instance.topics.where(F.col("anchor_x") >= level.core).select("topic", F.col("anchor").alias("id"))
-    visitors = members.select("part", F.explode("topics").alias("topic")).distinct().join(outside, "topic")
-    gathered = visitors.groupBy("part", "id").agg(F.sort_array(F.collect_set("topic")).alias("topics"))
     rows = members.withColumn("visits", F.lit(False))
-    if parts > 1 or level.core:
+    if (parts > 1 or level.core) and not outside.isEmpty():
+        visitors = members.select("part", F.explode("topics").alias("topic")).join(outside, "topic").distinct()
+        gathered = visitors.groupBy("part", "id").agg(F.sort_array(F.collect_set("topic")).alias("topics"))
         rows = rows.unionByName(gathered.withColumn("visits", F.lit(True)))
     conquered = partial(_conquered, core=core, below=level.core, candidates=candidates, order=order)
     return rows.repartitionById(parts, F.col("part").cast("int")).drop("part").mapInArrow(conquered, _EDGES), parts
 
 
-def _in_parts(members: DataFrame, instance: Numbered, parts: int, locality: str, seed: int) -> tuple[DataFrame, int]:
+def in_parts(members: DataFrame, instance: Numbered, parts: int, locality: str, seed: int) -> tuple[DataFrame, int]:
     """The nodes with a column ``part``, and the number of parts."""
     chance = F.xxhash64("id", F.lit(seed), F.lit("part"))
     if parts == 1 or locality == "random":

@@ -137,8 +137,8 @@ def _numbered(session: SparkSession, source: Source, seed: int, folder: str) -> 
 
 
 def _judged(session: SparkSession, instance: Numbered, answer: str, folder: str) -> Verdict:
-    edges_by_number(instance, read_rows(session, answer, {}, ("u", "v")), answer).write.parquet(f"{folder}/judged")
-    return judge(session, instance, session.read.parquet(f"{folder}/judged"), folder)
+    edges = edges_by_number(session, instance, read_rows(session, answer, {}, ("u", "v")), answer, f"{folder}/judged")
+    return judge(session, instance, edges, folder)
 
 
 def _conquer_levels(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -10,18 +11,21 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from overlaybench.compare.cluster import judge as judging
 from overlaybench.compare.cluster.bound import lower_bound
 from overlaybench.compare.cluster.generation import generate
 from overlaybench.compare.cluster.judge import edges_by_number
 from overlaybench.compare.cluster.numbering import numbered, read_rows
+from overlaybench.compare.cluster.parts import LOCALITIES, in_parts
 from overlaybench.compare.cluster.solving import Source, check, session_on, solve
 from overlaybench.compare.studies.loopback_cluster import loopback_cluster
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
@@ -69,7 +73,7 @@ def read_rows_of(folder: str) -> TopicInstance:
     return TopicInstance.from_pairs(table["node"].combine_chunks(), table["topic"].combine_chunks())[0]
 
 
-@pytest.mark.parametrize("locality", ["random", "min-hash", "rare"])
+@pytest.mark.parametrize("locality", LOCALITIES)
 def test_overlays_are_valid_and_near_greedy_merge(
     session: SparkSession, instance: tuple[str, TopicInstance], tmp_path: Path, locality: str
 ) -> None:
@@ -112,7 +116,8 @@ def test_the_judge_finds_the_components_that_one_machine_finds(
     pq.write_table(table, tmp_path / "half.parquet")
     rows = read_rows(session, path, {}, ("node", "topic"))
     found = numbered(session, rows, 0, f"{tmp_path}/numbered")
-    half = edges_by_number(found, read_rows(session, f"{tmp_path}/half.parquet", {}, ("u", "v")), "half")
+    rows = read_rows(session, f"{tmp_path}/half.parquet", {}, ("u", "v"))
+    half = edges_by_number(session, found, rows, "half", f"{tmp_path}/edges")
     verdict = judging.judge(session, found, half, f"{tmp_path}/judge", heavy)
     assert verdict.violations == MinTCO().violations(given, overlay)
     assert (verdict.edges, verdict.max_degree) == (overlay.num_edges, overlay.max_degree)
@@ -196,3 +201,40 @@ def executors(worker: int) -> list[int]:
     """The Java processes that a worker has started."""
     listed = subprocess.run(["pgrep", "-P", str(worker)], capture_output=True, text=True, check=False).stdout.split()
     return [int(pid) for pid in listed]
+
+
+@pytest.mark.parametrize("locality", LOCALITIES)
+def test_no_part_gets_a_topic_of_two_fifths_of_all_nodes(session: SparkSession, tmp_path: Path, locality: str) -> None:
+    """A part has the subscriptions of its share of the nodes, whatever they subscribe to."""
+    random, nodes, parts = Random(5), 4000, 10
+    rows = [
+        (f"n{v}", f"t{t}") for v in range(nodes) for t in {0} | set(random.sample(range(1, 300), 3)) if t or v % 5 < 2
+    ]
+    pq.write_table(pa.table({"node": [v for v, _ in rows], "topic": [t for _, t in rows]}), tmp_path / "rows.parquet")
+    found = numbered(session, read_rows(session, f"{tmp_path}/rows.parquet", {}, ("node", "topic")), 0, f"{tmp_path}/n")
+    members, number = in_parts(found.nodes, found, parts, locality, 3)
+    sizes = members.groupBy("part").agg(F.sum(F.size("topics")).alias("rows")).collect()
+    assert len(sizes) <= number <= 3 * parts + 1
+    assert max(row["rows"] for row in sizes) <= 1.3 * len(rows) / parts
+
+
+def test_the_driver_gets_no_list_of_nodes_or_edges(tmp_path: Path) -> None:
+    """With the smallest heap that Spark takes; no job may return more than 200 kB, and a list of numbers has 320 kB."""
+    path, output = tmp_path / "wanted.parquet", tmp_path / "o.parquet"
+    pq.write_table(WORKLOADS["zipf"].generate(seed=1, nodes=40_000, topics=100, subscriptions=4).to_arrow(), path)
+    limits = {
+        "spark.driver.maxResultSize": "200k",
+        "spark.sql.autoBroadcastJoinThreshold": "-1",
+        "spark.sql.shuffle.partitions": "3",
+        "spark.executor.memory": "1g",
+    }
+    words = " ".join(f"--conf {name}={value}" for name, value in limits.items())
+    environment = os.environ | {"PYSPARK_SUBMIT_ARGS": f"--driver-memory 460m {words} pyspark-shell"}
+    given = ["--option", "part_rows=40000", "--option", "core_rows=40000", "--option", "bound_steps=1000000"]
+    with loopback_cluster(2) as cluster:
+        command = [sys.executable, "-m", "overlaybench.compare", "solve", str(path), "--problem", "min-tco", *given]
+        command += ["--method", "dc-gm", "-o", str(output), "--master", cluster.master, "--json"]
+        environment |= {"SPARK_LOCAL_IP": "127.0.0.1"}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(edges_in(str(output))) == json.loads(done.stdout)["value"]

@@ -1,0 +1,62 @@
+"""What a command and the processes that it starts use, polled while it runs."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import psutil
+
+
+@dataclass
+class Usage:
+    """Processor seconds of all processes by time, and the largest memory (resident set) in bytes.
+
+    ``largest`` has that of one process by its kind: ``driver`` for the command itself, and names such as ``java``;
+    ``together`` that of all processes at one time, in which pages that processes share count more than once.
+    """
+
+    times: list[float] = field(default_factory=list)
+    cpu_seconds: list[float] = field(default_factory=list)
+    largest: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    together: int = 0
+    output: str = ""
+
+
+def usage_of(
+    command: list[str],
+    *,
+    environment: Mapping[str, str] | None = None,
+    pause: float = 0.25,
+    at_each: Callable[[], None] = lambda: None,
+) -> Usage:
+    """Run a command and poll its processes every `pause` seconds, each time with `at_each`; exit if it fails."""
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+    driver, usage, seconds = psutil.Process(process.pid), Usage(), dict[int, float]()
+    while process.poll() is None:
+        try:
+            family = [driver, *driver.children(recursive=True)]
+        except psutil.Error:
+            break
+        together = 0
+        for each in family:
+            try:
+                spent, memory = each.cpu_times(), each.memory_info().rss
+                kind = "driver" if each.pid == process.pid else each.name()
+            except psutil.Error:  # it ended meanwhile
+                continue
+            seconds[each.pid] = spent.user + spent.system
+            usage.largest[kind] = max(usage.largest[kind], memory)
+            together += memory
+        usage.together = max(usage.together, together)
+        usage.times.append(time.time())
+        usage.cpu_seconds.append(sum(seconds.values()))
+        at_each()
+        time.sleep(pause)
+    usage.output = process.communicate()[0]
+    if process.returncode:
+        raise SystemExit(f"{' '.join(command)} ended with {process.returncode}")
+    return usage
