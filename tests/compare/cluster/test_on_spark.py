@@ -82,7 +82,7 @@ def test_overlays_are_valid_and_near_greedy_merge(
     overlay = Overlay.from_labels(edges_in(f"{tmp_path}/o.parquet"), given)
     assert MinTCO().violations(given, overlay) == []
     assert (result.value, result.measures["max_degree"]) == (overlay.num_edges, overlay.max_degree)
-    assert result.counters["levels"] == 3
+    assert result.counters["levels"] == 4
     assert result.lower_bound is not None
     assert result.lower_bound <= greedy_merge(given).num_edges <= overlay.num_edges * 1.02
     assert os.listdir(tmp_path) == ["o.parquet"]
@@ -193,7 +193,7 @@ def test_a_killed_executor_in_each_level_changes_nothing(
         watch.start()
         assert process.wait(timeout=600) == 0
         watch.join()
-    assert len(killed) == 3
+    assert len(killed) == 4
     assert edges_in(f"{tmp_path}/there.parquet") == edges_in(f"{tmp_path}/here.parquet")
 
 
