@@ -36,7 +36,7 @@ from overlaybench.instances.topics.files import read_topics
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.problems import MinTCO
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(1200)]
 
 ZIPF = {"nodes": 600, "topics": 60, "subscriptions": 4}
 SMALL = {"part_rows": 300, "core_rows": 900}
@@ -178,7 +178,8 @@ def test_a_killed_executor_in_each_level_changes_nothing(
     with loopback_cluster(2) as cluster:
         words = ["solve", instance[0], "--method", "dc-gm", "--seed", "2", *options, "--master", cluster.master]
         command = [sys.executable, "-m", "overlaybench.compare", *words, "-o", f"{tmp_path}/there.parquet"]
-        process = subprocess.Popen(command, env=os.environ | {"SPARK_LOCAL_IP": "127.0.0.1"})
+        partitions = {"PYSPARK_SUBMIT_ARGS": "--conf spark.sql.shuffle.partitions=7 pyspark-shell"}
+        process = subprocess.Popen(command, env=os.environ | {"SPARK_LOCAL_IP": "127.0.0.1"} | partitions)
         killed: set[str] = set()
 
         def kill_at_levels() -> None:
@@ -191,7 +192,7 @@ def test_a_killed_executor_in_each_level_changes_nothing(
 
         watch = threading.Thread(target=kill_at_levels)
         watch.start()
-        assert process.wait(timeout=600) == 0
+        assert process.wait(timeout=1000) == 0
         watch.join()
     assert len(killed) == 4
     assert edges_in(f"{tmp_path}/there.parquet") == edges_in(f"{tmp_path}/here.parquet")
@@ -235,6 +236,6 @@ def test_the_driver_gets_no_list_of_nodes_or_edges(tmp_path: Path) -> None:
         command = [sys.executable, "-m", "overlaybench.compare", "solve", str(path), "--problem", "min-tco", *given]
         command += ["--method", "dc-gm", "-o", str(output), "--master", cluster.master, "--json"]
         environment |= {"SPARK_LOCAL_IP": "127.0.0.1"}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1000, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(edges_in(str(output))) == json.loads(done.stdout)["value"]
