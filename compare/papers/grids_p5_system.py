@@ -58,13 +58,13 @@ def covering(quick: bool, figure: str) -> Experiment:
     return Experiment(recipes, (_system("s2", predicate=1, interval=1.0 if quick else INTERVAL),))
 
 
-def saturated(quick: bool, figure: str, minutes: int, *fanouts: int, **shape: int) -> Experiment:
+def saturated(quick: bool, figure: str, seconds: int, *fanouts: int, **shape: int) -> Experiment:
     """P5, Fig. 13(a) and (b): 72,000 publications a minute, 4 ms a match."""
     recipes = tuple(
         recipe
         for fanout in fanouts
         for recipe in _networks(
-            figure, SPARSE, publications=_many(quick, minutes), rate=SATURATED, fanout=fanout, **shape
+            figure, SPARSE, publications=_many(quick, seconds), rate=SATURATED, fanout=fanout, **shape
         )
     )
     return Experiment(recipes, (_overloaded(*UNCAPPED, quick=quick, service=SERVICE),))
@@ -72,7 +72,7 @@ def saturated(quick: bool, figure: str, minutes: int, *fanouts: int, **shape: in
 
 def hybrid(quick: bool, figure: str) -> Experiment:
     """P5, Fig. 13(a) with capped uplinks, without which SH is S2."""
-    recipes = _networks(figure, SPARSE, publications=_many(quick, 2), rate=SATURATED, uplink=CAP)
+    recipes = _networks(figure, SPARSE, publications=_many(quick, 80), rate=SATURATED, uplink=CAP)
     return Experiment(recipes, (_overloaded("s2", "sh", quick=quick, service=500),))
 
 
@@ -109,14 +109,14 @@ def capped(quick: bool, figure: str) -> Experiment:
 
 def social(quick: bool, figure: str) -> Experiment:
     """P5 §7, DT-FB: a synthetic network in its place; 40 ms a match, so that S0 is saturated at 3,600 a minute."""
-    shape = {"subscriptions": 12_000, "publications": 600} if quick else {"publications": 10 * _LOW}
+    shape = {"subscriptions": 12_000, "publications": 600} if quick else {"publications": 4 * _LOW}
     recipes = _networks(figure, SOCIAL, **shape)
     return Experiment(recipes, (_overloaded(*UNCAPPED, quick=quick, service=10 * SERVICE),))
 
 
-def _many(quick: bool, minutes: int) -> int:
+def _many(quick: bool, seconds: int) -> int:
     """Publications at 72,000 a minute; quick for 1.5 s."""
-    return 1800 if quick else minutes * SATURATED
+    return 1800 if quick else seconds * SATURATED // 60
 
 
 def _overloaded(*strategies: str, quick: bool, **options: Any) -> Any:
@@ -139,8 +139,8 @@ GRIDS_P5_SYSTEM: Mapping[str, Callable[[bool], Experiment]] = {
     "P5.F10.system": lambda quick: low_rate(quick, "P5.F10.system", DENSE),
     "P5.F11.system": lambda quick: low_rate(quick, "P5.F11.system", DENSE),
     "P5.F12.system": lambda quick: covering(quick, "P5.F12.system"),
-    "P5.F13.system": lambda quick: saturated(quick, "P5.F13.system", 3, 5, 35),
-    "P5.F13b.system": lambda quick: saturated(quick, "P5.F13b.system", 2, 5, 35, **_LARGER),
+    "P5.F13.system": lambda quick: saturated(quick, "P5.F13.system", 120, 5, 35),
+    "P5.F13b.system": lambda quick: saturated(quick, "P5.F13b.system", 80, 5, 35, **_LARGER),
     "P5.F13c.system": lambda quick: planetlab(quick, "P5.F13c.system"),
     "P5.F14.system": lambda quick: capped(quick, "P5.F14.system"),
 }
