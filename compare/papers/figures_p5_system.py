@@ -38,8 +38,8 @@ _DEFAULT_INTERVAL = 20.0
 def with_system(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows with the system's counters as columns ``system_…``, and further ones.
 
-    These are the share of all deliveries that were made in time (share), minutes, messages a second (traffic), the
-    interval between reviews, and the threshold of SH.
+    These are the share of all deliveries that were made in time (share), minutes, messages a second (traffic),
+    deliveries a second in the last quarter of the interval, the seconds between reviews, and the threshold of SH.
     """
     counters = [json.loads(text) for text in rows["counters"]]
     options = [json.loads(text) for text in rows["options"]]
@@ -48,11 +48,17 @@ def with_system(rows: pd.DataFrame) -> pd.DataFrame:
         **measured,
         share=[one.get("system_deliveries", np.nan) for one in counters] / rows["deliveries"],
         minutes=minutes(rows),
+        last_quarter=[_last_quarter(one["system_series"]) for one in counters],
         traffic=[one.get("system_messages", np.nan) for one in counters] / (60 * minutes(rows)),
         # Defaults are no part of the stored options.
         interval=[one.get("interval", _DEFAULT_INTERVAL) for one in options],
         threshold=[one.get("output_threshold", Management().output_threshold) for one in options],
     )
+
+
+def _last_quarter(series: str) -> float:
+    deliveries = json.loads(series)["deliveries"]
+    return float(np.mean(deliveries[-max(1, len(deliveries) // 4) :]))
 
 
 def with_shares(rows: pd.DataFrame) -> pd.DataFrame:
