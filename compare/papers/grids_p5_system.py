@@ -107,9 +107,8 @@ def capped(quick: bool, figure: str) -> Experiment:
         for publications in ((900,) if quick else LENGTHS)
         for recipe in _networks(figure, SPARSE, publications=publications, rate=CAPPED_RATE, uplink=CAP)
     )
-    given = {"quick": quick, "service": 500}
-    early = _overloaded("sh", output_threshold=EARLY, **given)
-    return Experiment(recipes, (_overloaded("s1", "s2", "sh", **given), early))
+    early = _overloaded("sh", quick=quick, service=500, output_threshold=EARLY)
+    return Experiment(recipes, (_overloaded("s1", "s2", "sh", quick=quick, service=500), early))
 
 
 def social(quick: bool, figure: str) -> Experiment:
