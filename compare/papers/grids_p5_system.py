@@ -31,7 +31,7 @@ def low_rate(quick: bool, figure: str, *data: str) -> Experiment:
         for name in data or ((SPARSE,) if quick else (SPARSE, DENSE))
         for recipe in _networks(figure, name, publications=900 if quick else 10 * _LOW)
     )
-    return Experiment(recipes, (_system(*UNCAPPED, service=1000, interval=1.0 if quick else INTERVAL),))
+    return Experiment(recipes, (_system(*UNCAPPED, service=1000, interval=_every(quick, 1.0)),))
 
 
 def load_bytes(quick: bool, figure: str) -> Experiment:
@@ -43,7 +43,7 @@ def load_bytes(quick: bool, figure: str) -> Experiment:
 def crashing(quick: bool, figure: str) -> Experiment:
     """P5 §6: neighbours that fail for five seconds, twelve a minute, for five minutes."""
     shape = {"brokers": 40, "subscriptions": 600, "publications": 750 if quick else 5 * _LOW}
-    options = {"service": 1000, "crashes": 12, "interval": 2.0 if quick else INTERVAL}
+    options = {"service": 1000, "crashes": 12, "interval": _every(quick, 2.0)}
     return Experiment(_networks(figure, SPARSE, **shape), (_system("s0", "s2", **options),))
 
 
@@ -60,7 +60,7 @@ def covering(quick: bool, figure: str) -> Experiment:
             figure, COVERING, fanout=fanout, rate=_LOW // 2, **(shape if quick else {"publications": _LOW})
         )
     )
-    return Experiment(recipes, (_system("s2", predicate=1, interval=1.0 if quick else INTERVAL),))
+    return Experiment(recipes, (_system("s2", predicate=1, interval=_every(quick, 1.0)),))
 
 
 def saturated(quick: bool, figure: str, seconds: int, *fanouts: int, **shape: int) -> Experiment:
@@ -72,13 +72,13 @@ def saturated(quick: bool, figure: str, seconds: int, *fanouts: int, **shape: in
             figure, SPARSE, publications=_many(quick, seconds), rate=SATURATED, fanout=fanout, **shape
         )
     )
-    return Experiment(recipes, (_overloaded(*UNCAPPED, quick=quick, service=SERVICE),))
+    return Experiment(recipes, (_overloaded(*UNCAPPED, every=_every(quick, 0.05), service=SERVICE),))
 
 
 def hybrid(quick: bool, figure: str) -> Experiment:
     """P5, Fig. 13(a) with capped uplinks, without which SH is S2."""
     recipes = _networks(figure, SPARSE, publications=_many(quick, 60), rate=SATURATED, uplink=CAP)
-    return Experiment(recipes, (_overloaded("s2", "sh", quick=quick, service=500),))
+    return Experiment(recipes, (_overloaded("s2", "sh", every=_every(quick, 0.05), service=500),))
 
 
 def planetlab(quick: bool, figure: str) -> Experiment:
@@ -97,7 +97,7 @@ def planetlab(quick: bool, figure: str) -> Experiment:
             uplink=cap,
         )
     )
-    return Experiment(recipes, (_system(*UNCAPPED, service=500, interval=2.0 if quick else INTERVAL),))
+    return Experiment(recipes, (_system(*UNCAPPED, service=500, interval=_every(quick, 2.0)),))
 
 
 def capped(quick: bool, figure: str) -> Experiment:
@@ -107,15 +107,15 @@ def capped(quick: bool, figure: str) -> Experiment:
         for publications in ((900,) if quick else LENGTHS)
         for recipe in _networks(figure, SPARSE, publications=publications, rate=CAPPED_RATE, uplink=CAP)
     )
-    early = _overloaded("sh", quick=quick, service=500, output_threshold=EARLY)
-    return Experiment(recipes, (_overloaded("s1", "s2", "sh", quick=quick, service=500), early))
+    early = _overloaded("sh", every=_every(quick, 0.25), service=500, output_threshold=EARLY)
+    return Experiment(recipes, (_overloaded("s1", "s2", "sh", every=_every(quick, 0.25), service=500), early))
 
 
 def social(quick: bool, figure: str) -> Experiment:
     """P5 §7, DT-FB: a synthetic network in its place; 40 ms a match, so that S0 is saturated at 3,600 a minute."""
     shape = {"subscriptions": 12_000, "publications": 600} if quick else {"publications": 3 * _LOW}
     recipes = _networks(figure, SOCIAL, **shape)
-    return Experiment(recipes, (_overloaded(*UNCAPPED, quick=quick, service=10 * SERVICE),))
+    return Experiment(recipes, (_overloaded(*UNCAPPED, every=_every(quick, 1.0), service=10 * SERVICE),))
 
 
 def _many(quick: bool, seconds: int) -> int:
@@ -123,9 +123,14 @@ def _many(quick: bool, seconds: int) -> int:
     return 1800 if quick else seconds * SATURATED // 60
 
 
-def _overloaded(*strategies: str, quick: bool, **options: Any) -> Any:
+def _every(quick: bool, seconds: float) -> float:
+    """The seconds between reviews: fewer in a quick run, which is short."""
+    return seconds if quick else INTERVAL
+
+
+def _overloaded(*strategies: str, every: float, **options: Any) -> Any:
     """Runs that end with the last publication: what waits for service then is not measured."""
-    return _system(*strategies, interval=0.1 if quick else INTERVAL, drain=quick, **options)
+    return _system(*strategies, interval=every, drain=False, **options)
 
 
 def _system(*strategies: str, **options: Any) -> Any:
