@@ -304,7 +304,7 @@ BROKEN: Mapping[str, Broken] = {
     ),
     "P5.F12.system": Broken(
         "fanout 5 to 10",
-        ORDER,
+        OPEN,
         fixed("s2", interval=0.0),
         at_rate(
             partial(small, (COVERING,), ("s2",), {**IN_SYSTEM, "predicate": 1}, fanout=(5, 10)),
@@ -321,7 +321,7 @@ BROKEN: Mapping[str, Broken] = {
     ),
     "P5.F13b.system": Broken(
         "deliveries grow with fanout",
-        HOLDS,
+        OPEN,
         fixed("s2", interval=0.0),
         SATURATED_SYSTEM,
     ),
