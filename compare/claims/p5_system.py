@@ -48,11 +48,11 @@ def _low_rate(bench: Bench) -> Iterable[Finding]:
         dense = name == "dense"
         late = by_network(rows, "system_yield_late", "method")
         beside = f" In the second half of the interval {shown(dict(late.mean()))}. Without caps SH is S2."
-        for measure, title, change, published, margin, text in (
-            ("system_yield", "yields", "rise", PUBLISHED_YIELDS[name], _NEAR_RATIO, beside),
-            ("system_hops", "hops to a delivery", "fall", {}, 0.0, ""),
-            ("system_delay_ms", "ms to a delivery", "fall", PUBLISHED_DELAYS if dense else {}, _NEAR_RATIO, ""),
-            ("traffic", "messages a second", "fall", PUBLISHED_TRAFFIC if dense else {}, _NEAR_RATIO, ""),
+        for measure, title, change, published, text in (
+            ("system_yield", "yields", "rise", PUBLISHED_YIELDS[name], beside),
+            ("system_hops", "hops to a delivery", "fall", {}, ""),
+            ("system_delay_ms", "ms to a delivery", "fall", PUBLISHED_DELAYS if dense else {}, ""),
+            ("traffic", "messages a second", "fall", PUBLISHED_TRAFFIC if dense else {}, ""),
         ):
             own = by_network(rows, measure, "method")
             order = UNCAPPED if change == "fall" else UNCAPPED[::-1]
@@ -66,11 +66,11 @@ def _low_rate(bench: Bench) -> Iterable[Finding]:
                 yield _finding(
                     "P5.T2.system",
                     f"the published {title}, {name}",
-                    near_published(near, margin, relative=True),
+                    near_published(near, _NEAR_RATIO, relative=True),
                     f"{means}; published {claimed}.",
                     near,
                     rows,
-                    f"within {margin:.0%} counts as the same",
+                    f"within {_NEAR_RATIO:.0%} counts as the same",
                 )
 
 
