@@ -66,7 +66,7 @@ def _low_rate(bench: Bench) -> Iterable[Finding]:
                 yield _finding(
                     "P5.T2.system",
                     f"the published {title}, {name}",
-                    near_published(near, _NEAR_RATIO, relative=True),
+                    order_or_numbers(verdict, near_published(near, _NEAR_RATIO, relative=True)),
                     f"{means}; published {claimed}.",
                     near,
                     rows,
