@@ -53,13 +53,12 @@ def covering(quick: bool, figure: str) -> Experiment:
 
     The paper gives no rate; 1,800 a minute are assumed.
     """
-    shape: dict[str, Any] = {"brokers": 100, "subscriptions": 2000, "publications": 600}
+    size = {"brokers": 100, "subscriptions": 2000, "publications": 600} if quick else {"publications": _LOW}
+    shape = {"networks": 2 if quick else 1, **size}
     recipes = tuple(
         recipe
-        for fanout in (5, 10)
-        for recipe in _networks(
-            figure, COVERING, fanout=fanout, rate=_LOW // 2, **(shape if quick else {"publications": _LOW})
-        )
+        for fanout in (5, 10, 25)
+        for recipe in _networks(figure, COVERING, fanout=fanout, rate=_LOW // 2, **shape)
     )
     return Experiment(recipes, (_system("s2", predicate=1, interval=_every(quick, 1.0)),))
 
