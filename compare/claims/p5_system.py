@@ -249,14 +249,14 @@ CLAIMS_P5_SYSTEM: tuple[Claim, ...] = (
     ),
     Claim(
         "P5.F13.system",
-        "at a very high rate S1 and S2 deliver more than S0, and more with fanout, in the system",
+        "at a very high rate S1 and S2 deliver more than S0, in the system",
         "P5 Fig. 13(a)",
         partial(_saturated, figure="P5.F13.system"),
         grids.GRIDS_P5_SYSTEM["P5.F13.system"],
     ),
     Claim(
         "P5.F13b.system",
-        "also with 250 brokers S1 and S2 deliver more than S0, and more with fanout, in the system",
+        "also with 250 brokers S1 and S2 deliver more than S0 at a very high rate, in the system",
         "P5 Fig. 13(b)",
         partial(_saturated, figure="P5.F13b.system"),
         grids.GRIDS_P5_SYSTEM["P5.F13b.system"],

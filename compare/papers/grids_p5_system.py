@@ -151,7 +151,7 @@ GRIDS_P5_SYSTEM: Mapping[str, Callable[[bool], Experiment]] = {
     "P5.F10.system": lambda quick: low_rate(quick, "P5.F10.system", DENSE),
     "P5.F11.system": lambda quick: low_rate(quick, "P5.F11.system", DENSE),
     "P5.F12.system": lambda quick: covering(quick, "P5.F12.system"),
-    "P5.F13.system": lambda quick: saturated(quick, "P5.F13.system", 60, 35),
+    "P5.F13.system": lambda quick: saturated(quick, "P5.F13.system", 60, *((5, 35) if quick else (35,))),
     "P5.F13b.system": lambda quick: saturated(quick, "P5.F13b.system", 60, 35, networks=1, **_LARGER),
     "P5.F13c.system": lambda quick: planetlab(quick, "P5.F13c.system"),
     "P5.F14.system": lambda quick: capped(quick, "P5.F14.system"),
