@@ -91,7 +91,7 @@ def simulate_system(
 
     Notes
     -----
-    P5 §3 to §6. Cost: about 30 microseconds a message, and O(P · S · A) for the invariants.
+    P5 §3 to §6. Cost: about 50 microseconds a message, and O(P · S · A) for the invariants.
     """
     uplinks = [scenario.uplink] * given.num_brokers if scenario.uplink else given.tree.uplinks.tolist()
     candidates = management.candidates if strategy else 0
