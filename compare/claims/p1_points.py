@@ -37,14 +37,17 @@ def at_points(
 
     `families` is the number of such sets of intervals that one verdict uses.
     """
-    groups = {rule: list(series.groupby(level=_levels(series))) for rule, series in values.items()}
+    groups = {
+        rule: list(series.groupby([series.index.get_level_values(level) for level in _levels(series)]))
+        for rule, series in values.items()
+    }
     together = families * sum(map(len, groups.values()))
     varied = {level for series in values.values() for level in _levels(series) if series.index.unique(level).size > 1}
     found: dict[str, list[Interval]] = {}
     for rule, each in groups.items():
         for key, sample in each:
             levels = _levels(sample)
-            at = dict(zip(levels, key if isinstance(key, tuple) else (key,), strict=True))
+            at = dict(zip(levels, key, strict=True))
             shown = [f"{_SYMBOLS[level]}{at[level]}" for level in levels if level in varied]
             of = ", ".join([name, f"ties {rule}", *shown]) if rule else ", ".join([name, *shown])
             found.setdefault(rule, []).append(mean_of(of, sample, claimed, together=together))

@@ -36,7 +36,7 @@ def broker_runs(rows: pd.DataFrame) -> pd.DataFrame:
     for name in ("fanout", "rate", "uplink"):
         runs[name] = np.array([recipe.get(name, np.nan) for recipe in recipes], dtype=np.float64)
     by = runs.groupby("instance")
-    runs["bound"] = np.maximum(by["lower_bound"].transform("max").fillna(0.0), runs["deliveries"])
+    runs["bound"] = np.maximum(by["lower_bound"].transform("max").astype(np.float64).fillna(0.0), runs["deliveries"])
     runs["bounded"] = by["exact"].transform("any")
     runs["proven"] = by["value"].transform("min") <= runs["bound"]
     runs["ratio"] = (runs["value"] / runs["bound"].where(runs["bound"] > 0)).fillna(1.0)

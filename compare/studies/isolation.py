@@ -229,7 +229,7 @@ class Solver:
         assert self._connection is not None
         pid, peak, children = self._process.pid, 0.0, 0.0
         self._offered, self._trajectory = Offered(), Trajectory()
-        start = children_polled = self._begun = time.monotonic()
+        start = polled = children_polled = self._begun = time.monotonic()
         while True:
             if wait([self._connection, self._pidfd], timeout=_POLL_SECONDS):
                 try:
@@ -249,15 +249,17 @@ class Solver:
                     if message.stage == "solving":
                         self._begun, self._trajectory = start, Trajectory()
                 self._keep(message)
-            if os.fstat(self._output).st_size > _MOST_OUTPUT:
-                os.ftruncate(self._output, 0)  # it lies in memory
-            if (now := time.monotonic()) > children_polled + _POLL_CHILDREN_SECONDS:
-                children, children_polled = sum(map(private_memory, session_members(pid))), now
-            held = private_memory(pid) + children - self._memory_at_start
-            peak = max(peak, held)
-            if job.memory_limit is not None and held > job.memory_limit * MIB:
-                reason = f"memory: {held / MIB:.0f} MiB held, {job.memory_limit} MiB allowed"
-                return self._stopped(job, reason, peak, now - self._begun)
+            if (now := time.monotonic()) > polled + _POLL_SECONDS:
+                polled = now
+                if os.fstat(self._output).st_size > _MOST_OUTPUT:
+                    os.ftruncate(self._output, 0)  # it lies in memory
+                if now > children_polled + _POLL_CHILDREN_SECONDS:
+                    children, children_polled = sum(map(private_memory, session_members(pid))), now
+                held = private_memory(pid) + children - self._memory_at_start
+                peak = max(peak, held)
+                if job.memory_limit is not None and held > job.memory_limit * MIB:
+                    reason = f"memory: {held / MIB:.0f} MiB held, {job.memory_limit} MiB allowed"
+                    return self._stopped(job, reason, peak, now - self._begun)
             if job.time_limit is not None and now - start > _allowed(job.time_limit, self._offered.stage):
                 reason = "time: killed after its limit and grace"
                 if self._offered.stage == "solved":

@@ -6,25 +6,38 @@ import os
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import psutil
 
 from ...instances.errors import BadInput
 
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+
 
 def private_memory(pid: int) -> float:
-    """Bytes of private memory resident in a process; 0 once it has ended. Cost: 0.1 ms."""
-    with suppress(psutil.Error):
-        memory = psutil.Process(pid).memory_info()
-        return float(memory.rss - memory.shared)
-    return 0.0
+    """Bytes of private memory resident in a process; 0 once it has ended. Cost: 0.02 ms."""
+    _, resident, shared = _pages_of(pid)
+    return float((resident - shared) * _PAGE)
+
+
+def _pages_of(pid: int | str) -> tuple[int, int, int]:
+    """Pages that a process has mapped, that are resident, and that of these are shared; 0 once it has ended.
+
+    Not by psutil, which takes five times as long because it also reads when the process started.
+    """
+    try:
+        mapped, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_bytes().split()
+    except (OSError, ValueError):
+        return 0, 0, 0
+    return int(mapped), int(resident), int(shared)
 
 
 @contextmanager
 def address_space_bounded(more: float) -> Iterator[None]:
     """Let this process map `more` bytes beyond what it has mapped now."""
     limits = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (psutil.Process().memory_info().vms + int(more), limits[1]))
+    resource.setrlimit(resource.RLIMIT_AS, (_pages_of("self")[0] * _PAGE + int(more), limits[1]))
     try:
         yield
     finally:
@@ -34,7 +47,7 @@ def address_space_bounded(more: float) -> Iterator[None]:
 @contextmanager
 def memory_bounded(what: str) -> Iterator[None]:
     """Bound the memory that an input takes by half of the machine's; beyond that it is bad input."""
-    half = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    half = os.sysconf("SC_PHYS_PAGES") * _PAGE // 2
     try:
         with address_space_bounded(half):
             yield

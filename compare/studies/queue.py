@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,21 +32,19 @@ class Queue:
         """Give no more numbers to any process."""
         self.file.unlink(missing_ok=True)
 
-    def __iter__(self) -> Iterator[int]:
-        while (number := self._next()) < self.size:
-            yield number
-
-    def _next(self) -> int:
+    def take(self, count: Callable[[int], int]) -> range:
+        """The next numbers, as many as `count` returns for the first of them; none if none are left."""
         try:
             handle = os.open(self.file, os.O_RDWR)
         except OSError:  # the study has ended, or its folder is gone
-            return self.size
+            return range(0)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)
-            number = int(os.pread(handle, 32, 0) or self.size)
-            os.pwrite(handle, str(number + 1).encode(), 0)
-            return number
+            first = int(os.pread(handle, 32, 0) or self.size)
+            end = min(self.size, first + count(first)) if first < self.size else first
+            os.pwrite(handle, str(end).encode(), 0)
+            return range(first, end)
         except OSError:
-            return self.size
+            return range(0)
         finally:
             os.close(handle)

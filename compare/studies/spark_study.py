@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import json
+import math
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -39,6 +41,7 @@ from .task import Task
 _POLL_SECONDS, _MERGE_SECONDS = 0.25, 30.0
 _SLICES_A_CORE = 4
 _MOST_DEATHS = 3
+_SHORT, _MOST_TOGETHER = 0.05, 10
 
 Notify = Callable[[str], None]
 
@@ -163,10 +166,10 @@ def _run_all(
     planned = Counter(task.method for task in tasks.values())
     sizes = {instance.digest: instance.size for instance in store.index().values()}
     with Progress(planned, len(tasks) - len(missing), quiet=quiet, folder=store.folder) as progress:
-        tally = Tally(store, missing, sizes)
+        tally, most = Tally(store, missing, sizes), _MOST_TOGETHER
         while missing:
-            error = _run_round(context, missing, store, plug_ins, progress=progress, tally=tally)
-            before, missing = missing, _missing(tasks, store)
+            error = _run_round(context, missing, store, plug_ins, most=most, progress=progress, tally=tally)
+            before, missing, most = missing, _missing(tasks, store), 1
             if error is not None and len(missing) == len(before):
                 raise error
             if missing:
@@ -179,21 +182,41 @@ def _run_all(
 
 @dataclass(frozen=True)
 class _Round:
-    """What the workers of a round share: the runs to do, where, and the digest of the driver's source files."""
+    """What the workers of a round share: the runs to do, where, and the digest of the driver's source files.
+
+    A worker whose last run was short takes up to `most` runs of one instance at a time. Runs that were lost with their
+    workers are taken one at a time, so that one that kills its worker costs no other run an attempt.
+    """
 
     tasks: list[Task]
     queue: Queue
     folder: str
     source: str
+    most: int
+
+    def together(self, seconds: float, first: int) -> int:
+        """How many runs from the first on a worker takes whose last one took these seconds."""
+        if seconds >= _SHORT:
+            return 1
+        instance = self.tasks[first].instance
+        alike = itertools.takewhile(lambda task: task.instance == instance, self.tasks[first : first + self.most])
+        return sum(1 for _ in alike)
 
 
 def _run_round(
-    context: SparkContext, tasks: list[Task], store: Store, plug_ins: PlugIns, *, progress: Progress, tally: Tally
+    context: SparkContext,
+    tasks: list[Task],
+    store: Store,
+    plug_ins: PlugIns,
+    *,
+    most: int,
+    progress: Progress,
+    tally: Tally,
 ) -> Exception | None:
     """Have the workers take runs from a queue until it is empty; return the error that ended them before, if any."""
     folder = store.folder.resolve()
     queue = Queue.create(folder, len(tasks))
-    shared = context.broadcast(_Round(tasks, queue, str(folder), source_digest()))
+    shared = context.broadcast(_Round(tasks, queue, str(folder), source_digest(), most))
     failure = context.accumulator("", _FirstText())
     workers = _partitions(context, range(len(tasks)))
     errors: list[Exception] = []
@@ -262,9 +285,13 @@ def _work(shared: Broadcast[_Round], failure: Accumulator[str], plug_ins: PlugIn
     log = RunLog(store.runs)
     try:
         plug_ins.register()
-        for number in work.queue:
-            _check_code(work.tasks[number], work.source)
-            log.add(run_task(work.tasks[number], store, _solver()))
+        seconds = math.inf
+        while numbers := work.queue.take(partial(work.together, seconds)):
+            for task in work.tasks[numbers.start : numbers.stop]:
+                _check_code(task, work.source)
+                done = run_task(task, store, _solver())
+                log.add(done)
+                seconds = done["seconds"]
         log.close()
     except BadInput as error:
         work.queue.close()

@@ -71,6 +71,7 @@ _SYSTEM = (
             ("moves", _SCENARIO.moves, "Δ-moves a minute that are asked for"),
             ("losses", _SCENARIO.losses, "brokers that crash for good"),
             ("predicate", 0, "nanoseconds to evaluate a predicate"),
+            ("drain", _SCENARIO.drain, "go on after the last publication until all are delivered"),
         )
     ),
 )

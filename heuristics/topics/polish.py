@@ -21,7 +21,9 @@ from ...instances.problem import Problem
 from ...instances.topics.instance import TopicInstance
 from .heuristic import TOPIC_CONNECTED, trial_instance
 from .kernels.edge_costs import edge_costs
+from .local_search.linked_overlay import subscriptions_of
 from .local_search.overlay_search import MOST_STEPS, OverlaySearch, candidate_lists, priced_candidates
+from .local_search.partitioned_search import PARTS_AT_ONCE, PartitionedSearch
 from .local_search.search_workspace import CandidateLists, SearchParameters
 from .ring_per_topic import ring_per_topic
 
@@ -39,6 +41,15 @@ FIRST = Option(
     choices=("auto", *_RANKS),
 )
 STEPS = Option("steps", _STEPS, "steps of local search, where no time limit is given", least=0, most=10**12)
+THREADS = Option(
+    "threads",
+    1,
+    "threads that search parts of large overlays; without a time limit the same answer",
+    least=1,
+    most=PARTS_AT_ONCE,
+    later=True,
+)
+_LEAST_NODES = 10_000
 _HOT, _COLD = 0.2, 0.05
 _SECONDS_A_CALL = 0.2
 
@@ -53,12 +64,16 @@ def polish(
     steps: int = _STEPS,
     candidates: CandidateLists | None = None,
     clock: Clock | None = None,
+    threads: int = 1,
 ) -> Overlay:
     """An overlay no worse than the given one, by simulated annealing with ruin and recreate.
 
     Redundant edges are dropped. Then each step removes two to four neighbouring edges, reconnects the topics that
     this splits by edges of largest contribution, and drops redundant edges; it is accepted as in simulated annealing.
     Degrees above a cap cost a penalty; the cap is one below the least maximum degree so far.
+
+    Overlays of at least 10,000 nodes are searched in parts for fewer edges, unless the maximum degree comes first or
+    edges have costs (:class:`.PartitionedSearch`).
 
     Parameters
     ----------
@@ -79,6 +94,8 @@ def polish(
         :func:`.priced_candidates`.
     clock : Clock, optional
         The time and the interruption of the run that this search is a part of, instead of `time_limit`.
+    threads : int
+        From 1 to 4: how many search parts. Without a time limit the overlay does not depend on it.
 
     Returns
     -------
@@ -88,12 +105,14 @@ def polish(
     Raises
     ------
     BadInput
-        If the overlay has another number of nodes, leaves a topic unconnected, or `first` is unknown.
+        If the overlay has another number of nodes, leaves a topic unconnected, `first` is unknown, or `threads` out of
+        range.
 
     Notes
     -----
     A step takes time proportional to the subscribers of the topics of the removed edges: 8,000 steps a second at
-    1,000 nodes, 100 topics, 10 subscriptions a node. Memory O(Σ|T_v| + Σ_edges |T_u ∩ T_v|), and 16 bytes for each of
+    1,000 nodes, 100 topics, 10 subscriptions a node. In parts it does not depend on the size of topics. Memory
+    O(Σ|T_v| + Σ_edges |T_u ∩ T_v|), and 16 bytes for each of
     about 40 candidate edges a node.
 
     Examples
@@ -112,10 +131,18 @@ def polish(
     _check(instance, overlay)
     annealing = _Annealing(instance, overlay, first, seed, progress)
     with suppress(KeyboardInterrupt):
+        if searches_in_parts(overlay.num_nodes, first):
+            annealing.run_in_parts(int(THREADS.parse(threads)))
+            return annealing.overlay
         if candidates is None:
             candidates = priced_candidates(instance, overlay) if first == "cost" else candidate_lists(instance)
         annealing.run(candidates)
     return annealing.overlay
+
+
+def searches_in_parts(num_nodes: int, first: str) -> bool:
+    """Whether overlays of so many nodes are searched in parts."""
+    return num_nodes >= _LEAST_NODES and first in ("edges", "product")
 
 
 class _Progress:
@@ -135,6 +162,11 @@ class _Progress:
     @property
     def done(self) -> bool:
         return self.fraction >= 1.0
+
+    def is_done_after(self, steps: int) -> bool:
+        """Note the number of steps so far, and return whether these are all."""
+        self._taken = steps
+        return self.done
 
     def run(self, search: OverlaySearch, parameters: SearchParameters, below: float) -> float:
         """Search for 500 steps, or for about 0.2 s if that is less and there is a time limit."""
@@ -176,6 +208,15 @@ class _Annealing:
             penalty, temperature = (0.2, _COLD) if first == "edges" else (1.5, 2 * _COLD)
             self._lower_cap(penalty, temperature, until=1.0)
 
+    def run_in_parts(self, threads: int) -> None:
+        search, progress = PartitionedSearch(self._instance, self.overlay, self._seed, threads), self._progress
+        try:
+            while not progress.is_done_after(search.steps):
+                search.run(progress.is_done_after)
+                self._offer(search.overlay)
+        finally:
+            self._offer(search.overlay)
+
     def _cool(self, cap: int, penalty: float, until: float) -> None:
         """Lower the cost under one cap, at falling temperature."""
         search, begin, below = self._search(), self._progress.fraction, math.inf
@@ -201,7 +242,7 @@ class _Annealing:
 
     def _search(self) -> OverlaySearch:
         self._seed += 1
-        return OverlaySearch(self._instance, self.overlay, self._candidates, self._seed, self._costs)
+        return OverlaySearch(subscriptions_of(self._instance), self.overlay, self._candidates, self._seed, self._costs)
 
     def _offer(self, overlay: Overlay) -> None:
         if self._rank(overlay) < self._rank(self.overlay):
@@ -234,6 +275,7 @@ def _solve(
     start: str,
     steps: int,
     first: str = "auto",
+    threads: int = 1,
     overlay: Overlay | None = None,
 ) -> Proposal[Overlay]:
     clock = Clock(time_limit)
@@ -246,7 +288,7 @@ def _solve(
         assert overlay is not None
     offer(overlay)
     aim = AIMS[problem.name] if first == "auto" else first
-    polished = polish(instance, overlay, first=aim, seed=seed, steps=steps, clock=clock)
+    polished = polish(instance, overlay, first=aim, seed=seed, steps=steps, clock=clock, threads=threads)
     value = problem.value(instance, overlay)
     return Proposal(polished if problem.value(instance, polished) <= value else overlay, counters={"start": value})
 
@@ -265,6 +307,7 @@ def _warm_up() -> None:
     small = trial_instance()
     for first in _RANKS:
         polish(small, ring_per_topic(small), first=first, steps=1000)
+    PartitionedSearch(small, ring_per_topic(small), 0).run(lambda steps: False)
 
 
 @cache
@@ -290,7 +333,7 @@ POLISH: Method[TopicInstance, Overlay] = Method(
     cost="a step takes time proportional to the subscribers of the topics of the edges removed; memory O(Σ|T_v| + "
     "Σ_edges |T_u ∩ T_v|)",
     solve=_solve,
-    options=(START, FIRST, STEPS),
+    options=(START, FIRST, STEPS, THREADS),
     warm_up=_warm_up,
     inputs=("overlay",),
     random=True,

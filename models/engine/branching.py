@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -11,6 +13,15 @@ from .highs_lp import HighsLP, Reals
 Bits = npt.NDArray[np.int8]
 _PROBED, _RELIABLE, _ITERATIONS = 10, 2, 60
 _LEAST = 1e-6
+
+
+class Step(NamedTuple):
+    """A column set to 0 or 1, by how much that changes it, and the objective before."""
+
+    column: int
+    direction: int
+    change: float
+    value: float
 
 
 class Branching:
@@ -61,13 +72,21 @@ class Branching:
                 probed = True
                 gained = max(0.0, self._lp.probe(column, direction, basis, _ITERATIONS) - value) / self._scale
                 change = x[column] if direction == 0 else 1 - x[column]
-                self._gain[direction, column] += min(gained, 2.0) / change
-                self._count[direction, column] += 1
+                self._count_gain(column, direction, change, gained)
                 gains.append(max(gained, _LEAST))
             self._lp.release(column, int(lower[column]), int(upper[column]), basis)
             if gains[0] * gains[1] > best_score or not probed:
                 best, best_score = column, gains[0] * gains[1]
         return best
+
+    def learn(self, step: Step) -> None:
+        """Count what the LP of a child gained over that of its parent; the LP has the child's bounds."""
+        gained = max(0.0, self._lp.value - step.value) / self._scale
+        self._count_gain(step.column, step.direction, step.change, gained)
+
+    def _count_gain(self, column: int, direction: int, change: float, gained: float) -> None:
+        self._gain[direction, column] += min(gained, 2.0) / change
+        self._count[direction, column] += 1
 
     def _grow(self, size: int) -> None:
         missing = size - self._gain.shape[1]

@@ -96,7 +96,7 @@ class Relaxation(ABC, Generic[Rows]):
         history: list[float] = []
         self.converged = False
         last_raise = 0
-        for _ in range(rounds):
+        for number in range(rounds):
             if clock.passed:
                 break
             if not root:
@@ -104,34 +104,41 @@ class Relaxation(ABC, Generic[Rows]):
                 self.lp.bound_columns(lower.astype(np.float64), upper.astype(np.float64))
             if not self.lp.solve(clock.left):
                 break
-            bound = self._proven(lower, upper)
-            if not self.lp.feasible:
-                if bound.units > 0 and not len(bound.new_columns):
-                    return replace(bound, units=enough + 1)
-                if not len(bound.new_columns):
+            # At a node of a tree, the bound is proven only if it may be enough, or where rounds end.
+            rows, bound = None, None
+            if not root and at_round is None and number + 1 < rounds and self.lp.value * self.unit <= enough:
+                rows = self.violated(self.lp.x, exact=exact)
+            if rows is None or not self._size(rows) or _stalls([*history, self.lp.value], stall):
+                bound = self._proven(lower, upper)
+                if not self.lp.feasible:
+                    if bound.units > 0 and not len(bound.new_columns):
+                        return replace(bound, units=enough + 1)
+                    if not len(bound.new_columns):
+                        break
+                    self._add_columns(np.sort(bound.new_columns[:_FEW_COLUMNS]))
+                    continue
+                if best is None or bound.units >= best.units:
+                    best = bound
+                if root and bound.units > self.best_units:
+                    self.best_units, self.best_proven = bound.units, bound.proven
+                    self._keep_certificate()
+                if best.units > enough or (at_round is not None and at_round(best)):
                     break
-                self._add_columns(np.sort(bound.new_columns[:_FEW_COLUMNS]))
-                continue
-            if best is None or bound.units >= best.units:
-                best = bound
-            if root and bound.units > self.best_units:
-                self.best_units, self.best_proven = bound.units, bound.proven
-                self._keep_certificate()
-            if best.units > enough or (at_round is not None and at_round(best)):
-                break
             history.append(self.lp.value)
-            rows = self.violated(self.lp.x, exact=exact)
-            if not self._size(rows) and not len(bound.new_columns):
+            if rows is None:
+                rows = self.violated(self.lp.x, exact=exact)
+            new_columns = np.empty(0, np.int64) if bound is None else bound.new_columns
+            if not self._size(rows) and not len(new_columns):
                 self.converged = exact
                 break
-            if stall and len(history) > 10 and history[-1] - history[-11] < stall and not len(bound.new_columns):
+            if _stalls(history, stall) and not len(new_columns):
                 break
             # Rows are dropped only after the objective rises; otherwise the loop may add and drop a row for ever.
             if len(history) > 1 and history[-1] > history[last_raise] + 1e-6:
                 last_raise = len(history) - 1
                 self._drop_idle_rows()
-            if len(bound.new_columns):
-                self._add_columns(np.sort(bound.new_columns[: self.columns_at_once]))
+            if len(new_columns):
+                self._add_columns(np.sort(new_columns[: self.columns_at_once]))
             if self._size(rows):
                 self.cuts += self._size(rows)
                 self._add_rows(rows)
@@ -178,3 +185,8 @@ class Relaxation(ABC, Generic[Rows]):
     def _extended(self, bits: Bits | None, value: int) -> Bits:
         known = np.empty(0, np.int8) if bits is None else bits
         return np.concatenate([known, np.full(len(self.columns) - len(known), value, np.int8)])
+
+
+def _stalls(values: list[float], stall: float) -> bool:
+    """Whether the LP's value rose by less than `stall`, if that is not 0, in the last ten rounds."""
+    return bool(stall) and len(values) > 10 and values[-1] - values[-11] < stall

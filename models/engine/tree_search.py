@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...instances.clock import Clock
-from .branching import Branching
+from .branching import Branching, Step
 from .integer_bound import Bound
 from .proof import NO_PROOF, Tree
 from .relaxation import NO_CUTOFF, Bits, Relaxation
@@ -70,6 +70,8 @@ class Node:
         Bounds of the columns present at the creation of the node; later ones are free.
     case : int
         The node's number in the proof.
+    branched : Step or None
+        How it arose from its parent.
     """
 
     units: int
@@ -78,6 +80,7 @@ class Node:
     lower: Bits = field(compare=False)
     upper: Bits = field(compare=False)
     case: int = field(default=0, compare=False)
+    branched: Step | None = field(default=None, compare=False)
 
 
 class TreeSearch:
@@ -196,6 +199,9 @@ class TreeSearch:
             if bound is None:
                 return None
             node.units = max(node.units, bound.units)
+            if node.branched is not None:
+                self.branching.learn(node.branched)
+                node.branched = None
             if node.units > self.incumbent.cutoff:
                 self.proof.bound(node.case, bound.proven)
                 return []
@@ -228,11 +234,15 @@ class TreeSearch:
         up, down = lower.copy(), upper.copy()
         up[edge], down[edge] = 1, 0
         cases = self.proof.branch(node.case, planes.described(edge))
-        return [self._child(node, up, upper, cases[0]), self._child(node, lower, down, cases[1])]
+        steps = Step(edge, 1, 1 - x[edge], lp.value), Step(edge, 0, x[edge], lp.value)
+        return [
+            self._child(node, up, upper, cases[0], steps[0]),
+            self._child(node, lower, down, cases[1], steps[1]),
+        ]
 
-    def _child(self, node: Node, lower: Bits, upper: Bits, case: int) -> Node:
+    def _child(self, node: Node, lower: Bits, upper: Bits, case: int, branched: Step | None = None) -> Node:
         self._created += 1
-        return Node(node.units, node.depth - 1, self._created, lower, upper, case)
+        return Node(node.units, node.depth - 1, self._created, lower, upper, case, branched)
 
     def _fix_at_root(self, node: Node) -> None:
         if self._root is not None and self.incumbent.cutoff < NO_CUTOFF:

@@ -12,7 +12,7 @@ from ...heuristics.topics.heuristic import DIAMETER_TWO, trial_instance
 from ...heuristics.topics.local_search.nearest import nearest_pairs
 from ...heuristics.topics.local_search.overlay_search import candidate_lists, priced_weights
 from ...heuristics.topics.local_search.search_workspace import CandidateLists, Keys
-from ...heuristics.topics.polish import AIMS, polish
+from ...heuristics.topics.polish import AIMS, THREADS, polish, searches_in_parts
 from ...instances.catalogue import methods_of
 from ...instances.clock import Clock, interruptible
 from ...instances.method import Method, Proposal
@@ -43,6 +43,7 @@ def best(
     seed: int,
     time_limit: float | None,
     steps: int,
+    threads: int = 1,
 ) -> Proposal[Overlay]:
     """The best overlay of all heuristics, of a greedy along an approximate LP solution, and of local search.
 
@@ -51,7 +52,8 @@ def best(
     minutes). For min-tco, low-tco and weighted-tco a fifth of the time then goes into cost splitting among each node's
     40 nearest, whose averaged trees approximate a solution of the linear relaxation. An overlay is built along it, and
     the better one of this and the heuristics' is polished with the edges that the solution uses. For minmax-tco and
-    k-tco the heuristics' best is polished; for diameter 2 it is the answer.
+    k-tco, and where the overlay is large enough to be searched in parts, the heuristics' best is polished; for diameter
+    2 it is the answer.
 
     Parameters
     ----------
@@ -61,6 +63,8 @@ def best(
         Seconds, all of which are used except for diameter 2.
     steps : int
         Of local search, if there is no time limit.
+    threads : int
+        That search parts of large overlays; see :func:`.polish`.
 
     Returns
     -------
@@ -96,8 +100,8 @@ def best(
             offer(chosen)
         if problem.name not in AIMS:
             return Proposal(chosen, counters=counters, reason=clock.stopped_by)
-        overlays, near = [chosen], None
-        if problem.name != "minmax-tco":
+        overlays, near, aim = [chosen], None, AIMS[problem.name]
+        if problem.name != "minmax-tco" and not searches_in_parts(instance.num_nodes, aim):
             near, built = _guided(instance, chosen, clock, weighted=problem.name == "weighted-tco")
             overlays += built
             if built:
@@ -106,8 +110,19 @@ def best(
                 offer(built[0])
         overlays.sort(key=lambda overlay: problem.value(instance, overlay))
         if not clock.passed:
-            aim, start = AIMS[problem.name], overlays[0]
-            overlays.append(polish(instance, start, first=aim, seed=seed, steps=steps, candidates=near, clock=clock))
+            start = overlays[0]
+            overlays.append(
+                polish(
+                    instance,
+                    start,
+                    first=aim,
+                    seed=seed,
+                    steps=steps,
+                    candidates=near,
+                    clock=clock,
+                    threads=threads,
+                )
+            )
         chosen = min(overlays, key=lambda overlay: problem.value(instance, overlay))
         return Proposal(chosen, counters=counters, reason=clock.stopped_by)
 
@@ -183,7 +198,7 @@ BEST: Method[TopicInstance, Overlay] = Method(
     cost="all of the time limit; without one, the heuristics' time and `steps` of local search",
     random=True,
     solve=best,
-    options=(STEPS,),
+    options=(STEPS, THREADS),
     warm_up=_warm_up,
     colour="#44AA99",
     marker="*",

@@ -40,7 +40,7 @@ from .messages import Confirm as Confirmation
 from .neighbourhood import Neighbourhood, edge
 from .profiling import Profile
 from .routing import Limits, Routing
-from .tables import added, anchors_for_neighbour, no_entries, removed
+from .tables import anchors_for_neighbour, no_entries, removed
 from .tree_changes import Change, Relocation
 from .waves import OpenWave, Waves
 
@@ -294,7 +294,7 @@ class Broker:
 
     def _welcomed(self, message: Welcome) -> None:
         hood = Neighbourhood(self.me, message.edges | self.routing.hood.edges, self.limits.radius)
-        self.routing = self.routing.with_table(added(self.routing.table, message.entries)).on(hood)
+        self.routing = self.routing.with_more(message.entries).on(hood)
         self.resumed += self._early
         self._early = []
 
@@ -318,7 +318,7 @@ class Broker:
         region = self.change.region if self.change else frozenset[int]()
         match step:
             case Subscribe():
-                self.routing = self.routing.with_table(added(self.routing.table, step.entries))
+                self.routing = self.routing.with_more(step.entries)
                 if not hood.neighbours:
                     return (), step, sums
                 moved = step.entries._replace(anchors=anchors_for_neighbour(step.entries.anchors, hood))

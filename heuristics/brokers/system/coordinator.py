@@ -6,10 +6,11 @@ a wave of subscriptions that crosses a broker before and another one after a mov
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from .messages import Ask, Edge, Grant, Release, Sends
-from .neighbourhood import edge, paths_from
+from .neighbourhood import edge, links_by_end, paths_from, paths_over
 
 REFUSED = -1
 
@@ -49,6 +50,7 @@ class Coordinator:
             self.waiting.append(_Request(sender, message))
         sends: Sends = []
         kept, blocked = [], [*self.running.values()]
+        ends = links_by_end(self.edges)
         for request in self.waiting:
             path = self._path(request)
             if path is None:
@@ -57,7 +59,7 @@ class Coordinator:
             if not self._possible(request):
                 kept.append(request)
                 continue
-            asked = (request.ask.what, self._affected(request, path))
+            asked = (request.ask.what, self._affected(request, path, ends))
             if any(_conflict(asked, other) for other in blocked):
                 kept.append(request)
             else:
@@ -66,6 +68,7 @@ class Coordinator:
                 region = asked[1] if request.ask.what == "move" else frozenset[int]()
                 sends.append((request.sender, Grant(request.ask.what, request.ask.token, self._granted, path, region)))
                 self._apply(request)
+                ends = links_by_end(self.edges)
             blocked.append(asked)
         self.waiting = kept
         return sends
@@ -92,14 +95,12 @@ class Coordinator:
             back.append(found[back[-1]][0])
         return tuple(reversed(back))
 
-    def _affected(self, request: _Request, path: tuple[int, ...]) -> frozenset[int]:
+    def _affected(self, request: _Request, path: tuple[int, ...], ends: Mapping[int, list[int]]) -> frozenset[int]:
         what, me = request.ask.what, request.sender
         if what == "table":
             return frozenset()
         near = path if what == "move" else request.ask.path
-        return frozenset(
-            v for start in {me, *near} for v, (_, hops) in paths_from(start, self.edges).items() if hops <= self.radius
-        )
+        return frozenset[int]().union(*(paths_over(start, ends, self.radius) for start in {me, *near}))
 
     def _apply(self, request: _Request) -> None:
         what, path, me = request.ask.what, request.ask.path, request.sender

@@ -18,15 +18,15 @@ _CHUNK = 1 << 22
 _MOST_NAMED = 5
 
 
-def violations(network: Network, values: Ids, num_brokers: int) -> list[str]:
-    """The invariants that a finished run violates; a few of each.
+def violations(network: Network, values: Ids, num_brokers: int, quiet: bool = True) -> list[str]:
+    """The invariants that a run violates which is `quiet` at its end or not; a few of each.
 
     Notes
     -----
     A subscription is owed a publication that was published after every broker had confirmed the subscription and
     completed before its end began, unless a broker that crashed for good had a copy. Cost O(P · S · A).
     """
-    checks = (_twice(network.log, num_brokers), _deliveries(network.log, values, num_brokers), _maps(network))
+    checks = (_twice(network.log, num_brokers), _deliveries(network.log, values, num_brokers, quiet), _maps(network))
     return [each for check in checks for each, _ in zip(check, range(_MOST_NAMED), strict=False)]
 
 
@@ -37,7 +37,7 @@ def _twice(log: Log, num_brokers: int) -> Iterator[str]:
         yield f"publication {each // num_brokers} reaches broker {each % num_brokers} twice"
 
 
-def _deliveries(log: Log, values: Ids, num_brokers: int) -> Iterator[str]:
+def _deliveries(log: Log, values: Ids, num_brokers: int, quiet: bool) -> Iterator[str]:
     if not log.issued:
         return
     brokers, lows, highs, times = log.subscriptions()
@@ -47,7 +47,7 @@ def _deliveries(log: Log, values: Ids, num_brokers: int) -> Iterator[str]:
     order, local = np.argsort(publication, kind="stable"), np.array(log.local, dtype=np.int64)
     completed = log.completed.copy()
     if unfinished := np.flatnonzero(log.under_way > 0).tolist():
-        if not log.crashed:
+        if quiet and not log.crashed:
             yield f"publication {unfinished[0]} is still under way"
         completed[unfinished] = NEVER
     exempt = np.zeros(len(values), dtype=np.bool_)

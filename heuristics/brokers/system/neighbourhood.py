@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 import numpy as np
@@ -19,16 +19,26 @@ def edge(u: int, v: int) -> Edge:
     return (u, v) if u < v else (v, u)
 
 
-def paths_from(start: int, edges: Iterable[Edge]) -> dict[int, tuple[int, int]]:
-    """For every broker that edges connect with `start`: the one before it on the path from there, and the hops."""
+def links_by_end(edges: Iterable[Edge]) -> dict[int, list[int]]:
+    """The brokers at the other ends of each broker's links."""
     ends: dict[int, list[int]] = {}
     for u, v in edges:
         ends.setdefault(u, []).append(v)
         ends.setdefault(v, []).append(u)
+    return ends
+
+
+def paths_from(start: int, edges: Iterable[Edge]) -> dict[int, tuple[int, int]]:
+    """For every broker that edges connect with `start`: the one before it on the path from there, and the hops."""
+    return paths_over(start, links_by_end(edges))
+
+
+def paths_over(start: int, ends: Mapping[int, list[int]], most: int | None = None) -> dict[int, tuple[int, int]]:
+    """As :func:`paths_from`, with links by their ends and only up to `most` hops."""
     found, waiting = {start: (start, 0)}, deque([start])
     while waiting:
         u = waiting.popleft()
-        for v in ends.get(u, ()):
+        for v in ends.get(u, ()) if found[u][1] != most else ():
             if v not in found:
                 found[v] = (u, found[u][1] + 1)
                 waiting.append(v)
@@ -50,7 +60,7 @@ class Neighbourhood:
     def __init__(self, centre: int, edges: Iterable[Edge], radius: int) -> None:
         edges = frozenset(edges)
         self.centre, self.radius = centre, radius
-        paths = {v: path for v, path in paths_from(centre, edges).items() if path[1] <= radius}
+        paths = paths_over(centre, links_by_end(edges), radius)
         self._before = {v: before for v, (before, _) in paths.items()}
         self.hops = {v: hops for v, (_, hops) in paths.items()}
         self.edges = frozenset((u, v) for u, v in edges if u in paths and v in paths)

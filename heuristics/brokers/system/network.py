@@ -99,9 +99,9 @@ class Network:
         """Begin a process."""
         self._env.process(process)
 
-    def run(self) -> None:
-        """Run until nothing is left to happen."""
-        self._env.run()
+    def run(self, until: int | None = None) -> None:
+        """Run until nothing is left to happen, or only what happens up to a time."""
+        self._env.run(None if until is None else until + 1)
 
     def wait(self, microseconds: int) -> simpy.Event:
         """For a process: let time pass."""

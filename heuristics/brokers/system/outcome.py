@@ -113,7 +113,7 @@ def simulate_system(
     director.set_up()
     _give_links(network, links)
     director.play()
-    if broken := violations(network, given.publications.values, given.num_brokers):
+    if broken := violations(network, given.publications.values, given.num_brokers, scenario.drain):
         raise BrokenInvariant("; ".join(broken))
     messages = network.log.messages()
     messages[:, 3] -= director.start

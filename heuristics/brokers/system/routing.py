@@ -16,7 +16,7 @@ from ..kernels.forwarding import NOWHERE, S1, SH, Workspace, use_real_links, wor
 from ..kernels.working_map import FREE, WorkingMaps, add_link, clear_bit, has_bit, maps_without_links
 from .messages import Entries
 from .neighbourhood import Neighbourhood
-from .tables import WorkingTable, find_matching, selected, working_table
+from .tables import WorkingTable, find_matching, joined, selected, working_table
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,15 @@ class Routing:
     def __init__(
         self, hood: Neighbourhood, table: Entries, links: Mapping[int, bool], limits: Limits, sent: Sent = _NOTHING
     ) -> None:
-        self.hood, self.table, self.links, self.limits, self._before = hood, table, dict(links), limits, sent
+        self.hood, self.links, self.limits, self._before = hood, dict(links), limits, sent
+        self._tables: tuple[Entries, ...] = (table,)
+        self._backs: dict[int, int] = {NOWHERE: FREE}
+
+    @property
+    def table(self) -> Entries:
+        """The master table; parts that arrived one by one are joined here, once it is needed."""
+        self._tables = (joined(self._tables),)
+        return self._tables[0]
 
     @cached_property
     def own(self) -> int:
@@ -127,6 +135,11 @@ class Routing:
         return dict(zip(slots.tolist(), ends.tolist(), strict=True))
 
     @cached_property
+    def _at_slots(self) -> list[int]:
+        """The broker at the end of each slot; any for those that are free."""
+        return cast(list[int], self.hood.members[self.maps.ends[self.own]].tolist())
+
+    @cached_property
     def workspace(self) -> Workspace:
         """Buffers of decisions."""
         return workspace_for(self.maps)
@@ -143,6 +156,12 @@ class Routing:
         for name in ("maps", "counts", "workspace", "own"):
             if name in self.__dict__:
                 changed.__dict__[name] = self.__dict__[name]
+        return changed
+
+    def with_more(self, entries: Entries) -> Routing:
+        """As :meth:`with_table`, with further subscriptions; those that it has already stay as they are."""
+        changed = self.with_table(self._tables[0])
+        changed._tables = (*self._tables, entries)
         return changed
 
     def on(self, hood: Neighbourhood) -> Routing:
@@ -165,10 +184,10 @@ class Routing:
 
     def targets(self, sender: int, now: int) -> list[int]:
         """The brokers to which the publication matched last is sent; it came from `sender`."""
-        back = FREE if sender == NOWHERE else int(self.hood.position(self.hood.next_hop(sender)))
+        if (back := self._backs.get(sender)) is None:
+            back = self._backs[sender] = int(self.hood.position(self.hood.next_hop(sender)))
         count = _forward(self.maps, self.own, back, now, self.limits.strategy, self.counts, self.workspace)
-        ends = self.maps.ends[self.own][self.workspace.targets[:count]]
-        return cast(list[int], self.hood.members[ends].tolist())
+        return [self._at_slots[slot] for slot in self.workspace.targets[:count].tolist()] if count else []
 
     def bypass(self, via: int, silent: Collection[int]) -> tuple[list[int], dict[int, frozenset[int]]]:
         """Split the copy of the publication matched last that was to go to `via`, which does not answer.

@@ -44,6 +44,8 @@ class Scenario:
         Δ-moves a minute that are asked for.
     losses : int
         Brokers that crash for good, spread over the run.
+    drain : bool
+        Whether a run goes on after the last publication until nothing is left to happen.
     """
 
     rate: int = 0
@@ -53,6 +55,7 @@ class Scenario:
     crashes: int = 0
     moves: int = 0
     losses: int = 0
+    drain: bool = True
 
     @property
     def still(self) -> bool:
@@ -112,7 +115,7 @@ class Director:
         network.deadline = self.end + MINUTE
 
     def play(self) -> None:
-        """Publish everything, let the events happen, and go on until all is quiet."""
+        """Publish everything, let the events happen, and with `drain` go on until all is quiet."""
         scenario = self._scenario
         events: list[tuple[int, Callable[[], None]]] = [
             (scenario.churn, self._churn),
@@ -126,7 +129,7 @@ class Director:
             processes.append(self._reviews(scenario.interval))
         for process in (self._publications(), *processes):
             self._network.begin(process)
-        self._network.run()
+        self._network.run(None if scenario.drain else self.end)
 
     def _times(self) -> npt.NDArray[np.int64]:
         given = self._given.publications.times

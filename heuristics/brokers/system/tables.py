@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,10 +23,13 @@ def no_entries(attributes: int) -> Entries:
     return Entries(np.empty(0, dtype=np.int32), bounds, bounds, np.empty(0, dtype=np.int32))
 
 
-def added(table: Entries, more: Entries) -> Entries:
-    """A master table with further subscriptions; those that it has already stay as they are."""
-    new = selected(more, ~np.isin(more.ids, table.ids))
-    return Entries(*(np.concatenate([old, rows]) for old, rows in zip(table, new, strict=True)))
+def joined(parts: Sequence[Entries]) -> Entries:
+    """A master table of several parts; of a subscription that is in two of them, the first one stays as it is."""
+    if len(parts) == 1:
+        return parts[0]
+    whole = Entries(*(np.concatenate(rows) for rows in zip(*parts, strict=True)))
+    first = np.unique(whole.ids, return_index=True)[1]
+    return whole if len(first) == len(whole.ids) else selected(whole, np.sort(first))
 
 
 def removed(table: Entries, ids: Ids) -> Entries:

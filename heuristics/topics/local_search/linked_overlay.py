@@ -21,13 +21,18 @@ Flags = npt.NDArray[np.bool_]
 
 
 class Subscriptions(NamedTuple):
-    """The interest relation; a subscription is its position in ``topic_nodes``."""
+    """The interest relation, and the vertices of the graph of every topic.
+
+    A vertex is one subscription; in a part of an instance it may be several of one topic, which edges outside the part
+    connect. The subscribers of vertex p are ``topic_nodes[vertex_offsets[p]:vertex_offsets[p + 1]]``.
+    """
 
     node_offsets: Offsets
     node_topics: Ids
-    topic_offsets: Offsets
+    topic_offsets: Offsets  # of each topic its first vertex
     topic_nodes: Ids
-    positions: Ids  # of each subscription of ``node_topics`` the index in ``topic_nodes``
+    positions: Ids  # of each subscription of ``node_topics`` its vertex
+    vertex_offsets: Ids
 
 
 class Links(NamedTuple):
@@ -58,9 +63,9 @@ class Links(NamedTuple):
 
 
 def subscriptions_of(instance: TopicInstance) -> Subscriptions:
-    """The arrays of an instance, not copies, and the positions. Cost O(Σ|T_v|)."""
+    """The arrays of an instance, not copies, each subscription a vertex. Cost O(Σ|T_v|)."""
     interest = interest_of(instance)
-    return Subscriptions(*interest, positions_of(interest))
+    return Subscriptions(*interest, positions_of(interest), np.arange(instance.num_subscriptions + 1, dtype=np.int32))
 
 
 def links_of(overlay: Overlay, subscriptions: Subscriptions, *, spare_edges: int, spare_links: int) -> Links:
@@ -85,7 +90,7 @@ def links_of(overlay: Overlay, subscriptions: Subscriptions, *, spare_edges: int
         np.zeros(2 * capacity, np.int32),
         np.zeros(2 * capacity, np.int32),
         np.zeros(2 * capacity, np.int32),
-        np.full(len(subscriptions.topic_nodes), -1, np.int32),
+        np.full(len(subscriptions.vertex_offsets) - 1, -1, np.int32),
         np.zeros(overlay.num_nodes, np.int32),
         np.arange(capacity, dtype=np.int32),
         np.array([0, capacity, 0], np.int64),
@@ -137,7 +142,7 @@ def add_edge(u: int, v: int, subscriptions: Subscriptions, links: Links) -> int:
     j, end_j = offsets[v], offsets[v + 1]
     while i < end_i and j < end_j:
         one, other = topics[i], topics[j]
-        if one == other:
+        if one == other and positions[i] != positions[j]:
             links.counts[1] -= 1
             new = links.free[links.counts[1]]
             links.edge[new], links.topic[new], links.bridge[new] = slot, one, False

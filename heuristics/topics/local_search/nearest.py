@@ -27,18 +27,26 @@ def nearest_pairs(instance: TopicInstance, count: int = 40, *, by_cost: bool = F
     100 topics and 10 subscriptions a node, the pairs of 40 nearest have 99% of the weight of an optimal solution of the
     linear relaxation of Min-TCO; with equal weights of topics 89% where popularity is exponential.
     """
-    sizes = np.diff(instance.topic_offsets)
+    costs = edge_costs(instance) if by_cost else None
+    return np.unique(nearest_to(np.arange(instance.num_nodes, dtype=np.int32), interest_of(instance), count, costs))
+
+
+def nearest_to(nodes: Ids, interest: Interest, count: int, costs: EdgeCosts | None = None) -> npt.NDArray[np.int64]:
+    """The pairs of :func:`nearest_pairs` for some of the nodes, in any order; some occur twice."""
+    sizes = np.diff(interest.topic_offsets)
     # Integers: their sums are the same on any machine.
     weights = np.rint(100 * np.log(2 * sizes.max() / sizes)).astype(np.int64)
     visits = int((sizes.astype(np.int64) ** 2).sum())
-    reach = int(sizes.max()) if visits <= _MOST_VISITS else max(1, _MOST_VISITS // (2 * instance.num_subscriptions))
-    if by_cost:
-        return np.unique(_nearest_by_cost(interest_of(instance), weights, count, reach, edge_costs(instance)))
-    return np.unique(_nearest(interest_of(instance), weights, count, reach))
+    reach = int(sizes.max()) if visits <= _MOST_VISITS else max(1, _MOST_VISITS // (2 * len(interest.topic_nodes)))
+    if costs is not None:
+        return _nearest_by_cost(nodes, interest, weights, count, reach, costs)
+    return _nearest(nodes, interest, weights, count, reach)
 
 
 @kernel
-def _nearest(interest: Interest, weights: npt.NDArray[np.int64], count: int, reach: int) -> npt.NDArray[np.int64]:
+def _nearest(
+    nodes: Ids, interest: Interest, weights: npt.NDArray[np.int64], count: int, reach: int
+) -> npt.NDArray[np.int64]:
     n = len(interest.node_offsets) - 1
     score, others = np.zeros(n, np.int64), np.empty(n, np.int32)
     most = np.int64(0)
@@ -48,9 +56,9 @@ def _nearest(interest: Interest, weights: npt.NDArray[np.int64], count: int, rea
             total += weights[interest.node_topics[i]]
         most = max(most, total)
     histogram = np.zeros(most + 1, np.int64)
-    keys = np.empty(n * min(count, n), np.int64)
+    keys = np.empty(len(nodes) * min(count, n), np.int64)
     num_keys = 0
-    for v in range(n):
+    for v in nodes:
         size = _score(v, interest, weights, reach, score, others)
         for b in others[:size]:
             histogram[score[b]] += 1
@@ -73,13 +81,13 @@ def _nearest(interest: Interest, weights: npt.NDArray[np.int64], count: int, rea
 
 @kernel
 def _nearest_by_cost(
-    interest: Interest, weights: npt.NDArray[np.int64], count: int, reach: int, costs: EdgeCosts
+    nodes: Ids, interest: Interest, weights: npt.NDArray[np.int64], count: int, reach: int, costs: EdgeCosts
 ) -> npt.NDArray[np.int64]:
     n = len(interest.node_offsets) - 1
     score, others = np.zeros(n, np.int64), np.empty(n, np.int32)
     proximity = np.empty(n)
-    keys, num_keys = np.empty(n * min(count, n), np.int64), 0
-    for v in range(n):
+    keys, num_keys = np.empty(len(nodes) * min(count, n), np.int64), 0
+    for v in nodes:
         size = _score(v, interest, weights, reach, score, others)
         for i in range(size):
             b = others[i]

@@ -10,7 +10,7 @@ from ....instances.arrays import Ids
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ..kernels.edge_costs import EdgeCosts, costs_of, unit_costs
-from .linked_overlay import edges_of, links_of, mark_all_bridges, subscriptions_of
+from .linked_overlay import Subscriptions, edges_of, links_of, mark_all_bridges
 from .nearest import nearest_pairs
 from .ruin_and_recreate import drop_redundant, ruin_and_recreate
 from .search_workspace import (
@@ -50,22 +50,22 @@ class OverlaySearch:
 
     def __init__(
         self,
-        instance: TopicInstance,
+        subscriptions: Subscriptions,
         overlay: Overlay,
         candidates: CandidateLists,
         seed: int,
         costs: EdgeCosts | None = None,
     ) -> None:
-        self.instance, self.overlay, self.candidates, self.steps = instance, overlay, candidates, 0
-        self._subscriptions = subscriptions_of(instance)
-        width = int(np.diff(instance.node_offsets).max())
+        self.overlay, self.candidates, self.steps = overlay, candidates, 0
+        self._subscriptions = subscriptions
+        width = int(np.diff(subscriptions.node_offsets).max())
         self._links = links_of(
             overlay,
             self._subscriptions,
             spare_edges=2 * MOST_REMOVED * width + overlay.num_edges // 4,
             spare_links=2 * MOST_REMOVED * width**2 + overlay.num_edges,
         )
-        paid = unit_costs(instance.num_nodes) if costs is None else costs
+        paid = unit_costs(overlay.num_nodes) if costs is None else costs
         levels = LEVELS_PER_UNIT if costs is None else PRICED_LEVELS_PER_UNIT
         slots = len(self._links.members)
         self._space = workspace(self._subscriptions, candidates, slots, MOST_STEPS, seed, paid, levels)
@@ -122,11 +122,13 @@ def candidate_lists(
     instance: TopicInstance, keys: Keys | None = None, weights: Weights | None = None
 ) -> CandidateLists:
     """Candidate edges, distinct numbers u·|V| + v, with weights in (0, 1]; by default nearest pairs of weight 1."""
-    if keys is None:
-        keys = nearest_pairs(instance)
+    return lists_of(instance.num_nodes, nearest_pairs(instance) if keys is None else keys, weights)
+
+
+def lists_of(n: int, keys: Keys, weights: Weights | None = None) -> CandidateLists:
+    """The lists of `n` nodes; see :func:`candidate_lists`."""
     if weights is None:
         weights = np.ones(len(keys), np.float32)
-    n = instance.num_nodes
     u, v = np.divmod(keys, n)
     ends, others, both = np.concatenate([u, v]), np.concatenate([v, u]), np.concatenate([weights, weights])
     order = np.lexsort((others, ends))

@@ -166,27 +166,30 @@ def _label_split_topics(subscriptions: Subscriptions, links: Links, space: Works
         number, largest, most = 0, 0, 0
         for root in range(first, last):
             if label[root] < 0:
-                size = _label_component(root, number, links, space)
+                size = _label_component(root, number, subscriptions, links, space)
                 if size > most:
                     largest, most = number, size
                 number += 1
         counts[EXCESS_COMPONENTS] += number - 1
         for p in range(first, last):
             label[p] = 0 if label[p] == largest else label[p] + 1
-            v = subscriptions.topic_nodes[p]
-            if label[p] > 0 and not space.is_cut_off[v]:
-                space.is_cut_off[v] = True
-                space.cut_off[counts[CUT_OFF]] = v
-                counts[CUT_OFF] += 1
+            if label[p] == 0:
+                continue
+            for v in subscriptions.topic_nodes[subscriptions.vertex_offsets[p] : subscriptions.vertex_offsets[p + 1]]:
+                if not space.is_cut_off[v]:
+                    space.is_cut_off[v] = True
+                    space.cut_off[counts[CUT_OFF]] = v
+                    counts[CUT_OFF] += 1
 
 
 @kernel
-def _label_component(root: int, number: int, links: Links, space: Workspace) -> int:
-    """Label a component, and return its size."""
-    label, queue = space.label, space.queue
+def _label_component(root: int, number: int, subscriptions: Subscriptions, links: Links, space: Workspace) -> int:
+    """Label a component, and return the number of its subscribers."""
+    label, queue, offsets = space.label, space.queue, subscriptions.vertex_offsets
     label[root], queue[0] = number, root
-    head, tail = 0, 1
+    head, tail, size = 0, 1, 0
     while head < tail:
+        size += offsets[queue[head] + 1] - offsets[queue[head]]
         half = links.head[queue[head]]
         head += 1
         while half >= 0:
@@ -195,7 +198,7 @@ def _label_component(root: int, number: int, links: Links, space: Workspace) -> 
                 label[p], queue[tail] = number, p
                 tail += 1
             half = links.after[half]
-    return tail
+    return size
 
 
 @kernel
@@ -330,7 +333,8 @@ def _join_any(t: int, cap: int, subscriptions: Subscriptions, links: Links, spac
                 outside = p
     if outside < 0:
         return False
-    _join(subscriptions.topic_nodes[inside], subscriptions.topic_nodes[outside], cap, subscriptions, links, space)
+    nodes, offsets = subscriptions.topic_nodes, subscriptions.vertex_offsets
+    _join(nodes[offsets[inside]], nodes[offsets[outside]], cap, subscriptions, links, space)
     return True
 
 

@@ -47,7 +47,7 @@ class CandidateLists(NamedTuple):
 class Workspace(NamedTuple):
     """The work arrays of a step; after each step `label`, the flags and `top` are reset."""
 
-    label: Ids  # of each subscription: its component, 0 for the largest
+    label: Ids  # of each vertex: its component, 0 for the largest
     touched: Ids  # the topics that the step has changed
     is_touched: Flags
     dirty: Flags  # of each topic
@@ -82,12 +82,12 @@ def workspace(
     levels: int = LEVELS_PER_UNIT,
 ) -> Workspace:
     """The work arrays of `steps` steps on an overlay of at most `slots` edges."""
-    positions, nodes = len(subscriptions.topic_nodes), len(subscriptions.node_offsets) - 1
+    vertices, nodes = len(subscriptions.vertex_offsets) - 1, len(subscriptions.node_offsets) - 1
     topics = len(subscriptions.topic_offsets) - 1
     most = int(np.diff(subscriptions.topic_offsets).max())
     width = int(np.diff(subscriptions.node_offsets).max())
     return Workspace(
-        label=np.zeros(positions, np.int32),
+        label=np.zeros(vertices, np.int32),
         touched=np.zeros(topics, np.int32),
         is_touched=np.zeros(topics, np.bool_),
         dirty=np.zeros(topics, np.bool_),

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....heuristics.topics.heuristic import trial_instance
+from ....heuristics.topics.local_search.linked_overlay import subscriptions_of
 from ....heuristics.topics.local_search.overlay_search import (
     MOST_STEPS,
     OverlaySearch,
@@ -113,7 +114,7 @@ class Incumbent:
             weights *= priced_weights(self.instance, edges.keys)
             scale = start.num_edges / max(1, self.cost(start))
         near = candidate_lists(self.instance, edges.keys, weights.astype(np.float32))
-        search, least = OverlaySearch(self.instance, start, near, self._next(), self._costs), np.inf
+        search, least = OverlaySearch(subscriptions_of(self.instance), start, near, self._next(), self._costs), np.inf
         search.drop_redundant()
         seconds = clock.left
         while search.steps < steps and self.value > goal and not clock.passed:

@@ -172,6 +172,10 @@ possible_moves = p5_moves.possible_moves
 halved = {name: (counts, (19, 25, 30, 32)) for name, (counts, _) in PUBLISHED.items()}
 earlier = tuple({"service": 500, "output_threshold": percent} for percent in THRESHOLDS)
 
+SATURATED_SYSTEM = at_rate(
+    partial(small, (SPARSE,), TREE, {**IN_SYSTEM, "service": 4000, "interval": 0.01}, fanout=(4, 9)), **FASTER
+)
+
 BROKEN: Mapping[str, Broken] = {
     "P5.T2": Broken("yields, dense", ORDER, all_of_s2, low_rate),
     "P5.F9": Broken("S2 < S1 < S0, dense", HOLDS, all_of_s2, low_rate),
@@ -298,13 +302,28 @@ BROKEN: Mapping[str, Broken] = {
     "P5.T2.system": Broken(
         "hops to a delivery fall from S0 to S2, sparse", HOLDS, fixed("s2", interval=0.0), in_system
     ),
+    "P5.F12.system": Broken(
+        "fanout 5 to 10",
+        OPEN,
+        fixed("s2", interval=0.0),
+        at_rate(
+            partial(small, (COVERING,), ("s2",), {**IN_SYSTEM, "predicate": 1}, fanout=(5, 10)),
+            brokers=60,
+            subscriptions=800,
+            publications=300,
+        ),
+    ),
     "P5.F13.system": Broken(
         "S1 and S2 deliver more than S0, fanout 9",
         OPEN,
         fixed("s2", interval=0.0),
-        at_rate(
-            partial(small, (SPARSE,), TREE, {**IN_SYSTEM, "service": 4000, "interval": 0.01}, fanout=(4, 9)), **FASTER
-        ),
+        SATURATED_SYSTEM,
+    ),
+    "P5.F13b.system": Broken(
+        "deliveries grow with fanout",
+        OPEN,
+        fixed("s2", interval=0.0),
+        SATURATED_SYSTEM,
     ),
     "P5.F13.hybrid.system": Broken(
         "S2 outperforms SH with uplinks of 60 a second",
@@ -319,7 +338,7 @@ BROKEN: Mapping[str, Broken] = {
         at_rate(partial(small, BOTH, TREE, {**IN_SYSTEM, "interval": 0.05}, uplink=(20,)), rate=14_400),
     ),
     "P5.F14.system": Broken(
-        "SH delivers more than S2 with uplinks of 150 a second, threshold 80%",
+        "SH delivers more than S2 with uplinks of 150 a second, threshold 80%, 0.0417 minutes",
         OPEN,
         instead("s2", "s0"),
         at_rate(

@@ -67,10 +67,11 @@ SMALL: Mapping[str, Callable[[], Experiment]] = {
     "P5.F14": lambda: timed("P5.F14", 500, (BOTH[0],), rate=7200, uplink=20),
     "P5.T2.system": lambda: in_system("P5.T2.system", BOTH, *UNCAPPED),
     "P5.F9.system": lambda: in_system("P5.F9.system"),
+    "P5.F10.system": lambda: in_system("P5.F10.system", ("brokers-dense",)),
     "P5.F11.system": lambda: in_system("P5.F11.system", ("brokers-dense",), rate=300),
     "P5.F12.system": lambda: over([in_system("P5.F12.system", ("brokers-covering",), "s2", fanout=f) for f in (5, 10)]),
     "P5.F13.system": lambda: over([in_system("P5.F13.system", (BOTH[0],), rate=72_000, fanout=f) for f in (5, 9)]),
-    "P5.F13b.system": lambda: in_system("P5.F13b.system", (BOTH[0],), rate=72_000),
+    "P5.F13b.system": lambda: over([in_system("P5.F13b.system", (BOTH[0],), rate=72_000, fanout=f) for f in (5, 9)]),
     "P5.F13c.system": lambda: over([in_system("P5.F13c.system", uplink=cap) for cap in (5, 20)]),
     "P5.F14.system": lambda: in_system("P5.F14.system", (BOTH[0],), rate=7200, uplink=20),
 }
@@ -134,6 +135,9 @@ def test_the_figures_of_the_system_show_its_counters(rows: Callable[[str], pd.Da
         shares = curve.sort_values("hops")["share"].to_numpy()
         assert (np.diff(shares) >= 0).all()
         assert shares[-1] == pytest.approx(100)
+    pairs = rows_for("P5.F10.system", rows("P5.F10.system"))
+    assert set(pairs["percent"]) == set(range(0, 101, 10))
+    assert pairs.groupby(["recipe", "method"])["delay"].is_monotonic_increasing.all()
     for text in rows("P5.F9.system")["counters"]:
         counts = np.array(json.loads(json.loads(text)["system_hop_counts"]))
         mean = float((counts * np.arange(len(counts))).sum() / counts.sum())

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from overlaybench.heuristics.topics.local_search.linked_overlay import edges_of
+from overlaybench.heuristics.topics.local_search.linked_overlay import edges_of, subscriptions_of
 from overlaybench.heuristics.topics.local_search.overlay_search import OverlaySearch, candidate_lists
 from overlaybench.heuristics.topics.local_search.search_workspace import SearchParameters
 from overlaybench.heuristics.topics.polish import POLISH, polish
@@ -85,7 +85,7 @@ def test_the_optimum_of_small_instances_is_found_from_all_edges_at_once(problem:
 def test_after_any_number_of_steps_marks_costs_and_overlays_are_right(cap: int, temperature: float) -> None:
     instance = uniform_instance(18, 12, 4)
     start = connected(instance, Overlay.from_edges(18, []))
-    search = OverlaySearch(instance, start, candidate_lists(instance), 3)
+    search = OverlaySearch(subscriptions_of(instance), start, candidate_lists(instance), 3)
     search.drop_redundant()
     penalty = 1.5 if cap < 18 else 0.0
     for steps in (1, 2, 3, 50, 200):
