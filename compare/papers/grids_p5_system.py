@@ -102,7 +102,7 @@ def planetlab(quick: bool, figure: str) -> Experiment:
 
 def capped(quick: bool, figure: str) -> Experiment:
     """P5, Fig. 14: 7,200 publications a minute, uplinks of 150 a second; SH also at a 5% threshold, for 3.4 minutes."""
-    lengths = {figure: (900, _NETWORKS)} if quick else {figure: LENGTHS[0], f"{figure}, ten minutes": LENGTHS[1]}
+    lengths = {figure: (900, _NETWORKS)} if quick else {figure: LENGTHS[0], f"{figure} in ten minutes": LENGTHS[1]}
     recipes = tuple(
         recipe
         for family, (publications, networks) in lengths.items()
