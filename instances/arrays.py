@@ -38,6 +38,11 @@ def sorted_distinct(keys: Offsets) -> Offsets:
     return ordered[first]
 
 
+def offsets_of(rows: npt.NDArray[np.integer], num_rows: int) -> Offsets:
+    """The CSR offsets of entries that are sorted by their rows; `rows` has the row of each, in any order."""
+    return np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=num_rows))]).astype(np.int64)
+
+
 def transposed(offsets: Offsets, columns: Ids, num_columns: int) -> tuple[Offsets, Ids]:
     """The offsets and the sorted rows of each column of a CSR relation.
 
@@ -46,8 +51,7 @@ def transposed(offsets: Offsets, columns: Ids, num_columns: int) -> tuple[Offset
     entries = columns.astype(np.int64) << 32
     entries |= np.repeat(np.arange(len(offsets) - 1, dtype=np.int32), np.diff(offsets))
     entries.sort()
-    sizes = np.bincount(columns, minlength=num_columns)
-    return np.concatenate([[0], np.cumsum(sizes)]), (entries & (2**32 - 1)).astype(np.int32)
+    return offsets_of(columns, num_columns), (entries & (2**32 - 1)).astype(np.int32)
 
 
 def connected_components(size: int, tails: Offsets, heads: Offsets) -> Offsets:

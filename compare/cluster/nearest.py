@@ -52,8 +52,8 @@ def nearest(part: Subscriptions, core: Iterable[Subscriptions], candidates: int)
     sought = sizes <= max(1, len(part.nodes) // _LARGEST_SHARE)
     found = np.full((len(local), candidates), NOBODY, np.int64)
     common, first = np.zeros(found.shape, np.int32), np.full(len(present), NOBODY, np.int64)
+    at = _Index(part.offsets, local.astype(np.int32), number, sought, starts, subscribers)
     for piece in core:
-        at = _Index(part.offsets, local.astype(np.int32), number, sought, starts, subscribers)
         _search(piece.nodes, piece.offsets, piece.topics, at, found, common, first)
     del common
     row, some = np.nonzero(found != NOBODY)[0], np.flatnonzero(first != NOBODY)

@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from ...heuristics.topics.kernels.ties import tie_order
 from ...instances.errors import BadInput
-from ...instances.option import Option, Value, complete
+from ...instances.option import Option, complete
 from ...instances.result import Result, Status
 from ..studies.spark_session import spark
 from .bound import STEPS, lower_bound
@@ -70,7 +71,7 @@ def solve(
     Notes
     -----
     P3 (Chen, Vitenberg and Jacobsen 2011) §IV with Greedy Merge, in the levels that the package's docstring explains.
-    A task holds `core_rows` + `part_rows` subscriptions in about 70 bytes each.
+    A task holds `part_rows` subscriptions and 1 to 5 times as many of their candidates, in about 95 bytes each.
     """
     given = completed(options)
     clock = _Stages()
@@ -83,7 +84,7 @@ def solve(
         clock.ended("conquering")
         verdict = _judged(session, instance, f"{folder}/overlay", folder)
         clock.ended("judging")
-        bound, why = lower_bound(session, instance, verdict.edges, folder, int(str(given["bound_steps"])))
+        bound, why = lower_bound(session, instance, verdict.edges, folder, given["bound_steps"])
         clock.ended("bounding")
         if not verdict.violations:
             move(session, f"{folder}/overlay", output)
@@ -118,7 +119,7 @@ class _Stages:
         self.seconds[f"seconds_{stage}"] = round(self.total - sum(self.seconds.values()), 1)
 
 
-def completed(options: Mapping[str, object]) -> dict[str, Value]:
+def completed(options: Mapping[str, object]) -> dict[str, Any]:
     """All of OPTIONS with their values; an unknown one is bad input."""
     return complete(OPTIONS, dict(options), f"method '{METHOD}' on a cluster")
 
@@ -142,18 +143,16 @@ def _judged(session: SparkSession, instance: Numbered, answer: str, folder: str)
 
 
 def _conquer_levels(
-    session: SparkSession, instance: Numbered, given: Mapping[str, object], seed: int, folder: str
+    session: SparkSession, instance: Numbered, given: Mapping[str, Any], seed: int, folder: str
 ) -> dict[str, float]:
     """Write the edges of each level to a folder ``edges/`` of its own; an edge may be in two. Returns counters."""
-    plan = levels(instance.num_nodes, instance.num_rows, int(str(given["part_rows"])), int(str(given["core_rows"])))
+    plan = levels(instance.num_nodes, instance.num_rows, given["part_rows"], given["core_rows"])
     core, order = f"{folder}/core", tie_order("lowest", seed)
     parts = 0
     if plan[-1].core:
         instance.nodes.where(F.col("x") < plan[-1].core).select("id", "topics", "x").orderBy("x").write.parquet(core)
     for number, level in enumerate(plan):
-        edges, more = edges_of_level(
-            instance, level, str(given["locality"]), core, int(str(given["candidates"])), seed, order
-        )
+        edges, more = edges_of_level(instance, level, given["locality"], core, given["candidates"], seed, order)
         edges.write.parquet(f"{folder}/edges/{number}")
         parts += more
     counters = {"nodes": instance.num_nodes, "topics": instance.num_topics, "subscriptions": instance.num_rows}

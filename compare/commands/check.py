@@ -29,8 +29,9 @@ def command(
 ) -> None:
     """Check an ANSWER to the instance in FILE: its validity and its value. Exit status 1 if it is invalid."""
     if master is not None:
-        verdict = check_on_cluster(master, file, answer, problem or "min-tco", columns)
-        _show(problem or "min-tco", verdict.edges, verdict.violations, verdict.measures, as_json)
+        asked = problem or "min-tco"
+        verdict = check_on_cluster(master, file, answer, asked, columns)
+        _show(asked, verdict.edges, verdict.violations, verdict.measures, as_json)
     judge = problem_asked(file, problem)
     instance = load_instance(file, judge.name, columns)
     with memory_bounded(str(answer)):

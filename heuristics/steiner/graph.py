@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.arrays import Ids, Offsets
+from ...instances.arrays import Ids, Offsets, offsets_of
 from ..compiled import kernel
 
 Reals = npt.NDArray[np.float64]
@@ -40,7 +40,7 @@ def graph_of(num_nodes: int, edges: npt.NDArray[np.integer]) -> Graph:
     head = np.concatenate([ends[:, 1], ends[:, 0]])
     number = np.tile(np.arange(len(ends), dtype=np.int32), 2)
     order = np.argsort(tail, kind="stable")
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(tail, minlength=num_nodes))]).astype(np.int64)
+    offsets = offsets_of(tail, num_nodes)
     return Graph(offsets, head[order], number[order], ends[:, 0].copy(), ends[:, 1].copy())
 
 

@@ -210,12 +210,11 @@ class _Annealing:
 
     def run_in_parts(self, threads: int) -> None:
         search, progress = PartitionedSearch(self._instance, self.overlay, self._seed, threads), self._progress
-        try:
-            while not progress.is_done_after(search.steps):
+        while not progress.is_done_after(search.steps):
+            try:
                 search.run(progress.is_done_after)
+            finally:
                 self._offer(search.overlay)
-        finally:
-            self._offer(search.overlay)
 
     def _cool(self, cap: int, penalty: float, until: float) -> None:
         """Lower the cost under one cap, at falling temperature."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Ids, Offsets, frozen, sorted_distinct, transposed
+from ..arrays import Ids, Offsets, frozen, offsets_of, sorted_distinct, transposed
 from ..errors import BadInput
 from ..labels import distinct_labels, natural_order
 from ..shown import facts, matrix, plot, spread_of
@@ -162,8 +162,7 @@ class TopicInstance:
         topic_labels: Sequence[str] | None = None,
     ) -> TopicInstance:
         """Build from sorted distinct keys ``node · num_topics + topic``; see :meth:`from_sorted`."""
-        offsets = np.zeros(num_nodes + 1, dtype=np.int64)
-        np.cumsum(np.bincount(keys // num_topics, minlength=num_nodes), out=offsets[1:])
+        offsets = offsets_of(keys // num_topics, num_nodes)
         return cls.from_sorted(offsets, (keys % num_topics).astype(np.int32), num_topics, node_labels, topic_labels)
 
     @classmethod

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...heuristics.compiled import kernel
-from ...instances.arrays import Ids, Offsets
+from ...instances.arrays import Ids, Offsets, offsets_of
 
 Reals = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -42,7 +42,7 @@ def network_of(num_nodes: int, tails: npt.NDArray[np.integer], heads: npt.NDArra
     order = np.argsort(tail, kind="stable")
     index = np.empty(2 * count, np.int64)
     index[order] = np.arange(2 * count)
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(tail, minlength=num_nodes))]).astype(np.int64)
+    offsets = offsets_of(tail, num_nodes)
     reverse = index[(order + count) % max(1, 2 * count)]
     return Network(offsets, head[order].astype(np.int32), reverse, index[:count])
 

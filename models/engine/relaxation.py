@@ -106,9 +106,12 @@ class Relaxation(ABC, Generic[Rows]):
                 break
             # At a node of a tree, the bound is proven only if it may be enough, or where rounds end.
             rows, bound = None, None
+            if self.lp.feasible:
+                history.append(self.lp.value)
+            stalled = bool(stall) and len(history) > 10 and history[-1] - history[-11] < stall
             if not root and at_round is None and number + 1 < rounds and self.lp.value * self.unit <= enough:
                 rows = self.violated(self.lp.x, exact=exact)
-            if rows is None or not self._size(rows) or _stalls([*history, self.lp.value], stall):
+            if rows is None or not self._size(rows) or stalled:
                 bound = self._proven(lower, upper)
                 if not self.lp.feasible:
                     if bound.units > 0 and not len(bound.new_columns):
@@ -124,14 +127,13 @@ class Relaxation(ABC, Generic[Rows]):
                     self._keep_certificate()
                 if best.units > enough or (at_round is not None and at_round(best)):
                     break
-            history.append(self.lp.value)
             if rows is None:
                 rows = self.violated(self.lp.x, exact=exact)
             new_columns = np.empty(0, np.int64) if bound is None else bound.new_columns
             if not self._size(rows) and not len(new_columns):
                 self.converged = exact
                 break
-            if _stalls(history, stall) and not len(new_columns):
+            if stalled and not len(new_columns):
                 break
             # Rows are dropped only after the objective rises; otherwise the loop may add and drop a row for ever.
             if len(history) > 1 and history[-1] > history[last_raise] + 1e-6:
@@ -185,8 +187,3 @@ class Relaxation(ABC, Generic[Rows]):
     def _extended(self, bits: Bits | None, value: int) -> Bits:
         known = np.empty(0, np.int8) if bits is None else bits
         return np.concatenate([known, np.full(len(self.columns) - len(known), value, np.int8)])
-
-
-def _stalls(values: list[float], stall: float) -> bool:
-    """Whether the LP's value rose by less than `stall`, if that is not 0, in the last ten rounds."""
-    return bool(stall) and len(values) > 10 and values[-1] - values[-11] < stall

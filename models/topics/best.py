@@ -102,10 +102,10 @@ def best(
             return Proposal(chosen, counters=counters, reason=clock.stopped_by)
         overlays, near, aim = [chosen], None, AIMS[problem.name]
         if problem.name != "minmax-tco" and not searches_in_parts(instance.num_nodes, aim):
-            near, built = _guided(instance, chosen, clock, weighted=problem.name == "weighted-tco")
+            weighted = problem.name == "weighted-tco"
+            near, built = _guided(instance, chosen, clock, weighted=weighted)
             overlays += built
             if built:
-                weighted = problem.name == "weighted-tco"
                 counters["built"] = instance.total_cost(built[0].edges) if weighted else built[0].num_edges
                 offer(built[0])
         overlays.sort(key=lambda overlay: problem.value(instance, overlay))

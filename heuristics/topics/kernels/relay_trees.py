@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.arrays import Ids, Offsets
+from ....instances.arrays import Ids, Offsets, offsets_of
 from ...compiled import kernel
 
 Counts = npt.NDArray[np.int64]
@@ -45,7 +45,7 @@ def adjacency(num_nodes: int, edges: npt.NDArray[np.integer]) -> Adjacency:
     u, v = edges.T.astype(np.int32)
     at = np.concatenate([u, v])
     order = np.argsort(at, kind="stable")
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(at, minlength=num_nodes))]).astype(np.int64)
+    offsets = offsets_of(at, num_nodes)
     index = np.arange(len(u), dtype=np.int32)
     return Adjacency(offsets, np.concatenate([v, u])[order], np.concatenate([index, index])[order], u.copy(), v.copy())
 

@@ -28,8 +28,13 @@ class TopicComponents(NamedTuple):
 def singletons(instance: TopicInstance) -> TopicComponents:
     """The components of the overlay without edges: every subscriber of every topic alone. Cost O(Σ|T_v|)."""
     interest = interest_of(instance)
-    alone = np.arange(instance.num_subscriptions, dtype=np.int32)
-    return TopicComponents(*interest, positions_of(interest), alone, alone.copy(), np.ones_like(alone))
+    return unconnected((*interest, positions_of(interest)), instance.num_subscriptions)
+
+
+def unconnected(relation: tuple[Offsets, Ids, Offsets, Ids, Ids], num_vertices: int) -> TopicComponents:
+    """Every vertex alone; `relation` has the fields up to ``position``. Cost O(vertices)."""
+    alone = np.arange(num_vertices, dtype=np.int32)
+    return TopicComponents(*relation, alone, alone.copy(), np.ones_like(alone))
 
 
 @kernel

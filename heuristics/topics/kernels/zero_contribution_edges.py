@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.arrays import Ids, Offsets
+from ....instances.arrays import Ids, Offsets, offsets_of
 from ...compiled import kernel
 from .contributions import Degrees
 from .partial_overlay import PartialOverlay
@@ -41,7 +41,7 @@ def add_zero_contribution_edges(partial: PartialOverlay, max_degree: int) -> int
         return 0
     n, (u, v) = len(partial.degrees), np.divmod(partial.edges, len(partial.degrees))
     ends = np.concatenate([u, v])
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=n))])
+    offsets = offsets_of(ends, n)
     neighbours = np.concatenate([v, u])[np.argsort(ends, kind="stable")].astype(np.int32)
     if partial.order.rule == _HIGHEST:
         nodes = nodes[::-1].copy()

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from ....instances.arrays import Ids, Offsets
+from ....instances.arrays import Ids, offsets_of
 from ....instances.topics.instance import TopicInstance
 from ...compiled import kernel
 from ..kernels.topic_components import TopicComponents, join
@@ -29,12 +28,6 @@ def similar_order(instance: TopicInstance, random: np.random.Generator) -> Ids:
     first, last = instance.node_offsets[:-1], instance.node_offsets[1:] - 1
     hashes = [rank[np.minimum(first + k, last)] for k in range(3)]
     return np.lexsort((random.random(instance.num_nodes), *reversed(hashes))).astype(np.int32)
-
-
-def unconnected(subscriptions: Subscriptions) -> TopicComponents:
-    """The components without edges: every vertex alone."""
-    alone = np.arange(len(subscriptions.vertex_offsets) - 1, dtype=np.int32)
-    return TopicComponents(*subscriptions[:5], alone, alone.copy(), np.ones_like(alone))
 
 
 @kernel
@@ -75,14 +68,10 @@ def contracted(nodes: Ids, fixed: TopicComponents, united: TopicComponents) -> S
     owners, positions = owners[kept], number[vertices[kept]]
     _, topics = np.unique(topics[order], return_inverse=True)
     return Subscriptions(
-        node_offsets=_offsets(owners, len(nodes)),
+        node_offsets=offsets_of(owners, len(nodes)),
         node_topics=topics[positions].astype(np.int32),
-        topic_offsets=_offsets(topics, int(topics.max(initial=-1)) + 1),
+        topic_offsets=offsets_of(topics, int(topics.max(initial=-1)) + 1),
         topic_nodes=owners[np.argsort(positions, kind="stable")],
         positions=positions,
-        vertex_offsets=_offsets(positions, len(order)).astype(np.int32),
+        vertex_offsets=offsets_of(positions, len(order)).astype(np.int32),
     )
-
-
-def _offsets(numbers: npt.NDArray[np.integer], count: int) -> Offsets:
-    return np.concatenate([[0], np.cumsum(np.bincount(numbers, minlength=count))]).astype(np.int64)

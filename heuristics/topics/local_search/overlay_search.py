@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ....instances.arrays import Ids
+from ....instances.arrays import Ids, offsets_of
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ..kernels.edge_costs import EdgeCosts, costs_of, unit_costs
@@ -132,5 +132,5 @@ def lists_of(n: int, keys: Keys, weights: Weights | None = None) -> CandidateLis
     u, v = np.divmod(keys, n)
     ends, others, both = np.concatenate([u, v]), np.concatenate([v, u]), np.concatenate([weights, weights])
     order = np.lexsort((others, ends))
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=n))]).astype(np.int64)
+    offsets = offsets_of(ends, n)
     return CandidateLists(offsets, others[order].astype(np.int32), both[order].astype(np.float32))

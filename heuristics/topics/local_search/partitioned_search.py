@@ -12,10 +12,10 @@ from ....instances.arrays import Ids
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ..kernels.interest import interest_of
-from ..kernels.topic_components import TopicComponents, singletons
+from ..kernels.topic_components import TopicComponents, singletons, unconnected
 from .linked_overlay import Subscriptions
 from .nearest import nearest_to
-from .node_parts import connect, contracted, copied, similar_order, unconnected
+from .node_parts import connect, contracted, copied, similar_order
 from .overlay_search import OverlaySearch, lists_of
 from .search_workspace import SearchParameters
 
@@ -134,7 +134,7 @@ class PartitionedSearch:
             part[nodes] = number
         first, second = part[edges].T
         free = np.where((first == second) | (np.minimum(first, second) < 0), np.maximum(first, second), -1)
-        fixed = unconnected(subscriptions)
+        fixed = unconnected(subscriptions[:5], len(subscriptions.vertex_offsets) - 1)
         connect(edges[free < 0], fixed)
         seeds, ends = self._random.integers(2**62, size=len(parts)).tolist(), part[near]
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from ...arrays import Offsets
+from ...arrays import Offsets, offsets_of
 from ...overlay import Subscriptions
 
 Flags = npt.NDArray[np.bool_]
@@ -30,7 +30,7 @@ def topic_faults(instance: Subscriptions, tails: Offsets, heads: Offsets) -> lis
     size = len(instance.node_topics)
     ends = np.concatenate([tails, heads])
     order = np.argsort(ends, kind="stable")
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=size))]).astype(np.int64)
+    offsets = offsets_of(ends, size)
     neighbours = np.concatenate([heads, tails])[order]
     by_topic = np.argsort(instance.node_topics, kind="stable")
     sizes = np.bincount(instance.node_topics, minlength=instance.num_topics)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....heuristics.compiled import kernel
-from ....instances.arrays import Ids, Offsets
+from ....instances.arrays import Ids, Offsets, offsets_of
 from ....instances.clock import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.integer_bound import UNIT
@@ -178,7 +178,7 @@ def _spanning(edges: CandidateEdges, *, complete: bool) -> Callable[[Units], tup
     first = np.repeat(topic_offsets[:-1], np.diff(links.offsets))
     ends, others = np.concatenate([first + links.a, first + links.b]), np.concatenate([links.b, links.a])
     order = np.argsort(ends, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=int(topic_offsets[-1])))])
+    starts = offsets_of(ends, int(topic_offsets[-1]))
     others, via = others[order], order % len(links.a)
     return lambda weight: _span_sparse(topic_offsets, starts, others, via, weight)
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ....heuristics.compiled import kernel
 from ....heuristics.topics.kernels.interest import Interest, interest_of
-from ....instances.arrays import Ids, Offsets
+from ....instances.arrays import Ids, Offsets, offsets_of
 from ....instances.topics.instance import TopicInstance
 
 Edges = npt.NDArray[np.int64]
@@ -65,8 +65,7 @@ class CandidateEdges:
         self.common = _count_common(self.u, self.v, self.interest)
         edge, topic, a, b = _list_links(self.u, self.v, self.interest, self.position, self.common)
         order = np.argsort(topic, kind="stable")
-        offsets = np.zeros(self.instance.num_topics + 1, dtype=np.int64)
-        np.cumsum(np.bincount(topic, minlength=self.instance.num_topics), out=offsets[1:])
+        offsets = offsets_of(topic, self.instance.num_topics)
         self.links = Links(offsets, edge[order], a[order], b[order])
 
     @property
