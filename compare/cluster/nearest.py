@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...heuristics.compiled import kernel
+from ...heuristics.topics.kernels.common_topics import BLOCK, block_of, sharing
 from ...instances.arrays import Ids, Offsets
 from .conquer import Subscriptions
 
@@ -45,86 +46,74 @@ def nearest(part: Subscriptions, core: Iterable[Subscriptions], candidates: int)
     common topics of the pairs it finds.
     """
     present, local, sizes = np.unique(part.topics, return_inverse=True, return_counts=True)
-    number = np.full(int(present.max(initial=-1)) + 1, -1, np.int64)
+    number = np.full(int(present.max(initial=-1)) + 2, -1, np.int32)
     number[present] = np.arange(len(present))
-    owner = np.repeat(np.arange(len(part.nodes), dtype=np.int32), np.diff(part.offsets))
-    subscribers, starts = owner[np.argsort(local, kind="stable")], np.concatenate([[0], np.cumsum(sizes)])
-    sought = sizes <= max(1, len(part.nodes) // _LARGEST_SHARE)
+    sought = np.where((sizes <= max(1, len(part.nodes) // _LARGEST_SHARE))[local], local, -1).astype(np.int32)
     found = np.full((len(local), candidates), NOBODY, np.int64)
-    common, first = np.zeros(found.shape, np.int32), np.full(len(present), NOBODY, np.int64)
-    at = _Index(part.offsets, local.astype(np.int32), number, sought, starts, subscribers)
+    common, weakest = np.zeros(found.shape, np.int32), np.zeros(len(found), np.int32)
+    first = np.full(len(present), NOBODY, np.int64)
+    index = _Index(part.offsets, local.astype(np.int32), sought, len(present))
     for piece in core:
-        _search(piece.nodes, piece.offsets, piece.topics, at, found, common, first)
+        topics = number[np.minimum(piece.topics, len(number) - 1)]
+        earliest = np.full(len(present) + 1, NOBODY, np.int64)
+        earliest[topics[::-1]] = np.repeat(piece.nodes, np.diff(piece.offsets))[::-1]
+        first = np.where(first == NOBODY, earliest[:-1], first)
+        for begin in range(0, len(part.nodes), BLOCK):
+            _search(piece.nodes, piece.offsets, topics, index, begin, found, common, weakest)
     del common
-    row, some = np.nonzero(found != NOBODY)[0], np.flatnonzero(first != NOBODY)
-    nodes = np.concatenate([found[found != NOBODY], first[some]])
+    width, some = 1 + len(number), np.flatnonzero(first != NOBODY)
+    rows = np.flatnonzero(found != NOBODY)
+    keys = found.ravel()[rows]
     del found
-    topics = np.concatenate([part.topics[row], present[some]])
-    order = np.lexsort((topics, nodes))
-    nodes, topics = nodes[order], topics[order]
-    new = np.append(True, (np.diff(nodes) != 0) | (np.diff(topics) != 0))[: len(nodes)]
-    nodes, topics = nodes[new], topics[new]
+    keys = keys * width + part.topics[rows // candidates]
+    nodes, topics = np.divmod(np.unique(np.concatenate([keys, first[some] * width + present[some]])), width)
     distinct, begin = np.unique(nodes, return_index=True)
-    return Subscriptions(distinct, np.append(begin, len(nodes)), topics)
+    return Subscriptions(distinct, np.append(begin, len(nodes)), topics.astype(np.int32))
 
 
 class _Index(NamedTuple):
-    """The nodes of a part by topic, which are numbered 0, 1, … here."""
+    """The nodes of a part with their topics, which are numbered 0, 1, … here."""
 
     offsets: Offsets
     topics: Ids
-    number: Nodes
-    sought: npt.NDArray[np.bool_]
-    starts: Nodes
-    subscribers: Ids
+    sought: Ids  # -1 in place of the topics that do not count for the search
+    num_topics: int
 
 
 @kernel
 def _search(
-    nodes: Nodes, offsets: Offsets, topics: Ids, part: _Index, found: Nodes, common: Counts, first: Nodes
+    nodes: Nodes, offsets: Offsets, topics: Ids, part: _Index, begin: int, found: Nodes, common: Counts, weakest: Counts
 ) -> None:
-    """Compare the nodes of a piece of the core with those of the part."""
-    num_nodes = len(part.offsets) - 1
-    once, twice = np.zeros(num_nodes // 64 + 1, np.int64), np.zeros(num_nodes // 64 + 1, np.int64)
-    seen, rows = np.empty(num_nodes, np.int32), np.empty(np.diff(part.offsets).max(), np.int64)
-    last_with = np.full(len(part.sought), -1, np.int64)
-    last = found.shape[1] - 1
+    """Compare the nodes of a piece of the core with a block of the part's, from the one at `begin` on."""
+    members = np.arange(begin, min(begin + BLOCK, len(part.offsets) - 1), dtype=np.int32)
+    block = block_of(members, part.offsets, part.sought, part.num_topics)
+    counts = np.zeros((2, (len(members) + 63) // 64), np.int64)
+    here, listed = np.zeros(part.num_topics + 1, np.bool_), np.empty(len(members), np.int32)
+    rows = np.empty(np.diff(part.offsets).max() + 1, np.int64)
     for u in range(len(nodes)):
-        num = 0
-        for topic in topics[offsets[u] : offsets[u + 1]]:
-            t = part.number[topic] if topic < len(part.number) else -1
-            if t < 0:
-                continue
-            last_with[t] = u
-            if first[t] == NOBODY:
-                first[t] = nodes[u]
-            if part.sought[t]:
-                for i in range(part.starts[t], part.starts[t + 1]):
-                    v = part.subscribers[i]
-                    word, bit = v >> 6, np.int64(1) << np.int64(v & 63)
-                    if once[word] & bit and not twice[word] & bit:
-                        twice[word] |= bit
-                        seen[num] = v
-                        num += 1
-                    once[word] |= bit
-        once[:] = 0
-        for v in seen[:num]:
-            twice[v >> 6] = 0
+        mine = topics[offsets[u] : offsets[u + 1]]
+        many = sharing(mine, block, counts, listed)
+        if not many:
+            continue
+        here[mine] = True
+        here[-1] = False
+        for v in members[listed[:many]]:
             shared = 0
             for i in range(part.offsets[v], part.offsets[v + 1]):
-                if last_with[part.topics[i]] == u:
-                    rows[shared] = i
-                    shared += 1
+                rows[shared] = i
+                shared += here[part.topics[i]]
             for i in rows[:shared]:
-                if shared > common[i, last]:
-                    _enter(nodes[u], shared, found[i], common[i])
+                if shared > weakest[i]:
+                    _enter(nodes[u], shared, i, found, common)
+                    weakest[i] = common[i, -1]
+        here[mine] = False
 
 
 @kernel
-def _enter(node: int, shared: int, found: Nodes, common: Counts) -> None:
+def _enter(node: int, shared: int, row: int, found: Nodes, common: Counts) -> None:
     """Enter a node in the row of one subscription, which is descending by common topics."""
-    at = len(found) - 1
-    while at and common[at - 1] < shared:
-        found[at], common[at] = found[at - 1], common[at - 1]
+    at = found.shape[1] - 1
+    while at and common[row, at - 1] < shared:
+        found[row, at], common[row, at] = found[row, at - 1], common[row, at - 1]
         at -= 1
-    found[at], common[at] = node, shared
+    found[row, at], common[row, at] = node, shared

@@ -97,6 +97,8 @@ def _build(instance: TopicInstance, *, runs: int, ties: str, seed: int, threads:
 def _add_heaviest(partial: PartialOverlay, least: int) -> None:
     """Add an edge of maximum contribution until none contributes `least`."""
     bounds = partial.bounds()
+    if not len(partial.contributions.used):
+        np.minimum(bounds, partial.add_frequent() - 1, out=bounds)
     while (contribution := int(bounds.max())) >= least:
         partial.add_level(bounds, contribution, below=ANY_DEGREE)
 

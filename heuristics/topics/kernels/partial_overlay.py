@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -14,8 +15,9 @@ from ....instances.arrays import Ids, Offsets
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ...compiled import kernel
+from .common_topics import BLOCK, pairs_by_common_topics, pairs_sharing
 from .contributions import Contributions, Degrees, Edges, Eligible, contributions_to, eligible_nodes, partners
-from .ties import RULES, TieOrder, candidate_of, rank_of
+from .ties import RULES, TieOrder, candidate_of, rank_of, ranks_of
 from .topic_components import TopicComponents, contribution, join, singletons, unite
 
 Bounds = npt.NDArray[np.int32]
@@ -25,6 +27,7 @@ ANY_DEGREE = 2**31 - 1
 _HIGHEST, _RANDOM = RULES.index("highest"), RULES.index("random")
 _FEWEST_ROWS, _MOST_ROWS = 8, 2048  # counted at a time
 _RECOUNT = 64  # subscriptions compared, for each of the instance, until the largest components are looked for again
+_SAMPLE, _MOST_COMMON = 256, 16  # nodes for an estimate of the pairs by their common topics
 _NO_EDGES = np.empty(0, np.int64)
 
 
@@ -86,6 +89,41 @@ class PartialOverlay:
     def bounds(self) -> Bounds:
         """An initial upper bound for each node: its number of topics."""
         return np.diff(self.instance.node_offsets).astype(np.int32)
+
+    def add_frequent(self) -> int:
+        """Add, from the highest on, every edge that contributes no less than few pairs of nodes have in common.
+
+        Returns this contribution; afterwards all contribute less. The pairs with so many common topics are listed
+        once, at most about Σ|T_v| of them by an estimate from some nodes, which spares counting the rows for each of
+        these levels. Where no number of common topics is rare, nothing is added. Cost O(Σ|T_v|) and that of
+        :func:`.pairs_sharing`.
+        """
+        instance, c = self.instance, self.components
+        relation = c.node_offsets, c.node_topics
+        listed = np.zeros(instance.num_nodes, np.bool_)
+        listed[eligible_nodes(self.degrees, ANY_DEGREE, c).outside.nodes] = True
+        nodes = np.flatnonzero(listed).astype(np.int32)
+        sample = np.arange(0, instance.num_nodes, -(-instance.num_nodes // _SAMPLE), dtype=np.int32)
+        common = pairs_by_common_topics(sample, listed, _MOST_COMMON, c.topic_offsets, c.topic_nodes, *relation)
+        few = np.cumsum(common[::-1])[::-1] * (instance.num_nodes / len(sample)) <= instance.num_subscriptions
+        if not few.any():
+            return ANY_DEGREE
+        least = max(2, int(np.argmax(few)))
+
+        def of_block(members: Ids) -> Edges:
+            pairs: Edges = pairs_sharing(least, members, listed, *relation, instance.num_topics)
+            return pairs
+
+        with self._mapping() as apply:
+            pairs = list(apply(of_block, np.split(nodes, range(BLOCK, len(nodes), BLOCK))))
+        ranks = ranks_of(np.concatenate(pairs), self.order)
+        ranks.sort()
+        left = _contributions_of(ranks, c, self.order)
+        while len(left) and (level := int(left.max())) >= least:
+            at = np.flatnonzero(left == level)
+            self._add_bucket(ranks[at], level, ANY_DEGREE)
+            left[at] = _contributions_of(ranks[at], c, self.order)
+        return least
 
     def add_level(self, bounds: Bounds, level: int, below: int) -> None:
         """Add, in the order of ties, every edge that contributes `level`, while both its ends have degrees `below`.
@@ -165,8 +203,7 @@ class PartialOverlay:
             lists: tuple[Ids, Offsets] = _list_rows(share, level, bounds, eligible, contributions)
             return lists
 
-        with ThreadPoolExecutor(len(self._of_threads)) as pool:
-            apply: Callable[..., Iterable[Any]] = pool.map if len(self._of_threads) > 1 else map
+        with self._mapping() as apply:
             while first < len(nodes):
                 batch = nodes[first : first + size]
                 first += len(batch)
@@ -184,6 +221,15 @@ class PartialOverlay:
                 if self._counted - counted > _RECOUNT * self.instance.num_subscriptions:
                     counted = self._counted
                     eligible = eligible_nodes(self.degrees, eligible.below, self.components)
+
+    @contextmanager
+    def _mapping(self) -> Iterator[Callable[..., Iterable[Any]]]:
+        """A ``map`` over all threads."""
+        if len(self._of_threads) == 1:
+            yield map
+        else:
+            with ThreadPoolExecutor(len(self._of_threads)) as pool:
+                yield pool.map
 
     def _add_bucket(self, bucket: Edges, level: int, below: int) -> None:
         edges = _add_sorted(bucket, level, self.degrees, below, self.components, self.order)
@@ -268,6 +314,17 @@ def _collect(
                 num, limit = capacity, best[capacity - 1]
     best[:num].sort()
     return best[: min(num, capacity)].copy()
+
+
+@kernel
+def _contributions_of(ranks: Edges, components: TopicComponents, order: TieOrder) -> Ids:
+    """The contributions of the edges of the given ranks."""
+    n = len(components.node_offsets) - 1
+    found = np.empty(len(ranks), np.int32)
+    for k in range(len(ranks)):
+        u, v = divmod(candidate_of(ranks[k], order), n)
+        found[k] = contribution(u, v, components)
+    return found
 
 
 @kernel

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from overlaybench.heuristics.topics.greedy_merge import GREEDY_MERGE
 from overlaybench.heuristics.topics.kernels.bucket_queue import BucketQueue
+from overlaybench.heuristics.topics.kernels.common_topics import block_of, pairs_sharing, sharing
 from overlaybench.heuristics.topics.kernels.contributions import eligible_nodes, partners
 from overlaybench.heuristics.topics.kernels.partial_overlay import ANY_DEGREE, PartialOverlay, _collect
 from overlaybench.heuristics.topics.kernels.ties import candidate_of, rank_of, tie_order
@@ -45,6 +46,44 @@ def test_random_ranks_order_two_candidates_either_way_equally_often() -> None:
     orders = [tie_order("random", seed) for seed in range(2000)]
     first = sum(rank_of(4, order) < rank_of(5, order) for order in orders)
     assert 880 < first < 1120
+
+
+@property_test(
+    200, topic_instances(max_nodes=9), st.randoms(use_true_random=False), st.integers(1, 5), st.integers(1, 4)
+)
+def test_pairs_with_common_topics_are_listed_once(
+    instance: TopicInstance, random: Random, least: int, size: int
+) -> None:
+    relation = instance.node_offsets, instance.node_topics, instance.num_topics
+    listed = np.array([random.random() < 0.7 for _ in range(instance.num_nodes)])
+    nodes = np.flatnonzero(listed).astype(np.int32)
+    found: list[int] = []
+    for at in range(0, len(nodes), size):
+        found += pairs_sharing(least, nodes[at : at + size], listed, *relation).tolist()
+    wants = twins.interest_of(instance)
+    expected = [
+        u * instance.num_nodes + v
+        for u, v in combinations(range(instance.num_nodes), 2)
+        if (listed[u] or listed[v]) and len(set(wants[u]) & set(wants[v])) >= least
+    ]
+    assert sorted(found) == expected
+
+
+@pytest.mark.parametrize("nodes", [1, 63, 64, 65, 700])
+@pytest.mark.parametrize("least", [1, 2, 3, 7])
+def test_nodes_of_a_block_that_share_topics_are_found_in_lists_and_bits(nodes: int, least: int) -> None:
+    random = Random(nodes * 10 + least)
+    # Topic t has a subscriber in 2^t nodes, so that some are lists and some bits; one is left out.
+    wants = [[t if t != 3 else -1 for t in range(9) if random.random() < 0.5**t] for _ in range(nodes)]
+    offsets = np.concatenate([[0], np.cumsum([len(topics) for topics in wants])])
+    topics = np.array([t for some in wants for t in some], np.int32)
+    block = block_of(np.arange(nodes, dtype=np.int32), offsets, topics, 9)
+    counts, found = np.zeros((least, (nodes + 63) // 64), np.int64), np.empty(nodes, np.int32)
+    for _ in range(20):
+        mine = [t if t != 3 else -1 for t in range(9) if random.random() < 0.7]
+        many = sharing(np.array(mine, np.int32), block, counts, found)
+        assert found[:many].tolist() == [v for v in range(nodes) if len(set(mine) & set(wants[v]) - {-1}) >= least]
+        assert not counts.any()
 
 
 @property_test(200, topic_instances(max_nodes=9), st.randoms(use_true_random=False), st.integers(1, 4))

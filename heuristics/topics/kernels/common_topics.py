@@ -1,0 +1,177 @@
+"""Nodes with several common topics, found among many at a time: a bit for each of them."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ....instances.arrays import Ids, Offsets
+from ...compiled import kernel
+
+Words = npt.NDArray[np.int64]
+
+BLOCK = 2**14
+"""Nodes of a block: its bits for the most frequent topics stay in a processor's cache."""
+_LIST_SHARE = 8
+
+
+class Block(NamedTuple):
+    """Some nodes by topic: the subscribers of a topic are a list if they are few, else a row of bits."""
+
+    size: int
+    starts: Offsets
+    lists: Ids  # places in the block
+    row: Ids  # of a topic in `bits`; -1 for a list
+    bits: Words
+
+
+@kernel
+def block_of(nodes: Ids, offsets: Offsets, topics: Ids, num_topics: int) -> Block:
+    """The given nodes of a CSR relation; topics below 0 are left out. Cost O(Σ|T_v| + |T|) of these nodes."""
+    words = (len(nodes) + 63) // 64
+    starts = np.zeros(num_topics + 1, np.int64)
+    for v in nodes:
+        for t in topics[offsets[v] : offsets[v + 1]]:
+            if t >= 0:
+                starts[t + 1] += 1
+    row, num = np.full(num_topics, -1, np.int32), 0
+    for t in range(num_topics):
+        if starts[t + 1] > words // _LIST_SHARE:
+            row[t] = num
+            num += 1
+            starts[t + 1] = 0
+        starts[t + 1] += starts[t]
+    at, lists, bits = starts.copy(), np.empty(starts[-1], np.int32), np.zeros((num, words), np.int64)
+    for place in range(len(nodes)):
+        v = nodes[place]
+        for t in topics[offsets[v] : offsets[v + 1]]:
+            if t >= 0 and row[t] >= 0:
+                bits[row[t], place >> 6] |= np.int64(1) << np.int64(place & 63)
+            elif t >= 0:
+                lists[at[t]] = place
+                at[t] += 1
+    return Block(len(nodes), starts, lists, row, bits)
+
+
+@kernel
+def sharing(topics: Ids, block: Block, counts: Words, found: Ids) -> int:
+    """List the places in a block of the nodes with at least `least` of the given topics, ascending.
+
+    Parameters
+    ----------
+    topics : int32 array
+        Distinct; those below 0 are left out.
+    block : Block
+    counts : int64 array, shape (`least`, words of the block)
+        0 before and after: row k has a bit for the nodes with more than k of the topics seen so far.
+    found : int32 array
+        Takes the places; as long as the block.
+
+    Returns
+    -------
+    int
+        How many there are.
+
+    Notes
+    -----
+    Cost for each topic `least` operations on the words of the block (several at a time, by vector instructions), or
+    on those of its subscribers if they are few.
+    """
+    last, words, num = len(counts) - 1, counts.shape[1], 0
+    first = counts[0]
+    for t in topics:
+        if t < 0:
+            continue
+        row = block.row[t]
+        if row >= 0:
+            many = block.bits[row]
+            for k in range(last, 0, -1):
+                more, count = counts[k - 1], counts[k]
+                for word in range(len(many)):
+                    count[word] |= more[word] & many[word]
+            for word in range(len(many)):
+                first[word] |= many[word]
+        else:
+            for place in block.lists[block.starts[t] : block.starts[t + 1]]:
+                at, bit = np.uint32(place) >> np.uint32(6), np.int64(1) << np.int64(place & 63)
+                for k in range(last, 0, -1):
+                    counts[np.uint32(k), at] |= counts[np.uint32(k - 1), at] & bit
+                first[at] |= bit
+    for word in range(words):
+        left = counts[last, word]
+        while left:
+            found[num] = (word << 6) + math.frexp(left & -left)[1] - 1  # the lowest bit
+            num += 1
+            left &= left - 1
+    counts[:] = 0
+    return num
+
+
+@kernel
+def pairs_sharing(
+    least: int, members: Ids, listed: npt.NDArray[np.bool_], offsets: Offsets, topics: Ids, num_topics: int
+) -> npt.NDArray[np.int64]:
+    """The pairs u < v, as u·|V| + v, with at least `least` common topics and an end among some nodes, in any order.
+
+    Parameters
+    ----------
+    least : int
+    members : int32 array
+        Sorted nodes, at most BLOCK to be fast.
+    listed : bool array, shape (|V|,)
+        The nodes that are members of this call or another one: of two such nodes, the lower is the member.
+    offsets, topics, num_topics
+        The topics of each node, as CSR arrays.
+
+    Notes
+    -----
+    Cost of :func:`sharing` for every node, and 8 bytes for each pair.
+    """
+    num_nodes = len(offsets) - 1
+    pairs, num = np.empty(1024, np.int64), 0
+    block = block_of(members, offsets, topics, num_topics)
+    counts, found = np.zeros((least, (len(members) + 63) // 64), np.int64), np.empty(len(members), np.int32)
+    for v in range(num_nodes):
+        if listed[v] and v <= members[0]:
+            continue
+        many = sharing(topics[offsets[v] : offsets[v + 1]], block, counts, found)
+        if num + many > len(pairs):
+            longer = np.empty(2 * (num + many), np.int64)
+            longer[:num] = pairs[:num]
+            pairs = longer
+        for u in members[found[:many]]:
+            if not listed[v] or u < v:
+                pairs[num] = np.int64(min(u, v)) * num_nodes + max(u, v)
+                num += 1
+    return pairs[:num].copy()
+
+
+@kernel
+def pairs_by_common_topics(
+    sample: Ids,
+    listed: npt.NDArray[np.bool_],
+    most: int,
+    topic_offsets: Offsets,
+    topic_nodes: Ids,
+    offsets: Offsets,
+    topics: Ids,
+) -> npt.NDArray[np.float64]:
+    """How many pairs of a listed node and one of a sample have 0, 1, …, at least `most` common topics.
+
+    A pair of two listed nodes counts half. Cost O(Σ|V_t|) over the topics of the sample.
+    """
+    pairs, common = np.zeros(most + 1), np.zeros(len(listed), np.int32)
+    for u in sample:
+        for step in (1, -1):
+            for t in topics[offsets[u] : offsets[u + 1]]:
+                for v in topic_nodes[topic_offsets[t] : topic_offsets[t + 1]]:
+                    if step > 0:
+                        common[v] += 1
+                    elif common[v]:
+                        if listed[v] and v != u:
+                            pairs[min(common[v], most)] += 0.5 if listed[u] else 1
+                        common[v] = 0
+    return pairs
