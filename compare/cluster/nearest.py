@@ -41,9 +41,9 @@ def nearest(part: Subscriptions, core: Iterable[Subscriptions], candidates: int)
     Notes
     -----
     At most `candidates` rows for each of the part, whatever the size of the core, and 28 bytes for each of them. Time
-    O(Σ_t |V_t|·|W_t|) for V_t and W_t in part and core. Topics of more than a sixteenth of the part's nodes
-    do not count for the search (a topic of 40% of all nodes would be seen in 16% of all pairs), but for the number of
-    common topics of the pairs it finds.
+    O(Σ_t |V_t|·|W_t|) for V_t and W_t in part and core, a 64th of it for frequent topics (:func:`.sharing`). Topics of
+    more than a sixteenth of the part's nodes do not count for the search (a topic of 40% of all nodes would be seen in
+    16% of all pairs), but for the number of common topics of the pairs it finds.
     """
     present, local, sizes = np.unique(part.topics, return_inverse=True, return_counts=True)
     number = np.full(int(present.max(initial=-1)) + 2, -1, np.int32)

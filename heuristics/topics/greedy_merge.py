@@ -57,10 +57,11 @@ def greedy_merge(
     Chockler, Melamed, Tock and Vitenberg 2007 (P1), §6.1, Algorithms 1–3; the ratio is Lemma 6.5, several runs are
     §6.4.
 
-    No list of pairs is kept: the contributions of a node are recounted where they may still be maximal, and edges of
-    contribution 1 need no search (:func:`.last_edges`). Memory O(Σ|T_v|). Time O(Σ_t |V_t|²) for every value that the
-    maximum contribution takes, at most max|T_v| of them, where Lemma 6.4 has O(|V|²|T|) with all pairs in memory. For
-    random ties the edges of contribution 1 take O(Σ_t |V_t|²); further runs search for them.
+    No list of all pairs is kept. The highest contributions are those of one list of the few pairs with as many common
+    topics (:meth:`.PartialOverlay.add_frequent`); below, the contributions of a node are recounted where they may still
+    be maximal; edges of contribution 1 need no search (:func:`.last_edges`). Memory O(Σ|T_v|). Time O(Σ_t |V_t|²) for
+    every value that the maximum contribution takes, at most max|T_v| of them, where Lemma 6.4 has O(|V|²|T|) with all
+    pairs in memory. For random ties the edges of contribution 1 take O(Σ_t |V_t|²); further runs search for them.
 
     Examples
     --------
