@@ -67,8 +67,8 @@ def nearest(part: Subscriptions, core: Iterable[Subscriptions], candidates: int)
     del found
     keys = keys * width + part.topics[rows // candidates]
     nodes, topics = np.divmod(np.unique(np.concatenate([keys, first[some] * width + present[some]])), width)
-    distinct, begin = np.unique(nodes, return_index=True)
-    return Subscriptions(distinct, np.append(begin, len(nodes)), topics.astype(np.int32))
+    distinct, starts = np.unique(nodes, return_index=True)
+    return Subscriptions(distinct, np.append(starts, len(nodes)), topics.astype(np.int32))
 
 
 class _Index(NamedTuple):

@@ -1,6 +1,6 @@
 """A Spark standalone cluster on the loopback interface: a master, and workers that start executors.
 
-``python -m overlaybench.compare.studies.loopback_cluster [--workers N] COMMAND…`` runs a command with
+``python -m overlaybench.compare.studies.loopback_cluster [--workers N] [--memory SIZE] COMMAND…`` runs a command with
 ``{master}`` replaced by the master's address, and kills every process of the cluster when the command has ended.
 """
 
@@ -33,6 +33,7 @@ class Cluster:
     """A running cluster: the master's address, its processes, and the folder of their logs and work."""
 
     folder: Path
+    memory: str = "2g"
     master: str = ""
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
@@ -41,7 +42,7 @@ class Cluster:
         number = len(self.workers)
         folder = self.folder / f"worker-{number}"
         folder.mkdir()
-        arguments = ["--cores", "1", "--memory", "2g", "--work-dir", str(folder), self.master]
+        arguments = ["--cores", "1", "--memory", self.memory, "--work-dir", str(folder), self.master]
         worker = _start("worker.Worker", arguments, folder / "log")
         self.workers.append(worker)
         _awaited(folder / "log", r"Successfully registered with master", worker)
@@ -49,8 +50,10 @@ class Cluster:
 
 
 @contextmanager
-def loopback_cluster(workers: int = 2) -> Iterator[Cluster]:
+def loopback_cluster(workers: int = 2, memory: str = Cluster.memory) -> Iterator[Cluster]:
     """A cluster on free ports of 127.0.0.1 that is killed at the end of the context.
+
+    `memory` is what each worker offers to executors; Spark waits as long as an executor asks for more.
 
     Raises
     ------
@@ -58,7 +61,7 @@ def loopback_cluster(workers: int = 2) -> Iterator[Cluster]:
         If a master or worker ends or does not start within 90 s; with the last lines of its log.
     """
     with tempfile.TemporaryDirectory(prefix="overlaybench-cluster-", ignore_cleanup_errors=True) as folder:
-        cluster = Cluster(Path(folder))
+        cluster = Cluster(Path(folder), memory)
         log = cluster.folder / "master.log"
         master = _start("master.Master", [], log)
         try:
@@ -106,11 +109,12 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.option("--workers", default=2, show_default=True, help="Each has one core.")
+@click.option("--memory", default=Cluster.memory, show_default=True, help="That each offers to executors.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
-def main(workers: int, command: tuple[str, ...]) -> NoReturn:
+def main(workers: int, memory: str, command: tuple[str, ...]) -> NoReturn:
     """Run COMMAND beside a cluster; {master} in it is replaced by the master's address."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    with loopback_cluster(workers) as cluster:
+    with loopback_cluster(workers, memory) as cluster:
         words = [word.replace("{master}", cluster.master) for word in command]
         status = subprocess.run(words, env=os.environ | {"SPARK_LOCAL_IP": _HOST}, check=False).returncode
     sys.exit(status)
