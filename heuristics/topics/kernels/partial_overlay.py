@@ -57,7 +57,7 @@ class PartialOverlay:
     excess_components : int
         The number of components beyond one a topic; 0 means topic-connected.
     evaluations : int
-        The number of pairs of maximum contribution whose contribution was computed again before their addition.
+        How often the contribution of a single pair was computed: of listed ones, and again before an addition.
     work : dict
         Further counters of the algorithm that adds edges.
     """
@@ -114,15 +114,20 @@ class PartialOverlay:
             pairs: Edges = pairs_sharing(least, members, listed, *relation, instance.num_topics)
             return pairs
 
+        every, of_listed = np.diff(c.topic_offsets), c.node_topics[np.repeat(listed, np.diff(c.node_offsets))]
+        ours = np.bincount(of_listed, minlength=len(every))
+        self.contributions.counted[0] += int((ours * (every - ours) + ours * (ours - 1) // 2).sum())
         with self._mapping() as apply:
             pairs = list(apply(of_block, np.split(nodes, range(BLOCK, len(nodes), BLOCK))))
         ranks = ranks_of(np.concatenate(pairs), self.order)
         ranks.sort()
         left = _contributions_of(ranks, c, self.order)
+        self.evaluations += len(ranks)
         while len(left) and (level := int(left.max())) >= least:
             at = np.flatnonzero(left == level)
             self._add_bucket(ranks[at], level, ANY_DEGREE)
             left[at] = _contributions_of(ranks[at], c, self.order)
+            self.evaluations += len(at)
         return least
 
     def add_level(self, bounds: Bounds, level: int, below: int) -> None:

@@ -48,6 +48,15 @@ def test_random_ranks_order_two_candidates_either_way_equally_often() -> None:
     assert 880 < first < 1120
 
 
+def test_subscriptions_compared_64_at_a_time_are_counted_one_by_one() -> None:
+    instance = WORKLOADS["zipf"].generate(seed=0, nodes=300, topics=200, subscriptions=8)
+    partial = PartialOverlay(instance, tie_order("lowest", 0))
+    assert 2 <= partial.add_frequent() <= 8
+    sizes = np.diff(instance.topic_offsets)
+    assert partial.counters()["counted"] == (sizes * (sizes - 1) // 2).sum()
+    assert partial.counters()["evaluations"] >= len(partial.edges) > 0
+
+
 @property_test(
     200, topic_instances(max_nodes=9), st.randoms(use_true_random=False), st.integers(1, 5), st.integers(1, 4)
 )
