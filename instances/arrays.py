@@ -43,6 +43,13 @@ def offsets_of(rows: npt.NDArray[np.integer], num_rows: int) -> Offsets:
     return np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=num_rows))]).astype(np.int64)
 
 
+def entries_of(offsets: Offsets, rows: npt.NDArray[np.integer]) -> tuple[Offsets, Offsets]:
+    """The CSR offsets of some rows of a relation, in their order, and where their entries are. Cost O(entries)."""
+    starts, sizes = offsets[rows], offsets[rows + 1] - offsets[rows]
+    taken = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return taken, np.repeat(starts - taken[:-1], sizes) + np.arange(taken[-1])
+
+
 def transposed(offsets: Offsets, columns: Ids, num_columns: int) -> tuple[Offsets, Ids]:
     """The offsets and the sorted rows of each column of a CSR relation.
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from ...heuristics.topics.greedy_merge import extend_greedily
 from ...heuristics.topics.kernels.partial_overlay import PartialOverlay
 from ...heuristics.topics.kernels.ties import TieOrder
-from ...instances.arrays import Ids, Offsets
+from ...instances.arrays import Ids, Offsets, entries_of
 from ...instances.topics.instance import TopicInstance
 
 
@@ -45,9 +45,7 @@ class Subscriptions(NamedTuple):
 
     def taken(self, rows: npt.NDArray[np.integer]) -> Subscriptions:
         """The nodes of the given rows, in their order. Cost O(Σ|T_v|) of these nodes."""
-        starts, sizes = self.offsets[rows], np.diff(self.offsets)[rows]
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
-        at = np.repeat(starts - offsets[:-1], sizes) + np.arange(offsets[-1])
+        offsets, at = entries_of(self.offsets, rows)
         return Subscriptions(self.nodes[rows], offsets, self.topics[at])
 
     def only(self, wanted: npt.NDArray[np.bool_]) -> Subscriptions:

@@ -89,7 +89,7 @@ def _search(
     block = block_of(members, part.offsets, part.sought, part.num_topics)
     counts = np.zeros((2, (len(members) + 63) // 64), np.int64)
     here, listed = np.zeros(part.num_topics + 1, np.bool_), np.empty(len(members), np.int32)
-    rows = np.empty(np.diff(part.offsets).max() + 1, np.int64)
+    rows = np.empty(np.diff(part.offsets[begin : begin + len(members) + 1]).max() + 1, np.int64)
     for u in range(len(nodes)):
         mine = topics[offsets[u] : offsets[u + 1]]
         many = sharing(mine, block, counts, listed)

@@ -21,7 +21,6 @@ _LIST_SHARE = 8
 class Block(NamedTuple):
     """Some nodes by topic: the subscribers of a topic are a list if they are few, else a row of bits."""
 
-    size: int
     starts: Offsets
     lists: Ids  # places in the block
     row: Ids  # of a topic in `bits`; -1 for a list
@@ -53,7 +52,7 @@ def block_of(nodes: Ids, offsets: Offsets, topics: Ids, num_topics: int) -> Bloc
             elif t >= 0:
                 lists[at[t]] = place
                 at[t] += 1
-    return Block(len(nodes), starts, lists, row, bits)
+    return Block(starts, lists, row, bits)
 
 
 @kernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....instances.arrays import Ids, offsets_of
+from ....instances.arrays import Ids, entries_of, offsets_of
 from ....instances.topics.instance import TopicInstance
 from ...compiled import kernel
 from ..kernels.topic_components import TopicComponents, join
@@ -52,9 +52,8 @@ def contracted(nodes: Ids, fixed: TopicComponents, united: TopicComponents) -> S
 
     Cost O(S log S) for S subscriptions of these nodes.
     """
-    first, sizes = fixed.node_offsets[nodes], np.diff(fixed.node_offsets)[nodes]
-    owners = np.repeat(np.arange(len(nodes), dtype=np.int32), sizes)
-    index = np.arange(len(owners)) + np.repeat(first - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes)
+    offsets, index = entries_of(fixed.node_offsets, nodes)
+    owners = np.repeat(np.arange(len(nodes), dtype=np.int32), np.diff(offsets))
     # A label is the position of a member among the subscribers of its topic, so labels are in the order of topics.
     used = np.zeros(len(fixed.label), np.bool_)
     used[fixed.label[fixed.position[index]]] = True

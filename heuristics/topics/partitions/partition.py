@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ....instances.arrays import Ids
+from ....instances.arrays import Ids, entries_of
 from ....instances.topics.instance import TopicInstance
 from ..kernels.ties import ranks_of, tie_order
 
@@ -64,8 +64,7 @@ def partition_of(num_nodes: int, shuffled: Ids, num_parts: int) -> Partition:
 
 def restricted(instance: TopicInstance, nodes: Ids) -> TopicInstance:
     """The instance on the given sorted nodes, without labels. Cost O(Σ|T_v| + |T|) of these nodes."""
-    starts, sizes = instance.node_offsets[nodes], np.diff(instance.node_offsets)[nodes]
-    offsets = np.concatenate([[0], np.cumsum(sizes)])
-    topics = instance.node_topics[np.repeat(starts - offsets[:-1], sizes) + np.arange(offsets[-1])]
+    offsets, entries = entries_of(instance.node_offsets, nodes)
+    topics = instance.node_topics[entries]
     wanted = np.bincount(topics, minlength=instance.num_topics) > 0
     return TopicInstance(offsets, (np.cumsum(wanted) - 1)[topics].astype(np.int32))

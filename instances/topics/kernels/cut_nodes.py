@@ -33,8 +33,7 @@ def topic_faults(instance: Subscriptions, tails: Offsets, heads: Offsets) -> lis
     offsets = offsets_of(ends, size)
     neighbours = np.concatenate([heads, tails])[order]
     by_topic = np.argsort(instance.node_topics, kind="stable")
-    sizes = np.bincount(instance.node_topics, minlength=instance.num_topics)
-    topic_offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    topic_offsets = offsets_of(instance.node_topics, instance.num_topics)
     connected, is_cut = _faults(topic_offsets, by_topic, offsets, neighbours)
     nodes = np.repeat(np.arange(instance.num_nodes), np.diff(instance.node_offsets))
     faults: dict[int, list[int]] = {int(t): [] for t in np.flatnonzero(~connected)}

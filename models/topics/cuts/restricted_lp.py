@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....heuristics.topics.kernels.edge_costs import costs_of
+from ....instances.arrays import offsets_of
 from ...engine.highs_lp import HighsLP, Reals
 from ..rows.candidate_edges import CandidateEdges, Edges
 from ..rows.goal import Goal
@@ -79,7 +80,7 @@ class RestrictedLP(HighsLP):
             edge_of = np.concatenate([np.arange(count), np.arange(count), edge_of])
             value = np.concatenate([np.full(2 * count, -1.0), value])
         order = np.argsort(edge_of, kind="stable")
-        starts = np.concatenate([[0], np.cumsum(np.bincount(edge_of, minlength=count))])[:-1]
+        starts = offsets_of(edge_of, count)[:-1]
         costs = self._edge_cost * costs_of(self.edges.u[first:], self.edges.v[first:], self._costs).astype(np.float64)
         self.append_columns(costs, 0.0, 1.0, starts, row_of[order], value[order])
         self._columns += count

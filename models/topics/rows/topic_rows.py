@@ -18,7 +18,7 @@ import numpy.typing as npt
 from ....heuristics.compiled import kernel
 from ....heuristics.topics.kernels.edge_costs import EdgeCosts, cost_of
 from ....heuristics.topics.kernels.interest import Interest
-from ....instances.arrays import Ids, Offsets
+from ....instances.arrays import Ids, Offsets, entries_of
 from .candidate_edges import Links
 
 PARTITION, DIAMETER, LEAVING, TWICE = 0, 1, 2, 3
@@ -44,10 +44,8 @@ class TopicRows(NamedTuple):
 
     def chosen(self, rows: npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> TopicRows:
         """The given rows, in the given order."""
-        index = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
-        sizes = np.diff(self.offsets)[index]
-        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        inside = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - self.offsets[:-1][index], sizes)
+        index = np.arange(len(self.topic))[rows]
+        offsets, inside = entries_of(self.offsets, index)
         return TopicRows(self.topic[index], self.kind[index], self.rhs[index], offsets, self.label[inside])
 
 
