@@ -34,6 +34,8 @@ class HighsLP:
         False if the LP has no solution; then the duals are a Farkas ray, scaled to a largest entry of 1.
     iterations : int
         Simplex iterations so far.
+    work : int
+        The sum of each iteration's number of rows, to which its time is about proportional.
     """
 
     def __init__(self, *, threads: int = 1, first: int = 0) -> None:
@@ -41,7 +43,7 @@ class HighsLP:
 
         self._first = first
         self.x, self.row_duals, self.value, self.feasible = np.empty(0), np.empty(0), 0.0, True
-        self.iterations = 0
+        self.iterations = self.work = 0
         self._highs, self._status = highspy.Highs(), highspy.HighsModelStatus
         self._infinity, self._no_limit = highspy.kHighsInf, highspy.kHighsIInf
         for name, value in (
@@ -130,7 +132,9 @@ class HighsLP:
         self._highs.run()
         status = self._highs.getModelStatus()
         info = self._highs.getInfo()
-        self.iterations += max(0, info.simplex_iteration_count)
+        iterations = max(0, info.simplex_iteration_count)
+        self.iterations += iterations
+        self.work += iterations * self._highs.getNumRow()
         if status == self._status.kOptimal:
             solution = self._highs.getSolution()
             self._take_values(np.array(solution.col_value))

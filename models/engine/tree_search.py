@@ -17,7 +17,8 @@ from .relaxation import NO_CUTOFF, Bits, Relaxation
 from .search_log import SearchLog
 
 _INTEGRAL = 1e-6
-_FIRST_STEPS, _DOUBLINGS, _STEPS_AN_ITERATION = 5_000, 8, 1
+WORK_A_STEP = 150  # of the LP, in about the time of a step of local search
+_FIRST_STEPS, _DOUBLINGS, _SEARCH_SHARE = 5_000, 8, 2
 
 
 class Incumbent(Protocol):
@@ -252,9 +253,9 @@ class TreeSearch:
                 self.fixed = int((node.upper == 0).sum() + (node.lower == 1).sum()) - before
 
     def _improve(self, x: npt.NDArray[np.float64], clock: Clock) -> None:
-        """Construct an answer, then search locally, longer each time, in proportion to simplex iterations."""
+        """Construct an answer, then search locally, longer each time, for half of the LP's work."""
         self.incumbent.build_along(self.planes.columns, x)
-        allowed, goal = _STEPS_AN_ITERATION * self.planes.lp.iterations, self.planes.least_value(self.units)
+        allowed, goal = self.planes.lp.work // (_SEARCH_SHARE * WORK_A_STEP), self.planes.least_value(self.units)
         while self.incumbent.value > goal and not clock.passed:
             steps = _FIRST_STEPS << min(self._searches, _DOUBLINGS)
             if self._steps + steps > allowed:

@@ -13,7 +13,7 @@ from ....instances.topics.instance import TopicInstance
 from ...engine.integer_bound import UNIT, Bound
 from ...engine.proof import NO_FILE, NO_PROOF, ProofFile
 from ...engine.search_log import SearchLog
-from ...engine.tree_search import TreeSearch
+from ...engine.tree_search import WORK_A_STEP, TreeSearch
 from ..bounds.certificate import Certificate
 from ..bounds.cost_splitting import split_costs
 from ..cuts.cutting_planes import ALL_PAIRS, CuttingPlanes
@@ -27,7 +27,7 @@ _BUILD_EVERY = 5
 _FEW_EDGES = 500
 _LISTED = 2_000_000  # links a second, on a slow machine
 _DIVES = (0.3, 0.1, 0.05)
-_LONG_SEARCH = 1_000  # steps for each edge of the start
+_LONG_SEARCH = 20_000  # steps, at least
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ class _Search:
                     dive(planes, incumbent, x, clock.share(0.3), goal=goal, share=share)
                     self._print(force=True)
         if not self._done() and self.goal.cap >= self.instance.num_nodes:
-            steps = _LONG_SEARCH * self.start.num_edges
+            steps = max(_LONG_SEARCH, planes.lp.work // WORK_A_STEP)  # about as long as the LPs took
             along = x if guide is None else guide
             incumbent.improve_along(planes.edges, along, clock.share(0.25), goal=goal, steps=steps)
             self._print(force=True)
