@@ -166,11 +166,13 @@ def update(results: tuple[Path, ...], page: Path | None, folder: Path | None) ->
     Answers are validated again by their problems. Bounds count with a proof that the checker accepts, or a certificate
     that is recomputed in integers. Instances without a digest get theirs.
     """
-    from ..library.page import write_page
+    from ..library.page import page_text, write_page
     from ..library.table import TABLE, write_table
     from ..library.updates import updated, with_digests
     from ..studies.store import Store
 
+    if page is not None:
+        page_text(page)  # before minutes of checks
     library, missing = with_digests(_table(folder))
     for reason in missing:
         click.echo(f"overlaybench: {reason}", err=True)

@@ -19,12 +19,17 @@ _BEGIN, _END = "<!-- the table -->", "<!-- end of the table -->"
 _PROOF_DIGITS = 12
 
 
-def write_page(table: Table, file: Path) -> None:
-    """Replace what is between the two marks of the page by the table; BadInput if the page lacks them."""
+def page_text(file: Path) -> str:
+    """The text of a page for the table; BadInput if it lacks the two marks."""
     text = read_text(file)
     if _BEGIN not in text or _END not in text:
         raise BadInput(f"{file}: has no lines '{_BEGIN}' and '{_END}': add them where the table belongs")
-    body = "\n".join(_body(table))
+    return text
+
+
+def write_page(table: Table, file: Path) -> None:
+    """Replace what is between the two marks of the page by the table; BadInput if the page lacks them."""
+    text, body = page_text(file), "\n".join(_body(table))
     atomic_write(file, re.sub(f"{_BEGIN}.*{_END}", lambda _: f"{_BEGIN}\n\n{body}\n\n{_END}", text, flags=re.DOTALL))
 
 

@@ -171,6 +171,22 @@ def test_the_commands_list_get_score_update_and_draw(
     assert b"proven in 60 s" in (tmp_path / "map.svg").read_bytes()
 
 
+def test_update_writes_no_table_where_it_cannot_write_the_page(
+    table: Table, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
+) -> None:
+    folder = tmp_path / "table"
+    folder.mkdir()
+    write_table(table, folder)
+    before = (folder / "records.csv").read_bytes()
+    store = stored(rows, tmp_path / "s")
+    done = CliRunner().invoke(
+        cli, ["library", "update", str(store.folder), "--page", str(tmp_path / "none.md"), "--table", str(folder)]
+    )
+    assert isinstance(done.exception, BadInput)
+    assert "none.md" in str(done.exception)
+    assert (folder / "records.csv").read_bytes() == before
+
+
 @pytest.mark.slow
 @pytest.mark.spark
 def test_a_run_over_the_library_is_a_study_that_goes_on_and_grows(table: Table, tmp_path: Path) -> None:
