@@ -9,9 +9,6 @@ import numpy as np
 from ...heuristics.topics.fault_tolerant_polish import fault_tolerant_polish
 from ...heuristics.topics.greedy_merge import greedy_merge
 from ...heuristics.topics.heuristic import DIAMETER_TWO, trial_instance
-from ...heuristics.topics.local_search.nearest import nearest_pairs
-from ...heuristics.topics.local_search.overlay_search import candidate_lists, priced_weights
-from ...heuristics.topics.local_search.search_workspace import CandidateLists, Keys
 from ...heuristics.topics.polish import AIMS, THREADS, polish, searches_in_parts
 from ...instances.catalogue import methods_of
 from ...instances.clock import Clock, interruptible
@@ -21,19 +18,11 @@ from ...instances.option import Option
 from ...instances.overlay import Overlay
 from ...instances.problem import Problem
 from ...instances.topics.instance import TopicInstance
-from .bounds.certificate import MOST_PROVEN
-from .bounds.cost_splitting import split_costs
-from .cuts.cutting_planes import keys_of
-from .incumbents.weighted_greedy import weighted_greedy
-from .rows.candidate_edges import CandidateEdges
+from .incumbents.guided_candidates import guided_candidates
 
 STEPS = Option("steps", 200_000, "steps of local search, if there is no time limit", least=0, most=10**12)
 _SUBSCRIPTION_PACE = 5_000  # nanoseconds a subscription, beside the method's own pace
 _PATIENCE = 600.0  # expected seconds up to which a heuristic runs without a limit
-_ROUNDS = 600
-_MOST_LINKS = 20_000_000
-_MOST_BUILT = 3_000_000_000
-_USED = 0.02
 
 
 def best(
@@ -103,7 +92,7 @@ def best(
         overlays, near, aim = [chosen], None, AIMS[problem.name]
         if problem.name != "minmax-tco" and not searches_in_parts(instance.num_nodes, aim):
             weighted = problem.name == "weighted-tco"
-            near, built = _guided(instance, chosen, clock, weighted=weighted)
+            near, built = guided_candidates(instance, chosen, clock, weighted=weighted)
             overlays += built
             if built:
                 counters["built"] = instance.total_cost(built[0].edges) if weighted else built[0].num_edges
@@ -154,39 +143,13 @@ def _listed(values: dict[str, float]) -> str:
     return ", ".join(f"{name} {value:g}" for name, value in sorted(values.items(), key=lambda item: (item[1], item[0])))
 
 
-def _guided(
-    instance: TopicInstance, start: Overlay, clock: Clock, *, weighted: bool = False
-) -> tuple[CandidateLists | None, list[Overlay]]:
-    """The edges that an approximate LP solution uses, as candidates, and the overlay built along it in time."""
-    edges = _with(nearest_pairs(instance, by_cost=weighted), start)
-    target = float(instance.total_cost(start.edges) if weighted else start.num_edges)
-    if CandidateEdges(instance, edges).common.sum() > _MOST_LINKS or clock.passed or target >= MOST_PROVEN:
-        return candidate_lists(instance, edges, priced_weights(instance, edges) if weighted else None), []
-    splitting = split_costs(instance, target, clock.share(0.2), rounds=_ROUNDS, among=edges, weighted=weighted)
-    used = splitting.usage > _USED
-    kept = CandidateEdges(instance, _with(edges[used], start))
-    usage = splitting.usage[np.searchsorted(edges, kept.keys)]
-    overlays = []
-    if len(kept) * start.num_edges < _MOST_BUILT and not clock.passed:
-        worth = (usage + 0.01) / (instance.edge_costs(kept.u, kept.v) if weighted else 1)
-        overlays.append(weighted_greedy(kept, worth, cap=instance.num_nodes, overload=0.0, seed=0))
-    preferred = (0.9 + 0.1 * np.minimum(usage, 1.0)).astype(np.float32)
-    if weighted:
-        preferred *= priced_weights(instance, kept.keys)
-    return candidate_lists(instance, kept.keys, preferred), overlays
-
-
-def _with(keys: Keys, overlay: Overlay) -> Keys:
-    return np.union1d(keys, keys_of(overlay))
-
-
 @cache
 def _warm_up() -> None:
     for method in methods_of("overlaybench.heuristics.topics"):
         method.prepare()
     small = trial_instance()
     for weighted in (False, True):
-        _guided(small, greedy_merge(small), Clock(None), weighted=weighted)
+        guided_candidates(small, greedy_merge(small), Clock(None), weighted=weighted)
 
 
 BEST: Method[TopicInstance, Overlay] = Method(

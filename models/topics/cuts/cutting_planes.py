@@ -74,10 +74,14 @@ class CuttingPlanes(Relaxation[TopicRows]):
     columns = edges
 
     def warm_start(self, splitting: Splitting) -> None:
-        """Add the edges and the rows with significant values in a split of costs."""
+        """Take the bound of a split of costs, and add the edges and the rows with significant values in it."""
         used = splitting.edges.keys[splitting.usage > _USED]
         self.lp.add_edges(np.setdiff1d(used, self.edges.keys))
         rows, duals = certificate_rows(splitting)
+        prices = np.zeros(self.instance.num_nodes)
+        bound = proven_bound(self.edges, rows, duals, prices, self.goal)
+        self.best_units, self.best_proven = bound.units, bound.proven
+        self.certificate = Certificate.of(rows, duals, prices)
         rows = rows.chosen(duals > _WORTH)
         self.cuts += len(rows.topic)
         self.lp.add_rows(rows)

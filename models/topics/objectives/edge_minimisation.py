@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ....heuristics.topics.polish import polish
 from ....instances.clock import Clock
 from ....instances.offers import offer_bound
 from ....instances.overlay import Overlay
@@ -18,6 +19,7 @@ from ..bounds.certificate import Certificate
 from ..bounds.cost_splitting import split_costs
 from ..cuts.cutting_planes import ALL_PAIRS, CuttingPlanes
 from ..incumbents.diving import dive
+from ..incumbents.guided_candidates import guided_candidates
 from ..incumbents.lp_guided import ANY_OVERLAY, Incumbent
 from ..rows.candidate_edges import count_links
 from ..rows.goal import Goal
@@ -26,8 +28,10 @@ _ROOT_STALL = 1e-3
 _BUILD_EVERY = 5
 _FEW_EDGES = 500
 _LISTED = 2_000_000  # links a second, on a slow machine
+_LP_SHARE = 0.5  # of the time left, for the LP of the root
 _DIVES = (0.3, 0.1, 0.05)
 _LONG_SEARCH = 20_000  # steps, at least
+_CLOSED_BY_TREES = 10  # edges, at most
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,9 @@ def minimise_edges(
     """Find an overlay with the cheapest edges within the goal's limits, and prove it; the fewest if each costs 1.
 
     Root LP by cutting planes and pricing; overlays built along LP values and improved by local search; dives; then
-    branch and bound with reduced-cost fixing. Incumbent and bound remain after Ctrl-C, a time limit or a MemoryError.
+    branch and bound with reduced-cost fixing. If half of the time does not suffice for a bound of the root LP, the
+    search of :func:`.best` has the rest; if the gap is too wide for a tree, it has three quarters. Incumbent and bound
+    remain after Ctrl-C, a time limit or a MemoryError.
 
     Parameters
     ----------
@@ -167,33 +173,53 @@ class _Search:
             self._print()
             guide = splitting.usage[np.searchsorted(splitting.edges.keys, planes.edges.keys)]
             incumbent.improve_along(planes.edges, guide, clock.share(0.2), goal=self._goal, steps=settings.steps)
-        root = planes.tighten(clock, stall=_ROOT_STALL, at_round=self._at_round)
-        if root is None:
-            return
-        self.case.bound(0, root.proven)
+        searchable = self.goal.searchable and self.goal.cap >= self.instance.num_nodes
+        part = clock.share(_LP_SHARE) if searchable else clock
+        root = planes.tighten(part, stall=_ROOT_STALL, at_round=self._at_round)
+        behind = root is None or root.units < planes.best_units  # the split has proven more
+        self.case.bound(0, planes.best_proven if behind or root is None else root.proven)
         if not planes.lp.feasible:
-            self.infeasible = True
+            self.infeasible = root is not None
             return
         x = planes.lp.x
-        goal = self._goal
+        along, goal = x if guide is None else guide, self._goal
+        if root is None:
+            self._search_long(clock)
+            return
         incumbent.improve_along(planes.edges, x, clock, goal=goal, steps=settings.steps)
         self._print(force=True)
-        if self.goal.searchable:
+        far = searchable and incumbent.value - goal > _CLOSED_BY_TREES * planes.cost_scale and np.isfinite(clock.left)
+        if self.goal.searchable and not far:
             for share in _DIVES:
                 if not self._done():
                     dive(planes, incumbent, x, clock.share(0.3), goal=goal, share=share)
                     self._print(force=True)
-        if not self._done() and self.goal.cap >= self.instance.num_nodes:
+        if far:
+            self._search_long(clock.share(0.75))
+        elif searchable and not self._done():
             steps = max(_LONG_SEARCH, planes.lp.work // WORK_A_STEP)  # about as long as the LPs took
-            along = x if guide is None else guide
             incumbent.improve_along(planes.edges, along, clock.share(0.25), goal=goal, steps=steps)
             self._print(force=True)
         if not self._done():
             self.tree = TreeSearch(
                 planes, incumbent, stop_at_first=self.stop_at_first, progress=self.log, proof=self.case
             )
-            self.tree.run(clock, root, x if guide is None else guide)
+            self.tree.run(clock, root, along)
             self._print(force=True)
+
+    def _search_long(self, clock: Clock) -> None:
+        """The search of method `best`, until the time is over."""
+        start, weighted = self.incumbent.overlay, self.goal.costs is not None
+        if start is None or clock.passed or not self.goal.searchable:
+            return
+        near, built = guided_candidates(self.instance, start, clock, weighted=weighted)
+        for overlay in built:
+            self.incumbent.offer(overlay)
+        if not clock.passed:
+            start, first = self.incumbent.overlay or start, "cost" if weighted else "edges"
+            found = polish(self.instance, start, first=first, seed=self.settings.seed, candidates=near, clock=clock)
+            self.incumbent.offer(found)
+        self._print(force=True)
 
     def outcome(self, stopped_by: str) -> SearchOutcome:
         outcome = SearchOutcome(self.incumbent.overlay, stopped_by=stopped_by)

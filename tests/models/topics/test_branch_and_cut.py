@@ -5,24 +5,30 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 
+import overlaybench as ob
+from overlaybench.compare.studies.proof_checker import run_checker
+from overlaybench.heuristics.topics.polish import polish
 from overlaybench.instances.catalogue import PROBLEMS
 from overlaybench.instances.clock import Clock
 from overlaybench.instances.overlay import Overlay
 from overlaybench.instances.result import Status
 from overlaybench.instances.topics.instance import TopicInstance
+from overlaybench.models.engine.highs_lp import HighsLP
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT, PROBLEMS_ANSWERED
 from overlaybench.models.topics.cuts.partition_inequalities import violated_partitions
 from overlaybench.models.topics.lp_bound import LP_BOUND
+from overlaybench.models.topics.objectives import edge_minimisation
 from overlaybench.models.topics.objectives.edge_minimisation import SearchSettings, minimise_edges
 from overlaybench.models.topics.rows.goal import Goal
 from overlaybench.models.topics.rows.presolve import drop_implied_topics
 from overlaybench.models.topics.rows.topic_rows import TopicRows
-from tests.models.topics.small_instances import bounded, uniform_instance
+from tests.models.topics.small_instances import bounded, priced, uniform_instance
 from tests.topic_brute_force import optimum
 from tests.topic_strategies import topic_instances
 
@@ -137,3 +143,42 @@ def test_a_start_with_edges_of_no_topic_or_of_an_implied_one_does_no_harm() -> N
     assert outcome.complete
     assert outcome.overlay is not None
     assert outcome.overlay.num_edges == 39
+
+
+@pytest.mark.parametrize("problem", ["min-tco", "weighted-tco"])
+def test_without_a_solution_of_the_lp_the_split_bounds_and_the_search_answers(
+    problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(HighsLP, "solve", lambda *_: False)
+    instance = uniform_instance(120, 60, 6)
+    instance = priced(instance, 0) if problem == "weighted-tco" else instance
+    first = ob.solve(instance, problem, "weighted-gm" if problem == "weighted-tco" else "gm")
+    ob.write_topics(instance, tmp_path / "instance.json")
+    result = ob.solve(instance, problem, "branch-and-cut", time_limit=3, proof=tmp_path / "proof.gz")
+    assert first.value is not None
+    assert result.value is not None
+    assert result.lower_bound is not None
+    assert 0.8 * result.value < result.lower_bound <= result.value < first.value
+    checked = run_checker(tmp_path / "instance.json", tmp_path / "proof.gz")
+    assert (checked.accepted, checked.lower_bound) == (True, result.lower_bound), checked.sentence
+
+
+def test_where_no_tree_can_close_the_gap_the_search_of_best_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    searches: list[float] = []
+
+    def watched(*given: Any, **named: Any) -> Overlay:
+        searches.append(named["clock"].left)
+        return polish(*given, **named)
+
+    monkeypatch.setattr(edge_minimisation, "polish", watched)
+    instance = uniform_instance(60, 40, 8)
+    values, bounds = [], []
+    for most in (10, -1):
+        monkeypatch.setattr(edge_minimisation, "_CLOSED_BY_TREES", most)
+        result = BRANCH_AND_CUT.run(instance, PROBLEMS["min-tco"], time_limit=4)
+        assert result.value is not None
+        assert result.lower_bound is not None
+        values.append(result.value)
+        bounds.append(result.lower_bound)
+    assert len(searches) == 1
+    assert max(bounds) <= min(values)
