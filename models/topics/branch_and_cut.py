@@ -49,6 +49,7 @@ from .rows.presolve import PRESOLVE, drop_implied_topics
 PROBLEMS_ANSWERED = ("min-tco", "minmax-tco", "low-tco", "weighted-tco", "k-tco", "2d-star", "2d-true")
 _PRESOLVED = ("min-tco", "minmax-tco", "low-tco", "weighted-tco")
 _FITTING_WORK = 20_000_000
+_EDGES_POLISHED = 50  # by one round of steps; they take some 10 microseconds each
 
 
 def branch_and_cut(
@@ -157,8 +158,8 @@ def _goal(instance: TopicInstance, problem: str) -> Goal:
 
 def _polished(instance: TopicInstance, start: Overlay, clock: Clock, settings: SearchSettings) -> Overlay:
     """The search has no local search of its own for fault-tolerant overlays."""
-    share = clock.share(0.2)
-    return fault_tolerant_polish(instance, start, seed=settings.seed, steps=settings.steps, clock=share)
+    steps = settings.steps * max(1, start.num_edges // _EDGES_POLISHED)
+    return fault_tolerant_polish(instance, start, seed=settings.seed, steps=steps, clock=clock.share(0.2))
 
 
 def _prove(fitted: Fraction, instance: TopicInstance, settings: SearchSettings) -> None:
