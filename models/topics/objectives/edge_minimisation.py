@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ....heuristics.topics.polish import polish
+from ....heuristics.topics.polish import polish, searches_in_parts
 from ....instances.clock import Clock
 from ....instances.offers import offer_bound
 from ....instances.overlay import Overlay
@@ -212,11 +212,13 @@ class _Search:
         start, weighted = self.incumbent.overlay, self.goal.costs is not None
         if start is None or clock.passed or not self.goal.searchable:
             return
-        near, built = guided_candidates(self.instance, start, clock, weighted=weighted)
+        near, built, first = None, list[Overlay](), "cost" if weighted else "edges"
+        if not searches_in_parts(self.instance.num_nodes, first):
+            near, built = guided_candidates(self.instance, start, clock, weighted=weighted)
         for overlay in built:
             self.incumbent.offer(overlay)
         if not clock.passed:
-            start, first = self.incumbent.overlay or start, "cost" if weighted else "edges"
+            start = self.incumbent.overlay or start
             found = polish(self.instance, start, first=first, seed=self.settings.seed, candidates=near, clock=clock)
             self.incumbent.offer(found)
         self._print(force=True)
