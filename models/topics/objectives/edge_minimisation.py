@@ -32,6 +32,7 @@ _LP_SHARE = 0.5  # of the time left, for the LP of the root
 _DIVES = (0.3, 0.1, 0.05)
 _LONG_SEARCH = 20_000  # steps, at least
 _CLOSED_BY_TREES = 10  # edges, at most
+_SEARCHED = 0.1  # seconds for each edge of the start, where no tree can close the gap
 
 
 @dataclass(frozen=True)
@@ -111,8 +112,8 @@ def minimise_edges(
 
     Root LP by cutting planes and pricing; overlays built along LP values and improved by local search; dives; then
     branch and bound with reduced-cost fixing. If half of the time does not suffice for a bound of the root LP, the
-    search of :func:`.best` has the rest; if the gap is too wide for a tree, it has three quarters. Incumbent and bound
-    remain after Ctrl-C, a time limit or a MemoryError.
+    search of :func:`.best` has the rest; if the gap is too wide for a tree, it has up to three quarters. Incumbent and
+    bound remain after Ctrl-C, a time limit or a MemoryError.
 
     Parameters
     ----------
@@ -195,7 +196,7 @@ class _Search:
                     dive(planes, incumbent, x, clock.share(0.3), goal=goal, share=share)
                     self._print(force=True)
         if far:
-            self._search_long(clock.share(0.75))
+            self._search_long(clock.share(0.75, most=_SEARCHED * self.start.num_edges))
         elif searchable and not self._done():
             steps = max(_LONG_SEARCH, planes.lp.work // WORK_A_STEP)  # about as long as the LPs took
             incumbent.improve_along(planes.edges, along, clock.share(0.25), goal=goal, steps=steps)
