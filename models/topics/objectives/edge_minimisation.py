@@ -190,14 +190,14 @@ class _Search:
         incumbent.improve_along(planes.edges, x, clock, goal=goal, steps=settings.steps)
         self._print(force=True)
         far = searchable and incumbent.value - goal > _CLOSED_BY_TREES * planes.cost_scale and np.isfinite(clock.left)
-        if self.goal.searchable and not far:
+        if far:
+            self._search_long(clock.share(0.75, most=_SEARCHED * self.start.num_edges))
+        if self.goal.searchable:
             for share in _DIVES:
                 if not self._done():
                     dive(planes, incumbent, x, clock.share(0.3), goal=goal, share=share)
                     self._print(force=True)
-        if far:
-            self._search_long(clock.share(0.75, most=_SEARCHED * self.start.num_edges))
-        elif searchable and not self._done():
+        if searchable and not far and not self._done():
             steps = max(_LONG_SEARCH, planes.lp.work // WORK_A_STEP)  # about as long as the LPs took
             incumbent.improve_along(planes.edges, along, clock.share(0.25), goal=goal, steps=steps)
             self._print(force=True)
