@@ -31,6 +31,7 @@ _LISTED = 2_000_000  # links a second, on a slow machine
 _LP_SHARE = 0.5  # of the time left, for the LP of the root
 _DIVES = (0.3, 0.1, 0.05)
 _LONG_SEARCH = 20_000  # steps, at least
+_MANY_EDGES = 500  # of the start; the tree's searches do better below
 _CLOSED_BY_TREES = 10  # edges, at most
 _SEARCHED = 0.1  # seconds for each edge of the start, where no tree can close the gap
 
@@ -189,7 +190,8 @@ class _Search:
             return
         incumbent.improve_along(planes.edges, x, clock, goal=goal, steps=settings.steps)
         self._print(force=True)
-        far = searchable and incumbent.value - goal > _CLOSED_BY_TREES * planes.cost_scale and np.isfinite(clock.left)
+        far = searchable and self.start.num_edges > _MANY_EDGES and np.isfinite(clock.left)
+        far = far and incumbent.value - goal > _CLOSED_BY_TREES * planes.cost_scale
         if far:
             self._search_long(clock.share(0.75, most=_SEARCHED * self.start.num_edges))
         if self.goal.searchable:
