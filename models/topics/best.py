@@ -7,9 +7,8 @@ from functools import cache
 import numpy as np
 
 from ...heuristics.topics.fault_tolerant_polish import fault_tolerant_polish
-from ...heuristics.topics.greedy_merge import greedy_merge
-from ...heuristics.topics.heuristic import DIAMETER_TWO, trial_instance
-from ...heuristics.topics.polish import AIMS, THREADS, polish, searches_in_parts
+from ...heuristics.topics.heuristic import DIAMETER_TWO
+from ...heuristics.topics.polish import AIMS, THREADS, polish
 from ...instances.catalogue import methods_of
 from ...instances.clock import Clock, interruptible
 from ...instances.method import Method, Proposal
@@ -19,6 +18,7 @@ from ...instances.overlay import Overlay
 from ...instances.problem import Problem
 from ...instances.topics.instance import TopicInstance
 from .incumbents.guided_candidates import guided_candidates
+from .incumbents.guided_candidates import warm_up as warm_up_candidates
 
 STEPS = Option("steps", 200_000, "steps of local search, if there is no time limit", least=0, most=10**12)
 _SUBSCRIPTION_PACE = 5_000  # nanoseconds a subscription, beside the method's own pace
@@ -90,7 +90,7 @@ def best(
         if problem.name not in AIMS:
             return Proposal(chosen, counters=counters, reason=clock.stopped_by)
         overlays, near, aim = [chosen], None, AIMS[problem.name]
-        if problem.name != "minmax-tco" and not searches_in_parts(instance.num_nodes, aim):
+        if problem.name != "minmax-tco":
             weighted = problem.name == "weighted-tco"
             near, built = guided_candidates(instance, chosen, clock, weighted=weighted)
             overlays += built
@@ -147,9 +147,7 @@ def _listed(values: dict[str, float]) -> str:
 def _warm_up() -> None:
     for method in methods_of("overlaybench.heuristics.topics"):
         method.prepare()
-    small = trial_instance()
-    for weighted in (False, True):
-        guided_candidates(small, greedy_merge(small), Clock(None), weighted=weighted)
+    warm_up_candidates()
 
 
 BEST: Method[TopicInstance, Overlay] = Method(

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
+from ....heuristics.topics.greedy_merge import greedy_merge
+from ....heuristics.topics.heuristic import trial_instance
 from ....heuristics.topics.local_search.nearest import nearest_pairs
 from ....heuristics.topics.local_search.overlay_search import candidate_lists, priced_weights
 from ....heuristics.topics.local_search.search_workspace import CandidateLists, Keys
+from ....heuristics.topics.polish import searches_in_parts
 from ....instances.clock import Clock
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
@@ -28,8 +33,11 @@ def guided_candidates(
     """The edges that an approximate LP solution uses, as candidates of local search, and an overlay built along it.
 
     A fifth of the time goes into cost splitting among each node's nearest. If these pairs have more than 20,000,000
-    topics in common, all of them are candidates; the overlay is built if there is time.
+    topics in common, all of them are candidates; the overlay is built if there is time. Where overlays are searched in
+    parts, which find their own candidates, there is neither.
     """
+    if searches_in_parts(instance.num_nodes, "cost" if weighted else "edges"):
+        return None, []
     edges = _with(nearest_pairs(instance, by_cost=weighted), start)
     target = float(instance.total_cost(start.edges) if weighted else start.num_edges)
     if CandidateEdges(instance, edges).common.sum() > _MOST_LINKS or clock.passed or target >= MOST_PROVEN:
@@ -50,3 +58,11 @@ def guided_candidates(
 
 def _with(keys: Keys, overlay: Overlay) -> Keys:
     return np.union1d(keys, keys_of(overlay))
+
+
+@cache
+def warm_up() -> None:
+    """Compile the kernels of :func:`guided_candidates`."""
+    small = trial_instance()
+    for weighted in (False, True):
+        guided_candidates(small, greedy_merge(small), Clock(None), weighted=weighted)

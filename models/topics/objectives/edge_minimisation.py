@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ....heuristics.topics.polish import polish, searches_in_parts
+from ....heuristics.topics.polish import polish
 from ....instances.clock import Clock
 from ....instances.offers import offer_bound
 from ....instances.overlay import Overlay
@@ -178,8 +178,9 @@ class _Search:
         searchable = self.goal.searchable and self.goal.cap >= self.instance.num_nodes
         part = clock.share(_LP_SHARE) if searchable else clock
         root = planes.tighten(part, stall=_ROOT_STALL, at_round=self._at_round)
-        behind = root is None or root.units < planes.best_units  # the split has proven more
-        self.case.bound(0, planes.best_proven if behind or root is None else root.proven)
+        # The split may have proven more than the LP.
+        strongest = planes.best_proven if root is None or root.units < planes.best_units else root.proven
+        self.case.bound(0, strongest)
         if not planes.lp.feasible:
             self.infeasible = root is not None
             return
@@ -215,13 +216,11 @@ class _Search:
         start, weighted = self.incumbent.overlay, self.goal.costs is not None
         if start is None or clock.passed or not self.goal.searchable:
             return
-        near, built, first = None, list[Overlay](), "cost" if weighted else "edges"
-        if not searches_in_parts(self.instance.num_nodes, first):
-            near, built = guided_candidates(self.instance, start, clock, weighted=weighted)
+        near, built = guided_candidates(self.instance, start, clock, weighted=weighted)
         for overlay in built:
             self.incumbent.offer(overlay)
         if not clock.passed:
-            start = self.incumbent.overlay or start
+            start, first = self.incumbent.overlay or start, "cost" if weighted else "edges"
             found = polish(self.instance, start, first=first, seed=self.settings.seed, candidates=near, clock=clock)
             self.incumbent.offer(found)
         self._print(force=True)

@@ -63,6 +63,15 @@ def rows(table: Table, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, 
     return folder, made
 
 
+@pytest.fixture
+def tables(table: Table, tmp_path: Path) -> Path:
+    """A folder with the table."""
+    folder = tmp_path / "table"
+    folder.mkdir()
+    write_table(table, folder)
+    return folder
+
+
 def stored(rows: tuple[Path, list[dict[str, Any]]], folder: Path, **changed: Any) -> Store:
     """A copy of the study; `changed` are fields of its rows of branch-and-cut."""
     shutil.copytree(rows[0], folder)
@@ -147,17 +156,14 @@ def test_scores_compare_with_the_best_known_and_rank_among_known_methods(
 
 
 def test_the_commands_list_get_score_update_and_draw(
-    table: Table, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
+    table: Table, tables: Path, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
 ) -> None:
-    folder = tmp_path / "table"
-    folder.mkdir()
-    write_table(table, folder)
     store = stored(rows, tmp_path / "s")
     page = tmp_path / "page.md"
     page.write_text("# Mine\n<!-- the table -->\n<!-- end of the table -->\n")
 
     def run(*words: str) -> str:
-        done = CliRunner().invoke(cli, ["library", *words, "--table", str(folder)], catch_exceptions=False)
+        done = CliRunner().invoke(cli, ["library", *words, "--table", str(tables)], catch_exceptions=False)
         assert done.exit_code == 0
         return done.output
 
@@ -172,30 +178,25 @@ def test_the_commands_list_get_score_update_and_draw(
 
 
 def test_update_writes_no_table_where_it_cannot_write_the_page(
-    table: Table, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
+    tables: Path, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
 ) -> None:
-    folder = tmp_path / "table"
-    folder.mkdir()
-    write_table(table, folder)
-    before = (folder / "records.csv").read_bytes()
+    before = (tables / "records.csv").read_bytes()
     store = stored(rows, tmp_path / "s")
     done = CliRunner().invoke(
-        cli, ["library", "update", str(store.folder), "--page", str(tmp_path / "none.md"), "--table", str(folder)]
+        cli, ["library", "update", str(store.folder), "--page", str(tmp_path / "none.md"), "--table", str(tables)]
     )
     assert isinstance(done.exception, BadInput)
     assert "none.md" in str(done.exception)
-    assert (folder / "records.csv").read_bytes() == before
+    assert (tables / "records.csv").read_bytes() == before
 
 
 @pytest.mark.slow
 @pytest.mark.spark
-def test_a_run_over_the_library_is_a_study_that_goes_on_and_grows(table: Table, tmp_path: Path) -> None:
-    folder, out = tmp_path / "table", tmp_path / "out"
-    folder.mkdir()
-    write_table(table, folder)
+def test_a_run_over_the_library_is_a_study_that_goes_on_and_grows(table: Table, tables: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
 
     def run(*words: str) -> str:
-        given = ["library", "run", *words, "--out", str(out), "--table", str(folder), "--master", "local[1]", "--quiet"]
+        given = ["library", "run", *words, "--out", str(out), "--table", str(tables), "--master", "local[1]", "--quiet"]
         done = CliRunner().invoke(cli, given, catch_exceptions=False)
         assert done.exit_code == 0
         return done.output
