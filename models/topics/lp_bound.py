@@ -31,12 +31,14 @@ from .bounds.certificate_text import CERTIFICATE, packed
 from .bounds.cost_splitting import certificate_rows, split_costs
 from .bounds.dual_fitting import fitted_certificate, fitted_within, mean_degree_bound
 from .bounds.large_topics import small_topics, units_of_large_topics, with_topics
-from .cuts.cutting_planes import CuttingPlanes, keys_of, starting_pairs
+from .bounds.priced_splitting import split_by_pricing
+from .bounds.priced_splitting import warm_up as warm_up_pricing
+from .cuts.cutting_planes import CuttingPlanes, starting_pairs
 from .incumbents.lp_guided import Incumbent
 from .incumbents.lp_guided import warm_up as warm_up_incumbents
 from .incumbents.starts import greedy_merge_or_stars, heuristic_overlays, stars, warm_up_heuristics
 from .proofs import begin_proof, write_certificate
-from .rows.candidate_edges import CandidateEdges, count_links
+from .rows.candidate_edges import CandidateEdges, count_links, keys_of
 from .rows.goal import Goal
 from .rows.leaf_nodes import attach_leaves
 from .rows.presolve import PRESOLVE, drop_implied_topics
@@ -230,9 +232,9 @@ def _by_splitting(instance: TopicInstance, clock: Clock, progress: SearchLog, we
     if count_links(instance) > _SPLIT_LINKS and not weighted:
         return _by_splitting_small_topics(instance, start, clock, progress)
     incumbent = Incumbent(instance, _cost_goal(instance, weighted), start, 0)
-    splitting = split_costs(
+    splitting = split_by_pricing(
         instance,
-        float(incumbent.cost(start)),
+        start,
         clock.share(0.9),
         smoothing=_SMOOTHING,
         stall=_STALL,
@@ -328,6 +330,7 @@ def _solve(
 def _warm_up() -> None:
     warm_up_heuristics()
     warm_up_incumbents()
+    warm_up_pricing()
     small = trial_instance()
     attach_leaves(small)
     _by_splitting_small_topics(small, greedy_merge_or_stars(small, Clock(None)), Clock(None), SearchLog("off"))

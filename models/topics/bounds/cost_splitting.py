@@ -67,7 +67,8 @@ def split_costs(
     rounds: int = 20_000,
     smoothing: float = 0.02,
     progress: SearchLog | None = None,
-    among: npt.NDArray[np.int64] | None = None,
+    among: CandidateEdges | None = None,
+    shares: Reals | None = None,
     weighted: bool = False,
 ) -> Splitting:
     """Raise the bound by subgradient steps; every round's bound is computed in integers.
@@ -82,9 +83,11 @@ def split_costs(
         The largest number of rounds.
     smoothing : float
         The weight of a round's trees in their average; a smaller one brings `limit` nearer to the bound.
-    among : int64 array, optional
-        Candidate edges u·|V| + v that connect every topic, rising. The bound then holds for overlays of these edges
-        only, and `usage` ranks them.
+    among : CandidateEdges, optional
+        Some that connect every topic, rising. The bound then holds for overlays of these edges only, and `usage` ranks
+        them.
+    shares : float64 array, one a link, optional
+        To begin with; by default equal ones for the topics of an edge.
     weighted : bool
         Whether edges have the costs of the instance; else each costs 1. Sums of units must stay below 2^62: a target
         below 2^28 will do.
@@ -96,11 +99,12 @@ def split_costs(
     for each edge. Memory 60 bytes for each link, a pair of subscribers of a topic; among given edges, for each of
     their links.
     """
-    edges = CandidateEdges(instance, all_pairs(instance) if among is None else among)
+    edges = CandidateEdges(instance, all_pairs(instance)) if among is None else among
     span = _spanning(edges, complete=among is None)
     offsets, order = edges.links_by_edge
-    sizes = instance.edge_costs(edges.u, edges.v).astype(np.float64) if weighted else np.ones(len(edges))
-    shares = (sizes / edges.common.astype(np.float64))[edges.links.edge]
+    costs = costs_of(edges, weighted)
+    if shares is None:
+        shares = (costs / edges.common.astype(np.float64))[edges.links.edge]
     best = Splitting(edges, 0, np.zeros(len(shares), np.int64), np.zeros(len(edges)))
     if not len(edges):
         best.converged = True
@@ -110,7 +114,7 @@ def split_costs(
     for number in range(rounds):
         if clock.passed:
             return best
-        units = _rounded_shares(shares, sizes, offsets, order)
+        units = rounded_shares(shares, costs, offsets, order)
         total, in_tree = span(units)
         direction += (in_tree - direction) * max(1 / (number + 1), smoothing)
         best.rounds = number + 1
@@ -120,7 +124,7 @@ def split_costs(
         else:
             since += 1
         usage = _largest(direction, offsets, order)
-        if (limit := float((sizes * usage).sum())) < best.limit:
+        if (limit := float((costs * usage).sum())) < best.limit:
             best.usage, best.limit = usage, limit
         if progress is not None:
             progress.line(incumbent=target, bound=best.units / UNIT, edges=len(edges), nodes=number)
@@ -131,8 +135,13 @@ def split_costs(
                 best.converged = True
                 return best
             mark = best.units
-        shares = _step(centre, direction, sizes, offsets, order, length * max(1.0, target - total / UNIT))
+        shares = _step(centre, direction, costs, offsets, order, length * max(1.0, target - total / UNIT))
     return best
+
+
+def costs_of(edges: CandidateEdges, weighted: bool) -> Reals:
+    """What each edge costs: 1, or its cost in the instance."""
+    return edges.instance.edge_costs(edges.u, edges.v).astype(np.float64) if weighted else np.ones(len(edges))
 
 
 def certificate_rows(splitting: Splitting) -> tuple[TopicRows, Reals]:
@@ -142,7 +151,7 @@ def certificate_rows(splitting: Splitting) -> tuple[TopicRows, Reals]:
     with the dual w_i − w_{i−1} (Kruskal). Cost O(Σ_t |V_t|²) and as much memory.
     """
     instance, links = splitting.edges.instance, splitting.edges.links
-    _, in_tree = _span(instance.topic_offsets, links.offsets, splitting.shares)
+    _, in_tree = spanning_trees(instance.topic_offsets, links.offsets, splitting.shares)
     topic, rhs, labels, duals = [], [], [], []
     for t in range(instance.num_topics):
         chosen = np.flatnonzero(in_tree[links.offsets[t] : links.offsets[t + 1]]) + links.offsets[t]
@@ -174,7 +183,7 @@ def _spanning(edges: CandidateEdges, *, complete: bool) -> Callable[[Units], tup
     """The function from links' weights to the minimum spanning trees of all topics."""
     topic_offsets, links = edges.instance.topic_offsets, edges.links
     if complete:
-        return lambda weight: _span(topic_offsets, links.offsets, weight)
+        return lambda weight: spanning_trees(topic_offsets, links.offsets, weight)
     first = np.repeat(topic_offsets[:-1], np.diff(links.offsets))
     ends, others = np.concatenate([first + links.a, first + links.b]), np.concatenate([links.b, links.a])
     order = np.argsort(ends, kind="stable")
@@ -184,11 +193,11 @@ def _spanning(edges: CandidateEdges, *, complete: bool) -> Callable[[Units], tup
 
 
 @kernel
-def _rounded_shares(shares: Reals, sizes: Reals, offsets: Offsets, order: Offsets) -> Units:
+def rounded_shares(shares: Reals, costs: Reals, offsets: Offsets, order: Offsets) -> Units:
     """Shares in units, rounded down, at most its cost for each edge."""
     units = np.empty(len(shares), np.int64)
     for e in range(len(offsets) - 1):
-        left = np.int64(UNIT * sizes[e])
+        left = np.int64(UNIT * costs[e])
         for i in range(offsets[e], offsets[e + 1]):
             units[order[i]] = min(left, np.int64(max(0.0, shares[order[i]]) * UNIT))
             left -= units[order[i]]
@@ -196,7 +205,9 @@ def _rounded_shares(shares: Reals, sizes: Reals, offsets: Offsets, order: Offset
 
 
 @kernel
-def _span(topic_offsets: Offsets, link_offsets: Offsets, weight: Units) -> tuple[np.int64, npt.NDArray[np.bool_]]:
+def spanning_trees(
+    topic_offsets: Offsets, link_offsets: Offsets, weight: Units
+) -> tuple[np.int64, npt.NDArray[np.bool_]]:
     """The total weight of minimum spanning trees of all topics, and their links.
 
     The links of a topic are all pairs (a, b), a < b, of its subscribers in lexicographic order.
@@ -229,7 +240,7 @@ def _span(topic_offsets: Offsets, link_offsets: Offsets, weight: Units) -> tuple
 def _span_sparse(
     topic_offsets: Offsets, starts: Offsets, others: Ids, via: Offsets, weight: Units
 ) -> tuple[np.int64, npt.NDArray[np.bool_]]:
-    """As :func:`_span`, where the links of the subscriber with index p lead to ``others[starts[p]:starts[p + 1]]``."""
+    """As :func:`spanning_trees`; subscriber p has links to ``others[starts[p]:starts[p + 1]]``."""
     total = np.int64(0)
     in_tree = np.zeros(len(weight), np.bool_)
     for t in range(len(topic_offsets) - 1):
@@ -263,7 +274,7 @@ def _largest(values: Reals, offsets: Offsets, order: Offsets) -> Reals:
 
 
 @kernel
-def _step(shares: Reals, direction: Reals, sizes: Reals, offsets: Offsets, order: Offsets, gap: float) -> Reals:
+def _step(shares: Reals, direction: Reals, costs: Reals, offsets: Offsets, order: Offsets, gap: float) -> Reals:
     """Move along the direction's part within each edge's simplex, by the gap over its squared length, and project."""
     squared = 0.0
     for e in range(len(offsets) - 1):
@@ -290,8 +301,8 @@ def _step(shares: Reals, direction: Reals, sizes: Reals, offsets: Offsets, order
         total, shift = 0.0, 0.0
         for i in range(last - first):
             total += decreasing[i]
-            if decreasing[i] * (i + 1) > total - sizes[e]:
-                shift = (total - sizes[e]) / (i + 1)
+            if decreasing[i] * (i + 1) > total - costs[e]:
+                shift = (total - costs[e]) / (i + 1)
         for i in range(first, last):
             moved[order[i]] = max(0.0, moved[order[i]] - shift)
     return moved

@@ -14,7 +14,7 @@ from ...engine.integer_bound import Bound
 from ...engine.relaxation import Bits, Relaxation
 from ..bounds.certificate import Certificate, proven_bound
 from ..bounds.cost_splitting import Splitting, certificate_rows
-from ..rows.candidate_edges import CandidateEdges, Edges, all_pairs, count_links
+from ..rows.candidate_edges import CandidateEdges, Edges, all_pairs, count_links, keys_of
 from ..rows.diameter_rows import violated_diameters
 from ..rows.goal import Goal
 from ..rows.topic_rows import TopicRows, joined, singleton_rows
@@ -159,8 +159,3 @@ def starting_pairs(instance: TopicInstance, start: Overlay, *, sparse: bool, wei
 def _useful(instance: TopicInstance, keys: Edges) -> Edges:
     # MinMax-ODA adds edges without a common topic, and presolve may drop an edge's topics.
     return keys[CandidateEdges(instance, keys).common > 0]
-
-
-def keys_of(overlay: Overlay) -> Edges:
-    """The edges as numbers u·|V| + v, sorted."""
-    return overlay.edges[:, 0].astype(np.int64) * overlay.num_nodes + overlay.edges[:, 1]

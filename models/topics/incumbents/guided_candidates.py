@@ -10,42 +10,52 @@ from ....heuristics.topics.greedy_merge import greedy_merge
 from ....heuristics.topics.heuristic import trial_instance
 from ....heuristics.topics.local_search.nearest import nearest_pairs
 from ....heuristics.topics.local_search.overlay_search import candidate_lists, priced_weights
-from ....heuristics.topics.local_search.search_workspace import CandidateLists, Keys
+from ....heuristics.topics.local_search.search_workspace import CandidateLists
 from ....heuristics.topics.polish import searches_in_parts
 from ....instances.clock import Clock
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ..bounds.certificate import MOST_PROVEN
-from ..bounds.cost_splitting import split_costs
-from ..cuts.cutting_planes import keys_of
-from ..rows.candidate_edges import CandidateEdges
+from ..bounds.cost_splitting import Splitting, split_costs
+from ..bounds.priced_splitting import split_by_pricing
+from ..bounds.priced_splitting import warm_up as warm_up_pricing
+from ..rows.candidate_edges import CandidateEdges, count_links, keys_of
 from .weighted_greedy import weighted_greedy
 
-_ROUNDS = 600
+_ROUNDS = 2_000
 _MOST_LINKS = 20_000_000
 _MOST_BUILT = 3_000_000_000
 _USED = 0.02
 
 
 def guided_candidates(
-    instance: TopicInstance, start: Overlay, clock: Clock, *, weighted: bool = False
+    instance: TopicInstance,
+    start: Overlay,
+    clock: Clock,
+    *,
+    weighted: bool = False,
+    splitting: Splitting | None = None,
 ) -> tuple[CandidateLists | None, list[Overlay]]:
     """The edges that an approximate LP solution uses, as candidates of local search, and an overlay built along it.
 
-    A fifth of the time goes into cost splitting among each node's nearest. If these pairs have more than 20,000,000
-    topics in common, all of them are candidates; the overlay is built if there is time. Where overlays are searched in
-    parts, which find their own candidates, there is neither.
+    Unless there is a split of costs already, a fifth of the time goes into one: by pricing if all pairs have at most
+    20,000,000 topics in common, else among each node's nearest, if these have. If they have not, all of them are
+    candidates; the overlay is built if there is time. Where overlays are searched in parts, which find their own
+    candidates, there is neither.
     """
     if searches_in_parts(instance.num_nodes, "cost" if weighted else "edges"):
         return None, []
-    edges = _with(nearest_pairs(instance, by_cost=weighted), start)
     target = float(instance.total_cost(start.edges) if weighted else start.num_edges)
-    if CandidateEdges(instance, edges).common.sum() > _MOST_LINKS or clock.passed or target >= MOST_PROVEN:
-        return candidate_lists(instance, edges, priced_weights(instance, edges) if weighted else None), []
-    splitting = split_costs(instance, target, clock.share(0.2), rounds=_ROUNDS, among=edges, weighted=weighted)
-    used = splitting.usage > _USED
-    kept = CandidateEdges(instance, _with(edges[used], start))
-    usage = splitting.usage[np.searchsorted(edges, kept.keys)]
+    if splitting is None and count_links(instance) <= _MOST_LINKS and target < MOST_PROVEN and not clock.passed:
+        splitting = split_by_pricing(instance, start, clock.share(0.2), rounds=_ROUNDS, weighted=weighted)
+    if splitting is None:
+        near = CandidateEdges(instance, np.union1d(nearest_pairs(instance, by_cost=weighted), keys_of(start)))
+        if near.common.sum() > _MOST_LINKS or clock.passed or target >= MOST_PROVEN:
+            return candidate_lists(instance, near.keys, priced_weights(instance, near.keys) if weighted else None), []
+        splitting = split_costs(instance, target, clock.share(0.2), rounds=_ROUNDS, among=near, weighted=weighted)
+    edges = splitting.edges.keys
+    used = (splitting.usage > _USED) | np.isin(edges, keys_of(start))
+    kept, usage = CandidateEdges(instance, edges[used]), splitting.usage[used]
     overlays = []
     if len(kept) * start.num_edges < _MOST_BUILT and not clock.passed:
         worth = (usage + 0.01) / (instance.edge_costs(kept.u, kept.v) if weighted else 1)
@@ -56,13 +66,10 @@ def guided_candidates(
     return candidate_lists(instance, kept.keys, preferred), overlays
 
 
-def _with(keys: Keys, overlay: Overlay) -> Keys:
-    return np.union1d(keys, keys_of(overlay))
-
-
 @cache
 def warm_up() -> None:
     """Compile the kernels of :func:`guided_candidates`."""
+    warm_up_pricing()
     small = trial_instance()
     for weighted in (False, True):
         guided_candidates(small, greedy_merge(small), Clock(None), weighted=weighted)

@@ -16,7 +16,8 @@ from ...engine.proof import NO_FILE, NO_PROOF, ProofFile
 from ...engine.search_log import SearchLog
 from ...engine.tree_search import WORK_A_STEP, TreeSearch
 from ..bounds.certificate import Certificate
-from ..bounds.cost_splitting import split_costs
+from ..bounds.cost_splitting import Splitting
+from ..bounds.priced_splitting import split_by_pricing
 from ..cuts.cutting_planes import ALL_PAIRS, CuttingPlanes
 from ..incumbents.diving import dive
 from ..incumbents.guided_candidates import guided_candidates
@@ -147,6 +148,7 @@ class _Search:
     clock: Clock
     settings: SearchSettings
     stop_at_first: bool
+    splitting: Splitting | None = None
     planes: CuttingPlanes | None = None
     tree: TreeSearch | None = None
     infeasible: bool = False
@@ -169,8 +171,10 @@ class _Search:
         guide, links = None, count_links(self.instance)
         split = settings.sparse and not self.goal.fault_tolerant
         if len(planes.edges) > _FEW_EDGES and split and links <= min(ALL_PAIRS, _LISTED * clock.left):
-            target, weighted = float(incumbent.cost(self.start)), self.goal.costs is not None
-            splitting = split_costs(self.instance, target, clock.share(0.2), weighted=weighted)
+            weighted = self.goal.costs is not None
+            splitting = self.splitting = split_by_pricing(
+                self.instance, self.start, clock.share(0.2), weighted=weighted
+            )
             planes.warm_start(splitting)
             self._print()
             guide = splitting.usage[np.searchsorted(splitting.edges.keys, planes.edges.keys)]
@@ -216,7 +220,7 @@ class _Search:
         start, weighted = self.incumbent.overlay, self.goal.costs is not None
         if start is None or clock.passed or not self.goal.searchable:
             return
-        near, built = guided_candidates(self.instance, start, clock, weighted=weighted)
+        near, built = guided_candidates(self.instance, start, clock, weighted=weighted, splitting=self.splitting)
         for overlay in built:
             self.incumbent.offer(overlay)
         if not clock.passed:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from ....heuristics.compiled import kernel
 from ....heuristics.topics.kernels.interest import Interest, interest_of
 from ....instances.arrays import Ids, Offsets, offsets_of
+from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 
 Edges = npt.NDArray[np.int64]
@@ -87,6 +88,11 @@ def positions(instance: TopicInstance) -> Ids:
 def all_pairs(instance: TopicInstance) -> Edges:
     """Every pair u < v with a topic in common, as u·|V| + v, rising. Cost O(Σ_t |V_t|²) time, 8 bytes a pair."""
     return _list_pairs(interest_of(instance))
+
+
+def keys_of(overlay: Overlay) -> Edges:
+    """The edges as numbers u·|V| + v, sorted."""
+    return overlay.edges[:, 0].astype(np.int64) * overlay.num_nodes + overlay.edges[:, 1]
 
 
 def count_links(instance: TopicInstance) -> int:

@@ -12,7 +12,7 @@ from overlaybench.instances.result import Status
 from overlaybench.models.topics.best import BEST, _in_order
 from overlaybench.models.topics.bounds.cost_splitting import split_costs
 from overlaybench.models.topics.lp_bound import lower_bound
-from overlaybench.models.topics.rows.candidate_edges import all_pairs
+from overlaybench.models.topics.rows.candidate_edges import CandidateEdges, all_pairs
 from tests.models.topics.small_instances import small_instance, tiers, uniform_instance, value_of
 from tests.topic_brute_force import optimum
 
@@ -79,7 +79,8 @@ def test_splitting_among_all_pairs_given_as_a_list_is_splitting_among_all_pairs(
     instance = uniform_instance(30, 20, 4)
     start = float(greedy_merge(instance).num_edges)
     dense, sparse = (
-        split_costs(instance, start, Clock(None), rounds=400, among=among) for among in (None, all_pairs(instance))
+        split_costs(instance, start, Clock(None), rounds=400, among=among)
+        for among in (None, CandidateEdges(instance, all_pairs(instance)))
     )
     assert np.array_equal(dense.edges.keys, sparse.edges.keys)
     assert dense.units == pytest.approx(sparse.units, rel=0.01)
