@@ -62,7 +62,7 @@ def _body(table: Table) -> Iterator[str]:
     tried = [one for one in opened if one[2].best is not None]
     yield f"{len(table.entries)} instances, {len(known)} with their problems: {len(closed)} are solved with a certified"
     yield f"proof, {len(tried)} are open with a known value, and {len(opened) - len(tried)} have no result yet."
-    yield from _stopped(table.records.values())
+    yield from _stopped(table.runs)
     yield ""
     yield from _pairs("Open", tried)
     yield from _pairs("Proven", closed)

@@ -1,4 +1,4 @@
-"""The table of the library: its instances, and the best run of each method on each."""
+"""The table of the library: its instances, and the best runs of each method on each."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,8 @@ TABLE = Path(__file__).parent
 
 _INSTANCES, _RECORDS = "instances.csv", "records.csv"
 _DIGITS = 10
+
+Key = tuple[str, str, str, float]
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Record:
-    """The best run of a method on an instance and a problem under one time limit.
+    """A run of a method on an instance and a problem under a time limit.
 
     Attributes
     ----------
@@ -133,13 +135,9 @@ class Record:
     version: str
 
     @property
-    def key(self) -> tuple[str, str, str, float]:
-        """What there is one record for."""
+    def key(self) -> Key:
+        """What runs are compared by."""
         return self.instance, self.problem, self.method, self.time_limit
-
-    def better_of(self, other: Record) -> Record:
-        """Of two runs, the one of lower value, then of higher bound, then the faster one."""
-        return min(self, other, key=lambda one: (_high(one.value), -_low(one.bound), _high(one.seconds)))
 
 
 @dataclass(frozen=True)
@@ -173,10 +171,27 @@ class Known:
 
 @dataclass(frozen=True)
 class Table:
-    """The library: entries by name, and records by instance, problem, method and limit."""
+    """The library.
+
+    Attributes
+    ----------
+    entries : mapping
+        By name.
+    records : mapping
+        By instance, problem, method and limit, the run of lowest value, then of highest bound, then the fastest.
+    bounds : mapping
+        As `records`, the run of highest bound, where that is another one.
+    """
 
     entries: Mapping[str, Entry]
-    records: Mapping[tuple[str, str, str, float], Record]
+    records: Mapping[Key, Record] = field(default_factory=dict)
+    bounds: Mapping[Key, Record] = field(default_factory=dict)
+
+    @property
+    def runs(self) -> Iterator[Record]:
+        """All records: one or two for each instance, problem, method and limit."""
+        yield from self.records.values()
+        yield from self.bounds.values()
 
     @cached_property
     def by_digest(self) -> dict[str, Entry]:
@@ -186,7 +201,7 @@ class Table:
     @cached_property
     def _by_pair(self) -> dict[tuple[str, str], list[Record]]:
         pairs: dict[tuple[str, str], list[Record]] = {}
-        for record in self.records.values():
+        for record in self.runs:
             pairs.setdefault((record.instance, record.problem), []).append(record)
         return pairs
 
@@ -213,12 +228,17 @@ class Table:
         )
 
     def with_records(self, records: Iterable[Record]) -> Table:
-        """The table with further runs: of two with the same key the better one stays."""
-        kept = dict(self.records)
-        for record in records:
-            before = kept.get(record.key)
-            kept[record.key] = record if before is None else record.better_of(before)
-        return replace(self, records=kept)
+        """The table with further runs; of those with the same key only the best one and that of highest bound stay."""
+        runs: dict[Key, list[Record]] = {}
+        for record in (*self.runs, *records):
+            runs.setdefault(record.key, []).append(record)
+        best, bounds = {}, {}
+        for key, ones in runs.items():
+            best[key] = min(ones, key=lambda one: (_high(one.value), -_low(one.bound), _high(one.seconds)))
+            bounded = min(ones, key=lambda one: (-_low(one.bound), _high(one.value), _high(one.seconds)))
+            if _low(bounded.bound) > _low(best[key].bound):
+                bounds[key] = bounded
+        return replace(self, records=best, bounds=bounds)
 
 
 def _high(number: float) -> float:
@@ -257,7 +277,7 @@ def read_table(folder: Path = TABLE) -> Table:
             )
         if entries.setdefault(entry.name, entry) is not entry:
             raise BadInput(f"{where}: there is another instance '{entry.name}': rename one")
-    records = {}
+    records = []
     for where, row in _rows(folder / _RECORDS, Record) if (folder / _RECORDS).is_file() else ():
         for name in ("time_limit", "value", "bound", "seconds", "integral"):
             row[name] = _number(where, name, row[name], float) if row[name] else math.nan
@@ -266,15 +286,15 @@ def read_table(folder: Path = TABLE) -> Table:
             raise BadInput(f"{where}: {_INSTANCES} has no '{record.instance}' with '{record.problem}': remove the line")
         if record.status not in set(Status):
             raise BadInput(f"{where}: '{record.status}' is no status of a run: use {', '.join(Status)}")
-        records[record.key] = record
-    return Table(entries, records)
+        records.append(record)
+    return Table(entries).with_records(records)
 
 
 def write_table(table: Table, folder: Path) -> None:
     """Write both files, each atomically, a line an instance or a record, in a fixed order."""
     _write(folder / _INSTANCES, Entry, table.entries.values())
     order = {name: number for number, name in enumerate(table.entries)}
-    records = sorted(table.records.values(), key=lambda one: (order[one.instance], *one.key[1:]))
+    records = sorted(table.runs, key=lambda one: (order[one.instance], *one.key[1:]))
     _write(folder / _RECORDS, Record, records)
 
 

@@ -68,7 +68,7 @@ def test_no_bound_of_the_table_lies_above_a_value_and_every_bound_has_a_proof() 
     for entry, problem in table.pairs():
         known = table.known(entry.name, problem)
         assert not known.bound > known.value * (1 + 1e-6), (entry.name, problem)
-    for one in table.records.values():
+    for one in table.runs:
         assert math.isnan(one.bound) == (one.proof == "")
 
 
@@ -91,6 +91,19 @@ def test_a_table_that_is_written_is_read_the_same(small: Table, tmp_path: Path) 
     before = (tmp_path / "records.csv").read_bytes()
     write_table(again, tmp_path)
     assert (tmp_path / "records.csv").read_bytes() == before
+
+
+def test_the_run_of_highest_bound_stays_beside_the_run_of_lowest_value(small: Table, tmp_path: Path) -> None:
+    best, bounded = record(value=8.0, bound=5.0, proof="p"), record(value=9.0, bound=6.0, proof="q")
+    for runs in ([best, bounded], [bounded, best]):
+        table = small.with_records(runs).with_records([record(value=9.0, bound=5.5, proof="r")])
+        assert list(table.runs) == [best, bounded]
+        known = table.known("a", "min-tco")
+        assert (known.best, known.bounded) == (best, bounded)
+        write_table(table, tmp_path)
+        assert list(read_table(tmp_path).runs) == [best, bounded]
+    closed = record(value=8.0, bound=6.0, proof="s")
+    assert list(table.with_records([closed]).runs) == [closed]
 
 
 def test_of_two_runs_the_better_one_stays_and_the_best_of_all_methods_is_known(small: Table) -> None:
