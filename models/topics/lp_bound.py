@@ -33,18 +33,17 @@ from .bounds.dual_fitting import fitted_certificate, fitted_within, mean_degree_
 from .bounds.large_topics import small_topics, units_of_large_topics, with_topics
 from .bounds.priced_splitting import split_by_pricing
 from .bounds.priced_splitting import warm_up as warm_up_pricing
-from .cuts.cutting_planes import CuttingPlanes, starting_pairs
+from .cuts.cutting_planes import CuttingPlanes
 from .incumbents.lp_guided import Incumbent
 from .incumbents.lp_guided import warm_up as warm_up_incumbents
 from .incumbents.starts import greedy_merge_or_stars, heuristic_overlays, stars, warm_up_heuristics
 from .proofs import begin_proof, write_certificate
-from .rows.candidate_edges import CandidateEdges, count_links, keys_of
+from .rows.candidate_edges import LISTED, CandidateEdges, count_links, keys_of
 from .rows.goal import Goal
 from .rows.leaf_nodes import attach_leaves
 from .rows.presolve import PRESOLVE, drop_implied_topics
 
 _FACTORS = {"minmax-tco": (True,), "low-tco": (False, True)}  # is a value the edges, the degree, or both?
-_USED = 0.02
 _SMOOTHING, _STALL = 0.005, 2e-5
 _BUILD_EVERY = 10
 _LP_LINKS = 30_000
@@ -159,7 +158,7 @@ def _bounded_without_presolve(
     if method == "auto":
         links = count_links(instance)
         # Nodes and edges must fit in memory too; costs are split among all pairs, or not at all.
-        fits = links <= _SPLIT_LINKS or (not weighted and instance.num_subscriptions <= _SUBSCRIPTIONS)
+        fits = links <= _affordable(clock) or (not weighted and instance.num_subscriptions <= _SUBSCRIPTIONS)
         method = "lp" if links <= _LP_LINKS else "splitting" if fits else "fitting"
     fitted = fitted_within(clock, instance)
     if method == "lp":
@@ -227,9 +226,14 @@ def _cost_goal(instance: TopicInstance, weighted: bool) -> Goal:
     return Goal(costs=edge_costs(instance)) if weighted else Goal()
 
 
+def _affordable(clock: Clock) -> int:
+    """The most links that there is memory and time to list."""
+    return int(min(_SPLIT_LINKS, LISTED * clock.left))
+
+
 def _by_splitting(instance: TopicInstance, clock: Clock, progress: SearchLog, weighted: bool) -> LowerBound:
     start = greedy_merge_or_stars(instance, clock)
-    if count_links(instance) > _SPLIT_LINKS and not weighted:
+    if count_links(instance) > _affordable(clock) and not weighted:
         return _by_splitting_small_topics(instance, start, clock, progress)
     incumbent = Incumbent(instance, _cost_goal(instance, weighted), start, 0)
     splitting = split_by_pricing(
@@ -243,11 +247,10 @@ def _by_splitting(instance: TopicInstance, clock: Clock, progress: SearchLog, we
     )
     stopped = not splitting.converged
     try:
-        used = splitting.usage > _USED
-        first = starting_pairs(instance, start, sparse=True, weighted=weighted)
-        kept = CandidateEdges(instance, np.union1d(first, splitting.edges.keys[used]))
-        usage = splitting.usage[np.searchsorted(splitting.edges.keys, kept.keys)]
-        incumbent.improve_along(kept, usage, clock, goal=0, steps=10_000)
+        kept = splitting.used(start)
+        incumbent.improve_along(
+            CandidateEdges(instance, splitting.edges.keys[kept]), splitting.usage[kept], clock, goal=0, steps=10_000
+        )
     except KeyboardInterrupt:
         stopped = True
     rows, duals = certificate_rows(splitting)
@@ -263,7 +266,7 @@ def _by_splitting_small_topics(
     instance: TopicInstance, start: Overlay, clock: Clock, progress: SearchLog
 ) -> LowerBound:
     """Without a certificate: its rows would be too many for the largest topics."""
-    small = small_topics(instance, _SMALL_LINKS)
+    small = small_topics(instance, min(_SMALL_LINKS, _affordable(clock)))
     part = with_topics(instance, small)
     target = float((CandidateEdges(part, keys_of(start)).common > 0).sum())
     splitting = split_costs(part, target, clock.share(0.9), stall=_STALL, progress=progress)

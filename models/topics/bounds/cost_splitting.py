@@ -16,15 +16,17 @@ import numpy.typing as npt
 from ....heuristics.compiled import kernel
 from ....instances.arrays import Ids, Offsets, offsets_of
 from ....instances.clock import Clock
+from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ...engine.integer_bound import UNIT
 from ...engine.search_log import SearchLog
-from ..rows.candidate_edges import CandidateEdges, all_pairs
+from ..rows.candidate_edges import CandidateEdges, all_pairs, indices_of, keys_of
 from ..rows.topic_rows import TopicRows
 
 Units = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
 _SHORT, _SPAN = 1e-3, 200
+_USED = 0.02
 _SHORTER, _TRIES = 0.7, 10
 
 
@@ -56,6 +58,12 @@ class Splitting:
     limit: float = np.inf
     rounds: int = 0
     converged: bool = False
+
+    def used(self, start: Overlay) -> npt.NDArray[np.bool_]:
+        """Whether the fractional solution, or an overlay, uses each edge."""
+        chosen = self.usage > _USED
+        chosen[indices_of(keys_of(start), self.edges.keys)] = True
+        return chosen
 
 
 def split_costs(

@@ -19,13 +19,12 @@ from ..bounds.certificate import MOST_PROVEN
 from ..bounds.cost_splitting import Splitting, split_costs
 from ..bounds.priced_splitting import split_by_pricing
 from ..bounds.priced_splitting import warm_up as warm_up_pricing
-from ..rows.candidate_edges import CandidateEdges, count_links, keys_of
-from .weighted_greedy import weighted_greedy
+from ..rows.candidate_edges import LISTED, CandidateEdges, count_links, keys_of
+from .weighted_greedy import seconds_of_greedy, weighted_greedy
 
 _ROUNDS = 2_000
 _MOST_LINKS = 20_000_000
-_MOST_BUILT = 3_000_000_000
-_USED = 0.02
+_LONGEST_GREEDY = 30.0
 
 
 def guided_candidates(
@@ -39,25 +38,24 @@ def guided_candidates(
     """The edges that an approximate LP solution uses, as candidates of local search, and an overlay built along it.
 
     Unless there is a split of costs already, a fifth of the time goes into one: by pricing if all pairs have at most
-    20,000,000 topics in common, else among each node's nearest, if these have. If they have not, all of them are
-    candidates; the overlay is built if there is time. Where overlays are searched in parts, which find their own
-    candidates, there is neither.
+    20,000,000 topics in common, and 500,000 for each second left; else among each node's nearest, if these have
+    20,000,000 at most. If they have not, all of them are candidates; the overlay is built if there is time. Where
+    overlays are searched in parts, which find their own candidates, there is neither.
     """
     if searches_in_parts(instance.num_nodes, "cost" if weighted else "edges"):
         return None, []
     target = float(instance.total_cost(start.edges) if weighted else start.num_edges)
-    if splitting is None and count_links(instance) <= _MOST_LINKS and target < MOST_PROVEN and not clock.passed:
+    if splitting is None and count_links(instance) <= min(_MOST_LINKS, LISTED * clock.left) and target < MOST_PROVEN:
         splitting = split_by_pricing(instance, start, clock.share(0.2), rounds=_ROUNDS, weighted=weighted)
     if splitting is None:
         near = CandidateEdges(instance, np.union1d(nearest_pairs(instance, by_cost=weighted), keys_of(start)))
         if near.common.sum() > _MOST_LINKS or clock.passed or target >= MOST_PROVEN:
             return candidate_lists(instance, near.keys, priced_weights(instance, near.keys) if weighted else None), []
         splitting = split_costs(instance, target, clock.share(0.2), rounds=_ROUNDS, among=near, weighted=weighted)
-    edges = splitting.edges.keys
-    used = (splitting.usage > _USED) | np.isin(edges, keys_of(start))
-    kept, usage = CandidateEdges(instance, edges[used]), splitting.usage[used]
+    used = splitting.used(start)
+    kept, usage = CandidateEdges(instance, splitting.edges.keys[used]), splitting.usage[used]
     overlays = []
-    if len(kept) * start.num_edges < _MOST_BUILT and not clock.passed:
+    if seconds_of_greedy(kept, start) < min(_LONGEST_GREEDY, clock.left):
         worth = (usage + 0.01) / (instance.edge_costs(kept.u, kept.v) if weighted else 1)
         overlays.append(weighted_greedy(kept, worth, cap=instance.num_nodes, overload=0.0, seed=0))
     preferred = (0.9 + 0.1 * np.minimum(usage, 1.0)).astype(np.float32)

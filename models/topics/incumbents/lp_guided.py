@@ -24,7 +24,7 @@ from ...engine.integer_bound import UNIT
 from ...engine.relaxation import NO_CUTOFF
 from ..rows.candidate_edges import CandidateEdges, all_pairs
 from ..rows.goal import Goal
-from .weighted_greedy import weighted_greedy
+from .weighted_greedy import seconds_of_greedy, weighted_greedy
 
 Reals = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -103,8 +103,10 @@ class Incumbent:
         """Build along LP values, then ruin and recreate for a number of steps, or until the value is `goal`.
 
         Of two edges of equal contribution the search prefers the one of larger LP value. It cools down within the time
-        of the clock, if that is shorter.
+        of the clock, if that is shorter. If there is no time to build, nothing is done.
         """
+        if self.overlay is not None and seconds_of_greedy(edges, self.overlay) > clock.left:
+            return
         start = self.build_along(edges, x)
         if start is None or self.value <= goal or clock.passed:
             return

@@ -22,13 +22,12 @@ from ..cuts.cutting_planes import ALL_PAIRS, CuttingPlanes
 from ..incumbents.diving import dive
 from ..incumbents.guided_candidates import guided_candidates
 from ..incumbents.lp_guided import ANY_OVERLAY, Incumbent
-from ..rows.candidate_edges import count_links
+from ..rows.candidate_edges import LISTED, count_links
 from ..rows.goal import Goal
 
 _ROOT_STALL = 1e-3
 _BUILD_EVERY = 5
 _FEW_EDGES = 500
-_LISTED = 2_000_000  # links a second, on a slow machine
 _LP_SHARE = 0.5  # of the time left, for the LP of the root
 _DIVES = (0.3, 0.1, 0.05)
 _LONG_SEARCH = 20_000  # steps, at least
@@ -170,7 +169,7 @@ class _Search:
         )
         guide, links = None, count_links(self.instance)
         split = settings.sparse and not self.goal.fault_tolerant
-        if len(planes.edges) > _FEW_EDGES and split and links <= min(ALL_PAIRS, _LISTED * clock.left):
+        if len(planes.edges) > _FEW_EDGES and split and links <= min(ALL_PAIRS, LISTED * clock.left):
             weighted = self.goal.costs is not None
             splitting = self.splitting = split_by_pricing(
                 self.instance, self.start, clock.share(0.2), weighted=weighted

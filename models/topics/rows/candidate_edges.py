@@ -14,6 +14,8 @@ from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 
 Edges = npt.NDArray[np.int64]
+LISTED = 500_000
+"""Links for each second of a run at most: to list and price one takes half a microsecond, a quarter of this time."""
 
 
 class Links(NamedTuple):
@@ -93,6 +95,14 @@ def all_pairs(instance: TopicInstance) -> Edges:
 def keys_of(overlay: Overlay) -> Edges:
     """The edges as numbers u·|V| + v, sorted."""
     return overlay.edges[:, 0].astype(np.int64) * overlay.num_nodes + overlay.edges[:, 1]
+
+
+def indices_of(keys: Edges, edges: Edges) -> Offsets:
+    """The indices in `edges`, which rise, of those `keys` that are among them."""
+    index = np.searchsorted(edges, keys)
+    inside = index < len(edges)
+    index = index[inside]
+    return np.compress(edges[index] == keys[inside], index)
 
 
 def count_links(instance: TopicInstance) -> int:
