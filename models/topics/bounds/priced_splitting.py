@@ -46,9 +46,9 @@ def split_by_pricing(
 
     Notes
     -----
-    Listing all pairs takes as long as one to three rounds among them, and so does pricing; a run that has not the time
-    for both proves nothing. Of the 1,014,138 pairs of Last.fm (1,892 nodes)
-    62,000 are there at the start and 85,000 at the end; a round takes a fifth of the time.
+    Listing all pairs takes as long as one to three rounds among them, and so does pricing; a run that has no time for
+    both proves nothing. Of the 1,014,138 pairs of Last.fm (1,892 nodes) 62,000 are there at the start and 85,000 at the
+    end; a round takes a fifth of the time.
     """
     target = float(instance.total_cost(start.edges) if weighted else start.num_edges)
     begin, every = time.perf_counter(), all_pairs(instance)
