@@ -17,6 +17,7 @@ from .table import Entry, Known, Record, Table
 
 _BEGIN, _END = "<!-- the table -->", "<!-- end of the table -->"
 _PROOF_DIGITS = 12
+_RANKED = 0.1
 
 
 def page_text(file: Path) -> str:
@@ -78,7 +79,7 @@ def _stopped(records: Iterable[Record]) -> Iterator[str]:
         if record.status == Status.TIME_LIMIT and not math.isnan(record.seconds):
             spent.setdefault(record.time_limit, []).append(record.seconds)
     for limit, seconds in sorted(spent.items()):
-        yield f"Runs that a limit of {limit:g} s ended had {min(seconds):.2g} to {max(seconds):.2g} processor seconds."
+        yield f"Runs that a limit of {limit:g} s ended had {min(seconds):.1f} to {max(seconds):.1f} processor seconds."
 
 
 def _pairs(title: str, pairs: list[tuple[Entry, str, Known]]) -> Iterator[str]:
@@ -115,11 +116,14 @@ def _scores(table: Table) -> Iterator[str]:
     yield ""
     yield "| problem | method | limit | instances | mean gap | proven | primal integral | rank |"
     yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
-    for line in standings(table).itertuples():
-        yield (
-            f"| {line.problem} | {line.method} | {line.time_limit:g} s | {line.instances} of {line.of} "
-            f"| {line.mean_gap:.2%} | {line.proven:.0%} | {line.primal_integral:.2%} | {line.rank} of {line.compared} |"
-        )
+    lines = standings(table).assign(few=lambda each: each.instances < _RANKED * each.of)
+    for _, of_problem in lines.groupby("problem", sort=False):
+        for line in of_problem.sort_values("few", kind="stable").itertuples():
+            rank = "–" if line.few else f"{line.rank} of {line.compared}"
+            yield (
+                f"| {line.problem} | {line.method} | {line.time_limit:g} s | {line.instances} of {line.of} "
+                f"| {line.mean_gap:.2%} | {line.proven:.0%} | {line.primal_integral:.2%} | {rank} |"
+            )
     yield ""
 
 
