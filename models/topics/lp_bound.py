@@ -38,7 +38,7 @@ from .incumbents.lp_guided import Incumbent
 from .incumbents.lp_guided import warm_up as warm_up_incumbents
 from .incumbents.starts import greedy_merge_or_stars, heuristic_overlays, stars, warm_up_heuristics
 from .proofs import begin_proof, write_certificate
-from .rows.candidate_edges import LISTED, CandidateEdges, count_links, keys_of
+from .rows.candidate_edges import CandidateEdges, affordable_links, count_links, keys_of
 from .rows.goal import Goal
 from .rows.leaf_nodes import attach_leaves
 from .rows.presolve import PRESOLVE, drop_implied_topics
@@ -158,7 +158,9 @@ def _bounded_without_presolve(
     if method == "auto":
         links = count_links(instance)
         # Nodes and edges must fit in memory too; costs are split among all pairs, or not at all.
-        fits = links <= _affordable(clock) or (not weighted and instance.num_subscriptions <= _SUBSCRIPTIONS)
+        fits = links <= affordable_links(clock, _SPLIT_LINKS) or (
+            not weighted and instance.num_subscriptions <= _SUBSCRIPTIONS
+        )
         method = "lp" if links <= _LP_LINKS else "splitting" if fits else "fitting"
     fitted = fitted_within(clock, instance)
     if method == "lp":
@@ -226,14 +228,9 @@ def _cost_goal(instance: TopicInstance, weighted: bool) -> Goal:
     return Goal(costs=edge_costs(instance)) if weighted else Goal()
 
 
-def _affordable(clock: Clock) -> int:
-    """The most links that there is memory and time to list."""
-    return int(min(_SPLIT_LINKS, LISTED * clock.left))
-
-
 def _by_splitting(instance: TopicInstance, clock: Clock, progress: SearchLog, weighted: bool) -> LowerBound:
     start = greedy_merge_or_stars(instance, clock)
-    if count_links(instance) > _affordable(clock) and not weighted:
+    if count_links(instance) > affordable_links(clock, _SPLIT_LINKS) and not weighted:
         return _by_splitting_small_topics(instance, start, clock, progress)
     incumbent = Incumbent(instance, _cost_goal(instance, weighted), start, 0)
     splitting = split_by_pricing(
@@ -266,7 +263,7 @@ def _by_splitting_small_topics(
     instance: TopicInstance, start: Overlay, clock: Clock, progress: SearchLog
 ) -> LowerBound:
     """Without a certificate: its rows would be too many for the largest topics."""
-    small = small_topics(instance, min(_SMALL_LINKS, _affordable(clock)))
+    small = small_topics(instance, affordable_links(clock, _SMALL_LINKS))
     part = with_topics(instance, small)
     target = float((CandidateEdges(part, keys_of(start)).common > 0).sum())
     splitting = split_costs(part, target, clock.share(0.9), stall=_STALL, progress=progress)

@@ -59,10 +59,11 @@ class Splitting:
     rounds: int = 0
     converged: bool = False
 
-    def used(self, start: Overlay) -> npt.NDArray[np.bool_]:
+    def used(self, start: Overlay | None = None) -> npt.NDArray[np.bool_]:
         """Whether the fractional solution, or an overlay, uses each edge."""
         chosen = self.usage > _USED
-        chosen[indices_of(keys_of(start), self.edges.keys)] = True
+        if start is not None:
+            chosen[indices_of(keys_of(start), self.edges.keys)] = True
         return chosen
 
 

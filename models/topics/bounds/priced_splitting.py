@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -54,32 +54,19 @@ def split_by_pricing(
     begin, every = time.perf_counter(), all_pairs(instance)
     chosen = np.union1d(nearest_pairs(instance, by_cost=weighted), keys_of(start))
     chosen = every[indices_of(chosen, every)]
+    split_for = partial(split_costs, instance, target, stall=stall, smoothing=smoothing, weighted=weighted)
     if len(chosen) >= _FEW * len(every):
-        return split_costs(
-            instance,
-            target,
-            clock,
-            stall=stall,
-            rounds=rounds,
-            smoothing=smoothing,
-            progress=progress,
-            weighted=weighted,
-        )
+        return split_for(clock, rounds=rounds, progress=progress)
     pricing = _Pricing(CandidateEdges(instance, every), weighted)
     best, length = pricing.best, _SHORTEST
     seconds = time.perf_counter() - begin  # of the next pricing, at most
     while best.rounds < rounds and not best.converged and clock.left > seconds:
         among = CandidateEdges(instance, chosen)
-        split = split_costs(
-            instance,
-            target,
+        split = split_for(
             clock.share(1.0, clock.left - seconds),
-            stall=stall,
             rounds=min(length, rounds - best.rounds),
-            smoothing=smoothing,
             among=among,
             shares=pricing.shares_of(among) if best.rounds else None,
-            weighted=weighted,
         )
         begin, length = time.perf_counter(), min(_LONGEST, 2 * length)
         cheap = pricing.extend(split)

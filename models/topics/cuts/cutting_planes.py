@@ -24,7 +24,7 @@ from .restricted_lp import RestrictedLP
 
 _VIOLATION = 1e-4
 _PATIENCE = 25
-_USED, _WORTH = 0.02, 1e-3
+_WORTH = 1e-3
 _START_PAIRS = 3
 ALL_PAIRS = 30_000_000
 
@@ -75,8 +75,7 @@ class CuttingPlanes(Relaxation[TopicRows]):
 
     def warm_start(self, splitting: Splitting) -> None:
         """Take the bound of a split of costs, and add the edges and the rows with significant values in it."""
-        used = splitting.edges.keys[splitting.usage > _USED]
-        self.lp.add_edges(np.setdiff1d(used, self.edges.keys))
+        self.lp.add_edges(np.setdiff1d(splitting.edges.keys[splitting.used()], self.edges.keys))
         rows, duals = certificate_rows(splitting)
         prices = np.zeros(self.instance.num_nodes)
         bound = proven_bound(self.edges, rows, duals, prices, self.goal)

@@ -19,7 +19,7 @@ from ..bounds.certificate import MOST_PROVEN
 from ..bounds.cost_splitting import Splitting, split_costs
 from ..bounds.priced_splitting import split_by_pricing
 from ..bounds.priced_splitting import warm_up as warm_up_pricing
-from ..rows.candidate_edges import LISTED, CandidateEdges, count_links, keys_of
+from ..rows.candidate_edges import CandidateEdges, affordable_links, count_links, keys_of
 from .weighted_greedy import seconds_of_greedy, weighted_greedy
 
 _ROUNDS = 2_000
@@ -45,7 +45,7 @@ def guided_candidates(
     if searches_in_parts(instance.num_nodes, "cost" if weighted else "edges"):
         return None, []
     target = float(instance.total_cost(start.edges) if weighted else start.num_edges)
-    if splitting is None and count_links(instance) <= min(_MOST_LINKS, LISTED * clock.left) and target < MOST_PROVEN:
+    if splitting is None and count_links(instance) <= affordable_links(clock, _MOST_LINKS) and target < MOST_PROVEN:
         splitting = split_by_pricing(instance, start, clock.share(0.2), rounds=_ROUNDS, weighted=weighted)
     if splitting is None:
         near = CandidateEdges(instance, np.union1d(nearest_pairs(instance, by_cost=weighted), keys_of(start)))

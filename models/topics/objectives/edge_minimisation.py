@@ -22,7 +22,7 @@ from ..cuts.cutting_planes import ALL_PAIRS, CuttingPlanes
 from ..incumbents.diving import dive
 from ..incumbents.guided_candidates import guided_candidates
 from ..incumbents.lp_guided import ANY_OVERLAY, Incumbent
-from ..rows.candidate_edges import LISTED, count_links
+from ..rows.candidate_edges import affordable_links, count_links
 from ..rows.goal import Goal
 
 _ROOT_STALL = 1e-3
@@ -169,7 +169,7 @@ class _Search:
         )
         guide, links = None, count_links(self.instance)
         split = settings.sparse and not self.goal.fault_tolerant
-        if len(planes.edges) > _FEW_EDGES and split and links <= min(ALL_PAIRS, LISTED * clock.left):
+        if len(planes.edges) > _FEW_EDGES and split and links <= affordable_links(clock, ALL_PAIRS):
             weighted = self.goal.costs is not None
             splitting = self.splitting = split_by_pricing(
                 self.instance, self.start, clock.share(0.2), weighted=weighted
