@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,20 +25,18 @@ from ..engine.ilp_solvers import THREADS
 from ..engine.integer_bound import UNIT, Bound
 from ..engine.proof import ProofFile
 from ..engine.search_log import PROGRESS, SearchLog
-from ..engine.stoppable import finished_within
 from .bounds.certificate import MOST_PROVEN, Certificate
 from .bounds.certificate_text import CERTIFICATE, packed
-from .bounds.cost_splitting import certificate_rows, split_costs
+from .bounds.cost_splitting import certificate_rows
 from .bounds.dual_fitting import fitted_certificate, fitted_within, mean_degree_bound
-from .bounds.large_topics import small_topics, units_of_large_topics, with_topics
-from .bounds.priced_splitting import split_by_pricing
+from .bounds.priced_splitting import is_affordable, split_by_pricing
 from .bounds.priced_splitting import warm_up as warm_up_pricing
 from .cuts.cutting_planes import CuttingPlanes
 from .incumbents.lp_guided import Incumbent
 from .incumbents.lp_guided import warm_up as warm_up_incumbents
 from .incumbents.starts import greedy_merge_or_stars, heuristic_overlays, stars, warm_up_heuristics
 from .proofs import begin_proof, write_certificate
-from .rows.candidate_edges import CandidateEdges, affordable_links, count_links, keys_of
+from .rows.candidate_edges import count_links
 from .rows.goal import Goal
 from .rows.leaf_nodes import attach_leaves
 from .rows.presolve import PRESOLVE, drop_implied_topics
@@ -46,8 +44,7 @@ from .rows.presolve import PRESOLVE, drop_implied_topics
 _FACTORS = {"minmax-tco": (True,), "low-tco": (False, True)}  # is a value the edges, the degree, or both?
 _SMOOTHING, _STALL = 0.005, 2e-5
 _BUILD_EVERY = 10
-_LP_LINKS = 30_000
-_SPLIT_LINKS, _SMALL_LINKS, _SUBSCRIPTIONS = 60_000_000, 4_000_000, 2_000_000
+_LP_LINKS, _CERTIFIED_LINKS = 30_000, 60_000_000
 
 
 @dataclass(frozen=True)
@@ -120,7 +117,8 @@ def lower_bound(
     All methods approximate the LP over all partition inequalities: ``lp`` by cutting planes and pricing from a sparse
     start, ``splitting`` by subgradients. Every iterate's duals are rounded and their bound computed in integers
     over all pairs, so `time_limit` and Ctrl-C leave a valid bound, no worse than that of dual fitting. ``auto`` takes
-    ``lp`` up to 30,000 pairs of subscribers of a topic, then ``splitting``, and from 60,000,000 on ``fitting``.
+    ``lp`` up to 30,000 pairs of subscribers of a topic, then ``splitting`` where :func:`.is_affordable`, else
+    ``fitting``. From 60,000,000 pairs on there is no certificate: its rows would not fit in memory.
 
     Parameters
     ----------
@@ -157,11 +155,7 @@ def _bounded_without_presolve(
     progress = SearchLog(settings.progress, on_bound=on_bound)
     if method == "auto":
         links = count_links(instance)
-        # Nodes and edges must fit in memory too; costs are split among all pairs, or not at all.
-        fits = links <= affordable_links(clock, _SPLIT_LINKS) or (
-            not weighted and instance.num_subscriptions <= _SUBSCRIPTIONS
-        )
-        method = "lp" if links <= _LP_LINKS else "splitting" if fits else "fitting"
+        method = "lp" if links <= _LP_LINKS else "splitting" if is_affordable(instance, clock) else "fitting"
     fitted = fitted_within(clock, instance)
     if method == "lp":
         bound = _by_planes(instance, of_degree, clock, settings, progress, weighted)
@@ -230,8 +224,6 @@ def _cost_goal(instance: TopicInstance, weighted: bool) -> Goal:
 
 def _by_splitting(instance: TopicInstance, clock: Clock, progress: SearchLog, weighted: bool) -> LowerBound:
     start = greedy_merge_or_stars(instance, clock)
-    if count_links(instance) > affordable_links(clock, _SPLIT_LINKS) and not weighted:
-        return _by_splitting_small_topics(instance, start, clock, progress)
     incumbent = Incumbent(instance, _cost_goal(instance, weighted), start, 0)
     splitting = split_by_pricing(
         instance,
@@ -244,35 +236,18 @@ def _by_splitting(instance: TopicInstance, clock: Clock, progress: SearchLog, we
     )
     stopped = not splitting.converged
     try:
-        kept = splitting.used(start)
-        incumbent.improve_along(
-            CandidateEdges(instance, splitting.edges.keys[kept]), splitting.usage[kept], clock, goal=0, steps=10_000
-        )
+        incumbent.improve_along(*splitting.used(start), clock, goal=0, steps=10_000)
     except KeyboardInterrupt:
         stopped = True
-    rows, duals = certificate_rows(splitting)
-    certificate = Certificate.of(rows, duals, np.zeros(instance.num_nodes))
-    counters: dict[str, float | str] = {"rounds": splitting.rounds, "columns": len(splitting.edges)}
+    certificate = None
+    if count_links(instance) <= _CERTIFIED_LINKS:
+        rows, duals = certificate_rows(splitting)
+        certificate = Certificate.of(rows, duals, np.zeros(instance.num_nodes))
+    counters: dict[str, float | str] = {"rounds": splitting.rounds, "columns": len(splitting.columns)}
     if math.isfinite(splitting.limit):
         counters["limit_at_most"] = round(splitting.limit, 3)
     value = Fraction(splitting.units, UNIT)
     return LowerBound(value, certificate, incumbent.overlay, stopped, counters)
-
-
-def _by_splitting_small_topics(
-    instance: TopicInstance, start: Overlay, clock: Clock, progress: SearchLog
-) -> LowerBound:
-    """Without a certificate: its rows would be too many for the largest topics."""
-    small = small_topics(instance, affordable_links(clock, _SMALL_LINKS))
-    part = with_topics(instance, small)
-    target = float((CandidateEdges(part, keys_of(start)).common > 0).sum())
-    splitting = split_costs(part, target, clock.share(0.9), stall=_STALL, progress=progress)
-    work = partial(units_of_large_topics, instance, small, splitting)
-    steps = float((~small).sum()) * (len(splitting.edges) + instance.num_subscriptions)
-    units = splitting.units + (finished_within(clock, work, steps=steps) or 0)
-    counters: dict[str, float | str] = {"rounds": splitting.rounds, "columns": len(splitting.edges)}
-    counters["large_topics"] = int((~small).sum())
-    return LowerBound(Fraction(units, UNIT), None, start, not splitting.converged, counters)
 
 
 def _solve(
@@ -333,7 +308,6 @@ def _warm_up() -> None:
     warm_up_pricing()
     small = trial_instance()
     attach_leaves(small)
-    _by_splitting_small_topics(small, greedy_merge_or_stars(small, Clock(None)), Clock(None), SearchLog("off"))
     for method in ("lp", "splitting"):
         for of_degree in (False, True):
             lower_bound(small, BoundSettings(method=method, progress="off"), of_degree=of_degree)

@@ -60,9 +60,10 @@ def _nearest(
     num_keys = 0
     for v in nodes:
         size = _score(v, interest, weights, reach, score, others)
+        least, above = np.int64(0), np.int64(0)
         for b in others[:size]:
             histogram[score[b]] += 1
-        least, above = most, np.int64(0)
+            least = max(least, score[b])
         while least > 0 and above + histogram[least] <= count:
             above += histogram[least]
             least -= 1

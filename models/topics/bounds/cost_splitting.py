@@ -20,7 +20,8 @@ from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ...engine.integer_bound import UNIT
 from ...engine.search_log import SearchLog
-from ..rows.candidate_edges import CandidateEdges, all_pairs, indices_of, keys_of
+from ..rows.candidate_edges import CandidateEdges, Edges, Links, all_pairs, indices_of, keys_of
+from ..rows.presolve import root
 from ..rows.topic_rows import TopicRows
 
 Units = npt.NDArray[np.int64]
@@ -28,6 +29,7 @@ Reals = npt.NDArray[np.float64]
 _SHORT, _SPAN = 1e-3, 200
 _USED = 0.02
 _SHORTER, _TRIES = 0.7, 10
+_SPARSE = 200
 
 
 @dataclass
@@ -37,12 +39,15 @@ class Splitting:
     Attributes
     ----------
     edges : CandidateEdges
-        All pairs with a topic in common.
+        Pairs of nodes, rising. Another pair has as its share of a topic the heaviest edge on the path between its ends
+        in the topic's tree.
     units : int
         The bound times `UNIT`, a sum of integer tree weights.
     shares : int64 array, one a link
         λ in units, in the order of ``edges.links``.
-    usage : float64 array, one an edge
+    columns : int64 array
+        The edges u·|V| + v of `usage`, rising.
+    usage : float64 array, one a column
         A fractional solution of the partition LP: the average number of trees that use the edge.
     limit : float
         The cost of this solution, an upper limit on the bound of the partition LP.
@@ -54,17 +59,28 @@ class Splitting:
     edges: CandidateEdges
     units: int
     shares: Units
+    columns: Edges
     usage: Reals
     limit: float = np.inf
     rounds: int = 0
     converged: bool = False
 
-    def used(self, start: Overlay | None = None) -> npt.NDArray[np.bool_]:
-        """Whether the fractional solution, or an overlay, uses each edge."""
+    @classmethod
+    def of(cls, edges: CandidateEdges) -> Splitting:
+        """A split of nothing."""
+        return cls(edges, 0, np.zeros(len(edges.links.edge), np.int64), edges.keys, np.zeros(len(edges)))
+
+    def used(self, start: Overlay | None = None) -> tuple[CandidateEdges, Reals]:
+        """The edges that the fractional solution uses, and those of an overlay, with their usage."""
         chosen = self.usage > _USED
         if start is not None:
-            chosen[indices_of(keys_of(start), self.edges.keys)] = True
-        return chosen
+            chosen[indices_of(keys_of(start), self.columns)] = True
+        return CandidateEdges(self.edges.instance, self.columns[chosen]), self.usage[chosen]
+
+    def usage_of(self, keys: Edges) -> Reals:
+        """The usage of some edges, 0 where they are no columns."""
+        place = np.minimum(np.searchsorted(self.columns, keys), len(self.columns) - 1)
+        return np.where(self.columns[place] == keys, self.usage[place], 0.0)
 
 
 def split_costs(
@@ -109,12 +125,12 @@ def split_costs(
     their links.
     """
     edges = CandidateEdges(instance, all_pairs(instance)) if among is None else among
-    span = _spanning(edges, complete=among is None)
+    span = spanning(edges, complete=among is None)
     offsets, order = edges.links_by_edge
     costs = costs_of(edges, weighted)
     if shares is None:
         shares = (costs / edges.common.astype(np.float64))[edges.links.edge]
-    best = Splitting(edges, 0, np.zeros(len(shares), np.int64), np.zeros(len(edges)))
+    best = Splitting.of(edges)
     if not len(edges):
         best.converged = True
         return best
@@ -160,7 +176,7 @@ def certificate_rows(splitting: Splitting) -> tuple[TopicRows, Reals]:
     with the dual w_i − w_{i−1} (Kruskal). Cost O(Σ_t |V_t|²) and as much memory.
     """
     instance, links = splitting.edges.instance, splitting.edges.links
-    _, in_tree = spanning_trees(instance.topic_offsets, links.offsets, splitting.shares)
+    _, in_tree = spanning(splitting.edges)(splitting.shares)
     topic, rhs, labels, duals = [], [], [], []
     for t in range(instance.num_topics):
         chosen = np.flatnonzero(in_tree[links.offsets[t] : links.offsets[t + 1]]) + links.offsets[t]
@@ -188,8 +204,10 @@ def certificate_rows(splitting: Splitting) -> tuple[TopicRows, Reals]:
     return rows, np.array(duals, np.float64)
 
 
-def _spanning(edges: CandidateEdges, *, complete: bool) -> Callable[[Units], tuple[np.int64, npt.NDArray[np.bool_]]]:
-    """The function from links' weights to the minimum spanning trees of all topics."""
+def spanning(
+    edges: CandidateEdges, *, complete: bool = False
+) -> Callable[[Units], tuple[np.int64, npt.NDArray[np.bool_]]]:
+    """The function from links' weights to the total of minimum spanning trees of all topics, and their links."""
     topic_offsets, links = edges.instance.topic_offsets, edges.links
     if complete:
         return lambda weight: spanning_trees(topic_offsets, links.offsets, weight)
@@ -198,7 +216,7 @@ def _spanning(edges: CandidateEdges, *, complete: bool) -> Callable[[Units], tup
     order = np.argsort(ends, kind="stable")
     starts = offsets_of(ends, int(topic_offsets[-1]))
     others, via = others[order], order % len(links.a)
-    return lambda weight: _span_sparse(topic_offsets, starts, others, via, weight)
+    return lambda weight: _span_sparse(topic_offsets, links, starts, others, via, weight)
 
 
 @kernel
@@ -247,13 +265,26 @@ def spanning_trees(
 
 @kernel
 def _span_sparse(
-    topic_offsets: Offsets, starts: Offsets, others: Ids, via: Offsets, weight: Units
+    topic_offsets: Offsets, links: Links, starts: Offsets, others: Ids, via: Offsets, weight: Units
 ) -> tuple[np.int64, npt.NDArray[np.bool_]]:
-    """As :func:`spanning_trees`; subscriber p has links to ``others[starts[p]:starts[p + 1]]``."""
+    """As :func:`spanning_trees`; subscriber p has links to ``others[starts[p]:starts[p + 1]]``.
+
+    By Prim's algorithm without a heap, or by Kruskal's where links are so few that sorting them takes less.
+    """
     total = np.int64(0)
     in_tree = np.zeros(len(weight), np.bool_)
     for t in range(len(topic_offsets) - 1):
         first, n = topic_offsets[t], topic_offsets[t + 1] - topic_offsets[t]
+        begin, end = links.offsets[t], links.offsets[t + 1]
+        if n * n > _SPARSE * (end - begin):
+            parent = np.arange(n)
+            for k in begin + np.argsort(weight[begin:end], kind="mergesort"):
+                a, b = root(parent, np.int64(links.a[k])), root(parent, np.int64(links.b[k]))
+                if a != b:
+                    parent[a] = b
+                    total += weight[k]
+                    in_tree[k] = True
+            continue
         nearest, best = np.full(n, np.int64(2**62)), np.zeros(n, np.int64)
         outside = np.arange(n)
         v = 0
@@ -295,23 +326,21 @@ def _step(shares: Reals, direction: Reals, costs: Reals, offsets: Offsets, order
             squared += (direction[order[i]] - mean) ** 2
     length = gap / max(squared, 1e-9)
     moved = shares.copy()
-    buffer = np.empty(0)
     for e in range(len(offsets) - 1):
         first, last = offsets[e], offsets[e + 1]
         if last - first < 2:
             continue
-        if len(buffer) < last - first:
-            buffer = np.empty(last - first)
         for i in range(first, last):
             moved[order[i]] += length * direction[order[i]]
-            buffer[i - first] = moved[order[i]]
-        # The projection onto the simplex subtracts one number from all and cuts at 0 (Held, Wolfe, Crowder 1974).
-        decreasing = np.sort(buffer[: last - first])[::-1]
-        total, shift = 0.0, 0.0
-        for i in range(last - first):
-            total += decreasing[i]
-            if decreasing[i] * (i + 1) > total - costs[e]:
-                shift = (total - costs[e]) / (i + 1)
+        # The projection onto the simplex subtracts one number from all and cuts at 0; it rises to it (Michelot 1986).
+        shift, count, before = -np.inf, last - first + 1, last - first + 2
+        while count < before:  # rounding might make it come back
+            total, before, count = 0.0, count, 0
+            for i in range(first, last):
+                if moved[order[i]] > shift:
+                    total += moved[order[i]]
+                    count += 1
+            shift = (total - costs[e]) / count
         for i in range(first, last):
             moved[order[i]] = max(0.0, moved[order[i]] - shift)
     return moved

@@ -16,14 +16,13 @@ from ....instances.clock import Clock
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ..bounds.certificate import MOST_PROVEN
-from ..bounds.cost_splitting import Splitting, split_costs
-from ..bounds.priced_splitting import split_by_pricing
+from ..bounds.cost_splitting import Splitting
+from ..bounds.priced_splitting import is_affordable, split_by_pricing
 from ..bounds.priced_splitting import warm_up as warm_up_pricing
-from ..rows.candidate_edges import CandidateEdges, affordable_links, count_links, keys_of
+from ..rows.candidate_edges import keys_of
 from .weighted_greedy import seconds_of_greedy, weighted_greedy
 
 _ROUNDS = 2_000
-_MOST_LINKS = 20_000_000
 _LONGEST_GREEDY = 30.0
 
 
@@ -37,27 +36,26 @@ def guided_candidates(
 ) -> tuple[CandidateLists | None, list[Overlay]]:
     """The edges that an approximate LP solution uses, as candidates of local search, and an overlay built along it.
 
-    Unless there is a split of costs already, a fifth of the time goes into one: by pricing if all pairs have at most
-    20,000,000 topics in common, and 500,000 for each second left; else among each node's nearest, if these have
-    20,000,000 at most. If they have not, all of them are candidates; the overlay is built if there is time. Where
-    overlays are searched in parts, which find their own candidates, there is neither.
+    Unless there is a split of costs already, a fifth of the time goes into one where :func:`.is_affordable`; else each
+    node's nearest are the candidates. The overlay is built if there is time. Where overlays are searched in parts,
+    these find their own candidates.
     """
-    if searches_in_parts(instance.num_nodes, "cost" if weighted else "edges"):
-        return None, []
-    target = float(instance.total_cost(start.edges) if weighted else start.num_edges)
-    if splitting is None and count_links(instance) <= affordable_links(clock, _MOST_LINKS) and target < MOST_PROVEN:
+    in_parts = searches_in_parts(instance.num_nodes, "cost" if weighted else "edges")
+    target = instance.total_cost(start.edges) if weighted else start.num_edges
+    if splitting is None and target < MOST_PROVEN and is_affordable(instance, clock):
         splitting = split_by_pricing(instance, start, clock.share(0.2), rounds=_ROUNDS, weighted=weighted)
     if splitting is None:
-        near = CandidateEdges(instance, np.union1d(nearest_pairs(instance, by_cost=weighted), keys_of(start)))
-        if near.common.sum() > _MOST_LINKS or clock.passed or target >= MOST_PROVEN:
-            return candidate_lists(instance, near.keys, priced_weights(instance, near.keys) if weighted else None), []
-        splitting = split_costs(instance, target, clock.share(0.2), rounds=_ROUNDS, among=near, weighted=weighted)
-    used = splitting.used(start)
-    kept, usage = CandidateEdges(instance, splitting.edges.keys[used]), splitting.usage[used]
+        if in_parts:
+            return None, []
+        near = np.union1d(nearest_pairs(instance, by_cost=weighted), keys_of(start))
+        return candidate_lists(instance, near, priced_weights(instance, near) if weighted else None), []
+    kept, usage = splitting.used(start)
     overlays = []
-    if seconds_of_greedy(kept, start) < min(_LONGEST_GREEDY, clock.left):
+    if seconds_of_greedy(kept) < min(_LONGEST_GREEDY, clock.left):
         worth = (usage + 0.01) / (instance.edge_costs(kept.u, kept.v) if weighted else 1)
         overlays.append(weighted_greedy(kept, worth, cap=instance.num_nodes, overload=0.0, seed=0))
+    if in_parts:
+        return None, overlays
     preferred = (0.9 + 0.1 * np.minimum(usage, 1.0)).astype(np.float32)
     if weighted:
         preferred *= priced_weights(instance, kept.keys)

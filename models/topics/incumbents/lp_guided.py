@@ -105,7 +105,7 @@ class Incumbent:
         Of two edges of equal contribution the search prefers the one of larger LP value. It cools down within the time
         of the clock, if that is shorter. If there is no time to build, nothing is done.
         """
-        if self.overlay is not None and seconds_of_greedy(edges, self.overlay) > clock.left:
+        if self.overlay is not None and seconds_of_greedy(edges) > clock.left:
             return
         start = self.build_along(edges, x)
         if start is None or self.value <= goal or clock.passed:

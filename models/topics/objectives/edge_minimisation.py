@@ -17,12 +17,12 @@ from ...engine.search_log import SearchLog
 from ...engine.tree_search import WORK_A_STEP, TreeSearch
 from ..bounds.certificate import Certificate
 from ..bounds.cost_splitting import Splitting
-from ..bounds.priced_splitting import split_by_pricing
+from ..bounds.priced_splitting import is_affordable, split_by_pricing
 from ..cuts.cutting_planes import ALL_PAIRS, CuttingPlanes
 from ..incumbents.diving import dive
 from ..incumbents.guided_candidates import guided_candidates
 from ..incumbents.lp_guided import ANY_OVERLAY, Incumbent
-from ..rows.candidate_edges import affordable_links, count_links
+from ..rows.candidate_edges import count_links
 from ..rows.goal import Goal
 
 _ROOT_STALL = 1e-3
@@ -167,16 +167,15 @@ class _Search:
         planes = self.planes = CuttingPlanes(
             self.instance, self.goal, self.start, sparse=settings.sparse, threads=settings.threads
         )
-        guide, links = None, count_links(self.instance)
-        split = settings.sparse and not self.goal.fault_tolerant
-        if len(planes.edges) > _FEW_EDGES and split and links <= affordable_links(clock, ALL_PAIRS):
+        guide, split = None, settings.sparse and not self.goal.fault_tolerant and is_affordable(self.instance, clock)
+        if len(planes.edges) > _FEW_EDGES and split and count_links(self.instance) <= ALL_PAIRS:
             weighted = self.goal.costs is not None
             splitting = self.splitting = split_by_pricing(
                 self.instance, self.start, clock.share(0.2), weighted=weighted
             )
             planes.warm_start(splitting)
             self._print()
-            guide = splitting.usage[np.searchsorted(splitting.edges.keys, planes.edges.keys)]
+            guide = splitting.usage_of(planes.edges.keys)
             incumbent.improve_along(planes.edges, guide, clock.share(0.2), goal=self._goal, steps=settings.steps)
         searchable = self.goal.searchable and self.goal.cap >= self.instance.num_nodes
         part = clock.share(_LP_SHARE) if searchable else clock

@@ -10,12 +10,10 @@ import numpy.typing as npt
 from ....heuristics.compiled import kernel
 from ....heuristics.topics.kernels.interest import Interest, interest_of
 from ....instances.arrays import Ids, Offsets, offsets_of
-from ....instances.clock import Clock
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 
 Edges = npt.NDArray[np.int64]
-_LISTED = 500_000  # links for each second of a run: to list and price one takes half a microsecond
 
 
 class Links(NamedTuple):
@@ -109,11 +107,6 @@ def count_links(instance: TopicInstance) -> int:
     """Σ_t |V_t|·(|V_t| − 1) ÷ 2, the number of links of all pairs."""
     sizes = np.diff(instance.topic_offsets).astype(np.int64)
     return int((sizes * (sizes - 1) // 2).sum())
-
-
-def affordable_links(clock: Clock, most: int) -> int:
-    """The most links that there is time to list and price, at most `most`, for which there is memory."""
-    return int(min(most, _LISTED * clock.left))
 
 
 @kernel

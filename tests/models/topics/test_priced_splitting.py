@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import combinations, pairwise
 
 import networkx as nx
@@ -12,11 +11,10 @@ import pytest
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.local_search.nearest import nearest_pairs
 from overlaybench.instances.clock import Clock
-from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.engine.integer_bound import UNIT
 from overlaybench.models.topics.bounds import priced_splitting
-from overlaybench.models.topics.bounds.cost_splitting import Splitting, split_costs
-from overlaybench.models.topics.bounds.priced_splitting import _heaviest_on_paths, split_by_pricing
+from overlaybench.models.topics.bounds.cost_splitting import spanning, split_costs
+from overlaybench.models.topics.bounds.priced_splitting import _rows_of_trees, split_by_pricing
 from overlaybench.models.topics.cuts.cutting_planes import CuttingPlanes
 from overlaybench.models.topics.rows.candidate_edges import CandidateEdges, all_pairs, keys_of
 from overlaybench.models.topics.rows.goal import Goal
@@ -27,42 +25,84 @@ from tests.topic_brute_force import optimum
 @pytest.fixture
 def _two_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that instances small enough to judge have pairs to price."""
-    monkeypatch.setattr(priced_splitting, "nearest_pairs", partial(nearest_pairs, count=2))
+    monkeypatch.setattr(priced_splitting, "_NEAREST", 2)
     monkeypatch.setattr(priced_splitting, "_FEW", 1.0)
 
 
-def _trees(splitting: Splitting, instance: TopicInstance) -> int:
-    """The weight of minimum spanning trees under the shares, after a look at what they add up to."""
-    edges, n = splitting.edges, instance.num_nodes
-    links, shares = edges.links, splitting.shares.tolist()
-    spent = np.zeros(len(edges), np.int64)
-    np.add.at(spent, links.edge, splitting.shares)
-    assert (splitting.shares >= 0).all()
-    assert (spent <= UNIT * instance.edge_costs(edges.u, edges.v)).all()
-    total = 0
+def _tree(edges: CandidateEdges, shares: list[int], topic: int) -> nx.Graph[int]:
+    """A minimum spanning tree of a topic under the shares of the listed pairs."""
+    graph: nx.Graph[int] = nx.Graph()
+    graph.add_nodes_from(edges.instance.subscribers(topic).tolist())
+    for k in range(edges.links.offsets[topic], edges.links.offsets[topic + 1]):
+        u, v = divmod(int(edges.keys[edges.links.edge[k]]), edges.instance.num_nodes)
+        graph.add_edge(u, v, weight=shares[k])
+    return nx.minimum_spanning_tree(graph)
+
+
+def _heaviest(tree: nx.Graph[int], u: int, v: int) -> int:
+    return max(int(tree.edges[edge]["weight"]) for edge in pairwise(nx.shortest_path(tree, u, v)))
+
+
+def _prices(edges: CandidateEdges, shares: list[int]) -> tuple[int, dict[tuple[int, int], int]]:
+    """The weight of all trees, and the sum of each pair's shares: given, or the heaviest edges on tree paths."""
+    instance, listed = edges.instance, dict[tuple[int, int, int], int]()
+    topics = np.repeat(np.arange(instance.num_topics), np.diff(edges.links.offsets)).tolist()
+    for edge, topic, share in zip(edges.links.edge.tolist(), topics, shares, strict=True):
+        u, v = divmod(int(edges.keys[edge]), instance.num_nodes)
+        listed[u, v, topic] = share
+    total, spent = 0, dict.fromkeys(combinations(range(instance.num_nodes), 2), 0)
     for t in range(instance.num_topics):
-        graph: nx.Graph[int] = nx.Graph()
-        for k in range(links.offsets[t], links.offsets[t + 1]):
-            u, v = divmod(int(edges.keys[links.edge[k]]), n)
-            graph.add_edge(u, v, weight=shares[k])
-        assert graph.number_of_edges() == len(instance.subscribers(t)) * (len(instance.subscribers(t)) - 1) // 2
-        total += sum(d["weight"] for *_, d in nx.minimum_spanning_edges(graph, data=True))
-    return total
+        tree = _tree(edges, shares, t)
+        assert nx.is_connected(tree)
+        complete: nx.Graph[int] = nx.Graph()
+        for u, v in combinations(instance.subscribers(t).tolist(), 2):
+            weight = listed[u, v, t] if (u, v, t) in listed else _heaviest(tree, u, v)
+            complete.add_edge(u, v, weight=weight)
+            spent[u, v] += weight
+        least = sum(d["weight"] for *_, d in nx.minimum_spanning_edges(complete, data=True))
+        assert least == sum(d["weight"] for *_, d in tree.edges(data=True))
+        total += least
+    return total, spent
 
 
 @pytest.mark.usefixtures("_two_nearest")
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("seeds", tiers(20, 200))
 def test_shares_of_all_pairs_prove_the_bound(seeds: range, weighted: bool) -> None:
+    priced_pairs = 0
     for seed in seeds:
         instance = small_instance(seed)
         if weighted:
             instance = priced(instance, seed)
         splitting = split_by_pricing(instance, greedy_merge(instance), Clock(None), rounds=300, weighted=weighted)
-        assert np.array_equal(splitting.edges.keys, all_pairs(instance))
-        assert splitting.units == _trees(splitting, instance), f"seed {seed}"
+        total, spent = _prices(splitting.edges, splitting.shares.tolist())
+        assert splitting.units == total, f"seed {seed}"
+        assert (splitting.shares >= 0).all()
+        pairs = np.array(list(spent), np.int32).reshape(-1, 2)
+        costs = instance.edge_costs(pairs[:, 0], pairs[:, 1]).tolist()
+        assert all(UNIT * cost >= sum_ for cost, sum_ in zip(costs, spent.values(), strict=True)), f"seed {seed}"
         best = optimum(instance, "weighted-tco" if weighted else "min-tco")
         assert splitting.units <= best * UNIT, f"seed {seed}"
+        priced_pairs += len(all_pairs(instance)) - len(splitting.edges)
+    assert priced_pairs
+
+
+@pytest.mark.parametrize("seeds", tiers(10, 60))
+def test_of_many_cheap_pairs_the_cheapest_are_listed(seeds: range) -> None:
+    left_out = 0
+    for seed in seeds:
+        instance = uniform_instance(30, 5, 4, seed)
+        few = CandidateEdges(instance, keys_of(greedy_merge(instance)))
+        split = split_costs(instance, 30.0, Clock(None), rounds=30, among=few)
+        edges, shares, most = priced_splitting._with_cheap(split, weighted=False)
+        assert len(edges) <= 2 * len(few)
+        _, before = _prices(few, split.shares.tolist())
+        cheap = {pair: price / UNIT for pair, price in before.items() if price > UNIT * (1 + 1e-8)}
+        added = {divmod(key, instance.num_nodes) for key in np.setdiff1d(edges.keys, few.keys).tolist()}
+        assert added == {pair for pair, price in cheap.items() if price > most}, f"seed {seed}"
+        assert all(np.bincount(edges.links.edge, shares) <= 1 + 1e-12)
+        left_out += len(cheap) - len(added)
+    assert left_out
 
 
 @pytest.mark.usefixtures("_two_nearest")
@@ -89,22 +129,18 @@ def test_a_passed_clock_leaves_a_bound_of_nothing() -> None:
 
 
 @pytest.mark.parametrize("seeds", tiers(10, 100))
-def test_the_heaviest_edge_on_each_path_of_a_tree(seeds: range) -> None:
+def test_the_widest_gap_in_a_row_is_the_heaviest_edge_on_the_path(seeds: range) -> None:
     for seed in seeds:
-        draw = np.random.default_rng(seed)
-        sizes = [*draw.integers(1, 12, 4).tolist(), 2]
-        topic_offsets = np.concatenate([[0], np.cumsum(sizes)])
-        pairs = [list(combinations(range(size), 2)) for size in sizes]
-        link_offsets = np.concatenate([[0], np.cumsum([len(each) for each in pairs])])
-        weight = draw.integers(0, 20, link_offsets[-1])  # with ties: the heaviest edge is the same on any of the trees
-        found = _heaviest_on_paths(topic_offsets, link_offsets, weight).tolist()
-        for t, each in enumerate(pairs):
-            graph: nx.Graph[int] = nx.Graph()
-            graph.add_nodes_from(range(sizes[t]))
-            first = int(link_offsets[t])
-            graph.add_weighted_edges_from((a, b, int(weight[first + k])) for k, (a, b) in enumerate(each))
-            tree = nx.minimum_spanning_tree(graph)
-            for k, (a, b) in enumerate(each):
-                path = nx.shortest_path(tree, a, b)
-                heaviest = max(tree.edges[edge]["weight"] for edge in pairwise(path))
-                assert found[first + k] == heaviest, f"seed {seed}, topic {t}, {a} to {b}"
+        instance = small_instance(seed)
+        edges = CandidateEdges(instance, all_pairs(instance))
+        weight = np.random.default_rng(seed).integers(0, 20, len(edges.links.edge))  # with ties
+        _, in_tree = spanning(edges)(weight)
+        links = edges.links
+        row, place, gap = _rows_of_trees(edges.interest, links.offsets, links.a, links.b, weight, in_tree)
+        for t in range(instance.num_topics):
+            tree, first = _tree(edges, weight.tolist(), t), int(instance.topic_offsets[t])
+            where = dict(zip(instance.subscribers(t).tolist(), place[first:].tolist(), strict=False))
+            assert all(row[where[v]] == v for v in where)
+            for u, v in combinations(where, 2):
+                begin, end = sorted((where[u], where[v]))
+                assert gap[begin + 1 : end + 1].max() == _heaviest(tree, u, v), f"seed {seed}, topic {t}, {u} to {v}"
