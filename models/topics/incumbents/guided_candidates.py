@@ -42,8 +42,9 @@ def guided_candidates(
     """
     in_parts = searches_in_parts(instance.num_nodes, "cost" if weighted else "edges")
     target = instance.total_cost(start.edges) if weighted else start.num_edges
-    if splitting is None and target < MOST_PROVEN and is_affordable(instance, clock):
-        splitting = split_by_pricing(instance, start, clock.share(0.2), rounds=_ROUNDS, weighted=weighted)
+    fifth = clock.share(0.2)
+    if splitting is None and target < MOST_PROVEN and is_affordable(instance, fifth):
+        splitting = split_by_pricing(instance, start, fifth, rounds=_ROUNDS, weighted=weighted)
     if splitting is None:
         if in_parts:
             return None, []

@@ -167,12 +167,11 @@ class _Search:
         planes = self.planes = CuttingPlanes(
             self.instance, self.goal, self.start, sparse=settings.sparse, threads=settings.threads
         )
-        guide, split = None, settings.sparse and not self.goal.fault_tolerant and is_affordable(self.instance, clock)
-        if len(planes.edges) > _FEW_EDGES and split and count_links(self.instance) <= ALL_PAIRS:
+        guide, part = None, clock.share(0.2)
+        split = len(planes.edges) > _FEW_EDGES and settings.sparse and not self.goal.fault_tolerant
+        if split and count_links(self.instance) <= ALL_PAIRS and is_affordable(self.instance, part):
             weighted = self.goal.costs is not None
-            splitting = self.splitting = split_by_pricing(
-                self.instance, self.start, clock.share(0.2), weighted=weighted
-            )
+            splitting = self.splitting = split_by_pricing(self.instance, self.start, part, weighted=weighted)
             planes.warm_start(splitting)
             self._print()
             guide = splitting.usage_of(planes.edges.keys)
