@@ -32,6 +32,20 @@ _DROPS = 1000
 _CHEAP = 0.2
 
 
+def most_common_topics(subscriptions: Subscriptions) -> int:
+    """No two nodes have more topics in common: those of three subscribers or more, and those of the two alone.
+
+    A node with thousands of leaf nodes shares a topic of its own with each of them.
+    """
+    offsets, topics = subscriptions.node_offsets, subscriptions.node_topics
+    sizes = np.bincount(topics)
+    nodes, size = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)), sizes[topics]
+    shared = np.bincount(nodes[size > 2], minlength=1)
+    alone = nodes[size == 2][np.argsort(topics[size == 2], kind="stable")].reshape(-1, 2)
+    pairs, count = np.unique(alone @ [len(offsets), 1], return_counts=True)
+    return int(shared.max() + (count.max() if len(pairs) else 0))
+
+
 class OverlaySearch:
     """A local search by ruin and recreate from a topic-connected overlay.
 
@@ -63,7 +77,7 @@ class OverlaySearch:
             overlay,
             self._subscriptions,
             spare_edges=2 * MOST_REMOVED * width + overlay.num_edges // 4,
-            spare_links=2 * MOST_REMOVED * width**2 + overlay.num_edges,
+            spare_links=2 * MOST_REMOVED * width * most_common_topics(subscriptions) + overlay.num_edges,
         )
         paid = unit_costs(overlay.num_nodes) if costs is None else costs
         levels = LEVELS_PER_UNIT if costs is None else PRICED_LEVELS_PER_UNIT

@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,11 @@ import pytest
 from hypothesis import strategies as st
 
 from overlaybench.heuristics.topics.local_search.linked_overlay import edges_of, subscriptions_of
-from overlaybench.heuristics.topics.local_search.overlay_search import OverlaySearch, candidate_lists
+from overlaybench.heuristics.topics.local_search.overlay_search import (
+    OverlaySearch,
+    candidate_lists,
+    most_common_topics,
+)
 from overlaybench.heuristics.topics.local_search.search_workspace import SearchParameters
 from overlaybench.heuristics.topics.polish import POLISH, polish
 from overlaybench.instances.catalogue import PROBLEMS, methods_of
@@ -78,6 +83,22 @@ def test_the_optimum_of_small_instances_is_found_from_all_edges_at_once(problem:
         assert PROBLEMS[problem].value(instance, polished) >= optimum(instance, problem)
         missed += PROBLEMS[problem].value(instance, polished) > optimum(instance, problem)
     assert missed == 0
+
+
+def test_no_two_nodes_have_more_topics_in_common() -> None:
+    instances = [small_instance(seed) for seed in range(60)]
+    instances.append(TopicInstance.from_subscriptions({"a": [*"012"], "b": [*"0123"], "c": [*"34"], "d": [*"45"]}))
+    for instance in instances:
+        topics = [set(instance.topics_of(v).tolist()) for v in range(instance.num_nodes)]
+        common = max(len(one & other) for one, other in combinations(topics, 2))
+        assert common <= most_common_topics(subscriptions_of(instance))
+
+
+def test_a_node_with_many_leaf_nodes_takes_little_memory() -> None:
+    leaves = {f"n{leaf}": [f"t{leaf}"] for leaf in range(3000)}
+    topics = [topic for (topic,) in leaves.values()]
+    star = TopicInstance.from_subscriptions(leaves | {"hub": topics, "another": topics[:50]})
+    assert most_common_topics(subscriptions_of(star)) == 51  # 50 topics of three, and one of two
 
 
 @pytest.mark.parametrize("cap", [4, 100])
