@@ -40,8 +40,8 @@ def best(
     the problem if they are expected to end in the time left, then the others if in half of it (without a limit: in ten
     minutes). For min-tco, low-tco and weighted-tco a fifth of the time then goes into cost splitting, whose averaged
     trees approximate a solution of the linear relaxation. An overlay is built along it, and the better one of this and
-    the heuristics' is polished with the edges that the solution uses. For minmax-tco and k-tco, and where the overlay
-    is large enough to be searched in parts, the heuristics' best is polished; for diameter 2 it is the answer.
+    the heuristics' is polished with the edges that the solution uses; in parts, if it is large enough, with those that
+    each part finds. For minmax-tco and k-tco the heuristics' best is polished; for diameter 2 it is the answer.
 
     Parameters
     ----------
@@ -62,8 +62,8 @@ def best(
 
     Notes
     -----
-    From no paper. Ctrl-C ends it as the time limit does. If all pairs have more than 20,000,000 topics in common, costs
-    are split among each node's 40 nearest, and if these have, the heuristics' best is polished.
+    From no paper. Ctrl-C ends it as the time limit does. Where there is no time or memory to split costs
+    (:func:`.is_affordable`), the heuristics' best is polished.
     """
     with interruptible(time_limit) as clock:
         values = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 
 import numpy as np
@@ -22,7 +23,7 @@ from ..bounds.priced_splitting import warm_up as warm_up_pricing
 from ..rows.candidate_edges import keys_of
 from .weighted_greedy import seconds_of_greedy, weighted_greedy
 
-_ROUNDS = 2_000
+_ROUNDS, _FEW_ROUNDS = 2_000, 350  # few of a large instance without a time limit
 _LONGEST_GREEDY = 30.0
 
 
@@ -44,7 +45,8 @@ def guided_candidates(
     target = instance.total_cost(start.edges) if weighted else start.num_edges
     fifth = clock.share(0.2)
     if splitting is None and target < MOST_PROVEN and is_affordable(instance, fifth):
-        splitting = split_by_pricing(instance, start, fifth, rounds=_ROUNDS, weighted=weighted)
+        rounds = _FEW_ROUNDS if in_parts and math.isinf(fifth.left) else _ROUNDS
+        splitting = split_by_pricing(instance, start, fifth, rounds=rounds, weighted=weighted)
     if splitting is None:
         if in_parts:
             return None, []
