@@ -29,6 +29,7 @@ _SHORTEST, _LONGEST = 50, 800
 _TOLERANCE = 1e-8
 _STEP, _STEPS = 1.05, 200  # of thresholds
 _ROUNDED = 1 - 1e-12  # more than floating point numbers round up
+_ALL = 2**62
 
 
 def is_affordable(instance: TopicInstance, clock: Clock) -> bool:
@@ -110,8 +111,9 @@ def _with_cheap(split: Splitting, weighted: bool) -> tuple[CandidateEdges, Reals
     keys, topics, prices, counts = find(excess, most)
     if counts.sum() > most:
         above = np.cumsum(counts[::-1])[::-1]
+        above[-1] = 0
         excess = _STEP ** float(np.flatnonzero(above <= most)[0])
-        keys, topics, prices, _ = find(excess, most)
+        keys, topics, prices, _ = find(excess, _ALL)  # some more by rounding, and none may be left out
     edges = CandidateEdges(instance, np.union1d(few.keys, keys))
     before = np.zeros(len(edges), np.bool_)
     before[np.searchsorted(edges.keys, few.keys)] = True
@@ -174,7 +176,7 @@ def _too_cheap(
 ) -> tuple[Edges, Ids, Units, Offsets]:
     """The pairs whose prices add up to more than `excess` times their cost: key, topic and price of each link.
 
-    None are returned where there are more than `most`; the last array counts them by the logarithm of their excess.
+    Not all are returned where there are more than `most`; the last array counts them by the logarithm of their excess.
     """
     n = len(interest.node_offsets) - 1
     total, dear, others = np.zeros(n, np.int64), np.full(n, -1, np.int32), np.empty(n, np.int32)
