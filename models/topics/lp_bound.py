@@ -236,7 +236,7 @@ def _by_splitting(instance: TopicInstance, clock: Clock, progress: SearchLog, we
     )
     stopped = not splitting.converged
     try:
-        incumbent.improve_along(*splitting.used(start), clock, goal=0, steps=10_000)
+        incumbent.improve_along(*splitting.used_or_in(start), clock, goal=0, steps=10_000)
     except KeyboardInterrupt:
         stopped = True
     certificate = None

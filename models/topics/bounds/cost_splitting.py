@@ -70,12 +70,15 @@ class Splitting:
         """A split of nothing."""
         return cls(edges, 0, np.zeros(len(edges.links.edge), np.int64), edges.keys, np.zeros(len(edges)))
 
-    def used(self, start: Overlay | None = None) -> tuple[CandidateEdges, Reals]:
-        """The edges that the fractional solution uses, and those of an overlay, with their usage."""
-        chosen = self.usage > _USED
-        if start is not None:
-            chosen[indices_of(keys_of(start), self.columns)] = True
-        return CandidateEdges(self.edges.instance, self.columns[chosen]), self.usage[chosen]
+    @property
+    def used(self) -> Edges:
+        """The columns that the fractional solution uses."""
+        return self.columns[self.usage > _USED]
+
+    def used_or_in(self, start: Overlay) -> tuple[CandidateEdges, Reals]:
+        """The edges that the fractional solution uses, and those of an overlay that are columns, with their usage."""
+        keys = np.union1d(self.used, self.columns[indices_of(keys_of(start), self.columns)])
+        return CandidateEdges(self.edges.instance, keys), self.usage_of(keys)
 
     def usage_of(self, keys: Edges) -> Reals:
         """The usage of some edges, 0 where they are no columns."""

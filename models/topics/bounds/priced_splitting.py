@@ -186,22 +186,16 @@ def _too_cheap(
         touched, any_here = 0, False
         for i in range(interest.node_offsets[u], interest.node_offsets[u + 1]):
             t, p = interest.node_topics[i], place[position[i]]
-            widest = np.int64(0)
-            for q in range(p + 1, interest.topic_offsets[t + 1]):
-                widest = max(widest, gap[q])
-                v = row[q]
-                if total[v] == 0 and widest > 0:
-                    others[touched] = v
-                    touched += 1
-                total[v] += widest
-            widest = np.int64(0)
-            for q in range(p, interest.topic_offsets[t], -1):
-                widest = max(widest, gap[q])
-                v = row[q - 1]
-                if total[v] == 0 and widest > 0:
-                    others[touched] = v
-                    touched += 1
-                total[v] += widest
+            first, last = interest.topic_offsets[t], interest.topic_offsets[t + 1]
+            for step, end in ((1, last), (-1, first - 1)):
+                widest = np.int64(0)
+                for q in range(p + step, end, step):
+                    widest = max(widest, gap[max(q, q - step)])
+                    v = row[q]
+                    if total[v] == 0 and widest > 0:
+                        others[touched] = v
+                        touched += 1
+                    total[v] += widest
         for v in others[:touched]:
             if v > u and total[v] > UNIT:
                 cost = UNIT * cost_of(u, v, costs)
@@ -221,15 +215,13 @@ def _too_cheap(
                 keys = np.concatenate((keys, np.empty(room, np.int64)))
                 topics = np.concatenate((topics, np.empty(room, np.int32)))
                 prices = np.concatenate((prices, np.empty(room, np.int64)))
-            for step in (1, -1):
+            for step, end in ((1, last), (-1, first - 1)):
                 widest = np.int64(0)
-                q = p + step
-                while first <= q < last:
-                    widest = max(widest, gap[q if step == 1 else q + 1])
+                for q in range(p + step, end, step):
+                    widest = max(widest, gap[max(q, q - step)])
                     if dear[row[q]] == u:
                         keys[size], topics[size], prices[size] = np.int64(u) * n + row[q], t, widest
                         size += 1
-                    q += step
     return keys[:size].copy(), topics[:size].copy(), prices[:size].copy(), counts
 
 

@@ -75,7 +75,7 @@ class CuttingPlanes(Relaxation[TopicRows]):
 
     def warm_start(self, splitting: Splitting) -> None:
         """Take the bound of a split of costs, and add the edges and the rows with significant values in it."""
-        self.lp.add_edges(np.setdiff1d(splitting.used()[0].keys, self.edges.keys))
+        self.lp.add_edges(np.setdiff1d(splitting.used, self.edges.keys))
         rows, duals = certificate_rows(splitting)
         prices = np.zeros(self.instance.num_nodes)
         bound = proven_bound(self.edges, rows, duals, prices, self.goal)

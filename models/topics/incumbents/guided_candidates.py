@@ -52,7 +52,7 @@ def guided_candidates(
             return None, []
         near = np.union1d(nearest_pairs(instance, by_cost=weighted), keys_of(start))
         return candidate_lists(instance, near, priced_weights(instance, near) if weighted else None), []
-    kept, usage = splitting.used(start)
+    kept, usage = splitting.used_or_in(start)
     overlays = []
     if seconds_of_greedy(kept) < min(_LONGEST_GREEDY, clock.left):
         worth = (usage + 0.01) / (instance.edge_costs(kept.u, kept.v) if weighted else 1)

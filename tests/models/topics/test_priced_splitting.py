@@ -12,6 +12,7 @@ from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.local_search.nearest import nearest_pairs
 from overlaybench.instances.clock import Clock
 from overlaybench.models.engine.integer_bound import UNIT
+from overlaybench.models.topics import lp_bound
 from overlaybench.models.topics.bounds import priced_splitting
 from overlaybench.models.topics.bounds.cost_splitting import spanning, split_costs
 from overlaybench.models.topics.bounds.priced_splitting import _rows_of_trees, split_by_pricing
@@ -119,6 +120,16 @@ def test_pricing_reaches_the_bound_of_the_cutting_planes(seeds: range) -> None:
         assert alone.units > 1.01 * planes.lp.value * UNIT, "the pairs of the start suffice"
         assert 0.98 * planes.best_units <= splitting.units <= planes.lp.value * UNIT * (1 + 1e-6)
         assert planes.lp.value - 1e-3 <= splitting.limit == pytest.approx(splitting.usage.sum())
+
+
+def test_lp_bound_proves_the_same_where_a_certificate_would_be_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = uniform_instance(30, 9, 3)
+    whole = lp_bound.lower_bound(instance, lp_bound.BoundSettings(method="splitting"))
+    monkeypatch.setattr(lp_bound, "_CERTIFIED_LINKS", 10)
+    bare = lp_bound.lower_bound(instance, lp_bound.BoundSettings(method="splitting"))
+    assert whole.certificate is not None
+    assert bare.certificate is None
+    assert whole.value == bare.value >= 29
 
 
 @pytest.mark.usefixtures("_two_nearest")

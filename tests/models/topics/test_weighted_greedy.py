@@ -68,7 +68,8 @@ def test_an_incumbent_respects_its_cap() -> None:
         free = Incumbent(instance, Goal(), None, seed)
         free.improve_along(edges, np.zeros(len(edges)), Clock(None), goal=0, steps=1000)
         assert free.overlay is not None
-        cap = max(4, free.overlay.max_degree - 1)
+        mean = -(-2 * free.overlay.num_edges // 15)  # no overlay of as many edges has a lower maximum
+        cap = max(mean, free.overlay.max_degree - 1)
         capped = Incumbent(instance, Goal(cap=cap), None, seed)
         capped.improve_along(edges, np.zeros(len(edges)), Clock(None), goal=0, steps=1000)
         assert capped.overlay is not None
