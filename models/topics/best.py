@@ -91,7 +91,8 @@ def best(
         overlays, near, aim = [chosen], None, AIMS[problem.name]
         if problem.name != "minmax-tco":
             weighted = problem.name == "weighted-tco"
-            near, built = guided_candidates(instance, chosen, clock, weighted=weighted)
+            exchanged = steps if problem.name == "min-tco" else None
+            near, built = guided_candidates(instance, chosen, clock, weighted=weighted, steps=exchanged, seed=seed)
             overlays += built
             if built:
                 counters["built"] = instance.total_cost(built[0].edges) if weighted else built[0].num_edges

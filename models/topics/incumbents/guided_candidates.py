@@ -14,6 +14,7 @@ from ....heuristics.topics.local_search.overlay_search import candidate_lists, p
 from ....heuristics.topics.local_search.search_workspace import CandidateLists
 from ....heuristics.topics.polish import searches_in_parts
 from ....instances.clock import Clock
+from ....instances.offers import offer
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ..bounds.certificate import MOST_PROVEN
@@ -21,6 +22,8 @@ from ..bounds.cost_splitting import Splitting
 from ..bounds.priced_splitting import is_affordable, split_by_pricing
 from ..bounds.priced_splitting import warm_up as warm_up_pricing
 from ..rows.candidate_edges import keys_of
+from .row_weighting import WORK_A_STEP, RowWeighting
+from .row_weighting import warm_up as warm_up_row_weighting
 from .weighted_greedy import seconds_of_greedy, weighted_greedy
 
 _ROUNDS, _FEW_ROUNDS = 2_000, 350  # few of a large instance without a time limit
@@ -34,12 +37,22 @@ def guided_candidates(
     *,
     weighted: bool = False,
     splitting: Splitting | None = None,
+    steps: int | None = None,
+    seed: int = 0,
 ) -> tuple[CandidateLists | None, list[Overlay]]:
     """The edges that an approximate LP solution uses, as candidates of local search, and an overlay built along it.
 
     Unless there is a split of costs already, a fifth of the time goes into one where :func:`.is_affordable`; else each
     node's nearest are the candidates. The overlay is built if there is time. Where overlays are searched in parts,
     these find their own candidates.
+
+    Parameters
+    ----------
+    steps : int, optional
+        Only the number of edges matters: :class:`.RowWeighting` along the split improves the better overlay in half of
+        the time that is left; without a time limit, for as long as so many steps of ruin and recreate take.
+    seed : int
+        Of this search.
     """
     in_parts = searches_in_parts(instance.num_nodes, "cost" if weighted else "edges")
     target = instance.total_cost(start.edges) if weighted else start.num_edges
@@ -59,6 +72,13 @@ def guided_candidates(
         overlays.append(weighted_greedy(kept, worth, cap=instance.num_nodes, overload=0.0, seed=0))
     if in_parts:
         return None, overlays
+    if steps is not None:
+        best = min([start, *overlays], key=lambda overlay: overlay.num_edges)
+        search = RowWeighting(kept, usage, best, seed)
+        work = steps * WORK_A_STEP if math.isinf(clock.left) else 10**18
+        for found in search.overlays(best.num_edges, clock.share(0.5), work):
+            offer(found)
+            overlays = [found]
     preferred = (0.9 + 0.1 * np.minimum(usage, 1.0)).astype(np.float32)
     if weighted:
         preferred *= priced_weights(instance, kept.keys)
@@ -69,6 +89,7 @@ def guided_candidates(
 def warm_up() -> None:
     """Compile the kernels of :func:`guided_candidates`."""
     warm_up_pricing()
+    warm_up_row_weighting()
     small = trial_instance()
     for weighted in (False, True):
         guided_candidates(small, greedy_merge(small), Clock(None), weighted=weighted)

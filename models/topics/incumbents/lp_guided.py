@@ -24,6 +24,7 @@ from ...engine.integer_bound import UNIT
 from ...engine.relaxation import NO_CUTOFF
 from ..rows.candidate_edges import CandidateEdges, all_pairs
 from ..rows.goal import Goal
+from .row_weighting import WORK_A_STEP, RowWeighting
 from .weighted_greedy import seconds_of_greedy, weighted_greedy
 
 Reals = npt.NDArray[np.float64]
@@ -100,15 +101,24 @@ class Incumbent:
         return overlay
 
     def improve_along(self, edges: CandidateEdges, x: Reals, clock: Clock, *, goal: float, steps: int) -> None:
-        """Build along LP values, then ruin and recreate for a number of steps, or until the value is `goal`.
+        """Build along LP values, then search for a number of steps, or until the value is `goal`.
 
-        Of two edges of equal contribution the search prefers the one of larger LP value. It cools down within the time
-        of the clock, if that is shorter. If there is no time to build, nothing is done.
+        The search is :class:`.RowWeighting` for as long as so many steps of ruin and recreate take, and these
+        themselves if edges have costs or degrees a cap. Of two edges of equal contribution the search prefers the one
+        of larger LP value. Ruin and recreate cools down within the time of the clock, if that is shorter. If there is
+        no time to build, nothing is done.
         """
         if self.overlay is not None and seconds_of_greedy(edges) > clock.left:
             return
         start = self.build_along(edges, x)
         if start is None or self.value <= goal or clock.passed:
+            return
+        if self._costs is None and self.cap >= self.instance.num_nodes:
+            exchange = RowWeighting(edges, _padded(x, len(edges)), start, self._next())
+            for overlay in exchange.overlays(int(self.value), clock, steps * WORK_A_STEP):
+                self.offer(overlay)
+                if self.value <= goal:
+                    break
             return
         weights = 1 - _PREFERENCE + _PREFERENCE * np.minimum(_padded(x, len(edges)), 1)
         scale = 1.0
@@ -142,7 +152,9 @@ def warm_up() -> None:
     """Compile the kernels of :class:`Incumbent`."""
     small = trial_instance()
     edges = CandidateEdges(small, all_pairs(small))
-    Incumbent(small, Goal(), None, 0).improve_along(edges, np.zeros(len(edges)), Clock(None), goal=0, steps=1)
+    for cap in (2, small.num_nodes):
+        incumbent = Incumbent(small, Goal(cap=cap), None, 0)
+        incumbent.improve_along(edges, np.zeros(len(edges)), Clock(None), goal=0, steps=1)
 
 
 def _padded(x: Reals, size: int) -> Reals:

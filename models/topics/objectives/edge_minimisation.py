@@ -217,7 +217,16 @@ class _Search:
         start, weighted = self.incumbent.overlay, self.goal.costs is not None
         if start is None or clock.passed or not self.goal.searchable:
             return
-        near, built = guided_candidates(self.instance, start, clock, weighted=weighted, splitting=self.splitting)
+        steps = None if weighted or self.goal.cap < self.instance.num_nodes else self.settings.steps
+        near, built = guided_candidates(
+            self.instance,
+            start,
+            clock,
+            weighted=weighted,
+            splitting=self.splitting,
+            steps=steps,
+            seed=self.settings.seed,
+        )
         for overlay in built:
             self.incumbent.offer(overlay)
         if not clock.passed:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from overlaybench.instances.catalogue import PROBLEMS
 from overlaybench.instances.clock import Clock
 from overlaybench.instances.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance
+from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
 from overlaybench.models.topics.incumbents.lp_guided import Incumbent
 from overlaybench.models.topics.incumbents.weighted_greedy import weighted_greedy
 from overlaybench.models.topics.rows.candidate_edges import CandidateEdges, all_pairs
 from overlaybench.models.topics.rows.goal import Goal
-from tests.models.topics.small_instances import small_instance, tiers, uniform_instance
+from tests.models.topics.small_instances import small_instance, tiers, uniform_instance, value_of
 from tests.topic_brute_force import optimum
 
 
@@ -61,15 +63,11 @@ def test_an_incumbent_reaches_the_optimum_of_small_instances_and_stops_at_its_go
             assert incumbent.calls == calls + 1
 
 
-def test_an_incumbent_respects_its_cap() -> None:
+def test_an_incumbent_respects_a_cap_that_no_overlay_can_lower() -> None:
     for seed in range(8):
         instance = uniform_instance(15, 12, 4, seed)
         edges = CandidateEdges(instance, all_pairs(instance))
-        free = Incumbent(instance, Goal(), None, seed)
-        free.improve_along(edges, np.zeros(len(edges)), Clock(None), goal=0, steps=1000)
-        assert free.overlay is not None
-        mean = -(-2 * free.overlay.num_edges // 15)  # no overlay of as many edges has a lower maximum
-        cap = max(mean, free.overlay.max_degree - 1)
+        cap = int(value_of(BRANCH_AND_CUT.run(instance, PROBLEMS["minmax-tco"])))
         capped = Incumbent(instance, Goal(cap=cap), None, seed)
         capped.improve_along(edges, np.zeros(len(edges)), Clock(None), goal=0, steps=1000)
         assert capped.overlay is not None
