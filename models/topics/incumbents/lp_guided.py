@@ -32,6 +32,7 @@ Flags = npt.NDArray[np.bool_]
 ANY_OVERLAY = 2.0**61  # as a goal: any overlay within the limits
 _HOT, _COLD = 0.2, 0.05
 _PREFERENCE = 0.1
+_FEW_NODES = 50
 
 
 class Incumbent:
@@ -57,6 +58,7 @@ class Incumbent:
         self.overlay: Overlay | None = None
         self.value = np.inf
         self._searchable, self._costs = goal.searchable, goal.costs
+        self._pairs: CandidateEdges | None = None
         if start is not None:
             self.offer(start)
 
@@ -114,7 +116,7 @@ class Incumbent:
         if start is None or self.value <= goal or clock.passed:
             return
         if self._costs is None and self.cap >= self.instance.num_nodes:
-            exchange = RowWeighting(edges, _padded(x, len(edges)), start, self._next())
+            exchange = RowWeighting(*self._candidates(edges, x), start, self._next())
             for overlay in exchange.overlays(int(self.value), clock, steps * WORK_A_STEP):
                 self.offer(overlay)
                 if self.value <= goal:
@@ -137,6 +139,17 @@ class Incumbent:
             if cost < least:
                 least = cost
                 self.offer(search.overlay)
+
+    def _candidates(self, edges: CandidateEdges, x: Reals) -> tuple[CandidateEdges, Reals]:
+        """All pairs of a small dense instance, else the candidate edges; with their LP values."""
+        if self._pairs is None:
+            few = self.instance.num_nodes <= _FEW_NODES
+            self._pairs = CandidateEdges(self.instance, all_pairs(self.instance)) if few else edges
+        if self._pairs is edges:
+            return edges, _padded(x, len(edges))
+        values = np.zeros(len(self._pairs))
+        values[np.searchsorted(self._pairs.keys, edges.keys[: len(x)])] = x
+        return self._pairs, values
 
     @property
     def _overload(self) -> float:

@@ -21,7 +21,7 @@ from ..rows.candidate_edges import CandidateEdges, all_pairs, indices_of, keys_o
 Integers = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
 Random = npt.NDArray[np.uint64]
-WORK_A_STEP = 1_000  # of this search, for each step of ruin and recreate
+WORK_A_STEP = 4_000  # of this search, for each step of ruin and recreate
 _PREFERENCE = 0.1
 _STEPS = 100_000  # without success
 _WORK_A_CALL = 10_000_000
