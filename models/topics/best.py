@@ -39,9 +39,10 @@ def best(
     First the heuristics for the problem run with their default options: the fastest, then those that are promising for
     the problem if they are expected to end in the time left, then the others if in half of it (without a limit: in ten
     minutes). For min-tco, low-tco and weighted-tco a fifth of the time then goes into cost splitting, whose averaged
-    trees approximate a solution of the linear relaxation. An overlay is built along it, and the better one of this and
-    the heuristics' is polished with the edges that the solution uses; in parts, if it is large enough, with those that
-    each part finds. For minmax-tco and k-tco the heuristics' best is polished; for diameter 2 it is the answer.
+    trees approximate a solution of the linear relaxation. An overlay is built along it. The better one of this and the
+    heuristics' is improved by row weighting for min-tco, and polished with the edges that the solution uses; in parts
+    and without row weighting, if it is large enough. For minmax-tco and k-tco the heuristics' best is polished; for
+    diameter 2 it is the answer.
 
     Parameters
     ----------

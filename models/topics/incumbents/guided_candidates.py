@@ -40,7 +40,7 @@ def guided_candidates(
     steps: int | None = None,
     seed: int = 0,
 ) -> tuple[CandidateLists | None, list[Overlay]]:
-    """The edges that an approximate LP solution uses, as candidates of local search, and an overlay built along it.
+    """The edges that an approximate LP solution uses, as candidates of local search, and overlays built along it.
 
     Unless there is a split of costs already, a fifth of the time goes into one where :func:`.is_affordable`; else each
     node's nearest are the candidates. The overlay is built if there is time. Where overlays are searched in parts,
@@ -78,7 +78,7 @@ def guided_candidates(
         work = steps * WORK_A_STEP if math.isinf(clock.left) else 10**18
         for found in search.overlays(best.num_edges, clock.share(0.5), work):
             offer(found)
-            overlays = [found]
+            overlays.append(found)
     preferred = (0.9 + 0.1 * np.minimum(usage, 1.0)).astype(np.float32)
     if weighted:
         preferred *= priced_weights(instance, kept.keys)
