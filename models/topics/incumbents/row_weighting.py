@@ -92,8 +92,8 @@ class RowWeighting:
     An edge is removed that is a bridge in topics of least weight, and one added that connects components of a
     disconnected topic and of most weight in all; of equals the one changed longest ago. Then the weight of each topic
     that is still disconnected grows by 1. This is row weighting for set covers (Gao, Weise and Li 2015), with the
-    number of components beyond one in place of rows that are not covered. After 100,000 steps without success all
-    weights are 1 again, and the search begins at its best overlay.
+    number of components beyond one in place of rows that are not covered. After 100,000 steps without success,
+    then 200,000 and so on, all weights are 1 again, and the search begins at its best overlay.
 
     Parameters
     ----------
@@ -126,8 +126,9 @@ class RowWeighting:
 
         The unit of work is an entry of an array read, some 4 ns.
         """
+        most = _STEPS
         while below > 1 and work > 0 and not clock.passed:
-            done = _exchange(below - 1, min(work, _WORK_A_CALL), _STEPS, self._space)
+            done = _exchange(below - 1, min(work, _WORK_A_CALL), most, self._space)
             counts = self._space.counts
             work -= max(1, counts[WORK])
             counts[WORK] = 0
@@ -135,9 +136,10 @@ class RowWeighting:
                 members = self._space.edges["member"][: counts[SIZE]]
                 ends = np.stack([self._edges.u[members], self._edges.v[members]], axis=1)
                 self._best = Overlay.from_edges(self._best.num_nodes, ends)
-                below, counts[STEPS] = int(counts[SIZE]), 0
+                below, counts[STEPS], most = int(counts[SIZE]), 0, _STEPS
                 yield self._best
-            elif counts[STEPS] >= _STEPS:
+            elif counts[STEPS] >= most:
+                most *= 2
                 self._begin()
 
 
