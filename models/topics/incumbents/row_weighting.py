@@ -126,9 +126,9 @@ class RowWeighting:
 
         The unit of work is an entry of an array read, some 4 ns.
         """
-        most = _STEPS
+        patience, last = _STEPS, int(self._space.counts[STEPS]) + _STEPS
         while below > 1 and work > 0 and not clock.passed:
-            done = _exchange(below - 1, min(work, _WORK_A_CALL), most, self._space)
+            done = _exchange(below - 1, min(work, _WORK_A_CALL), last, self._space)
             counts = self._space.counts
             work -= max(1, counts[WORK])
             counts[WORK] = 0
@@ -136,10 +136,10 @@ class RowWeighting:
                 members = self._space.edges["member"][: counts[SIZE]]
                 ends = np.stack([self._edges.u[members], self._edges.v[members]], axis=1)
                 self._best = Overlay.from_edges(self._best.num_nodes, ends)
-                below, counts[STEPS], most = int(counts[SIZE]), 0, _STEPS
+                below, patience, last = int(counts[SIZE]), _STEPS, int(counts[STEPS]) + _STEPS
                 yield self._best
-            elif counts[STEPS] >= most:
-                most *= 2
+            elif counts[STEPS] >= last:
+                patience = last = 2 * patience
                 self._begin()
 
 
@@ -171,18 +171,18 @@ def _space(candidates: CandidateEdges, preference: Reals, random: Random) -> _Sp
 @kernel
 def _begin(chosen: Offsets, space: _Space) -> None:
     """Add edges to the empty overlay."""
+    for e in chosen:
+        _list(e, space)
     for t in range(len(space.topics) - 1):
         _refresh(t, space)
-    for e in chosen:
-        _change(e, space)
 
 
 @kernel
-def _exchange(size: int, work: int, steps: int, space: _Space) -> bool:
+def _exchange(size: int, work: int, last: int, space: _Space) -> bool:
     """Exchange edges until at most `size` connect all topics; returns whether they do within the work and steps."""
     counts = space.counts
     while counts[SPLIT] or counts[SIZE] > size:
-        if counts[WORK] >= work or counts[STEPS] >= steps:
+        if counts[WORK] >= work or counts[STEPS] >= last:
             return False
         if counts[SIZE] >= size:
             e = _least_loss(space)
@@ -246,6 +246,14 @@ def _raise_weight(t: int, space: _Space) -> None:
 @kernel
 def _change(e: int, space: _Space) -> None:
     """Add an edge that is not in the overlay, or remove one that is."""
+    _list(e, space)
+    for i in range(space.edges[e].link, space.edges[e + 1].link):
+        _refresh(space.links[space.links[i].by_edge].topic, space)
+
+
+@kernel
+def _list(e: int, space: _Space) -> None:
+    """Put an edge and its links into the lists of the overlay, or take them out."""
     counts, edges, links, topics = space.counts, space.edges, space.links, space.topics
     adds = edges[e].index < 0
     if adds:
@@ -274,7 +282,6 @@ def _change(e: int, space: _Space) -> None:
             links[links[k].index].used = final
             links[final].index = links[k].index
             links[k].index = -1
-        _refresh(t, space)
 
 
 @kernel
