@@ -44,7 +44,7 @@ from .objectives.star_search import minimise_stars
 from .proofs import begin_proof, write_certificate
 from .rows.candidate_edges import count_links
 from .rows.goal import Goal
-from .rows.leaf_nodes import attach_leaves
+from .rows.leaf_nodes import attach_leaves, moved_to_neighbours
 from .rows.presolve import PRESOLVE, drop_implied_topics
 
 PROBLEMS_ANSWERED = ("min-tco", "minmax-tco", "low-tco", "weighted-tco", "k-tco", "2d-star", "2d-true")
@@ -113,7 +113,9 @@ def branch_and_cut(
         leaves = None
         # With more links the LP starts from the edges of `starts`, which need not respect leaves.
         if presolve and problem.name == "min-tco" and not certificate and count_links(instance) <= ALL_PAIRS:
-            reduced, leaves = attach_leaves(reduced)
+            whole = reduced
+            reduced, leaves = attach_leaves(whole)
+            starts = [moved_to_neighbours(start, whole, leaves) for start in starts]
             counters["leaves"] = len(leaves)
         begin_proof(file, instance, problem.name, topics, leaves)
         proposal, root_proof = _without_presolve(reduced, problem, starts, clock, settings)

@@ -141,15 +141,15 @@ class Incumbent:
                 self.offer(search.overlay)
 
     def _candidates(self, edges: CandidateEdges, x: Reals) -> tuple[CandidateEdges, Reals]:
-        """All pairs of a small dense instance, else the candidate edges; with their LP values."""
-        if self._pairs is None:
-            few = self.instance.num_nodes <= _FEW_NODES
-            self._pairs = CandidateEdges(self.instance, all_pairs(self.instance)) if few else edges
-        if self._pairs is edges:
+        """The candidate edges with their LP values; of a small instance all pairs, and values of 0.
+
+        Where a node has many topics, the LP says little about the best overlays of a small instance.
+        """
+        if self.instance.num_nodes > _FEW_NODES:
             return edges, _padded(x, len(edges))
-        values = np.zeros(len(self._pairs))
-        values[np.searchsorted(self._pairs.keys, edges.keys[: len(x)])] = x
-        return self._pairs, values
+        if self._pairs is None:
+            self._pairs = CandidateEdges(self.instance, all_pairs(self.instance))
+        return self._pairs, np.zeros(len(self._pairs))
 
     @property
     def _overload(self) -> float:

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from ....heuristics.compiled import kernel
 from ....heuristics.topics.kernels.interest import Interest, interest_of
 from ....instances.arrays import Ids
+from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 
 _MOST_STEPS = 500_000_000
@@ -43,6 +44,28 @@ def attach_leaves(instance: TopicInstance) -> tuple[TopicInstance, Ids]:
     topics = np.concatenate([instance.node_topics[kept], new, new])
     num_topics = instance.num_topics + len(steps)
     return TopicInstance.from_keys(np.sort(nodes * num_topics + topics), instance.num_nodes, num_topics), steps
+
+
+def moved_to_neighbours(overlay: Overlay, instance: TopicInstance, steps: Ids) -> Overlay:
+    """A valid overlay of `instance` as one, of no more edges, of the instance that :func:`attach_leaves` makes of it.
+
+    Each leaf's other edges go to a neighbour b in V_t, and its edge to b to a, as in the proof there. Cost O(edges +
+    Σ degrees of leaves).
+    """
+    neighbours: list[set[int]] = [set() for _ in range(overlay.num_nodes)]
+    for u, v in overlay.edges.tolist():
+        neighbours[u].add(v)
+        neighbours[v].add(u)
+    for v, t, a in steps.tolist():
+        b = a if a in neighbours[v] else next(c for c in sorted(neighbours[v]) if t in instance.topics_of(c))
+        for c in neighbours[v]:
+            neighbours[c].discard(v)
+            if c != b:
+                neighbours[b].add(c)
+                neighbours[c].add(b)
+        neighbours[v] = set()
+    edges = [(u, v) for u in range(overlay.num_nodes) for v in neighbours[u] if u < v]
+    return Overlay.from_edges(overlay.num_nodes, np.array(edges + steps[:, [0, 2]].tolist()).reshape(-1, 2))
 
 
 @kernel

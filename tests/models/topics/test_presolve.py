@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from overlaybench.heuristics.topics.ring_per_topic import ring_per_topic
 from overlaybench.instances.catalogue import PROBLEMS
 from overlaybench.instances.method import Method
 from overlaybench.instances.overlay import Overlay
@@ -16,7 +17,7 @@ from overlaybench.instances.result import Status
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.topics.cp_sat import CP_SAT
 from overlaybench.models.topics.ilp import ILP
-from overlaybench.models.topics.rows.leaf_nodes import attach_leaves
+from overlaybench.models.topics.rows.leaf_nodes import attach_leaves, moved_to_neighbours
 from overlaybench.models.topics.rows.presolve import drop_implied_topics
 from tests.models.topics.small_instances import small_instance, tiers
 from tests.topic_brute_force import all_graphs, members_of_topics, optimum
@@ -82,6 +83,28 @@ def test_attached_leaves_keep_the_fewest_edges_and_only_valid_overlays(seeds: ra
         assert not (after & ~before).any(), f"seed {seed}"
         assert graphs.edges[after].min() == graphs.edges[before].min(), f"seed {seed}"
         assert len(set(leaves[:, 0].tolist())) == len(leaves) == reduced.num_topics - instance.num_topics
+
+
+@pytest.mark.parametrize("seeds", tiers(60, 300))
+def test_overlays_moved_to_the_neighbours_of_leaves_stay_valid_and_grow_by_no_edge(seeds: range) -> None:
+    met = 0
+    for seed in seeds:
+        draw = np.random.default_rng(seed)
+        n, topics = int(draw.integers(4, 25)), int(draw.integers(2, 9))
+        wanted = draw.random((n, topics)) < draw.choice([0.2, 0.4])
+        wanted[np.arange(n), draw.integers(topics, size=n)] = True
+        instance = TopicInstance.from_subscriptions(
+            {f"n{v}": [f"t{t}" for t in np.flatnonzero(wanted[v])] for v in range(n)}
+        )
+        reduced, leaves = attach_leaves(instance)
+        pairs = np.argwhere(np.triu(draw.random((n, n)) < 0.3, 1))
+        for edges in (np.empty((0, 2), int), pairs):  # random edges give leaves more neighbours than they need
+            valid = Overlay.from_edges(n, np.concatenate([ring_per_topic(instance).edges, edges]))
+            moved = moved_to_neighbours(valid, instance, leaves)
+            assert (moved.topic_components(reduced) <= 1).all(), f"seed {seed}"
+            assert moved.num_edges <= valid.num_edges
+            met += bool((valid.topic_components(reduced) > 1).any())
+    assert met > len(seeds) // 4
 
 
 def test_every_node_but_one_of_a_chain_of_subscriptions_is_a_leaf() -> None:
