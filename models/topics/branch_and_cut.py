@@ -111,7 +111,6 @@ def branch_and_cut(
             counters["topics_implied"] = instance.num_topics - len(presolved.kept)
             counters["edges_forced"] = len(presolved.forced)
         leaves = None
-        # With more links the LP starts from the edges of `starts`, which need not respect leaves.
         if presolve and problem.name == "min-tco" and not certificate and count_links(instance) <= ALL_PAIRS:
             whole = reduced
             reduced, leaves = attach_leaves(whole)

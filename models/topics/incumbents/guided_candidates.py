@@ -22,7 +22,7 @@ from ..bounds.cost_splitting import Splitting
 from ..bounds.priced_splitting import is_affordable, split_by_pricing
 from ..bounds.priced_splitting import warm_up as warm_up_pricing
 from ..rows.candidate_edges import keys_of
-from .row_weighting import WORK_A_STEP, RowWeighting
+from .row_weighting import ENTRIES_A_STEP, RowWeighting, preferred
 from .row_weighting import warm_up as warm_up_row_weighting
 from .weighted_greedy import seconds_of_greedy, weighted_greedy
 
@@ -75,14 +75,14 @@ def guided_candidates(
     if steps is not None:
         best = min([start, *overlays], key=lambda overlay: overlay.num_edges)
         search = RowWeighting(kept, usage, best, seed)
-        work = steps * WORK_A_STEP if math.isinf(clock.left) else 10**18
+        work = steps * ENTRIES_A_STEP if math.isinf(clock.left) else 10**18
         for found in search.overlays(best.num_edges, clock.share(0.5), work):
             offer(found)
             overlays.append(found)
-    preferred = (0.9 + 0.1 * np.minimum(usage, 1.0)).astype(np.float32)
+    weights = preferred(usage).astype(np.float32)
     if weighted:
-        preferred *= priced_weights(instance, kept.keys)
-    return candidate_lists(instance, kept.keys, preferred), overlays
+        weights *= priced_weights(instance, kept.keys)
+    return candidate_lists(instance, kept.keys, weights), overlays
 
 
 @cache

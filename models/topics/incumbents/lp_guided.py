@@ -24,14 +24,13 @@ from ...engine.integer_bound import UNIT
 from ...engine.relaxation import NO_CUTOFF
 from ..rows.candidate_edges import CandidateEdges, all_pairs
 from ..rows.goal import Goal
-from .row_weighting import WORK_A_STEP, RowWeighting
+from .row_weighting import ENTRIES_A_STEP, RowWeighting, preferred
 from .weighted_greedy import seconds_of_greedy, weighted_greedy
 
 Reals = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 ANY_OVERLAY = 2.0**61  # as a goal: any overlay within the limits
 _HOT, _COLD = 0.2, 0.05
-_PREFERENCE = 0.1
 _FEW_NODES = 50
 
 
@@ -116,13 +115,30 @@ class Incumbent:
         if start is None or self.value <= goal or clock.passed:
             return
         if self._costs is None and self.cap >= self.instance.num_nodes:
-            exchange = RowWeighting(*self._candidates(edges, x), start, self._next())
-            for overlay in exchange.overlays(int(self.value), clock, steps * WORK_A_STEP):
-                self.offer(overlay)
-                if self.value <= goal:
-                    break
-            return
-        weights = 1 - _PREFERENCE + _PREFERENCE * np.minimum(_padded(x, len(edges)), 1)
+            self._exchange(edges, x, start, clock, goal, steps)
+        else:
+            self._ruin_and_recreate(edges, x, start, clock, goal, steps)
+
+    def _exchange(self, edges: CandidateEdges, x: Reals, start: Overlay, clock: Clock, goal: float, steps: int) -> None:
+        """Row weighting among the candidate edges along their LP values; in a small instance among all pairs, without.
+
+        Where a node has many topics, the LP says little about the best overlays of a small instance.
+        """
+        values = _padded(x, len(edges))
+        if self.instance.num_nodes <= _FEW_NODES:
+            if self._pairs is None:
+                self._pairs = CandidateEdges(self.instance, all_pairs(self.instance))
+            edges, values = self._pairs, np.zeros(len(self._pairs))
+        search = RowWeighting(edges, values, start, self._next())
+        for overlay in search.overlays(int(self.value), clock, steps * ENTRIES_A_STEP):
+            self.offer(overlay)
+            if self.value <= goal:
+                break
+
+    def _ruin_and_recreate(
+        self, edges: CandidateEdges, x: Reals, start: Overlay, clock: Clock, goal: float, steps: int
+    ) -> None:
+        weights = preferred(_padded(x, len(edges)))
         scale = 1.0
         if self._costs is not None:
             weights *= priced_weights(self.instance, edges.keys)
@@ -139,17 +155,6 @@ class Incumbent:
             if cost < least:
                 least = cost
                 self.offer(search.overlay)
-
-    def _candidates(self, edges: CandidateEdges, x: Reals) -> tuple[CandidateEdges, Reals]:
-        """The candidate edges with their LP values; of a small instance all pairs, and values of 0.
-
-        Where a node has many topics, the LP says little about the best overlays of a small instance.
-        """
-        if self.instance.num_nodes > _FEW_NODES:
-            return edges, _padded(x, len(edges))
-        if self._pairs is None:
-            self._pairs = CandidateEdges(self.instance, all_pairs(self.instance))
-        return self._pairs, np.zeros(len(self._pairs))
 
     @property
     def _overload(self) -> float:

@@ -21,7 +21,7 @@ from ..rows.candidate_edges import CandidateEdges, all_pairs, indices_of, keys_o
 Integers = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
 Random = npt.NDArray[np.uint64]
-WORK_A_STEP = 4_000  # of this search, for each step of ruin and recreate
+ENTRIES_A_STEP = 4_000  # of arrays, that this search may read for each step of ruin and recreate
 _PREFERENCE = 0.1
 _STEPS = 100_000  # without success
 _WORK_A_CALL = 10_000_000
@@ -99,7 +99,7 @@ class RowWeighting:
     ----------
     edges : CandidateEdges
     values : float64 array, one a candidate edge
-        Of an LP solution: weights count 0.9 + 0.1 × min(value, 1).
+        Of an LP solution: gains and losses count :func:`preferred` times.
     start : Overlay
         Its edges with a common topic are candidates.
     seed : int
@@ -112,7 +112,7 @@ class RowWeighting:
 
     def __init__(self, edges: CandidateEdges, values: Reals, start: Overlay, seed: int) -> None:
         self._edges, self._best, self._random = edges, start, np.array([2 * seed + 1], np.uint64)
-        self._preference = 1 - _PREFERENCE + _PREFERENCE * np.minimum(values, 1)
+        self._preference = preferred(values)
         self._order = np.argsort(edges.keys)
         self._begin()
 
@@ -141,6 +141,11 @@ class RowWeighting:
             elif counts[STEPS] >= last:
                 patience = last = 2 * patience
                 self._begin()
+
+
+def preferred(values: Reals) -> Reals:
+    """The weights of edges with these LP values in local search: 0.9 + 0.1 × min(value, 1)."""
+    return 1 - _PREFERENCE + _PREFERENCE * np.minimum(values, 1)
 
 
 def _space(candidates: CandidateEdges, preference: Reals, random: Random) -> _Space:

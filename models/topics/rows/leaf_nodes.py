@@ -52,6 +52,8 @@ def moved_to_neighbours(overlay: Overlay, instance: TopicInstance, steps: Ids) -
     Each leaf's other edges go to a neighbour b in V_t, and its edge to b to a, as in the proof there. Cost O(edges +
     Σ degrees of leaves).
     """
+    if not len(steps):
+        return overlay
     neighbours: list[set[int]] = [set() for _ in range(overlay.num_nodes)]
     for u, v in overlay.edges.tolist():
         neighbours[u].add(v)
