@@ -11,8 +11,21 @@ from ...instances.clock import Clock
 from .highs_lp import HighsLP, Reals
 
 Bits = npt.NDArray[np.int8]
-_PROBED, _RELIABLE, _ITERATIONS = 10, 2, 60
+_RELIABLE = 2
 _LEAST = 1e-6
+
+
+class Probing(NamedTuple):
+    """How many columns of a node are probed at most, and for how many iterations in each direction.
+
+    After as many iterations in all as the LPs of the nodes took, it is as `LITTLE`.
+    """
+
+    columns: int = 10
+    iterations: int = 60
+
+
+LITTLE = Probing()
 
 
 class Step(NamedTuple):
@@ -32,14 +45,15 @@ class Branching:
     lp : HighsLP
     scale : float
         A typical cost, by which gains are divided.
+    probing : Probing
 
     References
     ----------
     Achterberg, Koch, Martin: Branching rules revisited, 2005, https://doi.org/10.1016/j.orl.2004.04.002
     """
 
-    def __init__(self, lp: HighsLP, scale: float = 1.0) -> None:
-        self._lp, self._scale = lp, scale
+    def __init__(self, lp: HighsLP, scale: float = 1.0, probing: Probing = LITTLE) -> None:
+        self._lp, self._scale, self._probing = lp, scale, probing
         self._gain = np.zeros((2, 0))
         self._count = np.zeros((2, 0), np.int64)
 
@@ -64,13 +78,14 @@ class Branching:
         best, best_score = int(order[0]), float(score.max())
         value, basis = self._lp.value, self._lp.basis
         probed = False
-        for column in order[:_PROBED].tolist():
+        probing = self._probing if self._lp.probed <= self._lp.iterations else LITTLE
+        for column in order[: probing.columns].tolist():
             if self._count[:, column].min() >= _RELIABLE or clock.passed:
                 continue
             gains = []
             for direction in (0, 1):
                 probed = True
-                gained = max(0.0, self._lp.probe(column, direction, basis, _ITERATIONS) - value) / self._scale
+                gained = max(0.0, self._lp.probe(column, direction, basis, probing.iterations) - value) / self._scale
                 change = x[column] if direction == 0 else 1 - x[column]
                 self._count_gain(column, direction, change, gained)
                 gains.append(max(gained, _LEAST))

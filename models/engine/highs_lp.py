@@ -33,7 +33,9 @@ class HighsLP:
     feasible : bool
         False if the LP has no solution; then the duals are a Farkas ray, scaled to a largest entry of 1.
     iterations : int
-        Simplex iterations so far.
+        Simplex iterations so far, without those of probes.
+    probed : int
+        Those of probes.
     work : int
         The sum of each iteration's number of rows, to which its time is about proportional.
     """
@@ -43,7 +45,7 @@ class HighsLP:
 
         self._first = first
         self.x, self.row_duals, self.value, self.feasible = np.empty(0), np.empty(0), 0.0, True
-        self.iterations = self.work = 0
+        self.iterations = self.work = self.probed = 0
         self._highs, self._status = highspy.Highs(), highspy.HighsModelStatus
         self._infinity, self._no_limit = highspy.kHighsInf, highspy.kHighsIInf
         for name, value in (
@@ -106,6 +108,10 @@ class HighsLP:
         """The basis; valid until rows or columns change."""
         return self._highs.getBasis()
 
+    def start_from(self, basis: highspy.HighsBasis) -> None:
+        """Start the next solution from a basis of an LP of the same rows and columns."""
+        self._highs.setBasis(basis)
+
     def probe(self, decision: int, value: int, basis: highspy.HighsBasis, iterations: int) -> float:
         """The objective after a few dual simplex iterations with a decision fixed; call :meth:`release` afterwards."""
         self._highs.setBasis(basis)
@@ -113,9 +119,11 @@ class HighsLP:
         self._highs.setOptionValue("simplex_iteration_limit", iterations)
         self._highs.run()
         self._highs.setOptionValue("simplex_iteration_limit", self._no_limit)
+        info = self._highs.getInfo()
+        self.probed += max(0, info.simplex_iteration_count)
         if self._highs.getModelStatus() == self._status.kInfeasible:
             return float("inf")
-        return float(self._highs.getInfo().objective_function_value)
+        return float(info.objective_function_value)
 
     def release(self, decision: int, lower: int, upper: int, basis: highspy.HighsBasis) -> None:
         """Restore the bounds and the basis after :meth:`probe`."""

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...instances.clock import Clock
+from .branching import LITTLE
 from .highs_lp import HighsLP, Reals
 from .integer_bound import UNIT, Bound
 from .proof import Proven
@@ -39,6 +40,11 @@ class Relaxation(ABC, Generic[Rows]):
         The best bound proven without fixed columns, times `unit`.
     best_proven : Proven or None
         The multipliers that prove it.
+    probing : Probing
+        Of the tree's branching.
+    keeps_rows : bool
+        Whether there are never other rows or columns than at first, so that the LP of a node starts from the basis of
+        its parent.
     converged : bool
         Whether the last call of :meth:`tighten` ended because no row is violated and no column improves.
     """
@@ -47,6 +53,8 @@ class Relaxation(ABC, Generic[Rows]):
     unit = UNIT
     cost_scale = 1.0
     columns_at_once = _FEW_COLUMNS
+    probing = LITTLE
+    keeps_rows = False
 
     def __init__(self) -> None:
         self.cuts = self.best_units = 0

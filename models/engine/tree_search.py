@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,9 @@ from .integer_bound import Bound
 from .proof import NO_PROOF, Tree
 from .relaxation import NO_CUTOFF, Bits, Relaxation
 from .search_log import SearchLog
+
+if TYPE_CHECKING:
+    from highspy import HighsBasis
 
 _INTEGRAL = 1e-6
 WORK_A_STEP = 150  # of the LP, in about the time of a step of local search
@@ -73,6 +76,8 @@ class Node:
         The node's number in the proof.
     branched : Step or None
         How it arose from its parent.
+    basis : HighsBasis or None
+        Of its parent's LP, if its own has the same rows and columns.
     """
 
     units: int
@@ -82,6 +87,7 @@ class Node:
     upper: Bits = field(compare=False)
     case: int = field(default=0, compare=False)
     branched: Step | None = field(default=None, compare=False)
+    basis: HighsBasis | None = field(default=None, compare=False)
 
 
 class TreeSearch:
@@ -119,7 +125,7 @@ class TreeSearch:
     ) -> None:
         self.proof = proof
         self.planes, self.incumbent, self.progress = planes, incumbent, progress
-        self.branching = Branching(planes.lp, planes.cost_scale)
+        self.branching = Branching(planes.lp, planes.cost_scale, planes.probing)
         self.nodes = self.fixed = 0
         self.complete = False
         self._stop_at_first = stop_at_first
@@ -165,9 +171,10 @@ class TreeSearch:
             if children is None:
                 break
             self.nodes += 1
-            for child in children[1:]:
+            # A dive saves simplex iterations, unless nodes keep their parents' bases.
+            self._current = children.pop(0) if children and not self.planes.keeps_rows else None
+            for child in children:
                 heapq.heappush(self._open, child)
-            self._current = children[0] if children else None
             self.progress.line(
                 incumbent=self.incumbent.value if np.isfinite(self.incumbent.value) else None,
                 bound=self.units / self.planes.unit,
@@ -186,6 +193,9 @@ class TreeSearch:
         """The children of a node, the one to solve next first; None if time ran out."""
         planes, lp = self.planes, self.planes.lp
         self._fix_at_root(node)
+        if node.basis is not None:
+            lp.start_from(node.basis)
+            node.basis = None
         stall = 0.02
         while True:
             bound = planes.tighten(
@@ -243,7 +253,8 @@ class TreeSearch:
 
     def _child(self, node: Node, lower: Bits, upper: Bits, case: int, branched: Step | None = None) -> Node:
         self._created += 1
-        return Node(node.units, node.depth - 1, self._created, lower, upper, case, branched)
+        basis = self.planes.lp.basis if self.planes.keeps_rows else None
+        return Node(node.units, node.depth - 1, self._created, lower, upper, case, branched, basis)
 
     def _fix_at_root(self, node: Node) -> None:
         if self._root is not None and self.incumbent.cutoff < NO_CUTOFF:

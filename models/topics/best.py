@@ -19,6 +19,8 @@ from ...instances.problem import Problem
 from ...instances.topics.instance import TopicInstance
 from .incumbents.guided_candidates import guided_candidates
 from .incumbents.guided_candidates import warm_up as warm_up_candidates
+from .incumbents.star_centres import annealed_stars
+from .incumbents.star_centres import warm_up as warm_up_stars
 
 STEPS = Option("steps", 200_000, "steps of local search, if there is no time limit", least=0, most=10**12)
 _SUBSCRIPTION_PACE = 5_000  # nanoseconds a subscription, beside the method's own pace
@@ -42,7 +44,7 @@ def best(
     trees approximate a solution of the linear relaxation. An overlay is built along it. The better one of this and the
     heuristics' is improved by row weighting for min-tco, and polished with the edges that the solution uses; in parts
     and without row weighting, if it is large enough. For minmax-tco and k-tco the heuristics' best is polished; for
-    diameter 2 it is the answer.
+    diameter 2 it is the answer, unless stars whose centres move by simulated annealing have fewer edges.
 
     Parameters
     ----------
@@ -87,6 +89,11 @@ def best(
             most = steps if time_limit is None else None
             chosen = fault_tolerant_polish(instance, chosen, seed=seed, steps=most, clock=clock)
             offer(chosen)
+        if problem.name in ("2d-star", "2d-true"):
+            stars = annealed_stars(instance, steps, clock, seed)
+            if stars is not None and problem.value(instance, stars) < problem.value(instance, chosen):
+                chosen = stars
+                offer(chosen)
         if problem.name not in AIMS:
             return Proposal(chosen, counters=counters, reason=clock.stopped_by)
         overlays, near, aim = [chosen], None, AIMS[problem.name]
@@ -149,6 +156,7 @@ def _warm_up() -> None:
     for method in methods_of("overlaybench.heuristics.topics"):
         method.prepare()
     warm_up_candidates()
+    warm_up_stars()
 
 
 BEST: Method[TopicInstance, Overlay] = Method(

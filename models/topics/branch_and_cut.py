@@ -36,6 +36,7 @@ from .compact.subproblem import Subproblem
 from .cuts.cutting_planes import ALL_PAIRS
 from .incumbents.guided_candidates import warm_up as warm_up_candidates
 from .incumbents.lp_guided import warm_up as warm_up_incumbents
+from .incumbents.star_centres import warm_up as warm_up_stars
 from .incumbents.starts import any_overlay, heuristic_overlays, warm_up_heuristics
 from .objectives.edge_minimisation import SearchOutcome, SearchSettings, minimise_edges
 from .objectives.pareto_front import pareto_front
@@ -236,6 +237,7 @@ def _warm_up() -> None:
             BRANCH_AND_CUT.solve(small, problem, seed=0, time_limit=None, **options)
     # The search may solve so small an instance before it improves an incumbent.
     warm_up_incumbents()
+    warm_up_stars()
     warm_up_candidates()
 
 

@@ -3,82 +3,148 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 
-from ....heuristics.compiled import kernel
-from ....instances.arrays import Ids, Offsets
+from ....instances.arrays import Ids
 from ....instances.clock import Clock
 from ....instances.offers import offer, offer_bound
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
+from ...engine.branching import Probing
 from ...engine.highs_lp import Reals
-from ...engine.relaxation import NO_CUTOFF
+from ...engine.integer_bound import Bound
+from ...engine.proof import Multipliers, Proven
+from ...engine.relaxation import NO_CUTOFF, Bits
 from ...engine.search_log import SearchLog
-from ...engine.sparse_relaxation import RowList, SparseRelaxation, SparseRows
-from ...engine.tree_search import TreeSearch
+from ...engine.sparse_relaxation import RowList, SparseRelaxation, SparseRows, Text
+from ...engine.tree_search import WORK_A_STEP, TreeSearch
+from ..incumbents.star_centres import MOVES_A_STEP, StarCentres, first_centres
 from ..rows.candidate_edges import CandidateEdges, all_pairs
 from .edge_minimisation import SearchOutcome, SearchSettings
 
 _VIOLATION = 1e-4
 _ROOT_STALL = 1e-3
-_PASSES = 20
+_KEPT = 10_000  # rows that are all in the LPs of the tree, if there are no more
+
+
+@dataclass(frozen=True)
+class _WithOwnPairs:
+    """A bound with the rows of pairs that have no column: each pays for an edge of one star alone."""
+
+    proven: Proven | None
+    own: list[Text]
+    unit: int
+
+    def multipliers(self) -> Multipliers:
+        assert self.proven is not None
+        given = self.proven.multipliers()
+        return given if given.farkas else given._replace(rows=chain(given.rows, ((row, self.unit) for row in self.own)))
 
 
 class StarPlanes(SparseRelaxation):
     """Fewest edges x with a centre y for each topic: Σ_c y(t, c) ≥ 1, and x(uv) ≥ y(t, u) + y(t, v).
 
-    The columns are the pairs with a topic in common, then the subscriptions, topic by topic. The second kind of row is
-    valid because one centre a topic is enough: the star at it has the edge uv if the centre is u or v.
+    The second kind of row is valid because one centre a topic is enough: the star at it has the edge uv if the centre
+    is u or v. For a pair with one common topic it holds with equality, so that this x is left out, and its cost is that
+    of both centres. The columns are the pairs with several common topics, then the subscriptions, topic by topic.
 
     Attributes
     ----------
     pairs : CandidateEdges
+        All of them.
     """
+
+    probing = Probing(columns=20, iterations=1000)
 
     def __init__(self, instance: TopicInstance, *, threads: int = 1) -> None:
         self.instance, self.pairs = instance, CandidateEdges(instance, all_pairs(instance))
         links, first = self.pairs.links, instance.topic_offsets[:-1]
-        self._topic = np.repeat(np.arange(instance.num_topics), np.diff(links.offsets))
-        self._one, self._other = (len(self.pairs) + first[self._topic] + ends for ends in (links.a, links.b))
+        self._shared = np.flatnonzero(self.pairs.common > 1)
+        topic = np.repeat(np.arange(instance.num_topics), np.diff(links.offsets))
+        one, other = (len(self._shared) + first[topic] + ends for ends in (links.a, links.b))
+        costs = np.zeros(len(self._shared) + instance.num_subscriptions, np.int64)
+        costs[: len(self._shared)] = 1
+        own = self.pairs.common[links.edge] == 1
+        for centres in (one, other):
+            np.add.at(costs, centres[own], 1)
+        self._own = self._texts(topic[own], links.edge[own])
+        self._topic, self._edge, self._one, self._other = topic[~own], links.edge[~own], one[~own], other[~own]
+        self._column = np.searchsorted(self._shared, self._edge)
         rows = RowList()
         for t in range(instance.num_topics):
-            centres = len(self.pairs) + np.arange(instance.topic_offsets[t], instance.topic_offsets[t + 1])
+            centres = len(self._shared) + np.arange(instance.topic_offsets[t], instance.topic_offsets[t + 1])
             rows.add(centres, 1, 1, ("centre", t))
-        costs = np.zeros(len(self.pairs) + instance.num_subscriptions, np.int64)
-        costs[: len(self.pairs)] = 1
         super().__init__(costs, rows.rows(), threads=threads)
+        self.cost_scale = 1.0
 
     def described(self, column: int) -> tuple[int, ...]:
         """The two nodes of an edge; or topic, centre and a 1 that tells them apart."""
-        if column < len(self.pairs):
-            return int(self.pairs.u[column]), int(self.pairs.v[column])
-        place = column - len(self.pairs)
+        if column < len(self._shared):
+            pair = self._shared[column]
+            return int(self.pairs.u[pair]), int(self.pairs.v[pair])
+        place = column - len(self._shared)
         topic = int(np.searchsorted(self.instance.topic_offsets, place, side="right")) - 1
         return topic, int(self.instance.topic_nodes[place]), 1
 
     def branchable(self, fractional: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Centres first: once they are fixed, so are the edges."""
-        centres = fractional[fractional >= len(self.pairs)]
+        centres = fractional[fractional >= len(self._shared)]
         return centres if len(centres) else fractional
+
+    def add_all_rows(self) -> None:
+        """Add the rows that are missing, to keep them all, unless there are too many."""
+        if len(self._column) <= _KEPT:
+            present, rows = set(self.rows.texts), RowList()
+            texts = self._texts(self._topic, self._edge)
+            self._add(rows, np.flatnonzero([text not in present for text in texts]))
+            self._add_rows(rows.rows())
+            self.keeps_rows = True
 
     def violated(self, x: Reals, *, exact: bool) -> SparseRows:
         """Every violated row of an edge and a topic; always exact."""
-        rows, links = RowList(), self.pairs.links
-        excess = x[self._one] + x[self._other] - x[links.edge]
-        for k in np.flatnonzero(excess > _VIOLATION).tolist():
-            edge = int(links.edge[k])
-            text = ("star", int(self._topic[k]), int(self.pairs.u[edge]), int(self.pairs.v[edge]))
-            rows.add([edge, self._one[k], self._other[k]], [1, -1, -1], 0, text)
+        rows = RowList()
+        if not self.keeps_rows:
+            excess = x[self._one] + x[self._other] - x[self._column]
+            self._add(rows, np.flatnonzero(excess > _VIOLATION))
         return rows.rows()
+
+    def centres_of(self, x: Reals) -> Reals:
+        """The values of the subscriptions, topic by topic."""
+        return x[len(self._shared) :]
+
+    def edges_of(self, x: Reals) -> Reals:
+        """The values of the pairs, 0 for those without a column."""
+        values = np.zeros(len(self.pairs))
+        values[self._shared] = x[: len(self._shared)]
+        return values
+
+    def _proven(self, lower: Bits | None, upper: Bits | None) -> Bound:
+        bound = super()._proven(lower, upper)
+        return replace(bound, proven=_WithOwnPairs(bound.proven, self._own, self.unit))
+
+    def _drop_idle_rows(self) -> None:
+        if not self.keeps_rows:
+            super()._drop_idle_rows()
+
+    def _add(self, rows: RowList, links: npt.NDArray[np.int64]) -> None:
+        texts = self._texts(self._topic[links], self._edge[links])
+        for k, text in zip(links.tolist(), texts, strict=True):
+            rows.add([self._column[k], self._one[k], self._other[k]], [1, -1, -1], 0, text)
+
+    def _texts(self, topics: npt.NDArray[np.int64], edges: Ids) -> list[Text]:
+        ends = self.pairs.u[edges].tolist(), self.pairs.v[edges].tolist()
+        return [("star", *items) for items in zip(topics.tolist(), *ends, strict=True)]
 
 
 class StarIncumbent:
     """The overlay of stars with fewest edges so far (`overlay`), and its number of edges (`value`)."""
 
-    def __init__(self, planes: StarPlanes, start: Overlay) -> None:
-        self._planes, self.unit = planes, planes.unit
+    def __init__(self, planes: StarPlanes, start: Overlay, seed: int) -> None:
+        self._planes, self.unit, self._random = planes, planes.unit, np.random.default_rng(seed)
         self.overlay, self.value = start, float(start.num_edges)
 
     @property
@@ -87,28 +153,31 @@ class StarIncumbent:
         return int(self.value - 1) * self.unit if math.isfinite(self.value) else NO_CUTOFF
 
     def offer_chosen(self, columns: object, chosen: npt.NDArray[np.bool_]) -> None:
-        """Offer the chosen edges."""
-        pairs = self._planes.pairs
-        self._offer(np.flatnonzero(chosen[: len(pairs)]))
+        """Offer the stars at the chosen centres."""
+        self._offer(self._stars(chosen.astype(np.float64)).overlay)
 
-    def build_along(self, columns: object, x: Reals) -> None:
+    def build_along(self, columns: object, x: Reals) -> StarCentres:
         """Take the centre of largest value in each topic, then move centres while that saves edges."""
-        planes = self._planes
-        offsets, links = planes.instance.topic_offsets, planes.pairs.links
-        used = _descend(offsets, links.offsets, links.edge, x[: len(planes.pairs)], x[len(planes.pairs) :], _PASSES)
-        self._offer(np.flatnonzero(used))
+        stars = self._stars(x)
+        stars.descend(self._planes.edges_of(x))
+        self._offer(stars.overlay)
+        return stars
 
     def improve_along(self, columns: object, x: Reals, clock: Clock, *, goal: float, steps: int) -> None:
-        """As :meth:`build_along`, whose overlays are local optima."""
-        self.build_along(columns, x)
+        """As :meth:`build_along`, then simulated annealing with 100 moves for each step."""
+        stars = self.build_along(columns, x)
+        if self.value > goal:
+            stars.anneal(steps * MOVES_A_STEP, clock, int(self._random.integers(2**62)))
+            self._offer(stars.overlay)
 
-    def _offer(self, edges: npt.NDArray[np.int64]) -> None:
-        if len(edges) < self.value:
-            pairs = self._planes.pairs
-            ends = np.stack([pairs.u[edges], pairs.v[edges]], axis=1)
-            self.overlay = Overlay.from_edges(self._planes.instance.num_nodes, ends)
-            self.value = float(len(edges))
-            offer(self.overlay)
+    def _stars(self, x: Reals) -> StarCentres:
+        pairs = self._planes.pairs
+        return StarCentres(pairs, first_centres(pairs, self._planes.centres_of(x)))
+
+    def _offer(self, overlay: Overlay) -> None:
+        if overlay.num_edges < self.value:
+            self.overlay, self.value = overlay, float(overlay.num_edges)
+            offer(overlay)
 
 
 def minimise_stars(instance: TopicInstance, start: Overlay, clock: Clock, settings: SearchSettings) -> SearchOutcome:
@@ -126,14 +195,17 @@ def minimise_stars(instance: TopicInstance, start: Overlay, clock: Clock, settin
     outcome, log = SearchOutcome(start), SearchLog(settings.progress, on_bound=offer_bound if settings.offers else None)
     case = settings.proof.case(cap=None)
     planes = StarPlanes(instance, threads=settings.threads)
-    incumbent = StarIncumbent(planes, start)
+    incumbent = StarIncumbent(planes, start, settings.seed)
     tree, root = TreeSearch(planes, incumbent, progress=log, proof=case), None
     try:
         root = planes.tighten(clock, stall=_ROOT_STALL)
         if root is not None:
             case.bound(0, root.proven)
-            incumbent.build_along(planes.columns, planes.lp.x)
-            tree.run(clock, root, planes.lp.x)
+            x, goal = planes.lp.x, planes.least_value(root.units)
+            steps = max(settings.steps, planes.lp.work // WORK_A_STEP)  # about as long as the LP took
+            planes.add_all_rows()
+            incumbent.improve_along(planes.columns, x, clock.share(0.25), goal=goal, steps=steps)
+            tree.run(clock, root, x)
         outcome.stopped_by = clock.stopped_by
     except MemoryError:
         outcome.stopped_by = "out of memory"
@@ -149,53 +221,3 @@ def minimise_stars(instance: TopicInstance, start: Overlay, clock: Clock, settin
         "nodes": tree.nodes,
     }
     return outcome
-
-
-@kernel
-def _descend(
-    topic_offsets: Offsets, link_offsets: Offsets, link_edge: Ids, along: Reals, centre_value: Reals, passes: int
-) -> npt.NDArray[np.int64]:
-    """How many stars use each edge, after every topic in turn moved to the centre that needs fewest new edges.
-
-    The links of a topic are all pairs of its subscribers in lexicographic order.
-    """
-    used = np.zeros(len(along), np.int64)
-    topics = len(topic_offsets) - 1
-    centre = np.empty(topics, np.int64)
-    for t in range(topics):
-        centre[t] = np.argmax(centre_value[topic_offsets[t] : topic_offsets[t + 1]])
-        n = topic_offsets[t + 1] - topic_offsets[t]
-        for w in range(n):
-            if w != centre[t]:
-                used[link_edge[_link(link_offsets[t], n, centre[t], w)]] += 1
-    for _ in range(passes):
-        moved = False
-        for t in range(topics):
-            n = topic_offsets[t + 1] - topic_offsets[t]
-            for w in range(n):
-                if w != centre[t]:
-                    used[link_edge[_link(link_offsets[t], n, centre[t], w)]] -= 1
-            best, least = centre[t], np.inf
-            for c in range(n):
-                cost = 0.0
-                for w in range(n):
-                    if w != c:
-                        edge = link_edge[_link(link_offsets[t], n, c, w)]
-                        if used[edge] == 0:
-                            cost += 1.0 - 1e-3 * along[edge]
-                if cost < least - 1e-9:
-                    best, least = np.int64(c), cost
-            moved |= best != centre[t]
-            centre[t] = best
-            for w in range(n):
-                if w != best:
-                    used[link_edge[_link(link_offsets[t], n, best, w)]] += 1
-        if not moved:
-            break
-    return used
-
-
-@kernel
-def _link(first: int, n: int, one: int, other: int) -> int:
-    a, b = min(one, other), max(one, other)
-    return first + a * (2 * n - a - 1) // 2 + b - a - 1
