@@ -31,20 +31,6 @@ _ROOT_STALL = 1e-3
 _KEPT = 10_000  # rows that are all in the LPs of the tree, if there are no more
 
 
-@dataclass(frozen=True)
-class _WithOwnPairs:
-    """A bound with the rows of pairs that have no column: each pays for an edge of one star alone."""
-
-    proven: Proven | None
-    own: list[Text]
-    unit: int
-
-    def multipliers(self) -> Multipliers:
-        assert self.proven is not None
-        given = self.proven.multipliers()
-        return given if given.farkas else given._replace(rows=chain(given.rows, ((row, self.unit) for row in self.own)))
-
-
 class StarPlanes(SparseRelaxation):
     """Fewest edges x with a centre y for each topic: Σ_c y(t, c) ≥ 1, and x(uv) ≥ y(t, u) + y(t, v).
 
@@ -71,7 +57,7 @@ class StarPlanes(SparseRelaxation):
         own = self.pairs.common[links.edge] == 1
         for centres in (one, other):
             np.add.at(costs, centres[own], 1)
-        self._own = self._texts(topic[own], links.edge[own])
+        self._own_topic, self._own_edge = topic[own], links.edge[own]
         self._topic, self._edge, self._one, self._other = topic[~own], links.edge[~own], one[~own], other[~own]
         self._column = np.searchsorted(self._shared, self._edge)
         rows = RowList()
@@ -122,9 +108,13 @@ class StarPlanes(SparseRelaxation):
         values[self._shared] = x[: len(self._shared)]
         return values
 
+    def texts_of_own_pairs(self) -> list[Text]:
+        """The rows of the pairs with one common topic."""
+        return self._texts(self._own_topic, self._own_edge)
+
     def _proven(self, lower: Bits | None, upper: Bits | None) -> Bound:
         bound = super()._proven(lower, upper)
-        return replace(bound, proven=_WithOwnPairs(bound.proven, self._own, self.unit))
+        return replace(bound, proven=_WithOwnPairs(bound.proven, self))
 
     def _drop_idle_rows(self) -> None:
         if not self.keeps_rows:
@@ -138,6 +128,20 @@ class StarPlanes(SparseRelaxation):
     def _texts(self, topics: npt.NDArray[np.int64], edges: Ids) -> list[Text]:
         ends = self.pairs.u[edges].tolist(), self.pairs.v[edges].tolist()
         return [("star", *items) for items in zip(topics.tolist(), *ends, strict=True)]
+
+
+@dataclass(frozen=True)
+class _WithOwnPairs:
+    """A bound with the rows of pairs that have no column: each pays for an edge of one star alone."""
+
+    proven: Proven | None
+    planes: StarPlanes
+
+    def multipliers(self) -> Multipliers:
+        assert self.proven is not None
+        given, planes = self.proven.multipliers(), self.planes
+        own = [] if given.farkas else planes.texts_of_own_pairs()
+        return given._replace(rows=chain(given.rows, ((text, planes.unit) for text in own)))
 
 
 class StarIncumbent:
