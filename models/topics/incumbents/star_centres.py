@@ -23,8 +23,8 @@ Random = npt.NDArray[np.uint64]
 MOVES_A_STEP = 100  # in about the time of a step of ruin and recreate
 _MOST_LINKS = 30_000_000
 _PASSES = 20
-_STAGES = 100
-_COLD = 0.2
+_STAGES, _RUNS = 100, 4
+_HOT, _COLD = 0.2, 0.2  # of the largest topic, and in edges
 
 
 class _Stars(NamedTuple):
@@ -66,12 +66,12 @@ class StarCentres:
     def anneal(self, moves: int, clock: Clock, seed: int) -> None:
         """Simulated annealing: try a number of random moves of one centre, and end with the best stars found.
 
-        The temperature, in edges, falls from a tenth of the mean |V_t|, at least 1, to 0.2, sooner if the clock is
+        The temperature, in edges, falls from a fifth of the largest |V_t|, at least 1, to 0.2, sooner if the clock is
         shorter. Cost O(|V_t|) a move.
         """
         random, best, seconds = np.array([2 * seed + 1], np.uint64), self._stars.centre.copy(), clock.left
         edges = least = int(np.count_nonzero(self._stars.used))
-        hot = max(1.0, len(self._pairs.instance.topic_nodes) / max(1, len(best)) / 10)
+        hot = max(1.0, _HOT * np.diff(self._stars.topic_offsets).max(initial=0))
         for stage in range(_STAGES):
             if clock.passed:
                 break
@@ -87,13 +87,14 @@ def first_centres(pairs: CandidateEdges, values: Reals) -> Counts:
 
 
 def annealed_stars(instance: TopicInstance, steps: int, clock: Clock, seed: int) -> Overlay | None:
-    """Stars after a descent and `steps` × 100 moves; None above 30 million pairs of subscribers of a topic."""
+    """The best stars of four annealings of `steps` × 25 moves; None above 30 million pairs of subscribers."""
     if count_links(instance) > _MOST_LINKS:
         return None
     pairs = CandidateEdges(instance, all_pairs(instance))
     stars = StarCentres(pairs, first_centres(pairs, np.zeros(instance.num_subscriptions)))
     stars.descend(np.zeros(len(pairs)))
-    stars.anneal(steps * MOVES_A_STEP, clock, seed)
+    for run in range(_RUNS):
+        stars.anneal(steps * MOVES_A_STEP // _RUNS, clock.share(1 / (_RUNS - run)), _RUNS * seed + run)
     return stars.overlay
 
 
