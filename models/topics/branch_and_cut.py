@@ -36,6 +36,7 @@ from .compact.subproblem import Subproblem
 from .cuts.cutting_planes import ALL_PAIRS
 from .incumbents.guided_candidates import warm_up as warm_up_candidates
 from .incumbents.lp_guided import warm_up as warm_up_incumbents
+from .incumbents.star_centres import annealed_stars
 from .incumbents.star_centres import warm_up as warm_up_stars
 from .incumbents.starts import any_overlay, heuristic_overlays, warm_up_heuristics
 from .objectives.edge_minimisation import SearchOutcome, SearchSettings, minimise_edges
@@ -101,6 +102,11 @@ def branch_and_cut(
         if problem.name == "k-tco":
             starts = [_polished(instance, starts[0], clock, settings)]
             offer(starts[0])
+        if problem.name == "2d-true":
+            stars = annealed_stars(instance, settings.steps, clock.share(0.2), seed)
+            if stars is not None and stars.num_edges < starts[0].num_edges:
+                starts = [stars]
+                offer(stars)
         if problem.value(instance, starts[0]) >= MOST_PROVEN and problem.name == "weighted-tco":
             least = float(math.ceil(fitted_within(clock, instance, work=_FITTING_WORK)))
             return Proposal(starts[0], least, Status.TIME_LIMIT, reason=f"costs above {MOST_PROVEN:,}: divide them")

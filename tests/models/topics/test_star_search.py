@@ -10,7 +10,8 @@ from overlaybench.instances.catalogue import PROBLEMS
 from overlaybench.instances.clock import Clock
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.topics.best import BEST
-from overlaybench.models.topics.incumbents.star_centres import StarCentres, first_centres
+from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
+from overlaybench.models.topics.incumbents.star_centres import StarCentres, annealed_stars, first_centres
 from overlaybench.models.topics.objectives import star_search
 from overlaybench.models.topics.objectives.star_search import StarPlanes
 from overlaybench.models.topics.rows.candidate_edges import CandidateEdges, all_pairs
@@ -57,6 +58,13 @@ def test_best_anneals_stars_for_diameter_two() -> None:
     for problem in ("2d-star", "2d-true"):
         results = [BEST.run(instance, PROBLEMS[problem], steps=steps) for steps in (0, 20_000)]
         assert value_of(results[1]) < value_of(results[0])
+
+
+def test_branch_and_cut_is_not_behind_its_stars() -> None:
+    instance = uniform_instance(40, 30, 6)
+    stars = annealed_stars(instance, 10_000, Clock(None), 0)
+    assert stars is not None
+    assert value_of(BRANCH_AND_CUT.run(instance, PROBLEMS["2d-true"], time_limit=5)) <= stars.num_edges
 
 
 def test_one_seed_gives_one_answer() -> None:
