@@ -43,8 +43,7 @@ class Relaxation(ABC, Generic[Rows]):
     probing : Probing
         Of the tree's branching.
     keeps_rows : bool
-        Whether there are never other rows or columns than at first, so that the LP of a node starts from the basis of
-        its parent.
+        Whether the tree leaves rows and columns as they are, so that the LP of a node starts from its parent's basis.
     converged : bool
         Whether the last call of :meth:`tighten` ended because no row is violated and no column improves.
     """
