@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....instances.arrays import Ids, Offsets
+from ....instances.clock import Clock
 from ...compiled import kernel
 from ..kernels.edge_costs import EdgeCosts, cost_of
 from .linked_overlay import Flags, Links, Subscriptions, add_edge, remove_edge
@@ -34,6 +35,18 @@ class SearchParameters(NamedTuple):
     penalty: float
     temperature: float
     scale: float = 1.0
+
+
+class Cooling:
+    """A temperature that falls geometrically with the work done, sooner if the time of the clock is shorter."""
+
+    def __init__(self, hot: float, cold: float, clock: Clock) -> None:
+        self._hot, self._cold, self._clock, self._seconds = hot, cold, clock, clock.left
+
+    def at(self, share: float) -> float:
+        """The temperature when this share of the work is done."""
+        passed = 1 - self._clock.left / self._seconds if np.isfinite(self._seconds) else 0
+        return self._hot * (self._cold / self._hot) ** max(share, passed)
 
 
 class CandidateLists(NamedTuple):

@@ -15,7 +15,7 @@ from ....heuristics.topics.local_search.overlay_search import (
     candidate_lists,
     priced_weights,
 )
-from ....heuristics.topics.local_search.search_workspace import SearchParameters
+from ....heuristics.topics.local_search.search_workspace import Cooling, SearchParameters
 from ....instances.clock import Clock
 from ....instances.offers import offer
 from ....instances.overlay import Overlay
@@ -146,11 +146,9 @@ class Incumbent:
         near = candidate_lists(self.instance, edges.keys, weights.astype(np.float32))
         search, least = OverlaySearch(subscriptions_of(self.instance), start, near, self._next(), self._costs), np.inf
         search.drop_redundant()
-        seconds = clock.left
+        cooling = Cooling(_HOT, _COLD, clock)
         while search.steps < steps and self.value > goal and not clock.passed:
-            done = max(search.steps / steps, 1 - clock.left / seconds if np.isfinite(seconds) else 0)
-            temperature = _HOT * (_COLD / _HOT) ** done
-            rules = SearchParameters(self.cap, self._overload, temperature, scale)
+            rules = SearchParameters(self.cap, self._overload, cooling.at(search.steps / steps), scale)
             cost = search.run(rules, min(MOST_STEPS, steps - search.steps), least)
             if cost < least:
                 least = cost

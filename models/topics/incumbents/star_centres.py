@@ -10,18 +10,18 @@ import numpy.typing as npt
 
 from ....heuristics.compiled import kernel
 from ....heuristics.topics.heuristic import trial_instance
-from ....heuristics.topics.local_search.search_workspace import random_number
+from ....heuristics.topics.local_search.search_workspace import Cooling, random_number
 from ....instances.arrays import Ids, Offsets
 from ....instances.clock import Clock
 from ....instances.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
+from ..cuts.cutting_planes import ALL_PAIRS
 from ..rows.candidate_edges import CandidateEdges, all_pairs, count_links
 
 Reals = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 Random = npt.NDArray[np.uint64]
 MOVES_A_STEP = 100  # in about the time of a step of ruin and recreate
-_MOST_LINKS = 30_000_000
 _PASSES = 20
 _STAGES, _RUNS = 100, 4
 _HOT, _COLD = 0.2, 0.2  # of the largest topic, and in edges
@@ -42,14 +42,14 @@ class StarCentres:
     ----------
     pairs : CandidateEdges
         All pairs with a common topic.
-    centres : int64 array, shape (|T|,)
-        The index of each topic's first centre among its subscribers.
+    values : float64 array, one a subscription, by topic
+        The first centre of a topic is its subscriber of largest value, the first of equals.
     """
 
-    def __init__(self, pairs: CandidateEdges, centres: Counts) -> None:
-        self._pairs, links = pairs, pairs.links
-        used = np.zeros(len(pairs), np.int64)
-        self._stars = _Stars(pairs.instance.topic_offsets, links.offsets, links.edge, centres.copy(), used)
+    def __init__(self, pairs: CandidateEdges, values: Reals) -> None:
+        self._pairs, links, offsets = pairs, pairs.links, pairs.instance.topic_offsets
+        centres = _largest(offsets, values)
+        self._stars = _Stars(offsets, links.offsets, links.edge, centres, np.zeros(len(pairs), np.int64))
         _place_all(centres, self._stars)
 
     @property
@@ -69,29 +69,24 @@ class StarCentres:
         The temperature, in edges, falls from a fifth of the largest |V_t|, at least 1, to 0.2, sooner if the clock is
         shorter. Cost O(|V_t|) a move.
         """
-        random, best, seconds = np.array([2 * seed + 1], np.uint64), self._stars.centre.copy(), clock.left
+        random, best = np.array([2 * seed + 1], np.uint64), self._stars.centre.copy()
         edges = least = int(np.count_nonzero(self._stars.used))
         hot = max(1.0, _HOT * np.diff(self._stars.topic_offsets).max(initial=0))
+        cooling, at_once = Cooling(hot, _COLD, clock), max(1, moves // _STAGES)
         for stage in range(_STAGES):
             if clock.passed:
                 break
-            done = max(stage / _STAGES, 1 - clock.left / seconds if np.isfinite(seconds) else 0)
-            temperature = hot * (_COLD / hot) ** done
-            edges, least = _anneal(self._stars, edges, least, best, max(1, moves // _STAGES), temperature, random)
+            temperature = cooling.at(stage / _STAGES)
+            edges, least = _anneal(self._stars, edges, least, best, at_once, temperature, random)
         _place_all(best, self._stars)
 
 
-def first_centres(pairs: CandidateEdges, values: Reals) -> Counts:
-    """The subscriber of largest value in each topic, the first of equals; one value a subscription, by topic."""
-    return _largest(pairs.instance.topic_offsets, values)
-
-
 def annealed_stars(instance: TopicInstance, steps: int, clock: Clock, seed: int) -> Overlay | None:
-    """The best stars of four annealings of `steps` × 25 moves; None above 30 million pairs of subscribers."""
-    if count_links(instance) > _MOST_LINKS:
+    """The best stars of four annealings of `steps` × 25 moves; None above `ALL_PAIRS` pairs of subscribers."""
+    if count_links(instance) > ALL_PAIRS:
         return None
     pairs = CandidateEdges(instance, all_pairs(instance))
-    stars = StarCentres(pairs, first_centres(pairs, np.zeros(instance.num_subscriptions)))
+    stars = StarCentres(pairs, np.zeros(instance.num_subscriptions))
     stars.descend(np.zeros(len(pairs)))
     for run in range(_RUNS):
         stars.anneal(steps * MOVES_A_STEP // _RUNS, clock.share(1 / (_RUNS - run)), _RUNS * seed + run)

@@ -22,7 +22,7 @@ from ...engine.relaxation import NO_CUTOFF, Bits
 from ...engine.search_log import SearchLog
 from ...engine.sparse_relaxation import RowList, SparseRelaxation, SparseRows, Text
 from ...engine.tree_search import WORK_A_STEP, TreeSearch
-from ..incumbents.star_centres import MOVES_A_STEP, StarCentres, first_centres
+from ..incumbents.star_centres import MOVES_A_STEP, StarCentres
 from ..rows.candidate_edges import CandidateEdges, all_pairs
 from .edge_minimisation import SearchOutcome, SearchSettings
 
@@ -175,8 +175,7 @@ class StarIncumbent:
             self._offer(stars.overlay)
 
     def _stars(self, x: Reals) -> StarCentres:
-        pairs = self._planes.pairs
-        return StarCentres(pairs, first_centres(pairs, self._planes.centres_of(x)))
+        return StarCentres(self._planes.pairs, self._planes.centres_of(x))
 
     def _offer(self, overlay: Overlay) -> None:
         if overlay.num_edges < self.value:

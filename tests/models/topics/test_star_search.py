@@ -11,7 +11,7 @@ from overlaybench.instances.clock import Clock
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.topics.best import BEST
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
-from overlaybench.models.topics.incumbents.star_centres import StarCentres, annealed_stars, first_centres
+from overlaybench.models.topics.incumbents.star_centres import StarCentres, annealed_stars
 from overlaybench.models.topics.objectives import star_search
 from overlaybench.models.topics.objectives.star_search import StarPlanes
 from overlaybench.models.topics.rows.candidate_edges import CandidateEdges, all_pairs
@@ -24,7 +24,7 @@ STAR = PROBLEMS["2d-star"]
 def random_stars(instance: TopicInstance, seed: int) -> StarCentres:
     pairs = CandidateEdges(instance, all_pairs(instance))
     values = np.random.default_rng(seed).uniform(size=instance.num_subscriptions)
-    return StarCentres(pairs, first_centres(pairs, values))
+    return StarCentres(pairs, values)
 
 
 @pytest.mark.parametrize("seeds", tiers(40, 300))
