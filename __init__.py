@@ -18,73 +18,73 @@ if TYPE_CHECKING:
     from .compare.catalogue import METHODS
     from .compare.figures.draw import draw
     from .compare.figures.draw_options import DrawOptions
-    from .compare.workbench.comparing import Comparison, compare
-    from .compare.workbench.instances import generate, read
-    from .compare.workbench.listing import methods, problems, workloads
-    from .compare.workbench.solving import check, lower_bound, solve
-    from .compare.workbench.studies import StudyResults, StudyTable, study
+    from .compare.python_api.comparing import Comparison, compare
+    from .compare.python_api.instances import generate, read
+    from .compare.python_api.listing import methods, problems, workloads
+    from .compare.python_api.solving import check, lower_bound, solve
+    from .compare.python_api.studies import StudyResults, StudyTable, study
     from .instances.brokers.network import BrokerNetwork
-    from .instances.catalogue import KINDS, PROBLEMS, WORKLOADS
     from .instances.content.instance import ContentInstance
-    from .instances.errors import BadInput
-    from .instances.kind import Kind
-    from .instances.method import Method, Proposal
-    from .instances.option import Option
-    from .instances.overlay import Overlay
-    from .instances.overlay_files import read_overlay, write_overlay
-    from .instances.plug_in import method, workload
-    from .instances.problem import Problem
-    from .instances.result import Result, Status
+    from .instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS
+    from .instances.contract.errors import BadInput
+    from .instances.contract.kind import Kind
+    from .instances.contract.method import Method, Proposal
+    from .instances.contract.option import Option
+    from .instances.contract.overlay import Overlay
+    from .instances.contract.overlay_files import read_overlay, write_overlay
+    from .instances.contract.plug_in import method, workload
+    from .instances.contract.problem import Problem
+    from .instances.contract.result import Result, Status
+    from .instances.contract.workload import Workload
     from .instances.steiner.instance import SteinerInstance
     from .instances.topics.files import read_topics, write_topics
     from .instances.topics.instance import TopicInstance
     from .instances.topics.link_costs import LinkCosts
     from .instances.topics.soc import SOC, DegreeFunction, RoutingCost
-    from .instances.workload import Workload
 else:
     _DEFINED_IN = {
-        "BadInput": "instances.errors",
+        "BadInput": "instances.contract.errors",
         "BrokerNetwork": "instances.brokers.network",
-        "Comparison": "compare.workbench.comparing",
+        "Comparison": "compare.python_api.comparing",
         "ContentInstance": "instances.content.instance",
         "DegreeFunction": "instances.topics.soc",
         "DrawOptions": "compare.figures.draw_options",
-        "KINDS": "instances.catalogue",
-        "Kind": "instances.kind",
+        "KINDS": "instances.contract.catalogue",
+        "Kind": "instances.contract.kind",
         "LinkCosts": "instances.topics.link_costs",
         "METHODS": "compare.catalogue",
-        "Method": "instances.method",
-        "Option": "instances.option",
-        "Overlay": "instances.overlay",
-        "PROBLEMS": "instances.catalogue",
-        "Problem": "instances.problem",
-        "Proposal": "instances.method",
-        "Result": "instances.result",
+        "Method": "instances.contract.method",
+        "Option": "instances.contract.option",
+        "Overlay": "instances.contract.overlay",
+        "PROBLEMS": "instances.contract.catalogue",
+        "Problem": "instances.contract.problem",
+        "Proposal": "instances.contract.method",
+        "Result": "instances.contract.result",
         "RoutingCost": "instances.topics.soc",
         "SOC": "instances.topics.soc",
-        "Status": "instances.result",
+        "Status": "instances.contract.result",
         "SteinerInstance": "instances.steiner.instance",
-        "StudyResults": "compare.workbench.studies",
-        "StudyTable": "compare.workbench.studies",
+        "StudyResults": "compare.python_api.studies",
+        "StudyTable": "compare.python_api.studies",
         "TopicInstance": "instances.topics.instance",
-        "WORKLOADS": "instances.catalogue",
-        "Workload": "instances.workload",
-        "check": "compare.workbench.solving",
-        "compare": "compare.workbench.comparing",
+        "WORKLOADS": "instances.contract.catalogue",
+        "Workload": "instances.contract.workload",
+        "check": "compare.python_api.solving",
+        "compare": "compare.python_api.comparing",
         "draw": "compare.figures.draw",
-        "generate": "compare.workbench.instances",
-        "lower_bound": "compare.workbench.solving",
-        "method": "instances.plug_in",
-        "methods": "compare.workbench.listing",
-        "problems": "compare.workbench.listing",
-        "read": "compare.workbench.instances",
-        "read_overlay": "instances.overlay_files",
+        "generate": "compare.python_api.instances",
+        "lower_bound": "compare.python_api.solving",
+        "method": "instances.contract.plug_in",
+        "methods": "compare.python_api.listing",
+        "problems": "compare.python_api.listing",
+        "read": "compare.python_api.instances",
+        "read_overlay": "instances.contract.overlay_files",
         "read_topics": "instances.topics.files",
-        "solve": "compare.workbench.solving",
-        "study": "compare.workbench.studies",
-        "workload": "instances.plug_in",
-        "workloads": "compare.workbench.listing",
-        "write_overlay": "instances.overlay_files",
+        "solve": "compare.python_api.solving",
+        "study": "compare.python_api.studies",
+        "workload": "instances.contract.plug_in",
+        "workloads": "compare.python_api.listing",
+        "write_overlay": "instances.contract.overlay_files",
         "write_topics": "instances.topics.files",
     }
 

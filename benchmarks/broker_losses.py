@@ -22,15 +22,15 @@ from overlaybench.compare.claims.claim import Interval
 from overlaybench.compare.claims.evidence import mean_of
 from overlaybench.heuristics.brokers.kernels.forwarding import S2
 from overlaybench.heuristics.brokers.kernels.link_management import Management
+from overlaybench.heuristics.brokers.simulator.network import Service
+from overlaybench.heuristics.brokers.simulator.outcome import counters, simulate_system
+from overlaybench.heuristics.brokers.simulator.scenario import Scenario
 from overlaybench.heuristics.brokers.soft_links import disseminate
-from overlaybench.heuristics.brokers.system.network import Service
-from overlaybench.heuristics.brokers.system.outcome import counters, simulate_system
-from overlaybench.heuristics.brokers.system.scenario import Scenario
 from overlaybench.instances.brokers.network import BrokerNetwork
 from overlaybench.instances.brokers.predicates import Publications
 from overlaybench.instances.brokers.problems import SoftLinks
-from overlaybench.instances.catalogue import WORKLOADS
-from overlaybench.instances.result import Status
+from overlaybench.instances.contract.catalogue import WORKLOADS
+from overlaybench.instances.contract.result import Status
 from overlaybench.models.brokers.cp_sat import SOFT_CP_SAT
 from overlaybench.models.brokers.least_messages import LEAST_MESSAGES
 

@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from benchmarks.heuristics import peak_mib
-from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS, methods_of
 from overlaybench.instances.content.overlay import ContentOverlay
+from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
 
 CONTENT_HEURISTICS = methods_of("overlaybench.heuristics.content")
 

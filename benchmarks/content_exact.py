@@ -13,9 +13,9 @@ import statistics
 import time
 from typing import Any, NamedTuple
 
-from overlaybench.instances.catalogue import WORKLOADS, methods_of
 from overlaybench.instances.content.problems import CONTENT_PROBLEMS, ContentProblem
-from overlaybench.instances.result import Result
+from overlaybench.instances.contract.catalogue import WORKLOADS, methods_of
+from overlaybench.instances.contract.result import Result
 from overlaybench.models.content.formulations import FORMULATIONS
 
 CONTENT_MODELS = methods_of("overlaybench.models.content")

@@ -16,9 +16,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS, methods_of
-from overlaybench.instances.overlay import Overlay
-from overlaybench.instances.result import Result
+from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
+from overlaybench.instances.contract.overlay import Overlay
+from overlaybench.instances.contract.result import Result
 from overlaybench.instances.topics.instance import TopicInstance
 
 METHODS = {method.name: method for method in methods_of("overlaybench.models.topics")}

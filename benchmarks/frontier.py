@@ -14,10 +14,10 @@ import time
 from dataclasses import dataclass
 
 from overlaybench.compare.library.table import Entry, read_table
-from overlaybench.instances.catalogue import PROBLEMS, methods_of
-from overlaybench.instances.errors import BadInput
-from overlaybench.instances.overlay import Overlay
-from overlaybench.instances.result import Result
+from overlaybench.instances.contract.catalogue import PROBLEMS, methods_of
+from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.contract.overlay import Overlay
+from overlaybench.instances.contract.result import Result
 from overlaybench.instances.topics.instance import TopicInstance
 
 METHODS = {method.name: method for method in methods_of("overlaybench.models.topics")}

@@ -14,10 +14,10 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from overlaybench.instances.catalogue import PROBLEMS
-from overlaybench.instances.method import Method
-from overlaybench.instances.overlay import Overlay
-from overlaybench.instances.result import Result, Status
+from overlaybench.instances.contract.catalogue import PROBLEMS
+from overlaybench.instances.contract.method import Method
+from overlaybench.instances.contract.overlay import Overlay
+from overlaybench.instances.contract.result import Result, Status
 from overlaybench.instances.topics.files import read_topics
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.workloads import TOPIC_WORKLOADS

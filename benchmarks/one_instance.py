@@ -17,7 +17,7 @@ import click
 
 from benchmarks._usage import Usage, usage_of
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
-from overlaybench.instances.catalogue import WORKLOADS
+from overlaybench.instances.contract.catalogue import WORKLOADS
 
 _PROGRAM = [sys.executable, "-m", "overlaybench.compare"]
 _GIB = 2**30

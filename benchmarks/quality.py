@@ -19,7 +19,7 @@ from rich.table import Table
 
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.polish import POLISH, polish
-from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS, methods_of
+from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.topics.best import BEST
 from overlaybench.models.topics.lp_bound import LP_BOUND

@@ -26,9 +26,9 @@ from overlaybench.heuristics.brokers.kernels.link_management import Management, 
 from overlaybench.heuristics.brokers.kernels.queueing import Timing, simulate
 from overlaybench.heuristics.brokers.kernels.working_map import add_link, remove_link, working_maps
 from overlaybench.heuristics.brokers.soft_links import S2_FAR, disseminate_over
-from overlaybench.instances.arrays import Ids
 from overlaybench.instances.brokers.network import BrokerNetwork
-from overlaybench.instances.catalogue import WORKLOADS
+from overlaybench.instances.contract.arrays import Ids
+from overlaybench.instances.contract.catalogue import WORKLOADS
 
 DATA = ("brokers-sparse", "brokers-dense")
 NO_LINKS = np.empty((0, 2), dtype=np.int32)

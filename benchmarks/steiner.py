@@ -25,8 +25,8 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
-from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS, methods_of
-from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
+from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.steiner.files import read_stp
 from overlaybench.instances.steiner.instance import SteinerInstance
 from overlaybench.instances.steiner.workloads import complete_subdivision, hypercube, skutella

@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.figures.style import curve, curve_legend, drawing, panels, rank_styles, styled
-from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS
-from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
+from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.link_costs import LinkCosts
 

@@ -1,7 +1,7 @@
 """Floor 4: studies, Spark, results, reports, the command line, and the Python interface.
 
 ``overlaybench.compare`` is this package and, called, the function of that name: see
-:func:`overlaybench.compare.workbench.comparing.compare`.
+:func:`overlaybench.compare.python_api.comparing.compare`.
 """
 
 import sys
@@ -16,7 +16,7 @@ class _CallablePackage(ModuleType):
     def __call__(self, *given: Any, **named: Any) -> Any:
         """Run several methods on one instance, and compare them to the best proven bound.
 
-        See :func:`overlaybench.compare.workbench.comparing.compare`.
+        See :func:`overlaybench.compare.python_api.comparing.compare`.
         """
         return _function()(*given, **named)
 
@@ -31,7 +31,7 @@ class _CallablePackage(ModuleType):
 
 
 def _function() -> Any:
-    return import_module(f"{__name__}.workbench.comparing").compare
+    return import_module(f"{__name__}.python_api.comparing").compare
 
 
 sys.modules[__name__].__class__ = _CallablePackage

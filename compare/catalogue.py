@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..instances.catalogue import KINDS, PROBLEMS, ROOMS, WORKLOADS, Catalogue, methods_of
-from ..instances.method import Method
+from ..instances.contract.catalogue import KINDS, PROBLEMS, ROOMS, WORKLOADS, Catalogue, methods_of
+from ..instances.contract.method import Method
 from .plug_in_code import plug_in_digest, syntax_digest
 
 EQUAL_VERSIONS: tuple[str, ...] = ()

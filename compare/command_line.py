@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from ..instances.errors import BadInput
+from ..instances.contract.errors import BadInput
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

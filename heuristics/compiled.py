@@ -1,8 +1,18 @@
-"""Kernels: functions of numbers and plain arrays that numba compiles at their first call and caches on disk."""
+"""Kernels: functions of numbers and plain arrays that numba compiles at their first call and caches on disk.
+
+A compiled kernel is stored under a digest of its own source and of all that it calls, in a folder that every checkout
+and every process of a user shares. So a kernel is compiled once a machine: a change elsewhere leaves it in the cache,
+and a process that needs a kernel which another one is compiling waits for it.
+"""
+
+# mypy: disable-error-code="no-untyped-call"
+# numba has no annotations.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
+import inspect
 import os
 import shutil
 import sys
@@ -11,12 +21,13 @@ import time
 from collections.abc import Callable
 from functools import cache, cached_property, update_wrapper
 from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar, cast
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_KEPT_SECONDS = 24 * 3600
-_KERNELS: set[Callable[..., Any]] = set()
+_KEPT_SECONDS = 30 * 24 * 3600
+_PACKAGE = __name__.partition(".")[0]
 
 
 def kernel(function: Function) -> Function:
@@ -39,16 +50,17 @@ class Kernel:
         """The function as numba's dispatcher."""
         import numba
 
-        # numba checks the source file of a kernel, not those of the kernels it calls: a cache folder named after
-        # all sources never serves outdated code.
-        _announce_compilation()
-        _KERNELS.add(self.py_func)
-        config: Any = numba.config
-        before, config.CACHE_DIR = config.CACHE_DIR, str(cache_folder())
-        try:
-            return numba.njit(cache=True, nogil=True)(self.py_func)
-        finally:
-            config.CACHE_DIR = before
+        dispatcher: Any = numba.njit(nogil=True)(self.py_func)
+        dispatcher._cache = _shared_cache(self)
+        return dispatcher
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of the source of this kernel, and of all kernels, constants and types that it uses."""
+        sha = hashlib.sha256()
+        for part in _parts_of(self.py_func, {}):
+            sha.update(part.encode() + b"\0")
+        return sha.hexdigest()[:24]
 
     def __call__(self, *arguments: Any) -> Any:
         return self.dispatcher(*arguments)
@@ -62,52 +74,154 @@ class Kernel:
         return self.py_func.__qualname__
 
 
+def _parts_of(function: Callable[..., Any], seen: dict[int, None]) -> list[str]:
+    """The sources of a function and of what it names, each once, in the order in which they are named."""
+    if id(function) in seen:
+        return []
+    seen[id(function)] = None
+    parts = [inspect.getsource(function)]
+    for name in _names_in(function.__code__):
+        if name in function.__globals__:
+            parts += [name, *_parts_of_value(function.__globals__[name], seen)]
+    return parts
+
+
+def _names_in(code: CodeType) -> list[str]:
+    """The global names of a function's code, nested functions included."""
+    nested = (each for constant in code.co_consts if isinstance(constant, CodeType) for each in _names_in(constant))
+    return [*code.co_names, *nested]
+
+
+def _parts_of_value(value: Any, seen: dict[int, None]) -> list[str]:
+    if isinstance(value, Kernel):
+        return _parts_of(value.py_func, seen)
+    if isinstance(value, FunctionType) and value.__module__.startswith(_PACKAGE):
+        return _parts_of(value, seen)
+    if isinstance(value, type):
+        own = inspect.getsource(value) if value.__module__.startswith(_PACKAGE) else ""
+        return [f"{value.__module__}.{value.__qualname__}", own]
+    if isinstance(value, ModuleType):
+        return [inspect.getsource(value) if value.__name__.startswith(_PACKAGE) else value.__name__]
+    return [repr(value)]
+
+
+def _shared_cache(kernel: Kernel) -> Any:
+    """Numba's cache on disk for one kernel, in a folder named by the kernel's digest.
+
+    numba's own cache takes a kernel's path and the time of its last change for its version, does not look at what it
+    calls, and lets two processes write one file at a time. Here the digest is the version, and a lock is held from a
+    miss until the compiled kernel is saved, so that other processes load it.
+    """
+    import pickle
+
+    from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
+
+    folder = cache_folder() / kernel.digest[:2] / f"{kernel.py_func.__name__}-{kernel.digest}"
+
+    class Locator(_CacheLocator):
+        @classmethod
+        def from_function(cls, py_func: Any, py_file: str) -> Any:
+            return cls()
+
+        def get_cache_path(self) -> str:
+            return str(folder)
+
+        def get_source_stamp(self) -> str:
+            return kernel.digest
+
+        def get_disambiguator(self) -> str:
+            return kernel.digest[:8]
+
+    class Files(IndexDataCacheFile):
+        def load(self, key: Any) -> Any:
+            try:
+                return super().load(key)
+            except (ImportError, AttributeError, EOFError, pickle.UnpicklingError):
+                return None  # a type of its arguments stood in another module: compile again
+
+        def _load_index(self) -> Any:
+            try:
+                return super()._load_index()
+            except (ImportError, AttributeError, EOFError, pickle.UnpicklingError):
+                return {}
+
+    class Implementation(CompileResultCacheImpl):
+        _locator_classes: Any = (Locator,)
+
+    class Shared(FunctionCache):
+        _impl_class = Implementation
+        lock: int | None = None
+
+        def __init__(self, py_func: Any) -> None:
+            super().__init__(py_func)
+            own = self._cache_file
+            own.__class__ = Files
+
+        def load_overload(self, sig: Any, target_context: Any) -> Any:
+            found = super().load_overload(sig, target_context)
+            if found is None:
+                self._take_lock()
+                found = super().load_overload(sig, target_context)
+                if found is None:
+                    _announce_compilation()
+                else:
+                    self._release_lock()
+            else:
+                os.utime(folder)
+            return found
+
+        def save_overload(self, sig: Any, data: Any) -> None:
+            try:
+                super().save_overload(sig, data)
+            finally:
+                self._release_lock()
+
+        def _take_lock(self) -> None:
+            self._release_lock()  # of a compilation that raised
+            folder.mkdir(parents=True, exist_ok=True)
+            self.lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
+            fcntl.flock(self.lock, fcntl.LOCK_EX)
+
+        def _release_lock(self) -> None:
+            if self.lock is not None:
+                os.close(self.lock)
+                self.lock = None
+
+    return Shared(kernel.py_func)
+
+
 @cache
 def _announce_compilation() -> None:
     """Report on stderr the first compilation of a kernel in this process."""
-    from numba.core.event import Event, Listener, register
-
-    announced = False
-
-    class Notice(Listener):
-        def on_start(self, event: Event) -> None:
-            nonlocal announced
-            if not announced and event.data["dispatcher"].py_func in _KERNELS:
-                announced = True
-                print("compiling kernels, once", file=sys.stderr, flush=True)
-
-        def on_end(self, event: Event) -> None:
-            pass
-
-    register("numba:compile", Notice())  # type: ignore[no-untyped-call]
+    print("compiling kernels, once", file=sys.stderr, flush=True)
 
 
 @cache
 def cache_folder() -> Path:
-    """The folder of compiled kernels: beside the code, in the user's cache, or else a temporary one of this process."""
-    sources = hashlib.sha256()
-    for file in sorted(Path(__file__).parent.rglob("*.py")):
-        sources.update(file.read_bytes())
-    name = f"kernels-{sources.hexdigest()[:16]}"
-    beside = Path(__file__).parent / "__pycache__"
+    """The folder of compiled kernels: in the user's cache, or beside the code, or else one of this process."""
     own = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "overlaybench"
-    for base in (Path(os.environ["NUMBA_CACHE_DIR"]),) if "NUMBA_CACHE_DIR" in os.environ else (beside, own):
+    beside = Path(__file__).parent / "__pycache__"
+    for base in (Path(os.environ["NUMBA_CACHE_DIR"]),) if "NUMBA_CACHE_DIR" in os.environ else (own, beside):
+        folder = base / "kernels"
         try:
-            (base / name).mkdir(parents=True, exist_ok=True)
+            folder.mkdir(parents=True, exist_ok=True)
         except OSError:
             continue
-        if os.access(base / name, os.W_OK):
-            _prune(base, keep=base / name)
-            return base / name
-    return Path(tempfile.mkdtemp(prefix=name))
+        if os.access(folder, os.W_OK):
+            _prune(folder)
+            return folder
+    return Path(tempfile.mkdtemp(prefix="kernels-"))
 
 
-def _prune(base: Path, keep: Path) -> None:
-    """Remove the caches of other versions that no process has opened for a day."""
-    os.utime(keep)
-    for folder in base.glob("kernels-*"):
-        try:
-            if folder != keep and folder.stat().st_mtime < time.time() - _KEPT_SECONDS:
-                shutil.rmtree(folder, ignore_errors=True)
-        except OSError:  # another process has removed it
-            continue
+def _prune(folder: Path) -> None:
+    """Remove kernels that no process has loaded for a month; at most once a day."""
+    stamp, now = folder / "pruned", time.time()
+    try:
+        if stamp.exists() and stamp.stat().st_mtime > now - 24 * 3600:
+            return
+        stamp.touch()
+        for kept in folder.glob("*/*-*"):
+            if kept.stat().st_mtime < now - _KEPT_SECONDS:
+                shutil.rmtree(kept, ignore_errors=True)
+    except OSError:  # another process has removed it
+        return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from overlaybench.instances.result import Result
+from overlaybench.instances.contract.result import Result
 
 Answer = TypeVar("Answer")
 

@@ -13,10 +13,10 @@ import pytest
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.claims.claim import Claim, Verdict
 from overlaybench.compare.papers.bench import Bench
-from overlaybench.instances.catalogue import PROBLEMS, Catalogue
-from overlaybench.instances.method import Method
-from overlaybench.instances.result import Status
-from overlaybench.instances.workload import Workload
+from overlaybench.instances.contract.catalogue import PROBLEMS, Catalogue
+from overlaybench.instances.contract.method import Method
+from overlaybench.instances.contract.result import Status
+from overlaybench.instances.contract.workload import Workload
 
 
 def examples(page: str) -> list[str]:

@@ -42,7 +42,7 @@ def test_compare_is_the_package_and_the_function_in_every_order_of_imports(first
         f"import overlaybench as ob; {first}; import overlaybench.compare.catalogue, copy, inspect, pickle; "
         "from overlaybench import compare; assert compare is ob.compare is overlaybench.compare; "
         "assert compare.catalogue.METHODS is ob.METHODS; assert pickle.loads(pickle.dumps(compare)) is compare; "
-        "from overlaybench.compare.workbench.comparing import compare as function; "
+        "from overlaybench.compare.python_api.comparing import compare as function; "
         "assert inspect.signature(ob.compare) == inspect.signature(function)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

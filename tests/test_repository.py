@@ -21,11 +21,11 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
-CHECKER = ROOT / "compare" / "checker"
+CHECKER = ROOT / "models" / "checker"
 FLOORS = ("instances", "heuristics", "models", "compare")
 ROOMS = ("topics", "content", "brokers", "steiner")
 ONLY_COMPARE_KNOWS = {"pyspark", "click", "rich", "jinja2", "matplotlib"}
-PLOTS = ("instances.shown", "matplotlib.figure")
+PLOTS = ("instances.contract.shown", "matplotlib.figure")
 """The one file below compare that names a figure: methods ``plot`` reach ``draw`` through the front door."""
 MACHINE_PATH = re.compile(r"(?<![\w.:/~-])/(?:root|home|work|tmp|farm|opt|mnt|srv|Users|var/(?:tmp|lib|cache))/\w")
 INDEX_ADDRESS = re.compile(
@@ -128,7 +128,7 @@ def test_a_floor_imports_only_floors_below(floor: str) -> None:
 def test_only_plots_below_compare_use_the_front_door() -> None:
     below = {name: path for floor in FLOORS[:-1] for name, path in modules_of(floor).items()}
     through = {(importer, name) for importer, path in below.items() for module, name in imports_of(path) if not module}
-    assert through == {("instances.shown", "draw")}
+    assert through == {("instances.contract.shown", "draw")}
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from ...instances.catalogue import KINDS
+from ...instances.contract.catalogue import KINDS
 from ..papers.bench import Experiment
 from ..studies.recipe import Recipe
 from .claim import Claim

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from ...instances.errors import BadInput
-from ...instances.files import atomic_write, read_text
+from ...instances.contract.errors import BadInput
+from ...instances.contract.files import atomic_write, read_text
 from ..catalogue import method_named, problem_named
 from .worst import WorstCase, proven_optimum
 

@@ -8,8 +8,8 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.catalogue import WORKLOADS
-from ...instances.overlay import Overlay
+from ...instances.contract.catalogue import WORKLOADS
+from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from ..papers.bench import LAWS, SEED, Bench
 from .claim import Claim, Finding, Interval, Scope, Verdict, verdict_of

@@ -12,9 +12,9 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.sparse.csgraph import shortest_path
 
-from ...instances.catalogue import WORKLOADS
-from ...instances.overlay import Overlay
-from ...instances.result import Result, Status
+from ...instances.contract.catalogue import WORKLOADS
+from ...instances.contract.overlay import Overlay
+from ...instances.contract.result import Result, Status
 from ...instances.topics.constructions import greedy_merge_cuboid
 from ...instances.topics.instance import TopicInstance
 from ..papers.bench import LAWS, Bench, Experiment, grid, runs

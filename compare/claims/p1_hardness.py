@@ -7,8 +7,8 @@ from itertools import combinations
 
 import numpy as np
 
-from ...instances.overlay import Overlay
-from ...instances.result import Result, Status
+from ...instances.contract.overlay import Overlay
+from ...instances.contract.result import Result, Status
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.set_cover import (
     SetCover,

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ...instances.catalogue import WORKLOADS
+from ...instances.contract.catalogue import WORKLOADS
 from ...instances.topics.instance import TopicInstance
 from ..papers.bench import LAWS, Bench
 from ..papers.grids_p1 import TOPICS

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from ...instances.catalogue import PROBLEMS
-from ...instances.overlay import Overlay
-from ...instances.result import Result, Status
+from ...instances.contract.catalogue import PROBLEMS
+from ...instances.contract.overlay import Overlay
+from ...instances.contract.result import Result, Status
 from ...instances.topics.constructions import (
     case_seven,
     minmax_oda_matchings,

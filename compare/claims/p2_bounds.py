@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...instances.catalogue import PROBLEMS
-from ...instances.overlay import Overlay
+from ...instances.contract.catalogue import PROBLEMS
+from ...instances.contract.overlay import Overlay
 from ...instances.topics.constructions import binary_tree_of_topics, minmax_oda_matchings
 from ...instances.topics.instance import TopicInstance
 from ..papers.bench import LAWS, Bench, Experiment, grid, runs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...instances.overlay import Overlay
+from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 
 

@@ -9,7 +9,7 @@ from functools import partial
 import networkx as nx
 import numpy as np
 
-from ...instances.overlay import Overlay
+from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from ..papers.bench import Bench, grid
 from ..studies.recipe import Recipe

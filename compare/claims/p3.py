@@ -10,9 +10,9 @@ import numpy as np
 from ...heuristics.topics.gm_m import extend_gm_m
 from ...heuristics.topics.kernels.partial_overlay import PartialOverlay
 from ...heuristics.topics.kernels.ties import tie_order
-from ...instances.arrays import connected_components
-from ...instances.overlay import Overlay
-from ...instances.result import Result, Status
+from ...instances.contract.arrays import connected_components
+from ...instances.contract.overlay import Overlay
+from ...instances.contract.result import Result, Status
 from ...instances.topics.instance import TopicInstance
 from ..papers.bench import LAWS, Bench, Experiment, grid, runs
 from .claim import Claim, Finding, verdict_of

@@ -16,7 +16,7 @@ from ...heuristics.topics.partitions.conquer_and_combine import conquer_and_comb
 from ...heuristics.topics.partitions.division import Division
 from ...heuristics.topics.partitions.partition import Partition, bulk_threshold, partition_of, random_order
 from ...heuristics.topics.partitions.representatives import representatives
-from ...instances.result import Status
+from ...instances.contract.result import Status
 from ...instances.topics.constructions import binary_tree_of_topics, root_and_leaves
 from ...instances.topics.instance import TopicInstance
 from ..papers.bench import Bench

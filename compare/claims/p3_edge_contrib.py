@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.overlay import Overlay
+from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from ..papers.bench import LAWS, Bench
 from ..papers.grids_p3 import p3_default

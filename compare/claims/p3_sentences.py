@@ -13,7 +13,7 @@ from scipy.optimize import LinearConstraint, milp
 from ...heuristics.topics.kernels.ties import tie_order
 from ...heuristics.topics.partitions.partition import partition_of, random_order, restricted
 from ...heuristics.topics.partitions.representatives import representatives
-from ...instances.overlay import Overlay
+from ...instances.contract.overlay import Overlay
 from ...instances.topics.constructions import binary_tree_of_topics
 from ...instances.topics.instance import TopicInstance
 from ..papers.bench import LAWS, Bench, Experiment, runs

@@ -13,12 +13,12 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
+from ..intervals import RESAMPLES
 from ..papers.bench import Bench, Experiment, together
 from ..papers.grids import GRIDS
 from ..papers.grids_p3 import TABLE_LAWS
 from ..papers.rows_p3 import chosen, labelled
 from ..papers.tables_p3 import PRINTED, RUNS, Printed, samples
-from ..studies.bootstrap import RESAMPLES
 from .claim import Claim, Finding, Interval, Verdict
 from .evidence import all_of, at_least, at_most, mean_of, over_ties
 from .on_grids import figure_claim

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ...instances.catalogue import WORKLOADS
 from ...instances.content.constructions import relay_star, steiner_overlay
 from ...instances.content.instance import ContentInstance
-from ...instances.errors import BadInput
-from ...instances.result import Status
+from ...instances.contract.catalogue import WORKLOADS
+from ...instances.contract.errors import BadInput
+from ...instances.contract.result import Status
 from ...instances.steiner.files import read_stp
 from ...instances.steiner.instance import SteinerInstance
 from ..papers.bench import Bench

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from ...heuristics.content.heuristic import assign_in_order
-from ...instances.arrays import Ids
-from ...instances.catalogue import WORKLOADS
 from ...instances.content.instance import ContentInstance
 from ...instances.content.overlay import ContentOverlay
+from ...instances.contract.arrays import Ids
+from ...instances.contract.catalogue import WORKLOADS
 from ..catalogue import problem_named
 from ..papers.bench import Bench, Experiment, grid, runs, together
 from ..papers.figures_p4 import traffic_of

@@ -12,12 +12,12 @@ from ...heuristics.content.kernels.grown_trees import traffic_on_grown_trees
 from ...heuristics.content.migration import migrate
 from ...heuristics.content.migration_protocol import simulate_migration
 from ...heuristics.content.random_assignment import random_assignment
-from ...instances.arrays import Ids
-from ...instances.catalogue import WORKLOADS
 from ...instances.content.generating_functions import intersected_cells
 from ...instances.content.instance import ContentInstance, Floats
 from ...instances.content.overlay import ContentOverlay
-from ...instances.result import Status
+from ...instances.contract.arrays import Ids
+from ...instances.contract.catalogue import WORKLOADS
+from ...instances.contract.result import Status
 from ..catalogue import problem_named
 from ..papers.bench import Bench
 from ..papers.grids_p4 import METRICS, ROUTINGS

@@ -9,12 +9,12 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.catalogue import WORKLOADS
 from ...instances.content.generating_functions import contained_cells, exact_cells
 from ...instances.content.instance import ContentInstance
 from ...instances.content.overlay import ContentOverlay
 from ...instances.content.problems import broker_traffic
-from ...instances.result import Result, Status
+from ...instances.contract.catalogue import WORKLOADS
+from ...instances.contract.result import Result, Status
 from ...models.content.exact import access_bound
 from ..papers.bench import Bench, RunFailed
 from ..papers.grids_p4 import CONTENT_METHODS, METRICS

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ...heuristics.brokers.kernels.covering import covering_set, predicates_evaluated
-from ...instances.catalogue import WORKLOADS
+from ...instances.contract.catalogue import WORKLOADS
 from ..papers.bench import SEED, Bench
 from ..papers.figures_p5 import with_effort
 from ..papers.grids_p5 import COVERING, DENSE, GRIDS_P5, SPARSE

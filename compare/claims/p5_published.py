@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...instances.catalogue import WORKLOADS
+from ...instances.contract.catalogue import WORKLOADS
 from ..papers.bench import SEED, Bench, Sizes
 from ..papers.figures_p5 import PUBLISHED, PUBLISHED_DELAYS, PUBLISHED_TRAFFIC
 from ..papers.grids_p5 import DENSE, STRATEGIES

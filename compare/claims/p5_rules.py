@@ -15,8 +15,8 @@ from ...heuristics.brokers.soft_links import disseminate_over
 from ...instances.brokers.network import BrokerNetwork
 from ...instances.brokers.predicates import Publications, Subscriptions
 from ...instances.brokers.tree import BrokerTree
-from ...instances.catalogue import WORKLOADS
-from ...instances.result import Status
+from ...instances.contract.catalogue import WORKLOADS
+from ...instances.contract.result import Status
 from ..papers.bench import SEED, Bench
 from ..papers.grids_p5 import copies
 from .claim import Claim, Finding, Scope, verdict_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ...instances.files import atomic_write
+from ...instances.contract.files import atomic_write
 from .markdown import wrapped
 from .page_paper import page_of, paper_of, paper_text
 from .page_summary import summary_text

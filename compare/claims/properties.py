@@ -7,13 +7,13 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ...instances.catalogue import defined_in
-from ...instances.overlay import Overlay
-from ...instances.result import Result, Status
+from ...instances.contract.catalogue import defined_in
+from ...instances.contract.overlay import Overlay
+from ...instances.contract.result import Result, Status
+from ...instances.contract.workload import Workload
 from ...instances.topics.constructions import CONSTRUCTIONS
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.set_cover import SET_COVER_CONSTRUCTIONS
-from ...instances.workload import Workload
 from ..papers.bench import Bench
 from .claim import Finding, Scope, Verdict
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ...instances.catalogue import Catalogue, defined_in
-from ...instances.errors import unknown
-from ...instances.files import atomic_write, read_text
-from ...instances.method import Method
-from ...instances.result import Status
+from ...instances.contract.catalogue import Catalogue, defined_in
+from ...instances.contract.errors import unknown
+from ...instances.contract.files import atomic_write, read_text
+from ...instances.contract.method import Method
+from ...instances.contract.result import Status
 from ..catalogue import METHODS
 from ..papers.bench import Bench, RunFailed, rows_here, rows_of, run_grids
 from .claim import Claim, Finding, Interval, NotRun, Scope, Verdict

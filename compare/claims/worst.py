@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ...instances.errors import BadInput
-from ...instances.method import Method
-from ...instances.problem import family_of
-from ...instances.result import Status
+from ...instances.contract.errors import BadInput
+from ...instances.contract.method import Method
+from ...instances.contract.problem import family_of
+from ...instances.contract.result import Status
 from ...instances.topics.instance import TopicInstance
 from ...models.topics.enumeration import ENUMERATED, MOST_NODES, smallest_value
 from ..catalogue import method_named, problem_named

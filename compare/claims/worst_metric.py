@@ -7,9 +7,9 @@ from itertools import combinations
 import numpy as np
 
 from ...heuristics.content.kernels.prices import spanning_tree
-from ...instances.arrays import Ids
 from ...instances.content.core_prices import metric_closure
 from ...instances.content.instance import Floats
+from ...instances.contract.arrays import Ids
 
 _LARGEST_PRICE = 10
 _PATIENCE = 200

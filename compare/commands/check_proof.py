@@ -11,8 +11,8 @@ from pathlib import Path
 
 import click
 
-from ...instances.errors import BadInput
-from ...instances.kinds import kind_of_file
+from ...instances.contract.errors import BadInput
+from ...instances.contract.kinds import kind_of_file
 from ..catalogue import kind_named
 from ..studies.proof_checker import FORMATS, CheckedProof, run_checker
 from .inputs import AS_JSON, FILE, column_options, load_instance
@@ -26,7 +26,7 @@ from .inputs import AS_JSON, FILE, column_options, load_instance
 def command(file: Path, proof: Path, columns: Mapping[str, str], as_json: bool) -> None:
     """Check a PROOF about the instance in FILE, written by ``solve --proof``. Exit status 1 if it is wrong.
 
-    The checker is a program of its own, compare/checker/check_proof.py, that imports nothing of this package. FILE is
+    The checker is a program of its own, models/checker/check_proof.py, that imports nothing of this package. FILE is
     converted for it if it is of a format that it does not read.
     """
     try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...instances.errors import BadInput
+from ...instances.contract.errors import BadInput
 from ..studies.plot import MEASURES
 from .figure_options import figure_options
 from .inputs import AS_JSON, FILE, key_values
@@ -91,7 +91,7 @@ def _compare_studies(folder: Path, others: Sequence[str], **given: Any) -> None:
 
 
 def _write(file: Path, pairs: pd.DataFrame, table: pd.DataFrame) -> None:
-    from ...instances.files import atomic_write
+    from ...instances.contract.files import atomic_write
     from ..studies.latex import latex_table
     from ..studies.results import export
 

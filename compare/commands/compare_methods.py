@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...instances.errors import BadInput
+from ...instances.contract.errors import BadInput
 from .inputs import key_values
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _estimate(middle: float, low: float, high: float) -> str:
 def _write(file: Path, comparisons: Sequence[Paired], runs: pd.DataFrame, options: FigureOptions) -> None:
     import pandas as pd
 
-    from ...instances.files import atomic_write
+    from ...instances.contract.files import atomic_write
     from ..studies.results import export
 
     if file.suffix in _FIGURES:

@@ -18,7 +18,7 @@ from typing import Any
 
 import click
 
-from ...instances.errors import BadInput
+from ...instances.contract.errors import BadInput
 from .inputs import AS_JSON
 
 _GIB = 2**30
@@ -201,8 +201,8 @@ _CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (python, java, memory, core
 
 
 def _solvers() -> Iterator[Check]:
-    from ...instances.catalogue import PROBLEMS
-    from ...instances.result import Status
+    from ...instances.contract.catalogue import PROBLEMS
+    from ...instances.contract.result import Status
     from ...instances.topics.instance import TopicInstance
     from ..catalogue import METHODS
 

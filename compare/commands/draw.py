@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...instances.errors import BadInput
-from ...instances.problem import Problem
-from ...instances.result import Result
+from ...instances.contract.errors import BadInput
+from ...instances.contract.problem import Problem
+from ...instances.contract.result import Result
 from .figure_options import figure_options
 from .inputs import (
     FILE,

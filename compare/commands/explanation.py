@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 from functools import singledispatch
 from typing import Any
 
-from ...instances.catalogue import KINDS, PROBLEMS, WORKLOADS
-from ...instances.errors import BadInput
-from ...instances.kind import Kind
-from ...instances.method import Method
-from ...instances.option import Option
-from ...instances.problem import Problem
-from ...instances.references import object_named
-from ...instances.workload import Workload
+from ...instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS
+from ...instances.contract.errors import BadInput
+from ...instances.contract.kind import Kind
+from ...instances.contract.method import Method
+from ...instances.contract.option import Option
+from ...instances.contract.problem import Problem
+from ...instances.contract.references import object_named
+from ...instances.contract.workload import Workload
 from ..catalogue import METHODS
 from ..claims.claim import Claim
 

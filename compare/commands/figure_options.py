@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from ...instances.errors import BadInput
+from ...instances.contract.errors import BadInput
 
 _INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-from ...instances.catalogue import WORKLOADS
-from ...instances.errors import BadInput
+from ...instances.contract.catalogue import WORKLOADS
+from ...instances.contract.errors import BadInput
 from ..catalogue import kind_named, workload_named
 from ..studies.processes import memory_bounded
 from .inputs import FILE

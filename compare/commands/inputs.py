@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...instances.errors import BadInput
+from ...instances.contract.errors import BadInput
 from .names import PROBLEM_NAME
 
 if TYPE_CHECKING:
-    from ...instances.method import Method
-    from ...instances.problem import Problem
+    from ...instances.contract.method import Method
+    from ...instances.contract.problem import Problem
 
 FILE = click.Path(path_type=Path)
 PROBLEM = click.option("--problem", type=PROBLEM_NAME, required=True, help="See `overlaybench list problems`.")
@@ -42,7 +42,7 @@ def column_options(command: Callable[..., None]) -> Callable[..., None]:
 
 def problem_asked(file: Path, name: str | None) -> Problem[Any, Any]:
     """The problem of that name; without a name the one by default for the kind of the instance in a file."""
-    from ...instances.kinds import kind_of_file
+    from ...instances.contract.kinds import kind_of_file
     from ..catalogue import problem_named
 
     return problem_named(name or kind_of_file(file).default_problem)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...instances.catalogue import KINDS, PROBLEMS, WORKLOADS
-from ...instances.errors import unknown
-from ...instances.method import Method
+from ...instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS
+from ...instances.contract.errors import unknown
+from ...instances.contract.method import Method
 from ..catalogue import METHODS
 from .explanation import Explanation, defaults_of, explanations, values_of
 from .names import ANY_NAME

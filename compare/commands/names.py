@@ -47,7 +47,7 @@ def _known(noun: str, problem: str | None) -> Iterator[tuple[str, str]]:
 
         yield from ((entry.name, entry.sizes) for entry in read_table().entries.values())
         return
-    from ...instances.catalogue import KINDS, PROBLEMS, WORKLOADS
+    from ...instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS
     from ..catalogue import METHODS
 
     if noun == "methods":

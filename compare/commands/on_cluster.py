@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...instances.errors import BadInput
+from ...instances.contract.errors import BadInput
 
 if TYPE_CHECKING:
-    from ...instances.result import Result
-    from ...instances.workload import Workload
-    from ..cluster.judge import Verdict
+    from ...instances.contract.result import Result
+    from ...instances.contract.workload import Workload
+    from ..spark_solver.judge import Verdict
 
 _PARQUET = ".parquet"
 
@@ -34,8 +34,8 @@ def solve(
     options: Mapping[str, str] = given.pop("options")
     columns: Mapping[str, str] = given.pop("columns")
     unused = [f"--{name.replace('_', '-')}" for name, value in given.items() if value]
-    from ..cluster import solving
-    from ..cluster.storage import as_uri
+    from ..spark_solver import solving
+    from ..spark_solver.storage import as_uri
 
     if output is None or output.suffix != _PARQUET:
         raise BadInput(f"{file}: is solved on the cluster: write its overlay by -o FOLDER{_PARQUET}")
@@ -54,8 +54,8 @@ def solve(
 
 def check(master: str, file: Path, answer: Path, problem: str, columns: Mapping[str, str]) -> Verdict:
     """Judge an overlay in Parquet files."""
-    from ..cluster import solving
-    from ..cluster.storage import as_uri
+    from ..spark_solver import solving
+    from ..spark_solver.storage import as_uri
 
     if problem != solving.PROBLEM:
         raise BadInput(f"--master: no check of {problem}: take {solving.PROBLEM}, or leave it out")
@@ -70,9 +70,9 @@ def generate(master: str, workload: Workload[Any], output: Path, *, seed: int, p
     """Write a random workload to a folder of Parquet files; returns what was written."""
     if output.suffix != _PARQUET:
         raise BadInput(f"{output}: a cluster writes Parquet: give it the ending {_PARQUET}, or leave out --master")
-    from ..cluster.generation import generate as generated
-    from ..cluster.solving import session_on
-    from ..cluster.storage import as_uri
+    from ..spark_solver.generation import generate as generated
+    from ..spark_solver.solving import session_on
+    from ..spark_solver.storage import as_uri
 
     with session_on(master) as session:
         return f"{generated(session, workload, as_uri(output), seed=seed, **parameters):,} nodes"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...instances.errors import BadInput
+from ...instances.contract.errors import BadInput
 from ..studies.plot import MEASURES, Plot, plot_of
 from .figure_options import figure_options
 from .inputs import FILE, key_values

@@ -9,8 +9,8 @@ import click
 import pandas as pd
 from rich.table import Table
 
-from ...instances.errors import unknown
-from ...instances.files import atomic_write
+from ...instances.contract.errors import unknown
+from ...instances.contract.files import atomic_write
 from ..papers.bench import Experiment, rows_of, run_grids, runs, together
 from ..papers.drawing import draw, least_bounds
 from ..papers.figures import FIGURES, TABLES, rows_for, with_axes

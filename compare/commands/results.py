@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...instances.errors import BadInput
-from ...instances.result import Status
+from ...instances.contract.errors import BadInput
+from ...instances.contract.result import Status
 from .inputs import FILE, key_values
 
 if TYPE_CHECKING:

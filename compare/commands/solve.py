@@ -12,9 +12,9 @@ from typing import Any
 
 import click
 
-from ...instances.errors import BadInput
-from ...instances.problem import Problem
-from ...instances.result import Result, Status
+from ...instances.contract.errors import BadInput
+from ...instances.contract.problem import Problem
+from ...instances.contract.result import Result, Status
 from ..catalogue import kind_named, problem_named
 from ..studies.evidence import VERDICT, level_of
 from ..studies.isolation import Job, run_isolated

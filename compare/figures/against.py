@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from scipy.special import stdtrit
 
-from ...instances.errors import BadInput, unknown
+from ...instances.contract.errors import BadInput, unknown
 from ..studies.bounds import problem_order
 from ..studies.plot import MEASURES, Plot
 from ..studies.sizes import sizes_of

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
 
-from ...instances.result import Status
+from ...instances.contract.result import Status
 from ..studies.anytime import BOUND, VALUE, Steps, gap_steps, mean_steps, points_of
 from ..studies.bounds import problem_order
 from .style import QUIET, Drawing, Style, drawing, panels, plain_ticks, styled

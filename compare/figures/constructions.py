@@ -15,9 +15,9 @@ from ...heuristics.topics.partitions.conquer_and_combine import conquer_and_comb
 from ...heuristics.topics.partitions.division import Division
 from ...heuristics.topics.partitions.partition import Partition
 from ...instances.content.instance import ContentInstance
-from ...instances.errors import BadInput
-from ...instances.overlay import Overlay
-from ...instances.result import Status
+from ...instances.contract.errors import BadInput
+from ...instances.contract.overlay import Overlay
+from ...instances.contract.result import Status
 from ...instances.topics.constructions import root_and_leaves
 from ...instances.topics.instance import TopicInstance
 from ...models.topics.single_node_tco import smallest_degree_of

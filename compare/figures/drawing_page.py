@@ -13,7 +13,7 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from ...instances.files import atomic_write
+from ...instances.contract.files import atomic_write
 from .draw_options import DEFAULT, DrawOptions
 from .prepared import Cell, Panels, prepare
 from .style import FigureOptions, drawing, styled

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
 
-from ...instances.result import Status
+from ...instances.contract.result import Status
 from .style import Drawing, Style, drawing, panels, plain_ticks, styled
 
 SIZES = {"nodes": "nodes", "topics": "topics", "subscriptions": "topics a node"}

@@ -6,7 +6,7 @@ import hashlib
 import itertools
 from typing import Any, Literal, NamedTuple
 
-from ...instances.method import Method
+from ...instances.contract.method import Method
 from ..catalogue import METHODS
 
 Dashes = Literal["-", "--", ":", "-."] | tuple[float, tuple[float, ...]]

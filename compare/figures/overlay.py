@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 from matplotlib.figure import Figure
 
-from ...instances.overlay import Overlay
-from ...instances.result import Status
+from ...instances.contract.overlay import Overlay
+from ...instances.contract.result import Status
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.kind import TOPICS
 from ..studies.bounds import TOLERANCE, problem_order

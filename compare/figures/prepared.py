@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, Protocol
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from ...instances.catalogue import PROBLEMS
-from ...instances.errors import BadInput
-from ...instances.kind import Kind
-from ...instances.kinds import kind_of
-from ...instances.result import Result
+from ...instances.contract.catalogue import PROBLEMS
+from ...instances.contract.errors import BadInput
+from ...instances.contract.kind import Kind
+from ...instances.contract.kinds import kind_of
+from ...instances.contract.result import Result
 from .broker_tree import BrokerTrees
 from .content_overlay import ContentOverlays
 from .draw_options import DrawOptions

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from ...instances.errors import BadInput
-from ...instances.files import atomic_write
+from ...instances.contract.errors import BadInput
+from ...instances.contract.files import atomic_write
 from .draw_options import DEFAULT, DrawOptions
 from .style import drawing, styled
 from .tex import set_by_tex

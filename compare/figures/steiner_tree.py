@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from ...instances.overlay import Overlay
+from ...instances.contract.overlay import Overlay
 from ...instances.steiner.instance import SteinerInstance
 from .draw_options import DrawOptions
 from .graph import GraphAxes, NodeLook, circle, dot, layout, line

@@ -12,11 +12,11 @@ from textwrap import wrap
 from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
 
-from ...instances.errors import BadInput
-from ...instances.files import atomic_write
-from ...instances.overlay import Overlay
+from ...instances.contract.errors import BadInput
+from ...instances.contract.files import atomic_write
+from ...instances.contract.overlay import Overlay
+from ...instances.contract.trace import Step, Trace
 from ...instances.topics.instance import TopicInstance
-from ...instances.trace import Step, Trace
 from .draw_options import DEFAULT, DrawOptions
 from .drawing_page import ON_PAGE, embedded_json, write_page
 from .graph import GraphAxes, NodeLook

@@ -22,7 +22,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from numpy.typing import ArrayLike
 
-from ...instances.errors import BadInput, unknown
+from ...instances.contract.errors import BadInput, unknown
 from .looks import Dashes, dashes, look
 from .svg import as_file, for_page
 from .tex import check_usetex, set_by_tex, tex_system

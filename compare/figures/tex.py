@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.ticker import FixedFormatter
 
-from ...instances.errors import BadInput
+from ...instances.contract.errors import BadInput
 from ..printable import printable
 from ..studies.latex import escaped
 

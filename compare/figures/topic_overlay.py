@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from ...instances.errors import unknown
-from ...instances.overlay import Overlay
+from ...instances.contract.errors import unknown
+from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from .draw_options import DrawOptions
 from .graph import Edge, GraphAxes, NodeLook, circle, dot, layout, line

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from ...instances.errors import BadInput
-from ...instances.files import atomic_write, read_text
-from ...instances.result import Status
+from ...instances.contract.errors import BadInput
+from ...instances.contract.files import atomic_write, read_text
+from ...instances.contract.result import Status
 from .scores import standings
 from .table import Entry, Known, Record, Table
 

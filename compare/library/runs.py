@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from ...instances.errors import BadInput
-from ...instances.option import Value
+from ...instances.contract.errors import BadInput
+from ...instances.contract.option import Value
 from ..catalogue import method_named
 from ..studies.task import writes_proofs
 from .table import Entry, Table

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from ...instances.catalogue import PROBLEMS
-from ...instances.problem import family_of
-from ...instances.result import Status
+from ...instances.contract.catalogue import PROBLEMS
+from ...instances.contract.problem import family_of
+from ...instances.contract.result import Status
 from ..studies.anytime import gap, gap_integral, points_of
 from ..studies.store import Store
 from .table import Record, Table

@@ -11,10 +11,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ...instances.errors import BadInput, unknown
-from ...instances.files import atomic_write, read_text
-from ...instances.option import Value
-from ...instances.result import Status, relative_gap
+from ...instances.contract.errors import BadInput, unknown
+from ...instances.contract.files import atomic_write, read_text
+from ...instances.contract.option import Value
+from ...instances.contract.result import Status, relative_gap
 from ..catalogue import problem_named, workload_named, workload_version
 from ..studies.recipe import Recipe, freeze
 

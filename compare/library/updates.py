@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...instances.errors import BadInput
+from ...instances.contract.errors import BadInput
 from ..catalogue import kind_named, problem_named
 from ..studies.evidence import CERTIFIED
 from ..studies.proofs import PROOF, faults_of_evidence

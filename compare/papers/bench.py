@@ -10,9 +10,9 @@ from typing import Any
 
 import pandas as pd
 
-from ...instances.errors import unknown
-from ...instances.method import Method
-from ...instances.result import Result
+from ...instances.contract.errors import unknown
+from ...instances.contract.method import Method
+from ...instances.contract.result import Result
 from ..catalogue import METHODS, method_named, problem_named, workload_named
 from ..studies.columns import parameters
 from ..studies.isolation import IsolatedRun

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 
-from ...instances.result import Status
+from ...instances.contract.result import Status
 
 TREE = "s0"
 LEAST = "least-messages"

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from ...instances.catalogue import PROBLEMS
-from ...instances.result import Status
+from ...instances.contract.catalogue import PROBLEMS
+from ...instances.contract.result import Status
 
 BASELINE = "random-assignment"
 _CONFIDENCE = 0.95

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...instances.catalogue import KINDS
-from ...instances.result import Status
+from ...instances.contract.catalogue import KINDS
+from ...instances.contract.result import Status
 from ..studies.bounds import problem_order
 from ..studies.latex import latex_table
 from . import cells

@@ -11,7 +11,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from ...heuristics.compiled import cache_folder
-from ...instances.files import atomic_write
+from ...instances.contract.files import atomic_write
 from ...instances.topics.instance import TopicInstance
 from ..figures.drawing_page import embedded_json
 from ..studies.plot import Plot

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...instances.catalogue import KINDS
-from ...instances.result import Status
+from ...instances.contract.catalogue import KINDS
+from ...instances.contract.result import Status
 from ..studies.anytime import with_integrals
 from ..studies.bounds import TOLERANCE, problem_order, proven, relative_gaps, with_bounds
 from ..studies.sizes import measures_of, sized, sizes_of

@@ -11,10 +11,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from ...instances.brokers.kind import BROKERS
-from ...instances.catalogue import PROBLEMS
 from ...instances.content.kind import CONTENT
-from ...instances.files import atomic_write
-from ...instances.kind import Kind
+from ...instances.contract.catalogue import PROBLEMS
+from ...instances.contract.files import atomic_write
+from ...instances.contract.kind import Kind
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.kind import TOPICS
 from ..catalogue import own_part

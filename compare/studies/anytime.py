@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ...instances.result import Status
+from ...instances.contract.result import Status
 
 Steps = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 VALUE, BOUND = "value", "lower_bound"

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ...instances.catalogue import PROBLEMS
-from ...instances.result import Status
+from ...instances.contract.catalogue import PROBLEMS
+from ...instances.contract.result import Status
 from .evidence import levels, refusals, weakest
 from .sizes import sized, sizes_of
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
-from ...instances.errors import BadInput
+from ...instances.contract.errors import BadInput
 
 PACKAGE = "overlaybench"
 _FLOORS = ("instances", "heuristics", "models", "compare")

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...instances.errors import BadInput
-from ...instances.result import Status
-from .bootstrap import interval
+from ...instances.contract.errors import BadInput
+from ...instances.contract.result import Status
+from ..intervals import bootstrap_interval
 from .bounds import TOLERANCE, problem_order
 from .results import results
 
@@ -197,7 +197,7 @@ def summary(comparison: Comparison) -> pd.DataFrame:
 
 def _line(pairs: pd.DataFrame) -> dict[str, Any]:
     logs = np.log(pairs["time_ratio"].dropna().to_numpy(dtype=np.float64))
-    low, high = interval(logs, np.mean) if len(logs) >= _INTERVAL_RUNS else (np.nan, np.nan)
+    low, high = bootstrap_interval(logs, np.mean) if len(logs) >= _INTERVAL_RUNS else (np.nan, np.nan)
     positive = pairs[(pairs["value_a"] > 0) & (pairs["value_b"] > 0)]
     values = np.log(positive["value_b"] / positive["value_a"]).to_numpy(dtype=np.float64)
     redrawn = len(pairs) > 0 and bool(pairs["redrawn"].all())

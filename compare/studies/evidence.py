@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...instances.result import Result, Status
+from ...instances.contract.result import Result, Status
 from ..catalogue import METHODS
 
 if TYPE_CHECKING:

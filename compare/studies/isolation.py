@@ -22,13 +22,13 @@ from traceback import walk_tb
 from types import TracebackType
 from typing import Any
 
-from ...instances.catalogue import PROBLEMS
-from ...instances.method import Method
-from ...instances.offers import watched
-from ...instances.problem import Problem
-from ...instances.processes import die_with_parent
-from ...instances.result import Result, Status
-from ...instances.trajectory import Trajectory
+from ...instances.contract.catalogue import PROBLEMS
+from ...instances.contract.method import Method
+from ...instances.contract.offers import watched
+from ...instances.contract.problem import Problem
+from ...instances.contract.processes import die_with_parent
+from ...instances.contract.result import Result, Status
+from ...instances.contract.trajectory import Trajectory
 from ..catalogue import METHODS, method_named, problem_named
 from ..plug_in_code import is_local
 from .offered import Offered, OfferSender

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from typing import Any
 
-from ...instances.method import Proposal, judged
-from ...instances.problem import Problem
-from ...instances.result import Result, Status
-from ...instances.trajectory import Trajectory
+from ...instances.contract.method import Proposal, judged
+from ...instances.contract.problem import Problem
+from ...instances.contract.result import Result, Status
+from ...instances.contract.trajectory import Trajectory
 
 
 @dataclass(frozen=True)

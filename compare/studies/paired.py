@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ...instances.errors import BadInput, unknown
-from ...instances.result import Status
-from .bootstrap import interval
+from ...instances.contract.errors import BadInput, unknown
+from ...instances.contract.result import Status
+from ..intervals import bootstrap_interval
 from .bounds import TOLERANCE
 from .plot import MEASURES
 from .task import plain_variant
@@ -170,7 +170,7 @@ def _values(runs: pd.DataFrame, labels: Sequence[str], measure: str) -> tuple[pd
 
 def _pair(values: pd.DataFrame, first: str, second: str) -> dict[str, object]:
     difference = _without_rounding(values[first].to_numpy(), values[second].to_numpy())
-    mean, median = interval(difference, np.mean), interval(difference, np.median)
+    mean, median = bootstrap_interval(difference, np.mean), bootstrap_interval(difference, np.median)
     test = wilcoxon(difference)
     return {
         "first": first,

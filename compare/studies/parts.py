@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ...instances.errors import BadInput
+from ...instances.contract.errors import BadInput
 from .row import ADDED, SCHEMA
 
 ENDING = ".parquet"

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
-from ...instances.errors import BadInput, unknown
+from ...instances.contract.errors import BadInput, unknown
 from .toml_tables import check_keys, located, typed
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from pyspark import SparkContext, SparkFiles
 
-from ...instances.catalogue import PROBLEMS, WORKLOADS, Catalogue
-from ...instances.errors import BadInput
+from ...instances.contract.catalogue import PROBLEMS, WORKLOADS, Catalogue
+from ...instances.contract.errors import BadInput
 from ..catalogue import METHODS
 from ..plug_in_code import plug_in_files
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 
-from ...instances.errors import BadInput
+from ...instances.contract.errors import BadInput
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 

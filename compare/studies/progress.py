@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.table import Column
 from rich.text import Text
 
-from ...instances.errors import BadInput
-from ...instances.files import atomic_write, read_text
+from ...instances.contract.errors import BadInput
+from ...instances.contract.files import atomic_write, read_text
 from .notebook import NotebookBar, in_notebook
 from .tally import Tally
 

@@ -8,12 +8,12 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...instances.processes import die_with_parent
+from ...instances.contract.processes import die_with_parent
 
 FORMATS = {"topics": (".csv", ".tsv", ".json"), "content": (".json",), "steiner": (".stp",)}
 """The suffixes of the instance files that the checker reads, by kind."""
 
-_CHECKER = Path(__file__).resolve().parents[1] / "checker" / "check_proof.py"
+_CHECKER = Path(__file__).resolve().parents[2] / "models" / "checker" / "check_proof.py"
 _NUMBER = r"(-?[\d.]+(?:e[-+]?\d+)?|inf)"
 _OPTIMAL = re.compile(rf"proven: (\S+) {_NUMBER} is optimal$")
 _AT_LEAST = re.compile(rf"proven: (\S+) is at least {_NUMBER}; the proof has (?:no answer|an answer of {_NUMBER})$")

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ...instances.files import atomic_file
-from ...instances.problem import Problem
-from ...instances.result import Result, Status
+from ...instances.contract.files import atomic_file
+from ...instances.contract.problem import Problem
+from ...instances.contract.result import Result, Status
 from ..catalogue import kind_named
 from .evidence import CERTIFIED, VERDICT
 from .isolation import IsolatedRun, Job

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ...instances.option import Value
+from ...instances.contract.option import Value
 from ..catalogue import kind_named, workload_named
 
 Named = TypeVar("Named", bound=Value)

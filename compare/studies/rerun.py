@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ...instances.catalogue import PROBLEMS
-from ...instances.errors import BadInput
-from ...instances.result import Status
+from ...instances.contract.catalogue import PROBLEMS
+from ...instances.contract.errors import BadInput
+from ...instances.contract.result import Status
 from ..catalogue import EQUAL_VERSIONS, METHODS, kind_named, own_part, version_of
 from .isolation import Solver
 from .plug_ins import find_plug_ins

@@ -10,9 +10,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ...instances.errors import BadInput, unknown
-from ...instances.files import atomic_write
-from ...instances.result import Status
+from ...instances.contract.errors import BadInput, unknown
+from ...instances.contract.files import atomic_write
+from ...instances.contract.result import Status
 from ..catalogue import kind_named
 from .columns import researched
 from .csv_export import csv_text

@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ...instances.catalogue import KINDS
+from ...instances.contract.catalogue import KINDS
+from ...instances.contract.trajectory import Point
 from ...instances.topics.kind import TOPICS
-from ...instances.trajectory import Point
 from ..catalogue import kind_named, problem_named
 from .isolation import IsolatedRun
 from .provenance import library_versions, machine

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ...instances.catalogue import KINDS, PROBLEMS, WORKLOADS
-from ...instances.clock import Clock
-from ...instances.errors import BadInput
-from ...instances.kind import Kind
-from ...instances.method import Method
-from ...instances.problem import Problem
-from ...instances.result import Status
+from ...instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS
+from ...instances.contract.clock import Clock
+from ...instances.contract.errors import BadInput
+from ...instances.contract.kind import Kind
+from ...instances.contract.method import Method
+from ...instances.contract.problem import Problem
+from ...instances.contract.result import Status
 from ...models.engine.stoppable import finished_within
 from ..catalogue import EQUAL_VERSIONS, METHODS, code_version, kind_named, own_part
 from .point_checks import faults_of_points

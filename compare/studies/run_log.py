@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ...instances.errors import BadInput
+from ...instances.contract.errors import BadInput
 from .row import from_line, to_line
 
 ENDING = ".log"

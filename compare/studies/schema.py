@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
-from ...instances.catalogue import KINDS, PROBLEMS, WORKLOADS
-from ...instances.option import Option
-from ...instances.problem import Problem
+from ...instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS
+from ...instances.contract.option import Option
+from ...instances.contract.problem import Problem
 from ..catalogue import METHODS
 from .plot import MEASURES, Plot
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from ...instances.catalogue import KINDS
-from ...instances.kind import Kind
+from ...instances.contract.catalogue import KINDS
+from ...instances.contract.kind import Kind
 from ...instances.topics.kind import TOPICS
 
 

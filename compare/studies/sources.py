@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ...instances.errors import BadInput
+from ...instances.contract.errors import BadInput
 from ..catalogue import kind_named, workload_named, workload_version
 from .recipe import Recipe, freeze
 from .task import derived_seed

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 from pyspark import SparkContext
 
-from ...instances.method import Method
-from ...instances.problem import Problem
-from ...instances.result import Result
+from ...instances.contract.method import Method
+from ...instances.contract.problem import Problem
+from ...instances.contract.result import Result
 from .plug_ins import PlugIns
 from .spark_session import spark
 

@@ -15,7 +15,7 @@ from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from ...instances.errors import BadInput
+from ...instances.contract.errors import BadInput
 from .code_archive import PACKAGE, write_archive
 from .plug_ins import PlugIns
 from .quiet_threads import helpers_logged

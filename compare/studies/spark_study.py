@@ -20,8 +20,8 @@ from typing import Any
 from pyspark import Accumulator, AccumulatorParam, SparkContext
 from pyspark.core.broadcast import Broadcast
 
-from ...instances.errors import BadInput
-from ...instances.method import Method
+from ...instances.contract.errors import BadInput
+from ...instances.contract.method import Method
 from ..catalogue import code_version, kind_named, method_named, own_part, problem_named, source_digest
 from .isolation import IsolatedRun, Job, Solver
 from .plug_ins import PlugIns

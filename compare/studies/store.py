@@ -16,9 +16,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ...instances.errors import BadInput
-from ...instances.files import atomic_write, read_text
-from ...instances.kind import Kind
+from ...instances.contract.errors import BadInput
+from ...instances.contract.files import atomic_write, read_text
+from ...instances.contract.kind import Kind
 from . import parts, run_log
 from .row import READ, SCHEMA, VERSION, spread, table_of
 from .task import Task

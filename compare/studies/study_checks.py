@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ...instances.errors import BadInput
-from ...instances.files import read_text
+from ...instances.contract.errors import BadInput
+from ...instances.contract.files import read_text
 from ..catalogue import EQUAL_VERSIONS, code_version, own_part
 from . import parts
 from .bounds import TOLERANCE, disagreements, proven

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 
-from ...instances.option import Value
+from ...instances.contract.option import Value
 from ..catalogue import EQUAL_VERSIONS, METHODS, own_part
 
 

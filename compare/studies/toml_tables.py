@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from ...instances.errors import BadInput, unknown
+from ...instances.contract.errors import BadInput, unknown
 
 _NAMES = {
     str: "a text",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...instances.errors import BadInput
+from ...instances.contract.errors import BadInput
 from ..catalogue import kind_named
 from .plug_ins import PlugIns, find_plug_ins
 from .proofs import has_evidence

@@ -8,22 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from ...instances.arrays import Ids
 from ...instances.brokers.dissemination import Dissemination
 from ...instances.brokers.network import BrokerNetwork
 from ...instances.brokers.predicates import Publications, Subscriptions
 from ...instances.brokers.tree import BrokerTree
-from ...instances.method import Method, Proposal
-from ...instances.option import Option
-from ...instances.problem import Problem
+from ...instances.contract.arrays import Ids
+from ...instances.contract.method import Method, Proposal
+from ...instances.contract.option import Option
+from ...instances.contract.problem import Problem
 from .kernels.dissemination import no_messages, route, traffic_of
 from .kernels.forwarding import S0, STRATEGIES
 from .kernels.link_management import LOAD_FACTORS, Management, managed_links
 from .kernels.queueing import Timing, simulate
 from .kernels.working_map import working_maps
-from .system.network import Service
-from .system.outcome import counters, links_allowed, repeated, simulate_system
-from .system.scenario import Scenario
+from .simulator.network import Service
+from .simulator.outcome import counters, links_allowed, repeated, simulate_system
+from .simulator.scenario import Scenario
 
 _DEFAULT = Management()
 _NO_LINKS = np.empty((0, 2), dtype=np.int32)

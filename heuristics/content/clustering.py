@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...instances.arrays import Ids
 from ...instances.content.instance import ContentInstance, Floats
+from ...instances.contract.arrays import Ids
 from ..compiled import kernel
 from .heuristic import CapacityExceeded, content_heuristic, then_route
 from .kernels.placement import Users, users_of

@@ -6,10 +6,10 @@ from functools import partial
 
 import numpy as np
 
-from ...instances.arrays import Ids, Offsets
 from ...instances.content.instance import ContentInstance
-from ...instances.errors import unknown
-from ...instances.option import Option
+from ...instances.contract.arrays import Ids, Offsets
+from ...instances.contract.errors import unknown
+from ...instances.contract.option import Option
 from .heuristic import assign_in_order, cheapest, content_heuristic, then_route
 
 _ORDERS = ("given", "heaviest", "random")

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ...instances.arrays import Ids
 from ...instances.content.instance import ContentInstance, Flags, Floats
 from ...instances.content.overlay import ContentOverlay
 from ...instances.content.problems import CONTENT_PROBLEMS
-from ...instances.method import Method, Proposal
-from ...instances.option import Option, complete
-from ...instances.problem import Problem
-from ...instances.result import Status
+from ...instances.contract.arrays import Ids
+from ...instances.contract.method import Method, Proposal
+from ...instances.contract.option import Option, complete
+from ...instances.contract.problem import Problem
+from ...instances.contract.result import Status
 from .kernels.routing import route
 
 ROUTINGS = {problem.name: problem.routing for problem in CONTENT_PROBLEMS}

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ...instances.arrays import Ids
 from ...instances.content.instance import ContentInstance
+from ...instances.contract.arrays import Ids
 
 _KINDS = ("request_to_move", "accept", "decline", "replicate", "address", "connect", "register", "redirect")
 

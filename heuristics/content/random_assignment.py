@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...instances.arrays import Ids
 from ...instances.content.instance import ContentInstance
+from ...instances.contract.arrays import Ids
 from .heuristic import content_heuristic, feasible_brokers, then_route
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...instances.arrays import Ids
 from ...instances.content.instance import ContentInstance, Flags
-from ...instances.errors import unknown
-from ...instances.option import Option
+from ...instances.contract.arrays import Ids
+from ...instances.contract.errors import unknown
+from ...instances.contract.option import Option
 from .heuristic import assign_in_order, cheapest, content_heuristic, then_route
 from .kernels.closure_trees import traffic_on_closure_trees
 from .kernels.grown_trees import traffic_on_grown_trees

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.arrays import Ids, Offsets, offsets_of
+from ...instances.contract.arrays import Ids, Offsets, offsets_of
 from ..compiled import kernel
 
 Reals = npt.NDArray[np.float64]

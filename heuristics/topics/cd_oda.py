@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.arrays import Ids
-from ...instances.method import Method
-from ...instances.overlay import Overlay
+from ...instances.contract.arrays import Ids
+from ...instances.contract.method import Method
+from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from ..compiled import kernel
 from .heuristic import DIAMETER_TWO, solve_by, warm_up_by

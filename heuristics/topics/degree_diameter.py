@@ -8,9 +8,9 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.method import Method, Proposal
-from ...instances.overlay import Overlay
-from ...instances.problem import Problem
+from ...instances.contract.method import Method, Proposal
+from ...instances.contract.overlay import Overlay
+from ...instances.contract.problem import Problem
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.soc import as_soc
 from .limits import best_of, components_by_topic, limits_of
@@ -48,7 +48,7 @@ def degree_diameter(
 
     Examples
     --------
-    >>> from overlaybench.instances.catalogue import PROBLEMS
+    >>> from overlaybench.instances.contract.catalogue import PROBLEMS
     >>> instance = TopicInstance.from_subscriptions({f"n{v}": ["a"] for v in range(5)})
     >>> degree_diameter(instance, PROBLEMS["topic-diameter"], seed=0, time_limit=None).answer.num_edges
     5

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ...instances.method import Method
-from ...instances.option import Option
-from ...instances.overlay import Overlay
+from ...instances.contract.method import Method
+from ...instances.contract.option import Option
+from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from .gm_m import DATA, EXTENSIONS
 from .greedy_merge import extend_greedily

@@ -8,14 +8,14 @@ from functools import cache
 
 import numpy as np
 
-from ...instances.catalogue import methods_of
-from ...instances.clock import Clock
-from ...instances.method import Method, Proposal
-from ...instances.offers import offer
-from ...instances.option import Option
-from ...instances.overlay import Overlay
-from ...instances.problem import Problem
-from ...instances.result import Status
+from ...instances.contract.catalogue import methods_of
+from ...instances.contract.clock import Clock
+from ...instances.contract.method import Method, Proposal
+from ...instances.contract.offers import offer
+from ...instances.contract.option import Option
+from ...instances.contract.overlay import Overlay
+from ...instances.contract.problem import Problem
+from ...instances.contract.result import Status
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.soc import SOC, as_soc
 from .greedy_merge import greedy_merge
@@ -62,7 +62,7 @@ def edge_exchange(
 
     Examples
     --------
-    >>> from overlaybench.instances.catalogue import PROBLEMS
+    >>> from overlaybench.instances.contract.catalogue import PROBLEMS
     >>> instance = TopicInstance.from_subscriptions({"x": ["a", "b"], "y": ["b", "c"], "z": ["c", "a"]})
     >>> problem = PROBLEMS["filtering@edges=2"]
     >>> edge_exchange(instance, problem, seed=0, time_limit=None, steps=50).answer.edges.tolist()

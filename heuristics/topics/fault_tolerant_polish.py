@@ -6,13 +6,13 @@ import math
 from contextlib import suppress
 from functools import cache
 
-from ...instances.clock import Clock
-from ...instances.errors import BadInput
-from ...instances.method import Method, Proposal
-from ...instances.offers import offer
-from ...instances.option import Option
-from ...instances.overlay import Overlay
-from ...instances.problem import Problem
+from ...instances.contract.clock import Clock
+from ...instances.contract.errors import BadInput
+from ...instances.contract.method import Method, Proposal
+from ...instances.contract.offers import offer
+from ...instances.contract.option import Option
+from ...instances.contract.overlay import Overlay
+from ...instances.contract.problem import Problem
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.problems import FaultTolerantTCO
 from .gm2 import gm2

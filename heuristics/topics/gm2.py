@@ -6,8 +6,8 @@ import heapq
 
 import numpy as np
 
-from ...instances.method import Method
-from ...instances.overlay import Overlay
+from ...instances.contract.method import Method
+from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from ..compiled import kernel
 from .gm_m import gm_m

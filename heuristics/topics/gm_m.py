@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from ...instances.method import Method
-from ...instances.option import Option
-from ...instances.overlay import Overlay
+from ...instances.contract.method import Method
+from ...instances.contract.option import Option
+from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from .heuristic import TOPIC_CONNECTED, solve_by, warm_up_by
 from .kernels.contribution_table import extend_by_table

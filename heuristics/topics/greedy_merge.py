@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...instances.errors import BadInput
-from ...instances.method import Method
-from ...instances.option import Option
-from ...instances.overlay import Overlay
+from ...instances.contract.errors import BadInput
+from ...instances.contract.method import Method
+from ...instances.contract.option import Option
+from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from .heuristic import TOPIC_CONNECTED, solve_by, warm_up_by
 from .kernels.last_edges import last_edges

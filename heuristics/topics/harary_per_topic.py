@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.errors import unknown
-from ...instances.method import Method
-from ...instances.option import Option
-from ...instances.overlay import Overlay
+from ...instances.contract.errors import unknown
+from ...instances.contract.method import Method
+from ...instances.contract.option import Option
+from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from .heuristic import solve_by
 from .kernels.partial_overlay import OverlayBuild

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from ...instances.method import Proposal
-from ...instances.overlay import Overlay
-from ...instances.problem import Problem
+from ...instances.contract.method import Proposal
+from ...instances.contract.overlay import Overlay
+from ...instances.contract.problem import Problem
 from ...instances.topics.instance import TopicInstance
 from .kernels.partial_overlay import OverlayBuild
 from .kernels.ties import RULES

@@ -9,9 +9,9 @@ from itertools import combinations
 
 import numpy as np
 
-from ...instances.method import Method, Proposal
-from ...instances.overlay import Overlay
-from ...instances.problem import Problem
+from ...instances.contract.method import Method, Proposal
+from ...instances.contract.overlay import Overlay
+from ...instances.contract.problem import Problem
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.soc import as_soc
 from .cd_oda import cd_oda, cd_oda_1, cd_oda_2

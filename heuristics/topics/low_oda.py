@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from ...instances.method import Method
-from ...instances.option import Option
-from ...instances.overlay import Overlay
+from ...instances.contract.method import Method
+from ...instances.contract.option import Option
+from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from .heuristic import TOPIC_CONNECTED, solve_by, warm_up_by
 from .kernels.degree_rule import grow_by_degree

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...instances.method import Method
-from ...instances.overlay import Overlay
+from ...instances.contract.method import Method
+from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from .heuristic import TOPIC_CONNECTED, solve_by, warm_up_by
 from .kernels.degree_rule import degree_first, grow_by_degree

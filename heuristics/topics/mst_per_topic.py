@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...instances.arrays import Ids
-from ...instances.method import Method
-from ...instances.overlay import Overlay
+from ...instances.contract.arrays import Ids
+from ...instances.contract.method import Method
+from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from ..compiled import kernel
 from .heuristic import solve_by, warm_up_by

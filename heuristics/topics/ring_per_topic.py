@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.arrays import Ids
-from ...instances.errors import unknown
-from ...instances.method import Method, Proposal
-from ...instances.option import Option
-from ...instances.overlay import Overlay
+from ...instances.contract.arrays import Ids
+from ...instances.contract.errors import unknown
+from ...instances.contract.method import Method, Proposal
+from ...instances.contract.option import Option
+from ...instances.contract.overlay import Overlay
+from ...instances.contract.trace import Step, Trace
 from ...instances.topics.instance import TopicInstance
-from ...instances.trace import Step, Trace
 from .heuristic import TOPIC_CONNECTED, solve_by
 from .kernels.partial_overlay import OverlayBuild
 from .tie_search.steps import EdgeSteps

@@ -7,8 +7,8 @@ import heapq
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.method import Method
-from ...instances.overlay import Overlay
+from ...instances.contract.method import Method
+from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from ..compiled import kernel
 from .heuristic import solve_by, warm_up_by

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Ids, frozen
-from ..errors import BadInput
-from ..shown import facts, plot
+from ..contract.arrays import Ids, frozen
+from ..contract.errors import BadInput
+from ..contract.shown import facts, plot
 from .network import BrokerNetwork
 
 if TYPE_CHECKING:
     import networkx as nx
 
-    from ..shown import Figure
+    from ..contract.shown import Figure
 
 _LOST = -1
 

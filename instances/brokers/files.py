@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import BadInput
-from ..files import atomic_write, read_json
-from ..labels import natural_order
+from ..contract.errors import BadInput
+from ..contract.files import atomic_write, read_json
+from ..contract.labels import natural_order
 from .dissemination import Dissemination
 from .network import BrokerNetwork
 from .predicates import HIGHEST, LOWEST, Publications, Subscriptions

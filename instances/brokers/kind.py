@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ..kind import Kind, LoadedInstance
+from ..contract.kind import Kind, LoadedInstance
 from .dissemination import Dissemination
 from .files import FORMAT, labelled_rows, read_brokers, read_dissemination, write_brokers, write_dissemination
 from .network import BrokerNetwork

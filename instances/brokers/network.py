@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Ids, Offsets, frozen
-from ..errors import BadInput
-from ..shown import circle, facts, plot
+from ..contract.arrays import Ids, Offsets, frozen
+from ..contract.errors import BadInput
+from ..contract.shown import circle, facts, plot
 from .predicates import Publications, Subscriptions, matching_brokers
 from .tree import BrokerTree
 
 if TYPE_CHECKING:
     import networkx as nx
 
-    from ..shown import Figure
+    from ..contract.shown import Figure
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Ids, Offsets, frozen
-from ..errors import BadInput
+from ..contract.arrays import Ids, Offsets, frozen
+from ..contract.errors import BadInput
 
 LOWEST, HIGHEST = -(2**31), 2**31 - 1
 _MOST_ENTRIES = 1 << 22

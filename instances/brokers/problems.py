@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..problem import Problem
+from ..contract.problem import Problem
 from .dissemination import Arrivals, Dissemination
 from .network import BrokerNetwork
 

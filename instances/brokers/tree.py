@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Ids, Offsets, frozen
-from ..errors import BadInput
+from ..contract.arrays import Ids, Offsets, frozen
+from ..contract.errors import BadInput
 
 DELAY = 1000
 UNCAPPED = 0

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import BadInput
-from ..option import Option, Value
-from ..popularity import zipf
-from ..workload import Workload
+from ..contract.errors import BadInput
+from ..contract.option import Option, Value
+from ..contract.popularity import zipf
+from ..contract.workload import Workload
 from .network import BrokerNetwork
 from .predicates import HIGHEST, LOWEST, Publications, Subscriptions
 from .tree import UNCAPPED, BrokerTree

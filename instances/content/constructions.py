@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import BadInput
-from ..option import Option
+from ..contract.errors import BadInput
+from ..contract.option import Option
+from ..contract.workload import Workload
 from ..steiner.instance import SteinerInstance
 from ..steiner.workloads import STEINER_WORKLOADS
-from ..workload import Workload
 from .core_prices import metric_closure
 from .instance import ContentInstance, Floats
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import BadInput
+from ..contract.errors import BadInput
 
 _TOLERANCE = 1e-9
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BadInput
-from ..files import atomic_write, read_json
-from ..labels import natural_order
+from ..contract.errors import BadInput
+from ..contract.files import atomic_write, read_json
+from ..contract.labels import natural_order
 from .core_prices import metric_closure
 from .instance import ARRAYS, ContentInstance, Floats
 

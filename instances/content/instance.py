@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import BadInput
-from ..labels import distinct_labels
-from ..shown import facts, matrix, plot
+from ..contract.errors import BadInput
+from ..contract.labels import distinct_labels
+from ..contract.shown import facts, matrix, plot
 from .core_prices import check_metric
 
 if TYPE_CHECKING:
     import networkx as nx
 
-    from ..shown import Figure
+    from ..contract.shown import Figure
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ..kind import Kind, LoadedInstance
+from ..contract.kind import Kind, LoadedInstance
 from .files import FORMAT, read_content, write_content
 from .instance import ContentInstance
 from .overlay import ContentOverlay, RoutingTree

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Ids, frozen
-from ..errors import BadInput
-from ..shown import facts, plot, spread_of
+from ..contract.arrays import Ids, frozen
+from ..contract.errors import BadInput
+from ..contract.shown import facts, plot, spread_of
 
 if TYPE_CHECKING:
     import networkx as nx
 
-    from ..shown import Figure
+    from ..contract.shown import Figure
     from .instance import ContentInstance
 
 Links = tuple[tuple[int, int], ...]

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BadInput
-from ..files import atomic_write, read_json
+from ..contract.errors import BadInput
+from ..contract.files import atomic_write, read_json
 from .files import index_of
 from .instance import ContentInstance
 from .overlay import ContentOverlay, RoutingTree

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Offsets
-from ..problem import Problem
+from ..contract.arrays import Offsets
+from ..contract.problem import Problem
 from .instance import ContentInstance, Flags, Floats
 from .overlay import ContentOverlay, RoutingTree
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import BadInput
-from ..option import Option
-from ..workload import Workload
+from ..contract.errors import BadInput
+from ..contract.option import Option
+from ..contract.workload import Workload
 from .core_prices import metric_closure
 from .generating_functions import contained_cells, cut_quadratic_histogram, equal_cells, exact_cells, intersected_cells
 from .instance import ContentInstance, Flags, Floats

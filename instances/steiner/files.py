@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..errors import BadInput
-from ..files import atomic_write, read_text
+from ..contract.errors import BadInput
+from ..contract.files import atomic_write, read_text
 from .instance import SteinerInstance
 
 _MAGIC = "33d32945"

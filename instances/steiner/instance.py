@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Ids, frozen
-from ..errors import BadInput
-from ..shown import circle, facts, plot
+from ..contract.arrays import Ids, frozen
+from ..contract.errors import BadInput
+from ..contract.shown import circle, facts, plot
 
 if TYPE_CHECKING:
     import networkx as nx
 
-    from ..shown import Figure
+    from ..contract.shown import Figure
 
 Costs = npt.NDArray[np.int64]
 _LARGEST_SUM = 2**53

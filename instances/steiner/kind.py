@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ..kind import Kind, LoadedInstance
-from ..overlay import Overlay
-from ..overlay_files import labelled_edges, read_overlay, write_overlay
+from ..contract.kind import Kind, LoadedInstance
+from ..contract.overlay import Overlay
+from ..contract.overlay_files import labelled_edges, read_overlay, write_overlay
 from .files import read_stp, write_stp
 from .instance import SteinerInstance
 

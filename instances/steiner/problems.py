@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..arrays import Ids
-from ..overlay import Overlay
-from ..problem import Problem
+from ..contract.arrays import Ids
+from ..contract.overlay import Overlay
+from ..contract.problem import Problem
 from .instance import Costs, SteinerInstance
 
 

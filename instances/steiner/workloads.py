@@ -6,9 +6,9 @@ import itertools
 
 import numpy as np
 
-from ..errors import BadInput
-from ..option import Option
-from ..workload import Workload
+from ..contract.errors import BadInput
+from ..contract.option import Option
+from ..contract.workload import Workload
 from .instance import SteinerInstance
 
 

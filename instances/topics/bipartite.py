@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
-from ..errors import BadInput
+from ..contract.errors import BadInput
 from .instance import TopicInstance
 
 if TYPE_CHECKING:

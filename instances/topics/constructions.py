@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from ..option import Option
-from ..workload import Workload
+from ..contract.option import Option
+from ..contract.workload import Workload
 from .instance import TopicInstance
 
 

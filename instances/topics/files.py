@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import BadInput
-from ..files import atomic_write, read_json
+from ..contract.errors import BadInput
+from ..contract.files import atomic_write, read_json
 from .instance import TopicInstance
 from .link_costs import as_labels, from_labels
 from .tables import read_parquet, read_separated, write_parquet, write_separated

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import BadInput
+from ..contract.errors import BadInput
 from .bipartite import from_bipartite
 from .instance import TopicInstance
 from .tables import check_columns, labels_of

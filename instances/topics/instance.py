@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Ids, Offsets, frozen, offsets_of, sorted_distinct, transposed
-from ..errors import BadInput
-from ..labels import distinct_labels, natural_order
-from ..shown import facts, matrix, plot, spread_of
+from ..contract.arrays import Ids, Offsets, frozen, offsets_of, sorted_distinct, transposed
+from ..contract.errors import BadInput
+from ..contract.labels import distinct_labels, natural_order
+from ..contract.shown import facts, matrix, plot, spread_of
 from .link_costs import LinkCosts
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import scipy.sparse as sp
 
-    from ..shown import Figure
+    from ..contract.shown import Figure
 
 
 @dataclass(frozen=True, eq=False)

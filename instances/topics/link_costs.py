@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Ids, frozen
-from ..errors import BadInput
+from ..contract.arrays import Ids, frozen
+from ..contract.errors import BadInput
 
 MOST_COST = 1_000_000
 _MOST_SITES = 20_000

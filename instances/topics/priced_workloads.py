@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BadInput
-from ..option import Option
-from ..workload import Workload
+from ..contract.errors import BadInput
+from ..contract.option import Option
+from ..contract.workload import Workload
 from .instance import TopicInstance
 from .link_costs import LinkCosts
 from .workloads import TOPIC_WORKLOADS

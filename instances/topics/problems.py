@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..overlay import Overlay
-from ..problem import Problem
+from ..contract.overlay import Overlay
+from ..contract.problem import Problem
 from .instance import TopicInstance
 
 if TYPE_CHECKING:

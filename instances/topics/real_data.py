@@ -15,10 +15,10 @@ from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 
-from ..errors import BadInput
-from ..files import read_text
-from ..option import Option
-from ..workload import Workload
+from ..contract.errors import BadInput
+from ..contract.files import read_text
+from ..contract.option import Option
+from ..contract.workload import Workload
 from .instance import TopicInstance
 
 _RATINGS = Path("data/mllib/als/sample_movielens_ratings.txt")

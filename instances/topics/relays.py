@@ -17,8 +17,8 @@ from math import inf
 
 import numpy as np
 
-from ..arrays import connected_components
-from ..overlay import Overlay
+from ..contract.arrays import connected_components
+from ..contract.overlay import Overlay
 from .instance import TopicInstance
 
 _MOST_RELAYS, _MOST_ROUNDS, _MOST_NODES = 300, 60, 2_000

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import BadInput
-from ..option import Option
-from ..workload import Workload
+from ..contract.errors import BadInput
+from ..contract.option import Option
+from ..contract.workload import Workload
 from .instance import TopicInstance
 
 

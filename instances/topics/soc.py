@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import connected_components
-from ..errors import BadInput, unknown
-from ..overlay import Overlay
-from ..problem import Problem
+from ..contract.arrays import connected_components
+from ..contract.errors import BadInput, unknown
+from ..contract.overlay import Overlay
+from ..contract.problem import Problem
 from .instance import TopicInstance
 from .problems import TopicProblem
 from .relays import filtering_cost

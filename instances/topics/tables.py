@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import BadInput
+from ..contract.errors import BadInput
 from .instance import TopicInstance
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from ..overlay import Overlay
+from ..contract.overlay import Overlay
 from .instance import TopicInstance
 
 _BYTES_AT_ONCE = 50_000_000

@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import popularity
-from ..arrays import Ids, Offsets
-from ..errors import BadInput
-from ..option import Option
-from ..workload import Workload
+from ..contract import popularity
+from ..contract.arrays import Ids, Offsets
+from ..contract.errors import BadInput
+from ..contract.option import Option
+from ..contract.workload import Workload
 from .instance import TopicInstance
 
 _MOST = 2**31 - 1

@@ -13,11 +13,11 @@ from ...heuristics.brokers.soft_links import MANAGEMENT, disseminate, example_ne
 from ...instances.brokers.dissemination import Dissemination
 from ...instances.brokers.network import BrokerNetwork
 from ...instances.brokers.problems import SoftLinks
-from ...instances.clock import Clock, OutOfTime
-from ...instances.method import Method, Proposal
-from ...instances.offers import offer
-from ...instances.option import Option
-from ...instances.problem import Problem
+from ...instances.contract.clock import Clock, OutOfTime
+from ...instances.contract.method import Method, Proposal
+from ...instances.contract.offers import offer
+from ...instances.contract.option import Option
+from ...instances.contract.problem import Problem
 from ..engine.ilp_solvers import solve_with_highs
 from .compact.demands import demands_of, dissemination_along, links_of, routes_of
 

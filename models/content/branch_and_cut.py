@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from ...instances.clock import Clock
 from ...instances.content.instance import ContentInstance
 from ...instances.content.overlay import ContentOverlay
 from ...instances.content.problems import CONTENT_PROBLEMS, ContentProblem
-from ...instances.offers import offer_bound
+from ...instances.contract.clock import Clock
+from ...instances.contract.offers import offer_bound
 from ..engine.exact_method import START
 from ..engine.ilp_solvers import THREADS
 from ..engine.proof import NO_FILE, ProofFile

@@ -8,16 +8,16 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from ...instances.catalogue import methods_of
-from ...instances.clock import Clock, interruptible
 from ...instances.content.instance import ContentInstance
 from ...instances.content.overlay import ContentOverlay
 from ...instances.content.problems import CONTENT_PROBLEMS, ContentProblem
-from ...instances.method import Method, Proposal
-from ...instances.offers import offer
-from ...instances.option import Option
-from ...instances.problem import Problem
-from ...instances.result import Status
+from ...instances.contract.catalogue import methods_of
+from ...instances.contract.clock import Clock, interruptible
+from ...instances.contract.method import Method, Proposal
+from ...instances.contract.offers import offer
+from ...instances.contract.option import Option
+from ...instances.contract.problem import Problem
+from ...instances.contract.result import Status
 from ..engine.exact_method import SolverOutcome, solve_exactly
 from ..engine.proof import ProofFile
 from .moves import improve_by_moves

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...instances.clock import Clock
 from ...instances.content.instance import ContentInstance
-from ...instances.option import Option
+from ...instances.contract.clock import Clock
+from ...instances.contract.option import Option
 from .model import Columns, ContentModel
 
 FORMULATIONS = ("arborescences", "broker-trees", "flows")

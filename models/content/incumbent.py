@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ...heuristics.content.kernels.routing import route
-from ...instances.clock import Clock
 from ...instances.content.instance import Flags, Floats
 from ...instances.content.overlay import ContentOverlay
 from ...instances.content.problems import ContentProblem
-from ...instances.offers import offer
+from ...instances.contract.clock import Clock
+from ...instances.contract.offers import offer
 from ..engine.relaxation import NO_CUTOFF
 from .model import ContentModel
 from .moves import improve_by_moves

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic
 
-from ...instances.clock import Clock, OutOfTime
-from ...instances.method import Proposal
-from ...instances.offers import offer
-from ...instances.option import Option
-from ...instances.problem import Answer
-from ...instances.result import Status
+from ...instances.contract.clock import Clock, OutOfTime
+from ...instances.contract.method import Proposal
+from ...instances.contract.offers import offer
+from ...instances.contract.option import Option
+from ...instances.contract.problem import Answer
+from ...instances.contract.result import Status
 
 START = Option("start", "best", "initial incumbent: the best heuristic answer, or none", choices=("best", "none"))
 

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...instances.clock import Clock, OutOfTime
-from ...instances.offers import Report, offer_made
-from ...instances.option import Option
+from ...instances.contract.clock import Clock, OutOfTime
+from ...instances.contract.offers import Report, offer_made
+from ...instances.contract.option import Option
 
 if TYPE_CHECKING:
     import pulp

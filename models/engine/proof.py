@@ -1,4 +1,4 @@
-"""Proofs of bounds, written while a search runs; docs/proofs.md has the format, compare/checker the checker."""
+"""Proofs of bounds, written while a search runs; docs/proofs.md has the format, models/checker the checker."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol
 
-from ...instances.errors import BadInput
+from ...instances.contract.errors import BadInput
 
 FORMAT = "overlaybench-proof/1"
 _LEVEL = 1

@@ -6,8 +6,8 @@ import sys
 import time
 from collections.abc import Callable
 
-from ...instances.option import Option
-from ...instances.result import relative_gap
+from ...instances.contract.option import Option
+from ...instances.contract.result import relative_gap
 
 PROGRESS = Option(
     "progress", "auto", "log on stderr: if it is a terminal, always, or never", choices=("auto", "on", "off")

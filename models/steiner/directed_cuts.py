@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...heuristics.steiner.graph import Graph
-from ...instances.arrays import Ids
+from ...instances.contract.arrays import Ids
 from ...instances.steiner.instance import SteinerInstance
 from ..engine.highs_lp import Reals
 from ..engine.minimum_cuts import minimum_cut, network_of

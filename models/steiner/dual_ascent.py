@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ...heuristics.compiled import kernel
 from ...heuristics.steiner.graph import Flags, Graph
-from ...instances.arrays import Ids, Offsets
+from ...instances.contract.arrays import Ids, Offsets
 
 Units = npt.NDArray[np.int64]
 _FAR = 2**60

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...heuristics.steiner.graph import Flags, graph_of, nearest_terminals
-from ...instances.arrays import Ids
-from ...instances.clock import Clock
-from ...instances.overlay import Overlay
+from ...instances.contract.arrays import Ids
+from ...instances.contract.clock import Clock
+from ...instances.contract.overlay import Overlay
 from ...instances.steiner.instance import SteinerInstance
 from ..engine.proof import NO_FILE, ProofFile
 

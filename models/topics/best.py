@@ -9,13 +9,13 @@ import numpy as np
 from ...heuristics.topics.fault_tolerant_polish import fault_tolerant_polish
 from ...heuristics.topics.heuristic import DIAMETER_TWO
 from ...heuristics.topics.polish import AIMS, THREADS, polish
-from ...instances.catalogue import methods_of
-from ...instances.clock import Clock, interruptible
-from ...instances.method import Method, Proposal
-from ...instances.offers import offer
-from ...instances.option import Option
-from ...instances.overlay import Overlay
-from ...instances.problem import Problem
+from ...instances.contract.catalogue import methods_of
+from ...instances.contract.clock import Clock, interruptible
+from ...instances.contract.method import Method, Proposal
+from ...instances.contract.offers import offer
+from ...instances.contract.option import Option
+from ...instances.contract.overlay import Overlay
+from ...instances.contract.problem import Problem
 from ...instances.topics.instance import TopicInstance
 from .incumbents.guided_candidates import guided_candidates
 from .incumbents.guided_candidates import warm_up as warm_up_candidates

@@ -14,13 +14,13 @@ import numpy as np
 from ...heuristics.topics.fault_tolerant_polish import fault_tolerant_polish
 from ...heuristics.topics.heuristic import trial_instance
 from ...heuristics.topics.kernels.edge_costs import edge_costs
-from ...instances.clock import Clock, OutOfTime, interruptible
-from ...instances.method import Method, Proposal
-from ...instances.offers import offer
-from ...instances.option import Option
-from ...instances.overlay import Overlay
-from ...instances.problem import Problem
-from ...instances.result import Status
+from ...instances.contract.clock import Clock, OutOfTime, interruptible
+from ...instances.contract.method import Method, Proposal
+from ...instances.contract.offers import offer
+from ...instances.contract.option import Option
+from ...instances.contract.overlay import Overlay
+from ...instances.contract.problem import Problem
+from ...instances.contract.result import Status
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.problems import TOPIC_PROBLEMS
 from ..engine.exact_method import SolverOutcome

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from ...instances.arrays import Ids
+from ...instances.contract.arrays import Ids
 from ...instances.topics.instance import TopicInstance
 from ..engine.integer_bound import UNIT
 from ..engine.proof import ProofFile

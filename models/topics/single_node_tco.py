@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ...instances.overlay import Overlay
+from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from overlaybench.compare import commands
 from overlaybench.compare.command_line import SUMMARIES, cli
-from overlaybench.instances.errors import BadInput
+from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.topics.files import read_topics
 from tests.compare.conftest import Run
 

@@ -16,7 +16,7 @@ from overlaybench.compare.commands.compare import command
 from overlaybench.compare.studies import parts
 from overlaybench.compare.studies.row import SCHEMA, table_of
 from overlaybench.compare.studies.store import Plan, Store
-from overlaybench.instances.errors import BadInput
+from overlaybench.instances.contract.errors import BadInput
 from tests.compare.report_rows import run
 
 SPEC = 'name = "by hand"\n'

@@ -40,12 +40,12 @@ from overlaybench.compare.studies.study import read_study
 from overlaybench.compare.studies.study_checks import Fault
 from overlaybench.compare.studies.task import Task
 from overlaybench.compare.studies.verification import Item, checked_in, verified
-from overlaybench.instances.catalogue import KINDS, PROBLEMS, WORKLOADS
-from overlaybench.instances.errors import BadInput
-from overlaybench.instances.result import Result
+from overlaybench.instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS
+from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.contract.result import Result
 from overlaybench.instances.topics import real_data
 from overlaybench.instances.topics.real_data import debian_packages, debian_tags, lastfm_listeners, movielens_sample
-from tests.compare.checker.tiny import draw_tiny, falsehood, verdict
+from tests.models.checker.tiny import draw_tiny, falsehood, verdict
 from tests.models.topics.small_instances import priced
 
 Case = tuple[Path, Callable[[], None]]

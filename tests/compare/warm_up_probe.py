@@ -19,7 +19,7 @@ import numba  # noqa: F401  forks share it
 from overlaybench import heuristics, models
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.heuristics.compiled import Kernel
-from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS
+from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
 
 LIBRARIES = {"ortools", "pulp", "highspy", "pyscipopt", "scipy.optimize"}
 SHAPES: list[tuple[str, dict[str, float | str]]] = [

@@ -10,8 +10,8 @@ from importlib import import_module
 import pytest
 
 from overlaybench import heuristics
-from overlaybench.instances.catalogue import methods_of
-from overlaybench.instances.method import Method
+from overlaybench.instances.contract.catalogue import methods_of
+from overlaybench.instances.contract.method import Method
 
 MODULES = [module.name for module in pkgutil.walk_packages(heuristics.__path__, "overlaybench.heuristics.")]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from overlaybench.instances.catalogue import Catalogue
-from overlaybench.instances.errors import BadInput
-from overlaybench.instances.method import Method, Proposal
+from overlaybench.instances.contract.catalogue import Catalogue
+from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.contract.method import Method, Proposal
 
 OWN: Method[Any, Any] = Method(
     name="own", problems=("min-tco",), summary="", source="", solve=lambda *_, **__: Proposal(), pace=1

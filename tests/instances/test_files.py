@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from overlaybench.instances.errors import BadInput
-from overlaybench.instances.files import atomic_write, read_json, read_text
+from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.contract.files import atomic_write, read_json, read_text
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_process_that_dies_while_it_writes_leaves_the_old_file(tmp_path: Path)
     path = tmp_path / "a.json"
     path.write_text("old")
     script = (
-        "import os, sys; from pathlib import Path; from overlaybench.instances.files import atomic_write\n"
+        "import os, sys; from pathlib import Path; from overlaybench.instances.contract.files import atomic_write\n"
         "atomic_write(Path(sys.argv[1]), lambda file: (file.write_text('half'), os._exit(9)))"
     )
     assert subprocess.run([sys.executable, "-c", script, path], check=False).returncode == 9

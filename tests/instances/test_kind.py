@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from overlaybench.instances.catalogue import KINDS, PROBLEMS, WORKLOADS
-from overlaybench.instances.errors import BadInput
-from overlaybench.instances.kind import Kind
-from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS
+from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.contract.kind import Kind
+from overlaybench.instances.contract.overlay import Overlay
+from overlaybench.instances.contract.workload import Workload
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.kind import TOPICS
-from overlaybench.instances.workload import Workload
 from tests.properties import property_test
 from tests.topic_strategies import instances_with_overlays
 

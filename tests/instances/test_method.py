@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from overlaybench.instances.catalogue import PROBLEMS
-from overlaybench.instances.errors import BadInput
-from overlaybench.instances.method import Method, Proposal
-from overlaybench.instances.option import Option
-from overlaybench.instances.overlay import Overlay
-from overlaybench.instances.problem import Problem
-from overlaybench.instances.result import Result, Status, relative_gap
+from overlaybench.instances.contract.catalogue import PROBLEMS
+from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.contract.method import Method, Proposal
+from overlaybench.instances.contract.option import Option
+from overlaybench.instances.contract.overlay import Overlay
+from overlaybench.instances.contract.problem import Problem
+from overlaybench.instances.contract.result import Result, Status, relative_gap
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.properties import property_test
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from overlaybench.instances import overlay as overlay_module
-from overlaybench.instances.errors import BadInput
-from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.contract import overlay as overlay_module
+from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.properties import property_test
 from tests.topic_strategies import instances_with_overlays

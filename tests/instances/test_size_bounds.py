@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from overlaybench.instances.content.files import read_content
-from overlaybench.instances.errors import BadInput
-from overlaybench.instances.files import read_text
+from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.contract.files import read_text
 from overlaybench.instances.steiner.files import read_stp
 from overlaybench.instances.topics.files import read_topics
 

@@ -67,7 +67,7 @@ def test_the_solver_libraries_share_a_process(order: tuple[str, ...]) -> None:
 
 def test_listing_the_models_loads_no_solver_and_no_compiler() -> None:
     script = (
-        "import sys; from overlaybench.instances.catalogue import ROOMS, methods_of;"
+        "import sys; from overlaybench.instances.contract.catalogue import ROOMS, methods_of;"
         "[methods_of(f'overlaybench.models.{room}') for room in ROOMS];"
         "print([name for name in ('pulp', 'ortools', 'highspy', 'scipy', 'networkx', 'numba') if name in sys.modules])"
     )

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.arrays import Ids
 from ....instances.brokers.network import BrokerNetwork
 from ....instances.brokers.predicates import HIGHEST, LOWEST
+from ....instances.contract.arrays import Ids
 from ...compiled import kernel
 from .working_map import working_maps
 

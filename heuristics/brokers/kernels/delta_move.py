@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ....instances.arrays import Ids
 from ....instances.brokers.tree import BrokerTree
-from ....instances.errors import BadInput
+from ....instances.contract.arrays import Ids
+from ....instances.contract.errors import BadInput
 from .forwarding import NOWHERE, S1, find_anchors, forward_common, forward_far, workspace_for
 from .working_map import WorkingMaps, working_maps
 

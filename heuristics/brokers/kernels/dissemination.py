@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.arrays import Ids, Offsets
 from ....instances.brokers.network import BrokerNetwork
+from ....instances.contract.arrays import Ids, Offsets
 from ...compiled import kernel
 from .forwarding import (
     NOWHERE,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.arrays import Ids
+from ....instances.contract.arrays import Ids
 from ...compiled import kernel
 from .working_map import Bits, WorkingMaps, has_bit, previous_slot, set_bit
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.arrays import Ids
 from ....instances.brokers.network import BrokerNetwork
 from ....instances.brokers.tree import BrokerTree
+from ....instances.contract.arrays import Ids
 from ...compiled import kernel
 from .dissemination import INTERVAL, SentCounts, Traffic, no_messages, route, traffic_of
 from .working_map import FREE, WorkingMaps, add_link, has_bit, remove_link, set_bit, working_maps

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.arrays import Ids, frozen
 from ....instances.brokers.network import BrokerNetwork
+from ....instances.contract.arrays import Ids, frozen
 from ...compiled import kernel
 from .dissemination import SentCounts, Traffic, choose_targets, no_messages, traffic_of
 from .forwarding import NOWHERE, Workspace, workspace_for

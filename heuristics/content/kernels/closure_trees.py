@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....instances.arrays import Ids
 from ....instances.content.instance import ContentInstance, Flags, Floats
+from ....instances.contract.arrays import Ids
 from ...compiled import kernel
 
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....instances.arrays import Ids
 from ....instances.content.instance import ContentInstance, Flags, Floats
+from ....instances.contract.arrays import Ids
 from ...compiled import kernel
 from .prices import Network, prices_from
 

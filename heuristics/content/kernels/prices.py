@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....instances.arrays import Ids
 from ....instances.content.instance import Flags, Floats
+from ....instances.contract.arrays import Ids
 from ...compiled import kernel
 
 MST, STEINER, SHARED_TREE = range(3)

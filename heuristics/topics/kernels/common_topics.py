@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.arrays import Ids, Offsets
+from ....instances.contract.arrays import Ids, Offsets
 from ...compiled import kernel
 
 Words = npt.NDArray[np.int64]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.errors import BadInput
+from ....instances.contract.errors import BadInput
 from ...compiled import kernel
 from .contributions import Degrees, Edges
 from .partial_overlay import PartialOverlay

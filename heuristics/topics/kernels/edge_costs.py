@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.arrays import Ids
+from ....instances.contract.arrays import Ids
 from ....instances.topics.instance import TopicInstance
 from ...compiled import kernel
 

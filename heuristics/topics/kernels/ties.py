@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.errors import unknown
-from ....instances.option import Option
+from ....instances.contract.errors import unknown
+from ....instances.contract.option import Option
 from ...compiled import kernel
 
 RULES = ("lowest", "highest", "random")

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....instances.arrays import Ids, Offsets
+from ....instances.contract.arrays import Ids, Offsets
 from ....instances.topics.instance import TopicInstance
 from ...compiled import kernel
 from .interest import interest_of, positions_of

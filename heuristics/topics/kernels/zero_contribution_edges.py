@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.arrays import Ids, Offsets, offsets_of
+from ....instances.contract.arrays import Ids, Offsets, offsets_of
 from ...compiled import kernel
 from .contributions import Degrees
 from .partial_overlay import PartialOverlay

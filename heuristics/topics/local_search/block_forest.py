@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....instances.arrays import Ids
-from ....instances.overlay import Overlay
+from ....instances.contract.arrays import Ids
+from ....instances.contract.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ...compiled import kernel
 from .linked_overlay import Links, Subscriptions, links_of, subscriptions_of

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.arrays import Ids
-from ....instances.overlay import Overlay
+from ....instances.contract.arrays import Ids
+from ....instances.contract.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ...compiled import kernel
 from .linked_overlay import Links, Subscriptions, add_edge, edges_of, links_of, remove_edge, subscriptions_of

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.arrays import Ids, Offsets
-from ....instances.overlay import Overlay
+from ....instances.contract.arrays import Ids, Offsets
+from ....instances.contract.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ...compiled import kernel
 from ..kernels.interest import interest_of, positions_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....instances.arrays import Ids, entries_of, offsets_of
+from ....instances.contract.arrays import Ids, entries_of, offsets_of
 from ....instances.topics.instance import TopicInstance
 from ...compiled import kernel
 from ..kernels.topic_components import TopicComponents, join

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ....instances.arrays import Ids, offsets_of
-from ....instances.overlay import Overlay
+from ....instances.contract.arrays import Ids, offsets_of
+from ....instances.contract.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ..kernels.edge_costs import EdgeCosts, costs_of, unit_costs
 from .linked_overlay import Subscriptions, edges_of, links_of, mark_all_bridges

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ....instances.arrays import Ids
-from ....instances.overlay import Overlay
+from ....instances.contract.arrays import Ids
+from ....instances.contract.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ..kernels.interest import interest_of
 from ..kernels.topic_components import TopicComponents, singletons, unconnected

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....instances.arrays import Ids
+from ....instances.contract.arrays import Ids
 from ...compiled import kernel
 from .linked_overlay import Links, Subscriptions, mark_bridges, next_redundant, set_bridge
 from .search_workspace import (

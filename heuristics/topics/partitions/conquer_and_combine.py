@@ -10,8 +10,8 @@ from typing import Protocol
 
 import numpy as np
 
-from ....instances.arrays import Ids
-from ....instances.overlay import Overlay
+from ....instances.contract.arrays import Ids
+from ....instances.contract.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ..kernels.contributions import Degrees
 from ..kernels.partial_overlay import OverlayBuild, PartialOverlay

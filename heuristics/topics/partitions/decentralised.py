@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ....instances.arrays import Ids
-from ....instances.overlay import Overlay
+from ....instances.contract.arrays import Ids
+from ....instances.contract.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ..kernels.ties import TieOrder, ranks_of, tie_order
 from .conquer_and_combine import Extend, PartEdges, build_part, combine_core

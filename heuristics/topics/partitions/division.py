@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ....instances.arrays import Ids
+from ....instances.contract.arrays import Ids
 from ....instances.topics.instance import TopicInstance
 from ..kernels.ties import TieOrder
 from .partition import Partition, partition_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ....instances.arrays import Ids, entries_of
+from ....instances.contract.arrays import Ids, entries_of
 from ....instances.topics.instance import TopicInstance
 from ..kernels.ties import ranks_of, tie_order
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.arrays import Ids
+from ....instances.contract.arrays import Ids
 from ....instances.topics.instance import TopicInstance
 from ...compiled import kernel
 from ..kernels.bucket_queue import BucketQueue, Ranks

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from ....instances.errors import BadInput
-from ....instances.overlay import Overlay
+from ....instances.contract.errors import BadInput
+from ....instances.contract.overlay import Overlay
+from ....instances.contract.trace import Step, Trace
 from ....instances.topics.instance import TopicInstance
-from ....instances.trace import Step, Trace
 from ..kernels.ties import RULES, TieOrder, ranks_of
 from .steps import Choice, EdgeSteps, GreedySteps, StarSteps, State
 

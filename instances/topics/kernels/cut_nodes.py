@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from ...arrays import Offsets, offsets_of
-from ...overlay import Subscriptions
+from ...contract.arrays import Offsets, offsets_of
+from ...contract.overlay import Subscriptions
 
 Flags = npt.NDArray[np.bool_]
 

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from ...arrays import Ids
-from ...popularity import Weights
+from ...contract.arrays import Ids
+from ...contract.popularity import Weights
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)

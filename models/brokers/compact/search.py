@@ -9,10 +9,10 @@ from ....heuristics.brokers.soft_links import disseminate, example_network
 from ....instances.brokers.dissemination import Dissemination
 from ....instances.brokers.network import BrokerNetwork
 from ....instances.brokers.problems import SoftLinks
-from ....instances.clock import Clock
-from ....instances.method import Proposal
-from ....instances.offers import offer
-from ....instances.problem import Problem
+from ....instances.contract.clock import Clock
+from ....instances.contract.method import Proposal
+from ....instances.contract.offers import offer
+from ....instances.contract.problem import Problem
 from ...engine.exact_method import SolverOutcome, check_size, solve_exactly
 from .demands import Demands, demands_of
 

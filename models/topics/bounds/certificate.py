@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....heuristics.topics.kernels.edge_costs import costs_of
-from ....instances.arrays import Ids
+from ....instances.contract.arrays import Ids
 from ....instances.topics.instance import TopicInstance
 from ...engine.integer_bound import UNIT, Bound
 from ...engine.proof import Multipliers

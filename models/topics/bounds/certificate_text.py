@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ....instances.option import Option
+from ....instances.contract.option import Option
 from ....instances.topics.instance import TopicInstance
 from ..rows.topic_rows import TopicRows
 from .certificate import Certificate

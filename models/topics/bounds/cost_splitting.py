@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ....heuristics.compiled import kernel
-from ....instances.arrays import Ids, Offsets, offsets_of
-from ....instances.clock import Clock
-from ....instances.overlay import Overlay
+from ....instances.contract.arrays import Ids, Offsets, offsets_of
+from ....instances.contract.clock import Clock
+from ....instances.contract.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ...engine.integer_bound import UNIT
 from ...engine.search_log import SearchLog

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from ....heuristics.compiled import kernel
 from ....heuristics.topics.kernels.interest import Interest, interest_of
 from ....heuristics.topics.kernels.topic_components import TopicComponents, contribution, join, singletons
-from ....instances.arrays import Ids
-from ....instances.clock import Clock
+from ....instances.contract.arrays import Ids
+from ....instances.contract.clock import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.stoppable import finished_within
 from ..rows.presolve import root

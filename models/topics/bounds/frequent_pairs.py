@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....heuristics.compiled import kernel
-from ....instances.arrays import Ids, Offsets
+from ....instances.contract.arrays import Ids, Offsets
 
 Links = npt.NDArray[np.int64]
 

@@ -13,9 +13,9 @@ from ....heuristics.topics.heuristic import trial_instance
 from ....heuristics.topics.kernels.edge_costs import EdgeCosts, cost_of, edge_costs, unit_costs
 from ....heuristics.topics.kernels.interest import Interest, positions_of
 from ....heuristics.topics.local_search.nearest import nearest_pairs
-from ....instances.arrays import Ids, Offsets
-from ....instances.clock import Clock
-from ....instances.overlay import Overlay
+from ....instances.contract.arrays import Ids, Offsets
+from ....instances.contract.clock import Clock
+from ....instances.contract.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ...engine.integer_bound import UNIT
 from ...engine.search_log import SearchLog

@@ -8,7 +8,7 @@ from itertools import combinations
 
 from ortools.sat.python import cp_model
 
-from ....instances.overlay import Overlay
+from ....instances.contract.overlay import Overlay
 from ...engine.cp_sat_solver import Solution
 from .requirements import Edge
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from itertools import combinations
 from typing import NamedTuple
 
-from ....instances.clock import Clock
+from ....instances.contract.clock import Clock
 from .requirements import Edge, Requirements, Subscribers
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from ....instances.clock import Clock
-from ....instances.offers import Report
-from ....instances.overlay import Overlay
+from ....instances.contract.clock import Clock
+from ....instances.contract.offers import Report
+from ....instances.contract.overlay import Overlay
 from ...engine.exact_method import SolverOutcome
 from .requirements import Requirements
 

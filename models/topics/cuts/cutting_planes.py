@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ....heuristics.topics.greedy_merge import greedy_merge
-from ....instances.overlay import Overlay
+from ....instances.contract.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ...engine.highs_lp import Reals
 from ...engine.integer_bound import Bound

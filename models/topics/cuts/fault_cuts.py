@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....heuristics.compiled import kernel
-from ....instances.arrays import Ids, Offsets
+from ....instances.contract.arrays import Ids, Offsets
 from ..rows.candidate_edges import Links
 from ..rows.topic_rows import LEAVING, TWICE, TopicRows
 from .partition_inequalities import violated_partitions

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....heuristics.topics.kernels.edge_costs import costs_of
-from ....instances.arrays import offsets_of
+from ....instances.contract.arrays import offsets_of
 from ...engine.highs_lp import HighsLP, Reals
 from ..rows.candidate_edges import CandidateEdges, Edges
 from ..rows.goal import Goal

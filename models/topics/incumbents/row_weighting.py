@@ -13,9 +13,9 @@ from ....heuristics.compiled import kernel
 from ....heuristics.topics.greedy_merge import greedy_merge
 from ....heuristics.topics.heuristic import trial_instance
 from ....heuristics.topics.local_search.search_workspace import random_number
-from ....instances.arrays import Ids, Offsets
-from ....instances.clock import Clock
-from ....instances.overlay import Overlay
+from ....instances.contract.arrays import Ids, Offsets
+from ....instances.contract.clock import Clock
+from ....instances.contract.overlay import Overlay
 from ..rows.candidate_edges import CandidateEdges, all_pairs, indices_of, keys_of
 
 Integers = npt.NDArray[np.int64]

@@ -20,8 +20,8 @@ from ....heuristics.topics.local_search.linked_overlay import (
     subscriptions_of,
 )
 from ....heuristics.topics.local_search.search_workspace import random_number
-from ....instances.arrays import Ids, Offsets
-from ....instances.overlay import Overlay
+from ....instances.contract.arrays import Ids, Offsets
+from ....instances.contract.overlay import Overlay
 from ..rows.candidate_edges import CandidateEdges
 from ..rows.presolve import root
 

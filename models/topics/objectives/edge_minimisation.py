@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ....heuristics.topics.polish import polish
-from ....instances.clock import Clock
-from ....instances.offers import offer_bound
-from ....instances.overlay import Overlay
+from ....instances.contract.clock import Clock
+from ....instances.contract.offers import offer_bound
+from ....instances.contract.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ...engine.integer_bound import UNIT, Bound
 from ...engine.proof import NO_FILE, NO_PROOF, ProofFile

@@ -9,10 +9,10 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.arrays import Ids
-from ....instances.clock import Clock
-from ....instances.offers import offer, offer_bound
-from ....instances.overlay import Overlay
+from ....instances.contract.arrays import Ids
+from ....instances.contract.clock import Clock
+from ....instances.contract.offers import offer, offer_bound
+from ....instances.contract.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ...engine.branching import Probing
 from ...engine.highs_lp import Reals

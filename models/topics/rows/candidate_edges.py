@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from ....heuristics.compiled import kernel
 from ....heuristics.topics.kernels.interest import Interest, interest_of
-from ....instances.arrays import Ids, Offsets, offsets_of
-from ....instances.overlay import Overlay
+from ....instances.contract.arrays import Ids, Offsets, offsets_of
+from ....instances.contract.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 
 Edges = npt.NDArray[np.int64]

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....heuristics.compiled import kernel
-from ....instances.arrays import Ids, Offsets
+from ....instances.contract.arrays import Ids, Offsets
 from .candidate_edges import Links
 from .topic_rows import DIAMETER, TopicRows
 

@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from ....heuristics.compiled import kernel
 from ....heuristics.topics.kernels.interest import Interest, interest_of
-from ....instances.arrays import Ids
-from ....instances.overlay import Overlay
+from ....instances.contract.arrays import Ids
+from ....instances.contract.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 
 _MOST_STEPS = 500_000_000

@@ -8,8 +8,8 @@ import numpy as np
 
 from ....heuristics.compiled import kernel
 from ....heuristics.topics.kernels.interest import Interest, interest_of
-from ....instances.arrays import Ids, Offsets
-from ....instances.option import Option
+from ....instances.contract.arrays import Ids, Offsets
+from ....instances.contract.option import Option
 from ....instances.topics.instance import TopicInstance
 from .candidate_edges import Edges
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from ....heuristics.compiled import kernel
 from ....heuristics.topics.kernels.edge_costs import EdgeCosts, cost_of
 from ....heuristics.topics.kernels.interest import Interest
-from ....instances.arrays import Ids, Offsets, entries_of
+from ....instances.contract.arrays import Ids, Offsets, entries_of
 from .candidate_edges import Links
 
 PARTITION, DIAMETER, LEAVING, TWICE = 0, 1, 2, 3

@@ -9,8 +9,8 @@ from typing import Any
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.claims.claim import Verdict
 from overlaybench.compare.claims.register import ClaimOutcome
-from overlaybench.instances.method import Method, Proposal
-from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.contract.method import Method, Proposal
+from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.heuristics.topics import twins
 

@@ -11,7 +11,7 @@ from overlaybench.compare.claims.claim import Claim, Finding, Verdict, open_if_f
 from overlaybench.compare.claims.properties import assorted
 from overlaybench.compare.claims.register import CLAIMS, claims_named, judge
 from overlaybench.compare.papers.bench import Bench
-from overlaybench.instances.errors import BadInput
+from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.compare.claims.broken import verdicts
 

@@ -12,8 +12,8 @@ from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.claims import next_door
 from overlaybench.compare.claims.claim import Verdict
 from overlaybench.compare.claims.register import CLAIMS, judge
-from overlaybench.instances.method import Method, Proposal
-from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.contract.method import Method, Proposal
+from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.compare.claims.broken import verdicts
 

@@ -21,7 +21,7 @@ from overlaybench.compare.papers.grids_p1 import ORDERS, every_tie, p1_instances
 from overlaybench.compare.papers.link_contributions import Work, merge_by_link_contributions
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.ring_per_topic import ring_per_topic
-from overlaybench.instances.method import Proposal
+from overlaybench.instances.contract.method import Proposal
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.set_cover import SetCover
 from overlaybench.models.topics.minimum_set_cover import minimum_set_cover

@@ -21,7 +21,7 @@ from overlaybench.compare.claims.register import judge
 from overlaybench.compare.claims.star_bound import star_bound
 from overlaybench.compare.papers.bench import Bench, Experiment, grid, together
 from overlaybench.compare.papers.grids_p2 import K_VALUES, STARS, STRICTER, under_ties
-from overlaybench.instances.catalogue import PROBLEMS
+from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.compare.claims.broken import Broken, forgetful_cd_oda, verdicts, with_broken
 

@@ -23,9 +23,9 @@ from overlaybench.compare.claims.register import CLAIMS
 from overlaybench.compare.papers.bench import Bench, Experiment, grid, rows_here, runs
 from overlaybench.compare.papers.grids_p3 import p3_default
 from overlaybench.heuristics.topics.tie_search.steps import EdgeSteps
-from overlaybench.instances.catalogue import PROBLEMS
-from overlaybench.instances.method import Method, Proposal
-from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.contract.catalogue import PROBLEMS
+from overlaybench.instances.contract.method import Method, Proposal
+from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.heuristics.topics import twins
 

@@ -20,9 +20,9 @@ from overlaybench.compare.papers.bench import LAWS, Experiment, rows_here, runs
 from overlaybench.compare.papers.grids_p3 import GRIDS_P3, SIZES_P3, TABLE_LAWS, by_the_paper, p3_default, with_rules
 from overlaybench.compare.papers.rows_p3 import chosen, drawn, labelled
 from overlaybench.compare.papers.tables_p3 import PRINTED, RUNS, TABLES_P3, Printed
-from overlaybench.instances.catalogue import PROBLEMS
-from overlaybench.instances.method import Method, Proposal
-from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.contract.catalogue import PROBLEMS
+from overlaybench.instances.contract.method import Method, Proposal
+from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance
 
 CLAIMS = {claim.id: claim for claim in (*CLAIMS_P3_TABLES, *CLAIMS_P3_FIGURES, *CLAIMS_P3_PARAMETERS)}

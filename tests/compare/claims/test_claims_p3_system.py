@@ -16,9 +16,9 @@ from overlaybench.compare.papers.bench import LAWS
 from overlaybench.compare.papers.grids_p3 import p3_default
 from overlaybench.heuristics.topics.gm_m import GM_M, gm_m
 from overlaybench.heuristics.topics.partitions.decentralised import Decentralised, decentralised
-from overlaybench.instances.catalogue import WORKLOADS
-from overlaybench.instances.method import Method, Proposal
-from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.contract.catalogue import WORKLOADS
+from overlaybench.instances.contract.method import Method, Proposal
+from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance
 
 Verdicts = dict[str, Verdict]

@@ -26,11 +26,11 @@ from overlaybench.compare.papers.grids import GRIDS
 from overlaybench.compare.papers.grids_p4 import CONTENT_METHODS, GROWN, METRICS, ROUTINGS
 from overlaybench.compare.studies.recipe import freeze
 from overlaybench.heuristics.content.migration_protocol import simulate_migration
-from overlaybench.instances.catalogue import WORKLOADS
 from overlaybench.instances.content.instance import ContentInstance
 from overlaybench.instances.content.overlay import ContentOverlay, RoutingTree
-from overlaybench.instances.method import Method, Proposal
-from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.contract.catalogue import WORKLOADS
+from overlaybench.instances.contract.method import Method, Proposal
+from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.steiner.instance import SteinerInstance
 from tests.compare.claims.broken import verdicts
 

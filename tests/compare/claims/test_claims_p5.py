@@ -23,8 +23,8 @@ from overlaybench.heuristics.brokers.kernels.working_map import working_maps
 from overlaybench.heuristics.brokers.soft_links import disseminate_over
 from overlaybench.instances.brokers.dissemination import Dissemination
 from overlaybench.instances.brokers.tree import BrokerTree
-from overlaybench.instances.catalogue import WORKLOADS
-from overlaybench.instances.method import Method
+from overlaybench.instances.contract.catalogue import WORKLOADS
+from overlaybench.instances.contract.method import Method
 
 Methods = Mapping[str, Method[Any, Any]]
 Change = Callable[[pytest.MonkeyPatch], Methods]

@@ -17,7 +17,7 @@ from overlaybench.compare.claims.register import CLAIMS, judge
 from overlaybench.compare.claims.search import searched_problems, tie_spread
 from overlaybench.compare.claims.worst import WorstCase
 from overlaybench.compare.papers.bench import Bench
-from overlaybench.instances.method import Method, Proposal
+from overlaybench.instances.contract.method import Method, Proposal
 from tests.compare.claims.broken import verdicts
 
 EDGE_RULES = ("gm", "gm-m", "minmax-oda", "low-oda")

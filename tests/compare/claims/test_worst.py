@@ -17,8 +17,8 @@ from overlaybench.compare.claims.hall_of_fame import add_case, worst_cases, wron
 from overlaybench.compare.claims.register import CLAIMS, judge
 from overlaybench.compare.claims.worst import _up_to_names, search_worst_case
 from overlaybench.compare.command_line import cli
-from overlaybench.instances.catalogue import methods_of
-from overlaybench.instances.errors import BadInput
+from overlaybench.instances.contract.catalogue import methods_of
+from overlaybench.instances.contract.errors import BadInput
 
 HEURISTICS = tuple(method for method in methods_of("overlaybench.heuristics.topics") if not method.anytime)
 

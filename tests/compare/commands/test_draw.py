@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from overlaybench.compare.command_line import cli
-from overlaybench.instances.errors import BadInput
+from overlaybench.instances.contract.errors import BadInput
 
 TRIANGLE = {"ann": ["a", "b"], "bob": ["a", "c"], "cid": ["b", "c"], "dee": ["a", "b", "c"]}
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.command_line import EXAMPLES, SUMMARIES, cli
 from overlaybench.compare.commands.explanation import explain, explanations
-from overlaybench.instances.catalogue import KINDS, PROBLEMS, WORKLOADS
+from overlaybench.instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS
 
 ENTRIES = [*PROBLEMS.values(), *KINDS.values(), *METHODS.values(), *WORKLOADS.values()]
 
@@ -82,7 +82,8 @@ def test_a_method_for_several_kinds_is_explained_for_each() -> None:
 
 def test_a_plug_in_is_explained_by_its_reference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "plugged.py").write_text(
-        "from overlaybench.instances.workload import Workload\nLINE = Workload('line', 'a path', 'mine', (), dict)\n"
+        "from overlaybench.instances.contract.workload import Workload\n"
+        "LINE = Workload('line', 'a path', 'mine', (), dict)\n"
     )
     monkeypatch.chdir(tmp_path)
     assert [one.summary for one in explanations("plugged:LINE")] == ["a path"]

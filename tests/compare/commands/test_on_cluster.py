@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from overlaybench.compare.command_line import cli
-from overlaybench.instances.errors import BadInput
+from overlaybench.instances.contract.errors import BadInput
 
 SOLVE = "solve in.parquet --master local -o out.parquet"
 

@@ -148,7 +148,7 @@ def test_a_flag_names_the_methods_that_take_it_for_the_problem() -> None:
 
 def test_the_checker_runs_without_the_package(tmp_path: Path) -> None:
     """From a copy of its folder, by the standard library alone."""
-    source = Path(ob.__file__).parent / "compare" / "checker"
+    source = Path(ob.__file__).parent / "models" / "checker"
     copy = shutil.copytree(source, tmp_path / "checker", ignore=shutil.ignore_patterns("__pycache__"))
     file, proof = written("uniform", tmp_path, ".json"), tmp_path / "proof.gz"
     ob.solve(ob.read(file), "min-tco", "branch-and-cut", proof=proof)

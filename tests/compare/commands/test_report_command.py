@@ -16,7 +16,7 @@ from overlaybench.compare.report import of_study
 from overlaybench.compare.report.writing import write_report
 from overlaybench.compare.studies.plot import Plot
 from overlaybench.compare.studies.store import Plan
-from overlaybench.instances.errors import BadInput
+from overlaybench.instances.contract.errors import BadInput
 from tests.compare.figures.test_against import at
 from tests.compare.report_rows import frame
 

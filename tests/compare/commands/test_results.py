@@ -10,7 +10,7 @@ import pytest
 from overlaybench.compare.commands import results as command_of_results
 from overlaybench.compare.studies import results as study_results
 from overlaybench.compare.studies.columns import researched
-from overlaybench.instances.errors import BadInput
+from overlaybench.instances.contract.errors import BadInput
 from tests.compare.report_rows import frame, run
 
 REASON = "memory: 1612 MiB held, 1500 MiB allowed, and the solver had not ended by itself when it was asked to do so"

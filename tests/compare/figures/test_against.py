@@ -13,7 +13,7 @@ from scipy import stats
 from overlaybench.compare.figures.against import default_plots, plot_drawing, plot_table
 from overlaybench.compare.report.tables import judged_runs
 from overlaybench.compare.studies.plot import Plot
-from overlaybench.instances.errors import BadInput
+from overlaybench.instances.contract.errors import BadInput
 from tests.compare.report_rows import frame, run
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from overlaybench.compare.catalogue import METHODS, problem_named
 from overlaybench.compare.figures.constructions import DEGREE_OF_V, DRAWN, construction_drawing, pair_of
-from overlaybench.instances.catalogue import WORKLOADS
 from overlaybench.instances.content.constructions import CONTENT_CONSTRUCTIONS
-from overlaybench.instances.errors import BadInput
+from overlaybench.instances.contract.catalogue import WORKLOADS
+from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.topics.constructions import CONSTRUCTIONS
 from overlaybench.instances.topics.set_cover import SET_COVER_CONSTRUCTIONS
 

@@ -14,7 +14,7 @@ from matplotlib.markers import MarkerStyle
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.figures.looks import dashes, look
 from overlaybench.compare.figures.style import method_styles
-from overlaybench.instances.catalogue import PROBLEMS
+from overlaybench.instances.contract.catalogue import PROBLEMS
 
 CLOSE = 20.0  # in CIELAB; colours of lines and dots that differ less are easily confused
 # Machado, Oliveira and Fernandes (2009), severity 1, of linear RGB.

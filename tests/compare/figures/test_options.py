@@ -19,7 +19,7 @@ from overlaybench.compare.figures.saving import save
 from overlaybench.compare.figures.stepping import SteppedOverlay, save_steps
 from overlaybench.compare.figures.style import Drawing, FigureOptions, drawing, panel_title, panels, plain_ticks, styled
 from overlaybench.compare.studies.latex import escaped
-from overlaybench.instances.errors import BadInput
+from overlaybench.instances.contract.errors import BadInput
 
 needs_tex = pytest.mark.skipif(
     not all(shutil.which(name) for name in ("pdflatex", "latex", "kpsewhich")), reason="LaTeX is not installed"

@@ -12,8 +12,8 @@ import pytest
 import overlaybench as ob
 from overlaybench.compare.figures import stepping
 from overlaybench.compare.figures.stepping import SteppedOverlay, save_steps
-from overlaybench.instances.catalogue import WORKLOADS
-from overlaybench.instances.errors import BadInput
+from overlaybench.instances.contract.catalogue import WORKLOADS
+from overlaybench.instances.contract.errors import BadInput
 
 WIDTHS, LEAST_TEXT = (1280, 390), 11.0
 

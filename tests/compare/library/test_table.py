@@ -14,8 +14,8 @@ from overlaybench.compare.library.runs import chosen, present, study_text
 from overlaybench.compare.library.scores import standings
 from overlaybench.compare.library.table import TABLE, Record, Table, read_table, write_table
 from overlaybench.compare.studies.study import study_of
-from overlaybench.instances.catalogue import WORKLOADS
-from overlaybench.instances.errors import BadInput
+from overlaybench.instances.contract.catalogue import WORKLOADS
+from overlaybench.instances.contract.errors import BadInput
 
 PAGE = Path(__file__).parents[3] / "docs" / "library.md"
 INSTANCES = """name,group,workload,parameters,seed,digest,sizes,problems

@@ -23,7 +23,7 @@ from overlaybench.compare.studies.run_log import RunLog
 from overlaybench.compare.studies.spark_study import run_task
 from overlaybench.compare.studies.store import Plan, Store, StoredInstance
 from overlaybench.compare.studies.study import study_of
-from overlaybench.instances.errors import BadInput
+from overlaybench.instances.contract.errors import BadInput
 
 INSTANCES = """name,group,workload,parameters,seed,digest,sizes,problems
 a,small,uniform,nodes=9 subscriptions=3 topics=6,3,,,min-tco

@@ -19,7 +19,7 @@ from overlaybench.compare.papers.grids_p5 import STRATEGIES, UNCAPPED
 from overlaybench.compare.studies.recipe import Recipe, freeze
 from overlaybench.instances.brokers.kind import BROKERS
 from overlaybench.instances.brokers.network import BrokerNetwork
-from overlaybench.instances.catalogue import WORKLOADS
+from overlaybench.instances.contract.catalogue import WORKLOADS
 
 SIZE = {"brokers": 40, "subscriptions": 400, "publications": 150, "fanout": 9}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from overlaybench.compare.papers.link_contributions import merge_by_link_contributions
-from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS
-from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
+from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.heuristics.topics import twins
 from tests.heuristics.topics.constructions import CONSTRUCTED

@@ -18,8 +18,8 @@ from overlaybench.compare.studies.isolation import IsolatedRun
 from overlaybench.compare.studies.recipe import Recipe, freeze
 from overlaybench.compare.studies.row import row, spread, table_of
 from overlaybench.compare.studies.task import Task
-from overlaybench.instances.catalogue import WORKLOADS
 from overlaybench.instances.content.problems import CONTENT_PROBLEMS
+from overlaybench.instances.contract.catalogue import WORKLOADS
 from overlaybench.instances.topics.instance import TopicInstance
 
 

@@ -21,9 +21,9 @@ from overlaybench.compare.report.tables import (
     method_table,
 )
 from overlaybench.compare.studies.bounds import IMPLICATIONS, disagreements, proven
-from overlaybench.instances.catalogue import WORKLOADS
 from overlaybench.instances.content.problems import CONTENT_PROBLEMS
-from overlaybench.instances.result import Status
+from overlaybench.instances.contract.catalogue import WORKLOADS
+from overlaybench.instances.contract.result import Status
 from tests.compare.report_rows import frame, run
 from tests.content_brute_force import optimum
 

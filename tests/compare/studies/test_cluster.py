@@ -23,7 +23,7 @@ from overlaybench.compare.studies.spark_study import _check_code, run_study
 from overlaybench.compare.studies.store import Store
 from overlaybench.compare.studies.study import read_study
 from overlaybench.compare.studies.task import Task
-from overlaybench.instances.errors import BadInput
+from overlaybench.instances.contract.errors import BadInput
 
 pytestmark = pytest.mark.spark
 

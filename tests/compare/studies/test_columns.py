@@ -17,7 +17,7 @@ from overlaybench.compare.studies.latex import results_latex
 from overlaybench.compare.studies.results import export, grouped
 from overlaybench.compare.studies.row import row, spread, table_of
 from overlaybench.compare.studies.task import Task
-from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS
+from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
 from tests.compare.report_rows import frame, run
 
 

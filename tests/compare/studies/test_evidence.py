@@ -13,7 +13,7 @@ from overlaybench.compare.report.summary import summary
 from overlaybench.compare.report.tables import judged_runs
 from overlaybench.compare.studies.bounds import disagreements, proven, with_bounds
 from overlaybench.compare.studies.evidence import level_of, levels
-from overlaybench.instances.result import Result, Status
+from overlaybench.instances.contract.result import Result, Status
 from tests.compare.report_rows import frame, run
 
 

@@ -20,7 +20,7 @@ from overlaybench.compare.studies.row import row
 from overlaybench.compare.studies.run_log import RunLog
 from overlaybench.compare.studies.store import Plan, Store, StoredInstance
 from overlaybench.compare.studies.study import Study, read_study
-from overlaybench.instances.errors import BadInput
+from overlaybench.instances.contract.errors import BadInput
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "results.md").read_text()
 SPEC = """

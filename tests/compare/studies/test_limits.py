@@ -14,8 +14,8 @@ import pytest
 
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.studies.isolation import Job, Solver
-from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS
-from overlaybench.instances.result import Status
+from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
+from overlaybench.instances.contract.result import Status
 
 pytestmark = pytest.mark.slow
 

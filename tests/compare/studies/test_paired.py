@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from overlaybench.compare.intervals import bootstrap_interval
 from overlaybench.compare.report.tables import judged_runs
-from overlaybench.compare.studies.bootstrap import interval
 from overlaybench.compare.studies.paired import (
     critical_difference,
     explained,
@@ -22,7 +22,7 @@ from overlaybench.compare.studies.paired import (
     paired,
     wilcoxon,
 )
-from overlaybench.instances.errors import BadInput
+from overlaybench.instances.contract.errors import BadInput
 from tests.compare.report_rows import frame, run
 
 DEMSAR = np.array(
@@ -93,12 +93,12 @@ def test_holm_corrects_as_in_his_paper_and_stays_monotone() -> None:
 
 def test_the_interval_of_a_mean_is_close_to_students_and_repeatable() -> None:
     sample = np.random.default_rng(1).normal(3, 1, 200)
-    low, high = interval(sample, np.mean)
+    low, high = bootstrap_interval(sample, np.mean)
     half = 1.972 * sample.std(ddof=1) / np.sqrt(200)
     assert (low, high) == pytest.approx((sample.mean() - half, sample.mean() + half), abs=0.03)
-    assert interval(sample, np.mean) == (low, high)
-    assert interval(np.full(5, 2.0), np.mean) == (2.0, 2.0)
-    assert np.isnan(interval(np.ones(1), np.median)).all()
+    assert bootstrap_interval(sample, np.mean) == (low, high)
+    assert bootstrap_interval(np.full(5, 2.0), np.mean) == (2.0, 2.0)
+    assert np.isnan(bootstrap_interval(np.ones(1), np.median)).all()
 
 
 def study(**values: list[float | None]) -> pd.DataFrame:

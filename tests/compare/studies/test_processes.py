@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from overlaybench.compare.studies.processes import memory_bounded
-from overlaybench.instances.errors import BadInput
+from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.topics.files import read_topics
 
 

@@ -21,10 +21,10 @@ from overlaybench.compare.studies.row import table_of
 from overlaybench.compare.studies.row_checks import faults_of_row
 from overlaybench.compare.studies.store import Store
 from overlaybench.compare.studies.study import read_study
-from overlaybench.instances.catalogue import PROBLEMS
-from overlaybench.instances.errors import BadInput
-from overlaybench.instances.method import Method, Proposal
-from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.contract.catalogue import PROBLEMS
+from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.contract.method import Method, Proposal
+from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.compare.studies.without_spark import study_done_in
 

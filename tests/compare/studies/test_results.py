@@ -27,9 +27,9 @@ from overlaybench.compare.studies.row_checks import faults_of_row
 from overlaybench.compare.studies.spark_session import spark
 from overlaybench.compare.studies.store import Plan, Store
 from overlaybench.compare.studies.verification import verify
-from overlaybench.instances.catalogue import PROBLEMS
-from overlaybench.instances.errors import BadInput
-from overlaybench.instances.overlay_files import read_overlay
+from overlaybench.instances.contract.catalogue import PROBLEMS
+from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.contract.overlay_files import read_overlay
 from overlaybench.instances.topics.kind import TOPICS
 from tests.compare.studies.without_spark import study_done_in
 

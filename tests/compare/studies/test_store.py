@@ -26,10 +26,10 @@ from overlaybench.compare.studies.row import SCHEMA, from_line, row, to_line
 from overlaybench.compare.studies.run_log import RunLog
 from overlaybench.compare.studies.store import Plan, Store, StoredInstance
 from overlaybench.compare.studies.task import Task, options_json
-from overlaybench.instances.catalogue import PROBLEMS
-from overlaybench.instances.errors import BadInput
-from overlaybench.instances.overlay import Overlay
-from overlaybench.instances.result import Result
+from overlaybench.instances.contract.catalogue import PROBLEMS
+from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.contract.overlay import Overlay
+from overlaybench.instances.contract.result import Result
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.kind import TOPICS
 
@@ -155,7 +155,7 @@ def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
 def test_a_second_study_in_the_same_folder_is_refused_while_the_first_runs(tmp_path: Path) -> None:
     store = stored(tmp_path)
     code = (
-        "import sys; from pathlib import Path; from overlaybench.instances.errors import BadInput\n"
+        "import sys; from pathlib import Path; from overlaybench.instances.contract.errors import BadInput\n"
         "from overlaybench.compare.studies.store import Store\n"
         "try:\n    with Store(Path(sys.argv[1])).locked(): print('in')\n"
         "except BadInput as error: print(error)"

@@ -10,7 +10,7 @@ import pytest
 from overlaybench.compare.studies.recipe import Recipe
 from overlaybench.compare.studies.store import StoredInstance
 from overlaybench.compare.studies.study import Study, read_study
-from overlaybench.instances.errors import BadInput
+from overlaybench.instances.contract.errors import BadInput
 
 SPEC = """
 name = "trial"

@@ -16,8 +16,8 @@ from overlaybench.compare.studies import sources, study
 from overlaybench.compare.studies.plot import MEASURES, Plot, plots_of
 from overlaybench.compare.studies.schema import study_schema
 from overlaybench.compare.studies.study import Study, read_study
-from overlaybench.instances.catalogue import WORKLOADS
-from overlaybench.instances.errors import BadInput
+from overlaybench.instances.contract.catalogue import WORKLOADS
+from overlaybench.instances.contract.errors import BadInput
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs" / "study.md").read_text()

@@ -9,7 +9,7 @@ import pytest
 
 from overlaybench.compare.studies.plot import Plot, plot_of
 from overlaybench.compare.studies.varied import chosen_parameters, varied
-from overlaybench.instances.errors import BadInput
+from overlaybench.instances.contract.errors import BadInput
 from tests.compare.report_rows import frame, run
 
 

@@ -8,10 +8,10 @@ import time
 from typing import Any
 
 from overlaybench.heuristics.topics.ring_per_topic import ring_per_topic
-from overlaybench.instances.method import Method, Proposal
-from overlaybench.instances.option import Option
-from overlaybench.instances.overlay import Overlay
-from overlaybench.instances.problem import Problem
+from overlaybench.instances.contract.method import Method, Proposal
+from overlaybench.instances.contract.option import Option
+from overlaybench.instances.contract.overlay import Overlay
+from overlaybench.instances.contract.problem import Problem
 from overlaybench.instances.topics.instance import TopicInstance
 
 

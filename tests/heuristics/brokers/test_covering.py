@@ -7,7 +7,7 @@ import numpy as np
 from overlaybench.heuristics.brokers.kernels.covering import covering_set, matching_effort, predicates_evaluated
 from overlaybench.instances.brokers.network import BrokerNetwork
 from overlaybench.instances.brokers.predicates import HIGHEST, LOWEST
-from overlaybench.instances.catalogue import WORKLOADS
+from overlaybench.instances.contract.catalogue import WORKLOADS
 from tests.broker_strategies import broker_networks
 from tests.properties import property_test
 

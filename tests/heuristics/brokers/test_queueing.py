@@ -15,7 +15,7 @@ from overlaybench.instances.brokers.network import BrokerNetwork
 from overlaybench.instances.brokers.predicates import Publications, Subscriptions
 from overlaybench.instances.brokers.problems import SoftLinks
 from overlaybench.instances.brokers.tree import BrokerTree
-from overlaybench.instances.catalogue import WORKLOADS
+from overlaybench.instances.contract.catalogue import WORKLOADS
 from tests.broker_strategies import Link, networks_with_links
 from tests.heuristics.brokers.queueing_twin import Tie, simulated
 from tests.properties import property_test

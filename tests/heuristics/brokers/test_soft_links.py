@@ -28,8 +28,8 @@ from overlaybench.heuristics.brokers.soft_links import (
 from overlaybench.instances.brokers.network import BrokerNetwork
 from overlaybench.instances.brokers.problems import SoftLinks
 from overlaybench.instances.brokers.tree import BrokerTree
-from overlaybench.instances.catalogue import WORKLOADS
-from overlaybench.instances.result import Status
+from overlaybench.instances.contract.catalogue import WORKLOADS
+from overlaybench.instances.contract.result import Status
 from tests.broker_strategies import Link, broker_networks, networks_with_links
 from tests.heuristics.brokers import twins as broker_twins
 from tests.outcomes import value_of

@@ -16,21 +16,21 @@ from hypothesis import strategies as st
 from overlaybench.heuristics.brokers.kernels.forwarding import S0, S1, S2, SH
 from overlaybench.heuristics.brokers.kernels.link_management import Management, managed_links
 from overlaybench.heuristics.brokers.kernels.queueing import Timing, simulate
+from overlaybench.heuristics.brokers.simulator import outcome as running
+from overlaybench.heuristics.brokers.simulator.broker import Broker
+from overlaybench.heuristics.brokers.simulator.messages import Publication, Sends
+from overlaybench.heuristics.brokers.simulator.network import Network, Service
+from overlaybench.heuristics.brokers.simulator.outcome import BrokenInvariant, Outcome, counters, simulate_system
+from overlaybench.heuristics.brokers.simulator.scenario import Scenario
 from overlaybench.heuristics.brokers.soft_links import S2_FAR, disseminate_over
-from overlaybench.heuristics.brokers.system import outcome as running
-from overlaybench.heuristics.brokers.system.broker import Broker
-from overlaybench.heuristics.brokers.system.messages import Publication, Sends
-from overlaybench.heuristics.brokers.system.network import Network, Service
-from overlaybench.heuristics.brokers.system.outcome import BrokenInvariant, Outcome, counters, simulate_system
-from overlaybench.heuristics.brokers.system.scenario import Scenario
-from overlaybench.instances.arrays import Ids
 from overlaybench.instances.brokers.network import BrokerNetwork
 from overlaybench.instances.brokers.predicates import Publications, Subscriptions
 from overlaybench.instances.brokers.problems import SoftLinks
 from overlaybench.instances.brokers.tree import BrokerTree
-from overlaybench.instances.catalogue import WORKLOADS
-from overlaybench.instances.errors import BadInput
-from overlaybench.instances.result import Status
+from overlaybench.instances.contract.arrays import Ids
+from overlaybench.instances.contract.catalogue import WORKLOADS
+from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.contract.result import Status
 from tests.broker_strategies import Link, networks_with_links
 from tests.properties import property_test
 
@@ -281,7 +281,7 @@ class Repeating(Broker):
 def test_a_broker_that_errs_breaks_an_invariant(
     broken: type[Broker], reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("overlaybench.heuristics.brokers.system.network.Broker", broken)
+    monkeypatch.setattr("overlaybench.heuristics.brokers.simulator.network.Broker", broken)
     with pytest.raises(BrokenInvariant, match=reason):
         run(small(1, publications=60))
 

@@ -16,11 +16,11 @@ from overlaybench.heuristics.content.kernels.closure_trees import brokers_betwee
 from overlaybench.heuristics.content.kernels.grown_trees import traffic_on_grown_trees
 from overlaybench.heuristics.content.random_assignment import random_assignment
 from overlaybench.heuristics.content.steiner_mixing import steiner_mixing
-from overlaybench.instances.catalogue import WORKLOADS, methods_of
 from overlaybench.instances.content.instance import ContentInstance, Floats
 from overlaybench.instances.content.overlay import ContentOverlay
 from overlaybench.instances.content.problems import CONTENT_PROBLEMS, ContentProblem
-from overlaybench.instances.result import Status
+from overlaybench.instances.contract.catalogue import WORKLOADS, methods_of
+from overlaybench.instances.contract.result import Status
 from tests.content_brute_force import Network, cost, optimum
 from tests.content_strategies import content_instances
 from tests.heuristics.content import twins

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from overlaybench.heuristics.content.kernels.routing import route
 from overlaybench.heuristics.content.migration import MIGRATION, migrate
 from overlaybench.heuristics.content.migration_protocol import Move, simulate_migration
-from overlaybench.instances.catalogue import WORKLOADS, methods_of
 from overlaybench.instances.content.instance import ContentInstance
 from overlaybench.instances.content.overlay import ContentOverlay
 from overlaybench.instances.content.problems import CONTENT_PROBLEMS, ContentProblem
-from overlaybench.instances.errors import BadInput
+from overlaybench.instances.contract.catalogue import WORKLOADS, methods_of
+from overlaybench.instances.contract.errors import BadInput
 from tests.content_brute_force import Network, cost
 from tests.content_strategies import assignments, content_instances
 from tests.outcomes import answer_of, value_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from overlaybench.instances.catalogue import WORKLOADS
+from overlaybench.instances.contract.catalogue import WORKLOADS
 from overlaybench.instances.topics.constructions import CONSTRUCTIONS
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.set_cover import SET_COVER_CONSTRUCTIONS

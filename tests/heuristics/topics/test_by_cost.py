@@ -10,10 +10,10 @@ import pytest
 from overlaybench.heuristics.topics.mst_per_topic import mst_per_topic
 from overlaybench.heuristics.topics.polish import polish
 from overlaybench.heuristics.topics.weighted_gm import weighted_greedy_merge
-from overlaybench.instances.catalogue import WORKLOADS, methods_of
-from overlaybench.instances.errors import BadInput
-from overlaybench.instances.method import Method
-from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.contract.catalogue import WORKLOADS, methods_of
+from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.contract.method import Method
+from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.problems import WeightedTCO
 from tests.models.topics.small_instances import priced, small_instance, tiers, uniform_instance

@@ -14,8 +14,8 @@ from overlaybench.heuristics.topics.partitions.decentralised import Decentralise
 from overlaybench.heuristics.topics.partitions.division import Division
 from overlaybench.heuristics.topics.partitions.partition import Partition
 from overlaybench.heuristics.topics.partitions.representatives import representatives
-from overlaybench.instances.catalogue import PROBLEMS
-from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.contract.catalogue import PROBLEMS
+from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.heuristics.topics.test_guarantees import middling
 from tests.properties import property_test

@@ -26,10 +26,10 @@ from overlaybench.heuristics.topics.partitions.partition import (
     restricted,
 )
 from overlaybench.heuristics.topics.partitions.representatives import representatives
-from overlaybench.instances.arrays import Ids
-from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS
-from overlaybench.instances.errors import BadInput
-from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.contract.arrays import Ids
+from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
+from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.constructions import binary_tree_of_topics
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.heuristics.topics import division_twins, twins

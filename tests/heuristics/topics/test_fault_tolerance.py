@@ -14,8 +14,8 @@ from overlaybench.heuristics.topics.gm2 import gm2
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.harary_per_topic import ORDERS, harary_per_topic
 from overlaybench.heuristics.topics.local_search.block_forest import block_forest, blocks_between, unite_blocks
-from overlaybench.instances.errors import BadInput
-from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.problems import FaultTolerantTCO
 from tests.models.topics.small_instances import small_instance, tiers, uniform_instance

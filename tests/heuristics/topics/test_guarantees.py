@@ -15,11 +15,11 @@ from overlaybench.heuristics.topics.greedy_merge import GREEDY_MERGE, greedy_mer
 from overlaybench.heuristics.topics.low_oda import low_oda
 from overlaybench.heuristics.topics.minmax_oda import MINMAX_ODA, minmax_oda
 from overlaybench.heuristics.topics.ring_per_topic import ORDERS, ring_per_topic
-from overlaybench.instances.catalogue import PROBLEMS, methods_of
-from overlaybench.instances.errors import BadInput
-from overlaybench.instances.method import Method
-from overlaybench.instances.overlay import Overlay
-from overlaybench.instances.result import Status
+from overlaybench.instances.contract.catalogue import PROBLEMS, methods_of
+from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.contract.method import Method
+from overlaybench.instances.contract.overlay import Overlay
+from overlaybench.instances.contract.result import Status
 from overlaybench.instances.topics.constructions import (
     case_seven,
     greedy_merge_cuboid,

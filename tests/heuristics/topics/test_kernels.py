@@ -21,9 +21,9 @@ from overlaybench.heuristics.topics.kernels.contributions import eligible_nodes,
 from overlaybench.heuristics.topics.kernels.partial_overlay import ANY_DEGREE, PartialOverlay, _collect
 from overlaybench.heuristics.topics.kernels.ties import candidate_of, rank_of, tie_order
 from overlaybench.heuristics.topics.kernels.topic_components import contribution, join
-from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS, methods_of
-from overlaybench.instances.method import Method
-from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
+from overlaybench.instances.contract.method import Method
+from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.heuristics.topics import twins
 from tests.properties import property_test
@@ -225,7 +225,7 @@ def test_warming_up_compiles_every_kernel_a_run_needs() -> None:
     """In a process of its own: after the warm-ups, runs with any option compile nothing."""
     run_python("""
 import random, sys
-from overlaybench.instances.catalogue import PROBLEMS, methods_of
+from overlaybench.instances.contract.catalogue import PROBLEMS, methods_of
 from overlaybench.heuristics.compiled import Kernel
 from overlaybench.instances.topics.instance import TopicInstance
 
@@ -261,42 +261,59 @@ assert before == after, {name: after[name] for name in after if before[name] != 
 """)
 
 
-def test_compilation_is_announced_once_a_process_and_outdated_caches_are_removed(tmp_path: Path) -> None:
-    (tmp_path / "two_kernels.py").write_text("""
+TWO_KERNELS = """
 from overlaybench.heuristics.compiled import kernel
+
+STEP = 1
 
 @kernel
 def first(x: int) -> int:
-    return x + 1
+    return x + STEP
 
 @kernel
 def second(x: int) -> int:
     return first(x) + 1
-""")
-    caches = tmp_path / "caches"
-    old, recent, other = caches / "kernels-1", caches / "kernels-2", caches / "something"
-    for folder in (old, recent, other):
-        folder.mkdir(parents=True)
-        (folder / "file").write_text("")
-    os.utime(old, (0, 0))
-    os.utime(other, (0, 0))
-    program = """
+
+@kernel
+def apart(x: int) -> int:
+    return x - 1
+"""
+CALL_KERNELS = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import two_kernels
 assert "numba" not in sys.modules
-for name in sys.argv[2:]:
-    assert getattr(two_kernels, name)(1) > 1
+print(*(getattr(two_kernels, name)(1) for name in sys.argv[2:]), file=sys.stderr)
 """
-    environment = {"NUMBA_CACHE_DIR": str(caches)}
-    announced = [
-        run_python(program, str(tmp_path), *names, environment=environment)
-        for names in ((), ("first", "second"), ("first", "second"))
-    ]
-    assert announced == ["", "compiling kernels, once\n", ""]
-    left = {folder.name for folder in caches.iterdir()}
-    assert {"kernels-2", "something"} < left
-    assert "kernels-1" not in left
+
+
+def test_a_kernel_is_compiled_once_a_machine_and_again_when_what_it_calls_changes(tmp_path: Path) -> None:
+    environment = {"NUMBA_CACHE_DIR": str(tmp_path / "caches"), "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def called(folder: str, source: str, *names: str) -> str:
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / "two_kernels.py").write_text(source)
+        return run_python(CALL_KERNELS, str(tmp_path / folder), *names, environment=environment)
+
+    assert called("one", TWO_KERNELS, "second", "apart") == "compiling kernels, once\n3 0\n"
+    assert called("one", TWO_KERNELS, "second", "apart") == "3 0\n"
+    assert called("another", f"# moved\n{TWO_KERNELS}", "second", "apart") == "3 0\n"
+    changed = TWO_KERNELS.replace("STEP = 1", "STEP = 5")
+    assert called("one", changed, "apart") == "0\n"
+    assert called("one", changed, "second") == "compiling kernels, once\n7\n"
+
+
+def test_kernels_that_nothing_loads_for_a_month_are_removed(tmp_path: Path) -> None:
+    kernels = tmp_path / "kernels"
+    old, recent = kernels / "ab" / "kernel-ab1", kernels / "ab" / "kernel-ab2"
+    for folder in (old, recent):
+        folder.mkdir(parents=True)
+        (folder / "file").write_text("")
+    os.utime(old, (0, 0))
+    (tmp_path / "two_kernels.py").write_text(TWO_KERNELS)
+    run_python(CALL_KERNELS, str(tmp_path), "apart", environment={"NUMBA_CACHE_DIR": str(tmp_path)})
+    assert recent.is_dir()
+    assert not old.exists()
 
 
 @pytest.mark.parametrize("method", HEURISTICS, ids=lambda method: method.name)

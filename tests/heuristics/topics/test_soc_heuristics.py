@@ -15,10 +15,10 @@ from overlaybench.heuristics.topics.edge_removal import EDGE_REMOVAL
 from overlaybench.heuristics.topics.kernels.relay_trees import adjacency, relay_trees
 from overlaybench.heuristics.topics.layered_oda import LAYERED_ODA, layered_trees
 from overlaybench.heuristics.topics.limits import limits_of
-from overlaybench.instances.catalogue import PROBLEMS
-from overlaybench.instances.method import Method
-from overlaybench.instances.overlay import Overlay
-from overlaybench.instances.result import Status
+from overlaybench.instances.contract.catalogue import PROBLEMS
+from overlaybench.instances.contract.method import Method
+from overlaybench.instances.contract.overlay import Overlay
+from overlaybench.instances.contract.result import Status
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.soc import EDGES, MAX_DEGREE, SOC, RoutingCost, as_soc
 from overlaybench.instances.topics.topic_diameters import topic_diameters

@@ -17,10 +17,10 @@ from overlaybench.heuristics.topics.tie_search.extremes import (
     extreme_ties,
 )
 from overlaybench.heuristics.topics.tie_search.steps import GreedySteps
-from overlaybench.instances.catalogue import PROBLEMS, methods_of
-from overlaybench.instances.errors import BadInput
-from overlaybench.instances.overlay import Overlay
-from overlaybench.instances.result import Status
+from overlaybench.instances.contract.catalogue import PROBLEMS, methods_of
+from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.contract.overlay import Overlay
+from overlaybench.instances.contract.result import Status
 from overlaybench.instances.topics.constructions import minmax_oda_matchings, nested_subscriptions
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.heuristics.topics import twins

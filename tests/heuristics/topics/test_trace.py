@@ -14,11 +14,11 @@ from overlaybench.heuristics.topics.ring_per_topic import ORDERS
 from overlaybench.heuristics.topics.tie_search.extremes import SolveUnderTies
 from overlaybench.heuristics.topics.tie_search.steps import EdgeSteps, StarSteps
 from overlaybench.heuristics.topics.tie_search.trace import MOST_NODES, along, trace_of
-from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS, methods_of
-from overlaybench.instances.errors import BadInput
-from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
+from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.contract.overlay import Overlay
+from overlaybench.instances.contract.trace import Trace
 from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.instances.trace import Trace
 from tests.properties import property_test
 from tests.topic_strategies import topic_instances
 

@@ -19,8 +19,8 @@ from overlaybench.instances.brokers.predicates import Publications, Subscription
 from overlaybench.instances.brokers.problems import SoftLinks
 from overlaybench.instances.brokers.tree import BrokerTree
 from overlaybench.instances.brokers.workloads import TREES
-from overlaybench.instances.catalogue import WORKLOADS
-from overlaybench.instances.errors import BadInput
+from overlaybench.instances.contract.catalogue import WORKLOADS
+from overlaybench.instances.contract.errors import BadInput
 from tests.broker_strategies import broker_networks, broker_trees
 from tests.properties import property_test
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from overlaybench.instances.catalogue import WORKLOADS
 from overlaybench.instances.content.constructions import CONTENT_CONSTRUCTIONS, relay_star, steiner_overlay
 from overlaybench.instances.content.files import read_content, write_content
-from overlaybench.instances.errors import BadInput
+from overlaybench.instances.contract.catalogue import WORKLOADS
+from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.steiner.instance import SteinerInstance
 from tests.content_brute_force import optimum
 from tests.properties import property_test

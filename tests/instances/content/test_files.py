@@ -18,7 +18,7 @@ from overlaybench.instances.content.instance import ContentInstance
 from overlaybench.instances.content.kind import CONTENT
 from overlaybench.instances.content.overlay import ContentOverlay, RoutingTree
 from overlaybench.instances.content.overlay_files import read_content_overlay, write_content_overlay
-from overlaybench.instances.errors import BadInput
+from overlaybench.instances.contract.errors import BadInput
 from tests.content_strategies import assignments, content_instances
 from tests.properties import property_test
 

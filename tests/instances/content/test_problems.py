@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from overlaybench.instances.arrays import Ids
 from overlaybench.instances.content.instance import ContentInstance, Floats
 from overlaybench.instances.content.overlay import ContentOverlay, RoutingTree
 from overlaybench.instances.content.problems import CONTENT_PROBLEMS, broker_traffic
+from overlaybench.instances.contract.arrays import Ids
 from tests.content_brute_force import Network, connected, cost, demands
 from tests.content_strategies import assignments, content_instances
 from tests.properties import property_test

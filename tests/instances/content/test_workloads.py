@@ -8,7 +8,6 @@ from hypothesis import example
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from overlaybench.instances.catalogue import WORKLOADS
 from overlaybench.instances.content.generating_functions import (
     contained_cells,
     cut_quadratic_histogram,
@@ -17,7 +16,8 @@ from overlaybench.instances.content.generating_functions import (
     exact_cells,
     intersected_cells,
 )
-from overlaybench.instances.errors import BadInput
+from overlaybench.instances.contract.catalogue import WORKLOADS
+from overlaybench.instances.contract.errors import BadInput
 from tests.properties import property_test
 
 CONTENT = WORKLOADS["content"]

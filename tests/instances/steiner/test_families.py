@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from overlaybench.instances.catalogue import WORKLOADS
+from overlaybench.instances.contract.catalogue import WORKLOADS
 from overlaybench.instances.steiner.workloads import hypercube
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from overlaybench.instances.catalogue import KINDS, PROBLEMS, WORKLOADS
-from overlaybench.instances.errors import BadInput
-from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS
+from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.steiner.files import read_stp, write_stp
 from overlaybench.instances.steiner.instance import SteinerInstance
 from tests.properties import property_test

@@ -7,9 +7,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS
-from overlaybench.instances.errors import BadInput
-from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
+from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.constructions import (
     CONSTRUCTIONS,
     binary_tree_of_topics,

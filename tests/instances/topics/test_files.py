@@ -13,8 +13,8 @@ import pytest
 from hypothesis import example
 from hypothesis import strategies as st
 
-from overlaybench.instances.catalogue import WORKLOADS
-from overlaybench.instances.errors import BadInput
+from overlaybench.instances.contract.catalogue import WORKLOADS
+from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.topics.bipartite import from_bipartite, to_bipartite
 from overlaybench.instances.topics.files import read_topics, write_topics
 from overlaybench.instances.topics.instance import TopicInstance

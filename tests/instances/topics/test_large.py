@@ -15,7 +15,7 @@ def peak():
 """
 
 GENERATE = """
-from overlaybench.instances.catalogue import WORKLOADS
+from overlaybench.instances.contract.catalogue import WORKLOADS
 
 instance = WORKLOADS["{name}"].generate(nodes=1_000_000, topics=1_000, subscriptions=20, seed=1)
 assert (instance.num_nodes, instance.num_topics, instance.num_subscriptions) == (1_000_000, 1_000, 20_000_000)
@@ -35,7 +35,7 @@ def test_a_million_nodes_are_generated_in_under_two_gigabytes(name: str) -> None
 
 
 CONTENT = """
-from overlaybench.instances.catalogue import WORKLOADS
+from overlaybench.instances.contract.catalogue import WORKLOADS
 
 instance = WORKLOADS["content"].generate(users=10_000, brokers=100, intervals=1_000)
 assert len(instance.digest) == 64

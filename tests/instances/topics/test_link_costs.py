@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS
-from overlaybench.instances.errors import BadInput
-from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
+from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.files import read_topics, write_topics
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.link_costs import LinkCosts

@@ -10,8 +10,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from overlaybench.instances.catalogue import PROBLEMS
-from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.contract.catalogue import PROBLEMS
+from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics import problems as topic_problems
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.problems import TOPIC_PROBLEMS

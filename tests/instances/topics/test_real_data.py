@@ -9,8 +9,8 @@ from typing import NoReturn
 
 import pytest
 
-from overlaybench.instances.catalogue import WORKLOADS
-from overlaybench.instances.errors import BadInput
+from overlaybench.instances.contract.catalogue import WORKLOADS
+from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.real_data import debian_packages, debian_tags, lastfm_listeners, movielens_sample
 

@@ -11,11 +11,11 @@ import networkx as nx
 import pytest
 
 import overlaybench as ob
-from overlaybench.instances.catalogue import PROBLEMS
-from overlaybench.instances.errors import BadInput
-from overlaybench.instances.method import Method
-from overlaybench.instances.overlay import Overlay
-from overlaybench.instances.problem import family_of
+from overlaybench.instances.contract.catalogue import PROBLEMS
+from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.contract.method import Method
+from overlaybench.instances.contract.overlay import Overlay
+from overlaybench.instances.contract.problem import family_of
 from overlaybench.instances.topics import relays
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.relays import filtering_cost

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from overlaybench.heuristics.brokers.soft_links import disseminate
 from overlaybench.instances.brokers.dissemination import Dissemination
 from overlaybench.instances.brokers.network import BrokerNetwork
-from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS, methods_of
-from overlaybench.instances.method import Method
-from overlaybench.instances.result import Status
+from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
+from overlaybench.instances.contract.method import Method
+from overlaybench.instances.contract.result import Status
 from overlaybench.models.brokers.cp_sat import SOFT_CP_SAT
 from overlaybench.models.brokers.ilp import SOFT_ILP
 from overlaybench.models.brokers.least_messages import LEAST_MESSAGES, least_messages

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from overlaybench.instances.catalogue import WORKLOADS
 from overlaybench.instances.content.instance import ContentInstance
+from overlaybench.instances.contract.catalogue import WORKLOADS
 from overlaybench.models.content.capacity_bound import capacity_bound
 from overlaybench.models.content.exact import access_bound
 from tests.content_brute_force import assignments

@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from overlaybench.instances.catalogue import WORKLOADS, methods_of
-from overlaybench.instances.clock import Clock, OutOfTime
 from overlaybench.instances.content.generating_functions import (
     contained_cells,
     cut_quadratic_histogram,
@@ -21,7 +19,9 @@ from overlaybench.instances.content.generating_functions import (
 )
 from overlaybench.instances.content.instance import ContentInstance, Flags, Floats
 from overlaybench.instances.content.problems import CONTENT_PROBLEMS
-from overlaybench.instances.result import Status
+from overlaybench.instances.contract.catalogue import WORKLOADS, methods_of
+from overlaybench.instances.contract.clock import Clock, OutOfTime
+from overlaybench.instances.contract.result import Status
 from overlaybench.models.content.cuts import ContentCuts
 from overlaybench.models.content.exact import best_start
 from overlaybench.models.content.formulations import FORMULATIONS, compact_model

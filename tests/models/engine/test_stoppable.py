@@ -11,11 +11,11 @@ import numpy as np
 import psutil
 import pytest
 
-from overlaybench.instances.catalogue import PROBLEMS
-from overlaybench.instances.clock import Clock, interruptible
-from overlaybench.instances.method import Method
-from overlaybench.instances.overlay import Overlay
-from overlaybench.instances.result import Status
+from overlaybench.instances.contract.catalogue import PROBLEMS
+from overlaybench.instances.contract.clock import Clock, interruptible
+from overlaybench.instances.contract.method import Method
+from overlaybench.instances.contract.overlay import Overlay
+from overlaybench.instances.contract.result import Status
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.set_cover import SetCover
 from overlaybench.models.engine.stoppable import finished_within

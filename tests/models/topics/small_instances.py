@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from overlaybench.instances.overlay import Overlay
-from overlaybench.instances.result import Result
+from overlaybench.instances.contract.overlay import Overlay
+from overlaybench.instances.contract.result import Result
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.link_costs import LinkCosts
 

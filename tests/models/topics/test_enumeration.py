@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from overlaybench.instances.catalogue import PROBLEMS
+from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.topics.constructions import case_seven
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.topics.cp_sat import CP_SAT

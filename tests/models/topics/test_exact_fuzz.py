@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from overlaybench.instances.catalogue import methods_of
-from overlaybench.instances.result import Status
+from overlaybench.instances.contract.catalogue import methods_of
+from overlaybench.instances.contract.result import Status
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
 from overlaybench.models.topics.lp_bound import BoundSettings, lower_bound

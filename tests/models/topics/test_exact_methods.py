@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from overlaybench.instances.catalogue import methods_of
-from overlaybench.instances.overlay import Overlay
-from overlaybench.instances.result import Result, Status
+from overlaybench.instances.contract.catalogue import methods_of
+from overlaybench.instances.contract.overlay import Overlay
+from overlaybench.instances.contract.result import Result, Status
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
 from tests.models.topics.small_instances import bounded, priced, renumbered, small_instance, tiers, uniform_instance

@@ -15,9 +15,9 @@ from typing import Any
 import psutil
 import pytest
 
-from overlaybench.instances.catalogue import PROBLEMS, methods_of
-from overlaybench.instances.clock import Clock, OutOfTime
-from overlaybench.instances.result import Status
+from overlaybench.instances.contract.catalogue import PROBLEMS, methods_of
+from overlaybench.instances.contract.clock import Clock, OutOfTime
+from overlaybench.instances.contract.result import Status
 from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
 from tests.models.topics.small_instances import bounded, uniform_instance, value_of
 
@@ -133,7 +133,7 @@ def test_cbc_that_overruns_is_killed_and_leaves_no_files(monkeypatch: pytest.Mon
 @pytest.mark.skipif(sys.platform != "linux", reason="the death signal is Linux's")
 def test_cbc_dies_with_its_parent(tmp_path: Path) -> None:
     script = (
-        "from overlaybench.instances.catalogue import PROBLEMS;"
+        "from overlaybench.instances.contract.catalogue import PROBLEMS;"
         "from overlaybench.models.topics.ilp import ILP;"
         "from tests.models.topics.small_instances import bounded, value_of, uniform_instance;"
         "ILP.run(uniform_instance(60, 30, 5), PROBLEMS['min-tco'], solver='cbc', formulation='multi', start='none')"

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 
 from overlaybench.heuristics.topics.ring_per_topic import ring_per_topic
-from overlaybench.instances.catalogue import PROBLEMS
-from overlaybench.instances.method import Method
-from overlaybench.instances.overlay import Overlay
-from overlaybench.instances.result import Status
+from overlaybench.instances.contract.catalogue import PROBLEMS
+from overlaybench.instances.contract.method import Method
+from overlaybench.instances.contract.overlay import Overlay
+from overlaybench.instances.contract.result import Status
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.topics.cp_sat import CP_SAT
 from overlaybench.models.topics.ilp import ILP

@@ -7,9 +7,9 @@ import random
 
 import pytest
 
-from overlaybench.instances.catalogue import PROBLEMS
-from overlaybench.instances.overlay import Overlay
-from overlaybench.instances.result import Result, Status
+from overlaybench.instances.contract.catalogue import PROBLEMS
+from overlaybench.instances.contract.overlay import Overlay
+from overlaybench.instances.contract.result import Result, Status
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.soc import DEGREE_FUNCTIONS, ROUTING_COSTS, as_soc
 from overlaybench.models.topics.diameter_cp_sat import DIAMETER_CP_SAT

@@ -22,8 +22,8 @@ from overlaybench.heuristics.topics.local_search.linked_overlay import (
     subscriptions_of,
 )
 from overlaybench.heuristics.topics.local_search.nearest import nearest_pairs
-from overlaybench.instances.arrays import Ids
-from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.contract.arrays import Ids
+from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.properties import property_test
 from tests.topic_strategies import instances_with_overlays, overlays, topic_instances

@@ -12,9 +12,9 @@ from overlaybench.heuristics.topics.kernels.topic_components import singletons
 from overlaybench.heuristics.topics.local_search.node_parts import connect, contracted, copied, similar_order
 from overlaybench.heuristics.topics.local_search.partitioned_search import PartitionedSearch
 from overlaybench.heuristics.topics.polish import polish, searches_in_parts
-from overlaybench.instances.catalogue import PROBLEMS, WORKLOADS
-from overlaybench.instances.errors import BadInput
-from overlaybench.instances.overlay import Overlay
+from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
+from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.heuristics.topics.local_search.test_linked_overlay import connected, topic_graphs
 from tests.models.topics.small_instances import small_instance, uniform_instance

@@ -1,0 +1,126 @@
+"""The rows of an instance on Spark, and the numbers of its nodes and topics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import BinaryType, StructField, StructType
+
+from ...instances.contract.errors import BadInput
+from ...instances.contract.labels import sort_key
+from ...instances.topics.tables import check_columns
+from .plan import X_BITS
+
+_ROW_BITS = 33
+
+
+@dataclass(frozen=True)
+class Numbered:
+    """An instance on Spark.
+
+    Attributes
+    ----------
+    nodes : DataFrame
+        ``id`` (0 … |V| − 1 in the natural order of labels), ``label``, ``topics`` (sorted numbers) and ``x``.
+    topics : DataFrame
+        ``topic`` (0 … |T| − 1), ``label``, ``size`` (|V_t|), and the subscriber of lowest x: ``anchor``, ``anchor_x``.
+    num_nodes, num_topics, num_rows : int
+        |V|, |T| and Σ|T_v|.
+    """
+
+    nodes: DataFrame
+    topics: DataFrame
+    num_nodes: int
+    num_topics: int
+    num_rows: int
+
+
+def read_rows(session: SparkSession, path: str, columns: Mapping[str, str], names: tuple[str, str]) -> DataFrame:
+    """The two text columns `names` of Parquet files; `columns` maps such a name to that of the column in the files.
+
+    Raises
+    ------
+    BadInput
+        If there is no file, it is not Parquet, lacks a column, or a label is missing or empty.
+    """
+    given = [columns.get(name, name) for name in names]
+    try:
+        table = session.read.parquet(path)
+        check_columns(given, table.columns)
+        rows = table.select(
+            *(F.col(f"`{one}`").cast("string").alias(name) for one, name in zip(given, names, strict=True))
+        )
+        empty = F.lit(False)
+        for name in names:
+            empty |= F.col(name).isNull() | (F.col(name) == "")
+        for row in rows.withColumn("file", F.input_file_name()).where(empty).limit(1).collect():
+            name = next(name for name in names if not row[name])
+            raise BadInput(f"a row of {row['file'].rpartition('/')[2]} has an empty {name}: name it or remove the row")
+    except (PySparkException, Py4JJavaError) as error:
+        why = (isinstance(error, PySparkException) and error.getCondition()) or "not readable"
+        raise BadInput(f"{path}: cannot be read as Parquet ({why}): check the path and its files") from None
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from None
+    return rows
+
+
+def numbered(session: SparkSession, rows: DataFrame, seed: int, folder: str) -> Numbered:
+    """Number the nodes and topics of (node, topic) rows; repeated rows count once.
+
+    Tables go to `folder`. Shuffles the rows once by node (and by topic where Spark does not broadcast the topics), the
+    nodes once in the order of their labels.
+    """
+    topics = in_natural_order(session, rows.select(F.col("topic").alias("label")).distinct(), f"{folder}/topics")
+    named = topics.select(F.col("label").alias("topic"), F.col("id").cast("int").alias("number"))
+    wants = (
+        rows.join(named, "topic")
+        .groupBy(F.col("node").alias("label"))
+        .agg(F.sort_array(F.collect_set("number")).alias("topics"))
+    )
+    wants.write.parquet(f"{folder}/wants")  # the sort below reads them twice
+    nodes = in_natural_order(session, session.read.parquet(f"{folder}/wants"), f"{folder}/nodes")
+    nodes = nodes.withColumn("x", F.shiftrightunsigned(F.xxhash64(F.col("id"), F.lit(seed)), 64 - X_BITS))
+    lowest = F.min(F.struct("x", "id"))
+    subscribers = nodes.select("id", "x", F.explode("topics").alias("topic"))
+    sizes = subscribers.groupBy("topic").agg(F.count("*").alias("size"), lowest.alias("lowest"))
+    sizes = sizes.select("topic", "size", F.col("lowest.id").alias("anchor"), F.col("lowest.x").alias("anchor_x"))
+    labelled = topics.select(F.col("id").cast("int").alias("topic"), "label")
+    sizes.join(labelled, "topic").write.parquet(f"{folder}/sizes")
+    known = session.read.parquet(f"{folder}/sizes")
+    totals = known.agg(F.count("*"), F.sum("size")).collect()[0]
+    return Numbered(nodes, known, nodes.count(), totals[0], totals[1])
+
+
+def in_natural_order(session: SparkSession, labelled: DataFrame, folder: str) -> DataFrame:
+    """Rows with distinct values in column ``label``, and their rank in natural order as column ``id``.
+
+    The rows go to `folder`. The driver gets one number for each partition of Spark.
+    """
+    schema = StructType([*labelled.schema.fields, StructField("key", BinaryType())])
+    keyed = labelled.mapInArrow(_with_keys, schema).orderBy("key").drop("key")
+    keyed.withColumn("position", F.monotonically_increasing_id()).write.parquet(folder)
+    placed = session.read.parquet(folder)
+    partition = F.shiftright("position", _ROW_BITS)
+    sizes: dict[int, int] = dict(placed.groupBy(partition.cast("int")).count().collect())
+    starts = [0]
+    for number in range(max(sizes, default=0)):
+        starts.append(starts[-1] + sizes.get(number, 0))
+    start = F.element_at(long_array(starts), partition.cast("int") + 1)
+    return placed.withColumn("id", start + F.col("position").bitwiseAND(2**_ROW_BITS - 1)).drop("position")
+
+
+def long_array(values: Iterable[int]) -> Column:
+    """A constant array; one expression in all, as a list of a literal each takes Spark seconds."""
+    return F.from_json(F.lit(str(list(values))), "array<bigint>")
+
+
+def _with_keys(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        keys = pa.array(map(sort_key, batch["label"].to_pylist()), pa.binary())
+        yield pa.RecordBatch.from_arrays([*batch.columns, keys], [*batch.schema.names, "key"])

@@ -1,0 +1,170 @@
+"""Solve, check and generate on a cluster: from Parquet to Parquet."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from ...heuristics.topics.kernels.ties import tie_order
+from ...instances.contract.errors import BadInput
+from ...instances.contract.option import Option, complete
+from ...instances.contract.result import Result, Status
+from ..studies.spark_session import spark
+from .bound import STEPS, lower_bound
+from .judge import Verdict, edges_by_number, judge
+from .numbering import Numbered, numbered, read_rows
+from .parts import LOCALITIES, edges_of_level
+from .plan import levels
+from .storage import move, new_folder
+
+OPTIONS = (
+    Option("part_rows", 5_000_000, "subscriptions of a part", least=1),
+    Option("core_rows", 20_000_000, "most subscriptions of the core, where parts look for candidates", least=1),
+    Option("candidates", 8, "nodes of the core for each subscription of a part", least=1, most=64),
+    Option("locality", "random", "what brings nodes into one part", choices=LOCALITIES),
+    Option("bound_steps", STEPS, "comparisons a topic for the lower bound; 0: a bound without pairs of nodes", least=0),
+)
+PROBLEM, METHOD = "min-tco", "dc-gm"
+_EDGES_OF_FILE = 4_000_000
+
+
+@dataclass(frozen=True)
+class Source:
+    """Parquet files of (node, topic) rows: a file, folder or pattern, and the columns that are named otherwise."""
+
+    path: str
+    columns: Mapping[str, str]
+
+
+@contextmanager
+def session_on(master: str) -> Iterator[SparkSession]:
+    """A Spark session without a web page, whose messages go to a temporary file."""
+    with tempfile.TemporaryDirectory(prefix="overlaybench-") as folder, spark(master, Path(folder) / "spark.log"):
+        yield SparkSession.builder.getOrCreate()
+
+
+def solve(
+    session: SparkSession, source: Source, output: str, *, seed: int, options: Mapping[str, object]
+) -> Result[str]:
+    """Solve ``min-tco`` by divide and conquer over Greedy Merge; the overlay is judged before it is at `output`.
+
+    Parameters
+    ----------
+    output : str
+        A folder of Parquet files with label columns ``u`` and ``v``, an edge a row, in the order of numbers.
+    options : mapping
+        Of OPTIONS.
+
+    Returns
+    -------
+    Result
+        Its answer is `output`.
+
+    Notes
+    -----
+    P3 (Chen, Vitenberg and Jacobsen 2011) §IV with Greedy Merge, in the levels that the package's docstring explains.
+    A task holds `part_rows` subscriptions and 1 to 5 times as many of their candidates, in about 95 bytes each.
+    """
+    given = completed(options)
+    clock = _Stages()
+    with new_folder(session, output) as folder:
+        instance = _numbered(session, source, seed, folder)
+        clock.ended("numbering")
+        counters = _conquer_levels(session, instance, given, seed, folder)
+        edges = session.read.parquet(f"{folder}/edges/*").distinct()
+        _write_by_label(instance, edges, f"{folder}/overlay")
+        clock.ended("conquering")
+        verdict = _judged(session, instance, f"{folder}/overlay", folder)
+        clock.ended("judging")
+        bound, why = lower_bound(session, instance, verdict.edges, folder, given["bound_steps"])
+        clock.ended("bounding")
+        if not verdict.violations:
+            move(session, f"{folder}/overlay", output)
+    if verdict.violations:
+        reason = verdict.violations[0]
+        return Result(problem=PROBLEM, method=METHOD, status=Status.FAILED, seconds=clock.total, reason=reason)
+    return Result(
+        problem=PROBLEM,
+        method=METHOD,
+        status=Status.OPTIMAL if bound == verdict.edges else Status.FEASIBLE,
+        value=verdict.edges,
+        lower_bound=bound,
+        answer=output,
+        seconds=clock.total,
+        measures=verdict.measures,
+        counters={**counters, **clock.seconds, "bound": why},
+    )
+
+
+class _Stages:
+    """Wall-clock seconds of each stage."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._start = time.monotonic()
+
+    @property
+    def total(self) -> float:
+        return time.monotonic() - self._start
+
+    def ended(self, stage: str) -> None:
+        self.seconds[f"seconds_{stage}"] = round(self.total - sum(self.seconds.values()), 1)
+
+
+def completed(options: Mapping[str, object]) -> dict[str, Any]:
+    """All of OPTIONS with their values; an unknown one is bad input."""
+    return complete(OPTIONS, dict(options), f"method '{METHOD}' on a cluster")
+
+
+def check(session: SparkSession, source: Source, answer: str) -> Verdict:
+    """Judge an overlay in Parquet files for ``min-tco``; intermediate tables go to a folder beside them."""
+    with new_folder(session, f"{answer.replace('*', '').rstrip('/')}.check") as folder:
+        return _judged(session, _numbered(session, source, 0, folder), answer, folder)
+
+
+def _numbered(session: SparkSession, source: Source, seed: int, folder: str) -> Numbered:
+    rows = read_rows(session, source.path, source.columns, ("node", "topic"))
+    if rows.isEmpty():
+        raise BadInput(f"{source.path}: has no rows: give it at least one")
+    return numbered(session, rows, seed, folder)
+
+
+def _judged(session: SparkSession, instance: Numbered, answer: str, folder: str) -> Verdict:
+    edges = edges_by_number(session, instance, read_rows(session, answer, {}, ("u", "v")), answer, f"{folder}/judged")
+    return judge(session, instance, edges, folder)
+
+
+def _conquer_levels(
+    session: SparkSession, instance: Numbered, given: Mapping[str, Any], seed: int, folder: str
+) -> dict[str, float]:
+    """Write the edges of each level to a folder ``edges/`` of its own; an edge may be in two. Returns counters."""
+    plan = levels(instance.num_nodes, instance.num_rows, given["part_rows"], given["core_rows"])
+    core, order = f"{folder}/core", tie_order("lowest", seed)
+    parts = 0
+    if plan[-1].core:
+        instance.nodes.where(F.col("x") < plan[-1].core).select("id", "topics", "x").orderBy("x").write.parquet(core)
+    for number, level in enumerate(plan):
+        edges, more = edges_of_level(instance, level, given["locality"], core, given["candidates"], seed, order)
+        edges.write.parquet(f"{folder}/edges/{number}")
+        parts += more
+    counters = {"nodes": instance.num_nodes, "topics": instance.num_topics, "subscriptions": instance.num_rows}
+    return {**counters, "levels": len(plan), "parts": parts}
+
+
+def _write_by_label(instance: Numbered, edges: DataFrame, path: str) -> None:
+    """Write edges with the labels of their ends, in the order of their numbers."""
+    files = max(1, -(-instance.num_rows // 2 // _EDGES_OF_FILE))
+    at = F.floor(F.col("u") * files / instance.num_nodes).cast("int")
+    for end in ("u", "v"):
+        labels = instance.nodes.select(F.col("id").alias(end), F.col("label").alias(f"{end}_label"))
+        edges = edges.join(labels, end)
+    placed = edges.repartitionById(files, at).sortWithinPartitions("u", "v")
+    placed.select(F.col("u_label").alias("u"), F.col("v_label").alias("v")).write.parquet(path)

@@ -1,0 +1,260 @@
+"""A simulated run: set up, played, checked against the invariants, and summarised."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from ....instances.brokers.network import BrokerNetwork
+from ....instances.brokers.predicates import Publications
+from ....instances.contract.arrays import Ids
+from ..kernels.link_management import Management
+from .invariants import violations
+from .log import NEVER, Log
+from .network import SECOND, Network, Service
+from .routing import Limits
+from .scenario import Director, Scenario
+
+_MOST_BINS = 60
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What happened between the first publication and the last, and afterwards until all was quiet.
+
+    Attributes
+    ----------
+    messages : int64 array, shape (m, 5)
+        Rows (publication, sender, receiver, time, local) of all copies that brokers received, in order of processing:
+        microseconds since the first publication could be published, and the matching local subscriptions.
+    hops : int64 array, shape (m,)
+        Links from the source.
+    sources : int64 array
+        The broker of each publication.
+    duration : int
+        Microseconds in which publications were published.
+    log : Log
+        Its times are from the start of the first broker; `start` is the offset.
+    links : int32 array, shape (k, 2)
+        The soft links at the end, rows (sender, receiver).
+    asked : mapping of str to int
+        How often moves, departures and joins came about or were refused.
+    covering : float
+        Subscriptions in the covering sets of all links of a broker at the end, the mean over brokers.
+    pending : list of str
+        What the coordinator was asked for or granted and that is not complete.
+    """
+
+    messages: npt.NDArray[np.int64]
+    hops: npt.NDArray[np.int64]
+    sources: npt.NDArray[np.int64]
+    duration: int
+    start: int
+    log: Log
+    links: Ids
+    asked: Mapping[str, int]
+    covering: float
+    pending: list[str]
+
+
+class BrokenInvariant(RuntimeError):
+    """A simulated run violates an invariant."""
+
+
+def simulate_system(
+    given: BrokerNetwork,
+    strategy: int,
+    scenario: Scenario,
+    management: Management,
+    service: Service,
+    seed: int = 0,
+    links: Ids | None = None,
+) -> Outcome:
+    """Simulate brokers that know only what messages brought them.
+
+    Parameters
+    ----------
+    strategy : {S0, S1, S2, SH}
+    management : Management
+        `rounds` and `window` are not used: reviews follow the clock.
+    links : int32 array, shape (k, 2), optional
+        Soft links from the beginning.
+
+    Raises
+    ------
+    BrokenInvariant
+        If a publication misses a subscription, reaches a broker twice, or a map differs from the tree.
+
+    Notes
+    -----
+    P5 §3 to §6. Cost: about 50 microseconds a message, and O(P · S · A) for the invariants.
+    """
+    uplinks = [scenario.uplink] * given.num_brokers if scenario.uplink else given.tree.uplinks.tolist()
+    candidates = management.candidates if strategy else 0
+    limits = [
+        Limits(
+            given.radius,
+            given.fanout,
+            candidates,
+            strategy,
+            uplink,
+            management.load_threshold,
+            management.output_threshold,
+            management.load_factor == "min",
+        )
+        for uplink in uplinks
+    ]
+    network = Network(given, limits, service)
+    director = Director(given, network, scenario, seed)
+    director.set_up()
+    _give_links(network, links)
+    director.play()
+    if broken := violations(network, given.publications.values, given.num_brokers, scenario.drain):
+        raise BrokenInvariant("; ".join(broken))
+    messages = network.log.messages()
+    messages[:, 3] -= director.start
+    return Outcome(
+        messages,
+        _hops(messages, given.num_brokers, len(given.publications)),
+        given.publications.sources.astype(np.int64),
+        director.end - director.start,
+        director.start,
+        network.log,
+        _soft_links(network),
+        director.outcomes,
+        _covering(network),
+        [what for what, _ in network.coordinator.running.values()]
+        + [request.ask.what for request in network.coordinator.waiting],
+    )
+
+
+def repeated(given: BrokerNetwork, periods: int) -> BrokerNetwork:
+    """The network with its publications several times, one period after the other."""
+    if periods == 1:
+        return given
+    published = given.publications
+    number = np.repeat(np.arange(periods), len(published))
+    times = np.tile(published.times, periods) + number * (int(published.times.max(initial=0)) + 1)
+    values = np.tile(published.values, (periods, 1))
+    return replace(given, publications=Publications(times, np.tile(published.sources, periods), values))
+
+
+def links_allowed(given: BrokerNetwork, links: Ids) -> Ids:
+    """The links that the limits allow in the given tree, which need not be the one at the end of a run."""
+    hops, spare = given.tree.distances, given.spare_links().tolist()
+    allowed = []
+    for u, v in links.tolist():
+        if 2 <= hops[u, v] <= given.radius and spare[u] > 0:
+            spare[u] -= 1
+            allowed.append((u, v))
+    return np.array(allowed, dtype=np.int32).reshape(-1, 2)
+
+
+def counters(outcome: Outcome) -> dict[str, float | str]:
+    """The counters of a result: those of the interval of publications, unless named otherwise."""
+    log, second = outcome.log, outcome.start // SECOND
+    inside = outcome.messages[:, 3] <= outcome.duration
+    wanted = outcome.messages[:, 4] > 0
+    late = inside & (outcome.messages[:, 3] > outcome.duration // 2)
+    arrived = outcome.messages[inside & wanted]
+    delays = arrived[:, 3] + outcome.start - log.published[arrived[:, 0]]
+    control, publications = (
+        sum(count for at, count in each.items() if at >= second) for each in (log.control_bytes, log.publication_bytes)
+    )
+    found: dict[str, float | str] = {
+        "system_deliveries": int((inside & wanted).sum()),
+        "system_messages": int(inside.sum()),
+        "system_yield": _ratio((inside & wanted).sum(), inside.sum()),
+        "system_yield_late": _ratio((late & wanted).sum(), late.sum()),
+        "system_hops": float(outcome.hops[inside & wanted].mean()) if len(arrived) else 0.0,
+        "system_delay_ms": float(delays.mean()) / 1000 if len(arrived) else 0.0,
+        "system_messages_all": len(outcome.messages),
+        "system_deliveries_all": int(wanted.sum()),
+        "system_published": int((log.published < NEVER).sum()),
+        "system_longest_queue": log.longest_queue,
+        "system_control_bytes": control,
+        "system_publication_bytes": publications,
+        "system_control_share": _ratio(control, control + publications),
+        "system_load_share": _ratio(log.control_by_kind["Loads"], control + publications),
+        "system_evaluations": log.evaluations,
+        "system_covering": outcome.covering,
+        "system_bypassed": log.bypassed,
+        "system_lost": len(log.lost),
+        "system_pending": ", ".join(outcome.pending),
+    }
+    found["system_series"] = json.dumps(_series(outcome, inside, wanted))
+    found["system_hop_counts"] = json.dumps(np.bincount(outcome.hops[inside & wanted]).tolist())
+    found["system_pair_delays"] = json.dumps(_pair_delays(outcome, arrived, delays))
+    asked = {f"system_{what.replace(' ', '_')}s": count for what, count in outcome.asked.items() if "table" not in what}
+    return found | dict(sorted(asked.items()))
+
+
+def _pair_delays(outcome: Outcome, arrived: npt.NDArray[np.int64], delays: npt.NDArray[np.int64]) -> list[float]:
+    """Percentiles 0, 10, … 100 of the mean milliseconds from a source to a receiver, over the pairs with deliveries."""
+    if not len(arrived):
+        return []
+    ends = outcome.sources[arrived[:, 0]] * (arrived[:, 2].max() + 1) + arrived[:, 2]
+    pairs = np.unique(ends, return_inverse=True)[1]
+    means = np.bincount(pairs, delays / 1000) / np.bincount(pairs)
+    return [round(float(each), 4) for each in np.percentile(means, range(0, 101, 10))]
+
+
+def _series(outcome: Outcome, inside: npt.NDArray[np.bool_], wanted: npt.NDArray[np.bool_]) -> dict[str, list[float]]:
+    """Measures by time: at most 60 bins of whole seconds, each with its end in seconds."""
+    seconds = max(1, -(-outcome.duration // SECOND))
+    width = -(-seconds // _MOST_BINS)
+    bins = -(-seconds // width)
+    own, log = outcome.messages[inside], outcome.log
+    at = np.minimum(own[:, 3] // (width * SECOND), bins - 1)
+    good = wanted[inside]
+    received, delivered = np.bincount(at, minlength=bins), np.bincount(at[good], minlength=bins)
+    delays = (own[good, 3] + outcome.start - log.published[own[good, 0]]) / 1000
+    each = np.maximum(delivered, 1)
+    control = np.zeros(bins)
+    for second, size in log.control_bytes.items():
+        if 0 <= (bin_ := (second - outcome.start // SECOND) // width) < bins:
+            control[bin_] += size
+    series = {
+        "seconds": np.minimum(np.arange(1, bins + 1) * width, seconds),
+        "deliveries": delivered / width,
+        "messages": received / width,
+        "yield": delivered / np.maximum(received, 1),
+        "hops": np.bincount(at[good], outcome.hops[inside][good], minlength=bins) / each,
+        "delay_ms": np.bincount(at[good], delays, minlength=bins) / each,
+        "control_bytes": control / width,
+    }
+    return {name: np.round(values, 4).tolist() for name, values in series.items()}
+
+
+def _ratio(part: float, whole: float) -> float:
+    return float(part / whole) if whole else 1.0
+
+
+def _give_links(network: Network, links: Ids | None) -> None:
+    for a in network.brokers.values():
+        own = {} if links is None else {int(v): True for u, v in links.tolist() if u == a.me}
+        if own:
+            a.routing = a.routing.over(own, a.routing.sent())
+
+
+def _covering(network: Network) -> float:
+    tables = [each.routing.working for each in network.brokers.values() if each.me not in network.joining]
+    return float(np.mean([table.starts[-2] for table in tables])) if tables else 0.0
+
+
+def _soft_links(network: Network) -> Ids:
+    pairs = [(a.me, v) for a in network.brokers.values() for v, real in a.routing.links.items() if real]
+    return np.array(sorted(pairs), dtype=np.int32).reshape(-1, 2)
+
+
+def _hops(messages: npt.NDArray[np.int64], num_brokers: int, publications: int) -> npt.NDArray[np.int64]:
+    """Links from the source; a copy is processed after the one that brought it to its sender."""
+    at: dict[int, int] = {}
+    hops = np.empty(len(messages), dtype=np.int64)
+    for row, (p, sender, receiver) in enumerate(messages[:, :3].tolist()):
+        hops[row] = at[p * num_brokers + receiver] = at.get(p * num_brokers + sender, 0) + 1
+    return hops

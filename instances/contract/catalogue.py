@@ -1,0 +1,215 @@
+"""Problems, workloads, kinds and methods by name, found in the files that define them and in installed packages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, cached_property
+from importlib import import_module, metadata
+from pkgutil import iter_modules
+from typing import Any, Protocol, TypeVar
+
+from .errors import BadInput, unknown
+from .kind import Kind
+from .method import Method
+from .problem import Problem, family_of
+from .references import object_named
+from .workload import Workload
+
+ROOMS = ("topics", "brokers", "content", "steiner")
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+Item = TypeVar("Item", bound=_Named)
+
+
+class Catalogue(Mapping[str, Item]):
+    """Items by name, loaded at the first access: the project's own, and plug-ins of others.
+
+    Installed packages register plug-ins as entry points; any other is named as ``module:NAME``, once, and is known by
+    its own name from then on.
+
+    Parameters
+    ----------
+    noun : str
+        What an item is called in messages.
+    load : callable
+        Returns the project's own items.
+    group : str
+        The entry-point group under which packages register items; "" for none.
+    kind : type
+        The type of a registered item.
+    join : callable, optional
+        Combines two items of one name, or raises ValueError. Without it, names must be distinct.
+
+    Attributes
+    ----------
+    errors : tuple of BadInput
+        An error for each registered item that cannot be loaded; all others are in the catalogue.
+    plug_ins : mapping
+        The plug-ins known so far, by reference (``module:NAME``).
+    """
+
+    def __init__(
+        self,
+        noun: str,
+        load: Callable[[], Iterable[Item]],
+        *,
+        group: str = "",
+        kind: type[Any] = object,
+        join: Callable[[Item, Item], Item] | None = None,
+    ) -> None:
+        self._noun, self._load, self._group, self._kind, self._join = noun, load, group, kind, join
+        self._errors: dict[str, BadInput] = {}
+        self._entries: dict[str, Item] = {}
+        self._added: dict[str, Item] = {}
+        self._with_added: dict[str, Item] | None = None
+        self._variants: dict[str, Item] = {}
+
+    @property
+    def _items(self) -> dict[str, Item]:
+        return self._registered if self._with_added is None else self._with_added
+
+    @cached_property
+    def _registered(self) -> dict[str, Item]:
+        items: dict[str, Item] = {}
+        for item in self._load():
+            self._add(item, items)
+        entries = metadata.entry_points(group=self._group) if self._group else ()
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            try:
+                registered: Any = entry.load()
+                if not isinstance(registered, self._kind):
+                    raise TypeError(f"it is a {type(registered).__name__}, not a {self._kind.__name__}")
+                self._add(registered, items)
+                self._entries[entry.value] = registered
+            except Exception as error:
+                package = entry.dist.name if entry.dist else entry.value
+                self._errors[entry.name] = BadInput(
+                    f"package '{package}': its {self._noun} '{entry.name}' cannot be loaded "
+                    f"({type(error).__name__}: {error}): correct or uninstall the package"
+                )
+        return items
+
+    def _add(self, item: Item, items: dict[str, Item]) -> None:
+        if items.setdefault(item.name, item) is item:
+            return
+        if self._join is None:
+            raise ValueError(f"there is another {self._noun} '{item.name}'")
+        items[item.name] = self._join(items[item.name], item)
+
+    @property
+    def errors(self) -> tuple[BadInput, ...]:
+        return tuple(self._errors.values()) if len(self) else ()
+
+    @property
+    def plug_ins(self) -> Mapping[str, Item]:
+        return {**self._entries, **self._added} if len(self) else {}
+
+    def register(self, reference: str, item: Item) -> None:
+        """Know a plug-in by its name, instead of an earlier one of the same reference.
+
+        Raises
+        ------
+        BadInput
+            If its name is that of another item.
+        """
+        if any(item is each for each in self.plug_ins.values()):
+            return
+        items, added = dict(self._registered), {**self._added, reference: item}
+        if reference.startswith("__main__:"):  # a notebook's cell was changed and run again
+            replaced = [at for at, one in added.items() if one is not item and one.name == item.name]
+            for at in (at for at in replaced if at.startswith("__main__:")):
+                del added[at]
+        try:
+            for one in added.values():
+                self._add(one, items)
+        except ValueError as error:
+            raise BadInput(f"{self._noun} '{reference}': {error}: give it another name") from None
+        self._added, self._with_added = added, items
+
+    def __repr__(self) -> str:
+        return f"Catalogue({', '.join(self)})"
+
+    def __getitem__(self, name: str) -> Item:
+        if name in self._items or family_of(name) == name:
+            return self._items[name]
+        try:
+            return self._variant(name)
+        except BadInput:
+            raise KeyError(name) from None
+
+    def _variant(self, name: str) -> Item:
+        """A problem with limits, made at its first use; KeyError for an unknown family, BadInput for other limits."""
+        if name not in self._variants:
+            family: Any = self._items[family_of(name)]
+            if not isinstance(family, Problem):
+                raise KeyError(name)
+            variant: Any = family.variant(name)
+            self._variants[name] = self._variants.setdefault(variant.name, variant)
+        return self._variants[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def named(self, name: str | Item) -> Item:
+        """The item of that name, or that a reference ``module:NAME`` leads to; an item itself is returned as it is.
+
+        Raises
+        ------
+        BadInput
+            If the name is unknown (it suggests the nearest), or the reference leads to no such item.
+        """
+        if not isinstance(name, str):
+            return name
+        if name in self:
+            return self[name]
+        if ":" in name:
+            item: Any = object_named(name, self._noun, self._kind)
+            self.register(name, item)
+            return self[item.name]
+        if family_of(name) != name and family_of(name) in self._items:
+            self._variant(name)
+        raise self._errors.get(name) or unknown(self._noun, name, self)
+
+
+@cache
+def defined_in(package: str, kind: type) -> tuple[Any, ...]:
+    """Every object of a type that a file of a package defines, alone or in a tuple, by file and then as defined.
+
+    Subpackages and names that start with an underscore are skipped.
+    """
+    objects: dict[int, Any] = {}
+    for file in iter_modules(import_module(package).__path__, f"{package}."):
+        if not file.ispkg:
+            public = (value for name, value in vars(import_module(file.name)).items() if not name.startswith("_"))
+            for value in public:
+                each = value if isinstance(value, tuple) else (value,)
+                objects |= {id(item): item for item in each if isinstance(item, kind)}
+    return tuple(objects.values())
+
+
+@cache
+def methods_of(package: str) -> tuple[Method[Any, Any], ...]:
+    """The methods defined in the files of a package such as ``overlaybench.heuristics.topics``, from fast to slow."""
+    return tuple(sorted(defined_in(package, Method), key=lambda method: (method.pace, method.name)))
+
+
+def _of_all_rooms(kind: type) -> Iterator[Any]:
+    for room in ROOMS:
+        yield from defined_in(f"{__package__.rpartition('.')[0]}.{room}", kind)
+
+
+PROBLEMS: Catalogue[Problem[Any, Any]] = Catalogue(
+    "problem", lambda: _of_all_rooms(Problem), group="overlaybench.problems", kind=Problem
+)
+KINDS: Catalogue[Kind[Any, Any]] = Catalogue("kind", lambda: _of_all_rooms(Kind), kind=Kind)
+WORKLOADS: Catalogue[Workload[Any]] = Catalogue(
+    "workload", lambda: _of_all_rooms(Workload), group="overlaybench.workloads", kind=Workload
+)

@@ -1,0 +1,33 @@
+"""Errors in user input: one line that names the location and the fix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class BadInput(ValueError):
+    """Input that cannot be used. The message is one line; the command line exits with status 2.
+
+    Line breaks and lone surrogates, which labels and paths may contain, are escaped.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> ob.generate("zip")
+    Traceback (most recent call last):
+    overlaybench.instances.contract.errors.BadInput: unknown workload 'zip': did you mean 'zipf'?
+    """
+
+    def __init__(self, message: str) -> None:
+        shown = (c.encode("unicode_escape").decode() if c.splitlines() == [""] else c for c in message)
+        super().__init__("".join(shown).encode("utf-8", "backslashreplace").decode())
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> BadInput:
+    """The error for a `name` of some `kind` that is not `known`; it suggests the nearest one."""
+    from difflib import get_close_matches
+
+    names = sorted(known)
+    nearest = get_close_matches(name, names, n=1, cutoff=0.5)
+    hint = f"did you mean '{nearest[0]}'?" if nearest else f"known: {', '.join(names) or 'none'}"
+    return BadInput(f"unknown {kind} '{name}': {hint}")

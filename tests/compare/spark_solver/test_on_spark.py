@@ -1,0 +1,241 @@
+"""From Parquet to Parquet on Spark: the judge of one machine finds the same, whatever the cluster does."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from overlaybench.compare.spark_solver import judge as judging
+from overlaybench.compare.spark_solver.bound import lower_bound
+from overlaybench.compare.spark_solver.generation import generate
+from overlaybench.compare.spark_solver.judge import edges_by_number
+from overlaybench.compare.spark_solver.numbering import numbered, read_rows
+from overlaybench.compare.spark_solver.parts import LOCALITIES, in_parts
+from overlaybench.compare.spark_solver.solving import Source, check, session_on, solve
+from overlaybench.compare.studies.loopback_cluster import loopback_cluster
+from overlaybench.heuristics.topics.greedy_merge import greedy_merge
+from overlaybench.instances.contract.catalogue import WORKLOADS
+from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.contract.overlay import Overlay
+from overlaybench.instances.topics.files import read_topics
+from overlaybench.instances.topics.instance import TopicInstance
+from overlaybench.instances.topics.problems import MinTCO
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(1200)]
+
+ZIPF = {"nodes": 600, "topics": 60, "subscriptions": 4}
+SMALL = {"part_rows": 300, "core_rows": 900}
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[SparkSession]:
+    with session_on("local[2]") as running:
+        running.conf.set("spark.sql.shuffle.partitions", "3")
+        yield running
+
+
+@pytest.fixture(scope="module")
+def instance(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, TopicInstance]:
+    found = WORKLOADS["zipf"].generate(seed=1, **ZIPF)
+    path = tmp_path_factory.mktemp("instance") / "wanted.parquet"
+    pq.write_table(found.to_arrow(), path)
+    return str(path), found
+
+
+def edges_in(path: str) -> list[tuple[str, str]]:
+    table = pq.read_table(path)
+    return list(zip(table["u"].to_pylist(), table["v"].to_pylist(), strict=True))
+
+
+def test_rows_are_generated_as_on_one_machine(session: SparkSession, tmp_path: Path) -> None:
+    given: dict[str, object] = {"nodes": 50, "topics": 400, "least": 2, "most": 9}
+    generate(session, WORKLOADS["zipf-varying"], f"{tmp_path}/z.parquet", seed=4, **given)
+    assert read_rows_of(f"{tmp_path}/z.parquet") == WORKLOADS["zipf-varying"].generate(seed=4, **given)
+
+
+def read_rows_of(folder: str) -> TopicInstance:
+    table = pq.read_table(folder)
+    return TopicInstance.from_pairs(table["node"].combine_chunks(), table["topic"].combine_chunks())[0]
+
+
+@pytest.mark.parametrize("locality", LOCALITIES)
+def test_overlays_are_valid_and_near_greedy_merge(
+    session: SparkSession, instance: tuple[str, TopicInstance], tmp_path: Path, locality: str
+) -> None:
+    path, given = instance
+    result = solve(session, Source(path, {}), f"{tmp_path}/o.parquet", seed=2, options={**SMALL, "locality": locality})
+    overlay = Overlay.from_labels(edges_in(f"{tmp_path}/o.parquet"), given)
+    assert MinTCO().violations(given, overlay) == []
+    assert (result.value, result.measures["max_degree"]) == (overlay.num_edges, overlay.max_degree)
+    assert result.counters["levels"] == 4
+    assert result.lower_bound is not None
+    assert result.lower_bound <= greedy_merge(given).num_edges <= overlay.num_edges * 1.02
+    assert os.listdir(tmp_path) == ["o.parquet"]
+
+
+def test_one_part_is_greedy_merge(session: SparkSession, instance: tuple[str, TopicInstance], tmp_path: Path) -> None:
+    solve(session, Source(instance[0], {}), f"{tmp_path}/o.parquet", seed=2, options={"bound_steps": 0})
+    assert Overlay.from_labels(edges_in(f"{tmp_path}/o.parquet"), instance[1]) == greedy_merge(instance[1])
+
+
+def test_labels_are_numbered_in_natural_order(session: SparkSession, tmp_path: Path) -> None:
+    labels = ["n10", "n2", "n02", "", "a\0b", "ä", "😀", "7", "x1y"]
+    rows = {"who": [label or "z" for label in labels for _ in range(2)], "what": ["t10", "t9"] * len(labels)}
+    pq.write_table(pa.table(rows), tmp_path / "rows.parquet")
+    rows_on_spark = read_rows(session, f"{tmp_path}/rows.parquet", {"node": "who", "topic": "what"}, ("node", "topic"))
+    found = numbered(session, rows_on_spark, 0, f"{tmp_path}/numbered")
+    one = read_topics(tmp_path / "rows.parquet", node_column="who", topic_column="what").instance
+    assert [row["label"] for row in found.nodes.orderBy("id").collect()] == list(one.node_labels or ())
+    assert [row["label"] for row in found.topics.orderBy("topic").collect()] == ["t9", "t10"]
+
+
+@pytest.mark.parametrize("heavy", [1, 1000])
+def test_the_judge_finds_the_components_that_one_machine_finds(
+    session: SparkSession, instance: tuple[str, TopicInstance], tmp_path: Path, heavy: int
+) -> None:
+    path, given = instance
+    some = greedy_merge(given).edges[::2]
+    overlay = Overlay.from_edges(given.num_nodes, some)
+    labels = [given.node_label(v) for v in range(given.num_nodes)]
+    table = pa.table({"u": [labels[v] for v in some[:, 1]], "v": [labels[u] for u in some[:, 0]]})
+    pq.write_table(table, tmp_path / "half.parquet")
+    rows = read_rows(session, path, {}, ("node", "topic"))
+    found = numbered(session, rows, 0, f"{tmp_path}/numbered")
+    rows = read_rows(session, f"{tmp_path}/half.parquet", {}, ("u", "v"))
+    half = edges_by_number(session, found, rows, "half", f"{tmp_path}/edges")
+    verdict = judging.judge(session, found, half, f"{tmp_path}/judge", heavy)
+    assert verdict.violations == MinTCO().violations(given, overlay)
+    assert (verdict.edges, verdict.max_degree) == (overlay.num_edges, overlay.max_degree)
+
+
+def test_the_bound_is_that_of_counting_on_one_machine(
+    session: SparkSession, instance: tuple[str, TopicInstance], tmp_path: Path
+) -> None:
+    path, given = instance
+    found = numbered(session, read_rows(session, path, {}, ("node", "topic")), 0, f"{tmp_path}/numbered")
+    best = greedy_merge(given).num_edges
+    bound, _ = lower_bound(session, found, best, f"{tmp_path}")
+    easy, _ = lower_bound(session, found, best, f"{tmp_path}", steps=0)
+    assert easy <= bound <= best
+    assert easy == max(given.num_nodes - 1, -(-(given.num_subscriptions - given.num_topics) // 4))
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ({"node": ["a", ""], "topic": ["t", "t"]}, "has an empty node"),
+        ({"node": ["a", None], "topic": ["t", "t"]}, "has an empty node"),
+        ({"node": ["a"], "subject": ["t"]}, "no column 'topic'"),
+        ({"node": pa.array([], pa.string()), "topic": pa.array([], pa.string())}, "has no rows"),
+    ],
+)
+def test_bad_rows_are_one_line_and_leave_nothing(
+    session: SparkSession, tmp_path: Path, rows: dict[str, Any], message: str
+) -> None:
+    pq.write_table(pa.table(rows), tmp_path / "rows.parquet")
+    with pytest.raises(BadInput, match=message) as raised:
+        solve(session, Source(f"{tmp_path}/rows.parquet", {}), f"{tmp_path}/o.parquet", seed=0, options={})
+    assert "rows.parquet" in str(raised.value)
+    assert os.listdir(tmp_path) == ["rows.parquet"]
+
+
+def test_what_is_no_parquet_or_unknown_is_one_line(
+    session: SparkSession, instance: tuple[str, TopicInstance], tmp_path: Path
+) -> None:
+    (tmp_path / "text.parquet").write_text("node,topic\n")
+    for name in ("text.parquet", "none.parquet"):
+        with pytest.raises(BadInput, match=f"{name}: cannot be read as Parquet"):
+            check(session, Source(f"{tmp_path}/{name}", {}), f"{tmp_path}/o.parquet")
+    pq.write_table(pa.table({"u": ["n0"], "v": ["stranger"]}), tmp_path / "o.parquet")
+    with pytest.raises(BadInput, match="unknown node 'stranger'"):
+        check(session, Source(instance[0], {}), f"{tmp_path}/o.parquet")
+    with pytest.raises(BadInput, match="exists: remove it"):
+        solve(session, Source(instance[0], {}), f"{tmp_path}/o.parquet", seed=0, options={})
+    assert sorted(os.listdir(tmp_path)) == ["o.parquet", "text.parquet"]
+
+
+def test_a_killed_executor_in_each_level_changes_nothing(
+    session: SparkSession, instance: tuple[str, TopicInstance], tmp_path: Path
+) -> None:
+    """On a cluster with another number of partitions; the executors' processes die as each level's folder appears."""
+    solve(session, Source(instance[0], {}), f"{tmp_path}/here.parquet", seed=2, options=SMALL)
+    options = [word for name, value in SMALL.items() for word in ("--option", f"{name}={value}")]
+    with loopback_cluster(2) as cluster:
+        words = ["solve", instance[0], "--method", "dc-gm", "--seed", "2", *options, "--master", cluster.master]
+        command = [sys.executable, "-m", "overlaybench.compare", *words, "-o", f"{tmp_path}/there.parquet"]
+        partitions = {"PYSPARK_SUBMIT_ARGS": "--conf spark.sql.shuffle.partitions=7 pyspark-shell"}
+        process = subprocess.Popen(command, env=os.environ | {"SPARK_LOCAL_IP": "127.0.0.1"} | partitions)
+        killed: set[str] = set()
+
+        def kill_at_levels() -> None:
+            while process.poll() is None:
+                for level in tmp_path.glob(".there.parquet.*/edges/*"):
+                    if level.name not in killed and executors(cluster.workers[0].pid):
+                        os.kill(executors(cluster.workers[0].pid)[0], signal.SIGKILL)
+                        killed.add(level.name)
+                time.sleep(0.05)
+
+        watch = threading.Thread(target=kill_at_levels)
+        watch.start()
+        assert process.wait(timeout=1000) == 0
+        watch.join()
+    assert len(killed) == 4
+    assert edges_in(f"{tmp_path}/there.parquet") == edges_in(f"{tmp_path}/here.parquet")
+
+
+def executors(worker: int) -> list[int]:
+    """The Java processes that a worker has started."""
+    listed = subprocess.run(["pgrep", "-P", str(worker)], capture_output=True, text=True, check=False).stdout.split()
+    return [int(pid) for pid in listed]
+
+
+@pytest.mark.parametrize("locality", LOCALITIES)
+def test_no_part_gets_a_topic_of_two_fifths_of_all_nodes(session: SparkSession, tmp_path: Path, locality: str) -> None:
+    """A part has the subscriptions of its share of the nodes, whatever they subscribe to."""
+    random, nodes, parts = Random(5), 4000, 10
+    rows = [
+        (f"n{v}", f"t{t}") for v in range(nodes) for t in {0} | set(random.sample(range(1, 300), 3)) if t or v % 5 < 2
+    ]
+    pq.write_table(pa.table({"node": [v for v, _ in rows], "topic": [t for _, t in rows]}), tmp_path / "rows.parquet")
+    found = numbered(session, read_rows(session, f"{tmp_path}/rows.parquet", {}, ("node", "topic")), 0, f"{tmp_path}/n")
+    members, number = in_parts(found.nodes, found, parts, locality, 3)
+    sizes = members.groupBy("part").agg(F.sum(F.size("topics")).alias("rows")).collect()
+    assert len(sizes) <= number <= 3 * parts + 1
+    assert max(row["rows"] for row in sizes) <= 1.3 * len(rows) / parts
+
+
+def test_the_driver_gets_no_list_of_nodes_or_edges(tmp_path: Path) -> None:
+    """With the smallest heap that Spark takes; no job may return more than 200 kB, and a list of numbers has 320 kB."""
+    path, output = tmp_path / "wanted.parquet", tmp_path / "o.parquet"
+    pq.write_table(WORKLOADS["zipf"].generate(seed=1, nodes=40_000, topics=100, subscriptions=4).to_arrow(), path)
+    limits = {
+        "spark.driver.maxResultSize": "200k",
+        "spark.sql.autoBroadcastJoinThreshold": "-1",
+        "spark.sql.shuffle.partitions": "3",
+        "spark.executor.memory": "1g",
+    }
+    words = " ".join(f"--conf {name}={value}" for name, value in limits.items())
+    environment = os.environ | {"PYSPARK_SUBMIT_ARGS": f"--driver-memory 460m {words} pyspark-shell"}
+    given = ["--option", "part_rows=40000", "--option", "core_rows=40000", "--option", "bound_steps=1000000"]
+    with loopback_cluster(2) as cluster:
+        command = [sys.executable, "-m", "overlaybench.compare", "solve", str(path), "--problem", "min-tco", *given]
+        command += ["--method", "dc-gm", "-o", str(output), "--master", cluster.master, "--json"]
+        environment |= {"SPARK_LOCAL_IP": "127.0.0.1"}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1000, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(edges_in(str(output))) == json.loads(done.stdout)["value"]

@@ -1,0 +1,80 @@
+"""Mutated proofs and instances: none is accepted with a claim that enumeration refutes."""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from tests.models.checker.mutants import KINDS, Mutant, lift, mutate
+from tests.models.checker.tiny import ALL_PROBLEMS, Line, Tiny, check, draw_tiny, falsehood
+
+_MUTANTS = 12_000
+
+
+@cache
+def proofs(problem: str, count: int) -> list[tuple[Tiny, list[Line]]]:
+    """Some proofs, half of them with trees if there are such."""
+    draw = random.Random(problem)
+    found: list[tuple[Tiny, list[Line]]] = []
+    with TemporaryDirectory() as folder:
+        for attempt in range(4 * count):
+            tiny = draw_tiny(draw, problem)
+            result, lines = tiny.prove(Path(folder), time_limit=20)
+            needed = attempt > 2 * count or len(found) < count // 2
+            if lines and ((result.counters.get("nodes") or 0) > 0 or (needed and len(lines) > 4)):
+                found.append((tiny, lines))
+            if len(found) == count:
+                break
+    return found
+
+
+def mutants(problem: str, count: int) -> Iterator[tuple[str, Mutant]]:
+    """Mutants of one or more changes with the first change's kind; half of them with unlimited ends."""
+    draw = random.Random(f"{count} {problem}")
+    base = proofs(problem, 4 if count < 1000 else 40)
+    for number in range(count):
+        tiny, lines = draw.choice(base)
+        mutant = Mutant(tiny, copy.deepcopy(lines), [lines for _, lines in base])
+        if draw.random() < 0.5:
+            lift(mutant, draw)
+        kind = list(KINDS)[number % len(KINDS)]
+        mutate(draw, mutant, kind)
+        while draw.random() < 0.3:
+            mutate(draw, mutant, draw.choice(list(KINDS)))
+        yield kind, mutant
+
+
+def outcomes(problem: str, count: int, folder: Path) -> Counter[tuple[str, str]]:
+    """How many mutants of each kind were named, or accepted as less than, or all of, what the proof claimed."""
+    seen: Counter[tuple[str, str]] = Counter()
+    for kind, mutant in mutants(problem, count):
+        outcome = check(mutant.tiny, mutant.lines, folder)
+        if isinstance(outcome, str):
+            seen[kind, "named"] += 1
+            continue
+        assert not (why := falsehood(mutant.tiny, outcome)), (kind, why, mutant)
+        seen[kind, "optimal" if outcome[3] else "weaker"] += 1
+    return seen
+
+
+@pytest.mark.parametrize("problem", ALL_PROBLEMS)
+def test_no_mutant_proves_what_is_false(problem: str, tmp_path: Path) -> None:
+    seen = outcomes(problem, 76, tmp_path)
+    assert sum(seen.values()) == 76
+    assert any(result == "named" for _, result in seen)
+    assert any(result != "named" for _, result in seen)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("problem", ALL_PROBLEMS)
+def test_no_mutant_of_many_proves_what_is_false(problem: str, tmp_path: Path) -> None:
+    count = -(-_MUTANTS // len(ALL_PROBLEMS))
+    assert sum(outcomes(problem, count, tmp_path).values()) == count

@@ -1,0 +1,141 @@
+"""What branch-and-cut writes is accepted and proves its bound: on tiny instances, and when the search is stopped."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+
+from overlaybench.instances.contract.catalogue import WORKLOADS
+from overlaybench.instances.contract.result import Status
+from overlaybench.models.engine.tree_search import TreeSearch
+from overlaybench.models.topics.cuts.cutting_planes import CuttingPlanes
+from overlaybench.models.topics.objectives.star_search import StarPlanes
+from tests.models.checker.tiny import (
+    ALL_PROBLEMS,
+    TOPIC_PROBLEMS,
+    Line,
+    Tiny,
+    check,
+    checker,
+    draw_tiny,
+    falsehood,
+)
+from tests.properties import property_test
+from tests.steiner_brute_force import hypercube
+
+SEEDS = st.integers(0, 10**9)
+_ROUNDING = 1e-6
+
+
+@property_test(300, SEEDS, quick=4)
+@pytest.mark.parametrize("problem", ALL_PROBLEMS)
+def test_optima_of_tiny_instances_are_proven(problem: str, seed: int) -> None:
+    tiny = draw_tiny(random.Random(seed), problem)
+    with TemporaryDirectory() as folder:
+        result, lines = tiny.prove(Path(folder), seed=seed)
+        if not lines:
+            assert result.status is Status.INFEASIBLE
+            assert tiny.optimum() == float("inf")
+            return
+        outcome = accepted(tiny, result, lines, Path(folder))
+    assert outcome[3]
+    assert not falsehood(tiny, outcome)
+
+
+@property_test(60, SEEDS, quick=2)
+@pytest.mark.parametrize("problem", ALL_PROBLEMS)
+def test_a_stopped_search_has_proven_its_bound(problem: str, seed: int) -> None:
+    draw = random.Random(seed)
+    tiny = Tiny(problem, medium(draw, problem))
+    with TemporaryDirectory() as folder:
+        result, lines = tiny.prove(Path(folder), seed=seed, time_limit=draw.choice([0.03, 0.1, 0.3, 1.0]))
+        if result.value is None:
+            assert not lines
+        else:
+            accepted(tiny, result, lines, Path(folder))
+
+
+@pytest.mark.parametrize("calls", [0, 1, 3])
+@pytest.mark.parametrize("problem", TOPIC_PROBLEMS)
+def test_a_search_without_memory_has_proven_its_bound(
+    problem: str, calls: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = [calls]
+    for planes in (CuttingPlanes, StarPlanes):
+        monkeypatch.setattr(planes, "tighten", failing(planes.tighten, left))
+    monkeypatch.setattr(TreeSearch, "_improve", failing(TreeSearch._improve, left))
+    tiny = Tiny(problem, medium(random.Random(calls), problem))
+    result, lines = tiny.prove(tmp_path, seed=0)
+    accepted(tiny, result, lines, tmp_path)
+
+
+def accepted(tiny: Tiny, result: Any, lines: list[Line], folder: Path) -> tuple[str, Any, Any, bool]:
+    """The checker's verdict, on the result's answer and at least on its bound."""
+    outcome = check(tiny, lines, folder)
+    assert not isinstance(outcome, str), outcome
+    _, value, proven, is_optimal = outcome
+    assert abs(float(value) - result.value) <= _ROUNDING * result.value
+    assert float(proven) >= result.lower_bound * (1 - _ROUNDING)
+    assert is_optimal or result.status is not Status.OPTIMAL
+    return outcome
+
+
+def failing(method: Any, left: list[int]) -> Any:
+    """A method that runs out of memory after some calls."""
+
+    def run(*arguments: Any, **options: Any) -> Any:
+        left[0] -= 1
+        if left[0] < 0:
+            raise MemoryError
+        return method(*arguments, **options)
+
+    return run
+
+
+def medium(draw: random.Random, problem: str) -> Any:
+    """An instance whose search may need a tree and more than a moment."""
+    seed = draw.randrange(10**6)
+    if problem in TOPIC_PROBLEMS:
+        topics = draw.randint(3, 15)
+        laws = ["plane", "transit-stub"] if problem == "weighted-tco" else ["uniform", "zipf", "exponential"]
+        law = WORKLOADS[draw.choice(laws)]
+        return law.generate(
+            seed=seed, nodes=draw.randint(10, 24), topics=topics, subscriptions=draw.randint(2, min(topics, 8))
+        )
+    if problem == "steiner":
+        if draw.random() < 0.3:
+            return draw.choice([hypercube(4), hypercube(5), WORKLOADS["steiner-subdivision"].generate(size=7)])
+        nodes = draw.randint(10, 60)
+        edges = draw.randint(nodes, min(nodes * (nodes - 1) // 2, 5 * nodes))
+        return WORKLOADS["steiner-sparse"].generate(
+            seed=seed, nodes=nodes, edges=edges, terminals=draw.randint(2, nodes)
+        )
+    return WORKLOADS["content"].generate(
+        seed=seed,
+        users=draw.randint(5, 14),
+        brokers=draw.randint(2, 6),
+        intervals=draw.randint(1, 4),
+        metric=draw.choice(["plane", "independent", "cheapest-ways"]),
+    )
+
+
+def test_a_bound_counts_what_the_bound_before_it_fixed() -> None:
+    """A node is bounded again after columns were fixed: uniform (100, 100, 10), seed 3, has such a root."""
+    cases = checker("cases")
+
+    class Pair(cases.Model):  # type: ignore[misc, name-defined]
+        columns = ("a", "b")
+
+        def cost(self, column: str) -> int:
+            return {"a": 2, "b": 5}[column]
+
+    case = cases.Case(Pair(), 2)
+    case.bound(0, [([("a", 1), ("b", 1)], 1, 1)], {}, False)  # reduced costs 1 and 4 exceed what is left: 0
+    case.bound(0, [([("a", 1), ("b", 3)], 1, 2)], {}, False)  # 1 if b were free, 2 as it is fixed to 0
+    assert case.open == {0: ({"a": 0, "b": 0}, 2)}
+    assert case.proven() == 2

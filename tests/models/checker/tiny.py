@@ -1,0 +1,194 @@
+"""Tiny instances of all problems with proofs: their optima are enumerated, so every claim of a proof can be judged."""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+import json
+import math
+import random
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import overlaybench
+from overlaybench.compare.catalogue import METHODS
+from overlaybench.instances.content.core_prices import metric_closure
+from overlaybench.instances.content.files import write_content
+from overlaybench.instances.content.instance import ContentInstance
+from overlaybench.instances.contract.catalogue import PROBLEMS
+from overlaybench.instances.steiner.files import write_stp
+from overlaybench.instances.steiner.instance import SteinerInstance
+from overlaybench.instances.topics.files import write_topics
+from overlaybench.instances.topics.instance import TopicInstance
+from tests import content_brute_force, steiner_brute_force, topic_brute_force
+from tests.models.topics.small_instances import priced
+
+TOPIC_PROBLEMS = ("min-tco", "minmax-tco", "low-tco", "weighted-tco", "k-tco", "2d-star", "2d-true")
+CONTENT_PROBLEMS = ("content-steiner", "content-mst", "content-shared-tree")
+ALL_PROBLEMS = (*TOPIC_PROBLEMS, "steiner", *CONTENT_PROBLEMS)
+_ROUNDING = 1e-9  # of the enumeration of content problems, whose costs are floating-point numbers
+_GAP = 1e-6
+
+Line = list[Any]
+
+
+@cache
+def checker(name: str = "check_proof") -> Any:
+    """A module of the checker, imported as its own process imports it."""
+    folder = str(Path(overlaybench.__path__[0]) / "models" / "checker")
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    return importlib.import_module(name)
+
+
+@dataclass(frozen=True)
+class Tiny:
+    """A problem on an instance small enough for enumeration."""
+
+    problem: str
+    instance: Any
+
+    @property
+    def suffix(self) -> str:
+        if getattr(self.instance, "costs", None) is not None:
+            return ".json"
+        return ".csv" if self.problem in TOPIC_PROBLEMS else ".stp" if self.problem == "steiner" else ".json"
+
+    def write(self, path: Path) -> None:
+        if self.problem in TOPIC_PROBLEMS:
+            write_topics(self.instance, path)
+        elif self.problem == "steiner":
+            write_stp(self.instance, path)
+        else:
+            write_content(self.instance, path)
+
+    def head(self) -> dict[str, Any]:
+        """What the first line of a proof says of this instance."""
+        facts: dict[str, Any] = {"instance": self.instance.digest}
+        if self.problem in TOPIC_PROBLEMS:
+            nodes, topics = self.instance.num_nodes, self.instance.num_topics
+            facts["nodes"] = [self.instance.node_label(v) for v in range(nodes)]
+            facts["topics"] = [self.instance.topic_label(t) for t in range(topics)]
+        elif self.problem != "steiner":
+            facts["users"] = [self.instance.user_label(u) for u in range(self.instance.num_users)]
+            facts["brokers"] = [self.instance.broker_label(b) for b in range(self.instance.num_brokers)]
+            facts["channels"] = [self.instance.channel_label(c) for c in range(self.instance.num_channels)]
+        return facts
+
+    def optimum(self) -> float:
+        """By enumeration; infinite if there is no answer."""
+        if self.problem in TOPIC_PROBLEMS:
+            return topic_brute_force.optimum(self.instance, self.problem)
+        if self.problem == "steiner":
+            cost = steiner_brute_force.least_cost(self.instance)
+            return math.inf if cost is None else cost
+        return content_brute_force.optimum(self.instance, self.problem.removeprefix("content-"))
+
+    def prove(self, folder: Path, **options: Any) -> tuple[Any, list[Line]]:
+        """The result of branch-and-cut, and the lines of its proof: none if it has no answer."""
+        path = folder / "tiny.proof.gz"
+        result = METHODS["branch-and-cut"].run(self.instance, PROBLEMS[self.problem], proof=path, **options)
+        return result, read_lines(path)
+
+
+def read_lines(path: Path) -> list[Line]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def write_lines(path: Path, lines: Sequence[Any]) -> None:
+    """Write lines; a text is written as it is."""
+    with gzip.open(path, "wt", compresslevel=0, encoding="utf-8") as file:
+        file.writelines((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines)
+
+
+def check(tiny: Tiny, lines: Sequence[Any], folder: Path) -> tuple[str, Any, Any, bool] | str:
+    """What the checker says is proven: problem, value, bound and whether the value is optimal; or what is wrong."""
+    instance, proof = folder / f"instance{tiny.suffix}", folder / "lines.proof.gz"
+    tiny.write(instance)
+    write_lines(proof, lines)
+    return verdict(instance, proof)
+
+
+def verdict(instance: Path, proof: Path) -> tuple[str, Any, Any, bool] | str:
+    module = checker()
+    try:
+        outcome: tuple[str, Any, Any, bool] = module.check(str(instance), str(proof))
+    except module.Wrong as error:
+        return str(error)
+    return outcome
+
+
+def falsehood(tiny: Tiny, outcome: tuple[str, Any, Any, bool]) -> str:
+    """What an accepted proof says that enumeration refutes; empty if all of it is true."""
+    problem, value, proven, is_optimal = outcome
+    truth = replace(tiny, problem=problem).optimum()
+    rounding = _ROUNDING if problem in CONTENT_PROBLEMS else 0
+    if proven > truth * (1 + rounding):
+        return f"{problem}: a bound of {proven}, but the optimum is {truth}"
+    if value is not None and value < truth * (1 - rounding):
+        return f"{problem}: an answer of {value}, but the optimum is {truth}"
+    if is_optimal and value > truth * (1 + 2 * _GAP if rounding else 1):
+        return f"{problem}: {value} is optimal, but the optimum is {truth}"
+    return ""
+
+
+def draw_topics(draw: random.Random, *, most_nodes: int = 6, most_topics: int = 6) -> TopicInstance:
+    """Any shape: one node, one topic, equal topics, topics of one subscriber, nothing shared."""
+    nodes, topics = draw.randint(1, most_nodes), draw.randint(1, most_topics)
+    shape = draw.choice(["any", "any", "any", "equal", "apart"])
+    density = draw.choice([0.3, 0.5, 0.8])
+    chosen: dict[str, list[str]] = {}
+    for v in range(nodes):
+        own = [t for t in range(topics) if draw.random() < density] or [draw.randrange(topics)]
+        own = list(range(topics)) if shape == "equal" else [v] if shape == "apart" else own
+        chosen[f"n{v}"] = [f"t{t}" for t in own]
+    return TopicInstance.from_subscriptions(chosen)
+
+
+def draw_steiner(draw: random.Random, *, most_nodes: int = 8) -> SteinerInstance:
+    """Sparse or dense, not always connected, with ties and costs of 0."""
+    if draw.random() < 0.3:  # cycles and equal costs, which reductions do not solve
+        size = draw.choice([4, 8])
+        edges = [(v, v ^ bit, 1) for v in range(size) for bit in (1, 2, 4) if v < v ^ bit < size]
+        return SteinerInstance.from_edges(size, edges, [v for v in range(size) if v.bit_count() % 2 == 0])
+    nodes, density = draw.randint(1, most_nodes), draw.choice([0.4, 0.7])
+    pairs = [pair for pair in combinations(range(nodes), 2) if draw.random() < density]
+    return SteinerInstance.from_edges(
+        nodes, [(u, v, draw.randint(0, 4)) for u, v in pairs], draw.sample(range(nodes), draw.randint(1, nodes))
+    )
+
+
+def draw_content(draw: random.Random, *, most_users: int = 4, most_brokers: int = 3) -> ContentInstance:
+    """Integers, with capacities or without; users that publish or receive nothing."""
+    users, brokers, channels = draw.randint(1, most_users), draw.randint(1, most_brokers), draw.randint(1, 3)
+
+    def numbers(rows: int, columns: int, most: int) -> np.ndarray:
+        return np.array([[draw.randint(0, most) for _ in range(columns)] for _ in range(rows)], dtype=float)
+
+    upper = np.triu(numbers(brokers, brokers, 9), 1)
+    access, rates, wanted = numbers(users, brokers, 9), numbers(users, channels, 4), numbers(users, channels, 1)
+    free = ContentInstance(access, metric_closure(upper + upper.T), np.full(brokers, np.inf), rates, wanted)
+    if draw.random() < 0.5:
+        return free
+    most = int(free.demands.sum())
+    capacities = np.array([float(draw.randint(most // 2, most)) for _ in range(brokers)])
+    return ContentInstance(access, free.core, capacities, rates, wanted)
+
+
+def draw_tiny(draw: random.Random, problem: str) -> Tiny:
+    """A random instance of the problem."""
+    kinds: list[tuple[Sequence[str], Callable[[random.Random], Any]]] = [
+        (TOPIC_PROBLEMS, draw_topics),
+        (("steiner",), draw_steiner),
+        (CONTENT_PROBLEMS, draw_content),
+    ]
+    instance = next(make for problems, make in kinds if problem in problems)(draw)
+    return Tiny(problem, priced(instance, draw.randrange(6)) if problem == "weighted-tco" else instance)
