@@ -144,7 +144,7 @@ def _python() -> Iterator[str]:
     yield "# Python\n\nThe names of `import overlaybench as ob`. Each is imported at its first use.\n"
     for title, chosen in (("Functions", str.islower), ("Types", lambda name: not (name.islower() or name.isupper()))):
         yield f"## {title}\n"
-        yield from (f"::: overlaybench.{vars(ob)['_DEFINED_IN'][name]}.{name}\n" for name in ob.__all__ if chosen(name))
+        yield from (f"::: {getattr(ob, name).__module__}.{name}\n" for name in dir(ob) if chosen(name))
     yield "## Catalogues\n\n`METHODS`, `PROBLEMS`, `WORKLOADS` and `KINDS` map names to what is listed under "
     yield "[methods](methods.md), [problems and kinds](problems.md) and [workloads](workloads.md).\n"
 

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-FLOORS = ("instances", "heuristics", "models", "compare")
+TOP = ("__init__.py", "__init__.pyi", "py.typed")
+LAYERS = ("instances", "heuristics", "models", "compare")
 EXAMPLE = ROOT / "docs/examples/plugin"
 STUDY = """
 name = "installed"
@@ -90,7 +91,7 @@ def bin_folder(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
     held = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    package = {f"overlaybench/{path.as_posix()}" for path in (*tracked(*FLOORS), Path("__init__.py"), Path("py.typed"))}
+    package = {f"overlaybench/{path}" for path in (*map(Path.as_posix, tracked(*LAYERS)), *TOP)}
     assert held == package
 
 
@@ -98,7 +99,7 @@ def test_the_source_distribution_holds_the_package_and_what_builds_it(built: Pat
     (archive,) = built.glob("*.tar.gz")
     with tarfile.open(archive) as opened:
         held = {member.name.partition("/")[2] for member in opened if member.isfile()}
-    needed = {path.as_posix() for path in tracked(*FLOORS)} | {"__init__.py", "py.typed", "pyproject.toml"}
+    needed = {*map(Path.as_posix, tracked(*LAYERS)), *TOP, "pyproject.toml"}
     about = {"LICENSE", "README.md", "CHANGELOG.md", "CITATION.cff", "constraints.txt", "MANIFEST.in"}
     assert needed | about <= held
     others = {name for name in held - needed - about if not name.startswith("overlaybench.egg-info/")}

@@ -22,11 +22,11 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 CHECKER = ROOT / "models" / "checker"
-FLOORS = ("instances", "heuristics", "models", "compare")
-ROOMS = ("topics", "content", "brokers", "steiner")
+LAYERS = ("instances", "heuristics", "models", "compare")
+DOMAINS = ("topics", "content", "brokers", "steiner")
 ONLY_COMPARE_KNOWS = {"pyspark", "click", "rich", "jinja2", "matplotlib"}
 PLOTS = ("instances.contract.shown", "matplotlib.figure")
-"""The one file below compare that names a figure: methods ``plot`` reach ``draw`` through the front door."""
+"""The one file below compare that names a figure: methods ``plot`` reach ``draw`` through the package."""
 MACHINE_PATH = re.compile(r"(?<![\w.:/~-])/(?:root|home|work|tmp|farm|opt|mnt|srv|Users|var/(?:tmp|lib|cache))/\w")
 INDEX_ADDRESS = re.compile(
     r"https?://[^\s\"']*/(?:simple|packages)/|pypi\.org|pythonhosted\.org|(?:index-url|find-links)[ =]|file:/{3}"
@@ -50,9 +50,9 @@ def lines_matching(pattern: re.Pattern[str]) -> list[str]:
     ]
 
 
-def modules_of(floor: str) -> dict[str, Path]:
+def modules_of(layer: str) -> dict[str, Path]:
     """Those of the package: the checker of proofs is a program of its own."""
-    paths = [path for path in (ROOT / floor).rglob("*.py") if path.parent != CHECKER]
+    paths = [path for path in (ROOT / layer).rglob("*.py") if path.parent != CHECKER]
     return {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in paths}
 
 
@@ -69,7 +69,7 @@ def imports_of(path: Path) -> tuple[tuple[str, str | None], ...]:
 
 
 def _absolute(node: ast.ImportFrom, path: Path) -> str:
-    """What a from-import names: relative ones without the package's own name, so that floors come first."""
+    """What a from-import names: relative ones without the package's own name, so that layers come first."""
     if not node.level:
         return (node.module or "").removeprefix("overlaybench.")
     package = path.relative_to(ROOT).parts[: -node.level]
@@ -105,28 +105,28 @@ def test_no_file_names_a_package_index() -> None:
     assert lines_matching(INDEX_ADDRESS) == []
 
 
-@pytest.mark.parametrize("floor", FLOORS)
-def test_the_package_under_test_is_the_one_of_this_tree(floor: str) -> None:
-    module = importlib.import_module(f"overlaybench.{floor}")
-    assert Path(str(module.__file__)).resolve() == (ROOT / floor / "__init__.py").resolve()
+@pytest.mark.parametrize("layer", LAYERS)
+def test_the_package_under_test_is_the_one_of_this_tree(layer: str) -> None:
+    module = importlib.import_module(f"overlaybench.{layer}")
+    assert Path(str(module.__file__)).resolve() == (ROOT / layer / "__init__.py").resolve()
 
 
-@pytest.mark.parametrize("floor", FLOORS)
-def test_a_floor_imports_only_floors_below(floor: str) -> None:
-    forbidden = {"tests", "benchmarks", *FLOORS[FLOORS.index(floor) + 1 :]}
-    if floor != "compare":
+@pytest.mark.parametrize("layer", LAYERS)
+def test_a_layer_imports_only_layers_below(layer: str) -> None:
+    forbidden = {"tests", "benchmarks", *LAYERS[LAYERS.index(layer) + 1 :]}
+    if layer != "compare":
         forbidden |= ONLY_COMPARE_KNOWS
     upwards = [
         f"{importer} imports {imported}"
-        for importer, path in modules_of(floor).items()
+        for importer, path in modules_of(layer).items()
         for imported, _ in imports_of(path)
         if imported.split(".")[0] in forbidden and (importer, imported) != PLOTS
     ]
     assert upwards == []
 
 
-def test_only_plots_below_compare_use_the_front_door() -> None:
-    below = {name: path for floor in FLOORS[:-1] for name, path in modules_of(floor).items()}
+def test_only_plots_below_compare_use_the_package() -> None:
+    below = {name: path for layer in LAYERS[:-1] for name, path in modules_of(layer).items()}
     through = {(importer, name) for importer, path in below.items() for module, name in imports_of(path) if not module}
     assert through == {("instances.contract.shown", "draw")}
 
@@ -147,27 +147,27 @@ def test_no_packages_import_each_other_in_a_circle() -> None:
     assert circles(graph) == []
 
 
-def test_a_room_imports_its_own_room_and_what_all_share() -> None:
+def test_a_domain_imports_its_own_domain_and_what_all_share() -> None:
     sisters = [
         f"{importer} imports {imported}"
         for importer, imported in imports_between_modules().edges
-        if (here := room_of(importer)) and (there := room_of(imported)) and here != there
+        if (here := domain_of(importer)) and (there := domain_of(imported)) and here != there
         if (here, there) != ("content", "steiner")
     ]
     assert sisters == []
 
 
-def test_what_all_rooms_share_knows_no_room() -> None:
+def test_what_all_domains_share_knows_no_domain() -> None:
     shared = [
         f"{importer} imports {imported}"
         for importer, imported in imports_between_modules().edges
-        if importer.split(".")[0] != "compare" and not room_of(importer) and room_of(imported)
+        if importer.split(".")[0] != "compare" and not domain_of(importer) and domain_of(imported)
     ]
     assert shared == []
 
 
 def test_every_package_is_listed_to_be_installed() -> None:
-    folders = {path.parent.relative_to(ROOT) for floor in FLOORS for path in modules_of(floor).values()}
+    folders = {path.parent.relative_to(ROOT) for layer in LAYERS for path in modules_of(layer).values()}
     packages = {"overlaybench", *(".".join(["overlaybench", *folder.parts]) for folder in folders)}
     assert set(PROJECT["tool"]["setuptools"]["packages"]) == packages
     assert [folder for folder in folders if not (ROOT / folder / "__init__.py").is_file()] == []
@@ -184,13 +184,13 @@ def test_the_checker_imports_its_own_folder_and_the_standard_library() -> None:
 
 
 def test_no_module_imports_the_checker() -> None:
-    paths = [path for floor in FLOORS for path in modules_of(floor).values()]
+    paths = [path for layer in LAYERS for path in modules_of(layer).values()]
     assert [path for path in paths for module, _ in imports_of(path) if "checker" in module.split(".")] == []
 
 
 def imports_between_modules() -> nx.DiGraph[str]:
     """Which module of the package imports which, by dotted name without the package's own."""
-    modules = {name.removesuffix(".__init__"): path for floor in FLOORS for name, path in modules_of(floor).items()}
+    modules = {name.removesuffix(".__init__"): path for layer in LAYERS for name, path in modules_of(layer).items()}
     graph: nx.DiGraph[str] = nx.DiGraph()
     for importer, path in modules.items():
         for module, name in imports_of(path):
@@ -205,20 +205,20 @@ def package_of(module: str) -> str:
     return module if folder.is_dir() else module.rpartition(".")[0]
 
 
-def room_of(module: str) -> str:
-    """The room of a module of the lower three floors, or nothing."""
-    floor, _, rest = module.partition(".")
-    room = rest.partition(".")[0]
-    return room if floor != "compare" and room in ROOMS else ""
+def domain_of(module: str) -> str:
+    """The domain of a module of the lower three layers, or nothing."""
+    layer, _, rest = module.partition(".")
+    domain = rest.partition(".")[0]
+    return domain if layer != "compare" and domain in DOMAINS else ""
 
 
 def circles(graph: nx.DiGraph[str]) -> list[list[str]]:
     return [sorted(each) for each in nx.strongly_connected_components(graph) if len(each) > 1]
 
 
-@pytest.mark.parametrize("floor", FLOORS)
-def test_no_file_of_a_package_is_two_rooms(floor: str) -> None:
-    lengths = {module: len(path.read_text().splitlines()) for module, path in modules_of(floor).items()}
+@pytest.mark.parametrize("layer", LAYERS)
+def test_no_file_of_a_package_is_two_domains(layer: str) -> None:
+    lengths = {module: len(path.read_text().splitlines()) for module, path in modules_of(layer).items()}
     assert [f"{module}: {length} lines" for module, length in lengths.items() if length > 400] == []
     assert [module for module in lengths if module.endswith("utils")] == []
 
@@ -250,7 +250,7 @@ def test_the_environment_holds_the_pinned_version(requirement: Requirement) -> N
 def test_nothing_unpickles_or_runs_what_a_file_says() -> None:
     """Spark and multiprocessing pickle between processes of one study; what is read from files never is."""
     forbidden = {"eval", "exec", "compile", "__import__", "pickle.load", "pickle.loads", "marshal.loads", "read_pickle"}
-    for path in (path for floor in FLOORS for path in modules_of(floor).values()):
+    for path in (path for layer in LAYERS for path in modules_of(layer).values()):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call):
                 called = ast.unparse(node.func)
@@ -259,18 +259,6 @@ def test_nothing_unpickles_or_runs_what_a_file_says() -> None:
                 assert not called.endswith((".read_pickle", ".unsafe_load", "yaml.load", "shelve.open")), place
                 if called in ("np.load", "numpy.load"):
                     assert "allow_pickle=False" in ast.unparse(node), place
-
-
-def test_no_line_of_prose_is_longer_than_a_screen() -> None:
-    """Tables, code and lines that a link makes long are no prose."""
-    long = []
-    for path in (path for path in files_of_the_tree() if path.suffix == ".md"):
-        code = False
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-            code ^= line.lstrip().startswith("```")
-            if not code and not line.startswith("|") and len(line) > 120 and " " in line.strip():
-                long.append(f"{path.relative_to(ROOT)}:{number}: {len(line)} characters")
-    assert long == []
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ _HEAD = tuple(name.replace("_", " ") for name in _COLUMNS)
 Choice = str | Method[Any, Any] | Mapping[str, Any]
 
 
-def compare(
+def compare_methods(
     instance: Any,
     problem: AnyProblem = None,
     methods: Choice | Iterable[Choice] | None = None,
@@ -35,7 +35,7 @@ def compare(
     seed: int = 0,
     time_limit: float = 60.0,
     memory_limit: int | None = None,
-) -> Comparison:
+) -> MethodComparison:
     """Run several methods on one instance, each in a process of its own, and compare them to the best proven bound.
 
     Parameters
@@ -55,7 +55,7 @@ def compare(
 
     Returns
     -------
-    Comparison
+    MethodComparison
         A table with a row a method, which shows itself; ``to_pandas()`` returns it, ``results`` has the answers. Where
         no method proves a lower bound, the problem's exact method is run for one.
 
@@ -68,7 +68,7 @@ def compare(
     --------
     >>> import overlaybench as ob
     >>> instance = ob.generate("zipf", nodes=12, topics=6, subscriptions=2, seed=1)
-    >>> table = ob.compare(instance, "min-tco", ["gm", "ring-per-topic", "branch-and-cut"])
+    >>> table = ob.compare_methods(instance, "min-tco", ["gm", "ring-per-topic", "branch-and-cut"])
     >>> table.to_pandas()["ratio"].round(3).tolist()
     [1.0, 1.692, 1.0]
     >>> table.bound, table.bound_by
@@ -92,7 +92,7 @@ def compare(
         exact = Job(method_for(judge, None), instance, judge, seed, {}, time_limit, memory_limit)
         bounds = [(each.lower_bound, exact.method.name) for each in [_run(exact)] if _proves(each)]
     bound, bound_by = max(bounds, key=lambda pair: pair[0] or 0.0, default=(None, ""))
-    return Comparison(judge.name, tuple(names), tuple(results), bound, bound_by)
+    return MethodComparison(judge.name, tuple(names), tuple(results), bound, bound_by)
 
 
 def _chosen(problem: Problem[Any, Any], choice: Choice) -> tuple[Method[Any, Any], dict[str, Any]]:
@@ -117,7 +117,7 @@ def _proves(result: Result[Any]) -> bool:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class MethodComparison:
     """The results of several methods on one instance.
 
     Attributes
@@ -136,7 +136,7 @@ class Comparison:
     --------
     >>> import overlaybench as ob
     >>> instance = ob.read({"ann": ["news"], "bob": ["news"], "cid": ["news"]})
-    >>> ob.compare(instance, "min-tco", ["gm", "branch-and-cut"])["gm"].value
+    >>> ob.compare_methods(instance, "min-tco", ["gm", "branch-and-cut"])["gm"].value
     2
     """
 

@@ -81,7 +81,8 @@ def solve(
     seed : int
         The same seed gives the same answer on any machine.
     time_limit : float, optional
-        Seconds; None for none. A method that is not anytime runs to its end; :func:`overlaybench.compare` stops it.
+        Seconds; None for none. A method that is not anytime runs to its end; in
+        :func:`overlaybench.compare_methods` it is stopped.
     **options
         Options of the method, such as ``ties="random"``; and ``trace=True`` for the choices of a greedy method, or
         ``overlay=…`` for the answer that a local search starts from; and ``proof=path`` for a file to which a proof of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+
+    from ..studies.comparison import StudyComparison
 
 _SHOWN = ("problem", "variant", "family", "status", "value", "lower_bound", "ratio", "seconds")
 _MOST_ROWS = 20
@@ -59,6 +62,51 @@ def study(
     folder = Path(out).expanduser()
     run_study(read_study(Path(spec).expanduser()), Store(folder), master, quiet=quiet, grow=grow)
     return StudyResults(folder)
+
+
+def compare_studies(
+    first: str | Path | StudyResults,
+    second: str | Path | StudyResults,
+    *,
+    ignore: Sequence[str] = (),
+    noise: float = 0.1,
+    **where: object,
+) -> StudyComparison:
+    """Compare two studies run by run: what got better, what got worse, and what took longer.
+
+    Runs are matched by what they are (instance, problem, method, options, limits) and not by their seeds.
+
+    Parameters
+    ----------
+    first, second : path or StudyResults
+        Folders of results.
+    ignore : sequence of {"options", "time_limit", "memory_limit"}
+        Match runs that differ in these.
+    noise : float
+        Seconds below which times are not compared.
+    **where
+        Keep the rows with these values: ``problem="min-tco"``.
+
+    Returns
+    -------
+    StudyComparison
+
+    Raises
+    ------
+    BadInput
+        If a folder holds no results, or a column is unknown.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> ob.compare_studies("results/before", "results/after").is_worse  # doctest: +SKIP
+    False
+    """
+    from ..studies.comparison import compared
+
+    sides = [each if isinstance(each, StudyResults) else StudyResults(each) for each in (first, second)]
+    before, after = (each.results(**where).rows for each in sides)  # type: ignore[arg-type]
+    return compared(before, after, ignore=ignore, noise=noise)
 
 
 @dataclass(frozen=True)

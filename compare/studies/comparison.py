@@ -35,7 +35,7 @@ _COUNTS = ("better", "same", "worse", "bounds_up", "bounds_down")
 
 
 @dataclass(frozen=True)
-class Comparison:
+class StudyComparison:
     """The runs of A and of B.
 
     Attributes
@@ -78,7 +78,7 @@ def results_of_version(folder: Path, version: str, where: Mapping[str, str] | No
 
 def compared(
     a: pd.DataFrame, b: pd.DataFrame, *, ignore: Sequence[str] = (), noise: float = NOISE_SECONDS
-) -> Comparison:
+) -> StudyComparison:
     """Match the runs of two results by what they are.
 
     A run is its instance (by content), problem, method, options and limits. Seeds and keys do not count: repeats of one
@@ -107,7 +107,7 @@ def compared(
     pairs = pd.concat([each for each in (by_seed, in_order, foreign) if len(each)] or [by_seed], ignore_index=True)
     pairs = _judged(pairs.assign(redrawn=~pairs["instance"].isin(shared)), noise)
     only_a, only_b = (side.drop(columns=["shape", "order"], errors="ignore") for side in sides)
-    return Comparison(pairs, only_a, only_b, tuple(_notes(pairs, sides, identity)))
+    return StudyComparison(pairs, only_a, only_b, tuple(_notes(pairs, sides, identity)))
 
 
 def _prepared(rows: pd.DataFrame) -> pd.DataFrame:
@@ -168,7 +168,7 @@ def _steps(first: pd.Series[float], second: pd.Series[float], *, missing: float)
     return pd.Series(np.select([same, x < y], ["same", "better"], "worse"), first.index, dtype="object")
 
 
-def summary(comparison: Comparison) -> pd.DataFrame:
+def summary(comparison: StudyComparison) -> pd.DataFrame:
     """One row a problem, variant and kind of match.
 
     Returns
@@ -218,7 +218,7 @@ def _line(pairs: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def most_changed(comparison: Comparison, most: int) -> pd.DataFrame:
+def most_changed(comparison: StudyComparison, most: int) -> pd.DataFrame:
     """The pairs on one instance that changed most: by status, value, bound, and then time (by at least a factor 2)."""
     pairs = comparison.pairs[~comparison.pairs["redrawn"]]
     pace = np.log2(pairs["time_ratio"]).abs().fillna(0.0)

@@ -179,7 +179,7 @@ def test_a_comparison_ranks_by_the_best_bound_and_keeps_failures() -> None:
     def nothing(instance: ob.TopicInstance) -> list[tuple[int, int]]:
         return []
 
-    table = ob.compare(ob.read(WANTED), "min-tco", ["ring-per-topic", {"method": "low-oda", "k": 3}, nothing])
+    table = ob.compare_methods(ob.read(WANTED), "min-tco", ["ring-per-topic", {"method": "low-oda", "k": 3}, nothing])
     assert (table.bound, table.bound_by) == (2.0, "branch-and-cut")
     frame = table.to_pandas()
     assert frame["method"].tolist() == ["ring-per-topic", "low-oda k=3", "nothing"]
@@ -195,14 +195,14 @@ def test_a_comparison_ranks_by_the_best_bound_and_keeps_failures() -> None:
 
 def test_an_optimum_of_0_has_ratio_1_as_in_a_study() -> None:
     apart = ob.read({"ann": ["news"], "bob": ["chess"]})
-    assert ob.compare(apart, "min-tco", ["gm", "branch-and-cut"]).ratios == (1.0, 1.0)
+    assert ob.compare_methods(apart, "min-tco", ["gm", "branch-and-cut"]).ratios == (1.0, 1.0)
 
 
 def test_a_comparison_checks_all_methods_before_it_runs_one() -> None:
     with pytest.raises(ob.BadInput, match="unknown option"):
-        ob.compare(ob.read(WANTED), "min-tco", ["gm", {"method": "gm", "speed": 2}])
+        ob.compare_methods(ob.read(WANTED), "min-tco", ["gm", {"method": "gm", "speed": 2}])
     with pytest.raises(ob.BadInput, match="a method is a name or"):
-        ob.compare(ob.read(WANTED), "min-tco", [{"k": 2}])
+        ob.compare_methods(ob.read(WANTED), "min-tco", [{"k": 2}])
 
 
 @pytest.mark.parametrize(
@@ -216,14 +216,14 @@ def test_a_comparison_checks_all_methods_before_it_runs_one() -> None:
 )
 def test_a_wrong_seed_or_limit_is_named(given: dict[str, Any], wrong: str) -> None:
     instance = ob.read({"a": ["x"], "b": ["x"]})
-    for call in (ob.solve, ob.compare):
+    for call in (ob.solve, ob.compare_methods):
         with pytest.raises(ob.BadInput, match=f"^{wrong} must be"):
             call(instance, "min-tco", "gm", **given)
 
 
 def test_an_empty_list_of_methods_is_not_all_of_them() -> None:
     with pytest.raises(ob.BadInput, match="no methods are given"):
-        ob.compare(ob.read({"a": ["x"], "b": ["x"]}), "min-tco", [])
+        ob.compare_methods(ob.read({"a": ["x"], "b": ["x"]}), "min-tco", [])
 
 
 def test_methods_problems_and_workloads_are_listed_by_name() -> None:

@@ -16,7 +16,7 @@ import overlaybench as ob
 )
 def test_what_is_no_method_is_named(methods: Any, message: str) -> None:
     with pytest.raises(ob.BadInput, match=message):
-        ob.compare(ob.read({"ann": ["news"], "bob": ["news"]}), "min-tco", methods)
+        ob.compare_methods(ob.read({"ann": ["news"], "bob": ["news"]}), "min-tco", methods)
 
 
 def test_several_problems_at_once_are_bad_input() -> None:

@@ -296,7 +296,7 @@ def test_hostile_labels_are_text_in_drawings_and_notebooks(browser: Browser, tmp
     result = ob.solve(instance, "min-tco", "gm", trace=True)
     assert result.trace is not None
     assert result.answer is not None
-    compared = ob.compare(instance, "min-tco", ["gm", "cd-oda"])
+    compared = ob.compare_methods(instance, "min-tco", ["gm", "cd-oda"])
     shown: list[Any] = [instance, result, result.answer, result.trace, compared]
     (tmp_path / "notebook.html").write_text("".join(each._repr_html_() for each in shown), encoding="utf-8")
     save_page(tmp_path / "drawn.html", HOSTILE[1], instance, result.answer, options=DrawOptions(by_topic=True))
