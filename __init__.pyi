@@ -28,8 +28,8 @@ from .instances.contract.method import Method as Method
 from .instances.contract.method import Proposal as Proposal
 from .instances.contract.option import Option as Option
 from .instances.contract.overlay import Overlay as Overlay
-from .instances.contract.overlay_files import read_overlay as read_overlay
-from .instances.contract.overlay_files import write_overlay as write_overlay
+from .instances.contract.overlay import read_overlay as read_overlay
+from .instances.contract.overlay import write_overlay as write_overlay
 from .instances.contract.plug_in import method as method
 from .instances.contract.plug_in import workload as workload
 from .instances.contract.problem import Problem as Problem

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from benchmarks.heuristics import peak_mib
-from overlaybench.instances.content.overlay import ContentOverlay
+from overlaybench.instances.content.problems import ContentOverlay
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
 
 CONTENT_HEURISTICS = methods_of("overlaybench.heuristics.content")

@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
-from overlaybench.instances.brokers.network import BrokerNetwork
+from overlaybench.instances.brokers.network import BrokerNetwork, BrokerTree
 from overlaybench.instances.brokers.predicates import Publications, Subscriptions
-from overlaybench.instances.brokers.tree import BrokerTree
 
 Link = tuple[int, int]
 

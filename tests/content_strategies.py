@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from overlaybench.instances.content.core_prices import metric_closure
-from overlaybench.instances.content.instance import ContentInstance
+from overlaybench.instances.content.instance import ContentInstance, metric_closure
 
 
 @st.composite

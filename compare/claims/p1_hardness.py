@@ -9,14 +9,14 @@ import numpy as np
 
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.result import Result, Status
-from ...instances.topics.instance import TopicInstance
-from ...instances.topics.set_cover import (
+from ...instances.topics.constructions import (
     SetCover,
     duplicated_instance,
     random_set_cover,
     repeated_instance,
     single_node_instance,
 )
+from ...instances.topics.instance import TopicInstance
 from ...models.topics.minimum_set_cover import minimum_set_cover
 from ...models.topics.single_node_tco import smallest_degree_of
 from ..papers.bench import LAWS, Bench, grid

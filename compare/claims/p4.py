@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ...instances.content.constructions import relay_star, steiner_overlay
 from ...instances.content.instance import ContentInstance
+from ...instances.content.workloads import relay_star, steiner_overlay
 from ...instances.contract.catalogue import WORKLOADS
 from ...instances.contract.errors import BadInput
 from ...instances.contract.result import Status

@@ -12,7 +12,7 @@ import pandas as pd
 
 from ...heuristics.content.heuristic import assign_in_order
 from ...instances.content.instance import ContentInstance
-from ...instances.content.overlay import ContentOverlay
+from ...instances.content.problems import ContentOverlay
 from ...instances.contract.arrays import Ids
 from ...instances.contract.catalogue import WORKLOADS
 from ..catalogue import problem_named

@@ -12,9 +12,9 @@ from ...heuristics.content.kernels.grown_trees import traffic_on_grown_trees
 from ...heuristics.content.migration import migrate
 from ...heuristics.content.migration_protocol import simulate_migration
 from ...heuristics.content.random_assignment import random_assignment
-from ...instances.content.generating_functions import intersected_cells
 from ...instances.content.instance import ContentInstance, Floats
-from ...instances.content.overlay import ContentOverlay
+from ...instances.content.problems import ContentOverlay
+from ...instances.content.workloads import intersected_cells
 from ...instances.contract.arrays import Ids
 from ...instances.contract.catalogue import WORKLOADS
 from ...instances.contract.result import Status

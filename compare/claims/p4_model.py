@@ -9,10 +9,9 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.content.generating_functions import contained_cells, exact_cells
 from ...instances.content.instance import ContentInstance
-from ...instances.content.overlay import ContentOverlay
-from ...instances.content.problems import broker_traffic
+from ...instances.content.problems import ContentOverlay, broker_traffic
+from ...instances.content.workloads import contained_cells, exact_cells
 from ...instances.contract.catalogue import WORKLOADS
 from ...instances.contract.result import Result, Status
 from ...models.content.exact import access_bound

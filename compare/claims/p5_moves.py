@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ...heuristics.brokers.kernels.delta_move import Coordinator, Move, MovingNetwork
 from ...heuristics.brokers.kernels.forwarding import S1, S2
-from ...instances.brokers.tree import BrokerTree
+from ...instances.brokers.network import BrokerTree
 from ...instances.contract.catalogue import WORKLOADS
 from ..papers.bench import SEED, Bench
 from .claim import Claim, Finding, Scope, verdict_of

@@ -12,9 +12,8 @@ import numpy.typing as npt
 from ...heuristics.brokers.kernels.forwarding import STRATEGIES
 from ...heuristics.brokers.kernels.working_map import WorkingMaps, add_link, has_bit, working_maps
 from ...heuristics.brokers.soft_links import disseminate_over
-from ...instances.brokers.network import BrokerNetwork
+from ...instances.brokers.network import BrokerNetwork, BrokerTree
 from ...instances.brokers.predicates import Publications, Subscriptions
-from ...instances.brokers.tree import BrokerTree
 from ...instances.contract.catalogue import WORKLOADS
 from ...instances.contract.result import Status
 from ..papers.bench import SEED, Bench

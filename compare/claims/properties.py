@@ -11,9 +11,8 @@ from ...instances.contract.catalogue import defined_in
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.result import Result, Status
 from ...instances.contract.workload import Workload
-from ...instances.topics.constructions import CONSTRUCTIONS
+from ...instances.topics.constructions import CONSTRUCTIONS, SET_COVER_CONSTRUCTIONS
 from ...instances.topics.instance import TopicInstance
-from ...instances.topics.set_cover import SET_COVER_CONSTRUCTIONS
 from ..papers.bench import Bench
 from .claim import Finding, Scope, Verdict
 

@@ -7,8 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from ...heuristics.content.kernels.prices import spanning_tree
-from ...instances.content.core_prices import metric_closure
-from ...instances.content.instance import Floats
+from ...instances.content.instance import Floats, metric_closure
 from ...instances.contract.arrays import Ids
 
 _LARGEST_PRICE = 10

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import click
 
+from ...instances.contract.catalogue import kind_of_file
 from ...instances.contract.errors import BadInput
-from ...instances.contract.kinds import kind_of_file
 from ..catalogue import kind_named
 from ..studies.proof_checker import FORMATS, CheckedProof, run_checker
 from .inputs import AS_JSON, FILE, column_options, load_instance

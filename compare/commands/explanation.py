@@ -9,13 +9,12 @@ from dataclasses import dataclass, field, replace
 from functools import singledispatch
 from typing import Any
 
-from ...instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS
+from ...instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS, object_named
 from ...instances.contract.errors import BadInput
 from ...instances.contract.kind import Kind
 from ...instances.contract.method import Method
 from ...instances.contract.option import Option
 from ...instances.contract.problem import Problem
-from ...instances.contract.references import object_named
 from ...instances.contract.workload import Workload
 from ..catalogue import METHODS
 from ..claims.claim import Claim

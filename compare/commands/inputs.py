@@ -42,7 +42,7 @@ def column_options(command: Callable[..., None]) -> Callable[..., None]:
 
 def problem_asked(file: Path, name: str | None) -> Problem[Any, Any]:
     """The problem of that name; without a name the one by default for the kind of the instance in a file."""
-    from ...instances.contract.kinds import kind_of_file
+    from ...instances.contract.catalogue import kind_of_file
     from ..catalogue import problem_named
 
     return problem_named(name or kind_of_file(file).default_problem)

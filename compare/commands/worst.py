@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from ...instances.contract.errors import BadInput
-from ...instances.topics.kind import TOPICS
+from ...instances.topics.files import TOPICS
 from ..claims.hall_of_fame import HALL, add_case, worst_cases
 from ..claims.worst import WorstCase, search_worst_case
 from .inputs import AS_JSON, FILE

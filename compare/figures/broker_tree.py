@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch
 
-from ...instances.brokers.dissemination import Dissemination
 from ...instances.brokers.network import BrokerNetwork
+from ...instances.brokers.problems import Dissemination
 from .draw_options import DrawOptions
 from .graph import GraphAxes, NodeLook, Positions, circle, dot, line
 from .topic_overlay import CENTRE, COMMON, HERE, PLAIN, here

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from ...instances.content.instance import ContentInstance
-from ...instances.content.overlay import ContentOverlay
+from ...instances.content.problems import ContentOverlay
 from .draw_options import DrawOptions
 from .graph import Edge, GraphAxes, NodeLook, circle, dot, layout, line, shortened
 from .topic_overlay import CENTRE, COMMON, HERE, PLAIN, here

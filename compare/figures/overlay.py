@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.result import Status
+from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
-from ...instances.topics.kind import TOPICS
 from ..studies.bounds import TOLERANCE, problem_order
 from .draw_options import DrawOptions
 from .style import Drawing, drawing, scaled, styled

@@ -9,10 +9,9 @@ from typing import Any, NamedTuple, Protocol
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from ...instances.contract.catalogue import PROBLEMS
+from ...instances.contract.catalogue import PROBLEMS, kind_of
 from ...instances.contract.errors import BadInput
 from ...instances.contract.kind import Kind
-from ...instances.contract.kinds import kind_of
 from ...instances.contract.result import Result
 from .broker_tree import BrokerTrees
 from .content_overlay import ContentOverlays

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import atomic_write
 from ...instances.contract.overlay import Overlay
-from ...instances.contract.trace import Step, Trace
+from ...instances.contract.result import Step, Trace
 from ...instances.topics.instance import TopicInstance
 from .draw_options import DEFAULT, DrawOptions
 from .drawing_page import ON_PAGE, embedded_json, write_page

@@ -15,10 +15,10 @@ from ...heuristics.brokers.kernels.covering import matching_effort
 from ...heuristics.brokers.kernels.forwarding import STRATEGIES as NUMBERED
 from ...heuristics.brokers.kernels.link_management import Management
 from ...heuristics.brokers.kernels.queueing import Timing, simulate
-from ...instances.brokers.dissemination import Arrivals, Dissemination
-from ...instances.brokers.kind import BROKERS
+from ...instances.brokers.files import BROKERS
 from ...instances.brokers.network import BrokerNetwork
 from ...instances.brokers.predicates import matching_shares
+from ...instances.brokers.problems import Arrivals, Dissemination
 from ..studies.recipe import Recipe
 from .figure import PaperFigure, PaperTable
 from .grids_p5 import DENSE, SPARSE, STRATEGIES

@@ -6,8 +6,7 @@ import warnings
 from pathlib import Path
 from typing import Any, overload
 
-from ...instances.contract.catalogue import WORKLOADS
-from ...instances.contract.kinds import kind_of_file
+from ...instances.contract.catalogue import WORKLOADS, kind_of_file
 from ...instances.topics.in_memory import from_object
 from ...instances.topics.instance import TopicInstance
 

@@ -9,14 +9,13 @@ from typing import Any, overload
 
 import numpy as np
 
-from ...instances.brokers.dissemination import Dissemination
 from ...instances.brokers.network import BrokerNetwork
+from ...instances.brokers.problems import Dissemination
 from ...instances.content.instance import ContentInstance
-from ...instances.content.overlay import ContentOverlay
-from ...instances.contract.catalogue import PROBLEMS
+from ...instances.content.problems import ContentOverlay
+from ...instances.contract.catalogue import PROBLEMS, kind_of
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import atomic_file
-from ...instances.contract.kinds import kind_of
 from ...instances.contract.method import Method
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import pandas as pd
 
-from ...instances.brokers.kind import BROKERS
+from ...instances.brokers.files import BROKERS
 from ..figures.brokers import broker_drawings, system_drawings
 from . import cells
 from .broker_tables import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ...instances.content.kind import CONTENT
+from ...instances.content.files import CONTENT
 from ..figures.content import content_drawings
 from . import cells
 from .cells import Cell, Column, Table

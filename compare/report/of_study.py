@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from ...instances.topics.kind import TOPICS
+from ...instances.topics.files import TOPICS
 from ..figures.style import DEFAULT_OPTIONS, FigureOptions
 from ..studies.plot import Plot, plots_of
 from ..studies.store import Store

@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
+from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
-from ...instances.topics.kind import TOPICS
 
 MOST_NODES = 60
 MOST_BYTES = 1_500_000

@@ -10,13 +10,13 @@ import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from ...instances.brokers.kind import BROKERS
-from ...instances.content.kind import CONTENT
+from ...instances.brokers.files import BROKERS
+from ...instances.content.files import CONTENT
 from ...instances.contract.catalogue import PROBLEMS
 from ...instances.contract.files import atomic_write
 from ...instances.contract.kind import Kind
+from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
-from ...instances.topics.kind import TOPICS
 from ..catalogue import own_part
 from ..figures.against import default_plots, plot_drawing, plot_table
 from ..figures.all_runs import figures

@@ -13,8 +13,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType, StructField, StructType
 
 from ...instances.contract.errors import BadInput
-from ...instances.contract.labels import sort_key
-from ...instances.topics.tables import check_columns
+from ...instances.contract.files import sort_key
+from ...instances.topics.files import check_columns
 from .plan import X_BITS
 
 _ROW_BITS = 33

@@ -24,11 +24,9 @@ from typing import Any
 
 from ...instances.contract.catalogue import PROBLEMS
 from ...instances.contract.method import Method
-from ...instances.contract.offers import watched
 from ...instances.contract.problem import Problem
-from ...instances.contract.processes import die_with_parent
 from ...instances.contract.result import Result, Status
-from ...instances.contract.trajectory import Trajectory
+from ...instances.contract.run import Trajectory, die_with_parent, watched
 from ..catalogue import METHODS, method_named, problem_named
 from ..plug_in_code import is_local
 from .offered import Offered, OfferSender

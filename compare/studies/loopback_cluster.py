@@ -22,7 +22,7 @@ from typing import NoReturn
 import click
 import pyspark
 
-from ...instances.contract.processes import die_with_parent
+from ...instances.contract.run import die_with_parent
 
 _HOST = "127.0.0.1"
 _MOST_SECONDS = 90.0

@@ -9,7 +9,7 @@ from typing import Any
 from ...instances.contract.method import Proposal, judged
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Result, Status
-from ...instances.contract.trajectory import Trajectory
+from ...instances.contract.run import Trajectory
 
 
 @dataclass(frozen=True)

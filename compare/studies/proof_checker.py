@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...instances.contract.processes import die_with_parent
+from ...instances.contract.run import die_with_parent
 
 FORMATS = {"topics": (".csv", ".tsv", ".json"), "content": (".json",), "steiner": (".stp",)}
 """The suffixes of the instance files that the checker reads, by kind."""

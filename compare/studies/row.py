@@ -14,8 +14,8 @@ import pandas as pd
 import pyarrow as pa
 
 from ...instances.contract.catalogue import KINDS
-from ...instances.contract.trajectory import Point
-from ...instances.topics.kind import TOPICS
+from ...instances.contract.run import Point
+from ...instances.topics.files import TOPICS
 from ..catalogue import kind_named, problem_named
 from .isolation import IsolatedRun
 from .provenance import library_versions, machine

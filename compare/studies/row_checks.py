@@ -16,12 +16,12 @@ import numpy as np
 import pyarrow as pa
 
 from ...instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS
-from ...instances.contract.clock import Clock
 from ...instances.contract.errors import BadInput
 from ...instances.contract.kind import Kind
 from ...instances.contract.method import Method
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
+from ...instances.contract.run import Clock
 from ...models.engine.stoppable import finished_within
 from ..catalogue import EQUAL_VERSIONS, METHODS, code_version, kind_named, own_part
 from .point_checks import faults_of_points

@@ -8,7 +8,7 @@ import pandas as pd
 
 from ...instances.contract.catalogue import KINDS
 from ...instances.contract.kind import Kind
-from ...instances.topics.kind import TOPICS
+from ...instances.topics.files import TOPICS
 
 
 def sizes_of(rows: pd.DataFrame) -> tuple[str, ...]:

@@ -12,10 +12,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ...instances.contract.catalogue import modules_beside
 from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.files import read_text
 from ...instances.contract.option import Value
-from ...instances.contract.references import modules_beside
 from ..catalogue import method_named, problem_named, version_of
 from .plot import Plot, read_plots
 from .recipe import Recipe, freeze

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ...instances.brokers.dissemination import Dissemination
-from ...instances.brokers.network import BrokerNetwork
+from ...instances.brokers.network import BrokerNetwork, BrokerTree
 from ...instances.brokers.predicates import Publications, Subscriptions
-from ...instances.brokers.tree import BrokerTree
+from ...instances.brokers.problems import Dissemination
 from ...instances.contract.arrays import Ids
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...instances.content.instance import ContentInstance, Flags, Floats
-from ...instances.content.overlay import ContentOverlay
-from ...instances.content.problems import CONTENT_PROBLEMS
+from ...instances.content.problems import CONTENT_PROBLEMS, ContentOverlay
 from ...instances.contract.arrays import Ids
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option, complete

@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 
 from ...instances.content.instance import ContentInstance, Flags, Floats
-from ...instances.content.overlay import ContentOverlay
-from ...instances.content.problems import CONTENT_PROBLEMS
+from ...instances.content.problems import CONTENT_PROBLEMS, ContentOverlay
 from ...instances.contract.arrays import Ids, Offsets
-from ...instances.contract.clock import Clock
 from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Proposal
-from ...instances.contract.offers import offer
 from ...instances.contract.option import Option
+from ...instances.contract.run import Clock, offer
 from ..compiled import kernel
 from .clustering import clustering
 from .greedy_packing import greedy_packing

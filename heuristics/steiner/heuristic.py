@@ -6,12 +6,12 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from ...instances.contract.clock import Clock, interruptible
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option, complete
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
+from ...instances.contract.run import Clock, interruptible
 from ...instances.steiner.instance import SteinerInstance
 
 

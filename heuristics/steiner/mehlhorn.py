@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...instances.contract.arrays import Ids
-from ...instances.contract.clock import Clock
 from ...instances.contract.overlay import Overlay
+from ...instances.contract.run import Clock
 from ...instances.steiner.instance import SteinerInstance
 from ..compiled import kernel
 from .graph import Flags, Graph, graph_of, nearest_terminals, root_of, spanning_tree

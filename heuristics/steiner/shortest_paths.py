@@ -7,10 +7,9 @@ import heapq
 import numpy as np
 
 from ...instances.contract.arrays import Ids
-from ...instances.contract.clock import Clock
-from ...instances.contract.offers import offer
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
+from ...instances.contract.run import Clock, offer
 from ...instances.steiner.instance import SteinerInstance
 from ..compiled import kernel
 from .graph import Flags, Graph, Reals, graph_of, spanning_tree

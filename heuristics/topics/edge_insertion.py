@@ -9,13 +9,12 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from ...instances.contract.clock import Clock
 from ...instances.contract.method import Method, Proposal
-from ...instances.contract.offers import offer
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
+from ...instances.contract.run import Clock, offer
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.soc import as_soc
 from .greedy_merge import greedy_merge

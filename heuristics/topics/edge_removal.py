@@ -8,12 +8,12 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.contract.clock import Clock
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
+from ...instances.contract.run import Clock
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.soc import as_soc
 from .greedy_merge import greedy_merge

@@ -6,13 +6,12 @@ import math
 from contextlib import suppress
 from functools import cache
 
-from ...instances.contract.clock import Clock
 from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Method, Proposal
-from ...instances.contract.offers import offer
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
+from ...instances.contract.run import Clock, offer
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.problems import FaultTolerantTCO
 from .gm2 import gm2

@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...instances.contract.arrays import Offsets, connected_components
-from ...instances.contract.clock import Clock
 from ...instances.contract.method import Proposal
-from ...instances.contract.offers import offer
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
+from ...instances.contract.run import Clock, offer
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.soc import SOC
 

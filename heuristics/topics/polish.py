@@ -11,13 +11,12 @@ from functools import cache
 from typing import Any
 
 from ...instances.contract.catalogue import methods_of
-from ...instances.contract.clock import Clock
 from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Method, Proposal
-from ...instances.contract.offers import offer
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
+from ...instances.contract.run import Clock, offer
 from ...instances.topics.instance import TopicInstance
 from .heuristic import TOPIC_CONNECTED, trial_instance
 from .kernels.edge_costs import edge_costs

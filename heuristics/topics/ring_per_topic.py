@@ -14,7 +14,7 @@ from ...instances.contract.errors import unknown
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
-from ...instances.contract.trace import Step, Trace
+from ...instances.contract.result import Step, Trace
 from ...instances.topics.instance import TopicInstance
 from .heuristic import TOPIC_CONNECTED, solve_by
 from .kernels.partial_overlay import OverlayBuild

@@ -1,9 +1,9 @@
-"""Broker networks and disseminations in files: brokers/1 and dissemination/1 JSON."""
+"""Broker networks and disseminations in files (brokers/1 and dissemination/1 JSON), and the kind ``brokers``."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..contract.errors import BadInput
-from ..contract.files import atomic_write, read_json
-from ..contract.labels import natural_order
-from .dissemination import Dissemination
-from .network import BrokerNetwork
+from ..contract.files import atomic_write, natural_order, read_json
+from ..contract.kind import Kind, LoadedInstance
+from .network import DELAY, UNCAPPED, BrokerNetwork, BrokerTree
 from .predicates import HIGHEST, LOWEST, Publications, Subscriptions
-from .tree import DELAY, UNCAPPED, BrokerTree
+from .problems import Dissemination
 
 FORMAT = "brokers/1"
 ANSWER_FORMAT = "dissemination/1"
@@ -225,3 +224,44 @@ def _number(value: object, least: int, most: int, what: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
         raise BadInput(f"{what} is {_text(value)}: give a whole number from {least} to {most}")
     return value
+
+
+class Brokers(Kind[BrokerNetwork, Dissemination]):
+    """Broker networks and their disseminations."""
+
+    name, summary = "brokers", "a broker tree with subscriptions and publications; answered by soft links and messages"
+    instance_type, default_problem, format = BrokerNetwork, "soft-links", FORMAT
+    sizes = ("brokers", "subscriptions", "publications")
+    measures = ("deliveries", "pure_forwarders", "yield", "average_hops", "max_hops", "soft_links")
+    shown = ("soft_links", "messages")
+
+    def read(self, path: Path, columns: Mapping[str, str]) -> LoadedInstance[BrokerNetwork]:
+        return LoadedInstance(read_brokers(path))
+
+    def write(self, instance: BrokerNetwork, path: Path) -> None:
+        write_brokers(instance, path)
+
+    def size(self, instance: BrokerNetwork) -> dict[str, int]:
+        counts = (instance.num_brokers, len(instance.subscriptions), len(instance.publications))
+        return dict(zip(self.sizes, counts, strict=True))
+
+    def read_answer(self, path: Path, instance: BrokerNetwork) -> Dissemination:
+        return read_dissemination(path, instance)
+
+    def write_answer(self, answer: Dissemination, instance: BrokerNetwork, path: Path) -> None:
+        write_dissemination(answer, instance, path)
+
+    def labelled(self, answer: Dissemination, instance: BrokerNetwork) -> dict[str, object]:
+        return labelled_rows(answer, instance)
+
+    def pack(self, answer: Dissemination) -> npt.NDArray[np.int32]:
+        """The number of soft links, then their rows, then the rows of the messages."""
+        count = np.array([len(answer.soft_links)], dtype=np.int32)
+        return np.concatenate([count, answer.soft_links.ravel(), answer.messages.ravel()])
+
+    def unpack(self, packed: npt.NDArray[np.int32], instance: BrokerNetwork) -> Dissemination:
+        links, messages = np.split(packed[1:], [2 * int(packed[0])])
+        return Dissemination(links.reshape(-1, 2), messages.reshape(-1, 3))
+
+
+BROKERS = Brokers()

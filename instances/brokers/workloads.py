@@ -17,11 +17,9 @@ import numpy.typing as npt
 
 from ..contract.errors import BadInput
 from ..contract.option import Option, Value
-from ..contract.popularity import zipf
-from ..contract.workload import Workload
-from .network import BrokerNetwork
+from ..contract.workload import Workload, zipf
+from .network import UNCAPPED, BrokerNetwork, BrokerTree
 from .predicates import HIGHEST, LOWEST, Publications, Subscriptions
-from .tree import UNCAPPED, BrokerTree
 
 TREES = ("balanced", "random", "path", "star")
 SUBJECTS = 1000

@@ -1,19 +1,20 @@
-"""Content instances in files: content/1 JSON by label, or NPZ arrays for large instances."""
+"""Content instances and overlays in files (content/1 JSON, NPZ arrays), and the kind ``content``."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..contract.errors import BadInput
-from ..contract.files import atomic_write, read_json
-from ..contract.labels import natural_order
-from .core_prices import metric_closure
-from .instance import ARRAYS, ContentInstance, Floats
+from ..contract.files import atomic_write, natural_order, read_json
+from ..contract.kind import Kind, LoadedInstance
+from .instance import ARRAYS, ContentInstance, Floats, metric_closure
+from .problems import ContentOverlay, RoutingTree
 
 FORMAT = "content/1"
 _LONGEST_ERROR = 200
@@ -236,3 +237,120 @@ def _write_arrays(instance: ContentInstance, file: Path) -> None:
     arrays |= {name: np.array(labels) for name in _LABELS if (labels := getattr(instance, name)) is not None}
     with file.open("wb") as stream:
         np.savez_compressed(stream, **arrays)
+
+
+ANSWER_FORMAT = "content-overlay/1"
+
+
+def read_content_overlay(path: Path, instance: ContentInstance) -> ContentOverlay:
+    """Read the overlay of an instance; errors are bad input that names the file and the entry, trees from 0."""
+    data = read_json(path, ANSWER_FORMAT)
+    users = {instance.user_label(u): u for u in range(instance.num_users)}
+    brokers = {instance.broker_label(b): b for b in range(instance.num_brokers)}
+    channels = {instance.channel_label(c): c for c in range(instance.num_channels)}
+    try:
+        assigned, trees = data.get("assignment"), data.get("trees", [])
+        if not isinstance(assigned, dict):
+            raise BadInput('needs "assignment": an object of user: broker')
+        if not isinstance(trees, list) or not all(isinstance(tree, dict) for tree in trees):
+            raise BadInput('"trees" must be a list of objects')
+        assignment = np.full(instance.num_users, -1, dtype=np.int32)
+        for user, broker in assigned.items():
+            number = index_of(user, users, "the assignment", "user")
+            assignment[number] = index_of(broker, brokers, f"user '{user}'", "broker")
+        if (assignment < 0).any():
+            raise BadInput(f"user '{instance.user_label(int(np.argmin(assignment)))}' has no broker: assign one")
+        return ContentOverlay(assignment, tuple(_tree(k, tree, brokers, channels) for k, tree in enumerate(trees)))
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from None
+
+
+def write_content_overlay(overlay: ContentOverlay, instance: ContentInstance, path: Path) -> None:
+    """Write an overlay with the labels of its instance; the inverse of :func:`read_content_overlay`."""
+    text = json.dumps({"format": ANSWER_FORMAT, **labelled_overlay(overlay, instance)}, ensure_ascii=False)
+    atomic_write(path, text + "\n")
+
+
+def labelled_overlay(overlay: ContentOverlay, instance: ContentInstance) -> dict[str, Any]:
+    """The assignment and the trees by label, as in a file."""
+    brokers = [instance.broker_label(b) for b in range(instance.num_brokers)]
+    trees = []
+    for tree in overlay.trees:
+        fields: dict[str, Any] = {} if tree.channel is None else {"channel": instance.channel_label(tree.channel)}
+        if tree.sources:
+            fields["sources"] = [brokers[b] for b in tree.sources]
+        trees.append({**fields, "links": [[brokers[a], brokers[b]] for a, b in tree.links]})
+    assigned = {instance.user_label(u): brokers[b] for u, b in enumerate(overlay.brokers.tolist())}
+    return {"assignment": assigned, "trees": trees}
+
+
+def _tree(number: int, fields: dict[str, Any], brokers: Mapping[str, int], channels: Mapping[str, int]) -> RoutingTree:
+    owner = f"tree {number}"
+    links, sources = fields.get("links"), fields.get("sources", [])
+    if not isinstance(links, list) or not all(isinstance(link, list) and len(link) == 2 for link in links):
+        raise BadInput(f'{owner} needs "links": a list of pairs of brokers')
+    if not isinstance(sources, list):
+        raise BadInput(f'{owner}: "sources" must be a list of brokers')
+    channel = fields.get("channel")
+    return RoutingTree.of(
+        [(index_of(a, brokers, owner, "broker"), index_of(b, brokers, owner, "broker")) for a, b in links],
+        None if channel is None else index_of(channel, channels, owner, "channel"),
+        [index_of(source, brokers, owner, "broker") for source in sources],
+    )
+
+
+class Content(Kind[ContentInstance, ContentOverlay]):
+    """Users, brokers and channels with rates, subscriptions, prices and capacities (P4 §II)."""
+
+    name, summary = "content", "users, brokers and channels with rates and prices; an answer is a broker for each user"
+    instance_type, default_problem = ContentInstance, "content-steiner"
+    format, endings, ending = FORMAT, (".npz",), ".npz"
+    sizes = ("users", "brokers", "channels")
+    measures = ("access", "core", "brokers_used", "largest_load")
+    shown = ("assignment", "trees")
+
+    def read(self, path: Path, columns: Mapping[str, str]) -> LoadedInstance[ContentInstance]:
+        return LoadedInstance(read_content(path))
+
+    def write(self, instance: ContentInstance, path: Path) -> None:
+        write_content(instance, path)
+
+    def size(self, instance: ContentInstance) -> dict[str, int]:
+        return {"users": instance.num_users, "brokers": instance.num_brokers, "channels": instance.num_channels}
+
+    def read_answer(self, path: Path, instance: ContentInstance) -> ContentOverlay:
+        return read_content_overlay(path, instance)
+
+    def write_answer(self, answer: ContentOverlay, instance: ContentInstance, path: Path) -> None:
+        write_content_overlay(answer, instance, path)
+
+    def labelled(self, answer: ContentOverlay, instance: ContentInstance) -> dict[str, object]:
+        return labelled_overlay(answer, instance)
+
+    def pack(self, answer: ContentOverlay) -> npt.NDArray[np.int32]:
+        numbers = [len(answer.brokers), *answer.brokers.tolist()]
+        for tree in answer.trees:
+            numbers += [-1 if tree.channel is None else tree.channel, len(tree.sources), *tree.sources]
+            numbers += [len(tree.links), *(end for link in tree.links for end in link)]
+        return np.array(numbers, dtype=np.int32)
+
+    def unpack(self, packed: npt.NDArray[np.int32], instance: ContentInstance) -> ContentOverlay:
+        try:
+            return self._unpacked(iter(np.asarray(packed).tolist()))
+        except (StopIteration, RuntimeError):  # which a generator raises for it
+            raise ValueError("an answer that ends too early") from None
+
+    def _unpacked(self, numbers: Iterator[int]) -> ContentOverlay:
+        brokers = [next(numbers) for _ in range(next(numbers))]
+        trees = []
+        for channel in numbers:
+            sources = tuple(next(numbers) for _ in range(next(numbers)))
+            links = tuple((next(numbers), next(numbers)) for _ in range(next(numbers)))
+            trees.append(RoutingTree(links, None if channel < 0 else channel, sources))
+        return ContentOverlay(np.array(brokers, dtype=np.int32), tuple(trees))
+
+    def sample(self, instance: ContentInstance, size: int, seed: int) -> ContentInstance:
+        return instance.sample(size, seed)
+
+
+CONTENT = Content()

@@ -1,4 +1,4 @@
-"""The content workload of P4 §VI.A.
+"""The content workload of P4 §VI.A, its generating functions and histograms, and P4's constructions.
 
 All numbers are integers, so that sums and costs are exact and the same on every machine: rates in messages, prices in
 thousandths of the side of the square in which users and brokers lie. Generating functions, subscriptions and prices
@@ -7,6 +7,7 @@ have random streams of their own: the same seed with another access-to-core rati
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,9 +17,151 @@ import numpy as np
 from ..contract.errors import BadInput
 from ..contract.option import Option
 from ..contract.workload import Workload
-from .core_prices import metric_closure
-from .generating_functions import contained_cells, cut_quadratic_histogram, equal_cells, exact_cells, intersected_cells
-from .instance import ContentInstance, Flags, Floats
+from ..steiner.instance import SteinerInstance
+from ..steiner.workloads import STEINER_WORKLOADS
+from .instance import ContentInstance, Flags, Floats, metric_closure
+
+_VALUES_AT_ONCE = 1_000_000
+
+
+def equal_cells(intervals: int) -> Floats:
+    """The ends of intervals of equal length of the content space [0, 1]. Shape (intervals + 1,)."""
+    return np.arange(intervals + 1) / intervals
+
+
+def exact_cells(low: Floats, high: Floats) -> Floats:
+    """The ends of cells with a boundary wherever a subscription begins or ends.
+
+    Every subscription is a union of cells, so histograms on them are exact: all messages of a cell have the same
+    subscribers (P4 §III.A: the content spaces of uniform subscriber groups do not overlap).
+
+    Parameters
+    ----------
+    low, high : float64 arrays, shape (n,)
+        The ends of each subscription, in [0, 1].
+
+    Returns
+    -------
+    float64 array, shape (k + 1,)
+        The ends of the k ≤ 2n + 1 cells.
+    """
+    return np.unique(np.concatenate([low, high, [0.0, 1.0]]))
+
+
+def cut_quadratic_histogram(coefficients: Floats, ends: Floats, scale: float) -> Floats:
+    """The integer number of units that each publisher generates in each cell of the content space.
+
+    The generating function is the positive part of a quadratic on [0, 1]. A cell's rate is the integral: the mean on
+    the cell, as in P4, times its length. The integrals from 0 to the cells' ends are rounded, so that the rates of a
+    coarser histogram are sums of those of a finer one.
+
+    Parameters
+    ----------
+    coefficients : float64 array, shape (n, 3)
+        a, b, c of a·x² + b·x + c, one row for each publisher.
+    ends : float64 array, shape (k + 1,)
+        Of the cells, from 0 to 1 (:func:`equal_cells`, :func:`exact_cells`).
+    scale : float
+        Units per integral of 1.
+
+    Returns
+    -------
+    float64 array, shape (n, k)
+        Integers.
+
+    Notes
+    -----
+    Zhao, Wu (P4), §IV.A and §VI.A. Only sums, products, quotients and square roots are used, which all machines round
+    in the same way. O(n k).
+    """
+    rates = np.empty((len(coefficients), len(ends) - 1))
+    step = max(1, _VALUES_AT_ONCE // len(ends))
+    for start in range(0, len(rates), step):
+        rows = slice(start, start + step)
+        below = np.maximum.accumulate(cut_quadratic_integral(coefficients[rows], ends), axis=1)
+        rates[rows] = np.diff(np.rint(below * scale), axis=1)
+    return rates
+
+
+def cut_quadratic_integral(coefficients: Floats, ends: Floats) -> Floats:
+    """The integrals of max(0, a·x² + b·x + c) from 0 to each end.
+
+    Parameters
+    ----------
+    coefficients : float64 array, shape (n, 3)
+    ends : float64 array, shape (k,)
+        From 0 to 1.
+
+    Returns
+    -------
+    float64 array, shape (n, k)
+
+    Notes
+    -----
+    Between consecutive ones of 0, the roots and 1 the quadratic has one sign, and so has its integral.
+    """
+    roots = np.sort(np.clip(np.nan_to_num(_roots(coefficients), nan=0.0, posinf=1.0, neginf=0.0), 0.0, 1.0), axis=1)
+    breaks = [np.zeros(len(roots)), roots[:, 0], roots[:, 1], np.ones(len(roots))]
+    total = np.zeros((len(coefficients), len(ends)))
+    for start, end in itertools.pairwise(breaks):
+        reached = np.clip(ends, start[:, None], end[:, None])
+        piece = _primitive(coefficients, reached) - _primitive(coefficients, start[:, None])
+        total += np.maximum(piece, 0.0)
+    return total
+
+
+def _roots(coefficients: Floats) -> Floats:
+    """Both roots, without cancellation; NaN or infinite if there is none. Shape (n, 2)."""
+    a, b, c = coefficients.T
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        half = -(b + np.copysign(np.sqrt(b * b - 4 * a * c), b)) / 2
+        return np.stack([half / a, c / half], axis=1)
+
+
+def _primitive(coefficients: Floats, x: Floats) -> Floats:
+    a, b, c = (coefficient[:, None] for coefficient in coefficients.T)
+    integral: Floats = ((a / 3 * x + b / 2) * x + c) * x
+    return integral
+
+
+def intersected_cells(low: Floats, high: Floats, intervals: int) -> Flags:
+    """The intervals of equal length of [0, 1] that each subscription intersects: false positives, no false negatives.
+
+    Parameters
+    ----------
+    low, high : float64 arrays, shape (n,)
+        The ends of each subscription, low ≤ high.
+    intervals : int
+
+    Returns
+    -------
+    bool array, shape (n, intervals)
+
+    Notes
+    -----
+    Zhao, Wu (P4), §IV.A. Intervals are half-open at the upper end, except the last one.
+    """
+    first = np.minimum(np.floor(low * intervals), intervals - 1)
+    last = np.minimum(np.floor(high * intervals), intervals - 1)
+    numbers = np.arange(intervals)
+    return (numbers >= first[:, None]) & (numbers <= last[:, None])
+
+
+def contained_cells(low: Floats, high: Floats, ends: Floats) -> Flags:
+    """The cells within each subscription; on :func:`exact_cells` it does not intersect any other.
+
+    Parameters
+    ----------
+    low, high : float64 arrays, shape (n,)
+        The ends of each subscription, low ≤ high.
+    ends : float64 array, shape (k + 1,)
+
+    Returns
+    -------
+    bool array, shape (n, k)
+    """
+    return (ends[:-1] >= low[:, None]) & (ends[1:] <= high[:, None])
+
 
 Intervals = Sequence[tuple[Floats, Floats]]
 _MESSAGES = 10_000
@@ -153,6 +296,115 @@ CONTENT_WORKLOADS: tuple[Workload[ContentInstance], ...] = (
             Option("slack", 2.0, "total capacity as a multiple of the total demand", least=0.0, most=1e6),
         ),
         _content,
+        "content",
+    ),
+)
+
+
+_SPARSE = STEINER_WORKLOADS[0]
+
+
+def steiner_overlay(instance: SteinerInstance, *, brokers_at: str = "all-nodes") -> ContentInstance:
+    """P4, Theorem 1: the reduction from the Steiner tree problem. One user publishes, all others subscribe.
+
+    Every terminal is a user; the first one publishes one unit on the only channel. Prices are the lengths of shortest
+    paths.
+
+    Parameters
+    ----------
+    instance : SteinerInstance
+        Connected.
+    brokers_at : {"all-nodes", "steiner-nodes"}
+        ``steiner-nodes``: a broker at every node that is no terminal, as in the proof. Then no tree of the overlay
+        branches at a terminal or connects two terminals directly. ``all-nodes``: a broker at every node, and access
+        prices multiplied by the number of terminals. Then the optimum for ``content-steiner`` is that of the Steiner
+        tree problem.
+
+    Raises
+    ------
+    BadInput
+        If the graph is not connected, or every node is a terminal and none is left for a broker.
+
+    Notes
+    -----
+    The optima agree under ``all-nodes``: with each user on the broker at its node the overlay costs as much as a
+    Steiner tree. In any overlay the tree of brokers and the users' paths to them connect all terminals, and each link
+    is paid for at least once. A factor of 1 would do, but weakens linear relaxations. Cost O(n³).
+    """
+    nodes = np.arange(instance.num_nodes)
+    brokers = nodes if brokers_at == "all-nodes" else np.setdiff1d(nodes, instance.terminals)
+    if not len(brokers):
+        raise BadInput("every node is a terminal, which leaves none for a broker: use brokers_at all-nodes")
+    lengths = np.full((instance.num_nodes, instance.num_nodes), np.inf)
+    np.fill_diagonal(lengths, 0.0)
+    u, v = instance.edges.T
+    lengths[u, v] = lengths[v, u] = instance.costs
+    paths = metric_closure(lengths, [instance.node_label(node) for node in range(instance.num_nodes)])
+    factor = instance.num_terminals if brokers_at == "all-nodes" else 1
+    return _one_publisher(
+        factor * paths[np.ix_(instance.terminals, brokers)],
+        paths[np.ix_(brokers, brokers)],
+        [f"u{instance.node_label(t)}" for t in instance.terminals.tolist()],
+        [f"b{instance.node_label(b)}" for b in brokers.tolist()],
+    )
+
+
+def relay_star(*, rim: int) -> ContentInstance:
+    """P4 §III.A: `rim` brokers with one user each, at distance 2 from each other, and a hub, b0, at distance 1.
+
+    The tree of the rim brokers costs 2(rim − 1), the tree through the hub costs rim. A user pays 0 to its own broker
+    and more than either tree to any other. Cost O(rim²).
+    """
+    core = np.full((rim + 1, rim + 1), 2.0)
+    core[0, :] = core[:, 0] = 1.0
+    np.fill_diagonal(core, 0.0)
+    access = np.full((rim, rim + 1), 2.0 * rim)
+    access[np.arange(rim), np.arange(1, rim + 1)] = 0.0
+    return _one_publisher(access, core, [f"u{i}" for i in range(1, rim + 1)], [f"b{i}" for i in range(rim + 1)])
+
+
+def _one_publisher(access: Floats, core: Floats, users: list[str], brokers: list[str]) -> ContentInstance:
+    """The first user publishes one unit on one channel, all others subscribe; capacities are infinite."""
+    first = np.arange(len(access))[:, None] == 0
+    return ContentInstance(
+        access, core, np.full(len(core), np.inf), first.astype(np.float64), ~first, users, brokers, ["message"]
+    )
+
+
+def _generate_steiner_overlay(*, seed: int, brokers_at: str, **shape: int) -> ContentInstance:
+    return steiner_overlay(_SPARSE.generate(seed=seed, **shape), brokers_at=brokers_at)
+
+
+def _generate_relay_star(*, seed: int, rim: int) -> ContentInstance:
+    return relay_star(rim=rim)
+
+
+CONTENT_CONSTRUCTIONS: tuple[Workload[ContentInstance], ...] = (
+    Workload(
+        "steiner-overlay",
+        "one publisher, all others subscribe: a random Steiner tree problem as an overlay",
+        "P4 Theorem 1",
+        (
+            Option("nodes", 12, "n of the graph", least=1, most=2000),
+            Option("edges", 20, "m", least=0, most=2_000_000),
+            Option("terminals", 5, "users", least=1, most=2000),
+            Option("dearest", 10, "the largest cost of an edge", least=1, most=10**6),
+            Option(
+                "brokers_at",
+                "all-nodes",
+                "brokers at all nodes or, as in the proof, at the nodes that are no terminals",
+                choices=("all-nodes", "steiner-nodes"),
+            ),
+        ),
+        _generate_steiner_overlay,
+        "content",
+    ),
+    Workload(
+        "relay-star",
+        "minimum spanning trees cost 2(k − 1), trees through a relay k (no seed)",
+        "P4 §III.A",
+        (Option("rim", 3, "k, the number of brokers with users", least=2, most=2000),),
+        _generate_relay_star,
         "content",
     ),
 )

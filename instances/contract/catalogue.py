@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache, cached_property
-from importlib import import_module, metadata
+from importlib import import_module, invalidate_caches, metadata
+from importlib.util import find_spec
+from pathlib import Path
 from pkgutil import iter_modules
+from traceback import extract_tb
+from types import ModuleType
 from typing import Any, Protocol, TypeVar
 
 from .errors import BadInput, unknown
+from .files import read_start
 from .kind import Kind
 from .method import Method
 from .problem import Problem, family_of
-from .references import object_named
 from .workload import Workload
 
 ROOMS = ("topics", "brokers", "content", "steiner")
@@ -213,3 +221,115 @@ KINDS: Catalogue[Kind[Any, Any]] = Catalogue("kind", lambda: _of_all_rooms(Kind)
 WORKLOADS: Catalogue[Workload[Any]] = Catalogue(
     "workload", lambda: _of_all_rooms(Workload), group="overlaybench.workloads", kind=Workload
 )
+
+
+_FORMAT = re.compile(r'"format"\s*:\s*"([^"]*)"')
+_SEARCHED = 2**16
+
+
+def kind_of(instance: object) -> Kind[Any, Any]:
+    """The kind of an instance; anything else is bad input."""
+    for kind in KINDS.values():
+        if isinstance(instance, kind.instance_type):
+            return kind
+    raise BadInput(f"an object of type {type(instance).__name__} is no instance: read or generate one")
+
+
+def kind_of_file(path: Path) -> Kind[Any, Any]:
+    """The kind of the instance in a file, by its ending or, for JSON, by its key ``format`` in the first 64 KiB.
+
+    Raises
+    ------
+    BadInput
+        If the ending or the format is unknown, or the file cannot be read.
+    """
+    if path.suffix != ".json":
+        for kind in KINDS.values():
+            if path.suffix in kind.endings:
+                return kind
+        known = ", ".join([".json", *(ending for kind in KINDS.values() for ending in kind.endings)])
+        raise BadInput(f"{path}: unknown ending '{path.suffix}': use {known}")
+    named = _FORMAT.search(read_start(path, _SEARCHED))
+    for kind in KINDS.values():
+        if named and kind.format == named[1]:
+            return kind
+    formats = ", ".join(kind.format for kind in KINDS.values() if kind.format)
+    found = f"'{named[1]}' is no format of instances" if named else 'no "format" at the top'
+    raise BadInput(f"{path}: {found}: give one of {formats}, or name the problem")
+
+
+_FORM = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*")
+_beside: ContextVar[Path | None] = ContextVar("beside", default=None)
+
+
+@contextmanager
+def modules_beside(folder: Path) -> Iterator[None]:
+    """A context in which modules are also looked for in a folder (that of a study file)."""
+    token = _beside.set(folder.resolve())
+    try:
+        yield
+    finally:
+        _beside.reset(token)
+
+
+def object_named(reference: str, noun: str, kind: type) -> object:
+    """The object of some type with the name ``module:NAME``; its module is on Python's path or in the current folder.
+
+    The folder where the module is found is appended to Python's path, because it may import others later.
+
+    Parameters
+    ----------
+    noun : str
+        What the object is called in messages.
+
+    Raises
+    ------
+    BadInput
+        If there is no such module or name, the module cannot be imported, or the object has another type.
+    """
+    if not _FORM.fullmatch(reference):
+        raise BadInput(f"{noun} '{reference}': write it as module:NAME")
+    module_name, _, name = reference.partition(":")
+    module = _module(module_name, f"{noun} '{reference}'")
+    if name not in vars(module):
+        known = [other for other, value in vars(module).items() if isinstance(value, kind)]
+        raise unknown(f"{noun} of module {module_name}", name, known)
+    found = vars(module)[name]
+    if not isinstance(found, kind):
+        raise BadInput(f"{noun} '{reference}' is of type {type(found).__name__}, not {kind.__name__}")
+    return found
+
+
+def _module(name: str, what: str) -> ModuleType:
+    top = name.partition(".")[0]
+    folders = [folder for folder in (_beside.get(), Path.cwd()) if folder is not None]
+    holding = next((folder for folder in folders if _holds(folder, top)), None)
+    if top in sys.modules:
+        _check_loaded(top, what)
+    elif holding is not None and find_spec(top) is None:
+        sys.path.append(str(holding))
+        invalidate_caches()
+    try:
+        return import_module(name)
+    except (Exception, SystemExit) as error:
+        if isinstance(error, ModuleNotFoundError) and f"{name}.".startswith(f"{error.name}."):
+            places = ", ".join(map(str, dict.fromkeys(folders)))
+            raise BadInput(
+                f"{what}: no module '{name}' is in {places} or on Python's path: correct the name, or set PYTHONPATH"
+            ) from None
+        at = extract_tb(error.__traceback__)[-1]
+        raised = f"{type(error).__name__}: {error}"
+        raise BadInput(f"{what} cannot be loaded: {at.filename}:{at.lineno}: {raised}") from None
+
+
+def _holds(folder: Path, top: str) -> bool:
+    return (folder / f"{top}.py").is_file() or (folder / top).is_dir()
+
+
+def _check_loaded(top: str, what: str) -> None:
+    """Refuse the module of an earlier study's folder that has the name of one of this study's."""
+    folder, file = _beside.get(), getattr(sys.modules[top], "__file__", None)
+    if folder is None or file is None or not _holds(folder, top) or "site-packages" in Path(file).parts:
+        return
+    if not Path(file).resolve().is_relative_to(folder):
+        raise BadInput(f"{what}: {file} is loaded under this name already: rename the one in {folder}")

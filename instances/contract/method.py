@@ -10,12 +10,10 @@ from functools import partial
 from typing import Any, Concatenate, Generic
 
 from .errors import BadInput
-from .offers import solving
 from .option import Option, Value, complete, stated
 from .problem import Answer, Instance, Problem, family_of
-from .result import Result, Status
-from .trace import Trace
-from .trajectory import Trajectory
+from .result import Result, Status, Trace
+from .run import Trajectory, solving
 
 _ROUNDING = 1e-6
 

@@ -1,10 +1,13 @@
-"""Workloads: named families of seeded instances."""
+"""Workloads: named families of seeded instances; and the popularity of topics, as integer weights."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic
+
+import numpy as np
+import numpy.typing as npt
 
 from .errors import BadInput
 from .option import Option, Value, complete
@@ -55,3 +58,45 @@ class Workload(Generic[Instance]):
         if not 0 <= seed < 2**63:
             raise BadInput(f"seed {seed} must lie from 0 to 2^63 - 1")
         return self.build(seed=seed, **self.complete(given))
+
+
+Weights = npt.NDArray[np.uint64]
+_SCALE = 2.0**40
+_FLATTEST = 1e-9
+
+
+def uniform(topics: int) -> Weights:
+    """All topics have the same popularity."""
+    return _weights(np.ones(topics))
+
+
+def zipf(topics: int, alpha: float) -> Weights:
+    """p_i ∝ i^-α: α = 0.5 in P1 and P2, 2.0 in P3."""
+    return _weights(np.arange(1, topics + 1, dtype=float) ** -alpha)
+
+
+def exponential(topics: int, top_decile: float) -> Weights:
+    """p_i ∝ q^i, with q ≤ 1 such that the first tenth of the topics (rounded up) has the mass `top_decile`.
+
+    P1 §8 states only that mass, 0.55; the geometric distribution is the discrete exponential one. The distribution is
+    uniform if `top_decile` is at most that tenth's share of the topics, or there is a single topic.
+    """
+    top = -(-topics // 10)
+    if top == topics or top_decile <= top / topics:
+        return uniform(topics)
+
+    def excess(rate: float) -> float:
+        return float(np.expm1(-rate * top) / np.expm1(-rate * topics) - top_decile)
+
+    if excess(_FLATTEST) >= 0:
+        return uniform(topics)
+    from scipy.optimize import brentq
+
+    rate = brentq(excess, _FLATTEST, 700.0 / top)
+    return _weights(np.exp(-rate * np.arange(topics)))
+
+
+def _weights(popularity: npt.NDArray[np.float64]) -> Weights:
+    """Integers ∝ popularity, at least 1 each and about 2^40 in total, so that draws need no floating point."""
+    weights: Weights = np.maximum(1, np.rint(popularity / popularity.sum() * _SCALE)).astype(np.uint64)
+    return weights

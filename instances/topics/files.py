@@ -1,16 +1,27 @@
-"""Topic instances in files: topics/1 JSON, and CSV, TSV or Parquet tables of (node, topic) rows."""
+"""Topic instances in files (JSON, CSV, TSV, Parquet), and the kind ``topics``."""
 
 from __future__ import annotations
 
+import csv
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
 
 from ..contract.errors import BadInput
 from ..contract.files import atomic_write, read_json
+from ..contract.kind import Kind, LoadedInstance
+from ..contract.overlay import Overlay, labelled_edges, read_overlay, write_overlay
 from .instance import TopicInstance
 from .link_costs import as_labels, from_labels
-from .tables import read_parquet, read_separated, write_parquet, write_separated
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
 FORMAT = "topics/1"
 SEPARATED = (".csv", ".tsv", ".dat", ".txt")
@@ -128,3 +139,261 @@ def _from_json(path: Path) -> TopicsFile:
         topics.extend(listed)
     instance, duplicates = TopicInstance.from_pairs(nodes, topics)
     return TopicsFile(_with_costs(instance, document.get("costs")), duplicates)
+
+
+_BLOCK = 1 << 20
+_LONGEST_HEADER = 1 << 20
+_COSTS = b"overlaybench.costs"
+_MOST_ROWS, _MOST_BYTES = 200_000_000, 1 << 34
+
+
+def read_separated(path: Path, columns: Sequence[str]) -> list[pa.Array]:
+    """The labels in the named columns of a CSV or TSV file with a header; a header with a tab makes it TSV.
+
+    Values may be quoted as in RFC 4180 and then contain separators and line breaks. Empty lines are skipped.
+
+    Raises
+    ------
+    BadInput
+        If a line is not UTF-8 or has another number of values than the header, quotes are unbalanced, a label is
+        empty (each with the line), or a column is missing or stands twice in the header.
+    """
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+            head = "\n"
+            while head and not head.strip("\r\n"):
+                head = file.readline(_LONGEST_HEADER + 1)
+    except OSError as error:
+        raise BadInput(f"cannot be read ({error.strerror}): check the path") from None
+    if "\ufffd" in head:
+        _check_utf8(path)
+    if len(head) > _LONGEST_HEADER:
+        raise BadInput(f"its first line has more than {_LONGEST_HEADER:,} characters: give it a header line")
+    if not head:
+        raise BadInput(f"is empty: give it a header line with the columns {' and '.join(columns)}")
+    if path.stat().st_size > _MOST_BYTES:
+        raise BadInput(f"is larger than {_MOST_BYTES >> 30} GiB: give it fewer rows")
+    delimiter = "\t" if "\t" in head else ","
+    check_columns(columns, next(csv.reader([head], delimiter=delimiter)))
+    try:
+        table = arrow_csv.read_csv(
+            path,
+            parse_options=arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(columns, pa.string()),
+                include_columns=list(columns),
+                strings_can_be_null=False,
+            ),
+        )
+    except pa.ArrowException as error:
+        _explain(path, delimiter, columns)
+        raise BadInput(f"{_first_line(error)}: correct the file") from None
+    labels = [table[column].combine_chunks() for column in columns]
+    if len(table) == 0 or any(_first_empty(column) is not None for column in labels):
+        _explain(path, delimiter, columns)
+    if _lines(path) > len(table) + 1:
+        _explain(path, delimiter, columns)  # a quote that is not closed includes the lines after it
+    return labels
+
+
+def read_parquet(path: Path, columns: Sequence[str]) -> tuple[list[pa.Array], object]:
+    """The labels in the named columns of a Parquet file, other values converted to text, and the costs in its metadata.
+
+    The costs are JSON as in topics/1 files, None without.
+
+    Raises
+    ------
+    BadInput
+        If it is not a Parquet file, a column is missing, occurs twice or cannot be converted, or a label is missing
+        (rows are counted from 1).
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with path.open("rb") as file:
+            source = pq.ParquetFile(file)
+            check_columns(columns, source.schema_arrow.names)
+            _check_size(source.metadata)
+            text = (source.schema_arrow.metadata or {}).get(_COSTS)
+            try:
+                costs = None if text is None else json.loads(text)
+            except ValueError:
+                raise BadInput("its link costs are not JSON: write the file again") from None
+            return labels_of(source.read(columns=list(columns)), columns), costs
+    except pa.ArrowException as error:
+        raise BadInput(f"{_first_line(error)}: give a complete Parquet file with columns of labels") from None
+    except OSError as error:
+        reason = error.strerror or _first_line(error)
+        raise BadInput(f"cannot be read ({reason}): check the path, and that the file is complete") from None
+
+
+def labels_of(table: pa.Table, columns: Sequence[str]) -> list[pa.Array]:
+    """The labels in the named columns of a table, as text.
+
+    Raises
+    ------
+    BadInput
+        If a label is missing or empty (rows are counted from 1).
+    pyarrow.ArrowException
+        If a column cannot be converted to text.
+    """
+    import pyarrow as pa
+
+    labels = [table[column].cast(pa.string()).combine_chunks() for column in columns]
+    for column, values in zip(columns, labels, strict=True):
+        values.validate(full=True)  # Parquet may hold bytes that are not UTF-8
+        if (row := _first_empty(values)) is not None:
+            raise BadInput(f"row {row + 1}: an empty {column}: name it or remove the row")
+    return labels
+
+
+def write_separated(instance: TopicInstance, path: Path, delimiter: str) -> None:
+    """Write the columns ``node`` and ``topic`` with a header."""
+    from pyarrow import csv as arrow_csv
+
+    arrow_csv.write_csv(instance.to_arrow(), path, arrow_csv.WriteOptions(delimiter=delimiter))
+
+
+def write_parquet(instance: TopicInstance, path: Path, costs: object = None) -> None:
+    """Write the columns ``node`` and ``topic``, and costs as JSON in the metadata of the schema."""
+    import pyarrow.parquet as pq
+
+    table = instance.to_arrow()
+    if costs is not None:
+        table = table.replace_schema_metadata({_COSTS: json.dumps(costs, separators=(",", ":")).encode()})
+    pq.write_table(table, path)
+
+
+def _check_size(metadata: pq.FileMetaData) -> None:
+    """Refuse a file that would take too much memory once decompressed."""
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    if metadata.num_rows > _MOST_ROWS or sum(group.total_byte_size for group in groups) > _MOST_BYTES:
+        raise BadInput(f"holds more than {_MOST_ROWS:,} rows or {_MOST_BYTES >> 30} GiB: give it fewer")
+
+
+def check_columns(columns: Sequence[str], present: Sequence[str]) -> None:
+    """Raise BadInput unless each column is present once and they differ."""
+    if len(set(columns)) < len(columns):
+        raise BadInput(f"column '{columns[0]}' is named twice: name one for the nodes, one for the topics")
+    for column in columns:
+        if column not in present:
+            names = ", ".join(f"'{name}'" for name in present)
+            raise BadInput(f"no column '{column}' among {names}: name the node and topic columns")
+        if list(present).count(column) > 1:
+            raise BadInput(f"column '{column}' stands twice in the header: rename one")
+
+
+def _explain(path: Path, delimiter: str, columns: Sequence[str]) -> None:
+    """Raise for the first invalid line, if there is one."""
+    _check_utf8(path)
+    line = 1
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.reader(file, delimiter=delimiter, strict=True)
+        try:
+            header = next(row for row in rows if row)
+            count, line = 0, rows.line_num + 1
+            for row in rows:
+                if row:
+                    _check_row(row, header, columns, line)
+                count, line = count + bool(row), rows.line_num + 1
+        except csv.Error as error:
+            raise BadInput(f"line {line}: {error}: correct its quotes") from None
+    if count == 0:
+        raise BadInput("has no rows under its header: give it at least one (node, topic) row")
+
+
+def _check_utf8(path: Path) -> None:
+    with path.open("rb") as file:
+        for number, text in enumerate(file, start=1):
+            try:
+                text.decode("utf-8")
+            except UnicodeDecodeError:
+                raise BadInput(f"line {number} is not UTF-8: convert the file") from None
+
+
+def _check_row(row: Sequence[str], header: Sequence[str], columns: Sequence[str], line: int) -> None:
+    if len(row) != len(header):
+        raise BadInput(f"line {line}: {len(row)} values under a header of {len(header)}: correct the line")
+    for column in columns:
+        if not row[header.index(column)]:
+            raise BadInput(f"line {line}: an empty {column}: name it or remove the line")
+
+
+def _lines(path: Path) -> int:
+    breaks, last = 0, b"\n"
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            breaks, last = breaks + block.count(b"\n"), block[-1:]
+    return breaks + (last != b"\n")
+
+
+def _first_empty(labels: pa.Array) -> int | None:
+    import pyarrow.compute as pc
+
+    empty = pc.or_kleene(pc.is_null(labels), pc.equal(labels, ""))
+    row: int = pc.index(empty, True).as_py()
+    return row if row >= 0 else None
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).splitlines()[0]
+
+
+class Topics(Kind[TopicInstance, Overlay]):
+    """Subscriptions of nodes to topics (P1 §3)."""
+
+    name, summary = "topics", "subscriptions of nodes to topics; answered by an overlay"
+    instance_type, default_problem = TopicInstance, "min-tco"
+    format, endings = FORMAT, (*SEPARATED, ".parquet")
+    columns, ending = ("node", "topic"), ".parquet"
+    sizes, measures = ("nodes", "topics", "subscriptions"), ("edges", "max_degree", "average_degree")
+    shown = ("edges",)
+
+    def read(self, path: Path, columns: Mapping[str, str]) -> LoadedInstance[TopicInstance]:
+        """See :func:`.read_topics`."""
+        read = read_topics(path, **{f"{column}_column": name for column, name in columns.items()})
+        remark = f"{path}: {read.duplicates} duplicate (node, topic) rows, each counted once" if read.duplicates else ""
+        return LoadedInstance(read.instance, remark)
+
+    def write(self, instance: TopicInstance, path: Path) -> None:
+        """See :func:`.write_topics`."""
+        write_topics(instance, path)
+
+    def size(self, instance: TopicInstance) -> dict[str, int]:
+        """|V|, |T| and Σ|T_v|."""
+        return {
+            "nodes": instance.num_nodes,
+            "topics": instance.num_topics,
+            "subscriptions": instance.num_subscriptions,
+        }
+
+    def read_answer(self, path: Path, instance: TopicInstance) -> Overlay:
+        """See :func:`.read_overlay`."""
+        return read_overlay(path, instance)
+
+    def write_answer(self, answer: Overlay, instance: TopicInstance, path: Path) -> None:
+        """See :func:`.write_overlay`."""
+        write_overlay(answer, instance, path)
+
+    def labelled(self, answer: Overlay, instance: TopicInstance) -> dict[str, object]:
+        """The edges by node label."""
+        return {"edges": labelled_edges(answer, instance)}
+
+    def pack(self, answer: Overlay) -> npt.NDArray[np.int32]:
+        """The ends of the edges in order: u0, v0, u1, v1 and so on."""
+        return answer.edges.ravel()
+
+    def unpack(self, packed: npt.NDArray[np.int32], instance: TopicInstance) -> Overlay:
+        """The inverse of :meth:`pack`."""
+        return Overlay.from_edges(instance.num_nodes, np.asarray(packed, dtype=np.int64).reshape(-1, 2))
+
+    def sample(self, instance: TopicInstance, size: int, seed: int) -> TopicInstance:
+        """See :meth:`TopicInstance.sample`."""
+        return instance.sample(size, seed)
+
+
+TOPICS = Topics()

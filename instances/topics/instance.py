@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ..contract.arrays import Ids, Offsets, frozen, offsets_of, sorted_distinct, transposed
 from ..contract.errors import BadInput
-from ..contract.labels import distinct_labels, natural_order
+from ..contract.files import distinct_labels, natural_order
 from ..contract.shown import facts, matrix, plot, spread_of
 from .link_costs import LinkCosts
 

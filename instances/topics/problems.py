@@ -123,7 +123,7 @@ class FaultTolerantTCO(TopicProblem):
     source, default_method = "Chen, Vitenberg, Jacobsen 2013 (MinAvg-2TCO)", "branch-and-cut"
 
     def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
-        from .kernels.cut_nodes import topic_faults
+        from .kernels import topic_faults
 
         at_u, at_v = answer.topic_links(instance)
         reasons = []

@@ -21,8 +21,7 @@ from ..contract.overlay import Overlay
 from ..contract.problem import Problem
 from .instance import TopicInstance
 from .problems import TopicProblem
-from .relays import filtering_cost
-from .topic_diameters import topic_diameters
+from .routing_costs import filtering_cost, topic_diameters
 
 _NAME = re.compile(r"([^@=]+)(?:=([^@=]+))?@([^@=]+)(?:=([^@=]+))?")
 _TOLERANCE = 1e-9

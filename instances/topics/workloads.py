@@ -1,4 +1,4 @@
-"""The topic workloads of P1 §8, P2 §5 and §6.5, and P3 §VI.
+"""The topic workloads of P1 §8, P2 §5 and §6.5, and P3 §VI; and workloads with link costs.
 
 Every node draws its topics from its own random stream, a function of (seed, node): the instance does not depend on the
 number of processes that draw it. The number of topics of a node is fixed, or random between a minimum and a maximum.
@@ -18,22 +18,22 @@ from typing import Any
 
 import numpy as np
 
-from ..contract import popularity
 from ..contract.arrays import Ids, Offsets
 from ..contract.errors import BadInput
 from ..contract.option import Option
-from ..contract.workload import Workload
+from ..contract.workload import Weights, Workload, exponential, uniform, zipf
 from .instance import TopicInstance
+from .link_costs import LinkCosts
 
 _MOST = 2**31 - 1
 
 
-def topic_weights(distribution: str, topics: int, **shape: float) -> popularity.Weights:
+def topic_weights(distribution: str, topics: int, **shape: float) -> Weights:
     """The weights of a popularity distribution by name."""
-    distributions: dict[str, Callable[..., popularity.Weights]] = {
-        "uniform": popularity.uniform,
-        "zipf": popularity.zipf,
-        "exponential": popularity.exponential,
+    distributions: dict[str, Callable[..., Weights]] = {
+        "uniform": uniform,
+        "zipf": zipf,
+        "exponential": exponential,
     }
     return distributions[distribution](topics, **shape)
 
@@ -80,7 +80,7 @@ class RandomTopics:
             raise BadInput(
                 f"{most} subscriptions a node from {topics} topics: choose fewer subscriptions or more topics"
             )
-        from .kernels.subscription_draw import draw_subscriptions
+        from .kernels import draw_subscriptions
 
         weights = topic_weights(self.distribution, topics, **shape)
         counts, drawn = draw_subscriptions(weights, least, most, seed, first, last, peaked=self.peaked)
@@ -143,5 +143,78 @@ TOPIC_WORKLOADS: tuple[Workload[TopicInstance], ...] = (
         _P3,
         (*_FITTED, _decile(0.8647)),
         RandomTopics("exponential", peaked=True),
+    ),
+)
+
+
+_SIDE = 1000
+_STUB_COST = 2
+_POPULARITY = Option(
+    "popularity",
+    "uniform",
+    "of the topics, as in the workload of that name",
+    choices=("uniform", "zipf", "exponential"),
+)
+_SUBSCRIPTIONS = tuple(TOPIC_WORKLOADS[0].parameters)
+
+
+def plane(*, seed: int, popularity: str, **sizes: Any) -> TopicInstance:
+    """Nodes at uniform integer points of a square of side 1000; an edge costs its length."""
+    instance = _subscribed(popularity, seed, sizes)
+    points = np.random.default_rng([seed, 1]).integers(0, _SIDE + 1, (instance.num_nodes, 2))
+    return instance.with_costs(LinkCosts.plane(points))
+
+
+def transit_stub(*, seed: int, popularity: str, transits: int, stubs: int, **sizes: Any) -> TopicInstance:
+    """Nodes at the stubs of a transit-stub network, as in GT-ITM (Zegura, Calvert, Bhattacharjee 1996).
+
+    Transit routers are uniform points of a square of side 1000, joined by a ring and by chords with probability ½. Each
+    has `stubs` stub networks at a distance of 10 to 100, and every node is in a random stub. An edge costs the length
+    of the shortest path between the stubs of its ends, and 2 within and into the stubs.
+    """
+    if transits * stubs > 20_000:
+        raise BadInput(f"{transits} transit routers of {stubs} stubs are more than 20,000 stubs: choose fewer")
+    instance = _subscribed(popularity, seed, sizes)
+    draw = np.random.default_rng([seed, 2])
+    where = draw.integers(0, _SIDE + 1, (transits, 2)).astype(np.float64)
+    length = np.maximum(1.0, np.floor(np.sqrt(((where[:, None] - where) ** 2).sum(axis=-1)) + 0.5))
+    linked = np.triu(draw.random((transits, transits)) < 0.5, 1)
+    ring = np.arange(transits)
+    linked[ring, (ring + 1) % transits] = True
+    core = np.where(linked | linked.T, length, np.inf)
+    np.fill_diagonal(core, 0)
+    for via in range(transits):
+        np.minimum(core, core[:, via, None] + core[via], out=core)
+    access = draw.integers(10, 101, transits * stubs)
+    router = np.repeat(ring, stubs)
+    table = core[np.ix_(router, router)].astype(np.int64) + access[:, None] + access + _STUB_COST
+    np.fill_diagonal(table, _STUB_COST)
+    return instance.with_costs(LinkCosts.between_sites(draw.integers(0, transits * stubs, instance.num_nodes), table))
+
+
+def _subscribed(popularity: str, seed: int, sizes: dict[str, Any]) -> TopicInstance:
+    workload = next(workload for workload in TOPIC_WORKLOADS if workload.name == popularity)
+    return workload.generate(seed=seed, **sizes)
+
+
+PRICED_WORKLOADS: tuple[Workload[TopicInstance], ...] = (
+    Workload(
+        "plane",
+        "nodes in a square, an edge costs its length",
+        "none; docs/weighted.md",
+        (*_SUBSCRIPTIONS, _POPULARITY),
+        plane,
+    ),
+    Workload(
+        "transit-stub",
+        "nodes in the stubs of a transit-stub network, an edge costs its path",
+        "Zegura et al. 1996",
+        (
+            *_SUBSCRIPTIONS,
+            _POPULARITY,
+            Option("transits", 8, "transit routers", least=1, most=1000),
+            Option("stubs", 8, "stub networks of each transit router", least=1, most=10_000),
+        ),
+        transit_stub,
     ),
 )

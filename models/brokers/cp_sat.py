@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from functools import cache, partial
 
-from ...instances.brokers.dissemination import Dissemination
-from ...instances.contract.clock import Clock
+from ...instances.brokers.problems import Dissemination
 from ...instances.contract.method import Method
-from ...instances.contract.offers import offer_value
+from ...instances.contract.run import Clock, offer_value
 from ..engine.cp_sat_solver import Solution, solve_with_cp_sat
 from ..engine.exact_method import SolverOutcome
 from ..engine.ilp_solvers import THREADS

@@ -10,14 +10,12 @@ from typing import Any
 from ...heuristics.brokers.kernels.forwarding import STRATEGIES
 from ...heuristics.brokers.kernels.link_management import Management
 from ...heuristics.brokers.soft_links import MANAGEMENT, disseminate, example_network
-from ...instances.brokers.dissemination import Dissemination
 from ...instances.brokers.network import BrokerNetwork
-from ...instances.brokers.problems import SoftLinks
-from ...instances.contract.clock import Clock, OutOfTime
+from ...instances.brokers.problems import Dissemination, SoftLinks
 from ...instances.contract.method import Method, Proposal
-from ...instances.contract.offers import offer
 from ...instances.contract.option import Option
 from ...instances.contract.problem import Problem
+from ...instances.contract.run import Clock, OutOfTime, offer
 from ..engine.ilp_solvers import solve_with_highs
 from .compact.demands import demands_of, dissemination_along, links_of, routes_of
 

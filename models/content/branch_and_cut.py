@@ -7,10 +7,8 @@ import math
 import numpy as np
 
 from ...instances.content.instance import ContentInstance
-from ...instances.content.overlay import ContentOverlay
-from ...instances.content.problems import CONTENT_PROBLEMS, ContentProblem
-from ...instances.contract.clock import Clock
-from ...instances.contract.offers import offer_bound
+from ...instances.content.problems import CONTENT_PROBLEMS, ContentOverlay, ContentProblem
+from ...instances.contract.run import Clock, offer_bound
 from ..engine.exact_method import START
 from ..engine.ilp_solvers import THREADS
 from ..engine.proof import NO_FILE, ProofFile

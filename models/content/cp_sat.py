@@ -7,10 +7,8 @@ import math
 import numpy as np
 
 from ...instances.content.instance import ContentInstance, Floats
-from ...instances.content.overlay import ContentOverlay
-from ...instances.content.problems import ContentProblem
-from ...instances.contract.clock import Clock
-from ...instances.contract.offers import offer_value
+from ...instances.content.problems import ContentOverlay, ContentProblem
+from ...instances.contract.run import Clock, offer_value
 from ..engine.cp_sat_solver import Solution, solve_with_cp_sat
 from ..engine.exact_method import START
 from ..engine.ilp_solvers import THREADS

@@ -9,15 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from ...instances.content.instance import ContentInstance
-from ...instances.content.overlay import ContentOverlay
-from ...instances.content.problems import CONTENT_PROBLEMS, ContentProblem
+from ...instances.content.problems import CONTENT_PROBLEMS, ContentOverlay, ContentProblem
 from ...instances.contract.catalogue import methods_of
-from ...instances.contract.clock import Clock, interruptible
 from ...instances.contract.method import Method, Proposal
-from ...instances.contract.offers import offer
 from ...instances.contract.option import Option
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
+from ...instances.contract.run import Clock, interruptible, offer
 from ..engine.exact_method import SolverOutcome, solve_exactly
 from ..engine.proof import ProofFile
 from .moves import improve_by_moves

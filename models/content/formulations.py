@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...instances.content.instance import ContentInstance
-from ...instances.contract.clock import Clock
 from ...instances.contract.option import Option
+from ...instances.contract.run import Clock
 from .model import Columns, ContentModel
 
 FORMULATIONS = ("arborescences", "broker-trees", "flows")

@@ -7,10 +7,8 @@ import importlib
 import numpy as np
 
 from ...instances.content.instance import ContentInstance
-from ...instances.content.overlay import ContentOverlay
-from ...instances.content.problems import ContentProblem
-from ...instances.contract.clock import Clock
-from ...instances.contract.offers import offer_value
+from ...instances.content.problems import ContentOverlay, ContentProblem
+from ...instances.contract.run import Clock, offer_value
 from ..engine.exact_method import START
 from ..engine.ilp_solvers import SOLVER, SOLVERS, THREADS
 from .exact import Outcome, exact_method

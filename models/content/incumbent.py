@@ -6,10 +6,8 @@ import numpy as np
 
 from ...heuristics.content.kernels.routing import route
 from ...instances.content.instance import Flags, Floats
-from ...instances.content.overlay import ContentOverlay
-from ...instances.content.problems import ContentProblem
-from ...instances.contract.clock import Clock
-from ...instances.contract.offers import offer
+from ...instances.content.problems import ContentOverlay, ContentProblem
+from ...instances.contract.run import Clock, offer
 from ..engine.relaxation import NO_CUTOFF
 from .model import ContentModel
 from .moves import improve_by_moves

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from ...heuristics.content.kernels.prices import links_of, spanning_tree
 from ...instances.content.instance import ContentInstance, Floats
-from ...instances.content.overlay import ContentOverlay, RoutingTree
+from ...instances.content.problems import ContentOverlay, RoutingTree
 from ...instances.contract.arrays import Ids
-from ...instances.contract.clock import Clock
+from ...instances.contract.run import Clock
 from ..engine.exact_method import check_size
 from ..engine.sparse_relaxation import RowList, Units
 

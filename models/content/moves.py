@@ -6,9 +6,8 @@ import numpy as np
 
 from ...heuristics.content.kernels.routing import route
 from ...instances.content.instance import ContentInstance
-from ...instances.content.overlay import ContentOverlay
-from ...instances.content.problems import ContentProblem
-from ...instances.contract.clock import Clock
+from ...instances.content.problems import ContentOverlay, ContentProblem
+from ...instances.contract.run import Clock
 
 _MOST_MOVES = 2_000
 _RELATIVE_GAIN = 1e-12

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.contract.clock import Clock
+from ...instances.contract.run import Clock
 from .highs_lp import HighsLP, Reals
 
 Bits = npt.NDArray[np.int8]

@@ -10,8 +10,7 @@ from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from ...instances.contract.clock import Clock
-from ...instances.contract.offers import Report, offer_made
+from ...instances.contract.run import Clock, Report, offer_made
 from .ilp_solvers import SolverReport
 
 if TYPE_CHECKING:

@@ -12,12 +12,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic
 
-from ...instances.contract.clock import Clock, OutOfTime
 from ...instances.contract.method import Proposal
-from ...instances.contract.offers import offer
 from ...instances.contract.option import Option
 from ...instances.contract.problem import Answer
 from ...instances.contract.result import Status
+from ...instances.contract.run import Clock, OutOfTime, offer
 
 START = Option("start", "best", "initial incumbent: the best heuristic answer, or none", choices=("best", "none"))
 

@@ -21,9 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...instances.contract.clock import Clock, OutOfTime
-from ...instances.contract.offers import Report, offer_made
 from ...instances.contract.option import Option
+from ...instances.contract.run import Clock, OutOfTime, Report, offer_made
 
 if TYPE_CHECKING:
     import pulp

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.contract.clock import Clock
+from ...instances.contract.run import Clock
 from .branching import LITTLE
 from .highs_lp import HighsLP, Reals
 from .integer_bound import UNIT, Bound

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from multiprocessing.connection import wait
 from typing import TypeVar, cast
 
-from ...instances.contract.clock import Clock
-from ...instances.contract.processes import die_with_parent
+from ...instances.contract.run import Clock, die_with_parent
 
 Answer = TypeVar("Answer")
 _POLL_SECONDS, _FEW_STEPS = 0.05, 2e7

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.contract.clock import Clock
+from ...instances.contract.run import Clock
 from .branching import Branching, Step
 from .integer_bound import Bound
 from .proof import NO_PROOF, Tree

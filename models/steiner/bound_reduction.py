@@ -8,8 +8,8 @@ import numpy as np
 
 from ...heuristics.steiner.graph import Flags, graph_of
 from ...heuristics.steiner.shortest_paths import evenly_spaced
-from ...instances.contract.clock import Clock
 from ...instances.contract.overlay import Overlay
+from ...instances.contract.run import Clock
 from ...instances.steiner.instance import SteinerInstance
 from .dual_ascent import dual_ascent, least_through
 from .incumbent import SteinerIncumbent

@@ -11,13 +11,12 @@ import numpy as np
 from ...heuristics.steiner.graph import Flags, graph_of
 from ...heuristics.steiner.mehlhorn import mehlhorn
 from ...heuristics.steiner.shortest_paths import evenly_spaced
-from ...instances.contract.clock import Clock, interruptible
 from ...instances.contract.method import Method, Proposal
-from ...instances.contract.offers import offer
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
+from ...instances.contract.run import Clock, interruptible, offer
 from ...instances.steiner.instance import SteinerInstance
 from ..engine.proof import Multipliers, ProofFile, Tree
 from ..engine.search_log import PROGRESS, SearchLog

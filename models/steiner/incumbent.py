@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ...heuristics.steiner.graph import Flags, Graph, spanning_tree
 from ...heuristics.steiner.shortest_paths import evenly_spaced, grown_nodes, improve_tree
-from ...instances.contract.clock import Clock
+from ...instances.contract.run import Clock
 from ...instances.steiner.instance import SteinerInstance
 from ..engine.highs_lp import Reals
 from ..engine.relaxation import NO_CUTOFF

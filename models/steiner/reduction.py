@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from ...heuristics.steiner.graph import Flags, graph_of, nearest_terminals
 from ...instances.contract.arrays import Ids
-from ...instances.contract.clock import Clock
 from ...instances.contract.overlay import Overlay
+from ...instances.contract.run import Clock
 from ...instances.steiner.instance import SteinerInstance
 from ..engine.proof import NO_FILE, ProofFile
 

@@ -10,12 +10,11 @@ from ...heuristics.topics.fault_tolerant_polish import fault_tolerant_polish
 from ...heuristics.topics.heuristic import DIAMETER_TWO
 from ...heuristics.topics.polish import AIMS, THREADS, polish
 from ...instances.contract.catalogue import methods_of
-from ...instances.contract.clock import Clock, interruptible
 from ...instances.contract.method import Method, Proposal
-from ...instances.contract.offers import offer
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
+from ...instances.contract.run import Clock, interruptible, offer
 from ...instances.topics.instance import TopicInstance
 from .incumbents.guided_candidates import guided_candidates
 from .incumbents.guided_candidates import warm_up as warm_up_candidates

@@ -14,13 +14,12 @@ import numpy as np
 from ...heuristics.topics.fault_tolerant_polish import fault_tolerant_polish
 from ...heuristics.topics.heuristic import trial_instance
 from ...heuristics.topics.kernels.edge_costs import edge_costs
-from ...instances.contract.clock import Clock, OutOfTime, interruptible
 from ...instances.contract.method import Method, Proposal
-from ...instances.contract.offers import offer
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
+from ...instances.contract.run import Clock, OutOfTime, interruptible, offer
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.problems import TOPIC_PROBLEMS
 from ..engine.exact_method import SolverOutcome

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cache, partial
 
 from ...heuristics.topics.heuristic import DIAMETER_TWO
-from ...instances.contract.clock import Clock
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
+from ...instances.contract.run import Clock
 from ...instances.topics.instance import TopicInstance
 from ..engine.cp_sat_solver import solve_with_cp_sat
 from ..engine.exact_method import START, SolverOutcome

@@ -7,10 +7,10 @@ from functools import partial
 import numpy as np
 
 from ...heuristics.topics.limits import Limits, limits_of
-from ...instances.contract.clock import Clock
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
+from ...instances.contract.run import Clock
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.soc import as_soc
 from ..engine.exact_method import START

@@ -21,11 +21,11 @@ from __future__ import annotations
 from functools import cache, partial
 
 from ...heuristics.topics.heuristic import DIAMETER_TWO
-from ...instances.contract.clock import Clock
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
+from ...instances.contract.run import Clock
 from ...instances.topics.instance import TopicInstance
 from ..engine.exact_method import START, SolverOutcome
 from ..engine.ilp_solvers import SOLVER, SOLVERS, THREADS, solve_with_highs

@@ -13,13 +13,12 @@ import numpy as np
 
 from ...heuristics.topics.heuristic import DIAMETER_TWO, trial_instance
 from ...heuristics.topics.kernels.edge_costs import edge_costs
-from ...instances.contract.clock import Clock, interruptible
 from ...instances.contract.method import Method, Proposal
-from ...instances.contract.offers import offer, offer_bound
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
+from ...instances.contract.run import Clock, interruptible, offer, offer_bound
 from ...instances.topics.instance import TopicInstance
 from ..engine.ilp_solvers import THREADS
 from ..engine.integer_bound import UNIT, Bound

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...instances.topics.set_cover import SetCover
+from ...instances.topics.constructions import SetCover
 from ..engine.cp_sat_solver import solve_and_keep_interrupts
 
 

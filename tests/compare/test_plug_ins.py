@@ -27,8 +27,7 @@ from overlaybench.compare.studies.results import results
 from overlaybench.compare.studies.store import Store, StoredInstance
 from overlaybench.compare.studies.study import read_study
 from overlaybench.compare.studies.task import Task
-from overlaybench.instances.contract.catalogue import WORKLOADS, Catalogue
-from overlaybench.instances.contract.references import modules_beside
+from overlaybench.instances.contract.catalogue import WORKLOADS, Catalogue, modules_beside
 
 MINE = '''
 import overlaybench as ob

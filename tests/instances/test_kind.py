@@ -13,8 +13,8 @@ from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.kind import Kind
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.workload import Workload
+from overlaybench.instances.topics.files import TOPICS
 from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.instances.topics.kind import TOPICS
 from tests.properties import property_test
 from tests.topic_strategies import instances_with_overlays
 

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from overlaybench.compare.catalogue import METHODS
-from overlaybench.instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS
+from overlaybench.instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS, kind_of, kind_of_file
 from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.kinds import kind_of, kind_of_file
 
 
 def test_every_problem_has_an_exact_method_by_default_and_every_kind_a_problem() -> None:

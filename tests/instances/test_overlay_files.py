@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
-from overlaybench.instances.contract.overlay import Overlay
-from overlaybench.instances.contract.overlay_files import labelled_edges, read_overlay, write_overlay
+from overlaybench.instances.contract.overlay import Overlay, labelled_edges, read_overlay, write_overlay
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.instances.topics.test_files import LABELS
 from tests.properties import property_test

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 import overlaybench as ob
-from overlaybench.instances.contract.catalogue import Catalogue
-from overlaybench.instances.contract.references import modules_beside
+from overlaybench.instances.contract.catalogue import Catalogue, modules_beside
 
 STAR = ob.TopicInstance.from_subscriptions({"a": ["t"], "b": ["t"], "c": ["t"]})
 MIN_TCO = ob.PROBLEMS["min-tco"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from overlaybench.instances.contract.popularity import exponential, uniform, zipf
+from overlaybench.instances.contract.workload import exponential, uniform, zipf
 from overlaybench.instances.topics.workloads import topic_weights
 
 COUNTS = [1, 2, 5, 9, 10, 11, 19, 20, 100, 200, 1000]

@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
 from overlaybench.instances.contract.method import Method, Proposal
-from overlaybench.instances.contract.offers import offer, offer_value
 from overlaybench.instances.contract.overlay import Overlay
-from overlaybench.instances.contract.trajectory import Point, Trajectory
+from overlaybench.instances.contract.run import Point, Trajectory, offer, offer_value
 from overlaybench.instances.topics.instance import TopicInstance
 
 SQUARE = TopicInstance.from_subscriptions({"a": ["t"], "b": ["t"], "c": ["t"], "d": ["t"]})
@@ -49,7 +48,7 @@ def test_points_improve_strictly_over_time_up_to_the_outcome(
 
 def test_changes_within_a_twentieth_of_the_time_are_one_point(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    monkeypatch.setattr("overlaybench.instances.contract.trajectory.time.perf_counter", lambda: now)
+    monkeypatch.setattr("overlaybench.instances.contract.run.time.perf_counter", lambda: now)
     trajectory = Trajectory()
     for step in range(10_000):
         now = 1.0 + step / 10_000

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ....instances.brokers.tree import BrokerTree
+from ....instances.brokers.network import BrokerTree
 from ....instances.contract.arrays import Ids
 from ....instances.contract.errors import BadInput
 from .forwarding import NOWHERE, S1, find_anchors, forward_common, forward_far, workspace_for

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.brokers.network import BrokerNetwork
-from ....instances.brokers.tree import BrokerTree
+from ....instances.brokers.network import BrokerNetwork, BrokerTree
 from ....instances.contract.arrays import Ids
 from ...compiled import kernel
 from .dissemination import INTERVAL, SentCounts, Traffic, no_messages, route, traffic_of

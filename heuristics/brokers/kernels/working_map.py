@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.brokers.tree import BrokerTree
+from ....instances.brokers.network import BrokerTree
 from ...compiled import kernel
 
 Bits = npt.NDArray[np.uint64]

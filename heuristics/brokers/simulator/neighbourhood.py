@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.brokers.tree import BrokerTree
+from ....instances.brokers.network import BrokerTree
 from ....instances.contract.arrays import Ids
 from .messages import Edge
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....instances.content.instance import ContentInstance, Flags, Floats
-from ....instances.content.overlay import ContentOverlay, RoutingTree
-from ....instances.content.problems import BrokerTraffic, broker_traffic
+from ....instances.content.problems import BrokerTraffic, ContentOverlay, RoutingTree, broker_traffic
 from ....instances.contract.arrays import Ids
 from ...compiled import kernel
 from .prices import Network, links_of, network_of, prices_from, spanning_tree, with_relays

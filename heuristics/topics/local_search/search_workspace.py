@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....instances.contract.arrays import Ids, Offsets
-from ....instances.contract.clock import Clock
+from ....instances.contract.run import Clock
 from ...compiled import kernel
 from ..kernels.edge_costs import EdgeCosts, cost_of
 from .linked_overlay import Flags, Links, Subscriptions, add_edge, remove_edge

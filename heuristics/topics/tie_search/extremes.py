@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from ....instances.contract.clock import Clock
 from ....instances.contract.method import Method, Proposal
 from ....instances.contract.overlay import Overlay
 from ....instances.contract.problem import Problem
+from ....instances.contract.run import Clock
 from ....instances.topics.instance import TopicInstance
 from ..kernels.ties import TIES, tie_order
 from .steps import Choice, GreedySteps, State

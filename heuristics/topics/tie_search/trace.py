@@ -8,7 +8,7 @@ import numpy as np
 
 from ....instances.contract.errors import BadInput
 from ....instances.contract.overlay import Overlay
-from ....instances.contract.trace import Step, Trace
+from ....instances.contract.result import Step, Trace
 from ....instances.topics.instance import TopicInstance
 from ..kernels.ties import RULES, TieOrder, ranks_of
 from .steps import Choice, EdgeSteps, GreedySteps, StarSteps, State

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ortools.sat.python import cp_model
 
-from ....instances.contract.clock import Clock
+from ....instances.contract.run import Clock
 from ...engine.cp_sat_solver import Solution
 from .demands import Arc, Demands, Routes, routes_in_use
 

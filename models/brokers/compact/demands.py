@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ....instances.brokers.dissemination import Dissemination
 from ....instances.brokers.network import BrokerNetwork
+from ....instances.brokers.problems import Dissemination
 
 Arc = tuple[int, int]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pulp
 
-from ....instances.contract.clock import Clock
+from ....instances.contract.run import Clock
 from .demands import Arc, Demands, Routes, routes_in_use
 
 

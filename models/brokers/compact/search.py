@@ -6,13 +6,11 @@ from typing import Protocol
 
 from ....heuristics.brokers.kernels.forwarding import STRATEGIES
 from ....heuristics.brokers.soft_links import disseminate, example_network
-from ....instances.brokers.dissemination import Dissemination
 from ....instances.brokers.network import BrokerNetwork
-from ....instances.brokers.problems import SoftLinks
-from ....instances.contract.clock import Clock
+from ....instances.brokers.problems import Dissemination, SoftLinks
 from ....instances.contract.method import Proposal
-from ....instances.contract.offers import offer
 from ....instances.contract.problem import Problem
+from ....instances.contract.run import Clock, offer
 from ...engine.exact_method import SolverOutcome, check_size, solve_exactly
 from .demands import Demands, demands_of
 

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from ....heuristics.compiled import kernel
 from ....instances.contract.arrays import Ids, Offsets, offsets_of
-from ....instances.contract.clock import Clock
 from ....instances.contract.overlay import Overlay
+from ....instances.contract.run import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.integer_bound import UNIT
 from ...engine.search_log import SearchLog

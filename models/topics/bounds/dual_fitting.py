@@ -13,7 +13,7 @@ from ....heuristics.compiled import kernel
 from ....heuristics.topics.kernels.interest import Interest, interest_of
 from ....heuristics.topics.kernels.topic_components import TopicComponents, contribution, join, singletons
 from ....instances.contract.arrays import Ids
-from ....instances.contract.clock import Clock
+from ....instances.contract.run import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.stoppable import finished_within
 from ..rows.presolve import root

@@ -14,8 +14,8 @@ from ....heuristics.topics.kernels.edge_costs import EdgeCosts, cost_of, edge_co
 from ....heuristics.topics.kernels.interest import Interest, positions_of
 from ....heuristics.topics.local_search.nearest import nearest_pairs
 from ....instances.contract.arrays import Ids, Offsets
-from ....instances.contract.clock import Clock
 from ....instances.contract.overlay import Overlay
+from ....instances.contract.run import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.integer_bound import UNIT
 from ...engine.search_log import SearchLog

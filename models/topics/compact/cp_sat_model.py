@@ -20,8 +20,8 @@ from itertools import combinations
 
 from ortools.sat.python import cp_model
 
-from ....instances.contract.clock import Clock
 from ....instances.contract.overlay import Overlay
+from ....instances.contract.run import Clock
 from ...engine.cp_sat_solver import Solution
 from .requirements import Blocks, Edge, Requirements, Subscribers, pair, unconnected_topics
 from .subproblem import Subproblem

@@ -13,7 +13,7 @@ from itertools import combinations
 
 from ortools.sat.python import cp_model
 
-from ....instances.contract.clock import Clock
+from ....instances.contract.run import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.exact_method import check_size
 from .overlay_variables import OverlayVariables

@@ -23,8 +23,8 @@ from itertools import combinations
 
 import pulp
 
-from ....instances.contract.clock import Clock
 from ....instances.contract.overlay import Overlay
+from ....instances.contract.run import Clock
 from .requirements import Blocks, Edge, Requirements, Subscribers, pair, unconnected_topics
 from .subproblem import Subproblem
 

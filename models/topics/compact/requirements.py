@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ....instances.contract.clock import Clock
+from ....instances.contract.run import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.exact_method import check_size
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from itertools import combinations
 from typing import NamedTuple
 
-from ....instances.contract.clock import Clock
+from ....instances.contract.run import Clock
 from .requirements import Edge, Requirements, Subscribers
 
 

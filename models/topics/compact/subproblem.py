@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from ....instances.contract.clock import Clock
-from ....instances.contract.offers import Report
 from ....instances.contract.overlay import Overlay
+from ....instances.contract.run import Clock, Report
 from ...engine.exact_method import SolverOutcome
 from .requirements import Requirements
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....instances.contract.clock import Clock
+from ....instances.contract.run import Clock
 from ...engine.highs_lp import Reals
 from ...engine.integer_bound import UNIT
 from ...engine.relaxation import Bits

@@ -13,9 +13,8 @@ from ....heuristics.topics.local_search.nearest import nearest_pairs
 from ....heuristics.topics.local_search.overlay_search import candidate_lists, priced_weights
 from ....heuristics.topics.local_search.search_workspace import CandidateLists
 from ....heuristics.topics.polish import searches_in_parts
-from ....instances.contract.clock import Clock
-from ....instances.contract.offers import offer
 from ....instances.contract.overlay import Overlay
+from ....instances.contract.run import Clock, offer
 from ....instances.topics.instance import TopicInstance
 from ..bounds.certificate import MOST_PROVEN
 from ..bounds.cost_splitting import Splitting

@@ -16,9 +16,8 @@ from ....heuristics.topics.local_search.overlay_search import (
     priced_weights,
 )
 from ....heuristics.topics.local_search.search_workspace import Cooling, SearchParameters
-from ....instances.contract.clock import Clock
-from ....instances.contract.offers import offer
 from ....instances.contract.overlay import Overlay
+from ....instances.contract.run import Clock, offer
 from ....instances.topics.instance import TopicInstance
 from ...engine.integer_bound import UNIT
 from ...engine.relaxation import NO_CUTOFF

@@ -14,8 +14,8 @@ from ....heuristics.topics.greedy_merge import greedy_merge
 from ....heuristics.topics.heuristic import trial_instance
 from ....heuristics.topics.local_search.search_workspace import random_number
 from ....instances.contract.arrays import Ids, Offsets
-from ....instances.contract.clock import Clock
 from ....instances.contract.overlay import Overlay
+from ....instances.contract.run import Clock
 from ..rows.candidate_edges import CandidateEdges, all_pairs, indices_of, keys_of
 
 Integers = npt.NDArray[np.int64]

@@ -12,8 +12,8 @@ from ....heuristics.compiled import kernel
 from ....heuristics.topics.heuristic import trial_instance
 from ....heuristics.topics.local_search.search_workspace import Cooling, random_number
 from ....instances.contract.arrays import Ids, Offsets
-from ....instances.contract.clock import Clock
 from ....instances.contract.overlay import Overlay
+from ....instances.contract.run import Clock
 from ....instances.topics.instance import TopicInstance
 from ..cuts.cutting_planes import ALL_PAIRS
 from ..rows.candidate_edges import CandidateEdges, all_pairs, count_links

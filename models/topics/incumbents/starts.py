@@ -10,9 +10,9 @@ import numpy as np
 from ....heuristics.topics.greedy_merge import greedy_merge
 from ....heuristics.topics.harary_per_topic import harary_per_topic
 from ....instances.contract.catalogue import methods_of
-from ....instances.contract.clock import Clock
 from ....instances.contract.overlay import Overlay
 from ....instances.contract.problem import Problem
+from ....instances.contract.run import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.stoppable import Answer, finished_within
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from ....instances.contract.clock import Clock, OutOfTime
 from ....instances.contract.method import Proposal
-from ....instances.contract.offers import offer, offer_value
 from ....instances.contract.overlay import Overlay
 from ....instances.contract.problem import Problem
 from ....instances.contract.result import Status
+from ....instances.contract.run import Clock, OutOfTime, offer, offer_value
 from ....instances.topics.instance import TopicInstance
 from ...engine.exact_method import ModelTooLarge, SolverOutcome, solve_exactly
 from ..compact.requirements import requirements_of

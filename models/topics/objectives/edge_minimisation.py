@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ....heuristics.topics.polish import polish
-from ....instances.contract.clock import Clock
-from ....instances.contract.offers import offer_bound
 from ....instances.contract.overlay import Overlay
+from ....instances.contract.run import Clock, offer_bound
 from ....instances.topics.instance import TopicInstance
 from ...engine.integer_bound import UNIT, Bound
 from ...engine.proof import NO_FILE, NO_PROOF, ProofFile

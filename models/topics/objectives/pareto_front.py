@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from ....instances.contract.clock import Clock, OutOfTime
 from ....instances.contract.overlay import Overlay
+from ....instances.contract.run import Clock, OutOfTime
 from ..compact.requirements import Requirements
 from ..compact.simple_bounds import SimpleBounds
 from ..compact.subproblem import Minimise, Subproblem

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 
-from ....instances.contract.clock import Clock
-from ....instances.contract.offers import offer_bound
 from ....instances.contract.overlay import Overlay
+from ....instances.contract.run import Clock, offer_bound
 from ....instances.topics.instance import TopicInstance
 from ...engine.integer_bound import UNIT
 from ...engine.proof import Proven

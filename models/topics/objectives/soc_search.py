@@ -11,10 +11,9 @@ import numpy as np
 
 from ....heuristics.topics.limits import Limits, limits_of, offer_star
 from ....instances.contract.catalogue import methods_of
-from ....instances.contract.clock import Clock, OutOfTime
 from ....instances.contract.method import Proposal
-from ....instances.contract.offers import Report, offer, offer_value
 from ....instances.contract.overlay import Overlay
+from ....instances.contract.run import Clock, OutOfTime, Report, offer, offer_value
 from ....instances.topics.instance import TopicInstance
 from ....instances.topics.soc import SOC
 from ...engine.cp_sat_solver import solve_with_cp_sat

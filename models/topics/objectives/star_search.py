@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ....instances.contract.arrays import Ids
-from ....instances.contract.clock import Clock
-from ....instances.contract.offers import offer, offer_bound
 from ....instances.contract.overlay import Overlay
+from ....instances.contract.run import Clock, offer, offer_bound
 from ....instances.topics.instance import TopicInstance
 from ...engine.branching import Probing
 from ...engine.highs_lp import Reals

@@ -22,8 +22,8 @@ from overlaybench.compare.papers.link_contributions import Work, merge_by_link_c
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.ring_per_topic import ring_per_topic
 from overlaybench.instances.contract.method import Proposal
+from overlaybench.instances.topics.constructions import SetCover
 from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.instances.topics.set_cover import SetCover
 from overlaybench.models.topics.minimum_set_cover import minimum_set_cover
 from overlaybench.models.topics.single_node_tco import smallest_degree_of
 from tests.compare.claims.broken import fewer_ties, second_best_greedy_merge, verdicts, with_broken

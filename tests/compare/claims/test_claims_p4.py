@@ -27,7 +27,7 @@ from overlaybench.compare.papers.grids_p4 import CONTENT_METHODS, GROWN, METRICS
 from overlaybench.compare.studies.recipe import freeze
 from overlaybench.heuristics.content.migration_protocol import simulate_migration
 from overlaybench.instances.content.instance import ContentInstance
-from overlaybench.instances.content.overlay import ContentOverlay, RoutingTree
+from overlaybench.instances.content.problems import ContentOverlay, RoutingTree
 from overlaybench.instances.contract.catalogue import WORKLOADS
 from overlaybench.instances.contract.method import Method, Proposal
 from overlaybench.instances.contract.overlay import Overlay

@@ -21,8 +21,8 @@ from overlaybench.compare.studies.recipe import Recipe, freeze
 from overlaybench.heuristics.brokers.kernels.delta_move import Move, MovingNetwork
 from overlaybench.heuristics.brokers.kernels.working_map import working_maps
 from overlaybench.heuristics.brokers.soft_links import disseminate_over
-from overlaybench.instances.brokers.dissemination import Dissemination
-from overlaybench.instances.brokers.tree import BrokerTree
+from overlaybench.instances.brokers.network import BrokerTree
+from overlaybench.instances.brokers.problems import Dissemination
 from overlaybench.instances.contract.catalogue import WORKLOADS
 from overlaybench.instances.contract.method import Method
 

@@ -7,11 +7,10 @@ import pytest
 
 from overlaybench.compare.catalogue import METHODS, problem_named
 from overlaybench.compare.figures.constructions import DEGREE_OF_V, DRAWN, construction_drawing, pair_of
-from overlaybench.instances.content.constructions import CONTENT_CONSTRUCTIONS
+from overlaybench.instances.content.workloads import CONTENT_CONSTRUCTIONS
 from overlaybench.instances.contract.catalogue import WORKLOADS
 from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.topics.constructions import CONSTRUCTIONS
-from overlaybench.instances.topics.set_cover import SET_COVER_CONSTRUCTIONS
+from overlaybench.instances.topics.constructions import CONSTRUCTIONS, SET_COVER_CONSTRUCTIONS
 
 OF_TOPICS = [name for name, chosen in DRAWN.items() if chosen.problem]
 

@@ -21,10 +21,9 @@ from overlaybench.compare.figures.notebook import NotebookFigure
 from overlaybench.compare.figures.prepared import MOST_NODES
 from overlaybench.compare.figures.saving import save
 from overlaybench.compare.figures.topic_overlay import COMMON, HERE, star_centres
-from overlaybench.instances.content.overlay import ContentOverlay
-from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
+from overlaybench.instances.content.problems import ContentOverlay
+from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, kind_of
 from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.kinds import kind_of
 from overlaybench.instances.contract.overlay import Overlay
 
 WANTS = {"n0": ["a", "b"], "n1": ["a", "b"], "n2": ["b", "c"], "n3": ["c", "a"]}

@@ -17,7 +17,7 @@ from overlaybench.compare.papers.drawing import draw
 from overlaybench.compare.papers.figures import FIGURES, TABLES, rows_for
 from overlaybench.compare.papers.grids_p5 import STRATEGIES, UNCAPPED
 from overlaybench.compare.studies.recipe import Recipe, freeze
-from overlaybench.instances.brokers.kind import BROKERS
+from overlaybench.instances.brokers.files import BROKERS
 from overlaybench.instances.brokers.network import BrokerNetwork
 from overlaybench.instances.contract.catalogue import WORKLOADS
 

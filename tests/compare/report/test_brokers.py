@@ -24,7 +24,7 @@ from overlaybench.compare.report.broker_tables import (
 from overlaybench.compare.report.writing import write_report
 from overlaybench.compare.studies.recipe import Recipe, freeze
 from overlaybench.compare.studies.study import read_study
-from overlaybench.instances.brokers.kind import BROKERS
+from overlaybench.instances.brokers.files import BROKERS
 from overlaybench.instances.contract.catalogue import WORKLOADS
 
 LEAST = [("least-messages", {"strategy": s}) for s in ("s1", "s2")]

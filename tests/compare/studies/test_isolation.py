@@ -18,13 +18,12 @@ import pytest
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.studies.isolation import IsolatedRun, Job, Solver, run_isolated
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
-from overlaybench.instances.contract.clock import Clock
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.method import Method, Proposal
-from overlaybench.instances.contract.offers import offer
 from overlaybench.instances.contract.option import Option
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.result import Status
+from overlaybench.instances.contract.run import Clock, offer
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.engine.stoppable import finished_within
 

@@ -29,8 +29,8 @@ from overlaybench.compare.studies.store import Plan, Store
 from overlaybench.compare.studies.verification import verify
 from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.overlay_files import read_overlay
-from overlaybench.instances.topics.kind import TOPICS
+from overlaybench.instances.contract.overlay import read_overlay
+from overlaybench.instances.topics.files import TOPICS
 from tests.compare.studies.without_spark import study_done_in
 
 SPEC = """

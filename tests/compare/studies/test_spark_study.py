@@ -20,7 +20,7 @@ from overlaybench.compare.studies.spark_study import run_study
 from overlaybench.compare.studies.store import Store
 from overlaybench.compare.studies.study import read_study
 from overlaybench.instances.contract.overlay import Overlay
-from overlaybench.instances.topics.kind import TOPICS
+from overlaybench.instances.topics.files import TOPICS
 
 pytestmark = pytest.mark.spark
 

@@ -30,8 +30,8 @@ from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.result import Result
+from overlaybench.instances.topics.files import TOPICS
 from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.instances.topics.kind import TOPICS
 
 PATH = TopicInstance.from_subscriptions({"a": ["x"], "b": ["x", "y"], "c": ["y"]})
 GM = METHODS["gm"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from overlaybench.heuristics.brokers.kernels.delta_move import Coordinator, Move, MovingNetwork
 from overlaybench.heuristics.brokers.kernels.forwarding import S1, S2
-from overlaybench.instances.brokers.tree import BrokerTree
+from overlaybench.instances.brokers.network import BrokerTree
 from overlaybench.instances.contract.errors import BadInput
 from tests.broker_strategies import Link, broker_trees
 from tests.properties import property_test

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from overlaybench.heuristics.brokers.kernels.link_management import Limits, gain, neighbour_table, review
 from overlaybench.heuristics.brokers.kernels.working_map import add_link, has_bit, working_maps
-from overlaybench.instances.brokers.network import BrokerNetwork
-from overlaybench.instances.brokers.tree import BrokerTree
+from overlaybench.instances.brokers.network import BrokerNetwork, BrokerTree
 from tests.broker_strategies import Link, networks_with_links
 from tests.heuristics.brokers.twins import primary
 from tests.properties import property_test

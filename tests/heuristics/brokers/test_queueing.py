@@ -11,10 +11,9 @@ from overlaybench.heuristics.brokers.kernels.forwarding import S2, STRATEGIES
 from overlaybench.heuristics.brokers.kernels.link_management import Management, managed_links
 from overlaybench.heuristics.brokers.kernels.queueing import Timing, simulate
 from overlaybench.heuristics.brokers.soft_links import disseminate_over
-from overlaybench.instances.brokers.network import BrokerNetwork
+from overlaybench.instances.brokers.network import BrokerNetwork, BrokerTree
 from overlaybench.instances.brokers.predicates import Publications, Subscriptions
 from overlaybench.instances.brokers.problems import SoftLinks
-from overlaybench.instances.brokers.tree import BrokerTree
 from overlaybench.instances.contract.catalogue import WORKLOADS
 from tests.broker_strategies import Link, networks_with_links
 from tests.heuristics.brokers.queueing_twin import Tie, simulated

@@ -25,9 +25,8 @@ from overlaybench.heuristics.brokers.soft_links import (
     disseminate,
     disseminate_over,
 )
-from overlaybench.instances.brokers.network import BrokerNetwork
+from overlaybench.instances.brokers.network import BrokerNetwork, BrokerTree
 from overlaybench.instances.brokers.problems import SoftLinks
-from overlaybench.instances.brokers.tree import BrokerTree
 from overlaybench.instances.contract.catalogue import WORKLOADS
 from overlaybench.instances.contract.result import Status
 from tests.broker_strategies import Link, broker_networks, networks_with_links

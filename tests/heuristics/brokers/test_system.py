@@ -23,10 +23,9 @@ from overlaybench.heuristics.brokers.simulator.network import Network, Service
 from overlaybench.heuristics.brokers.simulator.outcome import BrokenInvariant, Outcome, counters, simulate_system
 from overlaybench.heuristics.brokers.simulator.scenario import Scenario
 from overlaybench.heuristics.brokers.soft_links import S2_FAR, disseminate_over
-from overlaybench.instances.brokers.network import BrokerNetwork
+from overlaybench.instances.brokers.network import BrokerNetwork, BrokerTree
 from overlaybench.instances.brokers.predicates import Publications, Subscriptions
 from overlaybench.instances.brokers.problems import SoftLinks
-from overlaybench.instances.brokers.tree import BrokerTree
 from overlaybench.instances.contract.arrays import Ids
 from overlaybench.instances.contract.catalogue import WORKLOADS
 from overlaybench.instances.contract.errors import BadInput

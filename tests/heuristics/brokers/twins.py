@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import networkx as nx
 
-from overlaybench.instances.brokers.network import BrokerNetwork
-from overlaybench.instances.brokers.tree import BrokerTree
+from overlaybench.instances.brokers.network import BrokerNetwork, BrokerTree
 
 Link = tuple[int, int]
 

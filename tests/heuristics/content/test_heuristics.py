@@ -17,8 +17,7 @@ from overlaybench.heuristics.content.kernels.grown_trees import traffic_on_grown
 from overlaybench.heuristics.content.random_assignment import random_assignment
 from overlaybench.heuristics.content.steiner_mixing import steiner_mixing
 from overlaybench.instances.content.instance import ContentInstance, Floats
-from overlaybench.instances.content.overlay import ContentOverlay
-from overlaybench.instances.content.problems import CONTENT_PROBLEMS, ContentProblem
+from overlaybench.instances.content.problems import CONTENT_PROBLEMS, ContentOverlay, ContentProblem
 from overlaybench.instances.contract.catalogue import WORKLOADS, methods_of
 from overlaybench.instances.contract.result import Status
 from tests.content_brute_force import Network, cost, optimum

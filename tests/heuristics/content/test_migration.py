@@ -10,8 +10,7 @@ from overlaybench.heuristics.content.kernels.routing import route
 from overlaybench.heuristics.content.migration import MIGRATION, migrate
 from overlaybench.heuristics.content.migration_protocol import Move, simulate_migration
 from overlaybench.instances.content.instance import ContentInstance
-from overlaybench.instances.content.overlay import ContentOverlay
-from overlaybench.instances.content.problems import CONTENT_PROBLEMS, ContentProblem
+from overlaybench.instances.content.problems import CONTENT_PROBLEMS, ContentOverlay, ContentProblem
 from overlaybench.instances.contract.catalogue import WORKLOADS, methods_of
 from overlaybench.instances.contract.errors import BadInput
 from tests.content_brute_force import Network, cost

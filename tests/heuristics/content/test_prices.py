@@ -10,8 +10,7 @@ from overlaybench.heuristics.content.kernels.placement import cost, cost_changes
 from overlaybench.heuristics.content.kernels.prices import network_of, prices_from
 from overlaybench.heuristics.content.kernels.routing import route
 from overlaybench.instances.content.instance import ContentInstance
-from overlaybench.instances.content.overlay import ContentOverlay
-from overlaybench.instances.content.problems import CONTENT_PROBLEMS
+from overlaybench.instances.content.problems import CONTENT_PROBLEMS, ContentOverlay
 from tests.content_brute_force import Network, Tree
 from tests.content_strategies import assignments, content_instances
 from tests.properties import property_test

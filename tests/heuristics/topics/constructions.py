@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from overlaybench.instances.contract.catalogue import WORKLOADS
-from overlaybench.instances.topics.constructions import CONSTRUCTIONS
+from overlaybench.instances.topics.constructions import CONSTRUCTIONS, SET_COVER_CONSTRUCTIONS
 from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.instances.topics.set_cover import SET_COVER_CONSTRUCTIONS
 
 _OTHER_SIZES: dict[str, dict[str, int]] = {
     "greedy-merge-cuboid": {"k": 2, "m": 3},

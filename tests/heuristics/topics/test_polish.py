@@ -22,9 +22,9 @@ from overlaybench.heuristics.topics.local_search.overlay_search import (
 from overlaybench.heuristics.topics.local_search.search_workspace import SearchParameters
 from overlaybench.heuristics.topics.polish import POLISH, polish
 from overlaybench.instances.contract.catalogue import PROBLEMS, methods_of
-from overlaybench.instances.contract.clock import Clock
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.overlay import Overlay
+from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.heuristics.topics.local_search.test_linked_overlay import connected, marks, topic_graphs
 from tests.models.topics.small_instances import small_instance, uniform_instance

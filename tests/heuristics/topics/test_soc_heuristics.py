@@ -20,8 +20,8 @@ from overlaybench.instances.contract.method import Method
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.result import Status
 from overlaybench.instances.topics.instance import TopicInstance
+from overlaybench.instances.topics.routing_costs import topic_diameters
 from overlaybench.instances.topics.soc import EDGES, MAX_DEGREE, SOC, RoutingCost, as_soc
-from overlaybench.instances.topics.topic_diameters import topic_diameters
 from tests.models.topics.small_instances import small_instance, tiers, uniform_instance
 from tests.models.topics.test_soc_exact import limited
 from tests.properties import property_test

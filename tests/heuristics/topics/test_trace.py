@@ -17,7 +17,7 @@ from overlaybench.heuristics.topics.tie_search.trace import MOST_NODES, along, t
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.overlay import Overlay
-from overlaybench.instances.contract.trace import Trace
+from overlaybench.instances.contract.result import Trace
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.properties import property_test
 from tests.topic_strategies import topic_instances

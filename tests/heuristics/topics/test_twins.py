@@ -17,9 +17,8 @@ from overlaybench.heuristics.topics.minmax_oda import minmax_oda
 from overlaybench.heuristics.topics.ring_per_topic import ring_per_topic
 from overlaybench.heuristics.topics.two_diameter_oda import two_diameter_oda
 from overlaybench.instances.contract.overlay import Overlay
-from overlaybench.instances.topics.constructions import CONSTRUCTIONS
+from overlaybench.instances.topics.constructions import CONSTRUCTIONS, SET_COVER_CONSTRUCTIONS
 from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.instances.topics.set_cover import SET_COVER_CONSTRUCTIONS
 from tests.heuristics.topics import twins
 from tests.heuristics.topics.constructions import CONSTRUCTED
 from tests.heuristics.topics.test_guarantees import middling

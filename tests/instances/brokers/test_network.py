@@ -12,12 +12,10 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from overlaybench.instances.brokers.dissemination import Dissemination
 from overlaybench.instances.brokers.files import read_brokers, read_dissemination, write_brokers, write_dissemination
-from overlaybench.instances.brokers.network import BrokerNetwork
+from overlaybench.instances.brokers.network import BrokerNetwork, BrokerTree
 from overlaybench.instances.brokers.predicates import Publications, Subscriptions, matching_shares
-from overlaybench.instances.brokers.problems import SoftLinks
-from overlaybench.instances.brokers.tree import BrokerTree
+from overlaybench.instances.brokers.problems import Dissemination, SoftLinks
 from overlaybench.instances.brokers.workloads import TREES
 from overlaybench.instances.contract.catalogue import WORKLOADS
 from overlaybench.instances.contract.errors import BadInput

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from overlaybench.instances.content.constructions import CONTENT_CONSTRUCTIONS, relay_star, steiner_overlay
 from overlaybench.instances.content.files import read_content, write_content
+from overlaybench.instances.content.workloads import CONTENT_CONSTRUCTIONS, relay_star, steiner_overlay
 from overlaybench.instances.contract.catalogue import WORKLOADS
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.steiner.instance import SteinerInstance

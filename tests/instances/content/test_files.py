@@ -12,12 +12,15 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from overlaybench.instances.content.core_prices import metric_closure
-from overlaybench.instances.content.files import read_content, write_content
-from overlaybench.instances.content.instance import ContentInstance
-from overlaybench.instances.content.kind import CONTENT
-from overlaybench.instances.content.overlay import ContentOverlay, RoutingTree
-from overlaybench.instances.content.overlay_files import read_content_overlay, write_content_overlay
+from overlaybench.instances.content.files import (
+    CONTENT,
+    read_content,
+    read_content_overlay,
+    write_content,
+    write_content_overlay,
+)
+from overlaybench.instances.content.instance import ContentInstance, metric_closure
+from overlaybench.instances.content.problems import ContentOverlay, RoutingTree
 from overlaybench.instances.contract.errors import BadInput
 from tests.content_strategies import assignments, content_instances
 from tests.properties import property_test

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 from overlaybench.instances.content.instance import ContentInstance, Floats
-from overlaybench.instances.content.overlay import ContentOverlay, RoutingTree
-from overlaybench.instances.content.problems import CONTENT_PROBLEMS, broker_traffic
+from overlaybench.instances.content.problems import CONTENT_PROBLEMS, ContentOverlay, RoutingTree, broker_traffic
 from overlaybench.instances.contract.arrays import Ids
 from tests.content_brute_force import Network, connected, cost, demands
 from tests.content_strategies import assignments, content_instances

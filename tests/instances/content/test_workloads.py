@@ -8,7 +8,7 @@ from hypothesis import example
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from overlaybench.instances.content.generating_functions import (
+from overlaybench.instances.content.workloads import (
     contained_cells,
     cut_quadratic_histogram,
     cut_quadratic_integral,

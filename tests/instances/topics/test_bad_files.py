@@ -10,8 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.overlay import Overlay
-from overlaybench.instances.contract.overlay_files import read_overlay, write_overlay
+from overlaybench.instances.contract.overlay import Overlay, read_overlay, write_overlay
 from overlaybench.instances.topics.files import read_topics, write_topics
 from overlaybench.instances.topics.instance import TopicInstance
 

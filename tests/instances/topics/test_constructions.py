@@ -12,24 +12,22 @@ from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.constructions import (
     CONSTRUCTIONS,
+    SET_COVER_CONSTRUCTIONS,
+    SetCover,
     binary_tree_of_topics,
     case_seven,
+    duplicated_instance,
     greedy_merge_cuboid,
     minmax_oda_matchings,
     nested_subscriptions,
+    random_set_cover,
+    repeated_instance,
     root_and_leaves,
+    single_node_instance,
     weighted_nested_subscriptions,
 )
 from overlaybench.instances.topics.files import read_topics, write_topics
 from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.instances.topics.set_cover import (
-    SET_COVER_CONSTRUCTIONS,
-    SetCover,
-    duplicated_instance,
-    random_set_cover,
-    repeated_instance,
-    single_node_instance,
-)
 
 
 def overlay_of(instance: TopicInstance, edges: list[tuple[str, str]]) -> Overlay:

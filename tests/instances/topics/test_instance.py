@@ -11,7 +11,7 @@ import pytest
 from hypothesis import strategies as st
 
 from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.labels import natural_order
+from overlaybench.instances.contract.files import natural_order
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.properties import property_test
 from tests.topic_strategies import topic_instances

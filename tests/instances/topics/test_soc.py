@@ -16,11 +16,10 @@ from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.method import Method
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.problem import family_of
-from overlaybench.instances.topics import relays
+from overlaybench.instances.topics import routing_costs as relays
 from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.instances.topics.relays import filtering_cost
+from overlaybench.instances.topics.routing_costs import filtering_cost, topic_diameters
 from overlaybench.instances.topics.soc import EDGES, FILTERING, MAX_DEGREE, SOC_PROBLEMS, RoutingCost
-from overlaybench.instances.topics.topic_diameters import topic_diameters
 from tests.properties import property_test
 from tests.topic_strategies import instances_with_overlays
 

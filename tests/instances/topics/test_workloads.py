@@ -16,8 +16,8 @@ from scipy.stats import chisquare
 
 from overlaybench.instances.contract.catalogue import WORKLOADS
 from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.popularity import Weights, exponential, uniform, zipf
-from overlaybench.instances.topics.kernels.subscription_draw import draw_subscriptions
+from overlaybench.instances.contract.workload import Weights, exponential, uniform, zipf
+from overlaybench.instances.topics.kernels import draw_subscriptions
 from overlaybench.instances.topics.workloads import TOPIC_WORKLOADS
 from tests.properties import property_test
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import strategies as st
 
 from overlaybench.heuristics.brokers.soft_links import disseminate
-from overlaybench.instances.brokers.dissemination import Dissemination
 from overlaybench.instances.brokers.network import BrokerNetwork
+from overlaybench.instances.brokers.problems import Dissemination
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
 from overlaybench.instances.contract.method import Method
 from overlaybench.instances.contract.result import Status

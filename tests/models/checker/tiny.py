@@ -19,9 +19,8 @@ import numpy as np
 
 import overlaybench
 from overlaybench.compare.catalogue import METHODS
-from overlaybench.instances.content.core_prices import metric_closure
 from overlaybench.instances.content.files import write_content
-from overlaybench.instances.content.instance import ContentInstance
+from overlaybench.instances.content.instance import ContentInstance, metric_closure
 from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.steiner.files import write_stp
 from overlaybench.instances.steiner.instance import SteinerInstance

@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from overlaybench.instances.content.generating_functions import (
+from overlaybench.instances.content.instance import ContentInstance, Flags, Floats
+from overlaybench.instances.content.problems import CONTENT_PROBLEMS
+from overlaybench.instances.content.workloads import (
     contained_cells,
     cut_quadratic_histogram,
     equal_cells,
     exact_cells,
     intersected_cells,
 )
-from overlaybench.instances.content.instance import ContentInstance, Flags, Floats
-from overlaybench.instances.content.problems import CONTENT_PROBLEMS
 from overlaybench.instances.contract.catalogue import WORKLOADS, methods_of
-from overlaybench.instances.contract.clock import Clock, OutOfTime
 from overlaybench.instances.contract.result import Status
+from overlaybench.instances.contract.run import Clock, OutOfTime
 from overlaybench.models.content.cuts import ContentCuts
 from overlaybench.models.content.exact import best_start
 from overlaybench.models.content.formulations import FORMULATIONS, compact_model

@@ -12,8 +12,8 @@ import pytest
 
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.instances.contract.catalogue import PROBLEMS
-from overlaybench.instances.contract.clock import Clock, OutOfTime
 from overlaybench.instances.contract.overlay import Overlay
+from overlaybench.instances.contract.run import Clock, OutOfTime
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.engine import ilp_solvers
 from overlaybench.models.engine.ilp_solvers import SOLVERS

@@ -8,7 +8,7 @@ import pytest
 
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
-from overlaybench.instances.contract.offers import watched
+from overlaybench.instances.contract.run import watched
 
 TOPICS = ("zipf", {"nodes": 8, "topics": 6, "subscriptions": 3})
 CASES = [

@@ -12,12 +12,12 @@ import psutil
 import pytest
 
 from overlaybench.instances.contract.catalogue import PROBLEMS
-from overlaybench.instances.contract.clock import Clock, interruptible
 from overlaybench.instances.contract.method import Method
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.result import Status
+from overlaybench.instances.contract.run import Clock, interruptible
+from overlaybench.instances.topics.constructions import SetCover
 from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.instances.topics.set_cover import SetCover
 from overlaybench.models.engine.stoppable import finished_within
 from overlaybench.models.topics.bounds.dual_fitting import dual_fitting_bound, fitted_within
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from overlaybench.heuristics.steiner.graph import graph_of
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
-from overlaybench.instances.contract.clock import Clock
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.result import Status
+from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.steiner.files import read_stp
 from overlaybench.instances.steiner.instance import SteinerInstance
 from overlaybench.models.engine.integer_bound import Bound

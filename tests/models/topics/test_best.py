@@ -7,8 +7,8 @@ import pytest
 
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.instances.contract.catalogue import PROBLEMS, methods_of
-from overlaybench.instances.contract.clock import Clock
 from overlaybench.instances.contract.result import Status
+from overlaybench.instances.contract.run import Clock
 from overlaybench.models.topics.best import BEST, _in_order
 from overlaybench.models.topics.bounds.cost_splitting import split_costs
 from overlaybench.models.topics.lp_bound import lower_bound

@@ -15,9 +15,9 @@ import overlaybench as ob
 from overlaybench.compare.studies.proof_checker import run_checker
 from overlaybench.heuristics.topics.polish import polish
 from overlaybench.instances.contract.catalogue import PROBLEMS
-from overlaybench.instances.contract.clock import Clock
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.result import Status
+from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.engine.highs_lp import HighsLP
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT, PROBLEMS_ANSWERED

@@ -15,8 +15,8 @@ import pytest
 
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.instances.contract.catalogue import PROBLEMS
-from overlaybench.instances.contract.clock import Clock
 from overlaybench.instances.contract.method import Method
+from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.engine.integer_bound import UNIT, Bound
 from overlaybench.models.topics.bounds.certificate import Certificate, proven_bound

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from overlaybench.instances.contract.catalogue import methods_of
-from overlaybench.instances.contract.clock import Clock
 from overlaybench.instances.contract.method import Method
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.result import Status
+from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
 from overlaybench.models.engine.exact_method import ModelTooLarge
 from overlaybench.models.topics.compact.requirements import Blocks, Edge, requirements_of, unconnected_topics

@@ -16,8 +16,8 @@ import psutil
 import pytest
 
 from overlaybench.instances.contract.catalogue import PROBLEMS, methods_of
-from overlaybench.instances.contract.clock import Clock, OutOfTime
 from overlaybench.instances.contract.result import Status
+from overlaybench.instances.contract.run import Clock, OutOfTime
 from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
 from tests.models.topics.small_instances import bounded, uniform_instance, value_of
 

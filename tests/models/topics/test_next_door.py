@@ -12,9 +12,9 @@ from overlaybench.compare.catalogue import METHODS
 from overlaybench.heuristics.topics.gm2 import gm2
 from overlaybench.heuristics.topics.weighted_gm import weighted_greedy_merge
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
-from overlaybench.instances.contract.clock import Clock
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.result import Result, Status
+from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.link_costs import LinkCosts
 from overlaybench.models.topics.bounds.certificate import MOST_PROVEN, Certificate

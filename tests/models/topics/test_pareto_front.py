@@ -7,8 +7,8 @@ from functools import partial
 
 import pytest
 
-from overlaybench.instances.contract.clock import Clock, OutOfTime
 from overlaybench.instances.contract.overlay import Overlay
+from overlaybench.instances.contract.run import Clock, OutOfTime
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.engine.exact_method import SolverOutcome
 from overlaybench.models.topics.compact.requirements import Requirements, requirements_of

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from overlaybench.instances.contract.clock import Clock
 from overlaybench.instances.contract.overlay import Overlay
+from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.engine.integer_bound import UNIT
 from overlaybench.models.topics.cuts.cutting_planes import CuttingPlanes

@@ -10,7 +10,7 @@ import pytest
 
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.local_search.nearest import nearest_pairs
-from overlaybench.instances.contract.clock import Clock
+from overlaybench.instances.contract.run import Clock
 from overlaybench.models.engine.integer_bound import UNIT
 from overlaybench.models.topics import lp_bound
 from overlaybench.models.topics.bounds import priced_splitting

@@ -8,7 +8,7 @@ import pytest
 
 from overlaybench.compare.library.table import read_table
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
-from overlaybench.instances.contract.clock import Clock
+from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.topics.incumbents.row_weighting import SIZE, SPLIT, RowWeighting
 from overlaybench.models.topics.rows.candidate_edges import CandidateEdges, all_pairs

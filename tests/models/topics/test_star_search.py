@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import linprog
 
 from overlaybench.instances.contract.catalogue import PROBLEMS
-from overlaybench.instances.contract.clock import Clock
+from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.topics.best import BEST
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from overlaybench.instances.contract.catalogue import PROBLEMS
-from overlaybench.instances.contract.clock import Clock
 from overlaybench.instances.contract.overlay import Overlay
+from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
 from overlaybench.models.topics.incumbents.lp_guided import Incumbent
