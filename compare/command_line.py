@@ -6,7 +6,7 @@ import errno
 import sys
 from contextlib import suppress
 from importlib import import_module
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import click
 
@@ -15,59 +15,59 @@ from ..instances.contract.errors import BadInput
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-SUMMARIES = {
-    "generate": "Write an instance of a WORKLOAD.",
-    "solve": "Solve a problem on the instance in FILE and check the answer.",
-    "check": "Check an ANSWER to the instance in FILE.",
-    "check-proof": "Check a PROOF about the instance in FILE.",
-    "draw": "Draw the instance in FILE, or ANSWERS to it side by side.",
-    "list": "List methods, problems, workloads, kinds or claims, or explain one.",
-    "study": "Run the study in SPEC.toml on Spark.",
-    "status": "Show how far the study in FOLDER is.",
-    "report": "Write the report of the study in FOLDER.",
-    "results": "Show the results of the study in FOLDER as a table.",
-    "compare": "Compare the studies in FOLDER and OTHER run by run; or, with --paired, two or more METHODs in FOLDER.",
-    "verify": "Check every stored row, answer and proof of the study in FOLDER again, on Spark.",
-    "rerun": "Repeat the run with this KEY and compare.",
-    "library": "List, get and run the library's instances, and score methods on them.",
-    "claims": "Test the papers' claims.",
-    "reproduce": "Draw the papers' figures and tables.",
-    "worst": "Search for an instance on which a heuristic is far from the proven optimum.",
-    "archive": "Write the code that a cluster's workers import to one file.",
-    "doctor": "Check this installation: Java, memory, cores, versions, solvers.",
-    "completion": "Print the script that completes commands and names in a SHELL.",
-}
-"""The commands in the order of ``overlaybench --help``, which imports none of them; each is a file of commands/."""
 
-_SECTIONS = {
-    "Instances and answers": ("generate", "solve", "check", "check-proof", "draw", "list"),
-    "Studies": ("study", "status", "report", "results", "compare", "verify", "rerun", "library"),
-    "The papers": ("claims", "reproduce", "worst"),
-    "Installation": ("doctor", "completion", "archive"),
-}
-EXAMPLES = {
-    "generate": "overlaybench generate zipf --nodes 60 --topics 30 --subscriptions 5 -o zipf.json",
-    "solve": "overlaybench solve zipf.json --problem min-tco --method gm -o overlay.json",
-    "check": "overlaybench check zipf.json overlay.json --problem min-tco",
-    "check-proof": "overlaybench check-proof zipf.json zipf.proof.gz",
-    "draw": "overlaybench draw zipf.json overlay.json -o overlay.svg",
-    "list": "overlaybench list gm",
-    "study": "overlaybench study study.toml --out results/mine",
-    "status": "overlaybench status results/mine",
-    "report": "overlaybench report results/mine",
-    "results": "overlaybench results results/mine --by method",
-    "compare": "overlaybench compare results/mine --paired gm low-oda",
-    "verify": "overlaybench verify results/mine",
-    "rerun": "overlaybench rerun results/mine 3f2a",
-    "library": "overlaybench library run gm best --time-limit 10 --out results/library",
-    "claims": "overlaybench claims --quick P1.L6.6",
-    "reproduce": "overlaybench reproduce P1.F2",
-    "worst": "overlaybench worst --method gm --problem min-tco --nodes 5 --topics 5",
-    "archive": "overlaybench archive -o overlaybench.zip",
-    "doctor": "overlaybench doctor",
-    "completion": "overlaybench completion fish > ~/.config/fish/completions/overlaybench.fish",
-}
-"""A command line for each command, shown by its ``--help`` and in the documentation."""
+class _Entry(NamedTuple):
+    section: str
+    place: str
+    summary: str
+    example: str
+
+
+_ONE, _MANY, _PAPERS, _HERE = "Instances and answers", "Studies", "The papers", "Installation"
+COMMANDS = {
+    name: _Entry(section, place, summary, f"overlaybench {example}")
+    for section, name, place, summary, example in (
+        (_ONE, "generate", "solving:generate", "Write an instance of a WORKLOAD.",
+         "generate zipf --nodes 60 --topics 30 --subscriptions 5 -o zipf.json"),
+        (_ONE, "solve", "solving:solve", "Solve a problem on the instance in FILE and check the answer.",
+         "solve zipf.json --problem min-tco --method gm -o overlay.json"),
+        (_ONE, "check", "solving:check", "Check an ANSWER to the instance in FILE.",
+         "check zipf.json overlay.json --problem min-tco"),
+        (_ONE, "check-proof", "solving:check_proof", "Check a PROOF about the instance in FILE.",
+         "check-proof zipf.json zipf.proof.gz"),
+        (_ONE, "draw", "solving:draw", "Draw the instance in FILE, or ANSWERS to it side by side.",
+         "draw zipf.json overlay.json -o overlay.svg"),
+        (_ONE, "list", "listing:list_", "List methods, problems, workloads, kinds or claims, or explain one.",
+         "list gm"),
+        (_MANY, "study", "studies:study", "Run the study in SPEC.toml on Spark.",
+         "study study.toml --out results/mine"),
+        (_MANY, "status", "studies:status", "Show how far the study in FOLDER is.", "status results/mine"),
+        (_MANY, "report", "studies:report", "Write the report of the study in FOLDER.", "report results/mine"),
+        (_MANY, "results", "results:results", "Show the results of the study in FOLDER as a table.",
+         "results results/mine --by method"),
+        (_MANY, "compare", "results:compare",
+         "Compare the studies in FOLDER and OTHER run by run; or, with --paired, two or more METHODs in FOLDER.",
+         "compare results/mine --paired gm low-oda"),
+        (_MANY, "verify", "studies:verify",
+         "Check every stored row, answer and proof of the study in FOLDER again, on Spark.", "verify results/mine"),
+        (_MANY, "rerun", "studies:rerun", "Repeat the run with this KEY and compare.", "rerun results/mine 3f2a"),
+        (_MANY, "library", "library:library_", "List, get and run the library's instances, and score methods on them.",
+         "library run gm best --time-limit 10 --out results/library"),
+        (_PAPERS, "claims", "claims:claims", "Test the papers' claims.", "claims --quick P1.L6.6"),
+        (_PAPERS, "reproduce", "reproduce:reproduce", "Draw the papers' figures and tables.", "reproduce P1.F2"),
+        (_PAPERS, "worst", "worst:worst",
+         "Search for an instance on which a heuristic is far from the proven optimum.",
+         "worst --method gm --problem min-tco --nodes 5 --topics 5"),
+        (_HERE, "doctor", "installation:doctor", "Check this installation: Java, memory, cores, versions, solvers.",
+         "doctor"),
+        (_HERE, "completion", "installation:completion",
+         "Print the script that completes commands and names in a SHELL.",
+         "completion fish > ~/.config/fish/completions/overlaybench.fish"),
+        (_HERE, "archive", "studies:archive", "Write the code that a cluster's workers import to one file.",
+         "archive -o overlaybench.zip"),
+    )
+}  # fmt: skip
+"""Each command's section, file and function, summary and example, in the order of ``--help``, which imports none."""
 
 
 _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
@@ -77,28 +77,27 @@ class _Commands(click.Group):
     """Imports a command when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(SUMMARIES)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in SUMMARIES:
+        if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"{__package__}.commands.{cmd_name.replace('-', '_')}").command
-        if cmd_name in EXAMPLES:
-            command.epilog = f"\b\nExample:\n  {EXAMPLES[cmd_name]}"
+        file, _, function = COMMANDS[cmd_name].place.partition(":")
+        command: click.Command = getattr(import_module(f"{__package__}.commands.{file}"), function)
+        command.epilog = f"\b\nExample:\n  {COMMANDS[cmd_name].example}"
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
-        found = [CompletionItem(name, help=text) for name, text in SUMMARIES.items() if name.startswith(incomplete)]
+        starting = (name for name in COMMANDS if name.startswith(incomplete))
+        found = [CompletionItem(name, help=COMMANDS[name].summary) for name in starting]
         return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        sections = {name: title for title, names in _SECTIONS.items() for name in names}
-        for title in (*_SECTIONS, "More"):
-            if rows := [(name, text) for name, text in SUMMARIES.items() if sections.get(name, "More") == title]:
-                with formatter.section(title):
-                    formatter.write_dl(rows)
+        for title in dict.fromkeys(one.section for one in COMMANDS.values()):
+            with formatter.section(title):
+                formatter.write_dl([(name, one.summary) for name, one in COMMANDS.items() if one.section == title])
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

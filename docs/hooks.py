@@ -19,8 +19,8 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 import overlaybench as ob
-from overlaybench.compare.command_line import EXAMPLES, SUMMARIES, cli
-from overlaybench.compare.commands.explanation import Explanation, explain, values_of
+from overlaybench.compare.command_line import COMMANDS, cli
+from overlaybench.compare.commands.listing import Explanation, explain, values_of
 from overlaybench.compare.figures.constructions import DRAWN, construction_drawing
 
 _ROOT = Path(__file__).resolve().parents[1]
@@ -119,7 +119,7 @@ def _pages() -> dict[str, str]:
 
 def _commands() -> Iterator[str]:
     yield "# Commands\n\nEvery command prints this with `--help`; `overlaybench completion` completes them.\n"
-    for name in SUMMARIES:
+    for name in COMMANDS:
         context = click.Context(cli, info_name="overlaybench")
         command = cli.get_command(context, name)
         assert command is not None
@@ -131,7 +131,7 @@ def _commands() -> Iterator[str]:
         if isinstance(command, click.Group):
             yield from _table(("command", "meaning"), [_inner(each, inner) for each in command.commands.values()])
         yield from _table(("option", "meaning"), [(f"`{flags}`", _cell(text)) for flags, text in records])
-        yield f"Example:\n\n```\n{EXAMPLES[name]}\n```\n"
+        yield f"Example:\n\n```\n{COMMANDS[name].example}\n```\n"
 
 
 def _inner(command: click.Command, parent: click.Context) -> tuple[str, str]:

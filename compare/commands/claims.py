@@ -20,8 +20,7 @@ from ..claims.register import (
     outcomes_in,
     run_claims,
 )
-from .inputs import FILE, MASTER
-from .names import CLAIM
+from .options import CLAIM, FILE, MASTER
 from .outputs import console
 
 _SHOWN = 4
@@ -37,7 +36,7 @@ _SHOWN = 4
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON list.")
 @click.option("--record", type=FILE, help="Add the outcomes to this file (JSON).")
 @click.option("--page", type=FILE, help="Write all outcomes in the record, or in the folder, as Markdown pages.")
-def command(
+def claims(
     ids: tuple[str, ...],
     quick: bool,
     out: Path | None,

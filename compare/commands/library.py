@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 import sys
-from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from .figure_options import figure_options
-from .inputs import ARCHIVE, FILE, MASTER
-from .names import LIBRARY_INSTANCE, METHOD, PROBLEM_NAME
+from .options import ARCHIVE, FILE, LIBRARY_INSTANCE, MASTER, METHOD, PROBLEM_NAME, QUIET, figure_options
 from .outputs import add_row, show, table
+from .studies import echo_statuses
 
 if TYPE_CHECKING:
     from ..figures.style import FigureOptions
@@ -27,7 +25,7 @@ _OPEN = click.option("--open", "only_open", is_flag=True, help="Only where the o
 
 
 @click.group("library")
-def command() -> None:
+def library_() -> None:
     """List, get and run the library's instances, and score methods on them.
 
     The table has the best value and the best proven bound known of each instance. `run` is a study over the library,
@@ -41,7 +39,7 @@ def _table(folder: Path | None) -> Table:
     return read_table(folder or TABLE)
 
 
-@command.command("list")
+@library_.command("list")
 @_GROUP
 @_PROBLEM
 @_OPEN
@@ -63,7 +61,7 @@ def list_instances(groups: tuple[str, ...], problems: tuple[str, ...], only_open
     click.echo(f"overlaybench: {instances} instances, {len(pairs)} with their problems", err=True)
 
 
-@command.command("get")
+@library_.command("get")
 @click.argument("name", type=LIBRARY_INSTANCE)
 @click.option("-o", "--output", type=FILE, help="[default: NAME with the ending of its kind]")
 @_TABLE
@@ -78,7 +76,7 @@ def get(name: str, output: Path | None, folder: Path | None) -> None:
     click.echo(f"{file}: {instance!r}", err=True)
 
 
-@command.command("run")
+@library_.command("run")
 @click.argument("methods", nargs=-1, required=True, type=METHOD)
 @click.option("--out", required=True, type=FILE, help="The folder of results; a run goes on or grows there.")
 @click.option("--time-limit", type=click.FloatRange(0, min_open=True), default=60.0, show_default=True, help="Seconds.")
@@ -90,7 +88,7 @@ def get(name: str, output: Path | None, folder: Path | None) -> None:
 @_OPEN
 @MASTER
 @ARCHIVE
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@QUIET
 @_TABLE
 def run(
     methods: tuple[str, ...],
@@ -124,11 +122,10 @@ def run(
     text = study_text(here, methods, time_limit=time_limit, memory_limit=memory_limit, proof=proof)
     store = Store(out)
     keys = run_study(study_of(text, out / "study.toml"), store, master, archive=archive, quiet=quiet, grow=True)
-    counts = Counter(store.table(keys, ["status"])["status"].to_pylist())
-    click.echo(f"{out}: {len(keys)} runs: " + ", ".join(f"{n} {status}" for status, n in sorted(counts.items())))
+    echo_statuses(out, store, keys)
 
 
-@command.command("score")
+@library_.command("score")
 @click.argument("results", type=FILE)
 @_TABLE
 def score(results: Path, folder: Path | None) -> None:
@@ -156,7 +153,7 @@ def score(results: Path, folder: Path | None) -> None:
     show(rows)
 
 
-@command.command("update")
+@library_.command("update")
 @click.argument("results", nargs=-1, type=FILE)
 @click.option("--page", type=FILE, help="Write the table into this page as well, between its two marks.")
 @_TABLE
@@ -192,7 +189,7 @@ def _counted(done: int, of: int) -> None:
         click.echo(f"\rchecked {done} of {of} runs" + ("\n" if done == of else ""), err=True, nl=False)
 
 
-@command.command("map")
+@library_.command("map")
 @click.argument("results", nargs=-1, type=FILE)
 @click.option("-o", "--output", required=True, type=FILE, help="A .svg, .pdf, .png or .pgf file.")
 @click.option("--problem", type=PROBLEM_NAME, default="min-tco", show_default=True)

@@ -15,7 +15,7 @@ from ..papers.bench import Experiment, rows_of, run_grids, runs, together
 from ..papers.drawing import draw, least_bounds
 from ..papers.figures import FIGURES, TABLES, rows_for, with_axes
 from ..papers.grids import GRIDS
-from .inputs import FILE, MASTER
+from .options import FILE, MASTER
 from .outputs import console
 
 _BOUND_SECONDS = {True: 3.0, False: 60.0}
@@ -27,7 +27,7 @@ _BOUND_NODES = 1000
 @click.option("--quick", is_flag=True, help="Fewer seeds.")
 @click.option("--out", type=FILE, help="Folder of figures, tables and runs [default: claims-quick or claims-full].")
 @MASTER
-def command(ids: tuple[str, ...], quick: bool, out: Path | None, master: str) -> None:
+def reproduce(ids: tuple[str, ...], quick: bool, out: Path | None, master: str) -> None:
     """Draw the papers' figures and tables with these IDS (P1.F2, P3.T2; none for all) from runs of their grids."""
     for name in ids:
         if name not in GRIDS:

@@ -14,8 +14,7 @@ from ...instances.contract.errors import BadInput
 from ...instances.topics.files import TOPICS
 from ..claims.hall_of_fame import HALL, add_case, worst_cases
 from ..claims.worst import WorstCase, search_worst_case
-from .inputs import AS_JSON, FILE
-from .names import METHOD, PROBLEM_NAME
+from .options import AS_JSON, FILE, METHOD, PROBLEM_NAME
 
 
 @click.command("worst")
@@ -32,7 +31,7 @@ from .names import METHOD, PROBLEM_NAME
 )
 @click.option("-o", "--output", type=FILE, help="Write the instance to this file, which solve, draw and check read.")
 @AS_JSON
-def command(
+def worst(
     method: str, problem: str, hall: Path, only_known: bool, output: Path | None, as_json: bool, **search: Any
 ) -> None:
     """Search for an instance on which a heuristic is far from the proven optimum."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Hashable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, overload
 
@@ -23,6 +25,7 @@ from ...instances.contract.result import Result
 from ...instances.steiner.instance import SteinerInstance
 from ...instances.topics.instance import TopicInstance
 from ..catalogue import METHODS
+from ..studies.isolation import Job, run_isolated
 
 AnyProblem = str | Problem[Any, Any] | None
 AnyMethod = str | Method[Any, Any] | None
@@ -31,33 +34,15 @@ _ANSWERS = {"topics": Overlay, "steiner": Overlay, "content": ContentOverlay, "b
 
 @overload
 def solve(
-    instance: TopicInstance | SteinerInstance,
-    problem: AnyProblem = None,
-    method: AnyMethod = None,
-    *,
-    seed: int = 0,
-    time_limit: float | None = 60.0,
-    **options: Any,
+    instance: TopicInstance | SteinerInstance, problem: AnyProblem = None, method: AnyMethod = None, **options: Any
 ) -> Result[Overlay]: ...
 @overload
 def solve(
-    instance: ContentInstance,
-    problem: AnyProblem = None,
-    method: AnyMethod = None,
-    *,
-    seed: int = 0,
-    time_limit: float | None = 60.0,
-    **options: Any,
+    instance: ContentInstance, problem: AnyProblem = None, method: AnyMethod = None, **options: Any
 ) -> Result[ContentOverlay]: ...
 @overload
 def solve(
-    instance: BrokerNetwork,
-    problem: AnyProblem = None,
-    method: AnyMethod = None,
-    *,
-    seed: int = 0,
-    time_limit: float | None = 60.0,
-    **options: Any,
+    instance: BrokerNetwork, problem: AnyProblem = None, method: AnyMethod = None, **options: Any
 ) -> Result[Dissemination]: ...
 def solve(
     instance: Any,
@@ -66,9 +51,12 @@ def solve(
     *,
     seed: int = 0,
     time_limit: float | None = 60.0,
+    memory_limit: int | None = None,
+    apart: bool = False,
+    master: str | None = None,
     **options: Any,
 ) -> Result[Any]:
-    """Solve a problem on an instance in this process, and validate the answer.
+    """Solve a problem on an instance, and validate the answer.
 
     Parameters
     ----------
@@ -81,7 +69,14 @@ def solve(
         The same seed gives the same answer on any machine.
     time_limit : float, optional
         Seconds; None for none. A method that is not anytime runs to its end; in
-        :func:`overlaybench.compare_methods` it is stopped.
+        :func:`overlaybench.compare_methods`, and with `apart`, it is stopped.
+    memory_limit : int, optional
+        MiB beyond what this process takes; implies `apart`.
+    apart : bool
+        Run in a process of its own, as studies do: a crash or a limit ends that process, and is a result with status
+        ``failed`` and its reason. A proof that it writes is checked as ``overlaybench check-proof`` does.
+    master : str, optional
+        The Spark master for the parts of a divide-and-conquer method.
     **options
         Options of the method, such as ``ties="random"``; and ``trace=True`` for the choices of a greedy method, or
         ``overlay=…`` for the answer that a local search starts from; and ``proof=path`` for a file to which a proof of
@@ -109,15 +104,74 @@ def solve(
     """
     check_limits(seed, time_limit)
     judge = problem_for(instance, problem)
-    chosen = method_for(judge, method).answering(judge.name)
-    for name in ("trace", "proof"):
-        if name in options and name not in chosen.inputs:
-            able = ", ".join(each for each in METHODS if name in METHODS[each].answering(judge.name).inputs)
-            raise BadInput(f"method '{chosen.name}' has no {name}: leave it out, or take one of {able}")
+    chosen = method_for(judge, method)
+    for needed in ("trace", "proof"):
+        if options.get(needed):
+            check_takes(chosen, needed, judge.name)
+    if master is not None:
+        return _on_spark(master, chosen, instance, judge, time_limit, memory_limit, {"seed": seed, **options})
+    if apart or memory_limit is not None:
+        return _apart(Job(chosen, instance, judge, seed, options, time_limit, memory_limit))
     if options.get("proof") is None:
-        return chosen.run(instance, judge, seed=seed, time_limit=time_limit, **options)
+        return chosen.answering(judge.name).run(instance, judge, seed=seed, time_limit=time_limit, **options)
     with atomic_file(Path(options["proof"]).expanduser(), if_filled=True) as file:
-        return chosen.run(instance, judge, seed=seed, time_limit=time_limit, **{**options, "proof": file})
+        given = {**options, "proof": file}
+        return chosen.answering(judge.name).run(instance, judge, seed=seed, time_limit=time_limit, **given)
+
+
+def _apart(job: Job) -> Result[Any]:
+    from ..studies.proofs import PROOF, run_with_evidence
+
+    options = {**job.options}
+    given = options.pop("proof", None)
+    proof = Path(str(given)).expanduser() if given else None
+    run = run_with_evidence(replace(job, options=options), run_isolated, proof)
+    sys.stderr.write(run.output)  # what a method of one's own prints
+    if proof and PROOF not in run.result.counters:
+        why = f"the run is {run.result.status}, and a proof is of an answer"
+        print(f"overlaybench: {proof}: not written: {why}", file=sys.stderr)
+    return run.result
+
+
+def _on_spark(
+    master: str,
+    method: Method[Any, Any],
+    instance: Any,
+    problem: Problem[Any, Any],
+    time_limit: float | None,
+    memory_limit: int | None,
+    given: dict[str, Any],
+) -> Result[Any]:
+    check_takes(method, "mapper", problem.name)
+    if time_limit is not None or memory_limit is not None:
+        raise BadInput("--master: limits do not reach the executors: give no time limit and no memory limit")
+    from ..studies.spark_mapper import run_on_spark
+
+    return run_on_spark(master, method, instance, problem, **given)
+
+
+_WITHOUT = {
+    "trace": ("--step", "has no greedy choices to show"),
+    "proof": ("--proof", "writes no proofs"),
+    "mapper": ("--master", "has no parts that run apart"),
+    "overlay": ("--start", "does not start from an overlay"),
+}
+"""The command's option for each further input of a method, and what is said of a method without it."""
+
+
+def check_takes(method: Method[Any, Any], needed: str, problem: str) -> None:
+    """Raise BadInput if a method for a problem has no such input; the message names those that have.
+
+    Parameters
+    ----------
+    needed : {"trace", "proof", "mapper", "overlay"}
+    """
+    if needed not in method.answering(problem).inputs:
+        able = [each.name for each in METHODS.values() if each.answers(problem)]
+        able = [name for name in able if needed in METHODS[name].answering(problem).inputs]
+        instead = f", or take one of {', '.join(able)}" if able else ""
+        option, why = _WITHOUT[needed]
+        raise BadInput(f"{needed} ({option}): method '{method.name}' {why} for {problem}: leave it out{instead}")
 
 
 def lower_bound(instance: Any, problem: AnyProblem = None, *, time_limit: float | None = 60.0) -> float:

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
-from overlaybench.compare.commands.compare import command
+from overlaybench.compare.commands.results import compare as command
 from overlaybench.compare.studies import parts
 from overlaybench.compare.studies.row import SCHEMA, table_of
 from overlaybench.compare.studies.store import Plan, Store

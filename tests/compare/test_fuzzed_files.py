@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 from overlaybench.compare.catalogue import METHODS
-from overlaybench.compare.commands.status import status
+from overlaybench.compare.commands.studies import status_of
 from overlaybench.compare.library.page import write_page
 from overlaybench.compare.library.scores import library_rows, scored
 from overlaybench.compare.library.table import Entry, Record, Table, read_table, write_table
@@ -235,7 +235,7 @@ def store_case(name: str, folder: Path) -> Case:
         store.open_for(STUDY)
         store.index()
         write_answers(store.folder, results(store.folder), folder / "answers")
-        status(store.folder)
+        status_of(store.folder)
         assert {each.suffix for each in (folder / "answers").iterdir()} <= {".json"}
 
     return file, read

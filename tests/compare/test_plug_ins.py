@@ -17,8 +17,8 @@ import pytest
 import overlaybench as ob
 from overlaybench.compare.catalogue import code_version, version_of, workload_version
 from overlaybench.compare.claims.register import claims_named
-from overlaybench.compare.commands.compare_methods import own_name
-from overlaybench.compare.commands.explanation import explanations
+from overlaybench.compare.commands.listing import explanations
+from overlaybench.compare.commands.results import own_name
 from overlaybench.compare.papers.bench import Bench
 from overlaybench.compare.plug_in_code import plug_in_digest, plug_in_files
 from overlaybench.compare.studies import task as task_module

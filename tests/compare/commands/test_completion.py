@@ -8,7 +8,7 @@ import sys
 import pytest
 from click.shell_completion import ShellComplete
 
-from overlaybench.compare.command_line import SUMMARIES, cli
+from overlaybench.compare.command_line import COMMANDS, cli
 
 
 def completed(*words: str) -> list[str]:
@@ -42,7 +42,7 @@ def test_what_is_typed_is_completed(words: tuple[str, ...], found: list[str]) ->
 
 
 def test_the_first_word_is_any_command() -> None:
-    assert completed("") == list(SUMMARIES)
+    assert completed("") == list(COMMANDS)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

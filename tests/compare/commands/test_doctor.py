@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from overlaybench.compare.command_line import cli
-from overlaybench.compare.commands import doctor
-from overlaybench.compare.commands.doctor import Check
+from overlaybench.compare.commands import installation as doctor
+from overlaybench.compare.commands.installation import Check
 
 MODULES = "java.base@{0}\njdk.incubator.vector@{0}\n"
 

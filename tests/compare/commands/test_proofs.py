@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import overlaybench as ob
-from overlaybench.compare.commands.inputs import check_takes
+from overlaybench.compare.python_api.solving import check_takes
 from overlaybench.compare.studies.proof_checker import run_checker
 from tests.compare.conftest import Run
 
@@ -115,7 +115,7 @@ def test_bad_input_is_one_line_and_leaves_no_file(run: Run, tmp_path: Path) -> N
 def test_a_run_without_a_complete_proof_keeps_the_old_file(tmp_path: Path) -> None:
     instance, proof = ob.generate("uniform", **SMALL["uniform"]), tmp_path / "proof.gz"
     proof.write_text("old")
-    with pytest.raises(ob.BadInput, match=r"method 'gm' has no proof: .* one of branch-and-cut, lp-bound"):
+    with pytest.raises(ob.BadInput, match=r"method 'gm' writes no proofs .* one of branch-and-cut, lp-bound"):
         ob.solve(instance, "min-tco", "gm", proof=proof)
     with pytest.raises(ob.BadInput, match="threads"):
         ob.solve(instance, "min-tco", "branch-and-cut", threads=-1, proof=proof)
@@ -141,9 +141,8 @@ def test_an_infeasible_instance_has_no_proof_and_one_line_says_so(run: Run, tmp_
 
 
 def test_a_flag_names_the_methods_that_take_it_for_the_problem() -> None:
-    problem = ob.PROBLEMS["soft-links"]
-    with pytest.raises(ob.BadInput, match=r"writes no proofs: leave it out$"):
-        check_takes(ob.METHODS["ilp"], "proof", "--proof", "writes no proofs", problem)
+    with pytest.raises(ob.BadInput, match=r"writes no proofs for soft-links: leave it out$"):
+        check_takes(ob.METHODS["ilp"], "proof", "soft-links")
 
 
 def test_the_checker_runs_without_the_package(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from overlaybench.compare.commands import report
+from overlaybench.compare.commands.studies import report
 from overlaybench.compare.figures.style import FigureOptions
 from overlaybench.compare.report import of_study
 from overlaybench.compare.report.writing import write_report
@@ -56,7 +56,7 @@ def given(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 def invoke(*words: str) -> None:
-    result = CliRunner().invoke(report.command, ["folder", *words], catch_exceptions=False)
+    result = CliRunner().invoke(report, ["folder", *words], catch_exceptions=False)
     assert result.exit_code == 0, result.output
 
 

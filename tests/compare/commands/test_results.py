@@ -38,7 +38,7 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
-    command_of_results.command.main(["folder", *words], standalone_mode=False)
+    command_of_results.results.main(["folder", *words], standalone_mode=False)
     return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
 
 

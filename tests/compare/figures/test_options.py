@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 import overlaybench as ob
-from overlaybench.compare.commands.figure_options import inches
+from overlaybench.compare.commands.options import inches
 from overlaybench.compare.figures import tex
 from overlaybench.compare.figures.draw_options import DrawOptions
 from overlaybench.compare.figures.saving import save

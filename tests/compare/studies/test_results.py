@@ -18,7 +18,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import overlaybench as ob
-from overlaybench.compare.commands.status import status
+from overlaybench.compare.commands.studies import status_of
 from overlaybench.compare.studies import parts
 from overlaybench.compare.studies.rerun import Rerun, rerun
 from overlaybench.compare.studies.results import export, grouped, results, write_answers
@@ -197,14 +197,14 @@ def test_parameters_options_and_ratios_are_columns_of_the_exports(store: Store, 
 
 
 def test_status_shows_how_far_a_study_is(own: Store) -> None:
-    assert "data: finished\n12 of 12 runs done, 0 left" in status(own.folder)
+    assert "data: finished\n12 of 12 runs done, 0 left" in status_of(own.folder)
     with own.locked():
-        assert "data: running" in status(own.folder)
+        assert "data: running" in status_of(own.folder)
     (part,) = own.runs.glob("*.parquet")
     table = pq.read_table(part)
     part.unlink()
     parts.write_part(table.slice(0, 7), own.runs)
-    assert "data: stopped: the same study command resumes it\n7 of 12 runs done, 5 left" in status(own.folder)
+    assert "data: stopped: the same study command resumes it\n7 of 12 runs done, 5 left" in status_of(own.folder)
 
 
 @pytest.mark.spark

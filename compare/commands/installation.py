@@ -1,4 +1,4 @@
-"""``overlaybench doctor``."""
+"""The commands on this installation: ``doctor`` and ``completion``."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import get_completion_class
 
 from ...instances.contract.errors import BadInput
-from .inputs import AS_JSON
+from .options import AS_JSON
 
 _GIB = 2**30
 _LEAST_PYTHON, _LEAST_JAVA = (3, 11), 17
@@ -52,7 +53,7 @@ class Check:
 @click.option("--spark", is_flag=True, help="Start Spark, too (10 to 20 s).")
 @click.option("--solvers", is_flag=True, help="Let every solver solve a small instance, too (some seconds).")
 @AS_JSON
-def command(spark: bool, solvers: bool, as_json: bool) -> None:
+def doctor(spark: bool, solvers: bool, as_json: bool) -> None:
     """Check this installation: Java, memory, cores, versions, solvers. Exit status 1 if something is missing."""
     further = [*([_solvers] if solvers else []), *([_spark] if spark else [])]
     problems = 0
@@ -255,3 +256,22 @@ def _cpu_quota() -> float:
     except (OSError, ValueError):
         quota_us, period_us = (_number(_CGROUP / "cpu" / f"cpu.cfs_{what}_us") for what in ("quota", "period"))
         return quota_us / period_us if quota_us > 0 and period_us > 0 else 0.0
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print the script that completes commands and names in a SHELL.
+
+    \b
+    bash  overlaybench completion bash > ~/.local/share/bash-completion/completions/overlaybench
+    zsh   overlaybench completion zsh > ~/.zfunc/_overlaybench
+    fish  overlaybench completion fish > ~/.config/fish/completions/overlaybench.fish
+
+    The folder of zsh must be in your fpath. The next shell completes commands, options, files, and the names of
+    methods, problems, workloads and claims.
+    """  # noqa: D301
+    script = get_completion_class(shell)
+    assert script is not None
+    click.echo(script(context.find_root().command, {}, "overlaybench", "_OVERLAYBENCH_COMPLETE").source())

@@ -155,7 +155,7 @@ def test_only_a_method_that_chooses_step_by_step_has_a_trace() -> None:
     trace = ob.solve(instance, "min-tco", "gm", trace=True).trace
     assert trace is not None
     assert trace.to_pandas()["choice"].tolist() == ["ann–bob", "ann–cid"]
-    with pytest.raises(ob.BadInput, match=r"method 'ilp' has no trace: leave it out, or take one of .*gm"):
+    with pytest.raises(ob.BadInput, match=r"trace .*method 'ilp' .*leave it out, or take one of .*gm"):
         ob.solve(instance, "min-tco", "ilp", trace=True)
 
 

@@ -1,0 +1,182 @@
+"""Arguments and options that several commands share, how shells complete them, and what they become."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from ...instances.contract.errors import BadInput
+
+if TYPE_CHECKING:
+    from ...instances.contract.problem import Problem
+
+_INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
+
+
+class Name(click.ParamType[str]):
+    """A name, as it is given; shells complete those that are known, in half a second.
+
+    Parameters
+    ----------
+    *nouns : {"methods", "problems", "workloads", "kinds", "claims", "instances"}
+        What it may be the name of.
+    words : tuple of str
+        Further words that it may be.
+    """
+
+    name = "name"
+
+    def __init__(self, *nouns: str, words: tuple[str, ...] = ()) -> None:
+        self._nouns, self._words = nouns, words
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The known names that start with what is typed; methods are those that answer the problem, where it is given.
+
+        Colons are not completed: they separate words in some shells.
+        """
+        problem = ctx.params.get("problem") if param.name != "problem" else None
+        known = dict.fromkeys(self._words, "")
+        for noun in self._nouns:
+            known |= dict(_known(noun, problem))
+        return [CompletionItem(name, help=text) for name, text in known.items() if name.startswith(incomplete)]
+
+
+def _known(noun: str, problem: str | None) -> Iterator[tuple[str, str]]:
+    """The names of a noun with their summaries; claims are those on record, which are read faster than the claims."""
+    from ...instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS
+    from ..catalogue import METHODS
+
+    if noun == "claims":
+        from ..claims.register import RECORD
+
+        yield from ((outcome["id"], "") for outcome in json.loads(RECORD.read_text(encoding="utf-8")))
+    elif noun == "instances":
+        from ..library.table import read_table
+
+        yield from ((entry.name, entry.sizes) for entry in read_table().entries.values())
+    else:
+        catalogues: Mapping[str, Mapping[str, Any]] = {
+            "methods": METHODS,
+            "problems": PROBLEMS,
+            "workloads": WORKLOADS,
+            "kinds": KINDS,
+        }
+        for item in catalogues[noun].values():
+            if noun != "methods" or problem is None or item.answers(problem):
+                yield item.name, item.summary
+
+
+METHOD, PROBLEM_NAME, WORKLOAD = Name("methods"), Name("problems"), Name("workloads")
+CLAIM, LIBRARY_INSTANCE = Name("claims"), Name("instances")
+NOUNS = ("problems", "methods", "workloads", "kinds", "claims")
+ANY_NAME = Name(*NOUNS, words=(*NOUNS, "all"))
+
+FILE = click.Path(path_type=Path)
+PROBLEM = click.option("--problem", type=PROBLEM_NAME, required=True, help="See `overlaybench list problems`.")
+PROBLEM_OF_KIND = click.option(
+    "--problem", type=PROBLEM_NAME, help="See `overlaybench list problems`.  [default: that of the file's kind]"
+)
+OPTIONS = click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="Of the method; repeatable.")
+TIME_LIMIT = click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), help="Seconds a method.")
+SEED = click.option("--seed", default=0, show_default=True, help="The same seed gives the same answer.")
+WHERE = click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Only rows with this value; repeatable.")
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+MASTER = click.option("--master", default="local[*]", show_default=True, help="Spark master.")
+ARCHIVE = click.option("--archive", type=FILE, help="The code for a cluster's workers (see `overlaybench archive`).")
+QUIET = click.option("--quiet", is_flag=True, help="Show no progress.")
+
+
+def column_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command ``--node-column`` and ``--topic-column``; it gets those that were given as ``columns``."""
+
+    @wraps(command)
+    def with_columns(node_column: str | None, topic_column: str | None, **others: Any) -> None:
+        named = {"node": node_column, "topic": topic_column}
+        command(columns={column: name for column, name in named.items() if name is not None}, **others)
+
+    for column in ("topic", "node"):
+        text = f"In CSV, TSV and Parquet files of topics.  [default: {column}]"
+        with_columns = click.option(f"--{column}-column", help=text)(with_columns)
+    return with_columns
+
+
+def figure_options(command: Callable[..., None], *, formats: bool = True) -> Callable[..., None]:
+    """Give a command ``--width``, ``--font``, ``--font-size``, ``--usetex`` and ``--formats``, as `figure_options`.
+
+    Without `formats` the last is left out: for a command whose output names its format.
+    """
+
+    @wraps(command)
+    def with_options(
+        width: str | None, font: str, font_size: float | None, usetex: bool, formats: str | None = None, **others: Any
+    ) -> None:
+        from ..figures.style import DEFAULT_OPTIONS, FigureOptions
+
+        given = FigureOptions(
+            width=inches(width) if width else DEFAULT_OPTIONS.width,
+            font=font,
+            font_size=font_size or DEFAULT_OPTIONS.font_size,
+            usetex=usetex,
+            formats=tuple(dict.fromkeys(formats.split(","))) if formats else DEFAULT_OPTIONS.formats,
+        )
+        given.settings()  # before anything long begins
+        command(figure_options=given, **others)
+
+    several = click.option("--formats", metavar="LIST", help="Of svg, pdf, pgf, with commas.  [default: svg,pdf]")
+    for option in (
+        *((several,) if formats else ()),
+        click.option("--usetex", is_flag=True, help="Set the texts of figures by LaTeX."),
+        click.option("--font-size", type=float, metavar="POINTS", help="Of labels in figures.  [default: 7]"),
+        click.option("--font", default="", metavar="NAME", help="Of figures: serif, or one that is installed."),
+        click.option("--width", metavar="LENGTH", help="Of figures: 3.4in, 84mm, 252pt (as TeX shows \\columnwidth)."),
+    ):
+        with_options = option(with_options)
+    return with_options
+
+
+def inches(length: str) -> float:
+    """A length such as ``3.4in``, ``84mm``, ``8.4cm`` or ``252pt`` (TeX's points) in inches."""
+    if match := re.fullmatch(rf"\s*(\d+\.?\d*|\.\d+)\s*({'|'.join(_INCHES)})\s*", length):
+        return float(match[1]) * _INCHES[match[2]]
+    raise BadInput(f"--width {length}: write a number and its unit, one of {', '.join(_INCHES)}, such as 3.4in")
+
+
+def problem_asked(file: Path, name: str | None) -> Problem[Any, Any]:
+    """The problem of that name; without a name the one by default for the kind of the instance in a file."""
+    from ...instances.contract.catalogue import kind_of_file
+    from ..catalogue import problem_named
+
+    return problem_named(name or kind_of_file(file).default_problem)
+
+
+def load_instance(file: Path, problem: Problem[Any, Any], columns: Mapping[str, str]) -> Any:
+    """The instance in a file, of the kind that a problem asks for; remarks of its reader go to stderr."""
+    from ..catalogue import kind_named
+    from ..studies.processes import memory_bounded
+
+    kind = kind_named(problem.kind)
+    if foreign := [column for column in columns if column not in kind.columns]:
+        raise BadInput(f"--{foreign[0]}-column: instances of the kind '{kind.name}' have no such column: leave it out")
+    with memory_bounded(str(file)):
+        read = kind.read(file, columns)
+    if read.remark:
+        click.echo(f"overlaybench: {read.remark}", err=True)
+    return read.instance
+
+
+def key_values(words: tuple[str, ...], flag: str = "--option") -> dict[str, str]:
+    """The values in ``key=value`` words that were given with a flag."""
+    given: dict[str, str] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or not name:
+            raise BadInput(f"{flag} {word}: write it as KEY=VALUE")
+        given[name] = value
+    return given

@@ -1,0 +1,398 @@
+"""The commands on one instance: ``generate``, ``solve``, ``check``, ``check-proof`` and ``draw``."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from textwrap import fill
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+from click.shell_completion import CompletionItem
+
+from ...instances.contract.catalogue import WORKLOADS, kind_of_file
+from ...instances.contract.errors import BadInput
+from ...instances.contract.problem import Problem
+from ...instances.contract.result import Result, Status
+from ..catalogue import kind_named, problem_named, workload_named
+from ..studies.evidence import VERDICT, level_of
+from ..studies.processes import memory_bounded
+from ..studies.proof_checker import FORMATS, run_checker
+from ..studies.proofs import COUNTERS
+from .options import (
+    AS_JSON,
+    FILE,
+    METHOD,
+    OPTIONS,
+    PROBLEM_OF_KIND,
+    SEED,
+    TIME_LIMIT,
+    WORKLOAD,
+    column_options,
+    figure_options,
+    key_values,
+    load_instance,
+    problem_asked,
+)
+from .outputs import in_parentheses
+
+if TYPE_CHECKING:
+    from ..figures.style import FigureOptions
+
+_WIDTH = 80
+_LONG = ("choices", "system_series", "system_hop_counts", "system_pair_delays")
+_PARQUET = ".parquet"
+
+
+class _Generate(click.Command):
+    """Completes the parameters of the workload, too."""
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        workload = WORKLOADS.get(ctx.params.get("workload") or "")
+        flags = {f"--{one.name.replace('_', '-')}": one.summary for one in workload.parameters} if workload else {}
+        found = [CompletionItem(flag, help=text) for flag, text in flags.items() if flag.startswith(incomplete or "?")]
+        return [*found, *super().shell_complete(ctx, incomplete)]
+
+
+@click.command("generate", cls=_Generate, context_settings={"ignore_unknown_options": True})
+@click.argument("workload", type=WORKLOAD)
+@click.argument("parameters", nargs=-1, type=click.UNPROCESSED)
+@click.option("--seed", default=0, show_default=True, help="The same seed gives the same instance.")
+@click.option("--master", help="Spark master that draws the nodes and writes a folder of Parquet files.")
+@click.option("-o", "--output", required=True, type=FILE, help="A .json, .csv, .tsv or .parquet file.")
+def generate(workload: str, parameters: tuple[str, ...], seed: int, master: str | None, output: Path) -> None:
+    """Write an instance of a WORKLOAD; its parameters are --nodes N --topics T ... (`overlaybench list workloads`)."""
+    chosen, given = workload_named(workload), _named_values(parameters)
+    if master is not None:
+        if output.suffix != _PARQUET:
+            raise BadInput(f"{output}: a cluster writes Parquet: give it the ending {_PARQUET}, or leave out --master")
+        from ..spark_solver.generation import generate as generate_on_spark
+        from ..spark_solver.solving import session_on
+        from ..spark_solver.storage import as_uri
+
+        with session_on(master) as session:
+            nodes = generate_on_spark(session, chosen, as_uri(output), seed=seed, **given)
+        click.echo(f"{output}: {nodes:,} nodes", err=True)
+        return
+    with memory_bounded(f"the instance of workload '{workload}'"):
+        instance = chosen.generate(seed=seed, **given)
+    kind_named(chosen.kind).write(instance, output)
+    click.echo(f"{output}: {instance!r}", err=True)
+
+
+def _named_values(words: tuple[str, ...]) -> dict[str, object]:
+    """The parameters in ``--nodes 20 --top-decile=0.6``; anything else is bad input."""
+    given: dict[str, object] = {}
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        name, equals, value = word.partition("=")
+        if not name.startswith("--") or not (equals or rest):
+            raise BadInput(f"'{word}': parameters are given as --name value")
+        given[name[2:].replace("-", "_")] = value if equals else rest.pop(0)
+    return given
+
+
+@click.command("solve")
+@click.argument("file", type=FILE)
+@PROBLEM_OF_KIND
+@click.option("--method", type=METHOD, help="See `overlaybench list methods`.  [default: an exact one]")
+@OPTIONS
+@SEED
+@TIME_LIMIT
+@click.option("--memory-limit", type=click.IntRange(min=1), help="MiB beyond what the program itself takes.")
+@column_options
+@click.option("-o", "--output", type=FILE, help="Write the answer to this file (JSON; overlay/1 for topics).")
+@click.option("--start", type=FILE, help="A file with the answer that the method starts from (polish, migration).")
+@click.option("--proof", type=FILE, help="Write a proof of the bound to this file, and check it as `check-proof` does.")
+@click.option(
+    "--master",
+    help="Spark master for the parts of a divide-and-conquer method; with -o FOLDER.parquet all is on Spark.",
+)
+@click.option("--step", is_flag=True, help="Show a greedy method's choices in order, with contribution and ties.")
+@AS_JSON
+def solve(
+    file: Path,
+    problem: str | None,
+    method: str | None,
+    options: tuple[str, ...],
+    columns: Mapping[str, str],
+    output: Path | None,
+    step: bool,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Solve a problem on the instance in FILE and check the answer. Exit status 1 if the run failed."""
+    if given["master"] is not None and (_is_parquet(output) or (_is_parquet(file) and not file.is_file())):
+        result = _solve_on_spark(file, problem, method, key_values(options), columns, output, step=step, **given)
+        shown = _as_json(result, {"overlay": result.answer}, {}) if as_json else f"{_text(result)}\n{result.answer}"
+    else:
+        judge = problem_asked(file, problem)
+        instance = load_instance(file, judge, columns)
+        result = _solved(instance, judge, method, {**key_values(options)}, step=step, **given)
+        if output is not None and result.answer is not None:
+            kind_named(judge.kind).write_answer(result.answer, instance, output)
+        shown = _json(result, instance) if as_json else _text(result)
+    click.echo(shown)
+    sys.exit(1 if result.status is Status.FAILED else 0)
+
+
+def _solved(
+    instance: Any,
+    problem: Problem[Any, Any],
+    method: str | None,
+    options: dict[str, Any],
+    *,
+    step: bool,
+    start: Path | None = None,
+    **given: Any,
+) -> Result[Any]:
+    """The result of ``ob.solve`` in a process of its own, or on Spark."""
+    from ..python_api.solving import check_takes, method_for
+    from ..python_api.solving import solve as solve_apart
+
+    if step:
+        from ...heuristics.topics.tie_search.trace import check_traceable
+
+        check_takes(method_for(problem, method), "trace", problem.name)
+        check_traceable(instance)
+        options["trace"] = True
+    if start is not None:
+        check_takes(method_for(problem, method), "overlay", problem.name)
+        if "start" in options:
+            raise BadInput("--start and --option start=…: give one of them")
+        options["overlay"] = answer = kind_named(problem.kind).read_answer(start, instance)
+        if violations := problem.violations(instance, answer):
+            raise BadInput(f"{start}: {violations[0]}: give an answer that is valid for {problem.name}")
+    return solve_apart(instance, problem, method, apart=True, **given, **options)
+
+
+def _is_parquet(path: Path | None) -> bool:
+    """Whether a path names a Parquet file, or Parquet files by a folder or a pattern."""
+    return path is not None and (path.suffix == _PARQUET or path.is_dir())
+
+
+def _solve_on_spark(
+    file: Path,
+    problem: str | None,
+    method: str | None,
+    options: Mapping[str, str],
+    columns: Mapping[str, str],
+    output: Path | None,
+    *,
+    master: str,
+    seed: int,
+    **others: object,
+) -> Result[str]:
+    """Solve ``min-tco`` by ``dc-gm`` from Parquet to Parquet."""
+    from ..spark_solver import solving
+    from ..spark_solver.storage import as_uri
+
+    if output is None or output.suffix != _PARQUET:
+        raise BadInput(f"{file}: is solved on the cluster: write its overlay by -o FOLDER{_PARQUET}")
+    if not _is_parquet(file):
+        raise BadInput(f"{file}: a cluster reads Parquet: give such files, or another ending to -o")
+    if problem not in (None, solving.PROBLEM) or method not in (None, solving.METHOD):
+        asked = f"{problem or solving.PROBLEM} by {method or solving.METHOD}"
+        raise BadInput(f"{output}: no {asked} from Parquet to Parquet: take {solving.PROBLEM} by {solving.METHOD}")
+    if unused := [f"--{name.replace('_', '-')}" for name, value in others.items() if value]:
+        raise BadInput(f"{unused[0]}: not on a cluster from Parquet to Parquet: leave it out")
+    completed = solving.completed(options)
+    with solving.session_on(master) as session:
+        source = solving.Source(as_uri(file), columns)
+        return solving.solve(session, source, as_uri(output), seed=seed, options=completed)
+
+
+def _json(result: Result[Any], instance: Any) -> str:
+    """One JSON object; the answer is shown as its kind has it (``edges`` for overlays), null where there is none."""
+    kind = kind_named(problem_named(result.problem).kind)
+    answer = dict.fromkeys(kind.shown) if result.answer is None else kind.labelled(result.answer, instance)
+    steps = {} if result.trace is None else {"steps": result.trace.records()}
+    return _as_json(result, answer, {"instance": instance.digest, **steps})
+
+
+def _as_json(result: Result[Any], answer: Mapping[str, object], more: Mapping[str, object]) -> str:
+    first = ("problem", "method", "status", "value", "lower_bound", "gap")
+    shown = {name: getattr(result, name) for name in first} | {"proven": level_of(result), "seconds": result.seconds}
+    last = {"counters": dict(result.counters), "measures": dict(result.measures), "reason": result.reason}
+    return json.dumps({**shown, **answer, **last, **more}, ensure_ascii=False)
+
+
+def _text(result: Result[Any]) -> str:
+    lines = [f"{result.problem} by {result.method}: {result.status}, {result.seconds:.2f} s"]
+    if result.value is not None:
+        lines.append(f"value {result.value:g}" + in_parentheses(result.measures))
+    if result.lower_bound is not None:
+        gap = "" if result.gap is None else f", gap {result.gap:.2%}"
+        lines.append(f"proven lower bound {result.lower_bound:g}{gap}")
+    elif result.value is not None:
+        lines.append("no lower bound: the method proves none")
+    lines += [f"proof: {result.counters[VERDICT]}"] if VERDICT in result.counters else []
+    counters = [
+        f"{name.replace('_', ' ')} {value:g}" if isinstance(value, float | int) else f"{name.replace('_', ' ')} {value}"
+        for name, value in result.counters.items()
+        if name not in (*_LONG, *COUNTERS)
+    ]
+    lines += [_wrapped(f"counters: {', '.join(counters)}")] if counters else []
+    lines += [_wrapped(f"choices: {result.counters['choices']}")] if result.counters.get("choices") else []
+    lines += [result.reason] if result.reason else []
+    return "\n".join([*lines, *([] if result.trace is None else ["", repr(result.trace)])])
+
+
+def _wrapped(text: str) -> str:
+    return fill(text, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
+@click.command("check")
+@click.argument("file", type=FILE)
+@click.argument("answer", type=FILE)
+@PROBLEM_OF_KIND
+@column_options
+@click.option("--master", help="Spark master for Parquet files that no machine holds: FILE and ANSWER stay on Spark.")
+@AS_JSON
+def check(
+    file: Path, answer: Path, problem: str | None, columns: Mapping[str, str], master: str | None, as_json: bool
+) -> None:
+    """Check an ANSWER to the instance in FILE: its validity and its value. Exit status 1 if it is invalid."""
+    if master is not None:
+        _check_on_spark(master, file, answer, problem, columns, as_json)
+    judge = problem_asked(file, problem)
+    instance = load_instance(file, judge, columns)
+    with memory_bounded(str(answer)):
+        given = kind_named(judge.kind).read_answer(answer, instance)
+    value, violations = judge.value(instance, given), judge.violations(instance, given)
+    _show_check(judge.name, value, violations, judge.measures(instance, given), as_json)
+
+
+def _check_on_spark(
+    master: str, file: Path, answer: Path, problem: str | None, columns: Mapping[str, str], as_json: bool
+) -> NoReturn:
+    """Judge an overlay in Parquet files."""
+    from ..spark_solver import solving
+    from ..spark_solver.storage import as_uri
+
+    if problem not in (None, solving.PROBLEM):
+        raise BadInput(f"--master: no check of {problem}: take {solving.PROBLEM}, or leave it out")
+    for path in (file, answer):
+        if not _is_parquet(path):
+            raise BadInput(f"{path}: a cluster reads Parquet: give such files or leave out --master")
+    with solving.session_on(master) as session:
+        verdict = solving.check(session, solving.Source(as_uri(file), columns), as_uri(answer))
+    _show_check(solving.PROBLEM, verdict.edges, verdict.violations, verdict.measures, as_json)
+
+
+def _show_check(
+    problem: str, value: float, violations: Sequence[str], measures: Mapping[str, float], as_json: bool
+) -> NoReturn:
+    if as_json:
+        fields = {"problem": problem, "valid": not violations, "value": value, "violations": violations}
+        click.echo(json.dumps({**fields, "measures": dict(measures)}, ensure_ascii=False))
+    else:
+        verdict = "invalid" if violations else "valid"
+        click.echo("\n".join([f"{verdict} for {problem}, value {value:g}" + in_parentheses(measures), *violations]))
+    sys.exit(1 if violations else 0)
+
+
+@click.command("check-proof")
+@click.argument("file", type=FILE)
+@click.argument("proof", type=FILE)
+@column_options
+@AS_JSON
+def check_proof(file: Path, proof: Path, columns: Mapping[str, str], as_json: bool) -> None:
+    """Check a PROOF about the instance in FILE, written by ``solve --proof``. Exit status 1 if it is wrong.
+
+    The checker is a program of its own, models/checker/check_proof.py, that imports nothing of this package. FILE is
+    converted for it if it is of a format that it does not read.
+    """
+    try:
+        proof.open("rb").close()
+    except OSError as error:
+        raise BadInput(f"{proof}: cannot be read ({error.strerror}): check the path") from None
+    kind = kind_of_file(file)
+    if (formats := FORMATS.get(kind.name)) is None:
+        known = ", ".join(FORMATS)
+        raise BadInput(f"{file}: the checker knows no instances of the kind '{kind.name}': it knows {known}")
+    instance = load_instance(file, problem_named(kind.default_problem), columns)
+    with tempfile.TemporaryDirectory(prefix="overlaybench-") as folder:
+        if file.suffix not in formats or columns:
+            file = Path(folder) / f"instance{formats[0]}"
+            kind.write(instance, file)
+        checked = run_checker(file, proof)
+    click.echo(json.dumps(asdict(checked), ensure_ascii=False) if as_json else checked.sentence)
+    sys.exit(0 if checked.accepted else 1)
+
+
+@click.command("draw")
+@click.argument("file", type=FILE)
+@click.argument("answers", nargs=-1, type=FILE)
+@click.option("-o", "--output", required=True, type=FILE, help="A .svg, .pdf, .png, .pgf or .html file.")
+@PROBLEM_OF_KIND
+@click.option("--method", "methods", multiple=True, type=METHOD, help="Solve by this first; repeatable.")
+@OPTIONS
+@SEED
+@TIME_LIMIT
+@click.option("--by-topic", is_flag=True, help="Colour each edge by the topics that it serves.")
+@click.option("--differences", is_flag=True, help="Edges in all answers grey, the others strong.")
+@click.option("--topic", "topics", multiple=True, metavar="LABEL", help="A panel for this topic alone; repeatable.")
+@click.option("--degrees", is_flag=True, help="Write the degree beside each node.")
+@click.option("--circle", is_flag=True, help="Nodes on a circle rather than with few crossings.")
+@click.option("--step", is_flag=True, help="Each choice of a greedy method: .html (slider), .pdf (pages), or a folder.")
+@column_options
+@partial(figure_options, formats=False)
+def draw(
+    file: Path,
+    answers: tuple[Path, ...],
+    output: Path,
+    problem: str | None,
+    methods: tuple[str, ...],
+    options: tuple[str, ...],
+    seed: int,
+    time_limit: float | None,
+    columns: Mapping[str, str],
+    step: bool,
+    figure_options: FigureOptions,
+    **looks: Any,
+) -> None:
+    """Draw the instance in FILE, or ANSWERS to it side by side."""
+    from ..figures.draw import draw as drawn
+    from ..figures.draw_options import DrawOptions
+    from ..figures.drawing_page import save_page
+    from ..figures.saving import FIGURE_ENDINGS, check_ending, save
+    from ..figures.stepping import SteppedOverlay, check_steps_path, save_steps
+
+    judge = problem_asked(file, problem)
+    instance, kind = load_instance(file, judge, columns), kind_named(judge.kind)
+    title = " and ".join([file.name, *(each.name for each in answers), *methods])
+    if step and (answers or len(methods) != 1):
+        raise BadInput("--step shows the choices of one --method: give one, and no ANSWER")
+    if (looks["by_topic"] or looks["topics"]) and kind.name != "topics":
+        raise BadInput(f"--by-topic and --topic are for topics: {file} has {kind.name}: leave them out")
+    if (looks["by_topic"] or looks["topics"] or looks["differences"]) and not (answers or methods):
+        raise BadInput("--by-topic, --topic and --differences are about answers: name an ANSWER or a --method")
+    if step:
+        check_steps_path(output)
+    else:
+        check_ending(output, (*FIGURE_ENDINGS, ".html"))
+    read = [kind.read_answer(each, instance) for each in answers]
+    results = []
+    for name in methods:
+        given: dict[str, Any] = {"seed": seed, "time_limit": time_limit}
+        result = _solved(instance, judge, name, {**key_values(options)}, step=step, **given)
+        if result.answer is None:
+            raise BadInput(f"--method {name}: {result.status} ({result.reason or 'no answer'}): nothing to draw")
+        results.append(result)
+    names = tuple(each.stem for each in answers)
+    look = DrawOptions(problem=problem or "", names=names, figure=figure_options, **looks)
+    if step:
+        assert results[0].trace is not None
+        save_steps(SteppedOverlay(instance, results[0].trace, look), output, title)
+    elif output.suffix == ".html":
+        save_page(output, title, instance, *read, *results, options=look)
+    else:
+        save(drawn(instance, *read, *results, options=look), output, options=look)
+    click.echo(output)

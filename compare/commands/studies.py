@@ -1,0 +1,245 @@
+"""The commands on a study: ``study``, ``status``, ``report``, ``verify``, ``rerun`` and ``archive``."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import signal
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from math import nan
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from ...instances.contract.errors import BadInput
+from ..printable import printable
+from ..studies.plot import MEASURES, Plot, plot_of
+from ..studies.progress import clock, saved
+from ..studies.store import Store
+from .options import ARCHIVE, FILE, MASTER, QUIET, figure_options, key_values
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..figures.style import FigureOptions
+
+
+def _print_schema(ctx: click.Context, parameter: click.Parameter, asked: bool) -> None:
+    if asked:
+        from ..studies.schema import study_schema
+
+        click.echo(json.dumps(study_schema(), ensure_ascii=False, indent=1))
+        ctx.exit()
+
+
+@click.command("study")
+@click.argument("spec", type=FILE)
+@click.option("--out", required=True, type=FILE, help="The folder of results; a study goes on or grows there.")
+@MASTER
+@ARCHIVE
+@click.option("--grow", is_flag=True, help="Take the folder of an unrelated study, whose runs stay stored there.")
+@QUIET
+@click.option(
+    "--schema",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_schema,
+    help="Print the JSON schema of study files, for editors.",
+)
+def study(spec: Path, out: Path, master: str, archive: Path | None, grow: bool, quiet: bool) -> None:
+    """Run the study in SPEC.toml on Spark.
+
+    What is stored in the folder is not repeated: a study that was stopped is resumed, and a study file with more
+    methods, instances, seeds or limits runs only what is new. docs/study.md explains every key of a study file.
+    """
+    from ..studies.spark_study import run_study
+    from ..studies.study import read_study
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+            signal.signal(number, _interrupt)
+    asked, store = read_study(spec), Store(out)
+    for note in asked.notes:
+        click.echo(f"overlaybench: {note}", err=True)
+    try:
+        keys = run_study(asked, store, master, archive=archive, quiet=quiet, grow=grow)
+    except KeyboardInterrupt:
+        again = shlex.join(["overlaybench", *sys.argv[1:]])
+        raise KeyboardInterrupt(f"stopped; finished runs are kept. To go on: {again}") from None
+    echo_statuses(out, store, keys)
+    if other := len(store.done().difference(keys)):
+        click.echo(
+            f"overlaybench: {other} stored runs of earlier studies or code versions are not among them: see "
+            f"`overlaybench results {out} --all`",
+            err=True,
+        )
+
+
+def echo_statuses(out: Path, store: Store, keys: Sequence[str]) -> None:
+    """Print how many of the runs ended with which status."""
+    counts = Counter(store.table(keys, ["status"])["status"].to_pylist())
+    click.echo(f"{out}: {len(keys)} runs: " + ", ".join(f"{n} {name}" for name, n in sorted(counts.items())))
+
+
+def _interrupt(number: int, frame: object) -> NoReturn:
+    signal.signal(number, signal.SIG_IGN)  # a second one must not end what the first one stops in order
+    raise KeyboardInterrupt
+
+
+@click.command("status")
+@click.argument("folder", type=FILE)
+def status(folder: Path) -> None:
+    """Show how far the study in FOLDER is, also while it runs: by status, by method, and the time to go."""
+    click.echo(status_of(folder))
+
+
+def status_of(folder: Path) -> str:
+    """The study, how many of its runs are done, their statuses and methods, and whether it is running."""
+    store = Store.existing(folder)
+    plan = store.plan()
+    table = store.table(plan.keys, ["method", "status", "started", "seconds"]).to_pandas()
+    statuses = Counter(table["status"])
+    total, done = len(plan.keys), len(table)
+    to_go, planned = saved(folder)
+    if store.is_locked() and not total:
+        return f"{plan.name}: running, its instances are being generated"
+    if store.is_locked():
+        state, left = "running", f", {to_go}" if to_go and done < total else ""
+    elif done < total:
+        state, left = "stopped: the same study command resumes it", f" ({to_go} when it stopped)" if to_go else ""
+    else:
+        state, left = "finished", ""
+    lines = [f"{plan.name}: {state}", f"{done} of {total} runs done, {total - done} left{left}"]
+    lines += [f"  {count} {name}" for name, count in sorted(statuses.items())]
+    if done:
+        last = max(table["started"])
+        lines.append(f"{table['seconds'].sum():.1f} s of solving; last started {last}")
+    lines += _by_method(table, planned if done < total else {})
+    if store.damaged.is_dir():
+        lines.append(f"{len(list(store.damaged.iterdir()))} damaged files were moved to {store.damaged}")
+    return "\n".join(lines)
+
+
+def _by_method(table: pd.DataFrame, planned: Mapping[str, int]) -> Iterator[str]:
+    """A line a method: its runs done, failed and, where they are known, left, and the mean time of those done."""
+    counts, failed = Counter(table["method"]), Counter(table.loc[table["status"] == "failed", "method"])
+    seconds = table.groupby("method")["seconds"].mean()
+    names = sorted({*counts, *planned})
+    wide = max([len(name) for name in names], default=0)
+    if names:
+        yield f"{'':{wide}}     done   failed{'     left' if planned else ''}  mean time"
+    for name in names:
+        left = f" {max(0, planned.get(name, 0) - counts[name]):8}" if planned else ""
+        yield f"{name:{wide}} {counts[name]:8} {failed[name]:8}{left} {_duration(seconds.get(name, nan)):>10}"
+
+
+def _duration(seconds: float) -> str:
+    if not seconds >= 0:
+        return "–"
+    return clock(seconds) if seconds >= 60 else f"{seconds:.3g} s" if seconds >= 1 else f"{1000 * seconds:.3g} ms"
+
+
+@click.command("report")
+@click.argument("folder", type=FILE)
+@click.option("--x", metavar="PARAM", help="Plot against this parameter, option or size.  [default: what one varies]")
+@click.option("--y", type=click.Choice(list(MEASURES)), help="Plot this measure.  [default: ratio]")
+@click.option("--group", metavar="COLUMN", help="A curve for each value of it.  [default: variant]")
+@click.option("--plot", "more", multiple=True, metavar="x=…,y=…", help="A further plot: x=nodes,y=time,group=family.")
+@click.option("--all", "every", is_flag=True, help="Also runs that are no longer in the study.")
+@figure_options
+def report(
+    folder: Path,
+    x: str | None,
+    y: str | None,
+    group: str | None,
+    more: tuple[str, ...],
+    every: bool,
+    figure_options: FigureOptions,
+) -> None:
+    """Write the report of the study in FOLDER: report.html, tables/ and figures/ there.
+
+    The plots that the options choose take the place of those in the study's [report] table.
+    """
+    from ..report.of_study import report_study
+
+    plots = _plots({"x": x, "y": y, "group": group}, more)
+    click.echo(report_study(folder, all_runs=every, plots=plots, figure_options=figure_options))
+
+
+def _plots(first: dict[str, str | None], more: tuple[str, ...]) -> tuple[Plot, ...]:
+    chosen = {name: value for name, value in first.items() if value is not None}
+    if chosen and "x" not in chosen:
+        raise BadInput(f"--{min(chosen)}: give --x as well, the parameter to plot against")
+    tables = [chosen] if chosen else []
+    tables += [key_values(tuple(words.split(",")), "--plot") for words in more]
+    return tuple(dict.fromkeys(plot_of(table) for table in tables))
+
+
+@click.command("verify")
+@click.argument("folder", type=FILE)
+@MASTER
+@ARCHIVE
+@click.option(
+    "--rerun",
+    "share",
+    type=click.FloatRange(0, 1, min_open=True),
+    metavar="SHARE",
+    help="Also repeat this share of the runs, drawn at random, and compare: 0.05 for one in twenty.",
+)
+@click.option("--seed", default=0, show_default=True, help="Of the draw of --rerun.")
+def verify(folder: Path, master: str, archive: Path | None, share: float | None, seed: int) -> None:
+    """Check every stored row, answer and proof of the study in FOLDER again, on Spark.
+
+    Exit status 1 if one is wrong. docs/reliability.md says what is checked, and what it cannot find.
+    """
+    from ..studies.verification import verify as verify_study
+
+    verification = verify_study(folder, master, archive, share=share or 0.0, seed=seed)
+    for key, fault in verification.faults:
+        click.echo(printable(f"{key}: {fault}"))
+    for note in verification.notes:
+        click.echo(f"overlaybench: {note}", err=True)
+    proofs = f" and {verification.proofs} proofs" if verification.proofs else ""
+    repeated = f", {verification.repeated} runs repeated" if verification.repeated else ""
+    click.echo(
+        f"{folder}: {verification.checked} answers{proofs} checked{repeated}, {len(verification.faults)} faults found"
+    )
+    sys.exit(1 if verification.faults else 0)
+
+
+@click.command("rerun")
+@click.argument("folder", type=FILE)
+@click.argument("key")
+def rerun(folder: Path, key: str) -> None:
+    """Repeat the run with this KEY and compare; its first digits suffice. Exit status 1 if the rows differ."""
+    from ..studies.rerun import rerun as rerun_run
+
+    run = rerun_run(folder, key)
+    for name in ("status", "value", "lower_bound", "seconds"):
+        click.echo(f"{name}: {_text(run.before[name])} before, {_text(run.after[name])} now")
+    if run.differences:
+        click.echo(f"differs in {', '.join(run.differences)}")
+        for name in run.differences:
+            before, now = run.values(name)
+            click.echo(f"  {name} before  {before}\n  {name} now     {now}")
+    else:
+        click.echo("the same row")
+    sys.exit(1 if run.differences else 0)
+
+
+def _text(value: object) -> str:
+    return f"{value:.10g}" if isinstance(value, (int, float)) else str(value)
+
+
+@click.command("archive")
+@click.option("-o", "--output", required=True, type=FILE, help="A .zip file.")
+@click.option("--libraries", is_flag=True, help="Include every library: workers then need only Python and Java.")
+def archive(output: Path, libraries: bool) -> None:
+    """Write the code that a cluster's workers import to one file."""
+    from ..studies.code_archive import write_archive
+
+    click.echo(write_archive(output, libraries=libraries))
