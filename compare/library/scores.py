@@ -120,7 +120,7 @@ def record_of(one: LibraryRow, best: float) -> Record:
         problem=row["problem"],
         method=row["variant"],
         time_limit=float(row["time_limit"]),
-        status=row["status"],
+        status=Status(row["status"]),
         value=value,
         bound=math.nan,
         seconds=math.nan if seconds is None else float(seconds),

@@ -6,10 +6,12 @@ import csv
 import io
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from msgspec import Struct, ValidationError, convert
 
 from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.files import atomic_write, read_text
@@ -24,11 +26,13 @@ TABLE = Path(__file__).parent
 _INSTANCES, _RECORDS = "instances.csv", "records.csv"
 _DIGITS = 10
 
+Item = TypeVar("Item", bound=Struct)
+_EMPTY = dict.fromkeys(("value", "bound", "seconds", "integral", "time_limit"), math.nan)
+
 Key = tuple[str, str, str, float]
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """An instance of the library.
 
     Attributes
@@ -96,8 +100,7 @@ class Entry:
         return instance
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(Struct, frozen=True):
     """A run of a method on an instance and a problem under a time limit.
 
     Attributes
@@ -106,8 +109,7 @@ class Record:
         With the options that are not its defaults.
     time_limit : float
         Seconds.
-    status : str
-        As the run ended (:class:`.Status`).
+    status : Status
     value : float
         Of the answer, which the problem has validated; NaN without one.
     bound : float
@@ -126,7 +128,7 @@ class Record:
     problem: str
     method: str
     time_limit: float
-    status: str
+    status: Status
     value: float
     bound: float
     seconds: float
@@ -260,48 +262,45 @@ def read_table(folder: Path = TABLE) -> Table:
     entries: dict[str, Entry] = {}
     groups: dict[str, tuple[str, ...]] = {}
     for where, row in _rows(folder / _INSTANCES, Entry):
-        problems = tuple(row["problems"].split())
-        pairs = tuple(sorted(_pairs(where, row["parameters"])))
-        row |= {"parameters": pairs, "problems": problems, "seed": _number(where, "seed", row["seed"], int)}
-        entry = Entry(**row)
+        pairs = [word.split("=", 1) for word in row["parameters"].split()]
+        entry = _typed(where, row | {"parameters": sorted(pairs), "problems": row["problems"].split()}, Entry)
         try:
-            wrong = [name for name in problems if problem_named(name).kind != entry.kind]
+            wrong = [name for name in entry.problems if problem_named(name).kind != entry.kind]
             entry.complete  # noqa: B018
         except BadInput as error:
             raise BadInput(f"{where}: {error}") from None
-        if wrong or not problems:
+        if wrong or not entry.problems:
             raise BadInput(f"{where}: '{', '.join(wrong)}' are no problems of {entry.kind}: name one at least")
-        if groups.setdefault(entry.group, problems) != problems:
-            raise BadInput(
-                f"{where}: other instances of group '{entry.group}' have other problems: choose another group"
-            )
+        if groups.setdefault(entry.group, entry.problems) != entry.problems:
+            raise BadInput(f"{where}: instances of group '{entry.group}' have other problems: choose another group")
         if entries.setdefault(entry.name, entry) is not entry:
             raise BadInput(f"{where}: there is another instance '{entry.name}': rename one")
     records = []
     for where, row in _rows(folder / _RECORDS, Record) if (folder / _RECORDS).is_file() else ():
-        for name in ("time_limit", "value", "bound", "seconds", "integral"):
-            row[name] = _number(where, name, row[name], float) if row[name] else math.nan
-        record = Record(**row)
+        record = _typed(where, {name: text or _EMPTY.get(name, "") for name, text in row.items()}, Record)
         if record.instance not in entries or record.problem not in entries[record.instance].problems:
             raise BadInput(f"{where}: {_INSTANCES} has no '{record.instance}' with '{record.problem}': remove the line")
-        if record.status not in set(Status):
-            raise BadInput(f"{where}: '{record.status}' is no status of a run: use {', '.join(Status)}")
         records.append(record)
     return Table(entries).with_records(records)
 
 
 def write_table(table: Table, folder: Path) -> None:
     """Write both files, each atomically, a line an instance or a record, in a fixed order."""
-    _write(folder / _INSTANCES, Entry, table.entries.values())
     order = {name: number for number, name in enumerate(table.entries)}
     records = sorted(table.runs, key=lambda one: (order[one.instance], *one.key[1:]))
-    _write(folder / _RECORDS, Record, records)
+    for name, kind, items in ((_INSTANCES, Entry, table.entries.values()), (_RECORDS, Record, records)):
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(kind.__struct_fields__)
+        writer.writerows([_text(getattr(item, field)) for field in kind.__struct_fields__] for item in items)
+        atomic_write(folder / name, text.getvalue())
 
 
-def _rows(file: Path, kind: type[Entry] | type[Record]) -> Iterator[tuple[str, dict[str, Any]]]:
-    names = [field.name for field in fields(kind)]
+def _rows(file: Path, kind: type[Struct]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The lines of a file with their places; BadInput unless each has the fields of the type."""
+    names = kind.__struct_fields__
     reader = csv.reader(io.StringIO(read_text(file)))
-    if (head := next(reader, [])) != names:
+    if tuple(head := next(reader, [])) != names:
         raise BadInput(f"{file}: line 1: has the columns {', '.join(head)}: they must be {', '.join(names)}")
     for row in reader:
         where = f"{file}: line {reader.line_num}"
@@ -310,29 +309,11 @@ def _rows(file: Path, kind: type[Entry] | type[Record]) -> Iterator[tuple[str, d
         yield where, dict(zip(names, row, strict=True))
 
 
-def _pairs(where: str, text: str) -> Iterator[tuple[str, str]]:
-    for word in text.split():
-        name, sign, value = word.partition("=")
-        if not sign:
-            raise BadInput(f"{where}: parameters are name=value, separated by spaces, not '{word}'")
-        yield name, value
-
-
-def _number(where: str, name: str, text: str, kind: type[int] | type[float]) -> int | float:
+def _typed(where: str, row: dict[str, Any], kind: type[Item]) -> Item:
     try:
-        return kind(text)
-    except ValueError:
-        raise BadInput(f"{where}: {name} must be a number, not '{text}'") from None
-
-
-def _write(file: Path, kind: type[Entry] | type[Record], items: Iterable[Entry] | Iterable[Record]) -> None:
-    text = io.StringIO()
-    names = [field.name for field in fields(kind)]
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(names)
-    for item in items:
-        writer.writerow([_text(getattr(item, name)) for name in names])
-    atomic_write(file, text.getvalue())
+        return convert(row, kind, strict=False)
+    except ValidationError as error:
+        raise BadInput(f"{where}: {error}: correct it") from None
 
 
 def _text(value: object) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 
 from ...instances.contract.errors import BadInput
 from ..catalogue import kind_named, problem_named
@@ -105,7 +106,7 @@ def _accepted(one: LibraryRow, store: Store, best: float, refused: list[tuple[st
     if faults:
         refused.append((row["key"], "; ".join(faults)))
         return record
-    return replace(record, bound=float(bound), proof=str(counters.get(PROOF, "certificate")))
+    return structs.replace(record, bound=float(bound), proof=str(counters.get(PROOF, "certificate")))
 
 
 def with_digests(table: Table) -> tuple[Table, list[str]]:
@@ -121,5 +122,5 @@ def with_digests(table: Table) -> tuple[Table, list[str]]:
                 missing.append(str(error))
                 continue
             sizes = " ".join(f"{size}={count}" for size, count in kind_named(entry.kind).size(instance).items())
-            entries[name] = replace(entry, digest=instance.digest, sizes=sizes)
+            entries[name] = structs.replace(entry, digest=instance.digest, sizes=sizes)
     return replace(table, entries=entries), missing

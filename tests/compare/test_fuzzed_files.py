@@ -12,7 +12,6 @@ import os
 import random
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.commands.studies import status_of
@@ -42,7 +42,7 @@ from overlaybench.compare.studies.task import Task
 from overlaybench.compare.studies.verification import Item, checked_in, verified
 from overlaybench.instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS
 from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.result import Result
+from overlaybench.instances.contract.result import Result, Status
 from overlaybench.instances.topics import real_data
 from overlaybench.instances.topics.real_data import debian_packages, debian_tags, lastfm_listeners, movielens_sample
 from tests.models.checker.tiny import draw_tiny, falsehood, verdict
@@ -264,8 +264,8 @@ def verify_case(name: str, folder: Path) -> Case:
 def library_case(name: str, folder: Path) -> Case:
     """The table of the library, which takes in a results folder and scores it: one file of the two is damaged."""
     digest = generated("topics").digest
-    record = Record("u-5", "min-tco", "gm", 60.0, "feasible", 9.0, math.nan, 0.1, 0.5, "", "abc")
-    write_table(Table({"u-5": replace(LIBRARY, digest=digest)}, {record.key: record}), folder)
+    record = Record("u-5", "min-tco", "gm", 60.0, Status.FEASIBLE, 9.0, math.nan, 0.1, 0.5, "", "abc")
+    write_table(Table({"u-5": structs.replace(LIBRARY, digest=digest)}, {record.key: record}), folder)
     _, use = store_case("part", folder)
     file = next((folder / "out" / "runs").glob("*.parquet")) if name == "part" else folder / f"{name}.csv"
 

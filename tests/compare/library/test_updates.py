@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import math
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from msgspec import structs
 
 from overlaybench.compare.catalogue import kind_named
 from overlaybench.compare.command_line import cli
@@ -132,7 +132,7 @@ def test_a_contradiction_takes_nothing_in(
 ) -> None:
     after = updated(table, stored(rows, tmp_path / "s")).table
     (record,) = (one for one in after.records.values() if one.instance == "a" and one.proof)
-    false = after.with_records([replace(record, method="other", value=math.nan, bound=record.bound + 5)])
+    false = after.with_records([structs.replace(record, method="other", value=math.nan, bound=record.bound + 5)])
     with pytest.raises(
         BadInput, match=r"a, min-tco: the bound .* of other lies above the value .* of .*: one is wrong"
     ):
