@@ -2,7 +2,7 @@
 
 from .compare.catalogue import METHODS as METHODS
 from .compare.figures.draw import draw as draw
-from .compare.figures.draw_options import DrawOptions as DrawOptions
+from .compare.figures.style import DrawOptions as DrawOptions
 from .compare.python_api.comparing import MethodComparison as MethodComparison
 from .compare.python_api.comparing import compare_methods as compare_methods
 from .compare.python_api.instances import generate as generate

@@ -136,12 +136,12 @@ def table(title: str, factors: dict[str, Interval]) -> Table:
 
 def draw(factors: dict[str, Interval], file: Path) -> None:
     """The system's messages ÷ the optimum by the reviews between two changes of the traffic."""
-    from overlaybench.compare.figures.looks import dashes
     from overlaybench.compare.figures.style import (
         QUIET,
         TOPIC_COLOURS,
         Style,
         curve,
+        dashes,
         drawing,
         panels,
         plain_ticks,

@@ -185,7 +185,7 @@ def folders() -> Iterator[Check]:
 
 def programs() -> Iterator[Check]:
     """Programs that only some figures and tests need."""
-    from ..figures.tex import check_usetex, tex_system
+    from ..figures.files import check_usetex, tex_system
 
     for name, check in (("TeX for PGF figures", tex_system), ("TeX for --usetex", check_usetex)):
         try:

@@ -199,10 +199,8 @@ def draw_map(
     results: tuple[Path, ...], output: Path, problem: str, folder: Path | None, figure_options: FigureOptions
 ) -> None:
     """Draw what is proven, nodes against topics a node: from the table, and from RESULTS where they are accepted."""
-    from ..figures.draw_options import DrawOptions
     from ..figures.proof_map import proof_map
-    from ..figures.saving import save
-    from ..figures.style import styled
+    from ..figures.style import save, styled
     from ..library.page import law_points
     from ..library.updates import updated
     from ..studies.store import Store
@@ -212,5 +210,5 @@ def draw_map(
         library = updated(library, Store.existing(one)).table
     with styled(figure_options):
         figure = proof_map(law_points(library, problem))
-    save(figure, output, options=DrawOptions(figure=figure_options))
+    save(figure, output, figure_options)
     click.echo(output)

@@ -192,7 +192,7 @@ def compare(folder: Path, others: tuple[str, ...], paired: bool, **given: Any) -
 
 def _compare_studies(folder: Path, others: Sequence[str], **given: Any) -> None:
     from ...instances.contract.files import atomic_write
-    from ..figures.saving import check_ending
+    from ..figures.style import check_ending
     from ..studies.comparison import compared, most_changed, results_of_version, summary
     from ..studies.latex import latex_table
     from ..studies.results import export
@@ -316,14 +316,14 @@ def _number(number: float) -> str:
 
 def _compare_methods(folder: Path, methods: Sequence[str], **given: Any) -> None:
     """Compare methods on every problem that all of them answered, or on one; print it, or write it to files."""
-    from ..figures.saving import FIGURE_ENDINGS, check_ending
+    from ..figures.style import ENDINGS, check_ending
 
     if given["versions"] or given["ignore"]:
         raise BadInput("--versions and --ignore are for two studies: leave them out with --paired")
     if given["figure_options"].formats != ("svg", "pdf"):
         raise BadInput("--formats: here the ending of the file after -o chooses the format")
     for file in given["output"]:
-        check_ending(file, (".csv", ".parquet", ".tex", *FIGURE_ENDINGS))
+        check_ending(file, (".csv", ".parquet", ".tex", *ENDINGS))
     runs = _judged_runs(folder, key_values(given["where"], "--where"))
     comparisons = _comparisons(runs, [own_name(each) for each in methods], given["problem"], given["measure"])
     for file in given["output"]:
@@ -409,16 +409,14 @@ def _write_paired(file: Path, comparisons: Sequence[Paired], runs: pd.DataFrame,
     import pandas as pd
 
     from ...instances.contract.files import atomic_write
-    from ..figures.draw_options import DrawOptions
     from ..figures.paired import paired_figure
-    from ..figures.saving import FIGURE_ENDINGS, save
-    from ..figures.style import method_styles, styled
+    from ..figures.style import ENDINGS, method_styles, save, styled
     from ..studies.results import export
 
-    if file.suffix in FIGURE_ENDINGS:
+    if file.suffix in ENDINGS:
         with styled(options):
             figure = paired_figure(comparisons, method_styles(runs), options.width)
-        save(figure, file, options=DrawOptions(figure=options))
+        save(figure, file, options)
     elif file.suffix == ".tex":
         atomic_write(file, "\n".join(map(_latex, comparisons)))
     else:

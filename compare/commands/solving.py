@@ -360,10 +360,9 @@ def draw(
 ) -> None:
     """Draw the instance in FILE, or ANSWERS to it side by side."""
     from ..figures.draw import draw as drawn
-    from ..figures.draw_options import DrawOptions
     from ..figures.drawing_page import save_page
-    from ..figures.saving import FIGURE_ENDINGS, check_ending, save
     from ..figures.stepping import SteppedOverlay, check_steps_path, save_steps
+    from ..figures.style import ENDINGS, DrawOptions, check_ending, save
 
     judge = problem_asked(file, problem)
     instance, kind = load_instance(file, judge, columns), kind_named(judge.kind)
@@ -377,7 +376,7 @@ def draw(
     if step:
         check_steps_path(output)
     else:
-        check_ending(output, (*FIGURE_ENDINGS, ".html"))
+        check_ending(output, (*ENDINGS, ".html"))
     read = [kind.read_answer(each, instance) for each in answers]
     results = []
     for name in methods:
@@ -394,5 +393,5 @@ def draw(
     elif output.suffix == ".html":
         save_page(output, title, instance, *read, *results, options=look)
     else:
-        save(drawn(instance, *read, *results, options=look), output, options=look)
+        save(drawn(instance, *read, *results, options=look), output, look.figure)
     click.echo(output)

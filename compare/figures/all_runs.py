@@ -81,7 +81,7 @@ def ratio_drawing(runs: pd.DataFrame, styles: Mapping[str, Style], titles: Mappi
             "so the ratio is exact. Hollow: only a bound is known, and the true ratio is lower or equal. "
             "At each size the methods are side by side in the legend's order; a short bar is a method's mean."
         ) + (f" {missing:,} of {len(runs):,} runs have no answer or no bound and are not shown." if missing else "")
-        return drawing(figure, "ratio", caption, titles)
+        return drawing(figure, "ratio", caption)
 
 
 def time_drawing(runs: pd.DataFrame, styles: Mapping[str, Style], titles: Mapping[str, str]) -> Drawing | None:
@@ -103,7 +103,7 @@ def time_drawing(runs: pd.DataFrame, styles: Mapping[str, Style], titles: Mappin
             "Wall-clock time of the method, on a logarithmic scale, against the number of nodes. Every run that did "
             "not fail is a dot, hollow if it reached its time limit. A short bar is a method's geometric mean."
         )
-        return drawing(figure, "time", caption, titles)
+        return drawing(figure, "time", caption)
 
 
 def profile_drawing(runs: pd.DataFrame, styles: Mapping[str, Style]) -> Drawing | None:

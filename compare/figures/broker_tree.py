@@ -12,8 +12,8 @@ from matplotlib.patches import FancyArrowPatch
 
 from ...instances.brokers.network import BrokerNetwork
 from ...instances.brokers.problems import Dissemination
-from .draw_options import DrawOptions
 from .graph import GraphAxes, NodeLook, Positions, circle, dot, line
+from .style import DrawOptions
 from .topic_overlay import CENTRE, COMMON, HERE, PLAIN, here
 
 _SOFT = "#0072B2"

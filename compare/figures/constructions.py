@@ -23,8 +23,7 @@ from ...instances.topics.instance import TopicInstance
 from ...models.topics.single_node_tco import smallest_degree_of
 from ..catalogue import method_named, problem_named, workload_named
 from .content_overlay import ContentOverlays
-from .draw_options import DrawOptions
-from .style import Drawing, drawing, styled
+from .style import Drawing, DrawOptions, drawing, styled
 from .subscriptions import SubscriptionMatrix
 from .topic_overlay import TopicOverlays
 

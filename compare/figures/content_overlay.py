@@ -11,8 +11,8 @@ from matplotlib.lines import Line2D
 
 from ...instances.content.instance import ContentInstance
 from ...instances.content.problems import ContentOverlay
-from .draw_options import DrawOptions
 from .graph import Edge, GraphAxes, NodeLook, circle, dot, layout, line, shortened
+from .style import DrawOptions
 from .topic_overlay import CENTRE, COMMON, HERE, PLAIN, here
 
 _MOST_PRICES, _MOST_USERS = 24, 60

@@ -8,10 +8,9 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from .draw_options import DEFAULT, DrawOptions
 from .notebook import NotebookFigure
 from .prepared import PanelGrid, prepare
-from .style import styled
+from .style import DEFAULT, DrawOptions, styled
 
 _PANEL, _COLUMNS, _LINE = 3.4, 3, 0.0185  # inches, panels side by side, and inches a line of text for each point
 

@@ -14,9 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from ...instances.contract.files import atomic_write
-from .draw_options import DEFAULT, DrawOptions
 from .prepared import Cell, Panels, prepare
-from .style import FigureOptions, drawing, styled
+from .style import DEFAULT, DrawOptions, FigureOptions, drawing, styled
 
 _TEMPLATE = Path(__file__).with_name("drawing.html")
 _PANEL = 4.0  # inches

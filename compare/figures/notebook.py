@@ -7,8 +7,8 @@ from io import StringIO
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from .files import set_by_tex
 from .style import styled
-from .tex import set_by_tex
 
 
 class NotebookFigure(Figure):

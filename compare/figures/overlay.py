@@ -13,8 +13,7 @@ from ...instances.contract.result import Status
 from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
 from ..studies.bounds import TOLERANCE, problem_order
-from .draw_options import DrawOptions
-from .style import Drawing, drawing, scaled, styled
+from .style import Drawing, DrawOptions, drawing, scaled, styled
 from .topic_overlay import TopicOverlays
 
 _LARGEST = 80

@@ -15,8 +15,8 @@ from ...instances.contract.kind import Kind
 from ...instances.contract.result import Result
 from .broker_tree import BrokerTrees
 from .content_overlay import ContentOverlays
-from .draw_options import DrawOptions
 from .steiner_tree import SteinerTrees
+from .style import DrawOptions
 from .subscriptions import SubscriptionMatrix
 from .topic_overlay import TopicOverlays
 

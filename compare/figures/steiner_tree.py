@@ -9,8 +9,8 @@ from matplotlib.lines import Line2D
 
 from ...instances.contract.overlay import Overlay
 from ...instances.steiner.instance import SteinerInstance
-from .draw_options import DrawOptions
 from .graph import GraphAxes, NodeLook, circle, dot, layout, line
+from .style import DrawOptions
 from .topic_overlay import CENTRE, COMMON, HERE, PLAIN, edges_of, here
 
 _MOST_COSTS = 40

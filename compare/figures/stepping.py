@@ -17,12 +17,10 @@ from ...instances.contract.files import atomic_write
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.result import Step, Trace
 from ...instances.topics.instance import TopicInstance
-from .draw_options import DEFAULT, DrawOptions
 from .drawing_page import ON_PAGE, embedded_json, write_page
+from .files import set_by_tex
 from .graph import GraphAxes, NodeLook
-from .saving import check_ending
-from .style import drawing, styled
-from .tex import set_by_tex
+from .style import DEFAULT, DrawOptions, check_ending, drawing, styled
 from .topic_overlay import CENTRE, HERE, PLAIN, TopicOverlays
 
 MOST_FRAMES = 300

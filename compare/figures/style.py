@@ -1,15 +1,15 @@
-"""The style of every figure: a colour and a marker for each method, and files that are equal byte for byte."""
+"""The options and the style of every figure: sizes, fonts and formats, and the look of each method."""
 
 from __future__ import annotations
 
-import io
-import re
+import hashlib
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from itertools import cycle
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
 import matplotlib as mpl
 import numpy as np
@@ -23,14 +23,26 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from numpy.typing import ArrayLike
 
 from ...instances.contract.errors import BadInput, unknown
-from .looks import Dashes, dashes, look
-from .svg import as_file, for_page
-from .tex import check_usetex, set_by_tex, tex_system
+from ...instances.contract.files import atomic_write
+from ...instances.contract.method import Method
+from ..catalogue import METHODS
+from .files import FORMATS, Drawn, as_bytes, check_usetex, for_page, svg_of, tex_system
+
+Dashes = Literal["-", "--", ":", "-."] | tuple[float, tuple[float, ...]]
 
 TOPIC_COLOURS = ("#CC6677", "#332288", "#DDCC77", "#117733", "#88CCEE", "#882255", "#44AA99", "#AA4499")
 OTHER_TOPICS = "#BBBBBB"
-MARKERS = "os^vD<>Xph*d"
 INK, QUIET = "#222222", "#767676"
+ENDINGS = tuple(f".{ending}" for ending in FORMATS)
+# Okabe and Ito's and Tol's colours, and a few between them, on white.
+_COLOURS = (
+    *("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#CC6677", "#332288", "#117733", "#882255"),
+    *("#44AA99", "#999933", "#AA4499", "#6B5B00", "#4477AA", "#EE6677", "#A6761D", "#661100", "#6699CC", "#000000"),
+)
+_DASHES: tuple[Dashes, ...] = ("-", "--", ":", "-.", (0, (9, 2)), (0, (5, 1, 1, 1, 1, 1)))
+# Markers of one shape have equal dashes, so that colours that look alike to some readers need markers of two shapes.
+_SHAPES = ("ohHp8", "^>", "Dd", "sX", "v<", "P*")
+_MARKERS = "os^vD<>Xph*d"
 _RC: dict[Any, Any] = {
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
@@ -57,12 +69,8 @@ _RC: dict[Any, Any] = {
     "pgf.rcfonts": False,  # a PGF figure has the fonts of the document that includes it
 }
 # Sizes relative to the font size.
-_TITLE, _TICKS = 15 / 14, 13 / 14
-_PANEL_WIDTH, _PANEL_HEIGHT, _COLUMNS = 2.6, 2.15, 3
-_LEAST_PANEL, _ENTRY = 1.62, 1.45  # inches at a font size of 7 points
-_LINE, _CHARACTER, _HANDLE = 0.155, 0.064, 8  # a legend's line and a letter, in inches; a handle, in letters
+TITLE, TICKS = 15 / 14, 13 / 14
 _GENERIC = ("serif", "sans-serif", "monospace")
-FORMATS = ("svg", "pdf", "pgf")
 
 
 @dataclass(frozen=True)
@@ -89,6 +97,16 @@ class FigureOptions:
     usetex: bool = False
     formats: tuple[str, ...] = ("svg", "pdf")
 
+    @property
+    def enlarged(self) -> float:
+        """The font size as a factor of the usual one."""
+        return self.font_size / FigureOptions.font_size
+
+    @property
+    def family(self) -> str:
+        """The font family."""
+        return self.font or ("serif" if self.usetex else "DejaVu Sans")
+
     def settings(self) -> dict[str, Any]:
         """The settings of matplotlib.
 
@@ -111,14 +129,20 @@ class FigureOptions:
         size = self.font_size
         return {
             **_RC,
-            **dict.fromkeys(("font.size", "axes.labelsize", "legend.fontsize"), size),
-            **dict.fromkeys(("axes.titlesize", "figure.titlesize"), _TITLE * size),
-            "legend.title_fontsize": size,
-            **dict.fromkeys(("xtick.labelsize", "ytick.labelsize"), _TICKS * size),
-            "font.family": self.font or ("serif" if self.usetex else "DejaVu Sans"),
+            **dict.fromkeys(("font.size", "axes.labelsize", "legend.fontsize", "legend.title_fontsize"), size),
+            **dict.fromkeys(("axes.titlesize", "figure.titlesize"), TITLE * size),
+            **dict.fromkeys(("xtick.labelsize", "ytick.labelsize"), TICKS * size),
+            "font.family": self.family,
             "text.usetex": self.usetex,
             **({"pgf.texsystem": tex_system()} if "pgf" in self.formats else {}),
         }
+
+
+def _check_font(font: str) -> None:
+    try:
+        font_manager.findfont(font_manager.FontProperties(family=font), fallback_to_default=False)
+    except ValueError:
+        raise unknown("font", font, font_manager.get_font_names()) from None
 
 
 DEFAULT_OPTIONS = FigureOptions()
@@ -126,51 +150,58 @@ _CURRENT: ContextVar[FigureOptions] = ContextVar("options of figures", default=D
 
 
 @dataclass(frozen=True)
-class Drawing:
-    """A figure as part of a page and as files.
+class DrawOptions:
+    """What a drawing of an instance and its answers shows beside the edges.
 
     Attributes
     ----------
-    name : str
-        The stem of its file names.
-    caption : str
-        What the figure shows, in full sentences.
-    svg : str
-        One ``<svg>`` element. Its identifiers start with the name, so that several figures can share a page.
-    files : mapping
-        The contents of its files by ending (``svg``, ``pdf``, ``pgf``).
-    anchors : tuple of str
-        The runs that the caption links to.
+    problem : str
+        The problem by which answers are judged in their titles; by default that of the kind, see :class:`.Kind`.
+    names : tuple of str
+        What the answers are called; by default the method of a result, or "answer 1" and so on.
+    by_topic : bool
+        Colour each edge by the topics that both its ends subscribe to.
+    differences : bool
+        Show edges that all answers have in grey, the others strong.
+    topics : tuple of str
+        Labels of topics that get a panel each, with their subscribers and the edges between these.
+    centres : bool
+        Mark the centres of stars, where every topic has one.
+    degrees : bool
+        Write the degree beside each node.
+    circle : bool
+        Place the nodes on a circle rather than with few crossings.
+    title : str
+        Of the drawing of an instance.
+    figure : FigureOptions
+        Width, font and formats.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> instance = ob.read({"ann": ["chess", "news"], "bob": ["news"]})
+    >>> figure = ob.draw(instance, ob.Overlay.from_edges(2, [(0, 1)]), options=ob.DrawOptions(topics=("news",)))
+    >>> len(figure.axes)
+    1
     """
 
-    name: str
-    caption: str
-    svg: str
-    files: Mapping[str, bytes] = field(default_factory=dict)
-    anchors: tuple[str, ...] = ()
-
-    @property
-    def svg_file(self) -> bytes:
-        """The contents of its SVG file."""
-        return self.files["svg"]
-
-    @property
-    def pdf_file(self) -> bytes:
-        """The contents of its PDF file."""
-        return self.files["pdf"]
+    problem: str = ""
+    names: tuple[str, ...] = ()
+    by_topic: bool = False
+    differences: bool = False
+    topics: tuple[str, ...] = ()
+    centres: bool = True
+    degrees: bool = False
+    circle: bool = False
+    title: str = ""
+    figure: FigureOptions = DEFAULT_OPTIONS
 
 
-@dataclass(frozen=True)
-class Style:
-    """Colour, marker and line style of a method's variant."""
-
-    colour: str
-    marker: str
-    dashes: Dashes
+DEFAULT = DrawOptions()
 
 
 @contextmanager
-def styled(options: FigureOptions | None = None) -> Iterator[None]:
+def styled(options: FigureOptions | None = None) -> Iterator[FigureOptions]:
     """A context with the settings of every figure, independent of the user's matplotlib settings.
 
     Without `options` they are those of the context around this one, or the default ones: a command gives them once,
@@ -188,16 +219,54 @@ def styled(options: FigureOptions | None = None) -> Iterator[None]:
         with mpl.rc_context():
             mpl.rcdefaults()
             mpl.rcParams.update(settings)
-            yield
+            yield chosen
     finally:
         _CURRENT.reset(token)
 
 
-def _check_font(font: str) -> None:
-    try:
-        font_manager.findfont(font_manager.FontProperties(family=font), fallback_to_default=False)
-    except ValueError:
-        raise unknown("font", font, font_manager.get_font_names()) from None
+class Look(NamedTuple):
+    """Colour and marker, as matplotlib names them."""
+
+    colour: str
+    marker: str
+
+
+@dataclass(frozen=True)
+class Style:
+    """Colour, marker and line style of a method's variant."""
+
+    colour: str
+    marker: str
+    dashes: Dashes
+
+
+def look(method: str) -> Look:
+    """The look of a method by name.
+
+    It is the one that the method names. Of a method that names none, or that is not installed, its name decides, and no
+    other method names the same.
+    """
+    known = METHODS.get(method)
+    colours = (known.colour,) if known is not None and known.colour else _COLOURS
+    markers = known.marker if known is not None and known.marker else "".join(_SHAPES)
+    pairs = [Look(*pair) for pair in itertools.product(colours, markers)]
+    taken = {Look(own.colour, own.marker) for own in _named()} if len(pairs) > 1 else set()
+    return min((pair for pair in pairs if pair not in taken), key=lambda pair: _rank(method, pair))
+
+
+def _named() -> list[Method[Any, Any]]:
+    return [method for method in METHODS.values() if method.colour and method.marker]
+
+
+def _rank(method: str, pair: Look) -> bytes:
+    """A pseudo-random rank: a method installed beside it does not change a method's look."""
+    return hashlib.sha256("\0".join((method, *pair)).encode()).digest()
+
+
+def dashes(marker: str, variant: int = 0) -> Dashes:
+    """The line style of a method by its marker; its variants have the ones that follow."""
+    first = next((rank for rank, shape in enumerate(_SHAPES) if marker in shape), 0)
+    return _DASHES[(first + variant) % len(_DASHES)]
 
 
 def method_styles(runs: pd.DataFrame) -> dict[str, Style]:
@@ -225,35 +294,85 @@ def method_styles(runs: pd.DataFrame) -> dict[str, Style]:
 
 
 def rank_styles(names: Iterable[str]) -> dict[str, Style]:
-    """A style for each name that is no method's, in the order given."""
-    marked = zip(names, cycle(TOPIC_COLOURS), cycle(MARKERS))
+    """A style for each name that is no method's, in the order given; 25 colours before one is repeated."""
+    colours = dict.fromkeys((*TOPIC_COLOURS, *_COLOURS))
+    marked = zip(dict.fromkeys(names), itertools.cycle(colours), itertools.cycle(_MARKERS))
     return {name: Style(colour, marker, dashes(marker)) for name, colour, marker in marked}
 
 
-def panels(count: int, legend: Sequence[Line2D]) -> tuple[Figure, list[Axes]]:
-    """A figure with `count` axes in a grid. A short legend fills an empty cell of the grid; otherwise it is below."""
+@dataclass(frozen=True)
+class Drawing:
+    """A figure as part of a page and as files.
+
+    Attributes
+    ----------
+    name : str
+        The stem of its file names.
+    caption : str
+        What the figure shows, in full sentences.
+    svg : str
+        One ``<svg>`` element. Its identifiers start with the name, so that several figures can share a page.
+    files : mapping
+        The contents of its files by ending, for the formats of the options.
+    anchors : tuple of str
+        The runs that the caption links to.
+    chart : mapping, optional
+        The specification (Vega-Lite) where the figure is a chart.
+    """
+
+    name: str
+    caption: str
+    svg: str
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    anchors: tuple[str, ...] = ()
+    chart: Mapping[str, Any] | None = None
+
+    @property
+    def svg_file(self) -> bytes:
+        """The contents of its SVG file."""
+        return self.files["svg"]
+
+    @property
+    def pdf_file(self) -> bytes:
+        """The contents of its PDF file."""
+        return self.files["pdf"]
+
+
+def drawing(drawn: Drawn, name: str, caption: str, anchors: Sequence[str] = ()) -> Drawing:
+    """Render a chart or a figure in the formats of the options; without dates, so that equal figures are equal bytes.
+
+    Parameters
+    ----------
+    drawn : mapping or Figure
+        A specification (`curves.panels`) or a figure of matplotlib.
+    anchors : sequence of str
+        See `Drawing`.
+    """
     options = _CURRENT.get()
-    enlarged = options.font_size / FigureOptions.font_size
-    fitting = max(1, int(options.width / (_LEAST_PANEL * enlarged))) if options.width else _COLUMNS
-    columns = min(count, _COLUMNS, fitting)
-    lines = -(-count // columns)
-    width = options.width or max(_PANEL_WIDTH * columns, 3.6)
-    height = _PANEL_HEIGHT * max(0.75, min(1.0, width / columns / _PANEL_WIDTH))
-    entries = max(1, int(width / (_ENTRY * enlarged)))
-    spare = lines * columns - count
-    longest = max((len(str(entry.get_label())) for entry in legend), default=0)
-    inside = spare and len(legend) * _LINE * enlarged < height and _fits(longest + _HANDLE, width / columns, enlarged)
-    below = 0.0 if inside else (0.16 * -(-len(legend) // entries) + 0.15) * enlarged
-    figure = Figure(figsize=(width, height * lines + below), layout="constrained")
-    axes = [figure.add_subplot(lines, columns, cell) for cell in range(1, count + 1)]
-    if below:
-        figure.legend(handles=list(legend), loc="outside lower center", ncols=entries, handletextpad=0.4)
-    else:
-        cell = figure.add_subplot(lines, columns, count + 1)
-        cell.set_axis_off()
-        box = cell.legend(handles=list(legend), loc="center left", handletextpad=0.4, borderaxespad=0)
-        box.set_in_layout(False)  # a long name would make every panel narrower
-    return figure, axes
+    files = {ending: as_bytes(drawn, ending, name, usetex=options.usetex) for ending in options.formats}
+    svg = for_page(svg_of(drawn, name, usetex=options.usetex), name)
+    return Drawing(name, caption, svg, files, tuple(anchors), None if isinstance(drawn, Figure) else drawn)
+
+
+def save(drawn: Drawn, path: Path, options: FigureOptions = DEFAULT_OPTIONS) -> None:
+    """Write a chart or a drawing in the format that the ending determines; equal drawings are equal bytes.
+
+    Raises
+    ------
+    BadInput
+        If the ending is none of `FORMATS`, or the file cannot be written.
+    """
+    check_ending(path)
+    ending = path.suffix[1:]
+    with styled(FigureOptions(options.width, options.font, options.font_size, options.usetex, (ending,))):
+        data = as_bytes(drawn, ending, path.stem, usetex=options.usetex)
+    atomic_write(path, data)
+
+
+def check_ending(path: Path, endings: Sequence[str] = ENDINGS) -> None:
+    """Raise BadInput if a file has none of these endings."""
+    if path.suffix not in endings:
+        raise BadInput(f"{path}: unknown ending '{path.suffix}': use {', '.join(endings)}")
 
 
 def scaled(width: float, height: float) -> tuple[float, float]:
@@ -262,16 +381,38 @@ def scaled(width: float, height: float) -> tuple[float, float]:
     return wanted, height * wanted / width
 
 
+def plain_ticks(axis: Any, ticks: Sequence[float], texts: Sequence[str] | None = None) -> None:
+    """Set exactly these ticks of matplotlib, labelled by their numbers or by `texts`."""
+    axis.set_major_locator(FixedLocator(list(ticks)))
+    axis.set_major_formatter(FixedFormatter(list(texts or [f"{tick:,.6g}" for tick in ticks])))
+    axis.set_minor_locator(NullLocator())
+
+
+def panels(count: int, legend: Sequence[Line2D]) -> tuple[Figure, list[Axes]]:
+    """A figure of matplotlib with `count` axes in a grid and a legend below; for charts see `curves.panels`."""
+    options = _CURRENT.get()
+    columns = min(count, 3, max(1, int(options.width / (1.62 * options.enlarged))) if options.width else 3)
+    width, lines = options.width or max(2.6 * columns, 3.6), -(-count // columns)
+    entries = max(1, int(width / (1.45 * options.enlarged)))
+    below = (0.16 * -(-len(legend) // entries) + 0.15) * options.enlarged
+    figure = Figure(figsize=(width, 2.15 * lines + below), layout="constrained")
+    figure.legend(handles=list(legend), loc="outside lower center", ncols=entries, handletextpad=0.4)
+    return figure, [figure.add_subplot(lines, columns, cell) for cell in range(1, count + 1)]
+
+
 def panel_title(axes: Axes, problem: str, detail: str, short: str = "") -> None:
     """Set a panel's title: problem and detail in one line or in two, or with the short detail, as they fit."""
     panel, figure = axes.get_subplotspec(), axes.get_figure(root=True)
     assert panel is not None
     assert figure is not None
     width = float(figure.get_size_inches()[0]) / panel.get_gridspec().ncols
-    enlarged = _TITLE * _CURRENT.get().font_size / FigureOptions.font_size
+    enlarged = TITLE * _CURRENT.get().font_size / FigureOptions.font_size
     joined = f"{problem}, {detail}" if detail else problem
     fitting = detail if not short or _fits(len(detail), width, enlarged) else short
     axes.set_title(joined if not detail or _fits(len(joined), width, enlarged) else f"{problem}\n{fitting}")
+
+
+_CHARACTER = 0.064
 
 
 def _fits(characters: int, width: float, enlarged: float) -> bool:
@@ -325,44 +466,3 @@ def time_axis(axes: Axes, shortest: float, longest: float) -> None:
     axes.set_yscale("log")
     axes.set_ylim(low, high)
     plain_ticks(axes.yaxis, ticks, texts)
-
-
-def plain_ticks(axis: Any, ticks: Sequence[float], texts: Sequence[str] | None = None) -> None:
-    """Set exactly these ticks, labelled by their numbers or by `texts`."""
-    axis.set_major_locator(FixedLocator(list(ticks)))
-    axis.set_major_formatter(FixedFormatter(list(texts or [f"{tick:,.6g}" for tick in ticks])))
-    axis.set_minor_locator(NullLocator())
-
-
-def drawing(
-    figure: Figure, name: str, caption: str, titles: Mapping[str, str] | None = None, anchors: Sequence[str] = ()
-) -> Drawing:
-    """Render a figure in the formats of the options; without dates, so that equal figures are equal bytes.
-
-    Parameters
-    ----------
-    titles : mapping, optional
-        The tooltip of each anchor (``run-17``) that the figure links to.
-    anchors : sequence of str
-        See `Drawing`.
-    """
-    options = _CURRENT.get()
-    with set_by_tex(figure, name, escape=options.usetex):
-        text = _saved(figure, "svg", Date=None, Creator=None).decode()
-        element = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
-        files = {}
-        if "svg" in options.formats:
-            files["svg"] = as_file(re.sub(r'(xlink:href="#run-[0-9]+")', "", element))
-        if "pdf" in options.formats:
-            files["pdf"] = _saved(figure, "pdf", CreationDate=None, ModDate=None, Producer=None)
-        if "pgf" in options.formats:
-            with set_by_tex(figure, name, escape=not options.usetex):
-                files["pgf"] = _saved(figure, "pgf")
-    return Drawing(name, caption, for_page(element, name, titles or {}), files, tuple(anchors))
-
-
-def _saved(figure: Figure, ending: str, **metadata: None) -> bytes:
-    buffer = io.BytesIO()
-    given: dict[str, Any] = {"metadata": metadata} if metadata else {}  # PGF takes none
-    figure.savefig(buffer, format=ending, **given)
-    return buffer.getvalue()

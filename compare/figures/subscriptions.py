@@ -10,8 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from ...instances.topics.instance import TopicInstance
-from .draw_options import DEFAULT, DrawOptions
-from .style import plain_ticks
+from .style import DEFAULT, DrawOptions, plain_ticks
 
 _ROW, _WIDTH, _LEAST, _MOST = 0.115, 4.4, 0.5, 2.0  # inches a node, and of the width; and heights ÷ width
 _BASE_SIZE, _LEAST_TEXT = 7.0, 6.0 / 7  # points, and of the font size

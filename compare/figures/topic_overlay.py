@@ -11,9 +11,8 @@ from matplotlib.lines import Line2D
 from ...instances.contract.errors import unknown
 from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
-from .draw_options import DrawOptions
 from .graph import Edge, GraphAxes, NodeLook, circle, dot, layout, line
-from .style import INK, OTHER_TOPICS, TOPIC_COLOURS
+from .style import INK, OTHER_TOPICS, TOPIC_COLOURS, DrawOptions
 
 LINE_WIDTH, EDGE_WIDTH = 1.7, 8.0  # of one topic, and at most of an edge, in points
 CENTRE, HERE, COMMON, PLAIN, HIGHLIGHT = "#9ECAE9", "#D55E00", "#B0B0B0", "#555555", "#FFE7A3"

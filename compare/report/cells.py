@@ -15,7 +15,6 @@ from ..studies.csv_export import csv_text
 
 _LARGE = 1_000_000
 _LONG, _CUT = 40, 12
-_LEAST_TEXT = 11.0
 
 
 class Cell(NamedTuple):
@@ -82,16 +81,6 @@ class Anchors:
             self._used.add(name)
             self._names[parts] = name
         return self._names[parts]
-
-
-def readable(svg: str) -> str:
-    """A figure's element, never so narrow that its smallest text is below 11 pixels; its box scrolls instead."""
-    sizes = [float(size) for size in re.findall(r"<[^<>]*\bfont(?:-size)?:[^;\"<>]*?(\d+(?:\.\d+)?)px", svg)]
-    width = re.search(r'viewBox="0 0 ([\d.]+)', svg)
-    if not sizes or width is None:
-        return svg
-    least = float(width[1]) * _LEAST_TEXT / min(sizes)
-    return re.sub(r'^<svg ([^>]*?)style="', rf'<svg \1style="min-width: {np.ceil(least):.0f}px; ', svg)
 
 
 def csv_bytes(table: pd.DataFrame) -> bytes:

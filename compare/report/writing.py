@@ -128,7 +128,7 @@ def _drawn(
 
 
 def _on_page(drawings: Sequence[Drawing]) -> list[tuple[Drawing, Markup]]:
-    return [(one, Markup(cells.readable(one.svg))) for one in drawings]
+    return [(one, Markup(one.svg)) for one in drawings]
 
 
 def _content(study: page.StudyPage, title: str, spec: str, notes: Sequence[str]) -> dict[str, Any]:

@@ -12,8 +12,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.markers import MarkerStyle
 
 from overlaybench.compare.catalogue import METHODS
-from overlaybench.compare.figures.looks import dashes, look
-from overlaybench.compare.figures.style import method_styles
+from overlaybench.compare.figures.style import dashes, look, method_styles
 from overlaybench.instances.contract.catalogue import PROBLEMS
 
 CLOSE = 20.0  # in CIELAB; colours of lines and dots that differ less are easily confused

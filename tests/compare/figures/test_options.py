@@ -13,11 +13,19 @@ from matplotlib.lines import Line2D
 
 import overlaybench as ob
 from overlaybench.compare.commands.options import inches
-from overlaybench.compare.figures import tex
-from overlaybench.compare.figures.draw_options import DrawOptions
-from overlaybench.compare.figures.saving import save
+from overlaybench.compare.figures import files as tex
 from overlaybench.compare.figures.stepping import SteppedOverlay, save_steps
-from overlaybench.compare.figures.style import Drawing, FigureOptions, drawing, panel_title, panels, plain_ticks, styled
+from overlaybench.compare.figures.style import (
+    Drawing,
+    DrawOptions,
+    FigureOptions,
+    drawing,
+    panel_title,
+    panels,
+    plain_ticks,
+    save,
+    styled,
+)
 from overlaybench.compare.studies.latex import escaped
 from overlaybench.instances.contract.errors import BadInput
 
@@ -92,7 +100,7 @@ def test_no_text_is_smaller_than_six_points_by_default() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (FigureOptions(formats=("png",)), "unknown format of figures 'png'"),
+        (FigureOptions(formats=("gif",)), "unknown format of figures 'gif'"),
         (FigureOptions(font="DejaVu Sanz"), "did you mean 'DejaVu Sans'"),
         (FigureOptions(width=300), "300 inches wide"),
         (FigureOptions(font_size=1), "font size of 1 points"),
@@ -159,9 +167,9 @@ def test_usetex_sets_all_texts_by_latex() -> None:
 def test_labels_with_special_characters_of_tex_are_set_in_every_drawing(tmp_path: Path) -> None:
     instance = ob.read({"b#1": ["x_2", "50%"], "a&b": ["x_2", "50%"], "~c": ["50%"]})
     options = DrawOptions(figure=FigureOptions(usetex=True))
-    matrix = ob.draw(instance, options=options)
-    save(matrix, tmp_path / "subscriptions.png", options=options)
-    save(matrix, tmp_path / "subscriptions.pdf", options=options)
+    matrix = ob.draw(instance, options.figure)
+    save(matrix, tmp_path / "subscriptions.png", options.figure)
+    save(matrix, tmp_path / "subscriptions.pdf", options.figure)
     trace = ob.solve(instance, "min-tco", "gm", trace=True).trace
     assert trace is not None
     save_steps(SteppedOverlay(instance, trace, options), tmp_path / "steps.pdf", "")

@@ -10,7 +10,6 @@ import pytest
 
 from overlaybench.compare.figures.drawing_page import embedded_json
 from overlaybench.compare.report import overlay_data as overlays
-from overlaybench.compare.report.cells import readable
 from overlaybench.compare.report.overlay_data import overlay_data
 from overlaybench.compare.report.plot_data import plot_data
 from overlaybench.compare.report.tables import judged_runs
@@ -99,14 +98,3 @@ def test_no_text_ends_the_script_that_holds_it() -> None:
     text = embedded_json({evil: [evil]})
     assert "<" not in text
     assert json.loads(text) == {evil: [evil]}
-
-
-def test_a_figure_is_never_narrower_than_its_smallest_text_allows() -> None:
-    svg = '<svg style="max-width: 400px" viewBox="0 0 200 100"><text style="font: 5.5px \'DejaVu Sans\'">a</text></svg>'
-    assert 'style="min-width: 400px; max-width: 400px"' in readable(svg)
-    assert readable('<svg viewBox="0 0 9 9"></svg>') == '<svg viewBox="0 0 9 9"></svg>'
-
-
-def test_a_label_that_reads_like_a_font_does_not_change_the_width_of_a_figure() -> None:
-    svg = '<svg viewBox="0 0 100 50" style="a: b"><text style="font: 10px serif">{}</text></svg>'
-    assert readable(svg.format("font:0px")) == readable(svg.format("0")).replace(">0<", ">font:0px<")

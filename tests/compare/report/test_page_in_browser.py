@@ -12,9 +12,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 import overlaybench as ob
-from overlaybench.compare.figures.draw_options import DrawOptions
 from overlaybench.compare.figures.drawing_page import save_page
 from overlaybench.compare.figures.stepping import SteppedOverlay, save_steps
+from overlaybench.compare.figures.style import DrawOptions
 from overlaybench.compare.report.writing import write_report
 from tests.compare.report_rows import INSTANCES, study_rows
 

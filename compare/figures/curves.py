@@ -1,0 +1,312 @@
+"""Charts in panels: curves with intervals, published marks, dots and bars, as one specification (Vega-Lite by Altair).
+
+The specification is what a page shows with tooltips, and what files are written from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from textwrap import wrap
+from typing import Any, Literal, NamedTuple
+
+import altair as alt
+import numpy as np
+import pandas as pd
+from matplotlib.markers import MarkerStyle
+from matplotlib.path import Path as Outline
+
+from .style import INK, QUIET, TICKS, TITLE, Dashes, Drawing, FigureOptions, Style, drawing, rank_styles, styled
+
+_PANEL_WIDTH, _PANEL_HEIGHT, _COLUMNS = 150, 118, 3  # points, and panels side by side
+_LEAST_PANEL = 117  # points at a font size of 7
+_HANDLE, _CHARACTER = 20, 0.6  # of a legend: points, and a letter's width as a share of the font size
+_MOST_TICKS = 8
+_DASHES: Mapping[Any, list[float]] = {"-": [1, 0], "--": [4, 2], ":": [1, 1.5], "-.": [5, 1.5, 1, 1.5]}
+_TIME = "datum.value < 1 ? format(datum.value * 1000, '~g') + ' ms' : format(datum.value, ',~g') + ' s'"
+
+
+class Axis(NamedTuple):
+    """An axis of every panel.
+
+    Attributes
+    ----------
+    title : str
+    log : bool
+        Logarithmic.
+    zero : bool
+        It starts at 0.
+    unit : {"", "s", "%"}
+        Ticks such as ``10 ms``, or per cent of a share.
+    least : float, optional
+        Where it starts.
+    """
+
+    title: str
+    log: bool = False
+    zero: bool = False
+    unit: Literal["", "s", "%"] = ""
+    least: float | None = None
+
+
+def curves(
+    points: pd.DataFrame,
+    x: Axis,
+    y: Axis,
+    *,
+    name: str,
+    caption: str = "",
+    styles: Mapping[str, Style] | None = None,
+    form: Literal["line", "step", "bars"] = "line",
+    shaded: bool = True,
+    rule: float | None = None,
+) -> Drawing:
+    """Draw curves in panels: lines through means with their intervals, and published values as hollow marks.
+
+    Parameters
+    ----------
+    points : DataFrame
+        A row a point. Needed: curve (its name, as in the legend), x (numbers, or words in their order) and y. If there
+        are any: low and high (the interval, NaN for none), panel (its title; panels stand in the order of their rows),
+        published (True for a value from a paper: a hollow diamond in the colour of its curve).
+    x, y : Axis
+    name, caption : str
+        See `Drawing`.
+    styles : mapping, optional
+        By the names of curves; by default each curve has a colour of its own (`rank_styles`).
+    form : {"line", "step", "bars"}
+    shaded : bool
+        Intervals are areas rather than bars.
+    rule : float, optional
+        A line across at this value.
+
+    Returns
+    -------
+    Drawing
+        With the files of the formats of the options: within ``styled(FigureOptions(formats=("pdf", "svg", "png")))``
+        its `files` are a PDF, an SVG and a PNG file, each with the legend inside the page.
+
+    Examples
+    --------
+    >>> points = pd.DataFrame({"curve": ["GM", "GM", "GM"], "x": [1, 2, 2], "y": [3.0, 4.0, 5.0],
+    ...                        "low": [2.5, 3.5, None], "high": [3.5, 4.5, None], "published": [False, False, True]})
+    >>> with styled(FigureOptions(formats=("pdf", "svg"))):
+    ...     drawn = curves(points, Axis("nodes"), Axis("edges", zero=True), name="edges")
+    >>> sorted(drawn.files)
+    ['pdf', 'svg']
+    """
+    names = list(dict.fromkeys(points["curve"]))
+    chosen = rank_styles(names) if styles is None else {name: styles[name] for name in styles if name in set(names)}
+    with styled() as options:
+        layers = curve_layers(points, x, y, chosen, options, form=form, shaded=shaded)
+        if rule is not None:
+            layers.insert(0, alt.Chart().mark_rule(color=QUIET, strokeWidth=0.6).encode(y=alt.datum(rule)))
+        return drawing(panels(layers, points, list(chosen), options), name, caption)
+
+
+def curve_layers(
+    points: pd.DataFrame,
+    x: Axis,
+    y: Axis,
+    styles: Mapping[str, Style],
+    options: FigureOptions,
+    *,
+    form: Literal["line", "step", "bars"] = "line",
+    shaded: bool = False,
+) -> list[alt.Chart]:
+    """The layers of `curves` for `panels`."""
+    published = bool(points.get("published", pd.Series(False)).any())
+    given = {"x": x_channel(x, points["x"]), "y": y_channel(y), "color": colours(styles, options)}
+    own = alt.Chart().transform_filter("!datum.published") if published else alt.Chart()
+    tooltip = [
+        alt.Tooltip(name) for name in ("curve:N", "x:N", "y:Q", "low:Q", "high:Q") if name.split(":")[0] in points
+    ]
+    if form == "bars":
+        given["xOffset"] = alt.XOffset("curve:N", sort=list(styles))
+    layers = []
+    if "low" in points:
+        ends = {**given, "y": y_channel(y, "low"), "y2": "high:Q"}
+        ranged = own.transform_filter("isValid(datum.low)")
+        shape = ranged.mark_area(opacity=0.18) if shaded and form != "bars" else ranged.mark_rule(strokeWidth=0.6)
+        layers.append(shape.encode(**ends))
+    if form == "bars":
+        layers.insert(0, own.mark_bar().encode(**given, tooltip=tooltip))
+    else:
+        line = own.mark_line(strokeWidth=1, interpolate="step-after" if form == "step" else "linear")
+        layers.append(line.encode(**given, strokeDash=dash(styles)))
+    if form == "line":
+        layers.append(
+            own.mark_point(filled=True, size=13, opacity=1).encode(**given, shape=shapes(styles), tooltip=tooltip)
+        )
+    if published:
+        marks = alt.Chart().transform_filter("datum.published").transform_calculate(hollow="'published'")
+        shape = marks.mark_point(shape="diamond", size=26, strokeWidth=0.9, filled=False)
+        layers.append(shape.encode(**given, opacity=hollow("published", "diamond"), tooltip=tooltip))
+    return layers
+
+
+def panels(
+    layers: Sequence[alt.Chart],
+    points: pd.DataFrame,
+    entries: Sequence[str],
+    options: FigureOptions,
+    *,
+    size: tuple[float, float] = (_PANEL_WIDTH, _PANEL_HEIGHT),
+    independent: Sequence[str] = ("x", "y"),
+) -> dict[str, Any]:
+    """The specification of layers in a grid of panels, one for each value of ``panel``, with the legend below.
+
+    Parameters
+    ----------
+    layers : sequence of Chart
+        Without data.
+    points : DataFrame
+        The data of all layers; NaN is left out of them.
+    entries : sequence of str
+        The texts of the legend, which decide how many stand side by side.
+    size : (float, float)
+        Width and height of a panel in points; the width is fitted where the options have one.
+    independent : sequence of str
+        The axes that are a panel's own.
+    """
+    given = points["panel"] if "panel" in points else pd.Series("", points.index)
+    fitting = max(1, int(options.width * 72 / (_LEAST_PANEL * options.enlarged))) if options.width else _COLUMNS
+    columns = min(given.nunique(), _COLUMNS, fitting)
+    width, height = size
+    if options.width:
+        width = max(40.0, options.width * 72 / columns - 40 * options.enlarged)
+        height = size[1] * max(0.75, min(1.0, width / size[0]))
+    letters = int(width / (0.66 * TITLE * options.font_size))
+    table = points.assign(panel=given.map(lambda title: "\n".join(wrap(title, letters))))
+    titles = list(dict.fromkeys(table["panel"]))
+    title = alt.Header(
+        title=None, labelExpr="split(datum.label, '\\n')", labelAnchor="start", labelFontWeight="bold", labelPadding=4
+    )
+    own: dict[str, Any] = dict.fromkeys(independent, "independent")
+    chart = (
+        alt.layer(*layers)
+        .properties(width=width, height=height)
+        .facet(facet=alt.Facet("panel:N", sort=titles, header=title), columns=columns, data=alt.NamedData("points"))
+        .resolve_scale(**own)
+    )
+    spec: dict[str, Any] = chart.to_dict(validate=False)
+    spec["data"] = {"values": records(table)}
+    return spec | {
+        "config": _config(options, entries, columns * (width + 40)),
+        "usermeta": {"width": 72 * options.width},
+    }
+
+
+def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows as JSON has them: None for what is missing or not finite."""
+    known = table.astype(object).where(table.notna() & ~table.isin([np.inf, -np.inf]), None)
+    return [{str(name): _plain(value) for name, value in row.items()} for row in known.to_dict("records")]
+
+
+def _plain(value: Any) -> Any:
+    value = value.item() if isinstance(value, np.generic) else value
+    return float(f"{value:.6g}") if isinstance(value, float) else value
+
+
+def _config(options: FigureOptions, entries: Sequence[str], width: float) -> dict[str, Any]:
+    size, longest = options.font_size, max((len(str(entry)) for entry in entries), default=1)
+    side_by_side = max(1, int(width / (_HANDLE + _CHARACTER * size * longest)))
+    text: dict[str, Any] = {
+        "titleFontSize": size,
+        "labelFontSize": TICKS * size,
+        "titleFontWeight": "normal",
+        "labelLimit": 0,
+    }
+    return {
+        "font": options.family,
+        "background": "white",
+        "view": {"stroke": None},
+        "padding": 3,
+        "axis": {**text, "titleColor": INK, "labelColor": INK, "domainColor": QUIET, "tickColor": QUIET, "tickSize": 3,
+                 "gridColor": "#E4E4E4", "gridWidth": 0.5, "domainWidth": 0.6, "tickWidth": 0.6, "titlePadding": 3},
+        "axisX": {"grid": False, "labelAngle": 0, "labelOverlap": "greedy"},
+        "header": {"labelFontSize": TITLE * size, "labelColor": INK},
+        "facet": {"spacing": 14},
+        "legend": {"orient": "bottom", "columns": side_by_side, "labelFontSize": size, "labelLimit": 0,
+                   "symbolLimit": 0, "symbolSize": 28, "rowPadding": 1, "columnPadding": 8, "offset": 6,
+                   "labelColor": INK, "layout": {"bottom": {"anchor": "start", "direction": "vertical", "margin": 2}}},
+    }  # fmt: skip
+
+
+def x_channel(x: Axis, values: pd.Series[Any], field: str = "x") -> alt.X:
+    """The horizontal channel: numbers have a tick each where they are few, words stand in their order."""
+    if not pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values):
+        return alt.X(f"{field}:O", title=x.title, sort=list(dict.fromkeys(values)))
+    distinct = sorted(values.dropna().unique().tolist())
+    ticks: dict[str, Any] = {"values": distinct} if len(distinct) <= _MOST_TICKS and not x.unit else {}
+    return alt.X(f"{field}:Q", title=x.title, scale=scale(x), axis=_axis(x, **ticks))
+
+
+def y_channel(y: Axis, field: str = "y") -> alt.Y:
+    """The vertical channel."""
+    return alt.Y(f"{field}:Q", title=y.title, scale=scale(y), axis=_axis(y, tickCount=5))
+
+
+def scale(axis: Axis) -> alt.Scale:
+    """The scale of an axis."""
+    given: dict[str, Any] = {} if axis.least is None else {"domainMin": axis.least}
+    return alt.Scale(type="log" if axis.log else "linear", zero=axis.zero, nice=False, padding=6, **given)
+
+
+def _axis(axis: Axis, **given: Any) -> alt.Axis:
+    formats: Mapping[str, dict[str, Any]] = {"s": {"labelExpr": _TIME}, "%": {"format": "~%"}, "": {"format": ",~g"}}
+    return alt.Axis(**formats[axis.unit], **given)
+
+
+def colours(styles: Mapping[str, Style], options: FigureOptions, *, field: str = "curve", **legend: Any) -> alt.Color:
+    """The channel of colours with the legend of the names of `styles`."""
+    known = alt.Scale(domain=list(styles), range=[style.colour for style in styles.values()])
+    shown = (
+        alt.Legend(title=None, **{"symbolOpacity": 1, "symbolStrokeWidth": 0, **legend})
+        if len(styles) > 1 or legend
+        else None
+    )
+    return alt.Color(f"{field}:N", scale=known, legend=shown)
+
+
+def shapes(styles: Mapping[str, Style], *, field: str = "curve") -> alt.Shape:
+    """The channel of markers."""
+    known = alt.Scale(domain=list(styles), range=[outline(style.marker) for style in styles.values()])
+    return alt.Shape(f"{field}:N", scale=known, legend=alt.Legend(title=None) if len(styles) > 1 else None)
+
+
+def hollow(text: str, shape: str = "circle") -> alt.Opacity:
+    """The channel of a layer of hollow marks: a legend that says `text` of them."""
+    look: dict[str, Any] = {
+        "symbolType": shape,
+        "symbolFillColor": "transparent",
+        "symbolStrokeColor": QUIET,
+        "symbolOpacity": 1,
+    }
+    known = alt.Scale(type="ordinal", domain=[text], range=[1])
+    return alt.Opacity("hollow:N", scale=known, legend=alt.Legend(title=None, **look))
+
+
+def dash(styles: Mapping[str, Style], *, field: str = "curve") -> alt.StrokeDash:
+    """The channel of dashes, without a legend."""
+    known = alt.Scale(domain=list(styles), range=[_dashes(style.dashes) for style in styles.values()])
+    return alt.StrokeDash(f"{field}:N", scale=known, legend=None)
+
+
+def _dashes(dashes: Dashes) -> list[float]:
+    return list(dashes[1]) if isinstance(dashes, tuple) else _DASHES[dashes]
+
+
+def outline(marker: str) -> str:
+    """A marker of matplotlib as an SVG path in a square from −1 to 1."""
+    style = MarkerStyle(marker)
+    path = style.get_path().transformed(style.get_transform())
+    size = max(float(np.abs(path.vertices).max()), 1e-9)
+    letters = {Outline.MOVETO: "M", Outline.LINETO: "L", Outline.CURVE3: "Q", Outline.CURVE4: "C"}
+    steps = []
+    for points, code in path.iter_segments(simplify=False):
+        if code == Outline.CLOSEPOLY:
+            steps.append("Z")
+        else:
+            pairs = points.reshape(-1, 2) / size * (1, -1)  # SVG's y points down
+            steps.append(letters[code] + " ".join(f"{x:g},{y:g}" for x, y in pairs.round(2) + 0.0))
+    return "".join(steps)
