@@ -6,10 +6,10 @@ from .compare.figures.style import DrawOptions as DrawOptions
 from .compare.python_api.comparing import MethodComparison as MethodComparison
 from .compare.python_api.comparing import compare_methods as compare_methods
 from .compare.python_api.instances import generate as generate
+from .compare.python_api.instances import methods as methods
+from .compare.python_api.instances import problems as problems
 from .compare.python_api.instances import read as read
-from .compare.python_api.listing import methods as methods
-from .compare.python_api.listing import problems as problems
-from .compare.python_api.listing import workloads as workloads
+from .compare.python_api.instances import workloads as workloads
 from .compare.python_api.solving import check as check
 from .compare.python_api.solving import lower_bound as lower_bound
 from .compare.python_api.solving import solve as solve

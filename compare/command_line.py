@@ -100,13 +100,16 @@ class _Commands(click.Group):
                 formatter.write_dl([(name, one.summary) for name, one in COMMANDS.items() if one.section == title])
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="overlaybench")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Build publish/subscribe overlays, and prove how far each is from the optimum.
 
     `overlaybench COMMAND --help` explains a command, `overlaybench list NAME` a method, problem or workload.
     """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 def main() -> NoReturn:

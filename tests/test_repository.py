@@ -259,6 +259,19 @@ def test_nothing_unpickles_or_runs_what_a_file_says() -> None:
                     assert "allow_pickle=False" in ast.unparse(node), place
 
 
+def test_every_file_that_a_page_or_a_docstring_names_exists() -> None:
+    named = re.compile(r"(?<![\w./-])((?:instances|heuristics|models|compare|tests|benchmarks|docs)/[\w/.-]*\.\w+)")
+    texts = [path for path in files_of_the_tree() if path.suffix in (".md", ".py") and "tests" not in path.parts]
+    missing = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in texts
+        if path.name != "CHANGELOG.md"
+        for name in named.findall(path.read_text(encoding="utf-8"))
+        if Path(name).suffix in (".py", ".md", ".toml", ".json", ".csv", ".ipynb") and not (ROOT / name).exists()
+    }
+    assert missing == set()
+
+
 @pytest.mark.slow
 def test_types_and_tests_hold_in_a_checkout_of_any_name(tmp_path: Path) -> None:
     """A hyphen is no part of a module's name, and many clones have one."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from ...instances.contract.result import Result, Status
 from ...instances.contract.shown import table, text
 from ..catalogue import METHODS
 from ..studies.isolation import Job, Solver
-from .progress import tracked
+from ..studies.notebook import NotebookBar, in_notebook
 from .solving import AnyProblem, check_limits, method_for, problem_for
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def compare_methods(
     for job in jobs:
         job.method.complete(job.options, judge.name)
     names = [_label(job) for job in jobs]
-    results = [_run(job) for job in tracked(jobs, names)]
+    results = [_run(job) for job in _tracked(jobs, names)]
     bounds = [(each.lower_bound, name) for each, name in zip(results, names, strict=True) if _proves(each)]
     if not bounds and judge.default_method:
         exact = Job(method_for(judge, None), instance, judge, seed, {}, time_limit, memory_limit)
@@ -114,6 +115,38 @@ def _run(job: Job) -> Result[Any]:
 
 def _proves(result: Result[Any]) -> bool:
     return result.lower_bound is not None and result.status is not Status.FAILED
+
+
+def _tracked(items: Sequence[Job], names: Sequence[str]) -> Iterator[Job]:
+    """Yield the items; a bar names the one at work, and goes when all are done. Elsewhere nothing is shown."""
+    if in_notebook():
+        yield from _in_notebook(items, names)
+    elif sys.stderr.isatty():
+        yield from _on_terminal(items, names)
+    else:
+        yield from items
+
+
+def _in_notebook(items: Sequence[Job], names: Sequence[str]) -> Iterator[Job]:
+    bar = NotebookBar(len(items))
+    try:
+        for done, (item, name) in enumerate(zip(items, names, strict=True)):
+            bar.show(done, f"{name}, {done + 1} of {len(items)}")
+            yield item
+    finally:
+        bar.clear()
+
+
+def _on_terminal(items: Sequence[Job], names: Sequence[str]) -> Iterator[Job]:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=len(items))
+        for item, name in zip(items, names, strict=True):
+            bar.update(task, description=name)
+            yield item
+            bar.advance(task)
 
 
 @dataclass(frozen=True, repr=False)
