@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..instances.contract.catalogue import KINDS, PROBLEMS, ROOMS, WORKLOADS, Catalogue, methods_of
+from ..instances.contract.catalogue import DOMAINS, KINDS, PROBLEMS, WORKLOADS, Catalogue, methods_of
 from ..instances.contract.method import Method
 from .plug_in_code import plug_in_digest, syntax_digest
 
@@ -21,10 +21,10 @@ Empty this with the first change of the code that changes an answer.
 _ROOT = Path(__file__).resolve().parent.parent
 
 
-def _own_methods() -> Iterator[Method[Any, Any]]:
-    for room in ROOMS:
-        for floor in ("heuristics", "models"):
-            yield from methods_of(f"overlaybench.{floor}.{room}")
+def _own_methods(name: str) -> Iterator[Method[Any, Any]]:
+    for domain in DOMAINS:
+        for layer in ("heuristics", "models"):
+            yield from methods_of(f"overlaybench.{layer}.{domain}", name)
 
 
 METHODS: Catalogue[Method[Any, Any]] = Catalogue(

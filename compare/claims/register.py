@@ -25,7 +25,7 @@ from .version import version_of_claim
 RECORD = Path(__file__).with_name("on_record.json")
 
 
-def _claims() -> list[Claim]:
+def _claims(_name: str) -> list[Claim]:
     """The claims that the files of this folder define, by paper."""
     return sorted(defined_in(__package__, Claim), key=lambda claim: claim.id.partition(".")[0])
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache, cached_property
 from importlib import import_module, invalidate_caches, metadata
 from importlib.util import find_spec
 from pathlib import Path
-from pkgutil import iter_modules
 from traceback import extract_tb
 from types import ModuleType
 from typing import Any, Protocol, TypeVar
@@ -23,7 +22,7 @@ from .method import Method
 from .problem import Problem, family_of
 from .workload import Workload
 
-ROOMS = ("topics", "brokers", "content", "steiner")
+DOMAINS = ("topics", "brokers", "content", "steiner")
 
 
 class _Named(Protocol):
@@ -35,7 +34,7 @@ Item = TypeVar("Item", bound=_Named)
 
 
 class Catalogue(Mapping[str, Item]):
-    """Items by name, loaded at the first access: the project's own, and plug-ins of others.
+    """Items by name: the project's own, and plug-ins of others. A name loads its own files, a list loads all.
 
     Installed packages register plug-ins as entry points; any other is named as ``module:NAME``, once, and is known by
     its own name from then on.
@@ -45,54 +44,57 @@ class Catalogue(Mapping[str, Item]):
     noun : str
         What an item is called in messages.
     load : callable
-        Returns the project's own items.
+        Takes a name and returns the project's own items of that name (it may return others too), or all for "".
     group : str
         The entry-point group under which packages register items; "" for none.
     kind : type
         The type of a registered item.
     join : callable, optional
         Combines two items of one name, or raises ValueError. Without it, names must be distinct.
-
-    Attributes
-    ----------
-    errors : tuple of BadInput
-        An error for each registered item that cannot be loaded; all others are in the catalogue.
-    plug_ins : mapping
-        The plug-ins known so far, by reference (``module:NAME``).
     """
 
     def __init__(
         self,
         noun: str,
-        load: Callable[[], Iterable[Item]],
+        load: Callable[[str], Iterable[Item]],
         *,
         group: str = "",
         kind: type[Any] = object,
         join: Callable[[Item, Item], Item] | None = None,
     ) -> None:
         self._noun, self._load, self._group, self._kind, self._join = noun, load, group, kind, join
+        self._own: dict[str, Item] = {}
         self._errors: dict[str, BadInput] = {}
         self._entries: dict[str, Item] = {}
         self._added: dict[str, Item] = {}
         self._with_added: dict[str, Item] | None = None
         self._variants: dict[str, Item] = {}
 
+    def _own_named(self, name: str) -> Item | None:
+        if name not in self._own:
+            self._combine(self._own, (item for item in self._load(name) if item.name == name))
+        return self._own.get(name)
+
+    @cached_property
+    def _all_own(self) -> dict[str, Item]:
+        # An item that was looked up by its name before stays the same object.
+        return {name: self._own.setdefault(name, item) for name, item in self._combine({}, self._load("")).items()}
+
     @property
-    def _items(self) -> dict[str, Item]:
+    def _others(self) -> dict[str, Item]:
+        """The plug-ins by name, each combined with the project's own item of that name."""
         return self._registered if self._with_added is None else self._with_added
 
     @cached_property
     def _registered(self) -> dict[str, Item]:
         items: dict[str, Item] = {}
-        for item in self._load():
-            self._add(item, items)
         entries = metadata.entry_points(group=self._group) if self._group else ()
         for entry in sorted(entries, key=lambda entry: entry.name):
             try:
                 registered: Any = entry.load()
                 if not isinstance(registered, self._kind):
                     raise TypeError(f"it is a {type(registered).__name__}, not a {self._kind.__name__}")
-                self._add(registered, items)
+                self._combine_plug_in(items, registered)
                 self._entries[entry.value] = registered
             except Exception as error:
                 package = entry.dist.name if entry.dist else entry.value
@@ -102,20 +104,27 @@ class Catalogue(Mapping[str, Item]):
                 )
         return items
 
-    def _add(self, item: Item, items: dict[str, Item]) -> None:
-        if items.setdefault(item.name, item) is item:
-            return
-        if self._join is None:
-            raise ValueError(f"there is another {self._noun} '{item.name}'")
-        items[item.name] = self._join(items[item.name], item)
+    def _combine(self, items: dict[str, Item], others: Iterable[Item]) -> dict[str, Item]:
+        for item in others:
+            if (earlier := items.setdefault(item.name, item)) is not item:
+                if self._join is None:
+                    raise ValueError(f"there is another {self._noun} '{item.name}'")
+                items[item.name] = self._join(earlier, item)
+        return items
+
+    def _combine_plug_in(self, items: dict[str, Item], item: Item) -> None:
+        own = None if item.name in items else self._own_named(item.name)
+        self._combine(items, (item,) if own is None else (own, item))
 
     @property
     def errors(self) -> tuple[BadInput, ...]:
-        return tuple(self._errors.values()) if len(self) else ()
+        """An error for each registered item that cannot be loaded; all others are in the catalogue."""
+        return tuple(self._errors.values()) if self._registered is not None else ()
 
     @property
     def plug_ins(self) -> Mapping[str, Item]:
-        return {**self._entries, **self._added} if len(self) else {}
+        """The plug-ins known so far, by reference (``module:NAME``)."""
+        return {**self._entries, **self._added} if self._registered is not None else {}
 
     def register(self, reference: str, item: Item) -> None:
         """Know a plug-in by its name, instead of an earlier one of the same reference.
@@ -134,7 +143,7 @@ class Catalogue(Mapping[str, Item]):
                 del added[at]
         try:
             for one in added.values():
-                self._add(one, items)
+                self._combine_plug_in(items, one)
         except ValueError as error:
             raise BadInput(f"{self._noun} '{reference}': {error}: give it another name") from None
         self._added, self._with_added = added, items
@@ -143,17 +152,18 @@ class Catalogue(Mapping[str, Item]):
         return f"Catalogue({', '.join(self)})"
 
     def __getitem__(self, name: str) -> Item:
-        if name in self._items or family_of(name) == name:
-            return self._items[name]
-        try:
-            return self._variant(name)
-        except BadInput:
-            raise KeyError(name) from None
+        item = self._others.get(name)
+        if item is None and (item := self._own_named(name)) is None:
+            try:
+                return self._variant(name)
+            except BadInput:
+                raise KeyError(name) from None
+        return item
 
     def _variant(self, name: str) -> Item:
         """A problem with limits, made at its first use; KeyError for an unknown family, BadInput for other limits."""
         if name not in self._variants:
-            family: Any = self._items[family_of(name)]
+            family: Any = None if family_of(name) == name else self.get(family_of(name))
             if not isinstance(family, Problem):
                 raise KeyError(name)
             variant: Any = family.variant(name)
@@ -161,10 +171,10 @@ class Catalogue(Mapping[str, Item]):
         return self._variants[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._items)
+        return iter({**self._all_own, **self._others})
 
     def __len__(self) -> int:
-        return len(self._items)
+        return len({**self._all_own, **self._others})
 
     def named(self, name: str | Item) -> Item:
         """The item of that name, or that a reference ``module:NAME`` leads to; an item itself is returned as it is.
@@ -182,21 +192,26 @@ class Catalogue(Mapping[str, Item]):
             item: Any = object_named(name, self._noun, self._kind)
             self.register(name, item)
             return self[item.name]
-        if family_of(name) != name and family_of(name) in self._items:
+        with suppress(KeyError):
             self._variant(name)
         raise self._errors.get(name) or unknown(self._noun, name, self)
 
 
 @cache
-def defined_in(package: str, kind: type) -> tuple[Any, ...]:
+def defined_in(package: str, kind: type, name: str = "") -> tuple[Any, ...]:
     """Every object of a type that a file of a package defines, alone or in a tuple, by file and then as defined.
 
     Subpackages and names that start with an underscore are skipped.
+
+    Parameters
+    ----------
+    name : str
+        Import only the files that contain this text in double quotes: those that define an item of this name do.
     """
     objects: dict[int, Any] = {}
-    for file in iter_modules(import_module(package).__path__, f"{package}."):
-        if not file.ispkg:
-            public = (value for name, value in vars(import_module(file.name)).items() if not name.startswith("_"))
+    for module, text in _texts(package).items():
+        if not name or f'"{name}"' in text:
+            public = (value for key, value in vars(import_module(module)).items() if not key.startswith("_"))
             for value in public:
                 each = value if isinstance(value, tuple) else (value,)
                 objects |= {id(item): item for item in each if isinstance(item, kind)}
@@ -204,22 +219,32 @@ def defined_in(package: str, kind: type) -> tuple[Any, ...]:
 
 
 @cache
-def methods_of(package: str) -> tuple[Method[Any, Any], ...]:
-    """The methods defined in the files of a package such as ``overlaybench.heuristics.topics``, from fast to slow."""
-    return tuple(sorted(defined_in(package, Method), key=lambda method: (method.pace, method.name)))
+def _texts(package: str) -> dict[str, str]:
+    """The text of each module of a package."""
+    files = (file for folder in import_module(package).__path__ for file in sorted(Path(folder).glob("*.py")))
+    return {f"{package}.{file.stem}": file.read_text("utf-8") for file in files if file.stem != "__init__"}
 
 
-def _of_all_rooms(kind: type) -> Iterator[Any]:
-    for room in ROOMS:
-        yield from defined_in(f"{__package__.rpartition('.')[0]}.{room}", kind)
+@cache
+def methods_of(package: str, name: str = "") -> tuple[Method[Any, Any], ...]:
+    """The methods that files of a package such as ``overlaybench.heuristics.topics`` define, from fast to slow.
+
+    With a name, only the files that contain it are imported (see :func:`defined_in`).
+    """
+    return tuple(sorted(defined_in(package, Method, name), key=lambda method: (method.pace, method.name)))
+
+
+def _instances_define(kind: type) -> Callable[[str], Iterator[Any]]:
+    layer = __package__.rpartition(".")[0]
+    return lambda name: (item for domain in DOMAINS for item in defined_in(f"{layer}.{domain}", kind, name))
 
 
 PROBLEMS: Catalogue[Problem[Any, Any]] = Catalogue(
-    "problem", lambda: _of_all_rooms(Problem), group="overlaybench.problems", kind=Problem
+    "problem", _instances_define(Problem), group="overlaybench.problems", kind=Problem
 )
-KINDS: Catalogue[Kind[Any, Any]] = Catalogue("kind", lambda: _of_all_rooms(Kind), kind=Kind)
+KINDS: Catalogue[Kind[Any, Any]] = Catalogue("kind", _instances_define(Kind), kind=Kind)
 WORKLOADS: Catalogue[Workload[Any]] = Catalogue(
-    "workload", lambda: _of_all_rooms(Workload), group="overlaybench.workloads", kind=Workload
+    "workload", _instances_define(Workload), group="overlaybench.workloads", kind=Workload
 )
 
 
@@ -229,8 +254,10 @@ _SEARCHED = 2**16
 
 def kind_of(instance: object) -> Kind[Any, Any]:
     """The kind of an instance; anything else is bad input."""
-    for kind in KINDS.values():
-        if isinstance(instance, kind.instance_type):
+    for base in type(instance).__mro__:
+        # The class of a kind's instances stands in a folder that has the kind's name.
+        kind = KINDS.get(base.__module__.split(".")[-2:][0])
+        if kind is not None and kind.instance_type is base:
             return kind
     raise BadInput(f"an object of type {type(instance).__name__} is no instance: read or generate one")
 
@@ -250,9 +277,9 @@ def kind_of_file(path: Path) -> Kind[Any, Any]:
         known = ", ".join([".json", *(ending for kind in KINDS.values() for ending in kind.endings)])
         raise BadInput(f"{path}: unknown ending '{path.suffix}': use {known}")
     named = _FORMAT.search(read_start(path, _SEARCHED))
-    for kind in KINDS.values():
-        if named and kind.format == named[1]:
-            return kind
+    kind_named = KINDS.get(named[1].partition("/")[0]) if named else None
+    if named and kind_named is not None and kind_named.format == named[1]:
+        return kind_named
     formats = ", ".join(kind.format for kind in KINDS.values() if kind.format)
     found = f"'{named[1]}' is no format of instances" if named else 'no "format" at the top'
     raise BadInput(f"{path}: {found}: give one of {formats}, or name the problem")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from overlaybench.instances.contract.catalogue import Catalogue
+from overlaybench.compare.catalogue import METHODS
+from overlaybench.instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS, Catalogue
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.method import Method, Proposal
 
@@ -37,7 +41,7 @@ def methods(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Catalogue[Method
     (information / "METADATA").write_text("Metadata-Version: 2.1\nName: example-of-methods\nVersion: 1\n")
     (information / "entry_points.txt").write_text(ENTRIES)
     monkeypatch.syspath_prepend(tmp_path)
-    return Catalogue("method", lambda: (OWN,), group="overlaybench.methods", kind=Method, join=Method.joined)
+    return Catalogue("method", lambda name: (OWN,), group="overlaybench.methods", kind=Method, join=Method.joined)
 
 
 def test_a_registered_method_that_cannot_be_loaded_hides_no_other(methods: Catalogue[Method[Any, Any]]) -> None:
@@ -67,4 +71,22 @@ def test_its_error_is_one_line_that_names_the_package(
 
 def test_names_must_be_distinct_where_items_cannot_be_joined() -> None:
     with pytest.raises(ValueError, match="another method 'own'"):
-        len(Catalogue("method", lambda: (OWN, Method(**{**vars(OWN), "pace": 2.0}))))
+        len(Catalogue("method", lambda name: (OWN, Method(**{**vars(OWN), "pace": 2.0}))))
+
+
+@pytest.mark.parametrize("catalogue", [METHODS, PROBLEMS, KINDS, WORKLOADS], ids=lambda each: each._noun)
+def test_the_files_that_contain_a_name_define_all_items_of_that_name(catalogue: Catalogue[Any]) -> None:
+    every = list(catalogue._load(""))
+    for name in {item.name for item in every}:
+        named = [item for item in catalogue._load(name) if item.name == name]
+        assert {id(item) for item in named} == {id(item) for item in every if item.name == name}
+
+
+def test_solving_with_one_method_imports_no_other_domain() -> None:
+    code = (
+        "import sys, overlaybench as ob; ob.solve(ob.read({'a': ['t'], 'b': ['t']}), 'min-tco', 'gm');"
+        "print(*(name for name in sys.modules if name.startswith('overlaybench.')))"
+    )
+    modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    defining = [name.split(".")[1:] for name in modules if re.match(r"overlaybench\.(heuristics|models)\.\w+\.", name)]
+    assert {tuple(parts[:2]) for parts in defining} == {("heuristics", "topics")}

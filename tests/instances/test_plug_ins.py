@@ -45,7 +45,7 @@ def methods() -> Catalogue[ob.Method[Any, Any]]:
     own: ob.Method[Any, Any] = ob.Method(
         name="own", problems=("min-tco",), summary="", source="", solve=lambda *_, **__: ob.Proposal()
     )
-    return Catalogue("method", lambda: (own,), kind=ob.Method, join=ob.Method.joined)
+    return Catalogue("method", lambda name: (own,), kind=ob.Method, join=ob.Method.joined)
 
 
 def given_to(*names: str, **defaults: object) -> dict[str, Any]:
@@ -191,7 +191,7 @@ def test_a_reference_that_leads_nowhere_is_one_line(folder: Path, reference: str
     (folder / "plug_in_same.py").write_text(MINE.replace('"path"', '"own"'))
     own: ob.Method[Any, Any] = ob.method("own", problems=["min-tco"])(lambda instance: [])
     with pytest.raises(ob.BadInput) as caught:
-        Catalogue("method", lambda: (own,), kind=ob.Method).named(reference)
+        Catalogue("method", lambda name: (own,), kind=ob.Method).named(reference)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 

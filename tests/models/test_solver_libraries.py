@@ -67,8 +67,8 @@ def test_the_solver_libraries_share_a_process(order: tuple[str, ...]) -> None:
 
 def test_listing_the_models_loads_no_solver_and_no_compiler() -> None:
     script = (
-        "import sys; from overlaybench.instances.contract.catalogue import ROOMS, methods_of;"
-        "[methods_of(f'overlaybench.models.{room}') for room in ROOMS];"
+        "import sys; from overlaybench.instances.contract.catalogue import DOMAINS, methods_of;"
+        "[methods_of(f'overlaybench.models.{domain}') for domain in DOMAINS];"
         "print([name for name in ('pulp', 'ortools', 'highspy', 'scipy', 'networkx', 'numba') if name in sys.modules])"
     )
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
