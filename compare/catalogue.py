@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -10,13 +9,7 @@ from typing import Any
 
 from ..instances.contract.catalogue import DOMAINS, KINDS, PROBLEMS, WORKLOADS, Catalogue, methods_of
 from ..instances.contract.method import Method
-from .plug_in_code import plug_in_digest, syntax_digest
-
-EQUAL_VERSIONS: tuple[str, ...] = ()
-"""Earlier code versions that give the answers of the present one: a stored run of theirs is not repeated.
-
-Empty this with the first change of the code that changes an answer.
-"""
+from .plug_in_code import plug_in_digest, source_digest
 
 _ROOT = Path(__file__).resolve().parent.parent
 
@@ -40,26 +33,21 @@ kind_named, problem_named, workload_named, method_named = (
 
 @cache
 def code_version(root: Path = _ROOT) -> str:
-    """A digest (12 hexadecimal digits) of the code that decides answers: floors 1 to 3 without comments and docstrings.
-
-    Cost: half a second, once a process. It may differ between versions of Python.
-    """
-    return syntax_digest({file.relative_to(root).as_posix(): file for file in _sources(root)})
+    """A digest (12 hexadecimal digits) of the source of the layers that decide answers: all but ``compare/``."""
+    files = [file for layer in ("instances", "heuristics", "models") for file in sorted((root / layer).rglob("*.py"))]
+    return source_digest({file.relative_to(root).as_posix(): file for file in files})
 
 
-def version_of(method: str, problem: str, ours: str | None = None) -> str:
+def version_of(method: str, problem: str) -> str:
     """The code version of runs: :func:`code_version`, and where they use plug-ins, a ``+`` and a digest of those.
 
     Parameters
     ----------
     method, problem : str
         Names in the catalogues.
-    ours : str, optional
-        A stored version to use instead of :func:`code_version`.
     """
-    own = code_version() if ours is None else ours
     version = _plug_in_version(method_named(method).answering(problem), problem_named(problem))
-    return f"{own}+{version}" if version else own
+    return f"{code_version()}+{version}" if version else code_version()
 
 
 def workload_version(workload: str) -> str:
@@ -76,16 +64,3 @@ def _plug_in_version(*items: Any) -> str:
 def own_part(version: str) -> str:
     """The part of a code version that is a version of this project's code."""
     return version.partition("+")[0]
-
-
-@cache
-def source_digest() -> str:
-    """A digest of the bytes of the same files, in milliseconds: where it is equal, so is the code version."""
-    sha = hashlib.sha256()
-    for file in _sources(_ROOT):
-        sha.update(f"{file.relative_to(_ROOT).as_posix()}\n".encode() + file.read_bytes())
-    return sha.hexdigest()
-
-
-def _sources(root: Path) -> list[Path]:
-    return [file for floor in ("instances", "heuristics", "models") for file in sorted((root / floor).rglob("*.py"))]

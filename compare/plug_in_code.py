@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
+import inspect
+import marshal
 import pickle
 import sys
 from collections.abc import Iterator, Mapping
@@ -21,37 +23,22 @@ _WRAPPED = ("py_func", "__wrapped__", "__func__", "fget")
 _NO_CODE = ("__module__", "__doc__", "__dict__", "__weakref__", "__qualname__", "__firstlineno__", "__annotations__")
 
 
-def syntax_digest(files: Mapping[str, Path]) -> str:
-    """A digest (12 hexadecimal digits) of Python files by name, in their order, without comments and docstrings.
-
-    It may differ between versions of Python.
-    """
+def source_digest(files: Mapping[str, Path]) -> str:
+    """A digest (12 hexadecimal digits) of the bytes of files by name, in their order."""
     sha = hashlib.sha256()
     for name, file in files.items():
-        tree = ast.parse(file.read_bytes())
-        for node in ast.walk(tree):
-            if isinstance(body := getattr(node, "body", None), list):
-                node.body = [statement for statement in body if not _is_text(statement)]  # type: ignore[attr-defined]
-        sha.update(f"{name}\n{ast.unparse(tree)}\n".encode())
+        sha.update(f"{name}\n".encode() + file.read_bytes())
     return sha.hexdigest()[:12]
 
 
-def _is_text(statement: ast.stmt) -> bool:
-    return (
-        isinstance(statement, ast.Expr)
-        and isinstance(statement.value, ast.Constant)
-        and isinstance(statement.value.value, str)
-    )
-
-
 def plug_in_digest(plug_ins: Mapping[str, Any]) -> str:
-    """A digest (12 hexadecimal digits) of the code of plug-ins, by reference.
+    """A digest (12 hexadecimal digits) of the source of plug-ins, by reference.
 
-    That of a module is the syntax of its files (see :func:`plug_in_files`). Of an object that was defined in
-    ``__main__`` (a notebook), it is the compiled code and the constants of all that it refers to there.
+    That of a module is of its files (see :func:`plug_in_files`). Of an object that was defined in ``__main__`` (a
+    notebook), it is the text of its functions and the constants of all that it refers to there.
     """
     python = {name: file for name, file in plug_in_files(plug_ins).items() if file.suffix == ".py"}
-    parts = [syntax_digest(python)]
+    parts = [source_digest(python)]
     for reference, item in sorted(plug_ins.items(), key=lambda pair: pair[0]):
         if _is_main(reference):
             parts += _parts(item, {})
@@ -149,11 +136,7 @@ def _parts(value: Any, seen: dict[int, Any]) -> Iterator[str]:
     elif isinstance(value, set | frozenset):
         yield from sorted(part for each in value for part in _parts(each, seen))
     elif isinstance(value, dict):
-        for key, each in value.items():
-            yield from _parts((key, each), seen)
-    elif isinstance(value, CodeType):
-        yield from (value.co_name, value.co_code.hex(), repr(value.co_names), repr(value.co_varnames))
-        yield from _parts(value.co_consts, seen)
+        yield from _parts(list(value.items()), seen)
     elif id(value) not in seen:
         seen[id(value)] = value
         yield from _parts_of_object(value, seen)
@@ -163,17 +146,18 @@ def _parts_of_object(value: Any, seen: dict[int, Any]) -> Iterator[str]:
     if not isinstance(value, FunctionType | type | ModuleType):
         # Behind numba's and functools' wrappers, and those of classes.
         value = next((getattr(value, name) for name in _WRAPPED if hasattr(value, name)), value)
-    if isinstance(value, FunctionType):
-        yield f"{value.__module__}.{value.__qualname__}"
-        if value.__module__ == "__main__":
-            yield from _parts_of_function(value, seen)
-    elif isinstance(value, type):
-        yield f"{value.__module__}.{value.__qualname__}"
-        if value.__module__ == "__main__":
-            body = {name: each for name, each in vars(value).items() if name not in _NO_CODE}
-            yield from _parts((value.__bases__, body), seen)
-    elif isinstance(value, ModuleType | BuiltinFunctionType):
-        yield value.__name__
+    if isinstance(value, FunctionType | type | ModuleType | BuiltinFunctionType):
+        yield f"{getattr(value, '__module__', '')}.{value.__name__}"
+    if isinstance(value, FunctionType) and value.__module__ == "__main__":
+        yield _source(value)
+        cells = [cell.cell_contents for cell in value.__closure__ or ()]
+        named = sorted(_names(value.__code__) & value.__globals__.keys())
+        yield from _parts((cells, [(name, value.__globals__[name]) for name in named]), seen)
+    elif isinstance(value, type) and value.__module__ == "__main__":
+        body = {name: each for name, each in vars(value).items() if name not in _NO_CODE}
+        yield from _parts((value.__bases__, body), seen)
+    elif isinstance(value, FunctionType | type | ModuleType | BuiltinFunctionType):
+        return
     elif is_dataclass(value):
         shown = _SHOWN if type(value).__module__.startswith(f"{_OURS}.") else ()
         chosen = [getattr(value, field.name) for field in fields(value) if field.name not in shown]
@@ -186,14 +170,11 @@ def _parts_of_object(value: Any, seen: dict[int, Any]) -> Iterator[str]:
             yield hashlib.sha256(pickle.dumps(value)).hexdigest()
 
 
-def _parts_of_function(function: FunctionType, seen: dict[int, Any]) -> Iterator[str]:
-    code = function.__code__
-    constants = tuple(None if each == function.__doc__ else each for each in code.co_consts)
-    cells = [cell.cell_contents for cell in function.__closure__ or ()]
-    yield from _parts((code.replace(co_consts=constants), function.__defaults__, function.__kwdefaults__, cells), seen)
-    for name in sorted(_names(code) & function.__globals__.keys()):
-        yield name
-        yield from _parts(function.__globals__[name], seen)
+def _source(function: FunctionType) -> str:
+    try:
+        return inspect.getsource(function)
+    except (OSError, TypeError):  # as of code that Python reads from its standard input
+        return marshal.dumps(function.__code__, 2).hex()
 
 
 def _names(code: CodeType) -> set[str]:

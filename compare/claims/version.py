@@ -9,14 +9,14 @@ from importlib import import_module
 from pathlib import Path
 
 from ..catalogue import code_version
-from ..plug_in_code import syntax_digest
+from ..plug_in_code import source_digest
 from .claim import Claim
 
 _HERE, _COMPARE = Path(__file__).parent, Path(__file__).parents[1]
 
 
 def version_of_claim(claim: Claim) -> str:
-    """A digest of the code that runs and judges a claim, without comments and docstrings.
+    """A digest of the code that runs and judges a claim.
 
     It covers floors 1 to 3, the file that defines the claim and what this imports from ``compare/``, with the data
     (JSON) beside these files. A claim of a plug-in has none (""), so that its judge is always repeated.
@@ -40,7 +40,7 @@ def _digest(defining: tuple[Path, ...]) -> str:
         if (name := file.relative_to(_COMPARE).as_posix()) not in files:
             files[name] = file
             waiting += _imported_by(file)
-    digest = hashlib.sha256(syntax_digest(dict(sorted(files.items()))).encode())
+    digest = hashlib.sha256(source_digest(dict(sorted(files.items()))).encode())
     for data in sorted(file.with_suffix(".json") for file in files.values()):
         digest.update(data.read_bytes() if data.is_file() else b"")
     return digest.hexdigest()[:12]

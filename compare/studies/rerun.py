@@ -17,7 +17,7 @@ import numpy as np
 from ...instances.contract.catalogue import PROBLEMS
 from ...instances.contract.errors import BadInput
 from ...instances.contract.result import Status
-from ..catalogue import EQUAL_VERSIONS, METHODS, kind_named, own_part, version_of
+from ..catalogue import METHODS, kind_named, version_of
 from .isolation import Solver
 from .plug_ins import find_plug_ins
 from .proofs import without_digest
@@ -92,8 +92,7 @@ def rerun(folder: Path, key: str) -> Rerun:
     not_found = find_plug_ins(store.plan().spec)
     if not_found and (before["method"] not in METHODS or before["problem"] not in PROBLEMS):
         raise not_found[0]
-    own = own_part(before["code_version"])
-    version = version_of(before["method"], before["problem"], own if own in EQUAL_VERSIONS else None)
+    version = version_of(before["method"], before["problem"])
     stored = Task(**{name: before[name] for name in STORED}, proof=True)
     task = replace(stored, code_version=version, proof=stored.key == before["key"])
     kind = kind_named(before["kind"])

@@ -23,7 +23,7 @@ from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
 from ...instances.contract.run import Clock
 from ...models.engine.stoppable import finished_within
-from ..catalogue import EQUAL_VERSIONS, METHODS, code_version, kind_named, own_part
+from ..catalogue import METHODS, code_version, kind_named, own_part
 from .point_checks import faults_of_points
 from .processes import memory_bounded
 from .proofs import faults_of_evidence, has_evidence
@@ -72,8 +72,8 @@ class StoredRun:
 
     @cached_property
     def is_current(self) -> bool:
-        """Whether the row is of this version of the code (or an equal one), whose methods and workloads are known."""
-        return own_part(self.row["code_version"]) in (code_version(), *EQUAL_VERSIONS)
+        """Whether the row is of this version of the code, whose methods and workloads are known."""
+        return own_part(self.row["code_version"]) == code_version()
 
     @cached_property
     def status(self) -> Status:

@@ -22,7 +22,7 @@ from pyspark.core.broadcast import Broadcast
 
 from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Method
-from ..catalogue import code_version, kind_named, method_named, own_part, problem_named, source_digest
+from ..catalogue import code_version, kind_named, method_named, own_part, problem_named
 from .isolation import IsolatedRun, Job, Solver
 from .plug_ins import PlugIns
 from .processes import memory_bounded
@@ -182,7 +182,7 @@ def _run_all(
 
 @dataclass(frozen=True)
 class _Round:
-    """What the workers of a round share: the runs to do, where, and the digest of the driver's source files.
+    """What the workers of a round share: the runs to do, and where.
 
     A worker whose last run was short takes up to `most` runs of one instance at a time. Runs that were lost with their
     workers are taken one at a time, so that one that kills its worker costs no other run an attempt.
@@ -191,7 +191,6 @@ class _Round:
     tasks: list[Task]
     queue: Queue
     folder: str
-    source: str
     most: int
 
     def together(self, seconds: float, first: int) -> int:
@@ -216,7 +215,7 @@ def _run_round(
     """Have the workers take runs from a queue until it is empty; return the error that ended them before, if any."""
     folder = store.folder.resolve()
     queue = Queue.create(folder, len(tasks))
-    shared = context.broadcast(_Round(tasks, queue, str(folder), source_digest(), most))
+    shared = context.broadcast(_Round(tasks, queue, str(folder), most))
     failure = context.accumulator("", _FirstText())
     workers = _partitions(context, range(len(tasks)))
     errors: list[Exception] = []
@@ -288,7 +287,7 @@ def _work(shared: Broadcast[_Round], failure: Accumulator[str], plug_ins: PlugIn
         seconds = math.inf
         while numbers := work.queue.take(partial(work.together, seconds)):
             for task in work.tasks[numbers.start : numbers.stop]:
-                _check_code(task, work.source)
+                _check_code(task)
                 done = run_task(task, store, _solver())
                 log.add(done)
                 seconds = done["seconds"]
@@ -298,10 +297,10 @@ def _work(shared: Broadcast[_Round], failure: Accumulator[str], plug_ins: PlugIn
         failure.add(str(error))
 
 
-def _check_code(task: Task, source: str) -> None:
+def _check_code(task: Task) -> None:
     """Raise where this project's code in this worker is not that of the driver, which sends that of plug-ins."""
     wanted = own_part(task.code_version)
-    if source_digest() != source and code_version() != wanted:
+    if code_version() != wanted:
         raise BadInput(
             f"a worker has code of version {code_version()}, the study is for {wanted}: "
             "give its workers the driver's code (`overlaybench archive`)"

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import read_text
-from ..catalogue import EQUAL_VERSIONS, code_version, own_part
+from ..catalogue import code_version, own_part
 from . import parts
 from .bounds import TOLERANCE, disagreements, proven
 from .recipe import Recipe
@@ -128,8 +128,8 @@ def plan_faults(store: Store, rows: Sequence[Mapping[str, Any]]) -> tuple[list[F
         notes.append(
             f"{missing} of the study's {len(plan.keys)} runs are not stored: the study was stopped, or lost rows"
         )
-    versions = list(dict.fromkeys([code_version(), *EQUAL_VERSIONS, *(own_part(row["code_version"]) for row in rows)]))
-    current = {row["key"] for row in rows if own_part(row["code_version"]) in (code_version(), *EQUAL_VERSIONS)}
+    versions = list(dict.fromkeys([code_version(), *(own_part(row["code_version"]) for row in rows)]))
+    current = {row["key"] for row in rows if own_part(row["code_version"]) == code_version()}
     if other := len(stored - current):
         notes.append(f"{other} rows are of other versions of the code, whose studies are not derived again")
     try:

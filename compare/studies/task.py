@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 
 from ...instances.contract.option import Value
-from ..catalogue import EQUAL_VERSIONS, METHODS, own_part
+from ..catalogue import METHODS
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +53,9 @@ class Task:
 
     @property
     def equal_keys(self) -> Iterator[str]:
-        """The keys whose rows count for this task: its own, under code versions that give equal answers, with proof."""
-        plug_ins = self.code_version.removeprefix(own_part(self.code_version))
-        versions = (self.code_version, *(version + plug_ins for version in EQUAL_VERSIONS))
+        """The keys whose rows count for this task: its own, and that of the same run with a proof."""
         for proof in (False, True) if writes_proofs(self.method, self.problem) and not self.proof else (self.proof,):
-            yield from (replace(self, code_version=version, proof=proof).key for version in versions)
+            yield replace(self, proof=proof).key
 
     @property
     def exact(self) -> bool:

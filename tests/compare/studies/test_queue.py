@@ -46,5 +46,5 @@ def test_only_short_runs_of_one_instance_are_taken_together(
     tmp_path: Path, most: int, seconds: float, expected: list[int]
 ) -> None:
     tasks = [_task(instance) for instance in "aaabba"]
-    work = _Round(tasks, Queue.create(tmp_path, len(tasks)), str(tmp_path), "", most)
+    work = _Round(tasks, Queue.create(tmp_path, len(tasks)), str(tmp_path), most)
     assert [work.together(seconds, first) for first in (0, 3, 5)] == expected

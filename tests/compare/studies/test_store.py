@@ -18,7 +18,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from overlaybench.compare.catalogue import METHODS
-from overlaybench.compare.studies import task as task_module
 from overlaybench.compare.studies.anytime import points_of
 from overlaybench.compare.studies.isolation import IsolatedRun
 from overlaybench.compare.studies.parts import checksum
@@ -107,20 +106,6 @@ def test_a_key_changes_with_whatever_decides_the_result(change: dict[str, Any]) 
 
 def test_a_key_does_not_change_with_names() -> None:
     assert task_of(family="other", recipe='{"a": 1}').key == task_of().key
-
-
-def test_a_row_of_an_equal_earlier_version_counts_for_its_task_and_keeps_its_key(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(task_module, "EQUAL_VERSIONS", ("earlier",))
-    store, worker = stored(tmp_path), RunLog(tmp_path / "out" / "runs")
-    result = GM.run(PATH, PROBLEMS["min-tco"])
-    old = [task_of(seed=1, code_version="earlier"), task_of(seed=2, code_version="another")]
-    for task in old:
-        worker.add(row_of(task, result))
-    worker.close()
-    now = [task_of(seed=seed, code_version="present") for seed in (1, 2)]
-    assert store.keyed(now) == {old[0].key: now[0], now[1].key: now[1]}
 
 
 def test_instances_are_kept_by_digest_and_checked(tmp_path: Path) -> None:
