@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.exact import LASTFM, lastfm, workload
 from overlaybench.compare.catalogue import METHODS, kind_named
-from overlaybench.compare.studies.proof_checker import FORMATS, run_checker
+from overlaybench.compare.studies.proofs import FORMATS, run_checker
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
 
 _PROCESSES = multiprocessing.get_context("fork")

@@ -159,7 +159,7 @@ def problem_asked(file: Path, name: str | None) -> Problem[Any, Any]:
 def load_instance(file: Path, problem: Problem[Any, Any], columns: Mapping[str, str]) -> Any:
     """The instance in a file, of the kind that a problem asks for; remarks of its reader go to stderr."""
     from ..catalogue import kind_named
-    from ..studies.processes import memory_bounded
+    from ..studies.isolation import memory_bounded
 
     kind = kind_named(problem.kind)
     if foreign := [column for column in columns if column not in kind.columns]:

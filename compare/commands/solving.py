@@ -20,10 +20,8 @@ from ...instances.contract.errors import BadInput
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Result, Status
 from ..catalogue import kind_named, problem_named, workload_named
-from ..studies.evidence import VERDICT, level_of
-from ..studies.processes import memory_bounded
-from ..studies.proof_checker import FORMATS, run_checker
-from ..studies.proofs import COUNTERS
+from ..studies.isolation import memory_bounded
+from ..studies.proofs import COUNTERS, FORMATS, VERDICT, level_of, run_checker
 from .options import (
     AS_JSON,
     FILE,

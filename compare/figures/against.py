@@ -12,10 +12,9 @@ from matplotlib.axes import Axes
 from scipy.special import stdtrit
 
 from ...instances.contract.errors import BadInput, unknown
-from ..studies.bounds import problem_order
+from ..studies.bounds import problem_order, sizes_of
+from ..studies.columns import chosen_parameters, varied
 from ..studies.plot import MEASURES, Plot
-from ..studies.sizes import sizes_of
-from ..studies.varied import chosen_parameters, varied
 from .scatter import spaced
 from .style import (
     QUIET,

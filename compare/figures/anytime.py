@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.lines import Line2D
 
 from ...instances.contract.result import Status
-from ..studies.anytime import BOUND, VALUE, Steps, gap_steps, mean_steps, points_of
+from ..studies.anytime import BOUND, VALUE, Steps, gap_steps, mean_steps
 from ..studies.bounds import problem_order
 from .style import QUIET, Drawing, Style, drawing, panels, plain_ticks, styled
 
@@ -75,7 +75,7 @@ def gap_curves(runs: pd.DataFrame) -> dict[tuple[str, str, str], Steps]:
     for problem, here in known.groupby("problem"):
         best = here.groupby("instance")["value"].min()
         rows = here[here["instance"].map(best).notna()]
-        points = {index: points_of(row) for index, row in zip(rows.index, rows.to_dict("records"), strict=True)}
+        points = dict(rows["points"].items())
         if not any(len(each) > 1 for each in points.values()):
             continue
         for label, group in rows.groupby("label"):

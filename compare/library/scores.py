@@ -11,7 +11,7 @@ import pandas as pd
 from ...instances.contract.catalogue import PROBLEMS
 from ...instances.contract.problem import family_of
 from ...instances.contract.result import Status
-from ..studies.anytime import gap, gap_integral, points_of
+from ..studies.anytime import gap, gap_integral
 from ..studies.store import Store
 from .table import Record, Table
 
@@ -131,7 +131,7 @@ def record_of(one: LibraryRow, best: float) -> Record:
 
 
 def _integral(row: Mapping[str, Any], best: float) -> float:
-    return math.nan if math.isnan(best) else gap_integral(points_of(row), best, row["time_limit"])
+    return math.nan if math.isnan(best) else gap_integral(row["points"], best, row["time_limit"])
 
 
 def _as_row(record: Record, digest: str) -> dict[str, Any]:

@@ -13,8 +13,7 @@ from msgspec import structs
 
 from ...instances.contract.errors import BadInput
 from ..catalogue import kind_named, problem_named
-from ..studies.evidence import CERTIFIED
-from ..studies.proofs import PROOF, faults_of_evidence
+from ..studies.proofs import CERTIFIED, PROOF, faults_of_evidence
 from ..studies.store import Store
 from .scores import LibraryRow, library_rows, record_of
 from .table import Entry, Record, Table

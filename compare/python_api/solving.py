@@ -145,7 +145,7 @@ def _on_spark(
     check_takes(method, "mapper", problem.name)
     if time_limit is not None or memory_limit is not None:
         raise BadInput("--master: limits do not reach the executors: give no time limit and no memory limit")
-    from ..studies.spark_mapper import run_on_spark
+    from ..studies.spark_session import run_on_spark
 
     return run_on_spark(master, method, instance, problem, **given)
 

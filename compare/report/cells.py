@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..studies.csv_export import csv_text
+from ..studies.latex import csv_text
 
 _LARGE = 1_000_000
 _LONG, _CUT = 40, 12

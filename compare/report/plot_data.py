@@ -11,10 +11,9 @@ from matplotlib.markers import MarkerStyle
 from matplotlib.path import Path as Outline
 
 from ..figures.style import method_styles
-from ..studies.bounds import problem_order
+from ..studies.bounds import problem_order, sizes_of
+from ..studies.columns import varied
 from ..studies.plot import MEASURES, Plot
-from ..studies.sizes import sizes_of
-from ..studies.varied import varied
 
 _TEXTS = ("problem", "label", "family", "status")
 _TAKEN = (*_TEXTS, *MEASURES, "run", "instance", "proven", "seed", "bound", "runs", "instances", "lowest", "highest")

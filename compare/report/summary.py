@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..studies.bounds import TOLERANCE
-from ..studies.evidence import LEVELS
+from ..studies.proofs import LEVELS
 from .tables import method_table
 
 

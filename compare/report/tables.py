@@ -11,8 +11,7 @@ import pandas as pd
 from ...instances.contract.catalogue import KINDS
 from ...instances.contract.result import Status
 from ..studies.anytime import with_integrals
-from ..studies.bounds import TOLERANCE, problem_order, proven, relative_gaps, with_bounds
-from ..studies.sizes import measures_of, sized, sizes_of
+from ..studies.bounds import TOLERANCE, measures_of, problem_order, proven, relative_gaps, sized, sizes_of, with_bounds
 
 _NUMBERS = ("time_limit", "value", "lower_bound", "seconds", "peak_memory")
 

@@ -56,16 +56,6 @@ def gap_integral(points: Sequence[Mapping[str, Any]], best: float, limit: float,
     return float(held @ gaps / limit)
 
 
-def points_of(row: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """The points of a row; of a row that an earlier version stored, its outcome."""
-    points = row.get("points")
-    if isinstance(points, (list, tuple, np.ndarray)):
-        return list(points)
-    if row["status"] in (Status.FAILED, Status.SKIPPED):
-        return []
-    return [{"seconds": row["seconds"], VALUE: row["value"], BOUND: row["lower_bound"]}]
-
-
 def with_integrals(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     """The rows with primal_integral and dual_integral, against the best value known of their instance and problem.
 
@@ -83,15 +73,13 @@ def with_integrals(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
         Cost O(points).
     """
     best = dict(zip(zip(pairs["instance"], pairs["problem"], strict=True), pairs["best"], strict=True))
-    names = [name for name in ("points", "status", "seconds", VALUE, BOUND, "time_limit") if name in rows]
     found: list[tuple[float, float]] = []
-    at = zip(rows["instance"], rows["problem"], rows[names].to_dict("records"), strict=True)
-    for instance, problem, row in at:
-        known, limit = best.get((instance, problem), math.nan), row["time_limit"]
-        if row["status"] == Status.SKIPPED or pd.isna(limit) or pd.isna(known):
+    columns = (rows[name] for name in ("instance", "problem", "status", "time_limit", "points"))
+    for instance, problem, status, limit, points in zip(*columns, strict=True):
+        known = best.get((instance, problem), math.nan)
+        if status == Status.SKIPPED or pd.isna(limit) or pd.isna(known):
             found.append((math.nan, math.nan))
         else:
-            points = points_of(row)
             found.append((gap_integral(points, known, limit), gap_integral(points, known, limit, BOUND)))
     primal, dual = zip(*found, strict=True) if found else ((), ())
     return rows.assign(

@@ -10,10 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ...instances.contract.catalogue import PROBLEMS
+from ...instances.contract.catalogue import KINDS, PROBLEMS
+from ...instances.contract.kind import Kind
 from ...instances.contract.result import Status
-from .evidence import levels, refusals, weakest
-from .sizes import sized, sizes_of
+from ...instances.topics.files import TOPICS
+from .proofs import VERDICT, levels, weakest
+from .row import object_in
 
 Floats = npt.NDArray[np.float64]
 TOLERANCE = 1e-6
@@ -201,8 +203,10 @@ def disagreements(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.D
     """
     pairs = proven(rows) if pairs is None else pairs
     found: list[tuple[str, str, str, str, tuple[str, ...]]] = []
-    for key, problem, instance, refused in refusals(rows):
-        found.append((problem, instance, "wrong proof", f"the checker refused a proof: {refused}", (key,)))
+    refused = rows[rows["counters"].str.contains(f'"{VERDICT}": "wrong', regex=False)]
+    for key, problem, instance, counters in _columns(refused, "key", "problem", "instance", "counters"):
+        sentence = f"the checker refused a proof: {object_in(counters)[VERDICT]}"
+        found.append((problem, instance, "wrong proof", sentence, (key,)))
     optimal = rows[rows["status"] == Status.OPTIMAL]
     for key, problem, instance, value, bound in _columns(optimal, "key", "problem", "instance", "value", "lower_bound"):
         if not abs(value - bound) <= TOLERANCE * max(1.0, abs(value)):
@@ -306,3 +310,38 @@ def _columns(rows: pd.DataFrame, *names: str) -> Any:
 def _value_in(problem: str, edges: float, degree: float) -> float:
     """The value of an overlay in a problem that it answers, from its measures."""
     return {"minmax-tco": degree, "low-tco": edges * degree}.get(problem, edges)
+
+
+def sizes_of(rows: pd.DataFrame) -> tuple[str, ...]:
+    """The names of the sizes of all kinds that occur in `rows`, and those of topic instances in any case."""
+    return tuple(dict.fromkeys(name for kind in _kinds(rows) for name in kind.sizes))
+
+
+def measures_of(rows: pd.DataFrame) -> tuple[str, ...]:
+    """The names of the measures of all kinds that occur in `rows`, and those of topic instances in any case."""
+    return tuple(dict.fromkeys(name for kind in _kinds(rows) for name in kind.measures))
+
+
+def sized(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with a column for every size and measure there is, NaN where a row's kind has none, and two more.
+
+    Returns
+    -------
+    DataFrame
+        A copy. ``extent`` and ``volume`` are the first and the last size of the row's kind (for topics, the nodes and
+        the subscriptions), so that instances of any kind can be sorted by size.
+    """
+    names = [*sizes_of(rows), *measures_of(rows)]
+    rows = rows.reindex(columns=[*rows.columns, *(name for name in names if name not in rows)])
+    rows[names] = rows[names].astype("float64")
+    for column, index in (("extent", 0), ("volume", -1)):
+        rows[column] = float("nan")
+        for kind in _kinds(rows):
+            of_kind = rows["kind"] == kind.name
+            rows.loc[of_kind, column] = rows.loc[of_kind, kind.sizes[index]]
+    return rows
+
+
+def _kinds(rows: pd.DataFrame) -> list[Kind[Any, Any]]:
+    present = set(rows["kind"])
+    return [TOPICS, *(kind for kind in KINDS.values() if kind.name in present and kind is not TOPICS)]

@@ -16,6 +16,7 @@ from ...instances.contract.result import Status
 from ..intervals import bootstrap_interval
 from .bounds import TOLERANCE, problem_order
 from .results import results
+from .row import object_in
 
 IGNORABLE = ("options", "time_limit", "memory_limit")
 NOISE_SECONDS = 0.1
@@ -121,7 +122,7 @@ def _prepared(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _shape(recipe: str) -> str:
     """A recipe without its seed and its family."""
-    fields = json.loads(recipe)
+    fields = object_in(recipe)
     return json.dumps({name: value for name, value in fields.items() if name not in ("seed", "family")}, sort_keys=True)
 
 

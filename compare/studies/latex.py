@@ -9,6 +9,8 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from ..printable import printable
+
 Best = Literal["min", "max"]
 _LONG = 40
 _OF_RUNS = ("problem", "variant", "family", "status", "value", "bound", "ratio", "seconds")
@@ -163,3 +165,29 @@ def _text(entry: object) -> str:
 def escaped(text: str) -> str:
     r"""A text as LaTeX sets it: ``a_b ÷ 2`` becomes ``a\_b $\div$ 2``; a control character is a space."""
     return _CONTROL.sub(" ", text).translate(_TO_LATEX)
+
+
+_FORMULA = re.compile(r"[ \t\r\n]*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r]")
+
+
+def csv_text(table: pd.DataFrame) -> str:
+    """A table as CSV, without its index; the elements of a list are separated by spaces.
+
+    A text (or header) that a spreadsheet would take for a formula, since it begins with ``=``, ``+``, ``-`` or ``@``,
+    gets an apostrophe in front; control characters become ``�``. Numbers are as they are.
+    """
+    plain = table.rename(columns=_cell)
+    for at, dtype in enumerate(table.dtypes):
+        if not pd.api.types.is_numeric_dtype(dtype):
+            plain.isetitem(at, table.iloc[:, at].map(_cell))
+    text: str = plain.to_csv(index=False, lineterminator="\n")
+    return text
+
+
+def _cell(entry: Any) -> Any:
+    if isinstance(entry, (tuple, list)):
+        entry = " ".join(map(str, entry))
+    if not isinstance(entry, str):
+        return entry
+    text = printable(entry)
+    return f"'{text}" if _FORMULA.match(entry) else text

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import msgspec
 
 from ...instances.contract.errors import BadInput, unknown
-from .toml_tables import check_keys, located, typed
+from .toml_tables import checked
 
 
 class Measure(NamedTuple):
@@ -41,14 +41,14 @@ MEASURES = {
 """By their names in study.toml."""
 
 
-@dataclass(frozen=True)
-class Plot:
-    """What a plot shows.
+class Plot(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a plot shows; a study file has it as a table ``{ x = "nodes", y = "time" }``.
 
     Attributes
     ----------
     x : str
-        A workload's parameter or an option of a method, by its name in study.toml, or a size of the instances.
+        A workload's parameter or an option of a method, by its name in study.toml, or a size of the instances. Whether
+        the study varies it only its results tell.
     y : str
         One of `MEASURES`.
     group : str
@@ -59,6 +59,10 @@ class Plot:
     y: str = "ratio"
     group: str = "variant"
 
+    def __post_init__(self) -> None:
+        if self.y not in MEASURES:
+            raise unknown("measure", self.y, MEASURES)
+
     @property
     def name(self) -> str:
         """The stem of its files: ``ratio-against-nodes``."""
@@ -66,37 +70,19 @@ class Plot:
         return re.sub(r"[^\w-]", "-", f"{self.y}-against-{self.x}{grouped}")
 
 
-def read_plots(study: Mapping[str, Any]) -> tuple[Plot, ...]:
-    """The plots that the ``[report]`` table of a study chooses: ``plots = [{ x = "nodes", y = "time" }]``.
+class Report(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The table ``[report]`` of a study file: the plots that it chooses."""
 
-    Raises
-    ------
-    BadInput
-        Names the plot and what is wrong with it. Whether the study varies `x` only its results tell.
-    """
-    with located("report"):
-        report = typed(study, "report", dict, {})
-        check_keys(report, ("plots",))
-        plots = typed(report, "plots", list, [])
-    read = []
-    for number, plot in enumerate(plots, start=1):
-        with located(f"report.plots[{number}]"):
-            read.append(plot_of(plot))
-    return tuple(dict.fromkeys(read))
+    plots: list[Plot] = []
 
 
 def plots_of(spec: str) -> tuple[Plot, ...]:
     """The plots chosen in a stored study's text, which was checked when the study was read."""
-    return read_plots(tomllib.loads(spec))
+    return tuple(dict.fromkeys(checked(tomllib.loads(spec).get("report", {}), Report).plots))
 
 
 def plot_of(table: object) -> Plot:
     """The plot of a table such as ``{"x": "nodes", "y": "time"}``; bad input if it is none."""
-    names = [field.name for field in fields(Plot)]
     if not isinstance(table, dict) or "x" not in table:
         raise BadInput(f'a plot is {{ x = "nodes", y = "ratio", group = "variant" }}, x at least, not {table!r}')
-    check_keys(table, names)
-    plot = Plot(**{name: typed(table, name, str, "") for name in table})
-    if plot.y not in MEASURES:
-        raise unknown("measure", plot.y, MEASURES)
-    return plot
+    return checked(table, Plot)

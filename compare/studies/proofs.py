@@ -1,37 +1,107 @@
-"""The proof files of a study's runs: kept, checked, and checked again."""
+"""How far bounds are proven: proof files, kept and checked by another process, and the level of each bound."""
 
 from __future__ import annotations
 
 import hashlib
 import re
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...instances.contract.files import atomic_file
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Result, Status
-from ..catalogue import kind_named
-from .evidence import CERTIFIED, VERDICT
+from ...instances.contract.run import die_with_parent
+from ..catalogue import METHODS, kind_named
 from .isolation import IsolatedRun, Job
-from .proof_checker import FORMATS, CheckedProof, run_checker
 
-PROOF, CERTIFICATE = "proof", "certificate"
+if TYPE_CHECKING:
+    import pandas as pd
+
+CERTIFIED, AGREED, CLAIMED = "certified", "agreed", "claimed"
+LEVELS = (CERTIFIED, AGREED, CLAIMED)
+"""From the strongest on; "" where nothing is proven."""
+
+PROOF, CERTIFICATE, VERDICT = "proof", "certificate", "proof_check"
 COUNTERS = (PROOF, VERDICT, CERTIFIED)
 """Counters of a row: the SHA-256 of its proof file, the checker's sentence, and the bound that was checked, by the file
 or, without one, by the counter `CERTIFICATE` (:func:`recomputed`)."""
 
+FORMATS = {"topics": (".csv", ".tsv", ".json"), "content": (".json",), "steiner": (".stp",)}
+"""The suffixes of the instance files that the checker reads, by kind."""
+
+_CHECKER = Path(__file__).resolve().parents[2] / "models" / "checker" / "check_proof.py"
+_NUMBER = r"(-?[\d.]+(?:e[-+]?\d+)?|inf)"
+_OPTIMAL = re.compile(rf"proven: (\S+) {_NUMBER} is optimal$")
+_AT_LEAST = re.compile(rf"proven: (\S+) is at least {_NUMBER}; the proof has (?:no answer|an answer of {_NUMBER})$")
 _CHECK_SECONDS, _CHECK_SHARE = 60.0, 10.0
 _MOST_STEPS = 5_000_000
+_PAIR = ["instance", "problem"]
+_TOLERANCE = 1e-6
 
 
-def check_proof(instance: Any, problem: Problem[Any, Any], proof: Path, seconds: float | None = None) -> CheckedProof:
-    """Check a proof about an instance in memory, which is written to a temporary file; see :func:`.run_checker`."""
+@dataclass(frozen=True)
+class CheckedProof:
+    """What the checker says of a proof.
+
+    Attributes
+    ----------
+    sentence : str
+        The line that it prints, or why there is none.
+    accepted : bool
+        Whether the proof is right; the next ones are None and False otherwise.
+    problem : str or None
+    lower_bound : float or None
+    value : float or None
+        Of the answer in the proof, if there is one.
+    optimal : bool
+        Whether this value is proven to be optimal.
+    """
+
+    sentence: str
+    accepted: bool = False
+    problem: str | None = None
+    lower_bound: float | None = None
+    value: float | None = None
+    optimal: bool = False
+
+
+def run_checker(instance: Path, proof: Path, seconds: float | None = None) -> CheckedProof:
+    """Check a proof by another process, which imports nothing of this package and has `seconds` for it.
+
+    Parameters
+    ----------
+    instance : path
+        With a suffix of :data:`FORMATS`.
+    """
+    words = [sys.executable, str(_CHECKER), str(instance), str(proof)]
+    try:
+        ended = subprocess.run(
+            words, capture_output=True, text=True, timeout=seconds, preexec_fn=die_with_parent, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return CheckedProof(f"not checked: the checker had no verdict after {seconds:g} s")
+    lines = (ended.stdout.strip() or ended.stderr.strip()).splitlines()
+    sentence = lines[-1].replace(f"{proof}: ", "", 1) if lines else f"not checked: exit status {ended.returncode}"
+    if ended.returncode != 0:
+        return CheckedProof(sentence)
+    if found := _OPTIMAL.match(sentence):
+        return CheckedProof(sentence, True, found[1], float(found[2]), float(found[2]), True)
+    if found := _AT_LEAST.match(sentence):
+        value = None if found[3] is None else float(found[3])
+        return CheckedProof(sentence, True, found[1], float(found[2]), value)
+    return CheckedProof(f"not checked: {sentence}")
+
+
+def _check_proof(instance: Any, problem: Problem[Any, Any], proof: Path, run_seconds: float) -> CheckedProof:
+    """Check a proof about an instance in memory, for at most a minute and ten times the seconds of its run."""
     if (formats := FORMATS.get(problem.kind)) is None:
         return CheckedProof(f"not checked: the checker knows no instances of the kind {problem.kind}")
     with tempfile.TemporaryDirectory(prefix="overlaybench-") as folder:
@@ -39,12 +109,8 @@ def check_proof(instance: Any, problem: Problem[Any, Any], proof: Path, seconds:
         suffix = formats[0] if getattr(instance, "costs", None) is None else formats[-1]
         file = Path(folder) / f"instance{suffix}"
         kind_named(problem.kind).write(instance, file)
+        seconds = _CHECK_SECONDS + _CHECK_SHARE * (run_seconds if isfinite(run_seconds) else 0.0)
         return run_checker(file, proof, seconds)
-
-
-def seconds_to_check(run_seconds: float) -> float:
-    """The time for the checker: a minute, and ten times that of the run."""
-    return _CHECK_SECONDS + _CHECK_SHARE * (run_seconds if isfinite(run_seconds) else 0.0)
 
 
 def run_with_evidence(job: Job, run: Callable[[Job], IsolatedRun], proof: Path | None) -> IsolatedRun:
@@ -52,20 +118,25 @@ def run_with_evidence(job: Job, run: Callable[[Job], IsolatedRun], proof: Path |
 
     A run that fails leaves no file. Counters of the method's own with names of ours are dropped.
     """
+    added: dict[str, float | str] = {}
     if proof is None:
         done = run(job)
-        return _with_counters(done, _of_certificate(job, done.result))
-    with atomic_file(proof, if_filled=True) as file:
-        done = run(replace(job, options={**job.options, "proof": str(file)}))
-        if done.result.status is Status.FAILED:
-            file.write_bytes(b"")
-        if not file.stat().st_size:
-            return _with_counters(done, {})
-    checked = check_proof(job.instance, job.problem, proof, seconds_to_check(done.result.seconds))
-    counters: dict[str, float | str] = {PROOF: digest_of(proof), VERDICT: checked.sentence}
-    if (bound := _bound(checked, job.problem)) is not None:
-        counters[CERTIFIED] = bound
-    return _with_counters(done, counters)
+        text = done.result.counters.get(CERTIFICATE)
+        bound = recomputed(job.instance, job.problem.name, text) if isinstance(text, str) else None
+    else:
+        bound = None
+        with atomic_file(proof, if_filled=True) as file:
+            done = run(replace(job, options={**job.options, "proof": str(file)}))
+            if done.result.status is Status.FAILED:
+                file.write_bytes(b"")
+            written = file.stat().st_size > 0
+        if written:
+            checked = _check_proof(job.instance, job.problem, proof, done.result.seconds)
+            added, bound = {PROOF: digest_of(proof), VERDICT: checked.sentence}, _bound(checked, job.problem)
+    if bound is not None:
+        added[CERTIFIED] = bound
+    own = {name: value for name, value in done.result.counters.items() if name not in COUNTERS}
+    return replace(done, result=replace(done.result, counters={**own, **added}))
 
 
 def has_evidence(counters: str) -> bool:
@@ -94,7 +165,7 @@ def faults_of_evidence(
     if digest_of(proof) != counters[PROOF]:
         yield f"its proof {proof.name} is not the file that was checked"
         return
-    checked = check_proof(instance, problem, proof, seconds_to_check(seconds))
+    checked = _check_proof(instance, problem, proof, seconds)
     if not checked.accepted and (certified is not None or checked.sentence.startswith("wrong")):
         yield f"its proof is not accepted: {checked.sentence}"
     elif certified is not None and (bound := _bound(checked, problem)) != certified:
@@ -125,12 +196,68 @@ def _bound(checked: CheckedProof, problem: Problem[Any, Any]) -> float | None:
     return checked.lower_bound if checked.problem == problem.name else None
 
 
-def _of_certificate(job: Job, result: Result[Any]) -> dict[str, float | str]:
-    text = result.counters.get(CERTIFICATE)
-    bound = recomputed(job.instance, job.problem.name, text) if isinstance(text, str) else None
-    return {} if bound is None else {CERTIFIED: bound}
+def levels(rows: pd.DataFrame) -> pd.Series[str]:
+    """The level of each row's lower bound (or infeasibility), by all rows of its instance and problem.
+
+    ``certified``: a proof or certificate was checked that proves this bound or a higher one. ``agreed``: methods of two
+    engines have each proven it or a higher one. ``claimed``: one has. "": the row has none. Where some run's bound lies
+    above some run's value, one of the engines is wrong, and none of them counts as agreeing.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One row a run: instance, problem, method, status, value, lower_bound, counters.
+
+    Notes
+    -----
+    Two methods are independent unless one names the other as its engine (:attr:`.Method.engine`). Cost O(R log R).
+    """
+    import pandas as pd
+
+    from .row import object_in
+
+    def certified(counters: str) -> float:
+        bound = object_in(counters).get(CERTIFIED) if f'"{CERTIFIED}": ' in counters else None
+        return float(bound) if isinstance(bound, (int, float)) else np.nan
+
+    def engine(method: str) -> str:
+        return (METHODS[method].engine if method in METHODS else "") or method
+
+    over = rows["status"].isin([Status.FAILED, Status.SKIPPED])
+    bound = pd.to_numeric(rows["lower_bound"]).astype(np.float64).mask(over)
+    bound = bound.mask(rows["status"] == Status.INFEASIBLE, np.inf)
+    known = rows[_PAIR].assign(
+        bound=bound,
+        value=pd.to_numeric(rows["value"]).astype(np.float64).mask(over),
+        certified=rows["counters"].map(certified).astype(np.float64),
+        engine=rows["method"].map({name: engine(name) for name in rows["method"].unique()}),
+    )
+    pairs = known.groupby(_PAIR, sort=False)
+    contradicted = pairs["bound"].transform("max") > _above(pairs["value"].transform("min"))
+    by_engine = known.groupby([*_PAIR, "engine"], sort=False)["bound"].max().dropna()
+    second = by_engine.sort_values(ascending=False).groupby(level=_PAIR, sort=False).nth(1).droplevel("engine")
+    agreed = pd.Series(second.reindex(pd.MultiIndex.from_frame(known[_PAIR])).to_numpy(np.float64), rows.index)
+    found = pd.Series(np.where(bound.notna(), CLAIMED, ""), rows.index)
+    found = found.mask(bound <= _above(agreed.mask(contradicted)), AGREED)
+    return found.mask(bound <= _above(pairs["certified"].transform("max")), CERTIFIED)
 
 
-def _with_counters(run: IsolatedRun, added: dict[str, float | str]) -> IsolatedRun:
-    own = {name: value for name, value in run.result.counters.items() if name not in COUNTERS}
-    return replace(run, result=replace(run.result, counters={**own, **added}))
+def level_of(result: Result[Any]) -> str:
+    """The level of the lower bound (or infeasibility) of a single run."""
+    if result.status in (Status.FAILED, Status.SKIPPED):
+        return ""
+    bound = np.inf if result.status is Status.INFEASIBLE else result.lower_bound
+    certified = result.counters.get(CERTIFIED)
+    if isinstance(certified, (int, float)) and bound is not None and bound <= _above(certified):
+        return CERTIFIED
+    return "" if bound is None else CLAIMED
+
+
+def weakest(levels: list[str]) -> str:
+    """The weakest of some levels; "" without any."""
+    return max(levels, key=lambda level: LEVELS.index(level) if level else len(LEVELS), default="")
+
+
+def _above(values: Any) -> Any:
+    """Numbers, each plus the tolerance."""
+    return values + _TOLERANCE * np.maximum(1, np.where(np.isinf(values), 1, np.abs(values)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import random
 import re
@@ -19,15 +18,14 @@ from ...instances.contract.errors import BadInput
 from ...instances.contract.result import Status
 from ..catalogue import METHODS, kind_named, version_of
 from .isolation import Solver
-from .plug_ins import find_plug_ins
 from .proofs import without_digest
 from .recipe import Recipe
-from .row import MEASURED
+from .row import MEASURED, OBJECTS, object_in
+from .spark_session import find_plug_ins
 from .spark_study import run_task
 from .store import Store
 from .task import STORED, Task
 
-_OBJECTS = ("options", "counters", "versions")
 _DECIDED = ("status", "value", "lower_bound", "measures", "answer")
 _MEMORY = re.compile(r"[\d.,]+ (MiB|GiB|bytes)\b")
 _LONGEST = 200
@@ -53,8 +51,8 @@ class Rerun:
     def values(self, column: str) -> tuple[str, str]:
         """The values of a column before and after, as short texts; of a JSON object only the members that differ."""
         before, after = self.before[column], self.after[column]
-        if column in _OBJECTS:
-            old, new = json.loads(before), json.loads(after)
+        if column in OBJECTS:
+            old, new = object_in(before), object_in(after)
             names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
             before, after = ({name: each[name] for name in names if name in each} for each in (old, new))
         elif isinstance(before, list) and isinstance(after, list):
@@ -92,8 +90,8 @@ def rerun(folder: Path, key: str) -> Rerun:
     not_found = find_plug_ins(store.plan().spec)
     if not_found and (before["method"] not in METHODS or before["problem"] not in PROBLEMS):
         raise not_found[0]
-    version = version_of(before["method"], before["problem"])
     stored = Task(**{name: before[name] for name in STORED}, proof=True)
+    version = version_of(stored.method, stored.problem)
     task = replace(stored, code_version=version, proof=stored.key == before["key"])
     kind = kind_named(before["kind"])
     if not store.has_instance(task.instance, kind):

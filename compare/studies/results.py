@@ -15,8 +15,7 @@ from ...instances.contract.files import atomic_write
 from ...instances.contract.result import Status
 from ..catalogue import kind_named
 from .columns import researched
-from .csv_export import csv_text
-from .latex import results_latex
+from .latex import csv_text, results_latex
 from .store import Store
 from .task import is_key, plain_variant
 

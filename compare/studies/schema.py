@@ -1,124 +1,96 @@
-"""The JSON schema of study files, from the registry: what editors offer and check while one is written."""
+"""The JSON schema of study files, from their structs and the registry: what editors offer and check in one."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from collections.abc import Iterable
 from typing import Any
+
+import msgspec
 
 from ...instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS
 from ...instances.contract.option import Option
 from ...instances.contract.problem import Problem
 from ..catalogue import METHODS
-from .plot import MEASURES, Plot
+from .plot import MEASURES
+from .study import Files, FromWorkload, RunsTable, StudyTable
 
 Schema = dict[str, Any]
 
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
 _PLUG_IN: Schema = {"type": "string", "pattern": r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$", "description": "module:NAME"}
-_TEXT: Schema = {"type": "string"}
-_LIMITS: Mapping[str, Schema] = {
-    "time_limit": {"type": "number", "exclusiveMinimum": 0, "description": "seconds a run (60)"},
-    "memory_limit": {"type": "integer", "minimum": 1, "description": "MiB a run (4096)"},
-}
-_OF_ANY: Mapping[str, Schema] = {
-    "family": {"type": "string", "description": "what the report groups by (the workload's or the file's name)"},
-    "seeds": {"$ref": "#/definitions/seeds"},
-    "stand_in": {"$ref": "#/definitions/stand-in"},
-}
 
 
 def study_schema() -> Schema:
-    """The schema (draft 7) of study files, with the methods, workloads and problems that are installed.
+    """The schema (2020-12) of study files, with the methods, workloads and problems that are installed.
 
     It refuses an unknown name, key or option, a value of another type or out of range. A number in quotes, which a
-    study file may have, is refused as well.
+    study file may have, is refused as well. Cost: every method and workload is imported.
     """
+    tables = (StudyTable, RunsTable, Files, FromWorkload)
+    _, components = msgspec.json.schema_components(tables, ref_template="#/$defs/{name}")
+    named = {name: _without_defaults(table) for name, table in components.items()}
+    study, runs, files, of_any = (named.pop(table.__name__) for table in tables)
+    study["properties"]["instances"] |= {"items": {"$ref": "#/$defs/Instances"}}
+    study["properties"]["runs"] |= {"items": runs}
+    runs["properties"]["problems"] |= {"items": {"anyOf": [{"enum": _own(PROBLEMS)}, _with_limits(), _PLUG_IN]}}
+    runs["properties"]["methods"] |= {"items": {"$ref": "#/$defs/Method"}}
+    columns = dict.fromkeys(column for kind in KINDS.values() for column in kind.columns)
+    files["properties"] |= {f"{column}_column": {"type": "string"} for column in columns}
+    files["properties"]["kind"] = {"enum": list(KINDS)}
+    named["Plot"]["properties"]["y"] = {"enum": list(MEASURES)}
+    shared = {}
+    for key in sorted(of_any["properties"].keys() - {"workload"}):
+        named[key], shared[key] = of_any["properties"][key], {"$ref": f"#/$defs/{key}"}
+    files["properties"] |= shared
+    workloads = [_table("workload", name, WORKLOADS[name].parameters, shared) for name in _own(WORKLOADS)]
+    methods = [_table("method", name, METHODS[name].options, {}) for name in _own(METHODS) if METHODS[name].options]
+    named["Instances"] = {"anyOf": [files, *workloads, _of_plug_in("workload")]}
+    named["Method"] = {"anyOf": [{"enum": _own(METHODS)}, *methods, _PLUG_IN, _of_plug_in("method")]}
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return {**head, **study, "title": "A study of Overlaybench", "$defs": named}
+
+
+def _without_defaults(table: Schema) -> Schema:
+    """A table's schema without defaults, of which some are null only to say that the key is absent."""
+    plain = {}
+    for key, given in table["properties"].items():
+        schema = {name: value for name, value in given.items() if name != "default"}
+        allowed = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
+        plain[key] = {**schema, "anyOf": allowed} if len(allowed) > 1 else (schema | allowed[0] if allowed else schema)
+        if len(allowed) == 1:
+            del plain[key]["anyOf"]
+    return {**table, "properties": plain}
+
+
+def _table(key: str, name: str, options: Iterable[Option], shared: Schema) -> Schema:
+    """The table of a workload or method, with a key an option, which takes a value or a list of them."""
+    summary = (WORKLOADS if key == "workload" else METHODS)[name].summary
+    properties = {key: {"const": name, "description": summary}, **{option.name: _of(option) for option in options}}
     return {
-        "$schema": "http://json-schema.org/draft-07/schema#",
-        "title": "A study of Overlaybench",
+        "title": name,
         "type": "object",
-        "properties": {
-            "name": {"type": "string", "description": "the title of the report (the file's name)"},
-            "seed": {"type": "integer", "description": "the seeds of instances and methods derive from it (0)"},
-            **_LIMITS,
-            "instances": _tables("#/definitions/instances"),
-            "runs": _tables("#/definitions/runs"),
-            "report": _object({"plots": {"type": "array", "items": _plot()}}),
-        },
-        "required": ["instances", "runs"],
+        "properties": {**properties, **shared},
+        "required": [key],
         "additionalProperties": False,
-        "definitions": {
-            "instances": {
-                "anyOf": [_file(), *(_workload(name) for name in _own(WORKLOADS)), _open("workload")],
-            },
-            "seeds": {
-                "description": "instances of each combination of parameters (1), or a list of their seeds",
-                "anyOf": [
-                    {"type": "integer", "minimum": 1},
-                    {"type": "array", "minItems": 1, "items": {"type": "integer", "minimum": 0}},
-                ],
-            },
-            "stand-in": {
-                "type": "object",
-                "description": "the keys of another [[instances]] table, for files that are absent",
-            },
-            "runs": _runs(),
-            "method": {
-                "anyOf": [
-                    {"enum": _own(METHODS)},
-                    *(_variant(name) for name in _own(METHODS) if METHODS[name].options),
-                    _PLUG_IN,
-                    _open("method"),
-                ],
-            },
-        },
     }
 
 
-def _file() -> Schema:
-    columns = dict.fromkeys(f"{column}_column" for kind in KINDS.values() for column in kind.columns)
-    nodes = {"type": "integer", "minimum": 0}
-    own: dict[str, Schema] = {
-        "file": {**_one_or_more(_TEXT), "description": "paths and patterns, relative to the study's folder"},
-        "kind": {"enum": list(KINDS), "description": "of the instances in the file (topics)"},
-        "sample": {**_one_or_more(nodes), "description": "nodes (users, …) to sample, 0 for all (0)"},
-        **{name: {"type": "string", "description": "the column's name in the file"} for name in columns},
-    }
-    return {**_object({**own, **_OF_ANY}, "file"), "title": "files"}
+def _of(option: Option) -> Schema:
+    default = str(option.default).lower() if isinstance(option.default, bool) else option.default
+    value: Schema = {"type": _TYPES[type(option.default)]}
+    if allowed := option.allowed:
+        value["enum"] = list(allowed)
+    if not isinstance(option.default, (bool, str)):
+        limits = {"minimum": option.least, "maximum": option.most}
+        value |= {key: limit for key, limit in limits.items() if math.isfinite(limit)}
+    values = {"type": "array", "minItems": 1, "items": value}
+    return {"anyOf": [value, values], "description": f"{option.summary} ({default})"}
 
 
-def _workload(name: str) -> Schema:
-    workload = WORKLOADS[name]
-    given = {"workload": {"const": name, "description": workload.summary}, **_options(workload.parameters), **_OF_ANY}
-    return {**_object(given, "workload"), "title": name}
-
-
-def _variant(name: str) -> Schema:
-    method = METHODS[name]
-    given = {"method": {"const": name, "description": method.summary}, **_options(method.options)}
-    return {**_object(given, "method"), "title": name}
-
-
-def _open(key: str) -> Schema:
+def _of_plug_in(key: str) -> Schema:
     """A table of a plug-in, whose options are not known here."""
     return {"type": "object", "properties": {key: _PLUG_IN}, "required": [key], "title": "a plug-in"}
-
-
-def _runs() -> Schema:
-    names = {"type": "array", "minItems": 1}
-    count = {"type": "integer", "minimum": 1}
-    given: dict[str, Schema] = {
-        "problems": {**names, "items": {"anyOf": [{"enum": _own(PROBLEMS)}, _with_limits(), _PLUG_IN]}},
-        "methods": {**names, "items": {"$ref": "#/definitions/method"}},
-        "families": {"type": "array", "items": _TEXT, "description": "only instances of these (all)"},
-        "nodes_at_most": {**count, "description": "only instances whose first size (|V|, users, …) is at most this"},
-        "repeats": {**count, "description": "runs of each method, with seeds of their own (1)"},
-        "proof": {"type": "boolean", "description": "keep and check proofs, of methods that write them (false)"},
-        **_LIMITS,
-    }
-    return _object(given, "problems", "methods")
 
 
 def _with_limits() -> Schema:
@@ -128,42 +100,5 @@ def _with_limits() -> Schema:
     return {"type": "string", "pattern": pattern, "description": "FUNCTION=LIMIT@FUNCTION or FUNCTION@FUNCTION=LIMIT"}
 
 
-def _plot() -> Schema:
-    given: dict[str, Schema] = {field.name: _TEXT for field in fields(Plot)}
-    given["y"] = {"enum": list(MEASURES)}
-    return _object(given, "x")
-
-
-def _options(options: Iterable[Option]) -> dict[str, Schema]:
-    return {option.name: {**_one_or_more(_value(option)), "description": _described(option)} for option in options}
-
-
-def _value(option: Option) -> Schema:
-    schema: Schema = {"type": _TYPES[type(option.default)]}
-    if allowed := option.allowed:
-        schema["enum"] = list(allowed)
-    if not isinstance(option.default, (bool, str)):
-        limits = {"minimum": option.least, "maximum": option.most}
-        schema |= {key: limit for key, limit in limits.items() if math.isfinite(limit)}
-    return schema
-
-
-def _described(option: Option) -> str:
-    return f"{option.summary} ({str(option.default).lower() if isinstance(option.default, bool) else option.default})"
-
-
 def _own(names: Iterable[str]) -> list[str]:
     return [name for name in names if ":" not in name]
-
-
-def _one_or_more(schema: Schema) -> Schema:
-    return {"anyOf": [schema, {"type": "array", "minItems": 1, "items": schema}]}
-
-
-def _tables(reference: str) -> Schema:
-    return {"type": "array", "minItems": 1, "items": {"$ref": reference}}
-
-
-def _object(properties: dict[str, Schema], *required: str) -> Schema:
-    schema: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
-    return {**schema, "required": list(required)} if required else schema

@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+import threading
+import tomllib
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from traceback import print_exc, print_exception
+from typing import Any, TypeVar
 
 from py4j.protocol import Py4JError
-from pyspark import SparkContext
+from pyspark import SparkContext, SparkFiles, accumulators
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from ...instances.contract.catalogue import PROBLEMS, WORKLOADS, Catalogue
 from ...instances.contract.errors import BadInput
+from ...instances.contract.method import Method
+from ...instances.contract.problem import Problem
+from ...instances.contract.result import Result
+from ..catalogue import METHODS
+from ..plug_in_code import plug_in_files
 from .code_archive import PACKAGE, write_archive
-from .plug_ins import PlugIns
-from .quiet_threads import helpers_logged
+
+Part = TypeVar("Part")
+Output = TypeVar("Output")
 
 _FAILURES = 8
+_LOGGERS = ("py4j", "pyspark")
+_FOLDER = "plug-ins"
+_CATALOGUES: Mapping[str, Catalogue[Any]] = {"methods": METHODS, "problems": PROBLEMS, "workloads": WORKLOADS}
 _SPARK_ERRORS = (Py4JError, PySparkException, ConnectionError)
 _MOST_CHARACTERS = 300
 _ERROR_LINE = re.compile(r"^\w*(?:Error|Exception|Interrupt)\b.*", re.MULTILINE)
@@ -103,3 +120,148 @@ def _error_line(error: Exception) -> str:
         return f"{type(error).__name__}: the Java process has ended"
     found = _ERROR_LINE.search(trace)
     return (found[0] if found else trace.strip().splitlines()[-1])[:_MOST_CHARACTERS]
+
+
+@contextmanager
+def helpers_logged(log: Path) -> Iterator[None]:
+    """Send the tracebacks of other threads, finalisers, the accumulators' server and py4j to a file, not to stderr."""
+    with log.open("a", encoding="utf-8") as file, ExitStack() as stack:
+        handler = logging.StreamHandler(file)
+        for name in _LOGGERS:
+            logger = logging.getLogger(name)
+            logger.addHandler(handler)
+            stack.callback(logger.removeHandler, handler)
+            stack.enter_context(_replaced(logger, "propagate", False))
+
+        def of_server(*_: Any) -> None:
+            print_exc(file=file)
+
+        def of_thread(failure: threading.ExceptHookArgs) -> None:
+            print_exception(failure.exc_value, file=file)
+
+        def unraisable(failure: sys.UnraisableHookArgs) -> None:
+            print_exception(failure.exc_value, file=file)
+
+        for server in (accumulators.AccumulatorTCPServer, accumulators.AccumulatorUnixServer):
+            stack.enter_context(_replaced(server, "handle_error", of_server))
+        stack.enter_context(_replaced(threading, "excepthook", of_thread))
+        stack.enter_context(_replaced(sys, "unraisablehook", unraisable))
+        yield
+
+
+@contextmanager
+def _replaced(owner: Any, name: str, value: object) -> Iterator[None]:
+    before = getattr(owner, name)
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        setattr(owner, name, before)
+
+
+@dataclass(frozen=True)
+class PlugIns:
+    """The plug-ins that the tasks of a Spark job use; it is pickled with each task.
+
+    Attributes
+    ----------
+    references : tuple of (str, str)
+        Catalogue and ``module:NAME`` of those in modules.
+    objects : tuple of (str, str, object)
+        Catalogue, reference and object of those that are defined in ``__main__``.
+    """
+
+    references: tuple[tuple[str, str], ...] = ()
+    objects: tuple[tuple[str, str, Any], ...] = ()
+
+    @classmethod
+    def among(
+        cls, *, methods: Iterable[str] = (), problems: Iterable[str] = (), workloads: Iterable[str] = ()
+    ) -> PlugIns:
+        """The plug-ins among items of these names; unknown names are left out."""
+        names = {"methods": set(methods), "problems": set(problems), "workloads": set(workloads)}
+        used = [
+            (group, reference, item)
+            for group, catalogue in _CATALOGUES.items()
+            for reference, item in catalogue.plug_ins.items()
+            if item.name in names[group]
+        ]
+        here, elsewhere = ([each for each in used if each[1].startswith("__main__:") is main] for main in (True, False))
+        return cls(tuple((group, reference) for group, reference, _ in elsewhere), tuple(here))
+
+    def send(self, context: SparkContext, folder: Path) -> None:
+        """Send the files of the plug-ins to the context's workers, by a zip in an existing folder."""
+        items = {reference: _CATALOGUES[group].plug_ins[reference] for group, reference in self.references}
+        files = plug_in_files({**items, **{reference: item for _, reference, item in self.objects}})
+        if not files:
+            return
+        archive = folder / f"{_FOLDER}.zip"
+        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as opened:
+            for name, file in files.items():
+                opened.write(file, name)
+        path = sys.path.copy()
+        context.addPyFile(str(archive))  # for what is imported while a task is unpickled
+        sys.path[:] = path  # Spark puts it before all else on the driver's path too
+        context.addArchive(f"{archive}#{_FOLDER}")  # for modules that read files beside them
+
+    def register(self) -> None:
+        """In a worker: put the files on Python's path, and know the plug-ins by their names."""
+        if self.references and (files := SparkFiles.get(_FOLDER)) not in sys.path:
+            sys.path.insert(0, files)  # before an installed version, which may be another one
+        for group, reference in self.references:
+            _CATALOGUES[group].named(reference)
+        for group, reference, item in self.objects:
+            _CATALOGUES[group].register(reference, item)
+
+
+def find_plug_ins(spec: str) -> list[BadInput]:
+    """Know the plug-ins that the text of a study names, as far as they are found; return the other ones' errors."""
+    errors = []
+    for group, name in _named_in(tomllib.loads(spec)):
+        if ":" in name:
+            try:
+                _CATALOGUES[group].named(name)
+            except BadInput as error:
+                errors.append(error)
+    return errors
+
+
+def _named_in(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Catalogue and name of each workload, problem and method in a study."""
+    for source in data.get("instances", ()):
+        yield "workloads", source.get("workload", "")
+    for runs in data.get("runs", ()):
+        yield from (("problems", name) for name in runs.get("problems", ()))
+        for method in runs.get("methods", ()):
+            yield "methods", method["method"] if isinstance(method, dict) else method
+
+
+def run_on_spark(
+    master: str, method: Method[Any, Any], instance: Any, problem: Problem[Any, Any], **given: Any
+) -> Result[Any]:
+    """Run a method that takes a ``mapper``, each part as one Spark task; the answer is the same as on one machine.
+
+    Parameters
+    ----------
+    master : str
+        Of Spark, as ``local[2]``.
+    method, instance, problem, given
+        As :meth:`Method.run` takes them. All but the parts runs in this process.
+
+    Notes
+    -----
+    The result's seconds include sending the parts to the executors, but not the start of Spark.
+    """
+    with (
+        tempfile.TemporaryDirectory(prefix="overlaybench-") as folder,
+        spark(master, Path(folder) / "spark.log", plug_ins=PlugIns.among(methods=[method.name])) as context,
+    ):
+        return method.run(instance, problem, mapper=_mapper(context), **given)
+
+
+def _mapper(context: SparkContext) -> Callable[[Callable[[Part], Output], Iterable[Part]], list[Output]]:
+    def mapper(function: Callable[[Part], Output], parts: Iterable[Part]) -> list[Output]:
+        given = list(parts)
+        return context.parallelize(given, max(1, len(given))).map(function).collect()
+
+    return mapper

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import itertools
-import json
 import math
+import os
+import secrets
 import sys
 import time
 from collections import Counter
@@ -23,19 +25,14 @@ from pyspark.core.broadcast import Broadcast
 from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Method
 from ..catalogue import code_version, kind_named, method_named, own_part, problem_named
-from .isolation import IsolatedRun, Job, Solver
-from .plug_ins import PlugIns
-from .processes import memory_bounded
-from .progress import Progress
+from .isolation import IsolatedRun, Job, Solver, memory_bounded
+from .progress import Progress, Tally
 from .proofs import run_with_evidence
-from .queue import Queue
 from .recipe import Recipe
-from .row import row
-from .run_log import RunLog
-from .spark_session import spark
-from .store import Plan, Store, StoredInstance
+from .row import object_in, row
+from .spark_session import PlugIns, spark
+from .store import Plan, RunLog, Store, StoredInstance
 from .study import Study
-from .tally import Tally
 from .task import Task
 
 _POLL_SECONDS, _MERGE_SECONDS = 0.25, 30.0
@@ -329,7 +326,7 @@ def run_task(task: Task, store: Store, solver: Solver, proof: Path | None = None
 def _job(task: Task, store: Store) -> Job:
     problem = problem_named(task.problem)
     instance = _instance(str(store.folder), task.instance, problem.kind)
-    options = json.loads(task.options)
+    options = dict(object_in(task.options))
     return Job(method_named(task.method), instance, problem, task.seed, options, task.time_limit, task.memory_limit)
 
 
@@ -355,3 +352,43 @@ def _warmed_up(name: str, problem: str) -> Method[Any, Any]:
 @lru_cache(maxsize=2)
 def _instance(folder: str, digest: str, kind: str) -> Any:
     return Store(Path(folder)).instance(digest, kind_named(kind))
+
+
+@dataclass(frozen=True)
+class Queue:
+    """Numbers 0, 1, …, size − 1, each given once to one of many processes, by a locked file in a shared folder.
+
+    A number that was given to a process that died is not given again: the queue's owner finds what is missing when it
+    is empty, and creates another.
+    """
+
+    file: Path
+    size: int
+
+    @classmethod
+    def create(cls, folder: Path, size: int) -> Queue:
+        """A queue with a file of its own in a folder."""
+        queue = cls(folder / f".queue.{secrets.token_hex(8)}", size)
+        queue.file.write_bytes(b"0")
+        return queue
+
+    def close(self) -> None:
+        """Give no more numbers to any process."""
+        self.file.unlink(missing_ok=True)
+
+    def take(self, count: Callable[[int], int]) -> range:
+        """The next numbers, as many as `count` returns for the first of them; none if none are left."""
+        try:
+            handle = os.open(self.file, os.O_RDWR)
+        except OSError:  # the study has ended, or its folder is gone
+            return range(0)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            first = int(os.pread(handle, 32, 0) or self.size)
+            end = min(self.size, first + count(first)) if first < self.size else first
+            os.pwrite(handle, str(end).encode(), 0)
+            return range(first, end)
+        except OSError:
+            return range(0)
+        finally:
+            os.close(handle)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
-import json
+import hashlib
 import os
+import platform
 import re
+import secrets
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import msgspec
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,32 +23,38 @@ import pyarrow.parquet as pq
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import atomic_write, read_text
 from ...instances.contract.kind import Kind
-from . import parts, run_log
-from .row import READ, SCHEMA, VERSION, spread, table_of
+from .row import FORMAT, SCHEMA, from_line, spread, table_of, to_line
 from .task import Task
 
-_FORMAT = f"results/{VERSION}"
+LOG, PART = ".log", ".parquet"
+"""The endings of logs and of the parts into which they are merged."""
+
 _DIGEST = re.compile(r"[0-9a-f]{8,128}")
-_PART_ROWS = 1000
 _LABELS = pa.schema([("key", pa.string()), ("family", pa.string()), ("recipe", pa.string())])
+_PART_ROWS = 1000
+_LOG_ROWS, _LOG_BYTES = 1000, 2**24
+_SYNC_EVERY = 1.0
+_LONGEST_LINE = 2**30
+_AGAIN = "run the study again, which repeats its runs"
+
+Decoded = TypeVar("Decoded")
 
 
-@dataclass(frozen=True)
-class StoredInstance:
+class StoredInstance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An instance in the folder: its digest, and the first size of its kind (|V|)."""
 
     digest: str
     size: int
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(msgspec.Struct, frozen=True):
     """A study as planned: its name, the notes for its readers, its text, and the keys of its runs."""
 
     name: str
     notes: Sequence[str]
     spec: str
     keys: Sequence[str]
+    format: str = FORMAT
 
 
 class Store:
@@ -53,9 +63,9 @@ class Store:
     ``study.toml`` is the present study as given, ``plan.json`` lists its runs, and ``plan.parquet`` their keys with
     family and recipe, for other programs to join with. ``history/`` has every study that was run there, in order.
     ``instances/`` has each instance by digest, and ``index.json`` by recipe. ``runs/`` has the rows, also those of
-    earlier studies and code versions: a log a worker (:mod:`.run_log`), and parts into which logs are merged
-    (:mod:`.parts`). ``proofs/`` has the proofs that runs wrote, and ``damaged/`` what did not match its checksum. A row
-    that occurs twice (in a log and its part, after an incomplete merge) counts once.
+    earlier studies and code versions: a log a worker (:class:`RunLog`), and parts into which logs are merged, each
+    named by the checksum of its bytes. ``proofs/`` has the proofs that runs wrote, and ``damaged/`` what did not match
+    its checksum. A row that occurs twice (in a log and its part, after an incomplete merge) counts once.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -65,6 +75,8 @@ class Store:
         self.history = folder / "history"
         self.proofs = folder / "proofs"
         self.damaged = folder / "damaged"
+        self._plan = folder / "plan.json"
+        self._labels = folder / "plan.parquet"
 
     def open_for(self, spec: str) -> None:
         """Create the folder for a study with this text, or check that it is one of results.
@@ -101,14 +113,14 @@ class Store:
     @property
     def has_plan(self) -> bool:
         """Whether the folder holds a study that was planned."""
-        return (self.folder / "plan.json").is_file()
+        return self._plan.is_file()
 
     @classmethod
     def existing(cls, folder: Path) -> Store:
         """The store of a study in a folder; a folder without results is bad input."""
-        if not (folder / "plan.json").is_file():
-            raise BadInput(f"{folder}: holds no results: run `overlaybench study SPEC.toml --out {folder}` first")
         store = cls(folder)
+        if not store.has_plan:
+            raise BadInput(f"{folder}: holds no results: run `overlaybench study SPEC.toml --out {folder}` first")
         store.plan()
         return store
 
@@ -132,12 +144,8 @@ class Store:
         file = self.folder / ".lock"
         if not file.is_file():
             return False
-        with file.open("rb") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return True
-        return False
+        with _locked_if_free(file, fcntl.LOCK_SH) as free:
+            return not free
 
     def recover(self) -> list[str]:
         """Remove incomplete files of a killed study, move what is damaged to ``damaged/`` and return remarks on it.
@@ -148,8 +156,8 @@ class Store:
             for left in folder.glob(".*.*"):
                 left.unlink(missing_ok=True)
         remarks = []
-        for part in self._parts():
-            if not parts.is_intact(part):
+        for part in self.parts():
+            if checksum(part) != part.stem:
                 self._move_to_damaged(part)
                 remarks.append(f"{part.name} was damaged and is in damaged/ now: its runs are repeated")
         for file in self.instances.glob("[!.]*"):
@@ -158,6 +166,10 @@ class Store:
                 remarks.append(f"{file.name} was empty and is in damaged/ now")
         return remarks + self.merge()
 
+    def _move_to_damaged(self, file: Path) -> None:
+        self.damaged.mkdir(exist_ok=True)
+        file.replace(self.damaged / file.name)
+
     def merge(self) -> list[str]:
         """Merge the logs that are no longer written into parts; return remarks on the lines that were damaged.
 
@@ -165,41 +177,33 @@ class Store:
         disk.
         """
         remarks: list[str] = []
-        ready: list[tuple[Path, list[dict[str, Any]]]] = []
-        waiting = 0
+        logs: list[Path] = []
+        rows: list[dict[str, Any]] = []
         for log in self.logs():
-            with run_log.unwritten(log) as closed:
+            with _locked_if_free(log) as closed:
                 if not closed:
                     continue
                 bad: list[bytes] = []
-                rows = list(run_log.read_log(log, bad))
-                if bad:
-                    self._keep_damaged(log.name, bad)
-                    remarks.append(f"{log.name}: {len(bad)} damaged lines are in damaged/ now: their runs are repeated")
-                ready.append((log, rows))
-                waiting += len(rows)
-            if waiting >= _PART_ROWS:
-                self._write_merged(ready)
-                ready, waiting = [], 0
-        self._write_merged(ready)
+                rows += read_log(log, bad)
+                logs.append(log)
+            if bad:
+                self.damaged.mkdir(exist_ok=True)
+                with (self.damaged / log.name).open("ab") as kept:
+                    kept.writelines(bad)
+                remarks.append(f"{log.name}: {len(bad)} damaged lines are in damaged/ now: their runs are repeated")
+            if len(rows) >= _PART_ROWS:
+                self._write_merged(logs, rows)
+                logs, rows = [], []
+        self._write_merged(logs, rows)
         return remarks
 
-    def _write_merged(self, logs: list[tuple[Path, list[dict[str, Any]]]]) -> None:
+    def _write_merged(self, logs: list[Path], rows: list[dict[str, Any]]) -> None:
         merged = self._keys_in_parts()
-        rows = {row["key"]: row for _, rows in logs for row in reversed(rows) if row["key"] not in merged}
-        if rows:
-            parts.write_part(table_of([rows[key] for key in sorted(rows)]), self.runs)
-        for log, _ in logs:
+        first = {row["key"]: row for row in reversed(rows) if row["key"] not in merged}
+        if first:
+            write_part(table_of([first[key] for key in sorted(first)]), self.runs)
+        for log in logs:
             log.unlink(missing_ok=True)
-
-    def _move_to_damaged(self, file: Path) -> None:
-        self.damaged.mkdir(exist_ok=True)
-        file.replace(self.damaged / file.name)
-
-    def _keep_damaged(self, name: str, lines: list[bytes]) -> None:
-        self.damaged.mkdir(exist_ok=True)
-        with (self.damaged / name).open("ab") as kept:
-            kept.writelines(lines)
 
     def write_plan(self, plan: Plan, tasks: Mapping[str, Task] | None = None) -> None:
         """Replace the plan and the study's text, which is kept in the history as well.
@@ -211,61 +215,35 @@ class Store:
         tasks : mapping, optional
             The tasks of `plan` by key, whose families and recipes are those of its rows from now on.
         """
-        self._keep_in_history(plan.spec)
-        atomic_write(self.folder / "study.toml", plan.spec)
-        labels: list[tuple[str, str | None, str | None]] = [(key, None, None) for key in plan.keys]
-        if tasks is not None:
-            labels = [(key, task.family, task.recipe) for key, task in tasks.items()]
-        table = pa.table([list(column) for column in zip(*labels, strict=True)] or [[], [], []], schema=_LABELS)
-        atomic_write(self.folder / "plan.parquet", lambda file: pq.write_table(table, file, compression="zstd"))
-        text = json.dumps({"format": _FORMAT, **asdict(plan)}, ensure_ascii=False, indent=1)
-        atomic_write(self.folder / "plan.json", text)
-
-    def _keep_in_history(self, spec: str) -> None:
         self.history.mkdir(exist_ok=True)
         kept = sorted(self.history.glob("[0-9]*.toml"))
-        if not kept and self.has_plan:  # of a version that kept no history
-            kept = [self.history / "0001.toml"]
-            atomic_write(kept[0], self.plan().spec)
-        if not kept or read_text(kept[-1]) != spec:
-            atomic_write(self.history / f"{len(kept) + 1:04}.toml", spec)
+        if not kept or read_text(kept[-1]) != plan.spec:
+            atomic_write(self.history / f"{len(kept) + 1:04}.toml", plan.spec)
+        atomic_write(self.folder / "study.toml", plan.spec)
+        given = tasks or {}
+        labels = [[getattr(given.get(key), name, None) for key in plan.keys] for name in ("family", "recipe")]
+        table = pa.table([list(plan.keys), *labels], schema=_LABELS)
+        atomic_write(self._labels, lambda file: pq.write_table(table, file, compression="zstd"))
+        _write_json(self._plan, plan)
 
     def plan(self) -> Plan:
         """The study's plan; BadInput if another version of the program wrote it, or it is damaged."""
-        file = self.folder / "plan.json"
-        fields = _json_object(file)
-        version = fields.pop("format", "results/1")
-        if version not in READ:
+        plan = _read_json(self._plan, Plan)
+        if plan.format != FORMAT:
             raise BadInput(
-                f"{self.folder}: holds {version!r}, and this version reads {', '.join(map(repr, READ))}: run the study "
-                "again in another folder, or read this one with the version that wrote it"
+                f"{self.folder}: holds '{plan.format}', and this version reads '{FORMAT}': run the study again in "
+                "another folder, or read this one with the version that wrote it"
             )
-        try:
-            plan = Plan(**fields)
-        except TypeError:
-            raise _damaged(file) from None
-        texts = (plan.name, plan.spec, *_listed(plan.notes, file), *_listed(plan.keys, file))
-        if not all(isinstance(text, str) for text in texts):
-            raise _damaged(file)
         return plan
 
     def index(self) -> dict[str, StoredInstance]:
         """The instances stored so far, by recipe (JSON)."""
         file = self.instances / "index.json"
-        if not file.is_file():
-            return {}
-        try:
-            index = {recipe: StoredInstance(**fields) for recipe, fields in _json_object(file).items()}
-        except TypeError:
-            raise _damaged(file) from None
-        if not all(isinstance(one.digest, str) and isinstance(one.size, int) for one in index.values()):
-            raise _damaged(file)
-        return index
+        return _read_json(file, dict[str, StoredInstance]) if file.is_file() else {}
 
     def write_index(self, index: Mapping[str, StoredInstance]) -> None:
         """Replace the index of recipes."""
-        text = json.dumps({recipe: asdict(one) for recipe, one in index.items()}, ensure_ascii=False, indent=1)
-        atomic_write(self.instances / "index.json", text)
+        _write_json(self.instances / "index.json", index)
 
     def add_instance(self, instance: Any, kind: Kind[Any, Any]) -> None:
         """Store an instance under its digest."""
@@ -313,7 +291,7 @@ class Store:
         """
         chosen = list(dict.fromkeys(["key", "started", *columns]))
         logged = table_of(list(self._logged())).select(chosen)
-        tables = [logged, *(parts.read_part(part, chosen) for part in self._parts())]
+        tables = [logged, *(read_part(part, chosen) for part in self.parts())]
         stored = pa.concat_tables(tables).sort_by([("key", "ascending"), ("started", "ascending")])
         wanted = None if keys is None else set(keys)
         first: dict[str, int] = {}
@@ -323,60 +301,195 @@ class Store:
         return stored.take(pa.array(list(first.values()), pa.int64())).select(list(columns))
 
     def rows(self, keys: Iterable[str] | None = None) -> pd.DataFrame:
-        """The stored rows (of the given keys, if given), with a column for every size and measure: see `spread`.
+        """The stored rows (of the given keys, if given), with typed columns: see `spread`.
 
         Runs of the present study have the families and recipes that it gives them, which may have changed since the
         run.
         """
-        rows, labels = self.table(keys).to_pandas(), self._labels()
+        rows, labels = self.table(keys).to_pandas(), self.labels().to_pandas()
+        labels = labels.drop_duplicates("key").set_index("key")
         for name in ("family", "recipe"):
             rows[name] = rows["key"].map(labels[name]).fillna(rows[name])
-        return spread(rows)
-
-    def _labels(self) -> pd.DataFrame:
-        file = self.folder / "plan.parquet"
-        if not file.is_file():  # of a version without it
-            return _LABELS.empty_table().to_pandas().set_index("key")
         try:
-            labels = pq.read_table(file, partitioning=None).select(_LABELS.names).cast(_LABELS)
+            return spread(rows)
+        except (ValueError, TypeError) as error:
+            raise BadInput(f"{self.folder}: a row holds no JSON ({error}): see `overlaybench verify`") from None
+
+    def labels(self) -> pa.Table:
+        """The key, family and recipe of each run of the plan, family and recipe null where the study gives none."""
+        if not self.has_plan:
+            return _LABELS.empty_table()
+        try:
+            labels = pq.read_table(self._labels, partitioning=None).select(_LABELS.names).cast(_LABELS)
             labels.validate(full=True)
-        except (pa.ArrowException, KeyError, ValueError, OSError):
-            raise _damaged(file) from None
-        return labels.to_pandas().drop_duplicates("key").set_index("key")
+        except (pa.ArrowException, KeyError, ValueError, OSError) as error:
+            raise _damaged(self._labels, error) from None
+        return labels
 
     def logs(self) -> list[Path]:
         """The logs that are not merged yet."""
-        return sorted(self.runs.glob(f"[!.]*{run_log.ENDING}"))
+        return sorted(self.runs.glob(f"[!.]*{LOG}"))
+
+    def parts(self) -> list[Path]:
+        """The files of merged rows."""
+        return sorted(self.runs.glob(f"[!.]*{PART}"))
 
     def _logged(self) -> Iterator[dict[str, Any]]:
         for log in self.logs():
-            try:
-                yield from run_log.read_log(log)
-            except FileNotFoundError:  # merged meanwhile
-                continue
+            with contextlib.suppress(FileNotFoundError):  # merged meanwhile
+                yield from read_log(log)
 
     def _keys_in_parts(self) -> set[str]:
-        return {key for part in self._parts() for key in parts.read_part(part, ["key"])["key"].to_pylist()}
-
-    def _parts(self) -> list[Path]:
-        return sorted(self.runs.glob(f"[!.]*{parts.ENDING}"))
+        return {key for part in self.parts() for key in read_part(part, ["key"])["key"].to_pylist()}
 
 
-def _json_object(file: Path) -> dict[str, Any]:
+def _read_json(file: Path, kind: type[Decoded]) -> Decoded:
     try:
-        data = json.loads(read_text(file))
-    except (json.JSONDecodeError, RecursionError):
-        data = None
-    if not isinstance(data, dict):
-        raise _damaged(file)
-    return data
+        return msgspec.json.decode(read_text(file), type=kind)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise _damaged(file, error) from None
 
 
-def _listed(value: object, file: Path) -> list[Any]:
-    if not isinstance(value, list):
-        raise _damaged(file)
-    return value
+def _write_json(file: Path, data: object) -> None:
+    atomic_write(file, msgspec.json.format(msgspec.json.encode(data), indent=1))
 
 
-def _damaged(file: Path) -> BadInput:
-    return BadInput(f"{file}: is damaged: remove it and run the study again, which restores it")
+def _damaged(file: Path, error: Exception) -> BadInput:
+    reason = str(error).partition("\n")[0]
+    return BadInput(f"{file}: is damaged: remove it and run the study again, which restores it ({reason})")
+
+
+def _disk_failed(folder: Path, error: OSError) -> BadInput:
+    return BadInput(f"{folder}: cannot be written ({error.strerror}): free some space and resume")
+
+
+class RunLog:
+    """Appends rows to a file of its own, a line a row with its checksum, and starts another when that one is long.
+
+    The operating system has a line when :meth:`add` returns, so that a kill of any process loses nothing. It is on the
+    disk a second later at most: a power cut may cost a worker's last second. A log that is being written is locked
+    against merging.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._handle = -1
+        self._rows = self._size = 0
+        self._synced = 0.0
+
+    def add(self, row: dict[str, Any]) -> None:
+        """Append a row; BadInput if it cannot be written completely, and then no part of it is left."""
+        line = to_line(row)
+        try:
+            if self._handle < 0:
+                self._open()
+            self._append(line)
+        except OSError as error:
+            raise _disk_failed(self._folder, error) from None
+        self._rows += 1
+        if self._rows >= _LOG_ROWS or self._size >= _LOG_BYTES:
+            self.close()
+
+    def close(self) -> None:
+        """Sync the rows to the disk and unlock the log; the next row starts another file."""
+        if self._handle >= 0:
+            handle, self._handle = self._handle, -1
+            try:
+                os.fdatasync(handle)
+            finally:
+                os.close(handle)
+
+    def _open(self) -> None:
+        name = f"{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}{LOG}"
+        self._handle = os.open(self._folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
+        fcntl.flock(self._handle, fcntl.LOCK_EX)
+        self._rows = self._size = 0
+
+    def _append(self, line: bytes) -> None:
+        written = 0
+        try:
+            while written < len(line):
+                written += os.write(self._handle, line[written:])
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._handle, self._size)
+            raise
+        self._size += written
+        if time.monotonic() - self._synced >= _SYNC_EVERY:
+            os.fdatasync(self._handle)
+            self._synced = time.monotonic()
+
+
+def read_log(file: Path, damaged: list[bytes] | None = None) -> Iterator[dict[str, Any]]:
+    """The complete rows of a log; other lines are added to `damaged`, if given."""
+    for line in lines_from(file, 0):
+        try:
+            yield from_line(line)
+        except ValueError:
+            if damaged is not None:
+                damaged.append(line)
+
+
+def lines_from(file: Path, offset: int) -> Iterator[bytes]:
+    """The lines of a log from a byte offset; the last may be incomplete."""
+    with file.open("rb") as log:
+        log.seek(offset)
+        while line := log.readline(_LONGEST_LINE):
+            yield line
+
+
+@contextmanager
+def _locked_if_free(file: Path, how: int = fcntl.LOCK_EX) -> Iterator[bool]:
+    """Whether no other process holds the lock of a file; if so, none does inside the context."""
+    with file.open("rb") as opened:
+        try:
+            fcntl.flock(opened, how | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+
+
+def write_part(table: pa.Table, folder: Path) -> Path:
+    """Write a table of rows to a file named by its checksum, atomically, and sync it to the disk."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd")
+    data = sink.getvalue()
+    file = folder / f"{hashlib.sha256(data).hexdigest()[:32]}{PART}"
+    temporary = folder / f".{file.name}.{os.getpid()}"
+    try:
+        with temporary.open("wb") as part:
+            part.write(data)
+            part.flush()
+            os.fsync(part.fileno())
+        temporary.replace(file)
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)  # the folder's list of files
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise _disk_failed(folder, error) from None
+    finally:
+        temporary.unlink(missing_ok=True)
+    return file
+
+
+def checksum(file: Path) -> str:
+    """32 hexadecimal digits of the SHA-256 of a file's bytes: the name of an intact part."""
+    with file.open("rb") as part:
+        return hashlib.file_digest(part, "sha256").hexdigest()[:32]
+
+
+def read_part(file: Path, columns: Sequence[str] = SCHEMA.names) -> pa.Table:
+    """The rows of a part; BadInput if its bytes are not those that were written."""
+    if checksum(file) != file.stem:
+        raise BadInput(f"{file}: is damaged (its checksum differs): {_AGAIN}")
+    wanted = pa.schema([SCHEMA.field(name) for name in columns])
+    try:
+        table = pq.read_table(file, columns=wanted.names, partitioning=None).select(wanted.names).cast(wanted)
+        table.validate(full=True)
+        return table
+    except (pa.ArrowException, OSError, ValueError, KeyError) as error:  # its name was forged
+        reason = str(error).partition("\n")[0]
+        raise BadInput(f"{file}: holds no results ({reason}): remove it and {_AGAIN}") from None

@@ -3,32 +3,99 @@
 from __future__ import annotations
 
 import itertools
-import re
+import os
 import sys
-import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
 
 from ...instances.contract.catalogue import modules_beside
 from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.files import read_text
 from ...instances.contract.option import Value
-from ..catalogue import method_named, problem_named, version_of
-from .plot import Plot, read_plots
+from ..catalogue import kind_named, method_named, problem_named, version_of, workload_named, workload_version
+from .plot import Plot, Report
 from .recipe import Recipe, freeze
-from .sources import Sources
 from .store import StoredInstance
 from .task import Task, derived_seed, options_json, writes_proofs
-from .toml_tables import as_list, check_keys, grid, located, positive, tables, typed
+from .toml_tables import as_list, checked, grid, located, parsed
 
-KEYS = ("name", "seed", "time_limit", "memory_limit", "instances", "runs", "report")
-RUN_KEYS = ("problems", "methods", "families", "nodes_at_most", "time_limit", "memory_limit", "repeats", "proof")
-_TIME_LIMIT, _MEMORY_LIMIT = 60.0, 4096
-_DEEP_KEY = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){64}""")
+Positive = Annotated[int, Meta(ge=1)]
+Seconds = Annotated[float, Meta(gt=0, description="seconds a run (60)")]
+Megabytes = Annotated[int, Meta(ge=1, description="MiB a run (4096)")]
+Names = Annotated[list[str], Meta(min_length=1)]
+Sample = Annotated[int, Meta(ge=0)]
+Seed = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+Seeds = (
+    Annotated[int, Meta(ge=1, description="instances of each combination of parameters (1)")]
+    | Annotated[list[Seed], Meta(min_length=1, description="the seeds of these instances")]
+)
+
 _MOST_BYTES, _MOST_INSTANCES, _MOST_RUNS = 2**22, 100_000, 1_000_000
+_WILD = ("*", "?", "[")
+
+
+class OfAny(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    """The keys of any ``[[instances]]`` table: what the report groups by, and what stands in for absent files."""
+
+    family: str | None = None
+    seeds: Seeds = 1
+    stand_in: dict[str, Any] | None = None
+
+
+class Files(OfAny, kw_only=True, frozen=True):
+    """An ``[[instances]]`` table with files; the names of columns are keys as well (``node_column``).
+
+    Attributes
+    ----------
+    file : str or list of str
+        Paths and patterns, relative to the study's folder.
+    kind : str
+        Of the instances in the files.
+    sample : int or list of int
+        Nodes (users, …) to sample, 0 for all.
+    """
+
+    file: str | Names
+    kind: str = "topics"
+    sample: Sample | Annotated[list[Sample], Meta(min_length=1)] = 0
+
+
+class FromWorkload(OfAny, kw_only=True, frozen=True):
+    """An ``[[instances]]`` table with a workload, whose parameters are keys as well."""
+
+    workload: str
+
+
+class RunsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A ``[[runs]]`` table; limits that it does not have are those of the study."""
+
+    problems: Names
+    methods: Annotated[list[str | dict[str, Any]], Meta(min_length=1)]
+    families: Annotated[list[str], Meta(description="only instances of these (all)")] = []
+    nodes_at_most: Annotated[Positive, Meta(description="only instances of at most so many nodes, users, …")] = 2**31
+    time_limit: Seconds | None = None
+    memory_limit: Megabytes | None = None
+    repeats: Annotated[Positive, Meta(description="runs of each method, with seeds of their own (1)")] = 1
+    proof: Annotated[bool, Meta(description="keep and check proofs, of methods that write them (false)")] = False
+
+
+class StudyTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A study file."""
+
+    instances: Annotated[list[dict[str, Any]], Meta(min_length=1)]
+    runs: Annotated[list[dict[str, Any]], Meta(min_length=1)]
+    name: Annotated[str, Meta(description="the title of the report (the file's name)")] | None = None
+    seed: Annotated[int, Meta(description="the seeds of instances and methods derive from it (0)")] = 0
+    time_limit: Seconds = 60.0
+    memory_limit: Megabytes = 4096
+    report: Report = Report()
 
 
 @dataclass(frozen=True)
@@ -144,77 +211,139 @@ def study_of(spec: str, path: Path) -> Study:
         As :func:`read_study`.
     """
     with located(str(path)), modules_beside(path.parent):
-        if _DEEP_KEY.search(spec):  # for a key of n parts tomllib takes n² of time and memory
-            raise BadInput("has a name with more than 64 dots: see the README for what a study looks like")
-        try:
-            data = tomllib.loads(spec)
-        except tomllib.TOMLDecodeError as error:
-            raise BadInput(str(error)) from None
-        except RecursionError:
-            raise BadInput("is nested too deeply: see the README for what a study looks like") from None
-        return _study(data, spec, path)
+        table = checked(parsed(spec), StudyTable)
+        sources = Sources(table.seed, path.parent)
+        recipes: list[Recipe] = []
+        runs: list[Runs] = []
+        for number, source in enumerate(table.instances, start=1):
+            with located(f"instances[{number}]"):
+                recipes.extend(itertools.islice(sources.recipes(source), _MOST_INSTANCES + 1))
+                if len(recipes) > _MOST_INSTANCES:
+                    raise BadInput(f"more than {_MOST_INSTANCES:,} instances: divide the study")
+        for number, one in enumerate(table.runs, start=1):
+            with located(f"runs[{number}]"):
+                runs.append(_runs(checked(one, RunsTable), table, recipes))
+        if len(recipes) * sum(len(each.problems) * len(each.methods) * each.repeats for each in runs) > _MOST_RUNS:
+            raise BadInput(f"more than {_MOST_RUNS:,} runs are possible: divide the study")
+        distinct, plots = tuple(dict.fromkeys(recipes)), tuple(dict.fromkeys(table.report.plots))
+        name = path.stem if table.name is None else table.name
+        return Study(name, table.seed, distinct, tuple(runs), tuple(sources.notes), spec, plots)
 
 
-def _study(data: dict[str, Any], spec: str, path: Path) -> Study:
-    check_keys(data, KEYS)
-    name = typed(data, "name", str, path.stem)
-    seed = typed(data, "seed", int, 0)
-    sources = Sources(seed, path.parent)
-    recipes: list[Recipe] = []
-    runs: list[Runs] = []
-    for number, source in enumerate(tables(data, "instances"), start=1):
-        with located(f"instances[{number}]"):
-            recipes.extend(itertools.islice(sources.recipes(source), _MOST_INSTANCES + 1))
-            if len(recipes) > _MOST_INSTANCES:
-                raise BadInput(f"more than {_MOST_INSTANCES:,} instances: divide the study")
-    for number, table in enumerate(tables(data, "runs"), start=1):
-        with located(f"runs[{number}]"):
-            runs.append(_runs(table, data, recipes))
-    if len(recipes) * sum(len(each.problems) * len(each.methods) * each.repeats for each in runs) > _MOST_RUNS:
-        raise BadInput(f"more than {_MOST_RUNS:,} runs are possible: divide the study")
-    return Study(name, seed, tuple(dict.fromkeys(recipes)), tuple(runs), tuple(sources.notes), spec, read_plots(data))
-
-
-def _runs(table: dict[str, Any], data: dict[str, Any], recipes: list[Recipe]) -> Runs:
-    check_keys(table, RUN_KEYS)
-    problems, methods, wanted = (as_list(typed(table, key, list, [])) for key in ("problems", "methods", "families"))
-    if not problems or not methods:
-        raise BadInput("needs problems and methods, at least one of each")
+def _runs(table: RunsTable, study: StudyTable, recipes: list[Recipe]) -> Runs:
     families = {recipe.family for recipe in recipes}
-    problems = [problem_named(str(problem)).name for problem in problems]
+    problems = [problem_named(problem).name for problem in table.problems]
     for problem in problems:
         if (kind := problem_named(problem).kind) not in {recipe.kind for recipe in recipes}:
             raise BadInput(f"problem '{problem}' needs instances of the kind '{kind}', and the study has none")
-    variants = (variant for method in methods for variant in _variants(method))
+    variants = (variant for method in table.methods for variant in _variants(method))
     chosen = list(itertools.islice(variants, _MOST_RUNS + 1))
     for problem, (method, options) in itertools.product(problems, chosen):
         method_named(method).complete(dict(options), problem)
-    for family in wanted:
+    for family in table.families:
         if family not in families:
-            raise unknown("family", str(family), families)
-    proof = typed(table, "proof", bool, False)
-    if proof and not any(writes_proofs(method, problem) for problem in problems for method, _ in chosen):
+            raise unknown("family", family, families)
+    if table.proof and not any(writes_proofs(method, problem) for problem in problems for method, _ in chosen):
         raise BadInput("proof: none of these methods writes proofs of these problems: leave it out, or add another")
-    limits: dict[str, Any] = {key: data[key] for key in ("time_limit", "memory_limit") if key in data} | table
     return Runs(
         tuple(problems),
         tuple(chosen),
-        tuple(wanted),
-        positive(table, "nodes_at_most", int, 2**31),
-        float(positive(limits, "time_limit", float, _TIME_LIMIT)),
-        positive(limits, "memory_limit", int, _MEMORY_LIMIT),
-        positive(table, "repeats", int, 1),
-        proof,
+        tuple(table.families),
+        table.nodes_at_most,
+        study.time_limit if table.time_limit is None else table.time_limit,
+        study.memory_limit if table.memory_limit is None else table.memory_limit,
+        table.repeats,
+        table.proof,
     )
 
 
-def _variants(method: object) -> Iterator[tuple[str, tuple[tuple[str, Value], ...]]]:
+def _variants(method: str | dict[str, Any]) -> Iterator[tuple[str, tuple[tuple[str, Value], ...]]]:
     """``"gm"``, or ``{method = "low-oda", k = [2, 3]}`` with every combination of the options' values."""
-    if isinstance(method, str):
-        yield method_named(method).name, ()
-        return
-    if not isinstance(method, dict) or not isinstance(method.get("method"), str):
+    table = {"method": method} if isinstance(method, str) else method
+    if not isinstance(table.get("method"), str):
         raise BadInput(f'a method is a name or {{method = "name", option = value}}, not {method!r}')
-    name = method_named(method["method"]).name
-    for values in grid({key: value for key, value in method.items() if key != "method"}):
+    name = method_named(table["method"]).name
+    for values in grid({key: value for key, value in table.items() if key != "method"}):
         yield name, freeze(values)
+
+
+@dataclass
+class Sources:
+    """Reads ``[[instances]]`` tables.
+
+    Attributes
+    ----------
+    seed : int
+        The study's.
+    folder : Path
+        The files that tables name are relative to it.
+    notes : list of str
+        Gets a remark for each file that was replaced by a stand-in.
+    """
+
+    seed: int
+    folder: Path
+    notes: list[str] = field(default_factory=list)
+
+    def recipes(self, source: dict[str, Any]) -> Iterator[Recipe]:
+        """The recipes of the instances of a table."""
+        if ("file" in source) == ("workload" in source):
+            raise BadInput("name either a file or a workload")
+        if "file" in source:
+            yield from self._of_files(source)
+            return
+        keys = FromWorkload.__struct_fields__
+        table = checked({key: source[key] for key in source if key in keys}, FromWorkload)
+        workload = workload_named(table.workload)
+        code = workload_version(workload.name)
+        for values in grid({key: value for key, value in source.items() if key not in keys}):
+            parameters = freeze(workload.complete(values))
+            for seed in _seeds_of(table, str(self.seed), workload.name, repr(parameters)):
+                family = workload.name if table.family is None else table.family
+                yield Recipe(family, seed, workload=workload.name, parameters=parameters, code=code)
+
+    def _of_files(self, source: dict[str, Any]) -> Iterator[Recipe]:
+        columns = {f"{column}_column": column for column in kind_named(str(source.get("kind", "topics"))).columns}
+        table = checked({key: value for key, value in source.items() if key not in columns}, Files)
+        renamed = {columns[key]: str(source[key]) for key in columns if key in source}
+        matching = {pattern: self._matching(pattern) for pattern in as_list(table.file)}
+        stems = Counter(file.stem for file in {file for files in matching.values() for file in files})
+        for pattern, files in matching.items():
+            for file in files:
+                own = file.stem if stems[file.stem] == 1 else os.path.relpath(file, self.folder.resolve())
+                whole = Recipe(table.family or own, 0, "", (), str(file), table.kind, freeze(renamed))
+                yield from self._samples(table, whole)
+            if not files:
+                yield from self._stand_in(table, pattern)
+
+    def _matching(self, pattern: str) -> list[Path]:
+        """The files of a path or a pattern, in the order of their names."""
+        path = self.folder / pattern
+        if path.is_file() or not any(sign in pattern for sign in _WILD):
+            return [path.resolve()] if path.is_file() else []
+        root, inside = (Path("/"), pattern.lstrip("/")) if pattern.startswith("/") else (self.folder, pattern)
+        try:
+            return sorted({file.resolve() for file in root.glob(inside) if file.is_file()})
+        except (ValueError, NotImplementedError, OSError) as error:
+            raise BadInput(f"file {pattern!r}: {error}: correct the pattern") from None
+
+    def _samples(self, table: Files, whole: Recipe) -> Iterator[Recipe]:
+        """The file itself, or the samples that the table asks for."""
+        for sample in as_list(table.sample):
+            for seed in _seeds_of(table, str(self.seed), whole.family, str(sample)):
+                yield replace(whole, seed=seed if sample else 0, sample=sample)
+
+    def _stand_in(self, table: Files, pattern: str) -> Iterator[Recipe]:
+        if table.stand_in is None:
+            raise BadInput(f"{pattern} does not exist: correct the path or give a stand_in")
+        family = str(table.stand_in.get("family", table.family or "stand-in"))
+        self.notes.append(f"{pattern} was absent: {family} instances stand in for it.")
+        yield from self.recipes({"family": family, "seeds": table.seeds, **table.stand_in})
+
+
+def _seeds_of(table: OfAny, *parts: str) -> Iterator[int]:
+    """The seeds that the table lists, or as many as it asks for, derived from the parts and their number."""
+    if isinstance(table.seeds, list):
+        yield from table.seeds
+    else:
+        yield from (derived_seed(*parts, str(number)) for number in range(table.seeds))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 
 from ...instances.contract.option import Value
@@ -52,10 +52,10 @@ class Task:
         return derived(*(str(parts[name]) for name in sorted(parts)), *(["proof"] if self.proof else []))
 
     @property
-    def equal_keys(self) -> Iterator[str]:
+    def equal_keys(self) -> tuple[str, ...]:
         """The keys whose rows count for this task: its own, and that of the same run with a proof."""
-        for proof in (False, True) if writes_proofs(self.method, self.problem) and not self.proof else (self.proof,):
-            yield replace(self, proof=proof).key
+        with_proof = not self.proof and writes_proofs(self.method, self.problem)
+        return (self.key, replace(self, proof=True).key) if with_proof else (self.key,)
 
     @property
     def exact(self) -> bool:

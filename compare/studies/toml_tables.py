@@ -1,22 +1,30 @@
-"""Reading tables of TOML: each error names the location, what is wrong, and the fix."""
+"""Reading tables of TOML into msgspec structs: each error names the location, what is wrong, and the fix."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
+
+import msgspec
 
 from ...instances.contract.errors import BadInput, unknown
 
-_NAMES = {
-    str: "a text",
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-    list: "a list",
-    dict: "a table",
+Table = TypeVar("Table", bound=msgspec.Struct)
+Value = TypeVar("Value")
+
+_WORDS = {
+    "str": "a text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "a table",
 }
+_DEEP_KEY = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){64}""")
 
 
 @contextmanager
@@ -28,45 +36,44 @@ def located(where: str) -> Iterator[None]:
         raise BadInput(f"{where}: {error}") from None
 
 
-def tables(data: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
-    """The tables of ``[[key]]``, at least one."""
-    found = data.get(key)
-    if not isinstance(found, list) or not found or not all(isinstance(table, dict) for table in found):
-        raise BadInput(f"needs at least one [[{key}]] table")
-    return found
+def parsed(text: str) -> dict[str, Any]:
+    """The data of a text in TOML; bad input names the line."""
+    if _DEEP_KEY.search(text):  # for a key of n parts tomllib takes n² of time and memory
+        raise BadInput("has a name with more than 64 dots: see the README for what a study looks like")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(str(error)) from None
+    except RecursionError:
+        raise BadInput("is nested too deeply: see the README for what a study looks like") from None
 
 
-def check_keys(table: Mapping[str, Any], known: Iterable[str]) -> None:
-    """Refuse a key that is not known."""
+def checked(table: Mapping[str, Any], kind: type[Table]) -> Table:
+    """A table as a struct; an unknown key, a value of another type or out of range is bad input that names the key."""
     for key in table:
-        if key not in known:
-            raise unknown("key", key, known)
+        if key not in kind.__struct_fields__:
+            raise unknown("key", key, kind.__struct_fields__)
+    try:
+        return msgspec.convert(table, kind)
+    except msgspec.ValidationError as error:
+        what, _, where = str(error).partition(" - at `$")
+        what = re.sub(r"Object contains unknown field `(.*)`", r"unknown key '\1': correct its name", what)
+        what = re.sub(r"`(.*?)`", lambda kinds: _in_words(kinds[1]), what)
+        where = re.sub(r"\[(\d+)\]", lambda at: f"[{int(at[1]) + 1}]", where.strip(".`"))  # as for tables
+        raise BadInput(f"{where}: {what}".removeprefix(": ")) from None
 
 
-def typed(table: Mapping[str, Any], key: str, kind: type, default: Any) -> Any:
-    """The value of a key, or its default; an integer is taken for a float."""
-    value = table.get(key, default)
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise BadInput(f"{key} must be {_NAMES[kind]}, not {value!r}")
-    return value
+def _in_words(kinds: str) -> str:
+    return " or ".join(_WORDS.get(kind, kind) for kind in kinds.split(" | ") if kind != "null")
 
 
-def positive(table: Mapping[str, Any], key: str, kind: type, default: Any) -> Any:
-    """A number above 0, or its default."""
-    value = typed(table, key, kind, default)
-    if not value > 0:
-        raise BadInput(f"{key} must be above 0, not {value}")
-    return value
-
-
-def as_list(value: Any) -> list[Any]:
+def as_list(value: Value | list[Value]) -> list[Value]:
     """A list as it is, anything else as a list of one."""
     return value if isinstance(value, list) else [value]
 
 
 def grid(lists: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Every combination of the values of all keys."""
-    for values in itertools.product(*(as_list(value) for value in lists.values())):
+    choices: list[list[Any]] = [as_list(value) for value in lists.values()]
+    for values in itertools.product(*choices):
         yield dict(zip(lists, values, strict=True))

@@ -7,8 +7,7 @@ from collections.abc import Callable
 
 import pyarrow.parquet as pq
 
-from overlaybench.compare.studies.run_log import read_log
-from overlaybench.compare.studies.store import Store
+from overlaybench.compare.studies.store import Store, read_log
 from tests.compare.trial_study import Trial
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from overlaybench.compare.studies.row import typed
 from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance
@@ -51,6 +52,8 @@ def run(problem: str = "min-tco", method: str = "gm", instance: str = "i1", **gi
         "code_version": "abc123",
     }
     row |= given
+    outcome = {name: row[name] for name in ("seconds", "value", "lower_bound")}
+    row = {"points": [] if status in ("failed", "skipped") else [outcome], **row}
     identity = json.dumps([row[name] for name in ("instance", "problem", "variant", "options", "seed", "time_limit")])
     return {"key": hashlib.sha256(identity.encode()).hexdigest()[:32], **row}
 
@@ -82,7 +85,7 @@ def frame(*rows: dict[str, Any]) -> pd.DataFrame:
     floats = ("time_limit", "value", "lower_bound", "seconds", "edges", "max_degree", "average_degree", "peak_memory")
     whole = ("nodes", "topics", "subscriptions", "seed", "memory_limit")
     types = {**dict.fromkeys(floats, np.float64), **dict.fromkeys(whole, np.int64), "exact": bool}
-    return table.astype(types)
+    return typed(table.astype(types))
 
 
 # A path of 5 nodes is the best overlay of the first, a star of the second.

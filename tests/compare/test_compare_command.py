@@ -13,9 +13,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from overlaybench.compare.commands.results import compare as command
-from overlaybench.compare.studies import parts
 from overlaybench.compare.studies.row import SCHEMA, table_of
-from overlaybench.compare.studies.store import Plan, Store
+from overlaybench.compare.studies.store import Plan, Store, write_part
 from overlaybench.instances.contract.errors import BadInput
 from tests.compare.report_rows import run
 
@@ -29,7 +28,7 @@ def stored(folder: Path, rows: list[dict[str, Any]], planned: int | None = None)
     store.open_for(SPEC)
     store.write_plan(Plan("by hand", (), SPEC, [row["key"] for row in rows[:planned]]))
     whole = [_row(row) for row in rows]
-    parts.write_part(table_of(whole), store.runs)
+    write_part(table_of(whole), store.runs)
     return folder
 
 
@@ -37,7 +36,6 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
     extra = {
         "sizes": [(name, row[name]) for name in ("nodes", "topics", "subscriptions")],
         "measures": [],
-        "points": None,
         "cpu_seconds": 1.0,
         "judge": "",
         "versions": "{}",

@@ -27,19 +27,15 @@ from overlaybench.compare.library.page import write_page
 from overlaybench.compare.library.scores import library_rows, scored
 from overlaybench.compare.library.table import Entry, Record, Table, read_table, write_table
 from overlaybench.compare.library.updates import updated
-from overlaybench.compare.studies import parts
-from overlaybench.compare.studies.isolation import IsolatedRun
-from overlaybench.compare.studies.plug_ins import PlugIns
-from overlaybench.compare.studies.processes import memory_bounded
+from overlaybench.compare.studies.isolation import IsolatedRun, memory_bounded
 from overlaybench.compare.studies.recipe import Recipe
 from overlaybench.compare.studies.results import results, write_answers
 from overlaybench.compare.studies.row import row
-from overlaybench.compare.studies.run_log import RunLog
-from overlaybench.compare.studies.store import Plan, Store, StoredInstance
+from overlaybench.compare.studies.spark_session import PlugIns
+from overlaybench.compare.studies.store import Plan, RunLog, Store, StoredInstance, checksum
 from overlaybench.compare.studies.study import read_study
-from overlaybench.compare.studies.study_checks import Fault
 from overlaybench.compare.studies.task import Task
-from overlaybench.compare.studies.verification import Item, checked_in, verified
+from overlaybench.compare.studies.verification import Fault, Item, checked_in, verified
 from overlaybench.instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.result import Result, Status
@@ -231,7 +227,7 @@ def store_case(name: str, folder: Path) -> Case:
         if name == "part":  # as one who forges the checksum too
             for other in set(store.runs.glob("*.parquet")) - {file}:
                 other.unlink()
-            file.replace(file.with_name(f"{parts.checksum(file)}.parquet"))
+            file.replace(file.with_name(f"{checksum(file)}.parquet"))
         store.open_for(STUDY)
         store.index()
         write_answers(store.folder, results(store.folder), folder / "answers")
@@ -255,7 +251,7 @@ def verify_case(name: str, folder: Path) -> Case:
         if name == "part":
             for other in set(store.runs.glob("*.parquet")) - {file}:
                 other.unlink()
-            file.replace(file.with_name(f"{parts.checksum(file)}.parquet"))
+            file.replace(file.with_name(f"{checksum(file)}.parquet"))
         assert all(len(fault.splitlines()) == 1 for _, fault in verified(Store.existing(store.folder), here).faults)
 
     return file, read

@@ -22,8 +22,8 @@ from overlaybench.compare.commands.listing import explanations
 from overlaybench.compare.commands.results import own_name
 from overlaybench.compare.papers.bench import Bench
 from overlaybench.compare.plug_in_code import plug_in_digest, plug_in_files
-from overlaybench.compare.studies.plug_ins import PlugIns, find_plug_ins
 from overlaybench.compare.studies.results import results
+from overlaybench.compare.studies.spark_session import PlugIns, find_plug_ins
 from overlaybench.compare.studies.store import Store, StoredInstance
 from overlaybench.compare.studies.study import read_study
 from overlaybench.compare.studies.task import Task

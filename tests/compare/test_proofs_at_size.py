@@ -10,7 +10,7 @@ import pytest
 
 import overlaybench as ob
 from benchmarks.exact import LASTFM, lastfm, workload
-from overlaybench.compare.studies.proof_checker import FORMATS, run_checker
+from overlaybench.compare.studies.proofs import FORMATS, run_checker
 from overlaybench.compare.studies.study import read_study
 
 STUDY = Path(ob.__file__).parent / "compare" / "default_study.toml"

@@ -14,7 +14,7 @@ import pytest
 
 import overlaybench as ob
 from overlaybench.compare.python_api.solving import check_takes
-from overlaybench.compare.studies.proof_checker import run_checker
+from overlaybench.compare.studies.proofs import run_checker
 from tests.compare.conftest import Run
 
 SMALL: dict[str, dict[str, Any]] = {

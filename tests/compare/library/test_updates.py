@@ -19,9 +19,8 @@ from overlaybench.compare.library.scores import library_rows, scored
 from overlaybench.compare.library.table import Table, read_table, write_table
 from overlaybench.compare.library.updates import updated, with_digests
 from overlaybench.compare.studies.isolation import Solver
-from overlaybench.compare.studies.run_log import RunLog
 from overlaybench.compare.studies.spark_study import run_task
-from overlaybench.compare.studies.store import Plan, Store, StoredInstance
+from overlaybench.compare.studies.store import Plan, RunLog, Store, StoredInstance
 from overlaybench.compare.studies.study import study_of
 from overlaybench.instances.contract.errors import BadInput
 

@@ -13,9 +13,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from overlaybench.compare.studies import parts
 from overlaybench.compare.studies.row import to_line
-from overlaybench.compare.studies.store import Store
+from overlaybench.compare.studies.store import Store, checksum, write_part
 from overlaybench.compare.studies.task import STORED, Task
 
 SPEC = """
@@ -119,7 +118,7 @@ class Forged:
             if self._honest.get(id(row)) != _outcome(row):
                 ended = {"seconds": row["seconds"], "value": row["value"], "lower_bound": row["lower_bound"]}
                 row["points"] = [] if (row["value"], row["lower_bound"]) == (None, None) else [ended]
-        parts.write_part(pa.Table.from_pylist(self.rows, self.schema), self.store.runs)
+        write_part(pa.Table.from_pylist(self.rows, self.schema), self.store.runs)
 
 
 def _outcome(row: Row) -> tuple[object, ...]:
@@ -281,7 +280,7 @@ def _appended(forged: Forged, row: Row) -> None:
     file = forged.store.folder / "second.parquet"
     table = pa.Table.from_pylist([row], forged.schema)
     pq.write_table(table, file)
-    file.rename(forged.store.runs / f"{parts.checksum(file)}.parquet")
+    file.rename(forged.store.runs / f"{checksum(file)}.parquet")
 
 
 def _two_rows_of_one_key(forged: Forged) -> None:
@@ -305,7 +304,7 @@ def _damaged_log(forged: Forged) -> None:
 def _other_part(forged: Forged, table: pa.Table) -> None:
     file = forged.store.folder / "other.parquet"
     pq.write_table(table, file)
-    name = f"{parts.checksum(file)}.parquet"
+    name = f"{checksum(file)}.parquet"
     file.rename(forged.store.runs / name)
     forged.keys.append(name)
 

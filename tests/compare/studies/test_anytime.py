@@ -17,7 +17,6 @@ from overlaybench.compare.studies.anytime import (
     gap_integral,
     gap_steps,
     mean_steps,
-    points_of,
     with_integrals,
 )
 
@@ -59,13 +58,6 @@ def test_the_mean_of_step_functions_is_their_mean_at_every_time(runs: list[list[
     assert value_at(mean) == pytest.approx(np.mean([value_at(each) for each in steps]))
 
 
-def test_rows_of_earlier_versions_have_their_outcome_as_the_only_point() -> None:
-    row = {"status": "feasible", "seconds": 3.0, "value": 4.0, "lower_bound": None, "points": None}
-    assert points_of(row) == [{"seconds": 3.0, "value": 4.0, "lower_bound": None}]
-    assert points_of(row | {"status": "failed"}) == []
-    assert points_of(row | {"points": np.array(POINTS)}) == POINTS
-
-
 def test_integrals_of_rows_are_against_the_best_value_of_all_runs() -> None:
     rows = pd.DataFrame(
         {
@@ -76,7 +68,7 @@ def test_integrals_of_rows_are_against_the_best_value_of_all_runs() -> None:
             "value": [10.0, math.nan, math.nan, 7.0],
             "lower_bound": math.nan,
             "time_limit": [10.0, 10.0, 10.0, math.nan],
-            "points": [POINTS, None, None, None],
+            "points": [POINTS, [], [], []],
         }
     )
     pairs = pd.DataFrame({"instance": ["i", "j"], "problem": "min-tco", "best": [10.0, 7.0]})

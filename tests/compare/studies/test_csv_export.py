@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from overlaybench.compare.studies.csv_export import csv_text
+from overlaybench.compare.studies.latex import csv_text
 
 
 def cells(table: pd.DataFrame) -> list[list[str]]:

@@ -12,7 +12,7 @@ import pytest
 from overlaybench.compare.report.summary import summary
 from overlaybench.compare.report.tables import judged_runs
 from overlaybench.compare.studies.bounds import disagreements, proven, with_bounds
-from overlaybench.compare.studies.evidence import level_of, levels
+from overlaybench.compare.studies.proofs import level_of, levels
 from overlaybench.instances.contract.result import Result, Status
 from tests.compare.report_rows import frame, run
 

@@ -17,8 +17,7 @@ from overlaybench.compare.studies import study as study_module
 from overlaybench.compare.studies.isolation import IsolatedRun
 from overlaybench.compare.studies.results import results
 from overlaybench.compare.studies.row import row
-from overlaybench.compare.studies.run_log import RunLog
-from overlaybench.compare.studies.store import Plan, Store, StoredInstance
+from overlaybench.compare.studies.store import Plan, RunLog, Store, StoredInstance
 from overlaybench.compare.studies.study import Study, read_study
 from overlaybench.instances.contract.errors import BadInput
 
@@ -165,18 +164,6 @@ def test_every_study_that_was_run_is_kept(tmp_path: Path) -> None:
     assert [file.name for file in kept] == ["0001.toml", "0002.toml", "0003.toml"]
     assert [file.read_text() for file in kept] == [SPEC, MORE, SPEC]
     assert (store.folder / "study.toml").read_text() == SPEC
-
-
-def test_a_folder_of_a_version_without_history_grows_and_keeps_its_study(tmp_path: Path) -> None:
-    store = Store(tmp_path / "out")
-    first, _ = done(SPEC, store)
-    for file in (*store.history.iterdir(), store.folder / "plan.parquet"):
-        file.unlink()
-    store.history.rmdir()
-    assert set(results(store.folder)["key"]) == first
-    _, new = done(MORE, store)
-    assert len(new) == 20
-    assert [file.read_text() for file in sorted(store.history.iterdir())] == [SPEC, MORE]
 
 
 class Killed(Exception):

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from overlaybench.compare.studies.processes import memory_bounded
+from overlaybench.compare.studies.isolation import memory_bounded
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.topics.files import read_topics
 

@@ -10,9 +10,8 @@ import pytest
 from rich.console import Console
 
 from overlaybench.compare.studies import progress
-from overlaybench.compare.studies.progress import Progress, saved
+from overlaybench.compare.studies.progress import Progress, Tally, Work, saved
 from overlaybench.compare.studies.store import Store
-from overlaybench.compare.studies.tally import Tally, Work
 
 
 @pytest.fixture

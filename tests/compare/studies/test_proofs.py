@@ -12,15 +12,14 @@ from typing import Any
 import pytest
 
 from overlaybench.compare.catalogue import METHODS
-from overlaybench.compare.studies import parts, proofs
+from overlaybench.compare.studies import proofs
 from overlaybench.compare.studies.isolation import Job, Solver
 from overlaybench.compare.studies.proofs import digest_of, run_with_evidence
 from overlaybench.compare.studies.rerun import rerun
 from overlaybench.compare.studies.results import results
-from overlaybench.compare.studies.row import table_of
-from overlaybench.compare.studies.row_checks import faults_of_row
 from overlaybench.compare.studies.store import Store
 from overlaybench.compare.studies.study import read_study
+from overlaybench.compare.studies.verification import faults_of_row
 from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.method import Method, Proposal
@@ -140,7 +139,7 @@ def test_a_table_without_a_method_that_proves_is_refused(tmp_path: Path) -> None
     with pytest.raises(BadInput, match=r"runs\[1\]: proof: none of these methods writes proofs"):
         read_study(file)
     file.write_text(SPEC + 'proof = "yes"\n')
-    with pytest.raises(BadInput, match="proof must be true or false"):
+    with pytest.raises(BadInput, match="proof: Expected true or false"):
         read_study(file)
 
 
@@ -211,7 +210,8 @@ def test_a_proof_that_the_checker_refuses_is_kept_and_certifies_nothing(solver: 
 def test_a_checker_without_time_certifies_nothing(
     solver: Solver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(proofs, "seconds_to_check", lambda seconds: 1e-3)
+    monkeypatch.setattr(proofs, "_CHECK_SECONDS", 1e-3)
+    monkeypatch.setattr(proofs, "_CHECK_SHARE", 0.0)
     job = replace(job_of(_lies), method=METHODS["branch-and-cut"])
     counters = run_with_evidence(job, solver.run, tmp_path / "proof.gz").result.counters
     assert counters["proof_check"] == "not checked: the checker had no verdict after 0.001 s"
@@ -228,13 +228,3 @@ def test_the_bound_of_a_stored_certificate_is_recomputed(solver: Solver, monkeyp
     assert list(proofs.faults_of_evidence(forged, PATH, MIN_TCO, Path("none"), 1.0))
     monkeypatch.setattr(proofs, "_MOST_STEPS", 1)
     assert "certified" not in run_with_evidence(job, solver.run, None).result.counters
-
-
-def test_a_row_of_an_earlier_version_without_evidence_is_claimed(proven: Store, tmp_path: Path) -> None:
-    old = Store(tmp_path / "out")
-    old.open_for(proven.plan().spec)
-    rows = [{**row, "counters": "{}"} for row in proven.table().to_pylist()]
-    old.write_plan(proven.plan())
-    parts.write_part(table_of(rows), old.runs)
-    levels = results(old.folder).set_index("method")["proven"]
-    assert levels.to_dict() == {"branch-and-cut": "agreed", "cp-sat": "agreed", "gm": ""}

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from overlaybench.compare.studies.queue import Queue
-from overlaybench.compare.studies.spark_study import _Round
+from overlaybench.compare.studies.spark_study import Queue, _Round
 from overlaybench.compare.studies.task import Task
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import subprocess
 import sys
@@ -18,12 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from overlaybench.compare.catalogue import METHODS
-from overlaybench.compare.studies.anytime import points_of
 from overlaybench.compare.studies.isolation import IsolatedRun
-from overlaybench.compare.studies.parts import checksum
-from overlaybench.compare.studies.row import SCHEMA, from_line, row, to_line
-from overlaybench.compare.studies.run_log import RunLog
-from overlaybench.compare.studies.store import Plan, Store, StoredInstance
+from overlaybench.compare.studies.row import SCHEMA, TYPED, from_line, row, to_line
+from overlaybench.compare.studies.store import Plan, RunLog, Store, StoredInstance
 from overlaybench.compare.studies.task import Task, options_json
 from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.contract.errors import BadInput
@@ -80,13 +76,16 @@ def test_a_row_is_read_as_it_was_written(tmp_path: Path, merged: bool) -> None:
     if merged:
         store.merge()
     rows = store.rows()
-    assert set(rows.columns) == {*SCHEMA.names, *TOPICS.sizes, *TOPICS.measures} - {"sizes", "measures"}
+    assert set(rows.columns) == {*SCHEMA.names, *TOPICS.sizes, *TOPICS.measures, *TYPED.values()} - {
+        "sizes",
+        "measures",
+    }
     assert store.done() == {task.key}
     only = rows.iloc[0]
     assert (only["value"], only["status"], only["nodes"], only["variant"]) == (2.0, "feasible", 3, "gm")
     assert np.isnan(only["lower_bound"])
     assert Overlay(3, np.array(only["answer"], dtype=np.int32).reshape(-1, 2)) == result.answer
-    assert json.loads(only["counters"]) == dict(result.counters)
+    assert only["counter_values"] == dict(result.counters)
 
 
 def test_rows_can_be_read_for_some_keys_and_without_any_rows(tmp_path: Path) -> None:
@@ -234,36 +233,14 @@ def test_any_row_survives_its_log_line(text: str, number: float, answer: list[in
     assert (None if back["answer"] is None else back["answer"].tolist()) == answer
 
 
-def test_results_of_version_2_are_read_without_points(tmp_path: Path) -> None:
-    store = stored(tmp_path)
-    keys = log(store, 1, 2)
-    store.write_plan(Plan("n", [], "seed = 1", keys))
-    store.merge()
-    (part,) = store.runs.iterdir()
-    older = pq.read_table(part, partitioning=None).drop_columns("points")
-    part.unlink()
-    pq.write_table(older, part)
-    part.replace(part.with_name(f"{checksum(part)}.parquet"))
-    plan = store.folder / "plan.json"
-    plan.write_text(plan.read_text().replace("results/3", "results/2"))
-    rows = Store.existing(store.folder).rows()
-    assert rows["key"].tolist() == sorted(keys)
-    assert rows["points"].isna().all()
-    assert [len(points_of(row)) for row in rows.to_dict("records")] == [1, 1]
-    more = log(store, 3)
-    store.merge()
-    assert store.table(columns=["points"])["points"].null_count == 2
-    assert store.done() == {*keys, *more}
-
-
 def test_results_of_another_version_are_refused(tmp_path: Path) -> None:
     store = stored(tmp_path)
     store.write_plan(Plan("n", [], "seed = 1", []))
-    for other in ('"format": "results/1"', '"format": "results/9"', '"older": 1'):
+    for other in ('"format": "results/1"', '"format": "results/9"'):
         text = (store.folder / "plan.json").read_text()
         (store.folder / "plan.json").write_text(text.replace('"format": "results/3"', other))
         for attempt in (lambda: Store.existing(store.folder), lambda: store.open_for("seed = 1")):
-            with pytest.raises(BadInput, match="this version reads 'results/2'"):
+            with pytest.raises(BadInput, match="this version reads 'results/3'"):
                 attempt()
         (store.folder / "plan.json").write_text(text)
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import pytest
 
+from overlaybench.compare.studies.progress import Tally, Work
 from overlaybench.compare.studies.store import Store
-from overlaybench.compare.studies.tally import Tally, Work
 from overlaybench.compare.studies.task import Task
 
 

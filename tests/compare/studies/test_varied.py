@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from overlaybench.compare.studies.columns import chosen_parameters, varied
 from overlaybench.compare.studies.plot import Plot, plot_of
-from overlaybench.compare.studies.varied import chosen_parameters, varied
 from overlaybench.instances.contract.errors import BadInput
 from tests.compare.report_rows import frame, run
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
-from overlaybench.compare.studies.plug_ins import PlugIns
 from overlaybench.compare.studies.rerun import Rerun, faults_of_rerun, sampled
 from overlaybench.compare.studies.row import SCHEMA
-from overlaybench.compare.studies.row_checks import faults_of_row
+from overlaybench.compare.studies.spark_session import PlugIns
 from overlaybench.compare.studies.store import Store
-from overlaybench.compare.studies.study_checks import Fault
-from overlaybench.compare.studies.verification import Item, Verification, checked_in, verified, verify
+from overlaybench.compare.studies.verification import (
+    Fault,
+    Item,
+    Verification,
+    checked_in,
+    faults_of_row,
+    verified,
+    verify,
+)
 from tests.compare.studies.forgeries import (
     OF_ANY_PROBLEM,
     OF_FILES,
@@ -27,7 +31,6 @@ from tests.compare.studies.forgeries import (
     Forged,
     Forgery,
     exchanged_answer,
-    rekeyed,
 )
 from tests.compare.studies.without_spark import study_done_in
 
@@ -69,7 +72,7 @@ def test_an_honest_study_has_no_faults(honest: Store) -> None:
 
 @pytest.mark.parametrize("name", OF_ONE_ROW)
 def test_a_forged_row_is_found_by_itself(name: str, honest: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("overlaybench.compare.studies.row_checks._MOST_SECONDS", 1.0)
+    monkeypatch.setattr("overlaybench.compare.studies.verification._MOST_SECONDS", 1.0)
     forged = Forged(honest, honest.table().to_pylist())
     OF_ONE_ROW[name](forged)
     (row,) = (row for row in forged.rows if row["key"] == forged.keys[-1])
@@ -87,24 +90,6 @@ def test_every_forgery_is_found_where_it_is(name: str, honest: Store, tmp_path: 
     faults = checked_here(forged.store).faults
     assert set(forged.keys) <= {key for key, _ in faults}
     assert not [fault for _, fault in faults if "cannot be checked" in fault or len(fault.splitlines()) > 1]
-
-
-def test_a_folder_of_version_2_has_no_faults(honest: Store, tmp_path: Path) -> None:
-    forged = Forged(Store(shutil.copytree(honest.folder, tmp_path / "out")), honest.table().to_pylist())
-    for row in forged.rows:
-        del row["points"]
-        row["code_version"] = "0" * 12
-        rekeyed(forged, row)
-    columns = [field for field in SCHEMA if field.name != "points"]
-    forged.schema = pa.schema(columns, {"overlaybench": "results/2"})
-    forged.write()
-    plan = forged.store.folder / "plan.json"
-    (forged.store.folder / "plan.parquet").unlink()
-    fields = json.loads(plan.read_text()) | {"format": "results/2", "keys": [row["key"] for row in forged.rows]}
-    plan.write_text(json.dumps(fields))
-    verification = checked_here(forged.store)
-    assert (verification.checked, verification.faults) == (16, ())
-    assert verification.notes == ("16 rows are of other versions of the code, whose studies are not derived again",)
 
 
 def test_other_problems_have_no_faults_unless_forged(of_others: Store) -> None:

@@ -6,9 +6,8 @@ from pathlib import Path
 
 from overlaybench.compare.catalogue import kind_named
 from overlaybench.compare.studies.isolation import Solver
-from overlaybench.compare.studies.run_log import RunLog
 from overlaybench.compare.studies.spark_study import run_task
-from overlaybench.compare.studies.store import Plan, Store, StoredInstance
+from overlaybench.compare.studies.store import Plan, RunLog, Store, StoredInstance
 from overlaybench.compare.studies.study import read_study
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 
 import overlaybench as ob
-from overlaybench.compare.studies.proof_checker import run_checker
+from overlaybench.compare.studies.proofs import run_checker
 from overlaybench.heuristics.topics.polish import polish
 from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.contract.overlay import Overlay
