@@ -1,4 +1,4 @@
-"""The goals on proven optima and gaps of topic overlays, measured on instances of the library (docs/frontier.md).
+"""The goals on proven optima and gaps of topic overlays, measured on instances of the library (docs/exact.md).
 
     python -m benchmarks.frontier [--only dense,200] [--seeds 2] [--limit 60]
 

@@ -22,6 +22,8 @@ import overlaybench as ob
 from overlaybench.compare.command_line import COMMANDS, cli
 from overlaybench.compare.commands.listing import Explanation, explain, values_of
 from overlaybench.compare.figures.constructions import DRAWN, construction_drawing
+from overlaybench.compare.library.page import with_table
+from overlaybench.compare.library.table import read_table
 
 _ROOT = Path(__file__).resolve().parents[1]
 _OF_THE_ROOT = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
@@ -40,9 +42,9 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     settings.write_text("c.IPKernelApp.log_level = 40\n")  # of the notebooks' kernels: no warnings about ports
     os.environ["IPYTHONDIR"] = _staging.name
     package = Path(_staging.name) / "overlaybench"
-    for floor in ("instances", "heuristics", "models", "compare"):
+    for layer in ("instances", "heuristics", "models", "compare"):
         shutil.copytree(
-            _ROOT / floor, package / floor, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True
+            _ROOT / layer, package / layer, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True
         )
     shutil.copy(_ROOT / "__init__.py", package)
     config.plugins["mkdocstrings"].config.handlers["python"]["paths"] = [_staging.name]
@@ -63,6 +65,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Lead links to pages of the site; a link to a source file becomes its name."""
+    if page.file.src_uri == "library.md":
+        markdown = with_table(markdown, read_table())
     return _LINK.sub(lambda link: _led(link, page.file.src_uri), markdown)
 
 

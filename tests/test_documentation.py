@@ -19,7 +19,7 @@ from overlaybench.compare.command_line import cli
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
-WALKS = ("quick_start.md", "own_instances.md", "overnight.md")
+WALKS = ("start.md", "own_data.md")
 
 
 def blocks(page: Path) -> Iterator[tuple[str, str, str]]:

@@ -15,7 +15,7 @@ PUBLISHED_DELIVERIES = {"sparse": 348, "dense": 1034}
 _SECONDS, _A_POINT, _NEAR, _CONGESTED = 600, 0.01, 0.03, 0.02
 _BROKERS, _MATCHED = 120, 0.53
 _YIELD = 77
-_NO_NUMBER = "the sentence has no number; P5.S7.4 has the bytes, docs/broker_system.md the times"
+_NO_NUMBER = "the sentence has no number; P5.S7.4 has the bytes, docs/brokers.md the times"
 _INVARIANT = "no measurement: a simulated run that ends with a map or table that differs from the tree fails"
 _THEIR_MACHINE = "a time of the authors' Java system on their machines; ours is another implementation"
 

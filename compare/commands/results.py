@@ -182,7 +182,7 @@ def compare(folder: Path, others: tuple[str, ...], paired: bool, **given: Any) -
     """Compare the studies in FOLDER and OTHER run by run; or, with --paired, two or more METHODs in FOLDER.
 
     Runs are matched by what they are (instance, problem, method, options, limits) and not by their seeds.
-    docs/comparing.md explains the numbers.
+    docs/results.md explains the numbers.
     """
     if paired:
         _compare_methods(folder, others, **given)

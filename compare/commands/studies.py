@@ -194,7 +194,7 @@ def _plots(first: dict[str, str | None], more: tuple[str, ...]) -> tuple[Plot, .
 def verify(folder: Path, master: str, archive: Path | None, share: float | None, seed: int) -> None:
     """Check every stored row, answer and proof of the study in FOLDER again, on Spark.
 
-    Exit status 1 if one is wrong. docs/reliability.md says what is checked, and what it cannot find.
+    Exit status 1 if one is wrong. docs/results.md says what is checked, and what it cannot find.
     """
     from ..studies.verification import verify as verify_study
 

@@ -28,10 +28,15 @@ def page_text(file: Path) -> str:
     return text
 
 
+def with_table(text: str, table: Table) -> str:
+    """A page's text with the table between its two marks."""
+    body = "\n".join(_body(table))
+    return re.sub(f"{_BEGIN}.*{_END}", lambda _: f"{_BEGIN}\n\n{body}\n\n{_END}", text, flags=re.DOTALL)
+
+
 def write_page(table: Table, file: Path) -> None:
     """Replace what is between the two marks of the page by the table; BadInput if the page lacks them."""
-    text, body = page_text(file), "\n".join(_body(table))
-    atomic_write(file, re.sub(f"{_BEGIN}.*{_END}", lambda _: f"{_BEGIN}\n\n{body}\n\n{_END}", text, flags=re.DOTALL))
+    atomic_write(file, with_table(page_text(file), table))
 
 
 def law_points(table: Table, problem: str = "min-tco") -> pd.DataFrame:

@@ -1,1 +1,1 @@
-"""The Python interface: what ``import overlaybench as ob`` does beyond the classes of the floors."""
+"""The Python interface: what ``import overlaybench as ob`` does beyond the classes of the layers below."""

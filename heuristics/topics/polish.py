@@ -326,7 +326,7 @@ POLISH: Method[TopicInstance, Overlay] = Method(
     name="polish",
     problems=TOPIC_CONNECTED,
     summary="local search from the overlay of another method: drops, swaps and re-routes edges",
-    source="none; docs/quality.md",
+    source="none; docs/topics.md",
     guarantee="never worse than its start",
     cost="a step takes time proportional to the subscribers of the topics of the edges removed; memory O(Σ|T_v| + "
     "Σ_edges |T_u ∩ T_v|)",
@@ -344,7 +344,7 @@ WEIGHTED_POLISH: Method[TopicInstance, Overlay] = replace(
     POLISH,
     problems=("weighted-tco",),
     summary="local search by costs from the overlay of another method",
-    source="none; docs/weighted.md",
+    source="none; docs/topics.md",
     options=(WEIGHTED_START, STEPS),
     warm_up=_warm_up_by_cost,
 )

@@ -6,7 +6,7 @@ The topics are drawn one by one by popularity, without replacement (successive s
 
 P3 states neither the distribution of the number of topics nor the exponential distribution of popularity. With
 ``uniform-varying``, GM-M has the degrees of its Table II. The ``-fitted`` workloads reproduce its Tables III and IV
-best (docs/heuristics.md): numbers of topics with a peak at the mean, p_i ∝ i^-3 (a power law whose tail, not density,
+best (docs/topics.md): numbers of topics with a peak at the mean, p_i ∝ i^-3 (a power law whose tail, not density,
 has the exponent 2) and p_i ∝ e^-0.1i.
 """
 
@@ -201,7 +201,7 @@ PRICED_WORKLOADS: tuple[Workload[TopicInstance], ...] = (
     Workload(
         "plane",
         "nodes in a square, an edge costs its length",
-        "none; docs/weighted.md",
+        "none; docs/topics.md",
         (*_SUBSCRIPTIONS, _POPULARITY),
         plane,
     ),

@@ -1,7 +1,7 @@
 """Studies with injected faults, compared with undisturbed ones.
 
 ``python -m tests.compare.fault_harness TIMES [NAME …]`` injects each fault so often and prints the table of
-docs/reliability.md.
+docs/results.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Primary Δ-moves: a broker changes its primary neighbour within its neighbourhood, under traffic (P5 §6).
 
-The four phases are the paper's. Two additions keep publications from being lost (docs/soft_links.md has the
+The four phases are the paper's. Two additions keep publications from being lost (docs/brokers.md has the
 counterexamples). From the first affected broker on, a publication is routed by one view of the tree, the one before or
 the one after the move. And all brokers within Δ of the moving path are affected, as their anchors may lie on it.
 """
