@@ -46,7 +46,7 @@ def _table(folder: Path | None) -> Table:
 @_TABLE
 def list_instances(groups: tuple[str, ...], problems: tuple[str, ...], only_open: bool, folder: Path | None) -> None:
     """List instances with what is known of them."""
-    from ..library.runs import chosen
+    from ..library.study import chosen
 
     library = _table(folder)
     pairs = chosen(library, groups=groups, problems=problems, only_open=only_open)
@@ -110,7 +110,7 @@ def run(
     The folder is that of a study: `results`, `report`, `verify` and `rerun` read it. Instances that this machine lacks
     the data for are left out, with a line that tells how to get them.
     """
-    from ..library.runs import chosen, present, study_text
+    from ..library.study import chosen, present, study_text
     from ..studies.spark_study import run_study
     from ..studies.store import Store
     from ..studies.study import study_of
@@ -130,11 +130,12 @@ def run(
 @_TABLE
 def score(results: Path, folder: Path | None) -> None:
     """Score the methods of the study in RESULTS on the library, and rank them among all methods known."""
-    from ..library.scores import library_rows, scored
+    from ..library.scores import scored
+    from ..library.study import library_runs
     from ..studies.store import Store
 
     library = _table(folder)
-    found = scored(library, library_rows(library, Store.existing(results)))
+    found = scored(library, [run.record for run in library_runs(library, Store.existing(results))])
     heads = ("problem", "method", "limit", "instances", "mean gap", "proven", "primal integral", "rank")
     rows = table("Scores on the library", *heads, if_wide=("better than known",))
     for line in found.itertuples():
@@ -164,8 +165,8 @@ def update(results: tuple[Path, ...], page: Path | None, folder: Path | None) ->
     that is recomputed in integers. Instances without a digest get theirs.
     """
     from ..library.page import page_text, write_page
+    from ..library.study import updated, with_digests
     from ..library.table import TABLE, write_table
-    from ..library.updates import updated, with_digests
     from ..studies.store import Store
 
     if page is not None:
@@ -202,7 +203,7 @@ def draw_map(
     from ..figures.proof_map import proof_map
     from ..figures.style import save, styled
     from ..library.page import law_points
-    from ..library.updates import updated
+    from ..library.study import updated
     from ..studies.store import Store
 
     library = _table(folder)

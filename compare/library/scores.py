@@ -2,43 +2,24 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable
 
 import pandas as pd
+from msgspec import structs
 
 from ...instances.contract.catalogue import PROBLEMS
 from ...instances.contract.problem import family_of
 from ...instances.contract.result import Status
-from ..studies.anytime import gap, gap_integral
-from ..studies.store import Store
+from ..studies.anytime import gap
 from .table import Record, Table
 
 _ENOUGH = 0.5
 _TOLERANCE = 1e-6
-Runs = dict[tuple[str, str, float], dict[str, Record]]
-"""By problem, method and limit, the run on each instance, by name."""
+_METHOD = ["problem", "method", "time_limit"]
 
 
-class LibraryRow(NamedTuple):
-    """A row of a study, the library's name of its instance, and its method with the options that are not defaults."""
-
-    name: str
-    row: Mapping[str, Any]
-
-
-def library_rows(table: Table, store: Store) -> Iterator[LibraryRow]:
-    """The rows of a folder's present study that are runs of the library: on its instances, and for its problems."""
-    rows = store.table(store.plan().keys).to_pylist()
-    for row in rows:
-        entry = table.by_digest.get(row["instance"])
-        if entry is not None and row["problem"] in entry.problems and row["status"] != Status.SKIPPED:
-            yield LibraryRow(entry.name, row)
-
-
-def scored(table: Table, rows: Iterable[LibraryRow]) -> pd.DataFrame:
-    """The score of each method, by problem and time limit.
+def scored(table: Table, records: Iterable[Record]) -> pd.DataFrame:
+    """The score of each method of some runs, by problem and time limit.
 
     Returns
     -------
@@ -50,42 +31,35 @@ def scored(table: Table, rows: Iterable[LibraryRow]) -> pd.DataFrame:
         compared: the rank by mean gap among `compared` methods, which are these and those of the table, each compared
         on the instances that both ran on, if these are at least half.
     """
-    given = list(rows)
-    best = {(one.name, one.row["problem"]): table.known(one.name, one.row["problem"]).value for one in given}
-    known = dict(best)
-    for one in given:
-        if (value := one.row["value"]) is not None:
-            at = one.name, one.row["problem"]
-            best[at] = value if math.isnan(best[at]) else min(best[at], value)
-    runs: Runs = {}
-    for one in given:
-        record = record_of(one, best[one.name, one.row["problem"]])
-        runs.setdefault((record.problem, record.method, record.time_limit), {})[one.name] = record
-    others: Runs = {}
-    for record in table.records.values():
-        others.setdefault((record.problem, record.method, record.time_limit), {})[record.instance] = record
-    sizes = pd.Series([problem for _, problem in table.pairs()]).value_counts()
+    own = {_key(each): each for each in records}
+    runs = [structs.asdict(each) for each in ({_key(each): each for each in table.records.values()} | own).values()]
+    every = pd.DataFrame(runs, columns=list(Record.__struct_fields__))
+    pairs = list(zip(every["instance"], every["problem"], strict=True))
+    record = [table.known(instance, problem).value for instance, problem in pairs]
+    best = every.assign(known=record)[["known", "value"]].min(axis=1).groupby([every["instance"], every["problem"]])
+    every = every.assign(known=record, best=best.transform("min"))
+    every["gap"] = [gap(value, least) for value, least in zip(every["value"], every["best"], strict=True)]
+    sizes = pd.Series([problem for _, problem in table.pairs()], dtype=object).value_counts()
+    gaps = {
+        problem: rows.pivot(index="instance", columns=_METHOD, values="gap")
+        for problem, rows in every.groupby("problem")
+    }
     lines = []
-    for (problem, method, limit), here in runs.items():
-        values = {name: record.value for name, record in here.items()}
-        gaps = [gap(value, best[name, problem]) for name, value in values.items()]
-        rivals = [
-            each for key, each in (others | runs).items() if key[0] == problem and key != (problem, method, limit)
-        ]
-        places = [place for rival in rivals if (place := _is_better(rival, here, best, problem)) is not None]
-        improved = sum(value < known[name, problem] * (1 - _TOLERANCE) for name, value in values.items())
+    ran = {key[:3] for key in own}
+    for key, rows in every.groupby(_METHOD, sort=False):
+        if key not in ran:
+            continue
+        places = _beaten_by(gaps[key[0]], key)
         lines.append(
-            {
-                "problem": problem,
-                "method": method,
-                "time_limit": limit,
-                "instances": len(here),
-                "answered": sum(not math.isnan(value) for value in values.values()),
-                "of": int(sizes.get(problem, 0)),
-                "mean_gap": sum(gaps) / len(gaps),
-                "improved": improved,
-                "proven": sum(record.status == Status.OPTIMAL for record in here.values()) / len(here),
-                "primal_integral": _mean(record.integral for record in here.values()),
+            dict(zip(_METHOD, key, strict=True))
+            | {
+                "instances": len(rows),
+                "answered": int(rows["value"].notna().sum()),
+                "of": int(sizes.get(key[0], 0)),
+                "mean_gap": rows["gap"].mean(),
+                "improved": int((rows["value"] < rows["known"] * (1 - _TOLERANCE)).sum()),
+                "proven": (rows["status"] == Status.OPTIMAL).mean(),
+                "primal_integral": rows["integral"].mean(),
                 "rank": 1 + sum(places),
                 "compared": 1 + len(places),
             }
@@ -104,63 +78,17 @@ _COLUMNS = (
 
 def standings(table: Table) -> pd.DataFrame:
     """The scores of the methods that the table has records of, as :func:`scored`."""
-    digests = {name: entry.digest for name, entry in table.entries.items()}
-    rows = (LibraryRow(record.instance, _as_row(record, digests[record.instance])) for record in table.records.values())
-    return scored(table, rows)
+    return scored(table, table.records.values())
 
 
-def record_of(one: LibraryRow, best: float) -> Record:
-    """A run as a record without a bound; its integral is against the best value given."""
-    row = one.row
-    value = math.nan if row["value"] is None else float(row["value"])
-    integral = row["primal_integral"] if "primal_integral" in row else _integral(row, best)
-    seconds = row["cpu_seconds"]
-    return Record(
-        instance=one.name,
-        problem=row["problem"],
-        method=row["variant"],
-        time_limit=float(row["time_limit"]),
-        status=Status(row["status"]),
-        value=value,
-        bound=math.nan,
-        seconds=math.nan if seconds is None else float(seconds),
-        integral=integral,
-        proof="",
-        version=row["code_version"][:12],
-    )
+def _key(record: Record) -> tuple[str, str, float, str]:
+    return record.problem, record.method, record.time_limit, record.instance
 
 
-def _integral(row: Mapping[str, Any], best: float) -> float:
-    return math.nan if math.isnan(best) else gap_integral(row["points"], best, row["time_limit"])
-
-
-def _as_row(record: Record, digest: str) -> dict[str, Any]:
-    return {
-        "instance": digest,
-        "problem": record.problem,
-        "variant": record.method,
-        "time_limit": record.time_limit,
-        "status": record.status,
-        "value": None if math.isnan(record.value) else record.value,
-        "cpu_seconds": record.seconds,
-        "primal_integral": record.integral,
-        "code_version": record.version,
-    }
-
-
-def _is_better(
-    rival: Mapping[str, Record], here: Mapping[str, Record], best: Mapping[tuple[str, str], float], problem: str
-) -> bool | None:
-    """Whether a rival has the lower mean gap on the instances that both ran on; None if these are less than half."""
-    common = [name for name in here if name in rival]
-    if len(common) < _ENOUGH * len(here):
-        return None
-    ours, theirs = (
-        sum(gap(runs[name].value, best[name, problem]) for name in common) / len(common) for runs in (here, rival)
-    )
-    return theirs < ours - _TOLERANCE
-
-
-def _mean(numbers: Iterable[float]) -> float:
-    known = [number for number in numbers if not math.isnan(number)]
-    return sum(known) / len(known) if known else math.nan
+def _beaten_by(gaps: pd.DataFrame, method: tuple[str, str, float]) -> list[bool]:
+    """Whether it has the lower mean gap, for each other method that ran on half of a method's instances."""
+    here = gaps[method].dropna()
+    rivals = gaps.loc[here.index].drop(columns=[method])
+    enough = rivals.notna().sum() >= _ENOUGH * len(here)
+    better = rivals.mean() < rivals.notna().mul(here, axis=0).sum() / rivals.notna().sum() - _TOLERANCE
+    return [bool(one) for one in better[enough]]

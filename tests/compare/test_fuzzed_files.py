@@ -24,9 +24,9 @@ from msgspec import structs
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.commands.studies import status_of
 from overlaybench.compare.library.page import write_page
-from overlaybench.compare.library.scores import library_rows, scored
+from overlaybench.compare.library.scores import scored
+from overlaybench.compare.library.study import library_runs, updated
 from overlaybench.compare.library.table import Entry, Record, Table, read_table, write_table
-from overlaybench.compare.library.updates import updated
 from overlaybench.compare.studies.isolation import IsolatedRun, memory_bounded
 from overlaybench.compare.studies.recipe import Recipe
 from overlaybench.compare.studies.results import results, write_answers
@@ -269,7 +269,7 @@ def library_case(name: str, folder: Path) -> Case:
         if name == "part":
             use()
         table, store = read_table(folder), Store.existing(folder / "out")
-        scored(table, library_rows(table, store))
+        scored(table, [run.record for run in library_runs(table, store)])
         again = updated(table, store).table
         write_table(again, folder / "again")
         write_page(again, folder / "page.md")

@@ -10,8 +10,8 @@ import pytest
 
 from overlaybench.compare.catalogue import kind_named, problem_named
 from overlaybench.compare.library.page import law_points, write_page
-from overlaybench.compare.library.runs import chosen, present, study_text
 from overlaybench.compare.library.scores import standings
+from overlaybench.compare.library.study import chosen, present, study_text
 from overlaybench.compare.library.table import TABLE, Record, Table, read_table, write_table
 from overlaybench.compare.studies.study import study_of
 from overlaybench.instances.contract.catalogue import WORKLOADS

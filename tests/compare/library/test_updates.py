@@ -14,10 +14,9 @@ from msgspec import structs
 
 from overlaybench.compare.catalogue import kind_named
 from overlaybench.compare.command_line import cli
-from overlaybench.compare.library.runs import chosen, study_text
-from overlaybench.compare.library.scores import library_rows, scored
+from overlaybench.compare.library.scores import scored
+from overlaybench.compare.library.study import chosen, library_runs, study_text, updated, with_digests
 from overlaybench.compare.library.table import Table, read_table, write_table
-from overlaybench.compare.library.updates import updated, with_digests
 from overlaybench.compare.studies.isolation import Solver
 from overlaybench.compare.studies.spark_study import run_task
 from overlaybench.compare.studies.store import Plan, RunLog, Store, StoredInstance
@@ -142,14 +141,14 @@ def test_scores_compare_with_the_best_known_and_rank_among_known_methods(
     table: Table, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
 ) -> None:
     store = stored(rows, tmp_path / "s")
-    found = scored(table, library_rows(table, store)).set_index("method")
+    found = scored(table, [run.record for run in library_runs(table, store)]).set_index("method")
     assert found.loc["branch-and-cut", ["mean_gap", "proven", "rank", "compared"]].tolist() == [0, 1, 1, 3]
     assert found.loc["ring-per-topic", "mean_gap"] > 0
     assert found.loc["ring-per-topic", "rank"] == 3
     assert (found["instances"] == 2).all()
     assert found["primal_integral"].between(0, 1).all()
     after = updated(table, store).table
-    again = scored(after, library_rows(after, store)).set_index("method")
+    again = scored(after, [run.record for run in library_runs(after, store)]).set_index("method")
     assert again["compared"].tolist() == [3, 3, 3]
     assert again["improved"].tolist() == [0, 0, 0]
 

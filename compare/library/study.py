@@ -1,0 +1,289 @@
+"""Studies over the library: the file of one, and taking its results into the table.
+
+Only answers that the problem accepts count, and bounds that the checker accepts.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from msgspec import structs
+
+from ...instances.contract.errors import BadInput
+from ...instances.contract.option import Value
+from ...instances.contract.result import Status
+from ..catalogue import kind_named, method_named, problem_named
+from ..studies.anytime import gap_integral
+from ..studies.proofs import CERTIFIED, PROOF, faults_of_evidence
+from ..studies.store import Store
+from ..studies.task import writes_proofs
+from .table import Entry, Record, Table
+
+_TOLERANCE = 1e-6
+
+
+def chosen(
+    table: Table,
+    *,
+    names: Sequence[str] = (),
+    groups: Sequence[str] = (),
+    problems: Sequence[str] = (),
+    only_open: bool = False,
+) -> list[tuple[Entry, str]]:
+    """The pairs of an entry and a problem with these names, groups and problems, all of them where none is given.
+
+    Raises
+    ------
+    BadInput
+        If a name or a group is unknown, or nothing is left.
+    """
+    for name in names:
+        table.entry(name)
+    if unknown_groups := set(groups) - {entry.group for entry in table.entries.values()}:
+        known = ", ".join(dict.fromkeys(entry.group for entry in table.entries.values()))
+        raise BadInput(f"no group '{min(unknown_groups)}' in the library: there are {known}")
+    pairs = [
+        (entry, problem)
+        for entry, problem in table.pairs()
+        if (not names or entry.name in names)
+        and (not groups or entry.group in groups)
+        and (not problems or problem in problems)
+        and (not only_open or table.known(entry.name, problem).is_open)
+    ]
+    if not pairs:
+        raise BadInput("the library has no such instances: see `overlaybench library list`")
+    return pairs
+
+
+def present(pairs: Iterable[tuple[Entry, str]]) -> tuple[list[tuple[Entry, str]], list[str]]:
+    """The pairs whose instance can be made here, and a sentence for each instance that cannot.
+
+    Only instances that need data of others are tried; the executors make all others.
+    """
+    reasons: dict[str, str] = {}
+    kept = []
+    for entry, problem in pairs:
+        if entry.name not in reasons:
+            reasons[entry.name] = _why_absent(entry)
+        if not reasons[entry.name]:
+            kept.append((entry, problem))
+    return kept, [reason for reason in reasons.values() if reason]
+
+
+def _why_absent(entry: Entry) -> str:
+    if not entry.needs:
+        return ""
+    try:
+        entry.make()
+    except BadInput as error:
+        return str(error)
+    return ""
+
+
+def study_text(
+    pairs: Sequence[tuple[Entry, str]], methods: Sequence[str], *, time_limit: float, memory_limit: int, proof: bool
+) -> str:
+    """The study (TOML) of methods on instances of the library, each on the problems that it answers.
+
+    Parameters
+    ----------
+    methods : sequence of str
+        Names, with options after spaces: ``low-oda k=8``.
+    proof : bool
+        Whether methods that can write proofs do.
+
+    Raises
+    ------
+    BadInput
+        If a method is unknown or answers none of the problems.
+    """
+    variants = [_variant(text) for text in methods]
+    lines = [
+        "# Written by `overlaybench library run`.",
+        'name = "library"',
+        f"time_limit = {time_limit:g}",
+        f"memory_limit = {memory_limit}",
+    ]
+    for entry in dict.fromkeys(entry for entry, _ in pairs):
+        lines += ["", "[[instances]]", f"family = {_toml(entry.group)}", f"workload = {_toml(entry.workload)}"]
+        lines += [f"{name} = {_toml(value)}" for name, value in entry.complete.items()]
+        lines.append(f"seeds = [{entry.seed}]")
+    used: set[str] = set()
+    for problem in dict.fromkeys(problem for _, problem in pairs):
+        answering = [(name, options) for name, options in variants if method_named(name).answers(problem)]
+        used |= {name for name, _ in answering}
+        if answering:
+            families = dict.fromkeys(entry.group for entry, each in pairs if each == problem)
+            listed = ", ".join(_method(name, options) for name, options in answering)
+            lines += ["", "[[runs]]", f"problems = [{_toml(problem)}]", f"methods = [{listed}]"]
+            lines.append(f"families = [{', '.join(map(_toml, families))}]")
+            if proof and any(writes_proofs(name, problem) for name, _ in answering):
+                lines.append("proof = true")
+    if unused := [name for name, _ in variants if name not in used]:
+        raise BadInput(f"method '{unused[0]}' answers none of the problems of these instances: leave it out")
+    return "\n".join([*lines, ""])
+
+
+def _variant(text: str) -> tuple[str, Mapping[str, str]]:
+    name, *words = text.split()
+    method, options = method_named(name), {}
+    for word in words:
+        option, sign, value = word.partition("=")
+        if not sign:
+            raise BadInput(f"method '{text}': options are name=value after the method's name, not '{word}'")
+        options[option] = value
+    return method.name, options
+
+
+def _method(name: str, options: Mapping[str, str]) -> str:
+    given = "".join(f", {option} = {_toml(value)}" for option, value in options.items())
+    return f"{{ method = {_toml(name)}{given} }}"
+
+
+def _toml(value: Value) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+class LibraryRun(NamedTuple):
+    """A row of a study on an instance of the library, and its record without a bound."""
+
+    row: Mapping[str, Any]
+    record: Record
+
+
+def library_runs(table: Table, store: Store) -> list[LibraryRun]:
+    """The runs of a folder's present study on the library's instances and for its problems.
+
+    Primal integrals are against the best value known, or that of these runs if it is lower.
+    """
+    found = []
+    for row in store.table(store.plan().keys).to_pylist():
+        entry = table.by_digest.get(row["instance"])
+        if entry is not None and row["problem"] in entry.problems and row["status"] != Status.SKIPPED:
+            found.append((entry.name, row))
+    best: dict[tuple[str, str], float] = {}
+    for name, row in found:
+        known = best.setdefault((name, row["problem"]), table.known(name, row["problem"]).value)
+        values = [value for value in (known, row["value"]) if value is not None and value == value]
+        best[name, row["problem"]] = min(values, default=math.nan)
+    return [LibraryRun(row, _record(name, row, best[name, row["problem"]])) for name, row in found]
+
+
+def _record(name: str, row: Mapping[str, Any], best: float) -> Record:
+    seconds = row["cpu_seconds"]
+    return Record(
+        instance=name,
+        problem=row["problem"],
+        method=row["variant"],
+        time_limit=float(row["time_limit"]),
+        status=Status(row["status"]),
+        value=math.nan if row["value"] is None else float(row["value"]),
+        bound=math.nan,
+        seconds=math.nan if seconds is None else float(seconds),
+        integral=math.nan if math.isnan(best) else gap_integral(row["points"], best, row["time_limit"]),
+        proof="",
+        version=row["code_version"][:12],
+    )
+
+
+@dataclass(frozen=True)
+class Update:
+    """The table after an update, how many runs it took in, how many of them had a certified bound, and what it refused.
+
+    Attributes
+    ----------
+    refused : tuple of (str, str)
+        The key of a run and why its answer or its bound was not accepted.
+    """
+
+    table: Table
+    taken: int
+    certified: int
+    refused: tuple[tuple[str, str], ...]
+
+
+def updated(table: Table, store: Store, progress: Callable[[int, int], object] | None = None) -> Update:
+    """Take the runs of a results folder that are runs of the library into the table.
+
+    Every answer is validated by its problem again, on an instance with the digest of the table. A bound counts if the
+    run has a proof that the checker accepts once more, or a certificate that is recomputed in integers. A run whose
+    answer is refused is left out; one whose bound is refused, or that has none that is certified, is taken in without.
+
+    Raises
+    ------
+    BadInput
+        If a certified bound lies above an answer: one of the two is wrong, and nothing is taken in.
+    """
+    refused: list[tuple[str, str]] = []
+    records: list[Record] = []
+    runs = library_runs(table, store)
+    for number, one in enumerate(runs, start=1):
+        if progress is not None:
+            progress(number, len(runs))
+        try:
+            records.append(_accepted(one, store, refused))
+        except _RefusedError as error:
+            refused.append((one.row["key"], str(error)))
+    after = table.with_records(records)
+    for entry, problem in after.pairs():
+        known = after.known(entry.name, problem)
+        if known.bound > known.value + _TOLERANCE * max(1.0, abs(known.value)):
+            assert known.best is not None
+            assert known.bounded is not None
+            raise BadInput(
+                f"{entry.name}, {problem}: the bound {known.bound:g} of {known.bounded.method} lies above the value "
+                f"{known.value:g} of {known.best.method}: one is wrong; nothing was taken in"
+            )
+    certified = sum(not math.isnan(record.bound) for record in records)
+    return Update(after, len(records), certified, tuple(refused))
+
+
+class _RefusedError(Exception):
+    pass
+
+
+def _accepted(one: LibraryRun, store: Store, refused: list[tuple[str, str]]) -> Record:
+    row, record = one
+    problem, kind = problem_named(row["problem"]), kind_named(row["kind"])
+    try:
+        instance = store.instance(row["instance"], kind)
+        if row["answer"] is not None:
+            answer = kind.unpack(np.asarray(row["answer"], dtype=np.int32), instance)
+            if violations := problem.violations(instance, answer):
+                raise _RefusedError("its answer is not valid: " + "; ".join(violations))
+            if (value := problem.value(instance, answer)) != row["value"]:
+                raise _RefusedError(f"its answer has value {value:g}, not {row['value']}")
+        elif row["value"] is not None:
+            raise _RefusedError("it has a value and no answer")
+        counters: Mapping[str, Any] = json.loads(row["counters"])
+        if (bound := counters.get(CERTIFIED)) is None:
+            return record
+        faults = list(faults_of_evidence(counters, instance, problem, store.proof(row["key"]), row["seconds"]))
+    except (BadInput, ValueError, IndexError) as error:
+        raise _RefusedError(str(error)) from None
+    if faults:
+        refused.append((row["key"], "; ".join(faults)))
+        return record
+    return structs.replace(record, bound=float(bound), proof=str(counters.get(PROOF, "certificate")))
+
+
+def with_digests(table: Table) -> tuple[Table, list[str]]:
+    """The table with digest and sizes of the entries that have none yet, and why some cannot be made here."""
+    entries: dict[str, Entry] = {}
+    missing = []
+    for name, entry in table.entries.items():
+        entries[name] = entry
+        if not entry.digest:
+            try:
+                instance = entry.make()
+            except BadInput as error:
+                missing.append(str(error))
+                continue
+            sizes = " ".join(f"{size}={count}" for size, count in kind_named(entry.kind).size(instance).items())
+            entries[name] = structs.replace(entry, digest=instance.digest, sizes=sizes)
+    return replace(table, entries=entries), missing
