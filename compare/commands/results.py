@@ -409,13 +409,13 @@ def _write_paired(file: Path, comparisons: Sequence[Paired], runs: pd.DataFrame,
     import pandas as pd
 
     from ...instances.contract.files import atomic_write
-    from ..figures.paired import paired_figure
+    from ..figures.paired import paired_chart
     from ..figures.style import ENDINGS, method_styles, save, styled
     from ..studies.results import export
 
     if file.suffix in ENDINGS:
         with styled(options):
-            figure = paired_figure(comparisons, method_styles(runs), options.width)
+            figure = paired_chart(comparisons, method_styles(runs))
         save(figure, file, options)
     elif file.suffix == ".tex":
         atomic_write(file, "\n".join(map(_latex, comparisons)))

@@ -8,36 +8,19 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from scipy.special import stdtrit
 
 from ...instances.contract.errors import BadInput, unknown
 from ..studies.bounds import problem_order, sizes_of
 from ..studies.columns import chosen_parameters, varied
 from ..studies.plot import MEASURES, Plot
-from .scatter import spaced
-from .style import (
-    QUIET,
-    Drawing,
-    Style,
-    curve,
-    curve_legend,
-    drawing,
-    method_styles,
-    panel_title,
-    panels,
-    plain_ticks,
-    rank_styles,
-    ratio_axis,
-    styled,
-    time_axis,
-)
+from .curves import Axis, curves
+from .style import Drawing, Style, method_styles, rank_styles
 
 _METHODS = ("variant", "label", "method")
 _CONFIDENCE, _FEWEST = 0.95, 3
 _MOST_POSITIONS, _GROUPS, _CLOSE = 12, 8, 1.1
-_SHORTEST = 1e-5
-_DODGE = 0.45
+_SHORTEST, _WIDE = 1e-5, 4
 _AND = ", "
 _KEYS = ("problem", "panel", "curve", "x")
 _STATISTICS = ("mean", "low", "high", "instances", "of_instances")
@@ -75,18 +58,27 @@ def plot_drawing(runs: pd.DataFrame, plot: Plot, table: pd.DataFrame) -> Drawing
     table : DataFrame
         Its points (`plot_table`).
     """
-    parts = list(table.groupby(["problem", "panel"], sort=False))
     exact = dict(zip(runs["label"], runs["exact"], strict=True))
-    styles = _styles(runs, plot, table)
-    legend = {f"{name} (exact)" if exact.get(name) else name: style for name, style in styles.items()}
-    with styled():
-        figure, grid = panels(len(parts), curve_legend(legend))
-        for axes, ((problem, panel), part) in zip(grid, parts, strict=True):
-            _curves(axes, part, plot, styles)
-            together = panel.count(_AND) + 1
-            panel_title(axes, problem, panel, f"{together} families" if together > 1 else "")
-            axes.set(xlabel=plot.x.replace("_", " "), ylabel="time" if plot.y == "time" else MEASURES[plot.y].title)
-        return drawing(figure, plot.name, _caption(plot, table))
+    shown = {name: f"{name} (exact)" if exact.get(name) else name for name in table["curve"].unique()}
+    points = table.rename(columns={"mean": "y"}).assign(
+        panel=[_title(problem, panel) for problem, panel in zip(table["problem"], table["panel"], strict=True)],
+        curve=table["curve"].map(shown),
+    )
+    styles = {shown[name]: style for name, style in _styles(runs, plot, table).items()}
+    numbers = table["x"].dtype.kind in "if"
+    wide = numbers and table["x"].min() > 0 and table["x"].max() / table["x"].min() >= _WIDE
+    along = Axis(plot.x.replace("_", " "), log=bool(wide))
+    title = "time" if plot.y == "time" else MEASURES[plot.y].title
+    log = plot.y in ("ratio", "time")
+    up = Axis(title, log=log, zero=plot.y in ("gap", "degree", "memory"), unit="s" if plot.y == "time" else "")
+    given = points[["panel", "curve", "x", "y", "low", "high"]]
+    rule, caption = 1.0 if plot.y == "ratio" else None, _caption(plot, table)
+    return curves(given, along, up, name=plot.name, caption=caption, styles=styles, shaded=False, rule=rule)
+
+
+def _title(problem: str, panel: str) -> str:
+    together = panel.count(_AND) + 1
+    return f"{problem}, {f'{together} families' if together > 3 else panel}" if panel else problem
 
 
 def _caption(plot: Plot, table: pd.DataFrame) -> str:
@@ -239,36 +231,3 @@ def _styles(runs: pd.DataFrame, plot: Plot, table: pd.DataFrame) -> dict[str, St
         styles = method_styles(runs if set(runs["label"]) >= curves else runs.assign(label=named))
         return {name: style for name, style in styles.items() if name in curves}
     return rank_styles(table["curve"].drop_duplicates())
-
-
-def _curves(axes: Axes, part: pd.DataFrame, plot: Plot, styles: dict[str, Style]) -> None:
-    values = np.array(sorted(part["x"].unique()))
-    along, ticks = _axis(values)
-    shown = [name for name in styles if name in set(part["curve"])]
-    spacing = float(np.diff(along).min())
-    highest = float(part["mean"].max())
-    if plot.y == "ratio":
-        ratio_axis(axes, min(float(part["high"].fillna(part["mean"]).max()), 1 + 2.5 * (highest - 1)), along="y")
-        axes.axhline(1, color=QUIET, linewidth=0.6, zorder=1)
-    elif plot.y == "time":
-        time_axis(axes, float(part["mean"].min()), float(part[["mean", "high"]].max().max()))
-    for number, name in enumerate(shown):
-        mine = part[part["curve"] == name]
-        shift = _DODGE * spacing * (number - (len(shown) - 1) / 2) / len(shown)
-        x = along[np.searchsorted(values, mine["x"].to_numpy())] + shift
-        mean, low, high = (mine[bound].to_numpy() for bound in ("mean", "low", "high"))
-        curve(axes, x, mean, np.nan_to_num([mean - low, high - mean]), styles[name])
-    if plot.y in ("gap", "degree", "memory"):
-        axes.set_ylim(0, max(axes.get_ylim()[1], 0.05))
-    axes.set_xlim(along[0] - 0.6 * spacing, along[-1] + 0.6 * spacing)
-    plain_ticks(axes.xaxis, along[ticks].tolist(), [_text(value) for value in values[ticks]])
-
-
-def _axis(values: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, np.dtype[np.float64]], np.ndarray[Any, Any]]:
-    """The position of each value (evenly spaced words; numbers by size or logarithm), and which have a tick."""
-    if values.dtype.kind not in "if":
-        return np.arange(len(values), dtype=np.float64), np.arange(len(values))
-    numbers = values.astype(np.float64)
-    wide = numbers[0] > 0 and numbers[-1] / numbers[0] >= 4
-    along = np.log(numbers) if wide else numbers
-    return along, spaced(along)

@@ -115,7 +115,8 @@ def curve_layers(
 ) -> list[alt.Chart]:
     """The layers of `curves` for `panels`."""
     published = bool(points.get("published", pd.Series(False)).any())
-    given = {"x": x_channel(x, points["x"]), "y": y_channel(y), "color": colours(styles, options)}
+    legend: dict[str, Any] = {"symbolType": "stroke", "symbolStrokeWidth": 1.2} if form == "step" else {}
+    given = {"x": x_channel(x, points["x"]), "y": y_channel(y), "color": colours(styles, options, **legend)}
     own = alt.Chart().transform_filter("!datum.published") if published else alt.Chart()
     tooltip = [
         alt.Tooltip(name) for name in ("curve:N", "x:N", "y:Q", "low:Q", "high:Q") if name.split(":")[0] in points
@@ -151,7 +152,7 @@ def panels(
     options: FigureOptions,
     *,
     size: tuple[float, float] = (_PANEL_WIDTH, _PANEL_HEIGHT),
-    independent: Sequence[str] = ("x", "y"),
+    independent: Sequence[str] = ("x", "y", "xOffset"),
 ) -> dict[str, Any]:
     """The specification of layers in a grid of panels, one for each value of ``panel``, with the legend below.
 
@@ -176,7 +177,10 @@ def panels(
         width = max(40.0, options.width * 72 / columns - 40 * options.enlarged)
         height = size[1] * max(0.75, min(1.0, width / size[0]))
     letters = int(width / (0.66 * TITLE * options.font_size))
-    table = points.assign(panel=given.map(lambda title: "\n".join(wrap(title, letters))))
+    lines = given.map(lambda title: wrap(title, letters))
+    most = int(lines.map(len).max())
+    # As many lines in each title, so that panels beside each other have one height.
+    table = points.assign(panel=lines.map(lambda own: "\n".join([*[" "] * (most - len(own)), *own])))
     titles = list(dict.fromkeys(table["panel"]))
     title = alt.Header(
         title=None, labelExpr="split(datum.label, '\\n')", labelAnchor="start", labelFontWeight="bold", labelPadding=4
@@ -194,6 +198,20 @@ def panels(
         "config": _config(options, entries, columns * (width + 40)),
         "usermeta": {"width": 72 * options.width},
     }
+
+
+def concatenated(charts: Sequence[Any], columns: int, entries: Sequence[str], options: FigureOptions) -> dict[str, Any]:
+    """The specification of charts that have their data side by side in `columns`, with one legend below."""
+    joined = alt.concat(*charts, columns=columns).resolve_scale(color="shared", shape="shared")
+    width = columns * 220.0
+    config = _config(options, entries, 72 * options.width or width)
+    spec: dict[str, Any] = joined.to_dict(validate=False)
+    return spec | {"config": config, "usermeta": {"width": 72 * options.width}}
+
+
+def data(table: pd.DataFrame) -> Any:
+    """Rows as the data of one layer."""
+    return alt.InlineData(values=records(table))
 
 
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:
@@ -223,7 +241,8 @@ def _config(options: FigureOptions, entries: Sequence[str], width: float) -> dic
         "padding": 3,
         "axis": {**text, "titleColor": INK, "labelColor": INK, "domainColor": QUIET, "tickColor": QUIET, "tickSize": 3,
                  "gridColor": "#E4E4E4", "gridWidth": 0.5, "domainWidth": 0.6, "tickWidth": 0.6, "titlePadding": 3},
-        "axisX": {"grid": False, "labelAngle": 0, "labelOverlap": "greedy"},
+        "axisX": {"grid": False, "labelAngle": 0, "labelOverlap": "greedy", "labelSeparation": 4},
+        "title": {"fontSize": TITLE * size, "anchor": "start", "color": INK, "offset": 6},
         "header": {"labelFontSize": TITLE * size, "labelColor": INK},
         "facet": {"spacing": 14},
         "legend": {"orient": "bottom", "columns": side_by_side, "labelFontSize": size, "labelLimit": 0,
@@ -253,7 +272,12 @@ def scale(axis: Axis) -> alt.Scale:
 
 
 def _axis(axis: Axis, **given: Any) -> alt.Axis:
-    formats: Mapping[str, dict[str, Any]] = {"s": {"labelExpr": _TIME}, "%": {"format": "~%"}, "": {"format": ",~g"}}
+    powers = {"values": [10.0**power for power in range(-5, 6)]} if axis.log else {}
+    formats: Mapping[str, dict[str, Any]] = {
+        "s": {"labelExpr": _TIME, **powers},
+        "%": {"format": "~%"},
+        "": {"format": ",~g"},
+    }
     return alt.Axis(**formats[axis.unit], **given)
 
 
@@ -287,9 +311,9 @@ def hollow(text: str, shape: str = "circle") -> alt.Opacity:
 
 
 def dash(styles: Mapping[str, Style], *, field: str = "curve") -> alt.StrokeDash:
-    """The channel of dashes, without a legend."""
+    """The channel of dashes; in a legend of colours with strokes they are dashed too."""
     known = alt.Scale(domain=list(styles), range=[_dashes(style.dashes) for style in styles.values()])
-    return alt.StrokeDash(f"{field}:N", scale=known, legend=None)
+    return alt.StrokeDash(f"{field}:N", scale=known, legend=alt.Legend(title=None) if len(styles) > 1 else None)
 
 
 def _dashes(dashes: Dashes) -> list[float]:

@@ -113,12 +113,16 @@ def vega_svg(spec: Mapping[str, Any]) -> str:
         element: str = vl_convert.vegalite_to_svg(fitted)
         sizes = re.findall(r'^<svg [^>]*?width="([\d.]+)" height="([\d.]+)"', element)[0]
         width, height = (float(size) for size in sizes)
-        cell = dict(fitted.get("spec", {}))
-        if not wanted or "width" not in cell or abs(width - wanted) < 1:
+        if not wanted or abs(width - wanted) < 1:
             break
-        fitted["spec"] = {**cell, "width": max(20.0, cell["width"] + (wanted - width) / max(1, fitted["columns"]))}
+        more = (wanted - width) / max(1, fitted["columns"])
+        for key, of in (("spec", [fitted.get("spec", {})]), ("concat", fitted.get("concat", []))):
+            cells = [{**cell, "width": max(20.0, cell.get("width", 0) + more)} for cell in of]
+            fitted |= {key: cells[0] if key == "spec" else cells} if key in fitted else {}
     scale = wanted / width if wanted else 1.0
     size = f'width="{scale * width:g}pt" height="{scale * height:g}pt"'
+    # The links to runs are those of the page, not of Vega's base address.
+    element = re.sub(r'xlink:href="[^"#]*#', 'xlink:href="#', element)
     return re.sub(r'width="[\d.]+" height="[\d.]+"', size, element, count=1)
 
 

@@ -1,26 +1,27 @@
-"""The figure of a paired comparison: differences with intervals, performance profile, critical-difference diagram."""
+"""The chart of a paired comparison: differences with intervals, performance profile, critical-difference diagram."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
+import altair as alt
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
+import pandas as pd
 
 from ..studies.paired import Paired
 from ..studies.plot import MEASURES
-from .all_runs import draw_profile
-from .style import INK, QUIET, Style, plain_ticks, ratio_axis
+from .charts import profile_points
+from .curves import Axis, concatenated, curve_layers, data
+from .style import INK, QUIET, FigureOptions, Style, styled
 
-_PANEL_WIDTH, _PANEL_HEIGHT, _ROW_HEIGHT, _LEAST_WIDTH = 2.6, 2.0, 0.24, 2.2
+_WIDTH, _HEIGHT, _ROW, _LEAST_WIDTH = 180, 110, 16, 158  # points
+_JITTER = 0.12
 
-Panel = Callable[[Axes, Paired, Mapping[str, Style]], None]
+Panel = Callable[[Paired, Mapping[str, Style], FigureOptions], Any]
 
 
-def paired_figure(comparisons: Sequence[Paired], styles: Mapping[str, Style], width: float = 0.0) -> Figure:
+def paired_chart(comparisons: Sequence[Paired], styles: Mapping[str, Style]) -> Mapping[str, Any]:
     """A line of panels for each problem: every pair's differences, the profile, and the ranks of three or more methods.
 
     Parameters
@@ -29,105 +30,101 @@ def paired_figure(comparisons: Sequence[Paired], styles: Mapping[str, Style], wi
         One a problem, all of the same measure.
     styles : mapping
         The style of each method (`method_styles`).
-    width : float
-        In inches, 0 for the usual one; in a narrow figure the panels are below each other.
+
+    Returns
+    -------
+    mapping
+        The specification; in a narrow figure the panels are below each other.
     """
     kinds: list[Panel] = [_differences]
     kinds += [_profile] if all((one.values.to_numpy() > 0).all() for one in comparisons) else []
     kinds += [_ranks] if any(one.values.shape[1] > 2 for one in comparisons) else []
-    panels = [(kind, one) for one in comparisons for kind in kinds]
-    shares = [_SHARES[kind] for kind in kinds]
-    width = width or _PANEL_WIDTH * sum(shares)
-    columns = max(1, min(len(kinds), int(width / _LEAST_WIDTH)))
-    rows = [panels[start : start + columns] for start in range(0, len(panels), columns)]
-    heights = [max(_height(kind, one) for kind, one in row) for row in rows]
-    figure = Figure(figsize=(width, sum(heights) + 0.3), layout="constrained")
-    ratios = shares if columns == len(kinds) else None
-    cells = figure.subfigures(len(rows), columns, squeeze=False, height_ratios=heights, width_ratios=ratios)
-    for number, (kind, one) in enumerate(panels):
-        kind(cells[divmod(number, columns)].add_subplot(), one, styles)
-    handles = [
-        Line2D([], [], color=styles[name].colour, linestyle=styles[name].dashes, linewidth=1.4, label=name)
-        for name in dict.fromkeys(name for one in comparisons for name in one.values.columns)
-    ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=max(1, int(width / 1.45)), handletextpad=0.4)
-    return figure
-
-
-def _height(kind: Panel, comparison: Paired) -> float:
-    rows = 0.0
-    if kind is _differences:
-        rows = len(comparison.table)
-    elif kind is _ranks:
-        rows = 1.5 + comparison.values.shape[1] / 2
-    return max(_PANEL_HEIGHT, 0.7 + _ROW_HEIGHT * rows)
-
-
-def _differences(axes: Axes, comparison: Paired, styles: Mapping[str, Style]) -> None:
-    """A row a pair: the difference on each instance as a dot, the mean with its interval as a bar."""
-    for row, pair in enumerate(comparison.table.itertuples()):
-        difference = comparison.values[pair.first] - comparison.values[pair.second]
-        colours = np.where(difference < 0, styles[pair.first].colour, styles[pair.second].colour)
-        colours = np.where(difference == 0, QUIET, colours)
-        offsets = (
-            row + 0.3 * (np.arange(len(difference)) % 5 - 2) / 5
-        )  # so that equal differences do not cover each other
-        axes.scatter(difference, offsets, s=5, c=colours, linewidths=0, alpha=0.6, zorder=2)
-        axes.errorbar(
-            pair.mean,
-            row,
-            xerr=None if np.isnan(pair.mean_low) else [[pair.mean - pair.mean_low], [pair.mean_high - pair.mean]],
-            color=INK,
-            marker="|",
-            markersize=8,
-            linewidth=1.2,
-            capsize=2.5,
-            zorder=3,
+    names = list(dict.fromkeys(str(name) for one in comparisons for name in one.values.columns))
+    with styled() as options:
+        columns = max(1, min(len(kinds), int(options.width * 72 / _LEAST_WIDTH))) if options.width else len(kinds)
+        shown = {name: styles[name] for name in names}
+        return concatenated(
+            [kind(one, shown, options) for one in comparisons for kind in kinds], columns, names, options
         )
-    axes.axvline(0, color=QUIET, linewidth=0.6, zorder=1)
-    names = [f"{first} − {second}" for first, second in comparison.table[["first", "second"]].itertuples(index=False)]
-    plain_ticks(axes.yaxis, range(len(names)), names)
-    axes.set(ylim=(len(names) - 0.4, -0.6), xlabel=f"difference of {MEASURES[comparison.measure].title}")
-    axes.xaxis.set_major_locator(MaxNLocator(5))
-    axes.grid(visible=False, axis="y")
-    axes.set_title(f"{comparison.problem}, {len(comparison.values)} instances", loc="left")
 
 
-def _profile(axes: Axes, comparison: Paired, styles: Mapping[str, Style]) -> None:
-    """The performance profile; relative to the best bound for ratios, to the best of the methods for other measures."""
-    of_bound = comparison.measure == "ratio"
-    values = (
-        comparison.values if of_bound else comparison.values.div(comparison.values.min(axis="columns"), axis="index")
+def _differences(comparison: Paired, styles: Mapping[str, Style], options: FigureOptions) -> Any:
+    """A row a pair: the difference on each instance as a dot, the mean with its interval as a bar."""
+    table = comparison.table
+    pairs = [f"{first} − {second}" for first, second in table[["first", "second"]].itertuples(index=False)]
+    dots = []
+    for pair, (first, second) in zip(pairs, table[["first", "second"]].itertuples(index=False), strict=True):
+        difference = (comparison.values[first] - comparison.values[second]).to_numpy()
+        better = [styles[first if each < 0 else second].colour if each else QUIET for each in difference]
+        # So that equal differences do not cover each other.
+        jitter = _JITTER * (np.arange(len(difference)) % 5 - 2)
+        dots.append(pd.DataFrame({"pair": pair, "difference": difference, "better": better, "jitter": jitter}))
+    means = table.assign(pair=pairs)[["pair", "mean", "mean_low", "mean_high"]]
+    y = alt.Y("pair:N", sort=pairs, title=None, axis=alt.Axis(labelLimit=0, domain=False, ticks=False, grid=False))
+    along = alt.X("difference:Q", title=f"difference of {MEASURES[comparison.measure].title}")
+    mean = alt.Chart(data(means))
+    zero = alt.Chart(data(pd.DataFrame([{}]))).mark_rule(color=QUIET, strokeWidth=0.6).encode(x=alt.datum(0))
+    points = alt.Chart(data(pd.concat(dots))).mark_circle(size=7, opacity=0.6)
+    offset = alt.YOffset("jitter:Q", scale=alt.Scale(domain=[-0.5, 0.5]))
+    return alt.layer(
+        zero,
+        points.encode(
+            x=along, y=y, yOffset=offset, color=alt.Color("better:N", scale=None), tooltip=["pair:N", "difference:Q"]
+        ),
+        mean.mark_rule(color=INK, strokeWidth=1.2).encode(x="mean_low:Q", x2="mean_high:Q", y=y),
+        mean.mark_tick(color=INK, thickness=1.4, size=10).encode(x="mean:Q", y=y, tooltip=["pair:N", "mean:Q"]),
+    ).properties(
+        width=_WIDTH,
+        height=max(_HEIGHT, _ROW * len(pairs)),
+        title=f"{comparison.problem}, {len(comparison.values)} instances",
     )
-    ratio_axis(axes, float(values.to_numpy().max()), along="x")
-    shared = values.rename_axis(columns="label").stack().rename("ratio").reset_index()
-    draw_profile(axes, shared, styles)
-    axes.set(xlabel=f"factor τ of the best {'bound' if of_bound else 'method'}", ylabel="share of instances")
 
 
-def _ranks(axes: Axes, comparison: Paired, styles: Mapping[str, Style]) -> None:
+def _profile(comparison: Paired, styles: Mapping[str, Style], options: FigureOptions) -> Any:
+    """The performance profile; relative to the best bound for ratios, to the best of the methods for other measures."""
+    of_bound, values = comparison.measure == "ratio", comparison.values
+    values = values if of_bound else values.div(values.min(axis="columns"), axis="index")
+    points = profile_points(values.rename_axis(columns="label").stack().rename("ratio").reset_index())
+    x = Axis(f"factor τ of the best {'bound' if of_bound else 'method'}", log=bool(points["x"].max() > 3))
+    layers = curve_layers(points, x, Axis("share of instances", zero=True), styles, options, form="step")
+    return alt.layer(*layers, data=data(points)).properties(width=_WIDTH, height=_HEIGHT, title=" ")
+
+
+def _ranks(comparison: Paired, styles: Mapping[str, Style], options: FigureOptions) -> Any:
     """Mean ranks on a line; a bar joins methods that differ by less than the critical difference (Demšar 2006)."""
-    axes.set_axis_off()
     ranks = comparison.ranks.sort_values(kind="stable")
-    count, left = len(ranks), (len(ranks) + 1) // 2
-    depth = 1.0 + 0.5 * len(comparison.cliques)
-    axes.set(xlim=(0.9, count + 0.1), ylim=(max(depth + left, 6.0), -2.6))
-    axes.plot([1, count], [0, 0], color=INK, linewidth=0.8)
-    for tick in range(1, count + 1):
-        axes.plot([tick, tick], [0, -0.2], color=INK, linewidth=0.8)
-        axes.text(tick, -0.3, str(tick), ha="center", va="bottom")
+    count, left, cliques = len(ranks), (len(ranks) + 1) // 2, comparison.cliques
+    depth, apart = 1.0 + 0.5 * len(cliques), comparison.critical_difference
+    lines: list[tuple[Any, ...]] = [
+        (1.0, 0.0, float(count), 0.0, INK, 0.8),
+        (1.0, -1.5, 1 + min(apart, count - 1.0), -1.5, INK, 0.8),
+    ]
+    lines += [(tick, 0.0, tick, -0.2, INK, 0.8) for tick in range(1, count + 1)]
+    texts: list[tuple[Any, ...]] = [(tick, -0.4, str(tick), "center") for tick in range(1, count + 1)]
+    texts += [(1.0, -1.8, f"critical difference {apart:.2f}", "left")]
     for order, (name, rank) in enumerate(ranks.items()):  # the better half is labelled on the left, from top to bottom
         line, end, side = (order, 0.9, "right") if order < left else (count - 1 - order, count + 0.1, "left")
-        axes.plot([rank, rank, end], [0, depth + line, depth + line], color=styles[str(name)].colour, linewidth=1.0)
-        axes.text(end, depth + line, f" {name} {rank:.2f} ", ha=side, va="center")
-    for level, group in enumerate(comparison.cliques):
-        bar = [ranks[group].min() - 0.04, ranks[group].max() + 0.04]
-        axes.plot(bar, [0.5 + 0.5 * level] * 2, color=INK, linewidth=2.4, solid_capstyle="round")
-    apart = comparison.critical_difference
-    axes.plot([1, 1 + min(apart, count - 1)], [-1.5, -1.5], color=INK, linewidth=0.8, marker="|", markersize=4)
-    axes.text(1, -1.75, f"critical difference {apart:.2f}", ha="left", va="bottom")
-    axes.set_title("mean rank (1 is best)", loc="left")
-
-
-_SHARES: Mapping[Panel, float] = {_differences: 1.35, _profile: 1.0, _ranks: 1.35}
-"""The widths of panels beside each other."""
+        colour = styles[str(name)].colour
+        lines += [(rank, 0.0, rank, depth + line, colour, 1.0), (rank, depth + line, end, depth + line, colour, 1.0)]
+        texts.append((end, depth + line + 0.15, f" {name} {rank:.2f} ", side))
+    for level, group in enumerate(cliques):
+        lines.append(
+            (ranks[group].min() - 0.04, 0.5 + 0.5 * level, ranks[group].max() + 0.04, 0.5 + 0.5 * level, INK, 2.4)
+        )
+    shown = data(pd.DataFrame(lines, columns=["x", "y", "x2", "y2", "colour", "width"]))
+    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0.9, count + 0.1], nice=False))
+    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[max(depth + left, 6.0), -2.6], nice=False))
+    rule = alt.Chart(shown).mark_rule(strokeCap="round")
+    layers: list[alt.Chart] = [
+        rule.encode(
+            *(x, y, alt.X2("x2:Q"), alt.Y2("y2:Q"), alt.Color("colour:N", scale=None)),
+            strokeWidth=alt.StrokeWidth("width:Q", scale=None),
+        )
+    ]
+    for side in ("left", "center", "right"):
+        own = pd.DataFrame([text[:3] for text in texts if text[3] == side], columns=["x", "y", "text"])
+        look: dict[str, Any] = {"align": side, "baseline": "bottom", "fontSize": options.font_size, "color": INK}
+        layers.append(alt.Chart(data(own)).mark_text(**look).encode(x, y, text="text:N"))
+    return alt.layer(*layers).properties(
+        width=_WIDTH, height=max(_HEIGHT, _ROW * (1.5 + count / 2)), title="mean rank (1 is best)"
+    )

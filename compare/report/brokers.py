@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import pandas as pd
 
 from ...instances.brokers.files import BROKERS
-from ..figures.brokers import broker_drawings, system_drawings
+from ..figures.charts import broker_charts, system_charts
 from . import cells
 from .broker_tables import (
     broker_runs,
@@ -71,7 +71,7 @@ def broker_part(rows: pd.DataFrame, keep: Keep) -> Part | None:
         )
     ]
     shown = [(title, sentence, table) for title, sentence, table in tables if table.lines]
-    drawn = [*broker_drawings(runs), *system_drawings(system_series(runs.assign(label=runs["variant"])))]
+    drawn = [*broker_charts(runs), *system_charts(system_series(runs.assign(label=runs["variant"])))]
     return Part(BROKERS.name, "Soft links over broker trees", shown, drawn)
 
 

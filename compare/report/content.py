@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from ...instances.content.files import CONTENT
-from ..figures.content import content_drawings
+from ..figures.charts import content_charts
 from . import cells
 from .cells import Cell, Column, Table
 from .content_tables import content_runs, reduction_table, routing_table
@@ -26,7 +26,7 @@ def content_part(rows: pd.DataFrame, keep: Keep) -> Part | None:
         return None
     runs = content_runs(rows)
     reductions = reduction_table(runs)
-    return Part(CONTENT.name, "Content-based overlays", _tables(runs, reductions, keep), content_drawings(reductions))
+    return Part(CONTENT.name, "Content-based overlays", _tables(runs, reductions, keep), content_charts(reductions))
 
 
 def _tables(runs: pd.DataFrame, reductions: pd.DataFrame, keep: Keep) -> list[tuple[str, str, Table]]:

@@ -19,9 +19,9 @@ from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
 from ..catalogue import own_part
 from ..figures.against import default_plots, plot_drawing, plot_table
-from ..figures.all_runs import figures
-from ..figures.anytime import anytime_drawing
-from ..figures.style import DEFAULT_OPTIONS, Drawing, FigureOptions, method_styles, styled
+from ..figures.charts import anytime_chart, topic_charts
+from ..figures.overlay import overlay_drawing
+from ..figures.style import DEFAULT_OPTIONS, Drawing, FigureOptions, styled
 from ..printable import printable, printable_rows
 from ..studies.bounds import IMPLICATIONS, disagreements, proven
 from ..studies.plot import Plot
@@ -120,9 +120,9 @@ def _drawn(
     topics = study.runs[study.runs["kind"] == TOPICS.name]
     with styled(options):
         drawings = [plot_drawing(study.runs, plot, table) for plot, table in plotted]
-        drawings += figures(topics, load_instance) if len(topics) else []
-        anytime = anytime_drawing(study.runs, method_styles(study.runs))
-        drawings += [] if anytime is None else [anytime]
+        drawings += topic_charts(topics) if len(topics) else []
+        others = (overlay_drawing(topics, load_instance), anytime_chart(study.runs))
+        drawings += [one for one in others if one is not None]
         built = (part(study.runs[study.runs["kind"] == kind.name], study.keep) for kind, part in _PARTS)
         return drawings, [one for one in built if one is not None]
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
-from overlaybench.compare.figures.anytime import anytime_drawing, gap_curves
+from overlaybench.compare.figures.charts import anytime_chart, gap_curves
 from overlaybench.compare.figures.proof_map import proof_map
-from overlaybench.compare.figures.style import method_styles
 from overlaybench.compare.report.tables import judged_runs
 from tests.compare.report_rows import frame, run
 
@@ -40,18 +38,21 @@ def test_a_curve_is_the_mean_gap_of_a_methods_runs_at_each_time() -> None:
 
 def test_the_figure_needs_a_run_that_reported_more_than_its_outcome() -> None:
     runs = judged()
-    drawn = anytime_drawing(runs, method_styles(runs))
+    drawn = anytime_chart(runs)
     assert drawn is not None
     assert "mean gap" in drawn.svg
-    assert anytime_drawing(runs[runs["method"] == "gm"], method_styles(runs)) is None
+    assert anytime_chart(runs[runs["method"] == "gm"]) is None
 
 
 def test_the_map_has_a_panel_a_law_and_colours_proofs_by_their_time() -> None:
     rows = [("uniform", 20.0, 5.0, 0.0, seconds) for seconds in (1.0, 100.0, 1000.0)]
     rows += [("zipf", 100.0, 10.0, gap, math.nan) for gap in (0.01, 0.3, math.nan)]
-    figure = proof_map(pd.DataFrame(rows, columns=["law", "nodes", "subscriptions", "gap", "seconds"]))
-    panels = [axes for axes in figure.axes if axes.lines]
-    assert [axes.get_title(loc="left") for axes in panels] == ["uniform", "zipf"]
-    for axes in panels:
-        assert len({str(line.get_markerfacecolor()) for line in axes.lines}) == 3
-        assert len({tuple(np.asarray(line.get_xdata()).tolist()) for line in axes.lines}) == 3
+    chart = proof_map(pd.DataFrame(rows, columns=["law", "nodes", "subscriptions", "gap", "seconds"]))
+    values = pd.DataFrame(chart["data"]["values"])
+    for law, states in (("uniform", ["proven in 60 s", "proven in 600 s", "proven later"]), ("zipf", _OPEN)):
+        own = values[values["panel"] == law]
+        assert own["curve"].tolist() == states
+        assert own["x"].nunique() == 3, "side by side"
+
+
+_OPEN = ["gap to 1%", "larger gap", "no bound"]

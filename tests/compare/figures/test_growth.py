@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from overlaybench.compare.figures.growth import _spread, growth, growth_drawing
-from overlaybench.compare.figures.style import method_styles
+from overlaybench.compare.figures.charts import growth, growth_chart, spread
 from overlaybench.compare.report.tables import judged_runs
 from tests.compare.report_rows import frame, run
 
@@ -73,24 +72,24 @@ def test_three_sizes_or_stopped_runs_or_times_too_short_are_no_line() -> None:
     short = [sized("2d-oda", 0.5, nodes) for nodes in (500, 1000, 2000, 4000)]
     runs = judged_runs(frame(*few, *stopped, *mixed, *short))
     assert growth(runs)["label"].tolist() == ["2d-oda"]  # its memory
-    assert growth_drawing(judged_runs(frame(*few)), {}) is None
+    assert growth_chart(judged_runs(frame(*few))) is None
 
 
 def test_the_figure_names_the_exponents() -> None:
     rows = [sized("gm", 1.75, nodes) for nodes in (500, 1000, 2000, 4000)]
     runs = judged_runs(frame(*rows))
-    drawing = growth_drawing(runs, method_styles(runs))
+    drawing = growth_chart(runs)
     assert drawing is not None
     assert "1.75" in drawing.svg
-    assert "time against nodes" in drawing.svg
-    again = growth_drawing(runs, method_styles(runs))
+    assert "time (s) against nodes" in drawing.svg
+    again = growth_chart(runs)
     assert again is not None
     assert drawing.svg == again.svg
 
 
 def test_exponents_of_lines_that_end_together_are_written_apart() -> None:
     for heights in ([0.2, 0.2, 0.21, 0.9], [0.97, 0.98, 0.99, 1.0], [0.1, 0.5], [], [0.99] * 7):
-        spread = _spread(heights)
-        assert all(b - a >= 0.055 - 1e-12 for a, b in pairwise(spread))
-        assert max(spread, default=1) <= 1
-    assert _spread([0.1, 0.5]) == [0.1, 0.5]
+        moved = spread(heights)
+        assert all(b - a >= 0.055 - 1e-12 for a, b in pairwise(moved))
+        assert max(moved, default=1) <= 1
+    assert spread([0.1, 0.5]) == [0.1, 0.5]

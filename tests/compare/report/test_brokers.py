@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from overlaybench.compare.catalogue import METHODS
-from overlaybench.compare.figures.brokers import system_drawings
+from overlaybench.compare.figures.charts import system_charts
 from overlaybench.compare.papers.bench import Experiment, rows_here, runs, together
 from overlaybench.compare.report.broker_tables import (
     broker_runs,
@@ -151,4 +151,4 @@ def test_runs_of_the_system_have_a_table_and_figures_over_time() -> None:
     series = system_series(found.assign(label=found["variant"]))
     assert sorted(series["seconds"].unique()) == [1, 2, 3, 4]
     assert set(series["label"]) == set(found["variant"])
-    assert system_drawings(series)[0].name == "system-yield-over-time"
+    assert system_charts(series)[0].name == "system-yield-over-time"

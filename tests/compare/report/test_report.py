@@ -17,7 +17,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from overlaybench.compare.figures.all_runs import figures
+from overlaybench.compare.figures.charts import topic_charts
 from overlaybench.compare.figures.overlay import most_informative_pair, overlay_drawing
 from overlaybench.compare.figures.style import Drawing, method_styles
 from overlaybench.compare.report.cells import Anchors, carried
@@ -47,7 +47,11 @@ def html(folder: Path) -> str:
 
 @pytest.fixture(scope="module")
 def drawn() -> dict[str, Drawing]:
-    return {figure.name: figure for figure in figures(judged_runs(study_rows()), INSTANCES.__getitem__)}
+    runs = judged_runs(study_rows())
+    overlay = overlay_drawing(runs, INSTANCES.__getitem__)
+    assert overlay is not None
+    drawings = [*topic_charts(runs), overlay]
+    return {figure.name: figure for figure in drawings}
 
 
 class Page(HTMLParser):
@@ -333,8 +337,8 @@ def test_pictures_are_well_formed_and_their_files_have_no_links_into_a_page(draw
         assert ET.fromstring(figure.svg).tag == "svg"
         assert ET.parse(io.BytesIO(figure.svg_file)).getroot().tag.endswith("svg")
         assert b"#run-" not in figure.svg_file
-        assert figure.pdf_file.startswith(b"%PDF")
-        assert b"CreationDate" not in figure.pdf_file
+        assert figure.files["pdf"].startswith(b"%PDF")
+        assert b"CreationDate" not in figure.files["pdf"]
 
 
 def test_a_method_keeps_its_colour_whatever_else_is_shown() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from overlaybench.compare.figures.all_runs import common_instances, profile
+from overlaybench.compare.figures.charts import common_instances, profile
 from overlaybench.compare.report.summary import above, percent, summary
 from overlaybench.compare.report.tables import (
     effort_table,

@@ -1,0 +1,464 @@
+"""The charts of a study: all runs, performance profile, growth, gap over time, and those of content and brokers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import altair as alt
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from ...instances.contract.result import Status
+from ..studies.anytime import BOUND, VALUE, Steps, gap_steps, mean_steps
+from ..studies.bounds import TOLERANCE, problem_order
+from .curves import Axis, colours, curves, dash, hollow, panels, shapes, x_channel, y_channel
+from .style import INK, QUIET, TICKS, Drawing, Style, drawing, method_styles, styled
+
+_EVENLY, _WIDE = 10, 3.0
+_SHORTEST, _SMALLEST_GAP = 1e-5, 0.1
+SIZES = {"nodes": "nodes", "topics": "topics", "subscriptions": "topics a node"}
+_MEASURES = {"seconds": ("time (s)", 1.0, 1e-3), "peak_memory": ("memory (MiB)", 2.0**20, 2.0**20)}
+_FEWEST_SIZES = 4
+_LABEL = 0.055  # the height of a label as a share of its panel
+_LOWEST_TIME = 1e-3
+
+
+def topic_charts(runs: pd.DataFrame) -> list[Drawing]:
+    """Ratio, profile, time and growth, where the runs have data for them.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        The runs on topic instances with their bounds (`judged_runs`). The same runs give the same bytes.
+    """
+    drawn = [ratio_chart(runs), profile_chart(runs), time_chart(runs), growth_chart(runs)]
+    return [one for one in drawn if one is not None]
+
+
+def ratio_chart(runs: pd.DataFrame) -> Drawing | None:
+    """Ratio to the best bound against nodes: a dot for each run, filled if the optimum of its instance is proven."""
+    shown = runs[runs["ratio"].notna()]
+    missing = len(runs) - len(shown)
+    caption = (
+        "Ratio of each run's value to the best proven lower bound of its instance, against the number of nodes. "
+        "Every run is a dot; at a ratio of 1 it is optimal. Filled: the optimum of the instance is proven, "
+        "so the ratio is exact. Hollow: only a bound is known, and the true ratio is lower or equal. "
+        "At each size the methods are side by side in the legend's order; a short bar is a method's mean."
+    ) + (f" {missing:,} of {len(runs):,} runs have no answer or no bound and are not shown." if missing else "")
+    axis = Axis("value ÷ best bound", log=True)
+    return _dots(shown, shown["ratio"], axis, shown["optimum"].notna(), "only a bound", "ratio", caption)
+
+
+def time_chart(runs: pd.DataFrame) -> Drawing | None:
+    """Seconds against nodes, logarithmic: a dot for each run, hollow if it reached its time limit."""
+    shown = runs[runs["seconds"].notna() & (runs["status"] != Status.FAILED)]
+    caption = (
+        "Wall-clock time of the method, on a logarithmic scale, against the number of nodes. Every run that did "
+        "not fail is a dot, hollow if it reached its time limit. A short bar is a method's geometric mean."
+    )
+    finished = shown["status"] != Status.TIME_LIMIT
+    seconds, axis = shown["seconds"].clip(lower=_SHORTEST), Axis("time", log=True, unit="s")
+    return _dots(shown, seconds, axis, finished, "stopped by limit", "time", caption)
+
+
+def _dots(
+    shown: pd.DataFrame, y: pd.Series[float], axis: Axis, filled: pd.Series[bool], empty: str, name: str, caption: str
+) -> Drawing | None:
+    """A dot a run that links to its row, and a short bar at each method's mean (geometric for times)."""
+    if shown.empty:
+        return None
+    styles = named(method_styles(shown), shown)
+    points = pd.DataFrame(
+        {
+            "panel": pd.Categorical(shown["problem"], problem_order(shown)),
+            "curve": _names(shown),
+            "x": shown["nodes"],
+            "y": y,
+            "filled": filled,
+            "run": "#" + shown["anchor"],
+            "about": _about(shown),
+        }
+    ).sort_values("panel")
+    points["panel"] = points["panel"].astype(str)
+    even = points["x"].nunique() <= _EVENLY
+    across: dict[str, Any] = {"x": x_channel(Axis("nodes", log=True), points["x"])}
+    if even:
+        across["x"] = alt.X("x:O", title="nodes", sort="ascending")
+        across["xOffset"] = alt.XOffset("curve:N", sort=list(styles), scale=alt.Scale(domain=list(styles)))
+    log = "log(datum.y)" if name == "time" else "datum.y"
+    with styled() as options:
+        own = {**across, "color": colours(styles, options), "shape": shapes(styles), "y": y_channel(axis)}
+        own |= {"href": alt.Href("run:N"), "tooltip": alt.Tooltip("about:N"), "description": alt.Description("about:N")}
+        dots = alt.Chart().transform_filter("datum.filled").mark_point(filled=True, size=11, opacity=0.7).encode(**own)
+        rings = alt.Chart().transform_filter("!datum.filled").transform_calculate(hollow=f"'{empty}'")
+        means = (
+            alt.Chart()
+            .transform_calculate(scaled=log)
+            .transform_aggregate(mean="mean(scaled)", count="count()", groupby=["x", "curve"])
+            .transform_filter("datum.count > 1")
+            .transform_calculate(y="exp(datum.mean)" if name == "time" else "datum.mean")
+            .mark_tick(orient="horizontal", thickness=1.2, size=max(3, 110 / points["x"].nunique() / len(styles)))
+        )
+        layers = [dots]
+        if not filled.all():
+            ring = rings.mark_point(filled=False, size=11, strokeWidth=0.6)
+            layers.append(ring.encode(**own, opacity=hollow(empty)))
+        layers.append(means.encode(**across, y=y_channel(axis), color=own["color"]))
+        if name == "ratio":
+            layers.insert(0, alt.Chart().mark_rule(color=QUIET, strokeWidth=0.6).encode(y=alt.datum(1)))
+        return drawing(panels(layers, points, list(styles), options), name, caption)
+
+
+def _about(runs: pd.DataFrame) -> list[str]:
+    return [
+        f"{run.label}: {run.family}, {run.nodes:g} nodes, {run.status}"
+        + (f", value {run.value:g}" if np.isfinite(run.value) else "")
+        + (f", ratio {run.ratio:.4g}" if np.isfinite(run.ratio) else "")
+        + f", {run.seconds:.3g} s"
+        for run in runs.itertuples()
+    ]
+
+
+def named(styles: Mapping[str, Style], runs: pd.DataFrame) -> dict[str, Style]:
+    """The styles of the labels that occur, under their names in legends: exact methods say so."""
+    exact = dict(zip(runs["label"], runs["exact"], strict=True))
+    return {f"{label} (exact)" if exact[label] else label: own for label, own in styles.items() if label in exact}
+
+
+def _names(runs: pd.DataFrame) -> pd.Series[str]:
+    return runs["label"] + runs["exact"].astype(bool).map({True: " (exact)", False: ""})
+
+
+def profile_chart(runs: pd.DataFrame) -> Drawing | None:
+    """Performance profile (Dolan and Moré 2002): the share of instances solved within a factor τ of the best bound."""
+    bounded = runs[runs["bound"].notna() & ((runs["bound"] > 0) | (runs["value"] == 0))]
+    if bounded["ratio"].dropna().empty:
+        return None
+    parts = []
+    for problem in problem_order(bounded):
+        here = bounded[bounded["problem"] == problem]
+        if len(here):
+            shared, count = common_instances(here)
+            total = here["instance"].nunique()
+            title = f"{problem}, {count} of {total} instances" if count < total else f"{problem}, {count} instances"
+            parts.append(profile_points(shared.assign(label=_names(shared))).assign(panel=title))
+    caption = (
+        "Performance profile (Dolan and Moré): for each factor τ, the share of instances on which a method's value "
+        "is at most τ times the best bound. Curves further up and to the left are better; a run without an answer "
+        "counts as never within a factor. A panel covers the instances with a bound on which all its methods ran."
+    )
+    styles, points = named(method_styles(bounded), bounded), pd.concat(parts)
+    x, y = Axis("factor τ", log=bool(points["x"].max() > _WIDE)), Axis("share of instances", zero=True)
+    return curves(points, x, y, name="profile", caption=caption, styles=styles, form="step")
+
+
+def profile_points(shared: pd.DataFrame) -> pd.DataFrame:
+    """The profile of each label from factor 1 to the largest of all: curve, x (factor) and y (share)."""
+    highest = max(float(shared["ratio"].max()), 1.0) if shared["ratio"].notna().any() else 1.0
+    parts = []
+    for label in shared["label"].unique():
+        factors, shares = profile(shared[shared["label"] == label])
+        within = shares[factors <= 1 + TOLERANCE]
+        last = shares[-1] if len(shares) else 0.0
+        x = [1.0, *factors, 1.02 * highest]
+        parts.append(
+            pd.DataFrame({"curve": label, "x": x, "y": [float(within[-1]) if len(within) else 0.0, *shares, last]})
+        )
+    return pd.concat(parts)
+
+
+def common_instances(runs: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    """The runs on the instances common to all labels (all runs if there is none), and the number of instances."""
+    labels = runs.groupby("instance")["label"].nunique()
+    shared = labels.index[labels == runs["label"].nunique()]
+    chosen = runs[runs["instance"].isin(shared)] if len(shared) else runs
+    return chosen, int(chosen["instance"].nunique())
+
+
+def profile(runs: pd.DataFrame) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """The steps of one method's profile: increasing factors, and the share of instances within each.
+
+    Several runs on an instance share its weight; a run without a ratio is within no factor.
+    """
+    weight = 1 / runs.groupby("instance")["instance"].transform("size") / max(runs["instance"].nunique(), 1)
+    reached = runs.assign(weight=weight).dropna(subset=["ratio"]).groupby("ratio")["weight"].sum()
+    factors: npt.NDArray[np.float64] = reached.index.to_numpy(dtype=np.float64)
+    return factors, reached.to_numpy(dtype=np.float64).cumsum()
+
+
+def growth_chart(runs: pd.DataFrame) -> Drawing | None:
+    """The medians of time and memory against each size that a study varies, both axes logarithmic.
+
+    None if no method has runs at four sizes that differ in one parameter of one workload only.
+    """
+    fitted = growth(runs)
+    if fitted.empty:
+        return None
+    styles = {label: own for label, own in method_styles(runs).items() if label in set(fitted["label"])}
+    rows: list[dict[str, Any]] = []
+    for (measure, size), here in fitted.groupby(["measure", "size"], sort=False):
+        name, unit, _ = _MEASURES[str(measure)]
+        lines = []
+        for number, line in enumerate(here.itertuples()):
+            along, medians = np.array(line.sizes, dtype=float), np.array(line.medians) / unit
+            fit = np.exp(line.intercept + line.exponent * np.log(along)) / unit
+            common = {
+                "panel": f"{name} against {SIZES[str(size)]}",
+                "curve": line.label,
+                "line": f"{line.label} {number}",
+            }
+            lines += [{**common, "x": x, "y": y, "fit": own} for x, y, own in zip(along, medians, fit, strict=True)]
+            lines[-1] |= {"exponent": f"{line.exponent:.2f}"}
+        ends = sorted((line for line in lines if "exponent" in line), key=lambda line: line["fit"])
+        low, high = (f(line[key] for line in lines for key in ("y", "fit")) for f in (min, max))
+        span = max(float(np.log(high / low)), 1e-9)
+        for line, height in zip(ends, spread([float(np.log(line["fit"] / low)) / span for line in ends]), strict=True):
+            line["at"] = low * float(np.exp(height * span))
+        rows += lines
+    points = pd.DataFrame(rows)
+    with styled() as options:
+        x, y = x_channel(Axis("", log=True), points["x"]), Axis("", log=True)
+        given = {"x": x, "color": colours(styles, options)}
+        dots = alt.Chart().mark_point(filled=True, size=13, opacity=1)
+        text = alt.Chart().transform_filter("isValid(datum.exponent)")
+        layers = [
+            dots.encode(**given, y=y_channel(y), shape=shapes(styles), tooltip=["curve:N", "x:Q", "y:Q"]),
+            alt.Chart()
+            .mark_line(strokeWidth=1)
+            .encode(**given, y=y_channel(y, "fit"), strokeDash=dash(styles), detail="line:N"),
+            text.mark_text(align="left", dx=4, fontSize=TICKS * options.font_size).encode(
+                **given, y=y_channel(y, "at"), text="exponent:N"
+            ),
+        ]
+        caption = (
+            "Median wall-clock time of the method, and median memory above that of its process at the start, against "
+            "each size that the study varies, with workload and other sizes fixed; both axes logarithmic. A line is "
+            "the least-squares fit of a power of the size, and the number at its end is the exponent. Medians below a "
+            "millisecond or a mebibyte, and runs that failed or reached a time limit, are left out."
+        )
+        return drawing(panels(layers, points, list(styles), options), "growth", caption)
+
+
+def growth(runs: pd.DataFrame) -> pd.DataFrame:
+    """The fitted power laws.
+
+    Returns
+    -------
+    DataFrame
+        One row for each label, size, measure and combination of workload and other sizes with at least four sizes:
+        label, problem, size (a key of SIZES), measure (seconds or peak_memory), others (the recipe without that
+        size), sizes and medians (rising in size), exponent and intercept of the fit of ln(median) to ln(size).
+    """
+    ended = runs[~runs["status"].isin([Status.FAILED, Status.TIME_LIMIT])]
+    recipes = [json.loads(recipe) for recipe in ended["recipe"]]
+    found = []
+    for measure, (_, _, least) in _MEASURES.items():
+        for size in SIZES:
+            sizes = [recipe.get("parameters", {}).get(size) for recipe in recipes]
+            others = [_without(recipe, size) for recipe in recipes]
+            table = ended[["label", "problem", measure]].assign(size=sizes, others=others).dropna(subset=["size"])
+            for (label, problem, rest), group in table.groupby(["label", "problem", "others"]):
+                medians = group.groupby("size")[measure].median()
+                medians = medians[medians >= least]
+                if len(medians) >= _FEWEST_SIZES:
+                    along = np.log(medians.index.to_numpy(dtype=np.float64))
+                    exponent, intercept = np.polyfit(along, np.log(medians.to_numpy(dtype=np.float64)), 1)
+                    ends = tuple(medians.index.tolist()), tuple(medians.tolist())
+                    found.append((label, problem, size, measure, rest, *ends, exponent, intercept))
+    columns = ("label", "problem", "size", "measure", "others", "sizes", "medians", "exponent", "intercept")
+    return pd.DataFrame(found, columns=columns)
+
+
+def _without(recipe: Mapping[str, Any], size: str) -> str:
+    rest = {name: value for name, value in recipe.get("parameters", {}).items() if name != size}
+    return json.dumps([recipe.get("workload", ""), rest], sort_keys=True)
+
+
+def spread(heights: list[float]) -> list[float]:
+    """Increasing heights (shares of a panel), moved apart so that labels do not overlap."""
+    moved: list[float] = []
+    for height in heights:
+        moved.append(max(height, moved[-1] + _LABEL) if moved else height)
+    for rank in range(len(moved) - 1, -1, -1):
+        most = 1.0 if rank == len(moved) - 1 else moved[rank + 1] - _LABEL
+        moved[rank] = min(moved[rank], most)
+    return moved
+
+
+def anytime_chart(runs: pd.DataFrame) -> Drawing | None:
+    """The mean gap to the best known value against time, a panel a problem; None if no run has reported anything."""
+    found = gap_curves(runs)
+    if not found:
+        return None
+    styles = {label: own for label, own in method_styles(runs).items() if any(each[1] == label for each in found)}
+    kinds = {VALUE: "value", BOUND: "bound"}
+    rows = [
+        pd.DataFrame(
+            {
+                "panel": problem,
+                "curve": label,
+                "of": kinds[of],
+                "x": np.maximum(found[problem, label, of][0], _LOWEST_TIME),
+                "y": np.maximum(100 * found[problem, label, of][1], _SMALLEST_GAP),
+            }
+        )
+        for problem in problem_order(runs)
+        for label in styles
+        for of in kinds
+        if (problem, label, of) in found
+    ]
+    points = pd.concat(rows)
+    caption = (
+        "Mean gap to the best value known of each instance against the elapsed time, both axes logarithmic. Solid: "
+        "gap of the incumbent, 100% before a run's first answer. Dotted: gap of the proven lower bound. A curve is "
+        "the mean over the runs of a method; a run keeps its last gap. Times are wall-clock times, gaps at least 0.1%."
+    )
+    with styled() as options:
+        known = alt.Scale(domain=list(kinds.values()), range=[[1, 0], [1, 1.5]])
+        line = alt.Chart().mark_line(interpolate="step-after", strokeWidth=1.1)
+        layer = line.encode(
+            x=x_channel(Axis("time", log=True, unit="s"), points["x"]),
+            y=y_channel(Axis("mean gap (%)", log=True)),
+            color=colours(styles, options, symbolType="stroke", symbolStrokeWidth=1.4),
+            strokeDash=alt.StrokeDash("of:N", scale=known, legend=alt.Legend(title=None, symbolStrokeColor=INK)),
+            tooltip=["curve:N", "of:N", "x:Q", "y:Q"],
+        )
+        return drawing(panels([layer], points, list(styles), options), "anytime", caption)
+
+
+def gap_curves(runs: pd.DataFrame) -> dict[tuple[str, str, str], Steps]:
+    """The mean gap over time by problem, label, and ``value`` or ``lower_bound`` (only where a run has a bound).
+
+    Problems whose runs have reported no more than their outcomes are left out.
+    """
+    found: dict[tuple[str, str, str], Steps] = {}
+    known = runs[runs["status"] != Status.SKIPPED]
+    for problem, here in known.groupby("problem"):
+        best = here.groupby("instance")["value"].min()
+        rows = here[here["instance"].map(best).notna()]
+        points = dict(rows["points"].items())
+        if not any(len(each) > 1 for each in points.values()):
+            continue
+        for label, group in rows.groupby("label"):
+            for of in (VALUE, BOUND) if group[BOUND].notna().any() else (VALUE,):
+                each = [gap_steps(points[i], best[name], of) for i, name in group["instance"].items()]
+                found[str(problem), str(label), of] = mean_steps(each)
+    return found
+
+
+def content_charts(reductions: pd.DataFrame) -> list[Drawing]:
+    """Cost reduction ratios against size and core price (Zhao and Wu, Figures 9 and 10), where the study varies these.
+
+    Parameters
+    ----------
+    reductions : DataFrame
+        The ratios (`reduction_table`).
+    """
+    found = []
+    for along, fixed, name, label, caption in (
+        ("users", "access_to_core", "by-users", "users", "number of users, at one access-to-core ratio"),
+        (
+            *("access_to_core", "users", "by-core-price", "access-to-core price ratio"),
+            "ratio of the mean access price to the mean core price, at one number of users",
+        ),
+    ):
+        # Of the other parameter: the value with most points, then the largest size or the ratio nearest 1.
+        counts = reductions.groupby(fixed)[along].nunique()
+        if counts.empty or counts.max() < 2:
+            continue
+        most = counts[counts == counts.max()].index.to_numpy(dtype=np.float64)
+        kept = most[np.argmin(np.abs(np.log(most)))] if fixed == "access_to_core" else most.max()
+        shown = reductions[reductions[fixed] == kept].sort_values(along, kind="stable")
+        several = shown["family"].nunique() > 1
+        points = shown.assign(
+            panel=shown["problem"] + (", " + shown["family"] if several else ""),
+            curve=shown["variant"],
+            x=shown[along],
+            y=shown["crr"],
+        ).sort_values("panel", kind="stable", key=lambda column: column.map(_first_seen(reductions["problem"])))
+        about = shown.assign(method=shown["variant"].str.split().str[0], label=shown["variant"], exact=False)
+        full = (
+            f"Cost reduction ratio against the {caption} ({kept:,g}): the cost of random assignment ÷ the method's on "
+            "the same instance, the mean over instances with its 95% interval. Above 1 is better than random."
+        )
+        x, y = Axis(label, log=True), Axis("random's cost ÷ cost")
+        kind = {"styles": method_styles(about), "shaded": False, "rule": 1.0}
+        needed = points[["panel", "curve", "x", "y", "low", "high"]]
+        found.append(curves(needed, x, y, name=f"content-crr-{name}", caption=full, **kind))  # type: ignore[arg-type]
+    return found
+
+
+def _first_seen(names: pd.Series[str]) -> dict[str, int]:
+    return {name: rank for rank, name in enumerate(dict.fromkeys(names))}
+
+
+_OVER_TIME = (
+    ("yield", "deliveries ÷ messages", "Yield"),
+    ("deliveries", "deliveries a second", "Throughput"),
+    ("messages", "messages a second", "Traffic"),
+    ("hops", "hops to a delivery", "Path length"),
+    ("delay_ms", "ms to a delivery", "Delay"),
+    ("control_bytes", "bytes a second", "Control messages"),
+)
+
+
+def broker_charts(runs: pd.DataFrame) -> list[Drawing]:
+    """Messages against the best bound by size, pure forwarders against the tree alone by fanout, where these vary.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        The runs (`broker_runs`).
+    """
+    heuristic = runs[~runs["exact"].astype(bool)].assign(label=lambda own: own["variant"], percent=100 * runs["fewer"])
+    what = "means over instances, whiskers from the smallest to the largest value."
+    messages = f"Messages ÷ the best proven bound against the number of brokers: {what} 1 is optimal."
+    forwarders = f"Reduction of pure forwarders against strategy S0 (the tree alone), by fanout: {what}"
+    bounded = heuristic["bounded"].astype(bool)
+    drawn = [
+        _means(
+            heuristic[bounded], "brokers", "ratio", "messages ÷ best bound", "soft-links-ratio-by-brokers", messages
+        ),
+        _means(
+            heuristic[~bounded],
+            "fanout",
+            "percent",
+            "% fewer pure forwarders",
+            "soft-links-forwarders-by-fanout",
+            forwarders,
+        ),
+    ]
+    return [one for one in drawn if one is not None]
+
+
+def system_charts(series: pd.DataFrame) -> list[Drawing]:
+    """Measures of the system over time, one figure each; none without such runs.
+
+    Parameters
+    ----------
+    series : DataFrame
+        A row for each run and bin of time: family, label, method, exact, seconds and the measures.
+    """
+    drawn = [
+        _means(
+            *(series, "seconds", measure, title, f"system-{measure.replace('_', '-')}-over-time"),
+            f"{what} in the system over time: means over instances, whiskers from the smallest to the largest value.",
+        )
+        for measure, title, what in (_OVER_TIME if len(series) else ())
+    ]
+    return [one for one in drawn if one is not None]
+
+
+def _means(runs: pd.DataFrame, x: str, y: str, title: str, name: str, caption: str) -> Drawing | None:
+    shown = runs[runs[x].notna() & runs[y].notna()]
+    if shown[x].nunique() < 2:
+        return None
+    grouped = shown.groupby(["family", "label", x], sort=False)[y]
+    points = grouped.agg(y="mean", low="min", high="max").reset_index().rename(columns={"label": "curve", x: "x"})
+    points = points.rename(columns={"family": "panel"}).sort_values(["panel", "x"], kind="stable")
+    rule = 1.0 if y == "ratio" else None
+    styles = method_styles(shown)
+    return curves(points, Axis(x), Axis(title), name=name, caption=caption, styles=styles, shaded=False, rule=rule)
