@@ -53,7 +53,7 @@ def run(problem: str = "min-tco", method: str = "gm", instance: str = "i1", **gi
     }
     row |= given
     outcome = {name: row[name] for name in ("seconds", "value", "lower_bound")}
-    row = {"points": [] if status in ("failed", "skipped") else [outcome], **row}
+    row = {"points": [] if status in ("failed", "skipped") or outcome["seconds"] is None else [outcome], **row}
     identity = json.dumps([row[name] for name in ("instance", "problem", "variant", "options", "seed", "time_limit")])
     return {"key": hashlib.sha256(identity.encode()).hexdigest()[:32], **row}
 
