@@ -20,8 +20,15 @@ import simpy
 from rich.console import Console
 from rich.table import Table
 
-from overlaybench.heuristics.brokers.kernels.dissemination import no_messages, route, traffic_of
-from overlaybench.heuristics.brokers.kernels.forwarding import NOWHERE, S0, S2, STRATEGIES
+from overlaybench.heuristics.brokers.kernels.forwarding import (
+    NOWHERE,
+    S0,
+    S2,
+    STRATEGIES,
+    no_messages,
+    route,
+    traffic_of,
+)
 from overlaybench.heuristics.brokers.kernels.link_management import Management, managed_links
 from overlaybench.heuristics.brokers.kernels.queueing import Timing, simulate
 from overlaybench.heuristics.brokers.kernels.working_map import add_link, remove_link, working_maps

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ...heuristics.topics.division import divide, random_order, restricted
 from ...heuristics.topics.kernels.ties import tie_order
-from ...heuristics.topics.partitions.division import divide
-from ...heuristics.topics.partitions.partition import random_order, restricted
 from ...instances.topics.instance import TopicInstance
 from ..papers.bench import LAWS, Bench, Experiment, runs
 from ..papers.grids_p3 import p3_default

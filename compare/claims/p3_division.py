@@ -10,12 +10,17 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from ...heuristics.topics.divide_and_conquer import conquer_and_combine
+from ...heuristics.topics.division import (
+    Division,
+    Partition,
+    bulk_threshold,
+    partition_of,
+    random_order,
+    representatives,
+)
 from ...heuristics.topics.gm_m import extend_gm_m
 from ...heuristics.topics.kernels.ties import tie_order
-from ...heuristics.topics.partitions.conquer_and_combine import conquer_and_combine
-from ...heuristics.topics.partitions.division import Division
-from ...heuristics.topics.partitions.partition import Partition, bulk_threshold, partition_of, random_order
-from ...heuristics.topics.partitions.representatives import representatives
 from ...instances.contract.result import Status
 from ...instances.topics.constructions import binary_tree_of_topics, root_and_leaves
 from ...instances.topics.instance import TopicInstance

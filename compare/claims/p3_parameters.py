@@ -9,9 +9,8 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from ...heuristics.topics.division import best_division, bulk_threshold, random_order
 from ...heuristics.topics.kernels.ties import tie_order
-from ...heuristics.topics.partitions.division import best_division
-from ...heuristics.topics.partitions.partition import bulk_threshold, random_order
 from ...instances.topics.instance import TopicInstance
 from ..papers.bench import LAWS, Bench, Sizes
 from ..papers.grids_p3 import p3_default

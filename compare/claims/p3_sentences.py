@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import LinearConstraint, milp
 
+from ...heuristics.topics.division import partition_of, random_order, representatives, restricted
 from ...heuristics.topics.kernels.ties import tie_order
-from ...heuristics.topics.partitions.partition import partition_of, random_order, restricted
-from ...heuristics.topics.partitions.representatives import representatives
 from ...instances.contract.overlay import Overlay
 from ...instances.topics.constructions import binary_tree_of_topics
 from ...instances.topics.instance import TopicInstance

@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ...heuristics.topics.decentralised import Decentralised, decentralised, drawn_partition
+from ...heuristics.topics.division import Division, Partition, best_division, bulk_threshold, partition_of, random_order
 from ...heuristics.topics.gm_m import extend_gm_m
 from ...heuristics.topics.kernels.ties import tie_order
-from ...heuristics.topics.partitions.decentralised import Decentralised, decentralised, drawn_partition
-from ...heuristics.topics.partitions.division import Division, best_division
-from ...heuristics.topics.partitions.partition import Partition, bulk_threshold, partition_of, random_order
 from ...instances.topics.instance import TopicInstance
 from ..catalogue import problem_named
 from ..papers.bench import LAWS, Bench

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ...heuristics.topics.division import best_division, bulk_threshold, random_order
 from ...heuristics.topics.kernels.ties import tie_order
-from ...heuristics.topics.partitions.division import best_division
-from ...heuristics.topics.partitions.partition import bulk_threshold, random_order
 from ...instances.topics.instance import TopicInstance
 from ..papers.bench import LAWS, Bench
 from ..papers.grids_p3 import p3_default

@@ -7,11 +7,10 @@ from itertools import product
 
 import numpy as np
 
-from ...heuristics.content.kernels.closure_trees import traffic_on_closure_trees
-from ...heuristics.content.kernels.grown_trees import traffic_on_grown_trees
 from ...heuristics.content.migration import migrate
 from ...heuristics.content.migration_protocol import simulate_migration
 from ...heuristics.content.random_assignment import random_assignment
+from ...heuristics.content.steiner_mixing import traffic_on_closure_trees, traffic_on_grown_trees
 from ...instances.content.instance import ContentInstance, Floats
 from ...instances.content.problems import ContentOverlay
 from ...instances.content.workloads import intersected_cells

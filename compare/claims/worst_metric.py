@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ...heuristics.content.kernels.prices import spanning_tree
+from ...heuristics.content.routing import spanning_tree
 from ...instances.content.instance import Floats, metric_closure
 from ...instances.contract.arrays import Ids
 

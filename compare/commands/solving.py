@@ -155,7 +155,7 @@ def _solved(
     from ..python_api.solving import solve as solve_apart
 
     if step:
-        from ...heuristics.topics.tie_search.trace import check_traceable
+        from ...heuristics.topics.tie_search.steps import check_traceable
 
         check_takes(method_for(problem, method), "trace", problem.name)
         check_traceable(instance)

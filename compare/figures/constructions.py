@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from ...heuristics.topics.divide_and_conquer import conquer_and_combine
+from ...heuristics.topics.division import Division, Partition
 from ...heuristics.topics.gm_m import extend_gm_m
 from ...heuristics.topics.kernels.ties import tie_order
-from ...heuristics.topics.partitions.conquer_and_combine import conquer_and_combine
-from ...heuristics.topics.partitions.division import Division
-from ...heuristics.topics.partitions.partition import Partition
 from ...instances.content.instance import ContentInstance
 from ...instances.contract.errors import BadInput
 from ...instances.contract.overlay import Overlay

@@ -15,8 +15,7 @@ from ...instances.contract.arrays import Ids
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.problem import Problem
-from .kernels.dissemination import no_messages, route, traffic_of
-from .kernels.forwarding import S0, STRATEGIES
+from .kernels.forwarding import S0, STRATEGIES, no_messages, route, traffic_of
 from .kernels.link_management import LOAD_FACTORS, Management, managed_links
 from .kernels.queueing import Timing, simulate
 from .kernels.working_map import working_maps

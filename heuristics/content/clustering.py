@@ -10,7 +10,7 @@ from ...instances.content.instance import ContentInstance, Floats
 from ...instances.contract.arrays import Ids
 from ..compiled import kernel
 from .heuristic import CapacityExceeded, content_heuristic, then_route
-from .kernels.placement import Users, users_of
+from .migration import Users, users_of
 
 _NONE = -1
 

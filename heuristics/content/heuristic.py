@@ -15,7 +15,7 @@ from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option, complete
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
-from .kernels.routing import route
+from .routing import route
 
 ROUTINGS = {problem.name: problem.routing for problem in CONTENT_PROBLEMS}
 Solver = Callable[..., Proposal[ContentOverlay]]

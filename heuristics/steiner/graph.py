@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import heapq
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ...instances.contract.arrays import Ids, Offsets, offsets_of
+from ...instances.contract.method import Method, Proposal
+from ...instances.contract.option import Option, complete
+from ...instances.contract.overlay import Overlay
+from ...instances.contract.problem import Problem
+from ...instances.contract.result import Status
+from ...instances.contract.run import Clock, interruptible
+from ...instances.steiner.instance import SteinerInstance
 from ..compiled import kernel
 
 Reals = npt.NDArray[np.float64]
@@ -120,3 +129,38 @@ def root_of(parent: Ids, node: int) -> int:
         parent[node] = parent[parent[node]]
         node = parent[node]
     return node
+
+
+def steiner_heuristic(
+    name: str, build: Callable[..., Overlay | None], *, options: tuple[Option, ...] = (), **attributes: Any
+) -> Method[SteinerInstance, Overlay]:
+    """The method of a polynomial heuristic.
+
+    Parameters
+    ----------
+    build : callable
+        From the instance and, by name, the options and a `clock` to a tree; None if the terminals are not connected.
+    **attributes
+        Further attributes of :class:`.Method`.
+    """
+
+    def solve(
+        instance: SteinerInstance,
+        problem: Problem[SteinerInstance, Overlay],
+        *,
+        seed: int,
+        time_limit: float | None,
+        **chosen: Any,
+    ) -> Proposal[Overlay]:
+        with interruptible(time_limit) as clock:
+            tree = build(instance, clock=clock, **chosen)
+        if tree is None:
+            return Proposal(status=Status.INFEASIBLE, reason="the terminals lie in different components of the graph")
+        return Proposal(tree, status=Status.TIME_LIMIT if clock.passed else None, reason=clock.stopped_by)
+
+    @cache
+    def warm_up() -> None:
+        edges = [(0, 1, 2), (0, 2, 2), (0, 3, 2), (1, 2, 3), (2, 3, 3), (3, 4, 1)]
+        build(SteinerInstance.from_edges(5, edges, [1, 2, 3]), clock=Clock(None), **complete(options, {}, name))
+
+    return Method(name=name, problems=("steiner",), solve=solve, options=options, warm_up=warm_up, **attributes)

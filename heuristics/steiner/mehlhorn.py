@@ -9,8 +9,7 @@ from ...instances.contract.overlay import Overlay
 from ...instances.contract.run import Clock
 from ...instances.steiner.instance import SteinerInstance
 from ..compiled import kernel
-from .graph import Flags, Graph, graph_of, nearest_terminals, root_of, spanning_tree
-from .heuristic import steiner_heuristic
+from .graph import Flags, Graph, graph_of, nearest_terminals, root_of, spanning_tree, steiner_heuristic
 
 
 def mehlhorn(instance: SteinerInstance, *, clock: Clock | None = None) -> Overlay | None:

@@ -12,8 +12,7 @@ from ...instances.contract.overlay import Overlay
 from ...instances.contract.run import Clock, offer
 from ...instances.steiner.instance import SteinerInstance
 from ..compiled import kernel
-from .graph import Flags, Graph, Reals, graph_of, spanning_tree
-from .heuristic import steiner_heuristic
+from .graph import Flags, Graph, Reals, graph_of, spanning_tree, steiner_heuristic
 
 _STEPS = 2_000_000  # edges looked at between two looks at the clock
 STARTS = Option("starts", 10, "terminals to start from", least=1, most=10**6)

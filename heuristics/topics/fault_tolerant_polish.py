@@ -6,6 +6,10 @@ import math
 from contextlib import suppress
 from functools import cache
 
+import numpy as np
+import numpy.typing as npt
+
+from ...instances.contract.arrays import Ids
 from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
@@ -14,11 +18,21 @@ from ...instances.contract.problem import Problem
 from ...instances.contract.run import Clock, offer
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.problems import FaultTolerantTCO
+from ..compiled import kernel
 from .gm2 import gm2
 from .harary_per_topic import harary_per_topic
 from .heuristic import trial_instance
-from .local_search.fault_tolerant_search import FaultTolerantSearch
+from .local_search.linked_overlay import (
+    Links,
+    Subscriptions,
+    add_edge,
+    edges_of,
+    links_of,
+    remove_edge,
+    subscriptions_of,
+)
 from .local_search.overlay_search import candidate_lists
+from .local_search.ruin_and_recreate import CandidateLists, random_number
 from .polish import starts
 
 _STEPS, _ANY = 100_000, 10**15
@@ -91,6 +105,177 @@ def fault_tolerant_polish(
             search.run(min(_AT_ONCE, steps - taken))
             taken += _AT_ONCE
     return search.overlay
+
+
+Random = npt.NDArray[np.uint64]
+_SPARE = 64
+
+
+class FaultTolerantSearch:
+    """A local search from a fault-tolerant overlay, which it keeps fault-tolerant at every step.
+
+    Parameters
+    ----------
+    candidates : CandidateLists
+        The edges that may be added; their weights are ignored.
+    """
+
+    def __init__(self, instance: TopicInstance, overlay: Overlay, candidates: CandidateLists, seed: int) -> None:
+        self._candidates, self._subscriptions = candidates, subscriptions_of(instance)
+        width = int(np.diff(instance.node_offsets).max())
+        self._links = links_of(overlay, self._subscriptions, spare_edges=_SPARE, spare_links=_SPARE * width)
+        self._random = np.array([2 * seed + 1], np.uint64)
+        self._work = np.zeros((5, int(np.diff(instance.topic_offsets).max())), np.int32)
+        self._checked = 0
+
+    @property
+    def overlay(self) -> Overlay:
+        """The present overlay; it never has more edges than before."""
+        n = len(self._links.degrees)
+        return Overlay.from_edges(n, np.stack(np.divmod(edges_of(self._links), n), axis=1))
+
+    def drop_redundant(self, most: int) -> bool:
+        """Check up to `most` further edges of the given overlay, and drop the redundant ones.
+
+        Returns whether any is left to check. Time O(links of its topics) an edge.
+        """
+        last = min(self._checked + most, len(self._links.members))
+        _drop_slots(self._checked, last, self._subscriptions, self._links, self._work)
+        self._checked = last
+        return last < len(self._links.members)
+
+    def run(self, steps: int) -> None:
+        """Take steps: each adds a random candidate edge and, unless an edge at its ends is redundant then, removes it.
+
+        Time O(links of the topics) for each edge at either end.
+        """
+        _take_steps(steps, self._candidates, self._subscriptions, self._links, self._work, self._random)
+
+
+@kernel
+def _drop_slots(first: int, last: int, subscriptions: Subscriptions, links: Links, work: Ids) -> None:
+    for slot in range(first, last):
+        if links.member_index[slot] < links.counts[0]:
+            _drop_if_redundant(slot, subscriptions, links, work)
+
+
+@kernel
+def _take_steps(
+    steps: int, candidates: CandidateLists, subscriptions: Subscriptions, links: Links, work: Ids, random: Random
+) -> None:
+    n = len(links.degrees)
+    near = np.empty(len(links.members), np.int32)
+    for _ in range(steps):
+        u = int(random_number(random) * n)
+        first, last = candidates.offsets[u], candidates.offsets[u + 1]
+        if first == last:
+            continue
+        v = candidates.nodes[first + int(random_number(random) * (last - first))]
+        if _are_adjacent(u, v, subscriptions, links):
+            continue
+        added = add_edge(min(u, v), max(u, v), subscriptions, links)
+        size = 0
+        for end in links.ends[added]:
+            for i in range(subscriptions.node_offsets[end], subscriptions.node_offsets[end + 1]):
+                half = links.head[subscriptions.positions[i]]
+                while half >= 0:
+                    slot = links.edge[half >> 1]
+                    if slot != added and size < len(near):
+                        near[size] = slot
+                        size += 1
+                    half = links.after[half]
+        dropped = 0
+        while size > 0:
+            pick = int(random_number(random) * size)
+            slot = near[pick]
+            size -= 1
+            near[pick] = near[size]
+            # A slot is listed once a topic, and may have been dropped since.
+            if links.member_index[slot] < links.counts[0]:
+                dropped += _drop_if_redundant(slot, subscriptions, links, work)
+        if dropped == 0:
+            remove_edge(added, links)
+
+
+@kernel
+def _are_adjacent(u: int, v: int, subscriptions: Subscriptions, links: Links) -> bool:
+    """Whether two nodes with a common topic are adjacent."""
+    offsets, topics, positions = subscriptions.node_offsets, subscriptions.node_topics, subscriptions.positions
+    i, end_i = offsets[u], offsets[u + 1]
+    j, end_j = offsets[v], offsets[v + 1]
+    while i < end_i and j < end_j:
+        one, other = topics[i], topics[j]
+        if one == other:
+            half = links.head[positions[i]]
+            while half >= 0:
+                if links.target[half] == positions[j]:
+                    return True
+                half = links.after[half]
+            return False
+        i += one <= other
+        j += other <= one
+    return True
+
+
+@kernel
+def _drop_if_redundant(slot: int, subscriptions: Subscriptions, links: Links, work: Ids) -> int:
+    """Drop an edge if all its topics stay 2-connected without it; returns the number of edges dropped, 0 or 1."""
+    u, v = links.ends[slot, 0], links.ends[slot, 1]
+    one = links.first[slot]
+    while one >= 0:
+        for half in (2 * one, 2 * one + 1):
+            # Without the edge every subscriber needs two neighbours.
+            second = links.after[links.head[links.target[half]]]
+            if second < 0 or links.after[second] < 0:
+                return 0
+        one = links.following[one]
+    remove_edge(slot, links)
+    one, kept = links.first[slot], True
+    while one >= 0 and kept:
+        kept = _is_two_connected(links.topic[one], subscriptions, links, work)
+        one = links.following[one]
+    if kept:
+        return 1
+    add_edge(u, v, subscriptions, links)
+    return 0
+
+
+@kernel
+def _is_two_connected(topic: int, subscriptions: Subscriptions, links: Links, work: Ids) -> bool:
+    """Whether G_t is connected and without cut node, by lowest preorder numbers (Hopcroft, Tarjan 1973)."""
+    start = subscriptions.topic_offsets[topic]
+    size = subscriptions.topic_offsets[topic + 1] - start
+    number, low, via, waiting, stack = work[0], work[1], work[2], work[3], work[4]
+    number[:size] = -1
+    waiting[:size] = links.head[start : start + size]
+    number[0] = low[0] = stack[0] = 0
+    via[0] = -1
+    depth, visited, branches = 1, 1, 0
+    while depth:
+        a = stack[depth - 1]
+        half = waiting[a]
+        if half >= 0:
+            waiting[a] = links.after[half]
+            b = links.target[half] - start
+            if number[b] < 0:
+                number[b] = low[b] = visited
+                via[b] = half ^ 1
+                visited += 1
+                branches += a == 0
+                if branches > 1:
+                    return False
+                stack[depth] = b
+                depth += 1
+            elif half != via[a]:
+                low[a] = min(low[a], number[b])
+        else:
+            depth -= 1
+            if depth > 0:
+                parent = stack[depth - 1]
+                low[parent] = min(low[parent], low[a])
+                if parent != 0 and low[a] >= number[parent]:
+                    return False
+    return bool(visited == size)
 
 
 def _solve(

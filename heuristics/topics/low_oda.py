@@ -11,9 +11,9 @@ from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from .heuristic import TOPIC_CONNECTED, solve_by, warm_up_by
-from .kernels.degree_rule import grow_by_degree
 from .kernels.partial_overlay import OverlayBuild
 from .kernels.ties import TIES, tie_order
+from .minmax_oda import grow_by_degree
 from .tie_search.extremes import with_extreme_ties
 from .tie_search.steps import Degrees, Edge, EdgeSteps, heaviest, least_raising
 

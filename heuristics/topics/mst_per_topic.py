@@ -9,11 +9,10 @@ from ...instances.contract.method import Method
 from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from ..compiled import kernel
+from .greedy_merge import enter
 from .heuristic import solve_by, warm_up_by
-from .kernels.contributions import Edges
-from .kernels.edge_costs import EdgeCosts, cost_of, edge_costs
-from .kernels.last_edges import enter
-from .kernels.partial_overlay import OverlayBuild, PartialOverlay
+from .kernels.interest import EdgeCosts, cost_of, edge_costs
+from .kernels.partial_overlay import Edges, OverlayBuild, PartialOverlay
 from .kernels.ties import TIES, TieOrder, rank_of, tie_order
 from .kernels.topic_components import TopicComponents, join
 

@@ -19,11 +19,11 @@ from ...instances.contract.problem import Problem
 from ...instances.contract.run import Clock, offer
 from ...instances.topics.instance import TopicInstance
 from .heuristic import TOPIC_CONNECTED, trial_instance
-from .kernels.edge_costs import edge_costs
+from .kernels.interest import edge_costs
 from .local_search.linked_overlay import subscriptions_of
 from .local_search.overlay_search import MOST_STEPS, OverlaySearch, candidate_lists, priced_candidates
 from .local_search.partitioned_search import PARTS_AT_ONCE, PartitionedSearch
-from .local_search.search_workspace import CandidateLists, SearchParameters
+from .local_search.ruin_and_recreate import CandidateLists, SearchParameters
 from .ring_per_topic import ring_per_topic
 
 AIMS = {"min-tco": "edges", "minmax-tco": "degree", "low-tco": "product", "weighted-tco": "cost"}

@@ -18,8 +18,7 @@ from ...instances.contract.result import Step, Trace
 from ...instances.topics.instance import TopicInstance
 from .heuristic import TOPIC_CONNECTED, solve_by
 from .kernels.partial_overlay import OverlayBuild
-from .tie_search.steps import EdgeSteps
-from .tie_search.trace import check_traceable, edge_step, traced
+from .tie_search.steps import EdgeSteps, check_traceable, edge_step, traced
 
 ORDERS = ("number", "random", "random-per-topic")
 ORDER = Option(

@@ -12,9 +12,17 @@ from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from ..compiled import kernel
 from .heuristic import solve_by, warm_up_by
-from .kernels.contributions import Contributions, Edges, Eligible, contributing, eligible_nodes
-from .kernels.edge_costs import EdgeCosts, cost_of, edge_costs
-from .kernels.partial_overlay import ANY_DEGREE, OverlayBuild, PartialOverlay
+from .kernels.interest import EdgeCosts, cost_of, edge_costs
+from .kernels.partial_overlay import (
+    ANY_DEGREE,
+    Contributions,
+    Edges,
+    Eligible,
+    OverlayBuild,
+    PartialOverlay,
+    contributing,
+    eligible_nodes,
+)
 from .kernels.ties import TIES, TieOrder, candidate_of, rank_of, tie_order
 from .kernels.topic_components import TopicComponents, contribution, join
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...heuristics.content.kernels.prices import links_of, spanning_tree
+from ...heuristics.content.routing import links_of, spanning_tree
 from ...instances.content.instance import ContentInstance, Floats
 from ...instances.content.problems import ContentOverlay, RoutingTree
 from ...instances.contract.arrays import Ids

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...heuristics.content.kernels.routing import route
+from ...heuristics.content.routing import route
 from ...instances.content.instance import ContentInstance
 from ...instances.content.problems import ContentOverlay, ContentProblem
 from ...instances.contract.run import Clock

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...heuristics.topics.fault_tolerant_polish import fault_tolerant_polish
 from ...heuristics.topics.heuristic import trial_instance
-from ...heuristics.topics.kernels.edge_costs import edge_costs
+from ...heuristics.topics.kernels.interest import edge_costs
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...heuristics.topics.heuristic import DIAMETER_TWO, trial_instance
-from ...heuristics.topics.kernels.edge_costs import edge_costs
+from ...heuristics.topics.kernels.interest import edge_costs
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay

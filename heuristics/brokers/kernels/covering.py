@@ -1,4 +1,4 @@
-"""Covering sets of a broker's working subscription table, and the effort of matching against them (P5 §4, Fig. 12)."""
+"""Covering sets of working subscription tables, and matching against them (P5 §4, Fig. 12)."""
 
 from __future__ import annotations
 

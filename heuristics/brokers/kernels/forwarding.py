@@ -6,12 +6,14 @@ keeps the anchors downstream, away from the sender of the publication. Without s
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.contract.arrays import Ids
+from ....instances.brokers.network import BrokerNetwork
+from ....instances.contract.arrays import Ids, Offsets
 from ...compiled import kernel
 from .working_map import Bits, WorkingMaps, has_bit, previous_slot, set_bit
 
@@ -109,3 +111,170 @@ def forward_common(maps: WorkingMaps, a: int, real: bool, workspace: Workspace) 
                 workspace.targets[count] = slot
                 count += 1
     return count
+
+
+_MOST_ROWS = 1 << 22
+INTERVAL = 1_000_000
+
+
+class SentCounts(NamedTuple):
+    """What brokers have sent: in an interval of a second for the hybrid strategy, in all for link management.
+
+    Attributes
+    ----------
+    limits : int64 array, shape (n,)
+        Publications sent in one interval above which a broker saves its uplink; 0 for no limit.
+    interval, current, previous : int64 arrays, shape (n,)
+        The last interval in which a broker sent, and the publications sent in it and in the one before it.
+    by_slot : int64 array, shape (n, c)
+        Publications intended for each slot, candidates included.
+    total : int64 array, shape (n,)
+        Publications that each broker did send.
+    """
+
+    limits: npt.NDArray[np.int64]
+    interval: npt.NDArray[np.int64]
+    current: npt.NDArray[np.int64]
+    previous: npt.NDArray[np.int64]
+    by_slot: npt.NDArray[np.int64]
+    total: npt.NDArray[np.int64]
+
+
+class Traffic(NamedTuple):
+    """Publications as kernels take them: the arrays of a network's publications and destinations."""
+
+    times: Offsets
+    sources: Ids
+    offsets: Offsets
+    brokers: Ids
+
+
+def traffic_of(network: BrokerNetwork, first: int = 0, last: int | None = None) -> Traffic:
+    """Publications `first` … `last` − 1 of a network."""
+    offsets, brokers = network.destinations
+    stop = len(network.publications) if last is None else last
+    published = network.publications
+    return Traffic(published.times[first:stop], published.sources[first:stop], offsets[first : stop + 1], brokers)
+
+
+def no_messages(network: BrokerNetwork, maps: WorkingMaps, output_threshold: int) -> SentCounts:
+    """Counts of 0; a broker saves its uplink above `output_threshold` percent of its capacity."""
+    limits = -(-network.tree.uplinks * output_threshold // 100)
+    interval, current, previous, total = np.zeros((4, network.num_brokers), dtype=np.int64)
+    return SentCounts(limits, interval, current, previous, np.zeros(maps.ends.shape, dtype=np.int64), total)
+
+
+def route(traffic: Traffic, maps: WorkingMaps, strategy: int, counts: SentCounts) -> npt.NDArray[np.int32]:
+    """The messages that bring each publication to its destinations, by decisions that each broker takes alone.
+
+    Parameters
+    ----------
+    strategy : {S0, S1, S2, SH}
+        Of all brokers; S0 requires maps of primary links only.
+    counts
+        Updated in place.
+
+    Returns
+    -------
+    int32 array, shape (messages, 3)
+        Rows (publication, sender, receiver); publications are counted from 0 as in `traffic`.
+
+    Notes
+    -----
+    Cost O(d + c w) a message, where d is the number of destinations of its publication. All messages of a publication
+    are sent at its time, also in the counts of the hybrid strategy.
+    """
+    return np.concatenate([np.empty((0, 3), dtype=np.int32), *_chunks(traffic, maps, strategy, counts)])
+
+
+def _chunks(traffic: Traffic, maps: WorkingMaps, strategy: int, counts: SentCounts) -> Iterator[npt.NDArray[np.int32]]:
+    size, workspace = len(maps.ends), workspace_for(maps)
+    rows = max(1, _MOST_ROWS // size)
+    buffer = np.empty((min(rows, len(traffic.times)) * (size - 1) + 1, 3), dtype=np.int32)
+    for first in range(0, len(traffic.times), rows):
+        last = min(first + rows, len(traffic.times))
+        filled = _route(first, last, traffic, maps, strategy, counts, workspace, buffer)
+        if filled < 0:
+            raise RuntimeError("a broker received a publication twice")
+        yield buffer[:filled].copy()
+
+
+@kernel
+def _route(
+    first: int,
+    last: int,
+    traffic: Traffic,
+    maps: WorkingMaps,
+    strategy: int,
+    counts: SentCounts,
+    workspace: Workspace,
+    messages: npt.NDArray[np.int32],
+) -> int:
+    """Fill `messages`, for each publication the queue of a breadth-first search; return their number, or -1."""
+    filled = 0
+    for p in range(first, last):
+        matching = traffic.brokers[traffic.offsets[p] : traffic.offsets[p + 1]]
+        begin = done = filled
+        broker, sender = traffic.sources[p], NOWHERE
+        while True:
+            chosen = choose_targets(maps, broker, sender, matching, traffic.times[p], strategy, counts, workspace)
+            if filled + chosen - begin >= len(maps.ends):
+                return -1
+            for i in range(chosen):
+                messages[filled, 0] = p
+                messages[filled, 1] = broker
+                messages[filled, 2] = maps.ends[broker, workspace.targets[i]]
+                filled += 1
+            if done == filled:
+                break
+            sender, broker = messages[done, 1], messages[done, 2]
+            done += 1
+    return filled
+
+
+@kernel
+def choose_targets(
+    maps: WorkingMaps,
+    broker: int,
+    sender: int,
+    matching: Ids,
+    time: int,
+    strategy: int,
+    counts: SentCounts,
+    workspace: Workspace,
+) -> int:
+    """Put the slots that a broker sends to in ``workspace.targets`` and count them; return their number."""
+    common = strategy == S1 or (strategy == SH and is_busy(counts, broker, time))
+    if not find_anchors(maps, broker, sender, matching, workspace):
+        return 0
+    return choose_slots(maps, broker, common, counts, workspace)
+
+
+@kernel
+def choose_slots(maps: WorkingMaps, broker: int, common: bool, counts: SentCounts, workspace: Workspace) -> int:
+    """As :func:`choose_targets`, for the anchors in ``workspace.anchors``, by S1 if `common`, else by S2."""
+    for w in range(len(workspace.anchors)):
+        workspace.matched[w] = workspace.anchors[w]
+    chosen = forward_common(maps, broker, False, workspace) if common else forward_far(maps, broker, workspace)
+    candidates = False
+    for i in range(chosen):
+        counts.by_slot[broker, workspace.targets[i]] += 1
+        candidates |= not has_bit(maps.real[broker], workspace.targets[i])
+    if candidates:
+        # To redirect each copy alone would deliver twice if the link in use serves another target too.
+        use_real_links(maps, broker, workspace)
+        chosen = forward_common(maps, broker, True, workspace) if common else forward_far(maps, broker, workspace)
+    counts.total[broker] += chosen
+    counts.current[broker] += chosen
+    return chosen
+
+
+@kernel
+def is_busy(counts: SentCounts, broker: int, time: int) -> bool:
+    """Whether the broker sent more than its limit in the interval before that of `time`."""
+    interval = time // INTERVAL
+    if interval != counts.interval[broker]:
+        counts.previous[broker] = counts.current[broker] if interval == counts.interval[broker] + 1 else 0
+        counts.current[broker] = 0
+        counts.interval[broker] = interval
+    return bool(0 < counts.limits[broker] < counts.previous[broker])

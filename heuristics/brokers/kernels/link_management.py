@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ....instances.brokers.network import BrokerNetwork, BrokerTree
 from ....instances.contract.arrays import Ids
 from ...compiled import kernel
-from .dissemination import INTERVAL, SentCounts, Traffic, no_messages, route, traffic_of
+from .forwarding import INTERVAL, SentCounts, Traffic, no_messages, route, traffic_of
 from .working_map import FREE, WorkingMaps, add_link, has_bit, remove_link, set_bit, working_maps
 
 LOAD_FACTORS = ("max", "min")

@@ -12,8 +12,7 @@ import numpy.typing as npt
 from ....instances.brokers.network import BrokerNetwork
 from ....instances.contract.arrays import Ids, frozen
 from ...compiled import kernel
-from .dissemination import SentCounts, Traffic, choose_targets, no_messages, traffic_of
-from .forwarding import NOWHERE, Workspace, workspace_for
+from .forwarding import NOWHERE, SentCounts, Traffic, Workspace, choose_targets, no_messages, traffic_of, workspace_for
 from .working_map import WorkingMaps, working_maps
 
 _SECOND = 1_000_000

@@ -13,10 +13,9 @@ import numpy.typing as npt
 
 from ....instances.brokers.network import BrokerNetwork
 from .broker import Broker
-from .log import NEVER, Issued
 from .messages import Entries
 from .neighbourhood import paths_from
-from .network import DETECTION, SECOND, Events, Network
+from .network import DETECTION, NEVER, SECOND, Events, Issued, Network
 
 Choice = TypeVar("Choice")
 MINUTE = 60 * SECOND

@@ -1,10 +1,11 @@
-"""The interest relation as kernels take it."""
+"""The interest relation and the costs of edges as kernels take them."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ....instances.contract.arrays import Ids, Offsets
 from ....instances.topics.instance import TopicInstance
@@ -45,3 +46,48 @@ def weighted_neighbours(interest: Interest) -> Offsets:
         for topic in interest.node_topics[interest.node_offsets[node] : interest.node_offsets[node + 1]]:
             weighted[node] += interest.topic_offsets[topic + 1] - interest.topic_offsets[topic]
     return weighted
+
+
+class EdgeCosts(NamedTuple):
+    """The arrays of :class:`.LinkCosts`; without costs, all nodes are at one site."""
+
+    points: Ids
+    sites: Ids
+    table: Ids
+
+
+def edge_costs(instance: TopicInstance) -> EdgeCosts:
+    """The costs of an instance, 1 each if it has none; not copied."""
+    return unit_costs(instance.num_nodes) if instance.costs is None else EdgeCosts(*_arrays(instance))
+
+
+def unit_costs(num_nodes: int) -> EdgeCosts:
+    """A cost of 1 for each edge."""
+    costs = EdgeCosts(np.empty((0, 2), np.int32), np.zeros(num_nodes, np.int32), np.ones((1, 1), np.int32))
+    for array in costs:
+        array.setflags(write=False)  # as those of an instance: one compilation serves both
+    return costs
+
+
+def _arrays(instance: TopicInstance) -> tuple[Ids, Ids, Ids]:
+    assert instance.costs is not None
+    return instance.costs.points, instance.costs.sites, instance.costs.table
+
+
+@kernel
+def cost_of(u: int, v: int, costs: EdgeCosts) -> int:
+    """The cost of the edge (u, v)."""
+    if len(costs.sites):
+        return int(costs.table[costs.sites[u], costs.sites[v]])
+    across = np.float64(costs.points[u, 0]) - np.float64(costs.points[v, 0])
+    along = np.float64(costs.points[u, 1]) - np.float64(costs.points[v, 1])
+    return max(1, int(np.sqrt(across * across + along * along) + 0.5))
+
+
+@kernel
+def costs_of(us: Ids, vs: Ids, costs: EdgeCosts) -> npt.NDArray[np.int64]:
+    """The cost of each edge."""
+    each = np.empty(len(us), np.int64)
+    for e in range(len(us)):
+        each[e] = cost_of(us[e], vs[e], costs)
+    return each

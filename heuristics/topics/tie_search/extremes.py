@@ -14,8 +14,7 @@ from ....instances.contract.problem import Problem
 from ....instances.contract.run import Clock
 from ....instances.topics.instance import TopicInstance
 from ..kernels.ties import TIES, tie_order
-from .steps import Choice, GreedySteps, State
-from .trace import along, by_order, check_traceable, trace_of
+from .steps import Choice, GreedySteps, State, along, by_order, check_traceable, trace_of
 
 EXTREMES = ("worst", "best")
 TIES_OR_EXTREMES = replace(

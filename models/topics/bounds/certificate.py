@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from ....heuristics.topics.kernels.edge_costs import costs_of
+from ....heuristics.topics.kernels.interest import costs_of
 from ....instances.contract.arrays import Ids
 from ....instances.topics.instance import TopicInstance
 from ...engine.integer_bound import UNIT, Bound

@@ -10,9 +10,8 @@ import numpy.typing as npt
 
 from ....heuristics.compiled import kernel
 from ....heuristics.topics.heuristic import trial_instance
-from ....heuristics.topics.kernels.edge_costs import EdgeCosts, cost_of, edge_costs, unit_costs
-from ....heuristics.topics.kernels.interest import Interest, positions_of
-from ....heuristics.topics.local_search.nearest import nearest_pairs
+from ....heuristics.topics.kernels.interest import EdgeCosts, Interest, cost_of, edge_costs, positions_of, unit_costs
+from ....heuristics.topics.local_search.overlay_search import nearest_pairs
 from ....instances.contract.arrays import Ids, Offsets
 from ....instances.contract.overlay import Overlay
 from ....instances.contract.run import Clock

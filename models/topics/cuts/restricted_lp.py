@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ....heuristics.topics.kernels.edge_costs import costs_of
+from ....heuristics.topics.kernels.interest import costs_of
 from ....instances.contract.arrays import offsets_of
 from ...engine.highs_lp import HighsLP, Reals
 from ..rows.candidate_edges import CandidateEdges, Edges

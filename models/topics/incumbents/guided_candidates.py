@@ -9,9 +9,8 @@ import numpy as np
 
 from ....heuristics.topics.greedy_merge import greedy_merge
 from ....heuristics.topics.heuristic import trial_instance
-from ....heuristics.topics.local_search.nearest import nearest_pairs
-from ....heuristics.topics.local_search.overlay_search import candidate_lists, priced_weights
-from ....heuristics.topics.local_search.search_workspace import CandidateLists
+from ....heuristics.topics.local_search.overlay_search import candidate_lists, nearest_pairs, priced_weights
+from ....heuristics.topics.local_search.ruin_and_recreate import CandidateLists
 from ....heuristics.topics.polish import searches_in_parts
 from ....instances.contract.overlay import Overlay
 from ....instances.contract.run import Clock, offer

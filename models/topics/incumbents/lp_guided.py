@@ -15,7 +15,7 @@ from ....heuristics.topics.local_search.overlay_search import (
     candidate_lists,
     priced_weights,
 )
-from ....heuristics.topics.local_search.search_workspace import Cooling, SearchParameters
+from ....heuristics.topics.local_search.ruin_and_recreate import Cooling, SearchParameters
 from ....instances.contract.overlay import Overlay
 from ....instances.contract.run import Clock, offer
 from ....instances.topics.instance import TopicInstance

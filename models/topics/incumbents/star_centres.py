@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ....heuristics.compiled import kernel
 from ....heuristics.topics.heuristic import trial_instance
-from ....heuristics.topics.local_search.search_workspace import Cooling, random_number
+from ....heuristics.topics.local_search.ruin_and_recreate import Cooling, random_number
 from ....instances.contract.arrays import Ids, Offsets
 from ....instances.contract.overlay import Overlay
 from ....instances.contract.run import Clock

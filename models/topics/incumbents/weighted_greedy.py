@@ -19,7 +19,7 @@ from ....heuristics.topics.local_search.linked_overlay import (
     remove_edge,
     subscriptions_of,
 )
-from ....heuristics.topics.local_search.search_workspace import random_number
+from ....heuristics.topics.local_search.ruin_and_recreate import random_number
 from ....instances.contract.arrays import Ids, Offsets
 from ....instances.contract.overlay import Overlay
 from ..rows.candidate_edges import CandidateEdges

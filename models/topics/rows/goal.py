@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ....heuristics.topics.kernels.edge_costs import EdgeCosts, unit_costs
+from ....heuristics.topics.kernels.interest import EdgeCosts, unit_costs
 
 
 @dataclass(frozen=True)

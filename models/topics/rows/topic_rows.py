@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....heuristics.compiled import kernel
-from ....heuristics.topics.kernels.edge_costs import EdgeCosts, cost_of
-from ....heuristics.topics.kernels.interest import Interest
+from ....heuristics.topics.kernels.interest import EdgeCosts, Interest, cost_of
 from ....instances.contract.arrays import Ids, Offsets, entries_of
 from .candidate_edges import Links
 

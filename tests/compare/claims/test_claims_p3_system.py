@@ -14,8 +14,8 @@ from overlaybench.compare.claims.claim import Claim, Verdict
 from overlaybench.compare.claims.register import CLAIMS, judge
 from overlaybench.compare.papers.bench import LAWS
 from overlaybench.compare.papers.grids_p3 import p3_default
+from overlaybench.heuristics.topics.decentralised import Decentralised, decentralised
 from overlaybench.heuristics.topics.gm_m import GM_M, gm_m
-from overlaybench.heuristics.topics.partitions.decentralised import Decentralised, decentralised
 from overlaybench.instances.contract.catalogue import WORKLOADS
 from overlaybench.instances.contract.method import Method, Proposal
 from overlaybench.instances.contract.overlay import Overlay

@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 from overlaybench.heuristics.content.clustering import clustering
 from overlaybench.heuristics.content.greedy_packing import greedy_packing
 from overlaybench.heuristics.content.heuristic import CapacityExceeded
-from overlaybench.heuristics.content.kernels.closure_trees import brokers_between, traffic_on_closure_trees
-from overlaybench.heuristics.content.kernels.grown_trees import traffic_on_grown_trees
 from overlaybench.heuristics.content.random_assignment import random_assignment
-from overlaybench.heuristics.content.steiner_mixing import steiner_mixing
+from overlaybench.heuristics.content.steiner_mixing import (
+    brokers_between,
+    steiner_mixing,
+    traffic_on_closure_trees,
+    traffic_on_grown_trees,
+)
 from overlaybench.instances.content.instance import ContentInstance, Floats
 from overlaybench.instances.content.problems import CONTENT_PROBLEMS, ContentOverlay, ContentProblem
 from overlaybench.instances.contract.catalogue import WORKLOADS, methods_of

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from overlaybench.heuristics.content.kernels.routing import route
 from overlaybench.heuristics.content.migration import MIGRATION, migrate
 from overlaybench.heuristics.content.migration_protocol import Move, simulate_migration
+from overlaybench.heuristics.content.routing import route
 from overlaybench.instances.content.instance import ContentInstance
 from overlaybench.instances.content.problems import CONTENT_PROBLEMS, ContentOverlay, ContentProblem
 from overlaybench.instances.contract.catalogue import WORKLOADS, methods_of

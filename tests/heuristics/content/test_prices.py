@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from overlaybench.heuristics.content.kernels.placement import cost, cost_changes, move, placement_of, users_of
-from overlaybench.heuristics.content.kernels.prices import network_of, prices_from
-from overlaybench.heuristics.content.kernels.routing import route
+from overlaybench.heuristics.content.migration import cost, cost_changes, move, placement_of, users_of
+from overlaybench.heuristics.content.routing import network_of, prices_from, route
 from overlaybench.instances.content.instance import ContentInstance
 from overlaybench.instances.content.problems import CONTENT_PROBLEMS, ContentOverlay
 from tests.content_brute_force import Network, Tree

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from overlaybench.heuristics.topics import gm_m as contribution_table
 from overlaybench.heuristics.topics.divide_and_conquer import DCBR_M
-from overlaybench.heuristics.topics.gm_m import GM_M, gm_m
-from overlaybench.heuristics.topics.kernels import contribution_table
-from overlaybench.heuristics.topics.kernels.contribution_table import WORK
+from overlaybench.heuristics.topics.gm_m import GM_M, WORK, gm_m
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.topics.instance import TopicInstance

@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+from overlaybench.heuristics.topics.decentralised import Decentralised, decentralised, drawn_partition
+from overlaybench.heuristics.topics.divide_and_conquer import conquer_and_combine
+from overlaybench.heuristics.topics.division import Division, Partition, representatives
 from overlaybench.heuristics.topics.gm_m import EXTENSIONS, extend_gm_m, gm_m
 from overlaybench.heuristics.topics.greedy_merge import extend_greedily
 from overlaybench.heuristics.topics.kernels.ties import tie_order
-from overlaybench.heuristics.topics.partitions.conquer_and_combine import conquer_and_combine
-from overlaybench.heuristics.topics.partitions.decentralised import Decentralised, decentralised, drawn_partition
-from overlaybench.heuristics.topics.partitions.division import Division
-from overlaybench.heuristics.topics.partitions.partition import Partition
-from overlaybench.heuristics.topics.partitions.representatives import representatives
 from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance

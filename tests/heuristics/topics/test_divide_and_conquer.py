@@ -12,20 +12,30 @@ import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from overlaybench.heuristics.topics.divide_and_conquer import DCB_M, DCBR_M, NAIVE_DC, dc_gm, dcb_m, dcbr_m, naive_dc
+from overlaybench.heuristics.topics.divide_and_conquer import (
+    DCB_M,
+    DCBR_M,
+    NAIVE_DC,
+    conquer_and_combine,
+    dc_gm,
+    dcb_m,
+    dcbr_m,
+    naive_dc,
+)
+from overlaybench.heuristics.topics.division import (
+    AIMS,
+    Division,
+    Partition,
+    bulk_threshold,
+    divide,
+    partition_of,
+    random_order,
+    representatives,
+    restricted,
+)
 from overlaybench.heuristics.topics.gm_m import extend_gm_m, gm_m
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.kernels.ties import tie_order
-from overlaybench.heuristics.topics.partitions.conquer_and_combine import conquer_and_combine
-from overlaybench.heuristics.topics.partitions.division import AIMS, Division, divide
-from overlaybench.heuristics.topics.partitions.partition import (
-    Partition,
-    bulk_threshold,
-    partition_of,
-    random_order,
-    restricted,
-)
-from overlaybench.heuristics.topics.partitions.representatives import representatives
 from overlaybench.instances.contract.arrays import Ids
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
 from overlaybench.instances.contract.errors import BadInput

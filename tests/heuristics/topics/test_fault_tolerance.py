@@ -10,10 +10,9 @@ import networkx as nx
 import pytest
 
 from overlaybench.heuristics.topics.fault_tolerant_polish import fault_tolerant_polish
-from overlaybench.heuristics.topics.gm2 import gm2
+from overlaybench.heuristics.topics.gm2 import block_forest, blocks_between, gm2, unite_blocks
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.harary_per_topic import ORDERS, harary_per_topic
-from overlaybench.heuristics.topics.local_search.block_forest import block_forest, blocks_between, unite_blocks
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance

@@ -14,11 +14,16 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+from overlaybench.heuristics.topics.division import BucketQueue
 from overlaybench.heuristics.topics.greedy_merge import GREEDY_MERGE
-from overlaybench.heuristics.topics.kernels.bucket_queue import BucketQueue
 from overlaybench.heuristics.topics.kernels.common_topics import block_of, pairs_sharing, sharing
-from overlaybench.heuristics.topics.kernels.contributions import eligible_nodes, partners
-from overlaybench.heuristics.topics.kernels.partial_overlay import ANY_DEGREE, PartialOverlay, _collect
+from overlaybench.heuristics.topics.kernels.partial_overlay import (
+    ANY_DEGREE,
+    PartialOverlay,
+    _collect,
+    eligible_nodes,
+    partners,
+)
 from overlaybench.heuristics.topics.kernels.ties import candidate_of, rank_of, tie_order
 from overlaybench.heuristics.topics.kernels.topic_components import contribution, join
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of

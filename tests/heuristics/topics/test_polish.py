@@ -19,7 +19,7 @@ from overlaybench.heuristics.topics.local_search.overlay_search import (
     candidate_lists,
     most_common_topics,
 )
-from overlaybench.heuristics.topics.local_search.search_workspace import SearchParameters
+from overlaybench.heuristics.topics.local_search.ruin_and_recreate import SearchParameters
 from overlaybench.heuristics.topics.polish import POLISH, polish
 from overlaybench.instances.contract.catalogue import PROBLEMS, methods_of
 from overlaybench.instances.contract.errors import BadInput

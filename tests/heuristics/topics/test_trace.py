@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from overlaybench.heuristics.topics.kernels.ties import RULES
 from overlaybench.heuristics.topics.ring_per_topic import ORDERS
 from overlaybench.heuristics.topics.tie_search.extremes import SolveUnderTies
-from overlaybench.heuristics.topics.tie_search.steps import EdgeSteps, StarSteps
-from overlaybench.heuristics.topics.tie_search.trace import MOST_NODES, along, trace_of
+from overlaybench.heuristics.topics.tie_search.steps import MOST_NODES, EdgeSteps, StarSteps, along, trace_of
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.overlay import Overlay

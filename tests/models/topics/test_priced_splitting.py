@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
-from overlaybench.heuristics.topics.local_search.nearest import nearest_pairs
+from overlaybench.heuristics.topics.local_search.overlay_search import nearest_pairs
 from overlaybench.instances.contract.run import Clock
 from overlaybench.models.engine.integer_bound import UNIT
 from overlaybench.models.topics import lp_bound

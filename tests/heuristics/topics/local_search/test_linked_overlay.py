@@ -21,7 +21,7 @@ from overlaybench.heuristics.topics.local_search.linked_overlay import (
     remove_edge,
     subscriptions_of,
 )
-from overlaybench.heuristics.topics.local_search.nearest import nearest_pairs
+from overlaybench.heuristics.topics.local_search.overlay_search import nearest_pairs
 from overlaybench.instances.contract.arrays import Ids
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance

@@ -9,8 +9,13 @@ from hypothesis import strategies as st
 
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.kernels.topic_components import singletons
-from overlaybench.heuristics.topics.local_search.node_parts import connect, contracted, copied, similar_order
-from overlaybench.heuristics.topics.local_search.partitioned_search import PartitionedSearch
+from overlaybench.heuristics.topics.local_search.partitioned_search import (
+    PartitionedSearch,
+    connect,
+    contracted,
+    copied,
+    similar_order,
+)
 from overlaybench.heuristics.topics.polish import polish, searches_in_parts
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
 from overlaybench.instances.contract.errors import BadInput

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ....instances.contract.arrays import Ids
-from ....instances.contract.overlay import Overlay
-from ....instances.topics.instance import TopicInstance
-from ..kernels.ties import TieOrder, ranks_of, tie_order
-from .conquer_and_combine import Extend, PartEdges, build_part, combine_core
-from .partition import BULK, Partition
+from ...instances.contract.arrays import Ids
+from ...instances.contract.overlay import Overlay
+from ...instances.topics.instance import TopicInstance
+from .divide_and_conquer import Extend, PartEdges, build_part, combine_core
+from .division import BULK, Partition
+from .kernels.ties import TieOrder, ranks_of, tie_order
 
 _COMBINE = -1  # the name under which bulk nodes and representatives find each other
 

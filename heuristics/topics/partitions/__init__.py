@@ -1,1 +1,0 @@
-"""The phases of divide and conquer: bulk nodes, parts, representatives, conquering and combining (P3)."""
