@@ -9,8 +9,7 @@ import numpy as np
 from ...instances.content.instance import ContentInstance, Floats
 from ...instances.contract.arrays import Ids
 from ..compiled import kernel
-from .heuristic import CapacityExceeded, content_heuristic, then_route
-from .migration import Users, users_of
+from .heuristic import CapacityExceeded, Users, content_heuristic, then_route, users_of
 
 _NONE = -1
 

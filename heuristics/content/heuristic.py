@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,21 @@ class CapacityExceeded(Exception):
             f"no broker can take user '{instance.user_label(user)}' with demand {instance.demands[user]:g}: the largest"
             f" residual capacity is {max(0.0, residual[largest]):g}, of broker '{instance.broker_label(largest)}'"
         )
+
+
+class Users(NamedTuple):
+    """The users as kernels take them: shapes (|U|, |B|), (|U|, |C|), (|U|, |C|), (|U|,) and (|B|,)."""
+
+    access: Floats
+    rates: Floats
+    subscriptions: Flags
+    demands: Floats
+    load_limits: Floats
+
+
+def users_of(instance: ContentInstance) -> Users:
+    """The users of an instance."""
+    return Users(instance.access, instance.rates, instance.subscriptions, instance.demands, instance.load_limits())
 
 
 def feasible_brokers(instance: ContentInstance, user: int, loads: Floats, limits: Floats) -> Flags:

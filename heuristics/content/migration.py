@@ -18,7 +18,7 @@ from ...instances.contract.run import Clock, offer
 from ..compiled import kernel
 from .clustering import clustering
 from .greedy_packing import greedy_packing
-from .heuristic import content_heuristic
+from .heuristic import Users, content_heuristic, users_of
 from .migration_protocol import Move, simulate_migration
 from .random_assignment import random_assignment
 from .routing import Network, network_of, prices_from, route
@@ -191,16 +191,6 @@ def _best_broker(users: Users, placement: Placement, user: int, changes: Floats)
     return int(best)
 
 
-class Users(NamedTuple):
-    """The users as kernels take them: shapes (|U|, |B|), (|U|, |C|), (|U|, |C|), (|U|,) and (|B|,)."""
-
-    access: Floats
-    rates: Floats
-    subscriptions: Flags
-    demands: Floats
-    load_limits: Floats
-
-
 class Placement(NamedTuple):
     """An assignment and the parts of its cost; kernels change it in place.
 
@@ -224,11 +214,6 @@ class Placement(NamedTuple):
     rates: Floats
     prices: Floats
     core_costs: Floats
-
-
-def users_of(instance: ContentInstance) -> Users:
-    """The users of an instance."""
-    return Users(instance.access, instance.rates, instance.subscriptions, instance.demands, instance.load_limits())
 
 
 @kernel

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from overlaybench.heuristics.content.migration import cost, cost_changes, move, placement_of, users_of
+from overlaybench.heuristics.content.heuristic import users_of
+from overlaybench.heuristics.content.migration import cost, cost_changes, move, placement_of
 from overlaybench.heuristics.content.routing import network_of, prices_from, route
 from overlaybench.instances.content.instance import ContentInstance
 from overlaybench.instances.content.problems import CONTENT_PROBLEMS, ContentOverlay
