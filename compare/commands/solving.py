@@ -69,9 +69,9 @@ def generate(workload: str, parameters: tuple[str, ...], seed: int, master: str 
     if master is not None:
         if output.suffix != _PARQUET:
             raise BadInput(f"{output}: a cluster writes Parquet: give it the ending {_PARQUET}, or leave out --master")
-        from ..spark_solver.generation import generate as generate_on_spark
+        from ..spark_solver.numbering import as_uri
+        from ..spark_solver.solving import generate as generate_on_spark
         from ..spark_solver.solving import session_on
-        from ..spark_solver.storage import as_uri
 
         with session_on(master) as session:
             nodes = generate_on_spark(session, chosen, as_uri(output), seed=seed, **given)
@@ -189,7 +189,7 @@ def _solve_on_spark(
 ) -> Result[str]:
     """Solve ``min-tco`` by ``dc-gm`` from Parquet to Parquet."""
     from ..spark_solver import solving
-    from ..spark_solver.storage import as_uri
+    from ..spark_solver.numbering import as_uri
 
     if output is None or output.suffix != _PARQUET:
         raise BadInput(f"{file}: is solved on the cluster: write its overlay by -o FOLDER{_PARQUET}")
@@ -272,7 +272,7 @@ def _check_on_spark(
 ) -> NoReturn:
     """Judge an overlay in Parquet files."""
     from ..spark_solver import solving
-    from ..spark_solver.storage import as_uri
+    from ..spark_solver.numbering import as_uri
 
     if problem not in (None, solving.PROBLEM):
         raise BadInput(f"--master: no check of {problem}: take {solving.PROBLEM}, or leave it out")

@@ -240,6 +240,6 @@ def _text(value: object) -> str:
 @click.option("--libraries", is_flag=True, help="Include every library: workers then need only Python and Java.")
 def archive(output: Path, libraries: bool) -> None:
     """Write the code that a cluster's workers import to one file."""
-    from ..studies.code_archive import write_archive
+    from ..studies.spark_session import write_archive
 
     click.echo(write_archive(output, libraries=libraries))

@@ -12,8 +12,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from ...instances.contract.result import Status
-from ..studies.anytime import BOUND, VALUE, Steps, gap_steps, mean_steps
 from ..studies.bounds import TOLERANCE, problem_order
+from ..studies.columns import BOUND, VALUE, Steps, gap_steps, mean_steps
 from .curves import Axis, colours, curves, dash, hollow, panels, shapes, x_channel, y_channel
 from .style import INK, QUIET, TICKS, Drawing, Style, drawing, method_styles, styled
 

@@ -10,7 +10,7 @@ from msgspec import structs
 from ...instances.contract.catalogue import PROBLEMS
 from ...instances.contract.problem import family_of
 from ...instances.contract.result import Status
-from ..studies.anytime import gap
+from ..studies.columns import gap
 from .table import Record, Table
 
 _ENOUGH = 0.5

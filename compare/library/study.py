@@ -18,7 +18,7 @@ from ...instances.contract.errors import BadInput
 from ...instances.contract.option import Value
 from ...instances.contract.result import Status
 from ..catalogue import kind_named, method_named, problem_named
-from ..studies.anytime import gap_integral
+from ..studies.columns import gap_integral
 from ..studies.proofs import CERTIFIED, PROOF, faults_of_evidence
 from ..studies.store import Store
 from ..studies.task import writes_proofs

@@ -10,8 +10,8 @@ import pandas as pd
 
 from ...instances.contract.catalogue import KINDS
 from ...instances.contract.result import Status
-from ..studies.anytime import with_integrals
 from ..studies.bounds import TOLERANCE, measures_of, problem_order, proven, relative_gaps, sized, sizes_of, with_bounds
+from ..studies.columns import with_integrals
 
 _NUMBERS = ("time_limit", "value", "lower_bound", "seconds", "peak_memory")
 

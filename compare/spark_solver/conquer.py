@@ -1,19 +1,79 @@
-"""One part of an instance, connected by Greedy Merge to the core that all parts of a level share."""
+"""The levels and parts of an instance, each part connected by Greedy Merge to the nearest nodes of the core."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
+from ...heuristics.compiled import kernel
 from ...heuristics.topics.greedy_merge import extend_greedily
+from ...heuristics.topics.kernels.common_topics import BLOCK, block_of, sharing
 from ...heuristics.topics.kernels.partial_overlay import PartialOverlay
 from ...heuristics.topics.kernels.ties import TieOrder
 from ...instances.contract.arrays import Ids, Offsets, entries_of
 from ...instances.topics.instance import TopicInstance
+from .numbering import X_END, Numbered, long_array
+
+LOCALITIES = ("random", "min-hash", "rare")
+_BUCKETS = 4096
+_EDGES = "u long, v long"
+Nodes = npt.NDArray[np.int64]
+Counts = npt.NDArray[np.int32]
+NOBODY = 2**63 - 1
+_LARGEST_SHARE = 16
+_GROWTH = 2
+
+
+@dataclass(frozen=True)
+class Level:
+    """The nodes with ``first`` ≤ x < ``last``, in ``parts`` parts; the core are the nodes with x < ``core``."""
+
+    first: int
+    last: int
+    core: int
+    parts: int
+
+
+def levels(nodes: int, rows: int, part_rows: int, core_rows: int) -> list[Level]:
+    """The levels of `nodes` nodes with `rows` subscriptions; x is uniform on 0 … 2^62 − 1.
+
+    Parts have about `part_rows` subscriptions, the core at most about `core_rows`. Up to the size of the core, a level
+    doubles the connected nodes; the last level has all others.
+
+    Examples
+    --------
+    >>> [(level.parts, level.core > 0) for level in levels(1000, 10_000, 500, 2000)]
+    [(1, False), (1, True), (2, True), (16, True)]
+    """
+    part, core = max(1, part_rows * nodes // rows), max(1, core_rows * nodes // rows)
+    found: list[Level] = []
+    reached = 0
+    while reached < nodes:
+        if not reached:
+            end = part
+        elif reached >= core:
+            end = nodes
+        else:
+            end = min(reached * _GROWTH, max(core, reached + part))
+        end = min(end, nodes)
+        last = X_END if end == nodes else _x_at(end, nodes)
+        found.append(Level(_x_at(reached, nodes), last, _x_at(min(reached, core), nodes), -(-(end - reached) // part)))
+        reached = end
+    return found
+
+
+def _x_at(nodes: int, of: int) -> int:
+    return X_END * nodes // of
 
 
 class Subscriptions(NamedTuple):
@@ -56,6 +116,93 @@ class Subscriptions(NamedTuple):
         return Subscriptions(self.nodes[some], np.append(offsets[some], offsets[-1]), self.topics[kept])
 
 
+def edges_of_level(
+    instance: Numbered, level: Level, locality: str, core: str, candidates: int, seed: int, order: TieOrder
+) -> tuple[DataFrame, int]:
+    """The edges (u < v) that a level adds, one task a part, and the number of parts.
+
+    Parameters
+    ----------
+    locality : {"random", "min-hash", "rare"}
+        What brings nodes into one part: nothing; the topic of lowest hash of each (which two nodes share with a
+        probability of |T_u ∩ T_v| ÷ |T_u ∪ T_v|); its topic with fewest subscribers. Where more nodes have one topic
+        than a part holds, they are spread at random.
+    core : str
+        Path of the rows ``id``, ``topics``, ``x`` of all cores.
+    """
+    members = instance.nodes.where((F.col("x") >= level.first) & (F.col("x") < level.last))
+    members, parts = in_parts(members, instance, level.parts, locality, seed)
+    members = members.select("part", "id", "topics")
+    # A topic is in the core if its anchor is.
+    outside = instance.topics.where(F.col("anchor_x") >= level.core).select("topic", F.col("anchor").alias("id"))
+    rows = members.withColumn("visits", F.lit(False))
+    if (parts > 1 or level.core) and not outside.isEmpty():
+        visitors = members.select("part", F.explode("topics").alias("topic")).join(outside, "topic").distinct()
+        gathered = visitors.groupBy("part", "id").agg(F.sort_array(F.collect_set("topic")).alias("topics"))
+        rows = rows.unionByName(gathered.withColumn("visits", F.lit(True)))
+    conquered = partial(_conquered, core=core, below=level.core, candidates=candidates, order=order)
+    return rows.repartitionById(parts, F.col("part").cast("int")).drop("part").mapInArrow(conquered, _EDGES), parts
+
+
+def in_parts(members: DataFrame, instance: Numbered, parts: int, locality: str, seed: int) -> tuple[DataFrame, int]:
+    """The nodes with a column ``part``, and the number of parts."""
+    chance = F.xxhash64("id", F.lit(seed), F.lit("part"))
+    if parts == 1 or locality == "random":
+        return members.withColumn("part", F.pmod(chance, F.lit(parts))), parts
+    if locality == "min-hash":
+        key = F.array_min(F.transform("topics", lambda topic: F.xxhash64(topic, F.lit(seed))))
+    else:
+        wants = members.select("id", F.explode("topics").alias("topic"))
+        wants = wants.join(instance.topics.select("topic", "size"), "topic")
+        rarest = wants.groupBy("id").agg(F.min(F.struct("size", "topic")).alias("rarest"))
+        members, key = members.join(rarest, "id"), F.xxhash64("rarest.topic", F.lit(seed))
+    members = members.withColumn("bucket", F.pmod(key, F.lit(_BUCKETS)).cast("int"))
+    sizes: dict[int, int] = dict(members.groupBy("bucket").count().collect())
+    first, spread, parts = packed(sizes, parts)
+    at = F.col("bucket") + 1
+    part = F.element_at(long_array(first), at) + F.pmod(chance, F.element_at(long_array(spread), at))
+    return members.withColumn("part", part), parts
+
+
+def packed(sizes: Mapping[int, int], parts: int) -> tuple[list[int], list[int], int]:
+    """Consecutive buckets in parts of about equal sizes; a bucket larger than a part gets several parts of its own.
+
+    Returns the first part and the number of parts of each bucket, and the number of all parts.
+    """
+    most = -(-sum(sizes.values()) // parts)
+    first, spread, part, filled = [0] * _BUCKETS, [1] * _BUCKETS, 0, 0
+    for bucket in range(_BUCKETS):
+        size = sizes.get(bucket, 0)
+        if filled and filled + size > most:
+            part, filled = part + 1, 0
+        first[bucket], spread[bucket] = part, max(1, -(-size // most))
+        part, filled = part + spread[bucket] - 1, filled + size if spread[bucket] == 1 else most
+    return first, spread, part + 1
+
+
+def _conquered(
+    batches: Iterable[pa.RecordBatch], *, core: str, below: int, candidates: int, order: TieOrder
+) -> Iterator[pa.RecordBatch]:
+    """The task of one part."""
+    given = list(batches)
+    if not sum(batch.num_rows for batch in given):
+        return
+    rows = pa.Table.from_batches(given)
+    part = Subscriptions.of([rows.filter(pc.invert(rows["visits"]))])
+    visitors = Subscriptions.of([rows.filter(rows["visits"])])
+    strangers = np.flatnonzero(~np.isin(visitors.nodes, part.nodes))
+    part = part.joined(visitors.taken(strangers))
+    near = nearest(part, _core(core, below), candidates) if below else Subscriptions.of([])
+    edges = conquer(part, near, order)
+    yield pa.RecordBatch.from_arrays([pa.array(edges.min(axis=1)), pa.array(edges.max(axis=1))], ["u", "v"])
+
+
+def _core(path: str, below: int) -> Iterator[Subscriptions]:
+    """The core of a level, in pieces."""
+    for batch in ds.dataset(path).to_batches(columns=["id", "topics"], filter=ds.field("x") < below):
+        yield Subscriptions.of([batch])
+
+
 def conquer(part: Subscriptions, core: Subscriptions, order: TieOrder) -> npt.NDArray[np.int64]:
     """The edges that connect each topic of a part within the part and with the core.
 
@@ -93,3 +240,102 @@ def conquer(part: Subscriptions, core: Subscriptions, order: TieOrder) -> npt.ND
         overlay.start_from(connected, np.zeros(instance.num_nodes, np.int32), 0)
     extend_greedily(overlay)
     return np.stack([union.nodes[end] for end in np.divmod(overlay.edges, instance.num_nodes)], axis=1)
+
+
+def nearest(part: Subscriptions, core: Iterable[Subscriptions], candidates: int) -> Subscriptions:
+    """The candidates of the core for the edges of a part.
+
+    Parameters
+    ----------
+    part : Subscriptions
+    core : iterable of Subscriptions
+        Other nodes, in pieces of any size.
+    candidates : int
+        At least 1.
+
+    Returns
+    -------
+    Subscriptions
+        For each node v and topic t of the part, the `candidates` nodes of the core with t that have most topics in
+        common with v, of those with at least two (of equal ones the first), with topic t; and for each topic of the
+        part the first node of the core that has it.
+
+    Notes
+    -----
+    At most `candidates` rows for each of the part, whatever the size of the core, and 28 bytes for each of them. Time
+    O(Σ_t |V_t|·|W_t|) for V_t and W_t in part and core, a 64th of it for frequent topics (:func:`.sharing`). Topics of
+    more than a sixteenth of the part's nodes do not count for the search (a topic of 40% of all nodes would be seen in
+    16% of all pairs), but for the number of common topics of the pairs it finds.
+    """
+    present, local, sizes = np.unique(part.topics, return_inverse=True, return_counts=True)
+    number = np.full(int(present.max(initial=-1)) + 2, -1, np.int32)
+    number[present] = np.arange(len(present))
+    sought = np.where((sizes <= max(1, len(part.nodes) // _LARGEST_SHARE))[local], local, -1).astype(np.int32)
+    found = np.full((len(local), candidates), NOBODY, np.int64)
+    common, weakest = np.zeros(found.shape, np.int32), np.zeros(len(found), np.int32)
+    first = np.full(len(present), NOBODY, np.int64)
+    index = _Index(part.offsets, local.astype(np.int32), sought, len(present))
+    for piece in core:
+        topics = number[np.minimum(piece.topics, len(number) - 1)]
+        earliest = np.full(len(present) + 1, NOBODY, np.int64)
+        earliest[topics[::-1]] = np.repeat(piece.nodes, np.diff(piece.offsets))[::-1]
+        first = np.where(first == NOBODY, earliest[:-1], first)
+        for begin in range(0, len(part.nodes), BLOCK):
+            _search(piece.nodes, piece.offsets, topics, index, begin, found, common, weakest)
+    del common
+    width, some = 1 + len(number), np.flatnonzero(first != NOBODY)
+    rows = np.flatnonzero(found != NOBODY)
+    keys = found.ravel()[rows]
+    del found
+    keys = keys * width + part.topics[rows // candidates]
+    nodes, topics = np.divmod(np.unique(np.concatenate([keys, first[some] * width + present[some]])), width)
+    distinct, starts = np.unique(nodes, return_index=True)
+    return Subscriptions(distinct, np.append(starts, len(nodes)), topics.astype(np.int32))
+
+
+class _Index(NamedTuple):
+    """The nodes of a part with their topics, which are numbered 0, 1, … here."""
+
+    offsets: Offsets
+    topics: Ids
+    sought: Ids  # -1 in place of the topics that do not count for the search
+    num_topics: int
+
+
+@kernel
+def _search(
+    nodes: Nodes, offsets: Offsets, topics: Ids, part: _Index, begin: int, found: Nodes, common: Counts, weakest: Counts
+) -> None:
+    """Compare the nodes of a piece of the core with a block of the part's, from the one at `begin` on."""
+    members = np.arange(begin, min(begin + BLOCK, len(part.offsets) - 1), dtype=np.int32)
+    block = block_of(members, part.offsets, part.sought, part.num_topics)
+    counts = np.zeros((2, (len(members) + 63) // 64), np.int64)
+    here, listed = np.zeros(part.num_topics + 1, np.bool_), np.empty(len(members), np.int32)
+    rows = np.empty(np.diff(part.offsets[begin : begin + len(members) + 1]).max() + 1, np.int64)
+    for u in range(len(nodes)):
+        mine = topics[offsets[u] : offsets[u + 1]]
+        many = sharing(mine, block, counts, listed)
+        if not many:
+            continue
+        here[mine] = True
+        here[-1] = False
+        for v in members[listed[:many]]:
+            shared = 0
+            for i in range(part.offsets[v], part.offsets[v + 1]):
+                rows[shared] = i
+                shared += here[part.topics[i]]
+            for i in rows[:shared]:
+                if shared > weakest[i]:
+                    _enter(nodes[u], shared, i, found, common)
+                    weakest[i] = common[i, -1]
+        here[mine] = False
+
+
+@kernel
+def _enter(node: int, shared: int, row: int, found: Nodes, common: Counts) -> None:
+    """Enter a node in the row of one subscription, which is descending by common topics."""
+    at = found.shape[1] - 1
+    while at and common[row, at - 1] < shared:
+        found[row, at], common[row, at] = found[row, at - 1], common[row, at - 1]
+        at -= 1
+    found[row, at], common[row, at] = node, shared

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
 
 import pyarrow as pa
 from py4j.protocol import Py4JJavaError
@@ -15,8 +20,9 @@ from pyspark.sql.types import BinaryType, StructField, StructType
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import sort_key
 from ...instances.topics.files import check_columns
-from .plan import X_BITS
 
+X_BITS = 62
+X_END = 1 << X_BITS
 _ROW_BITS = 33
 
 
@@ -124,3 +130,50 @@ def _with_keys(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         keys = pa.array(map(sort_key, batch["label"].to_pylist()), pa.binary())
         yield pa.RecordBatch.from_arrays([*batch.columns, keys], [*batch.schema.names, "key"])
+
+
+def as_uri(path: Path | str) -> str:
+    """A path as Spark takes it; ``s3:/bucket``, which a Path makes of ``s3://bucket``, is a URI again."""
+    text = re.sub(r"^([a-z][a-z0-9+.-]+):/(?=[^/])", r"\1://", str(path))
+    return text if "://" in text else str(Path(text).absolute())
+
+
+@contextmanager
+def new_folder(session: SparkSession, output: str) -> Iterator[str]:
+    """A folder beside `output`, which is removed at the end.
+
+    Raises
+    ------
+    BadInput
+        If `output` exists, or the folder cannot be made.
+    """
+    system, at = _at(session, output)
+    if system.exists(at):
+        raise BadInput(f"{output}: exists: remove it or choose another path")
+    parent, _, name = output.rpartition("/")
+    folder = f"{parent}/.{name}.{uuid4().hex[:12]}"
+    system, at = _at(session, folder)
+    try:
+        made = system.exists(at.getParent()) and system.mkdirs(at)
+    except Exception:
+        made = False
+    if not made:
+        raise BadInput(f"{output}: its folder cannot be written: choose another path")
+    try:
+        yield folder
+    finally:
+        system.delete(at, True)
+
+
+def move(session: SparkSession, source: str, target: str) -> None:
+    """Rename a folder; an error leaves no half of it."""
+    system, at = _at(session, source)
+    if not system.rename(at, _at(session, target)[1]):
+        raise BadInput(f"{target}: cannot be written: choose another path")
+
+
+def _at(session: SparkSession, path: str) -> tuple[Any, Any]:
+    """Hadoop's file system of a path, which Spark itself reads and writes by, and the path there."""
+    context: Any = session.sparkContext
+    at = context._jvm.org.apache.hadoop.fs.Path(path)
+    return at.getFileSystem(context._jsc.hadoopConfiguration()), at

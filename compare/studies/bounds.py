@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from ...instances.contract.catalogue import KINDS, PROBLEMS
@@ -17,7 +17,6 @@ from ...instances.topics.files import TOPICS
 from .proofs import VERDICT, levels, weakest
 from .row import object_in
 
-Floats = npt.NDArray[np.float64]
 TOLERANCE = 1e-6
 _CONNECTED = ("min-tco", "minmax-tco", "low-tco")
 _ANSWERS = {
@@ -37,14 +36,14 @@ class Implication:
     target, premises : str, tuple of str
         The problem bounded, and those it is bounded by.
     bound : callable
-        From |V| and one array of bounds a premise, each of shape (instances,), to the target's bounds.
+        From |V| and a bound of each premise to the target's bound.
     proof : str
         Why it holds, in one line.
     """
 
     target: str
     premises: tuple[str, ...]
-    bound: Callable[..., Floats]
+    bound: Callable[..., float]
     proof: str
 
 
@@ -78,13 +77,13 @@ IMPLICATIONS: tuple[Implication, ...] = (
     Implication(
         "min-tco",
         ("low-tco",),
-        lambda nodes, product: np.maximum(np.sqrt(product), product / np.maximum(nodes - 1, 1)),
+        lambda nodes, product: max(math.sqrt(product), product / max(nodes - 1, 1)),
         "D ≤ |E| and D ≤ |V| − 1, so |E|² ≥ |E| × D and |E| ≥ (|E| × D) ÷ (|V| − 1)",
     ),
     Implication(
         "minmax-tco",
         ("low-tco",),
-        lambda nodes, product: np.sqrt(2 * product / nodes),
+        lambda nodes, product: math.sqrt(2 * product / nodes),
         "|E| ≤ |V| × D ÷ 2, so D² ≥ 2 × (|E| × D) ÷ |V|",
     ),
     *(
@@ -116,7 +115,7 @@ def proven(rows: pd.DataFrame) -> pd.DataFrame:
         instance, kind, family, the sizes, extent and volume (see :func:`.sized`), runs, bound (NaN if
         none), bound_keys (the runs behind it), bound_proof (the implications used), best (the lowest value of any
         answer, also of overlays for another problem), best_key, optimum (NaN unless proven), gap = (best −
-        bound) ÷ best, proven (the level of the bound: the weakest of the runs behind it, see :mod:`.evidence`).
+        bound) ÷ best, proven (the level of the bound: the weakest of the runs behind it, see :func:`.levels`).
 
     Notes
     -----
@@ -127,24 +126,25 @@ def proven(rows: pd.DataFrame) -> pd.DataFrame:
     pairs = grouped[["kind", "family", *sizes_of(rows), "extent", "volume"]].first()
     pairs = pairs.assign(runs=grouped.size()).reset_index()
     known = rows[rows["status"] != Status.FAILED].sort_values("key")  # ties do not depend on the order of rows
-    bounds = _Best(rows, highest=True)
+    bounds, values = _Best(), _Best()
     for key, instance, problem, bound in _columns(known, "key", "instance", "problem", "lower_bound"):
-        bounds.offer(instance, problem, bound, (key,), "")
-    bounds.imply()
-    values = _Best(rows, highest=False)
+        _offer(bounds, (instance, problem), _Known(bound, (key,)), highest=True)
+    for instance, nodes in _columns(rows.drop_duplicates("instance"), "instance", "nodes"):
+        _imply(bounds, instance, nodes)
     for key, instance, problem, value in _columns(known, "key", "instance", "problem", "value"):
-        values.offer(instance, problem, value, (key,), "")
+        _offer(values, (instance, problem), _Known(value, (key,)))
     for key, instance, problem, edges, degree in _columns(
         known[known["value"].notna()], "key", "instance", "problem", "edges", "max_degree"
     ):
         for target in _ANSWERS.get(problem, ()):
-            values.offer(instance, target, _value_in(target, edges, degree), (key,), "")
+            value = {"minmax-tco": degree, "low-tco": edges * degree}.get(target, edges)
+            _offer(values, (instance, target), _Known(value, (key,)))
     at = list(zip(pairs["instance"], pairs["problem"], strict=True))
-    pairs["bound"] = [bounds.value(*pair) for pair in at]
-    pairs["bound_keys"] = [bounds.keys(*pair) for pair in at]
-    pairs["bound_proof"] = [bounds.proof(*pair) for pair in at]
-    pairs["best"] = [values.value(*pair) for pair in at]
-    pairs["best_key"] = [(values.keys(*pair) or ("",))[0] for pair in at]
+    pairs["bound"], pairs["bound_keys"], pairs["bound_proof"] = (
+        [getattr(bounds.get(pair, _NOTHING), name) for pair in at] for name in _Known._fields
+    )
+    pairs["best"] = [values.get(pair, _NOTHING).value for pair in at]
+    pairs["best_key"] = [(values.get(pair, _NOTHING).keys or ("",))[0] for pair in at]
     closed = (pairs["best"] - pairs["bound"]).abs() <= TOLERANCE * pairs["best"].abs().clip(lower=1)
     pairs["optimum"] = pairs["best"].where(closed)
     pairs["gap"] = relative_gaps(pairs["best"], pairs["bound"])
@@ -252,64 +252,49 @@ def relative_gaps(values: pd.Series[float], bounds: pd.Series[float]) -> pd.Seri
     return gaps.mask(values == bounds, 0.0)
 
 
-class _Best:
-    """A table (instance, problem) of the best number offered, with its runs and proofs."""
+class _Known(NamedTuple):
+    """The best number known of an instance and problem, the runs behind it, and the implications used."""
 
-    def __init__(self, rows: pd.DataFrame, *, highest: bool) -> None:
-        first = rows.drop_duplicates("instance")
-        self._row = {instance: index for index, instance in enumerate(first["instance"])}
-        names = dict.fromkeys([*PROBLEMS, *rows["problem"]])
-        self._column = {problem: index for index, problem in enumerate(names)}
-        self._nodes = first["nodes"].to_numpy(dtype=np.float64)
-        self._values = np.full((len(self._row), len(names)), np.nan)
-        self._keys: dict[tuple[int, int], tuple[str, ...]] = {}
-        self._proofs: dict[tuple[int, int], str] = {}
-        self._sign = 1 if highest else -1
+    value: float
+    keys: tuple[str, ...]
+    proof: str = ""
 
-    def value(self, instance: str, problem: str) -> float:
-        return float(self._values[self._row[instance], self._column[problem]])
 
-    def keys(self, instance: str, problem: str) -> tuple[str, ...]:
-        return self._keys.get((self._row[instance], self._column[problem]), ())
+_NOTHING = _Known(math.nan, ())
+_Best = dict[tuple[str, str], _Known]
+"""By instance and problem."""
 
-    def proof(self, instance: str, problem: str) -> str:
-        return self._proofs.get((self._row[instance], self._column[problem]), "")
 
-    def offer(self, instance: str, problem: str, value: float, keys: tuple[str, ...], proof: str) -> None:
-        self._offer((self._row[instance], self._column[problem]), value, keys, proof)
+def _offer(best: _Best, at: tuple[str, str], offered: _Known, *, highest: bool = False) -> bool:
+    """Keep a finite number if it is better than what is known; returns whether it is."""
+    known, sign = best.get(at), 1 if highest else -1
+    if not math.isfinite(offered.value) or (known is not None and sign * offered.value <= sign * known.value):
+        return False
+    best[at] = offered
+    return True
 
-    def _offer(self, at: tuple[int, int], value: float, keys: tuple[str, ...], proof: str) -> None:
-        if np.isfinite(value) and not self._sign * value <= self._sign * self._values[at]:
-            self._values[at], self._keys[at], self._proofs[at] = value, keys, proof
 
-    def imply(self) -> None:
-        """Apply every implication until none helps; false bounds can raise each other forever, hence the limit."""
-        for _ in IMPLICATIONS:
-            before = self._values.copy()
-            for implication in IMPLICATIONS:
-                self._apply(implication)
-            if np.array_equal(before, self._values, equal_nan=True):
-                return
-
-    def _apply(self, implication: Implication) -> None:
-        target = self._column[implication.target]
-        premises = [self._column[name] for name in implication.premises]
-        bounds = implication.bound(self._nodes, *(np.maximum(self._values[:, column], 0) for column in premises))
-        if PROBLEMS[implication.target].integral:
-            bounds = np.ceil(bounds - TOLERANCE)
-        for row in np.flatnonzero(np.isfinite(bounds) & ~(bounds <= self._values[:, target])).tolist():
-            keys = dict.fromkeys(key for column in premises for key in self._keys[row, column])
-            proofs = [*(self._proofs[row, column] for column in premises), implication.proof]
-            self._offer((row, target), bounds[row], tuple(keys), "; ".join(filter(None, dict.fromkeys(proofs))))
+def _imply(bounds: _Best, instance: str, nodes: float) -> None:
+    """Apply every implication until none helps; false bounds can raise each other forever, hence the limit."""
+    for _ in IMPLICATIONS:
+        raised = False
+        for implication in IMPLICATIONS:
+            premises = [bounds[at] for name in implication.premises if (at := (instance, name)) in bounds]
+            if len(premises) < len(implication.premises):
+                continue
+            bound = implication.bound(nodes, *(max(premise.value, 0.0) for premise in premises))
+            if PROBLEMS[implication.target].integral and math.isfinite(bound):
+                bound = float(math.ceil(bound - TOLERANCE))
+            keys = dict.fromkeys(key for premise in premises for key in premise.keys)
+            proofs = dict.fromkeys([*(premise.proof for premise in premises), implication.proof])
+            implied = _Known(bound, tuple(keys), "; ".join(filter(None, proofs)))
+            raised |= _offer(bounds, (instance, implication.target), implied, highest=True)
+        if not raised:
+            return
 
 
 def _columns(rows: pd.DataFrame, *names: str) -> Any:
     return zip(*(rows[name].tolist() for name in names), strict=True)
-
-
-def _value_in(problem: str, edges: float, degree: float) -> float:
-    """The value of an overlay in a problem that it answers, from its measures."""
-    return {"minmax-tco": degree, "low-tco": edges * degree}.get(problem, edges)
 
 
 def sizes_of(rows: pd.DataFrame) -> tuple[str, ...]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import inf, log
 from pathlib import Path
 from types import TracebackType
@@ -165,6 +165,10 @@ class RunKind(NamedTuple):
     exact: bool
     time_limit: float
 
+    def alike(self) -> tuple[object, ...]:
+        """The groups of runs like these, the most alike first."""
+        return self, (self.problem, self.method), self.method, self.exact
+
 
 class Work(NamedTuple):
     """Seconds of solving: done, still to do, and the part of the latter that is known by a time limit alone."""
@@ -184,15 +188,6 @@ class Work(NamedTuple):
     def is_limited(self) -> bool:
         """Whether most of the work left is known by time limits alone: the estimate is an upper one."""
         return self.limited >= self.left / 2 > 0
-
-
-@dataclass
-class _Size:
-    """The runs of one kind on instances of one size."""
-
-    planned: int = 0
-    done: int = 0
-    seconds: float = 0.0
 
 
 @dataclass
@@ -218,31 +213,26 @@ class Tally:
     sizes: Mapping[str, int]
     done: int = 0
     failed: int = 0
-    _kinds: dict[RunKind, dict[int, _Size]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(_Size)))
     _work: Work | None = None
 
     def __post_init__(self) -> None:
-        self._read = {log.name: log.stat().st_size for log in self.store.logs()}
+        self._read = Counter({log.name: log.stat().st_size for log in self.store.logs()})
+        self._left: Counter[tuple[RunKind, int]] = Counter()
+        self._measured: dict[object, dict[int, list[float]]] = defaultdict(lambda: defaultdict(lambda: [0.0, 0.0]))
+        """The number of runs done and their seconds, of each group (:meth:`RunKind.alike`) and size."""
         for task in self.tasks:
             kind = RunKind(task.problem, task.method, task.options, task.exact, task.time_limit)
-            self._kinds[kind][self.sizes.get(task.instance, 1)].planned += 1
+            self._left[kind, self.sizes.get(task.instance, 1)] += 1
 
     def update(self) -> None:
         """Count what was logged since the last update."""
         for log_file in self.store.logs():
-            try:
-                for line in lines_from(log_file, self._read.get(log_file.name, 0)):
+            with suppress(FileNotFoundError):  # merged meanwhile
+                for line in lines_from(log_file, self._read[log_file.name]):
                     if line.endswith(b"\n"):
-                        self._read[log_file.name] = self._read.get(log_file.name, 0) + len(line)
-                        self._count_line(line)
-            except FileNotFoundError:  # merged meanwhile
-                continue
-
-    def _count_line(self, line: bytes) -> None:
-        try:
-            self.count(from_line(line))
-        except (ValueError, KeyError, TypeError):
-            return
+                        self._read[log_file.name] += len(line)
+                        with suppress(ValueError):
+                            self.count(from_line(line))
 
     def count(self, row: Mapping[str, Any]) -> None:
         """Count a run that is done."""
@@ -250,9 +240,11 @@ class Tally:
         size = next((int(number) for _, number in row["sizes"]), 1)
         self.done += 1
         self.failed += row["status"] == "failed"
-        cell = self._kinds[kind][size]
-        cell.done += 1
-        cell.seconds += max(_LEAST_SECONDS, row["seconds"])  # may be NaN
+        self._left[kind, size] -= 1
+        for group in kind.alike():
+            of_size = self._measured[group][size]
+            of_size[0] += 1
+            of_size[1] += max(_LEAST_SECONDS, row["seconds"])  # may be NaN
         self._work = None
 
     @property
@@ -264,48 +256,31 @@ class Tally:
         by the growth with the size; where nothing like it is done, as expected (its limit, for an exact method).
         """
         if self._work is None:
-            self._work = self._worked_out()
+            means = {
+                group: {size: seconds / runs for size, (runs, seconds) in sizes.items()}
+                for group, sizes in self._measured.items()
+            }
+            left = limited = 0.0
+            for (kind, size), runs in self._left.items():
+                if runs > 0:
+                    seconds = _expected(kind, size, means)
+                    if seconds is None:
+                        seconds = expected_seconds(kind.exact, kind.time_limit)
+                        limited += runs * seconds if kind.exact else 0.0
+                    left += runs * seconds
+            done = sum(seconds for exact in (False, True) for _, seconds in self._measured[exact].values())
+            self._work = Work(done, left, limited)
         return self._work
 
-    def _worked_out(self) -> Work:
-        done = left = limited = 0.0
-        measured = self._measured()
-        for kind, sizes in self._kinds.items():
-            for size, cell in sizes.items():
-                done += cell.seconds
-                to_do = max(0, cell.planned - cell.done)
-                if not to_do:
-                    continue
-                seconds = cell.seconds / cell.done if cell.done else self._borrowed(kind, size, measured)
-                if seconds is None:
-                    seconds = expected_seconds(kind.exact, kind.time_limit)
-                    limited += to_do * seconds if kind.exact else 0.0
-                left += to_do * seconds
-        return Work(done, left, limited)
 
-    def _measured(self) -> dict[object, dict[int, float]]:
-        """The mean seconds by size of each kind, of each method, and of exact and other methods."""
-        groups: dict[object, dict[int, _Size]] = defaultdict(lambda: defaultdict(_Size))
-        for kind, sizes in self._kinds.items():
-            for size, cell in sizes.items():
-                for group in _alike(kind) if cell.done else ():
-                    groups[group][size].done += cell.done
-                    groups[group][size].seconds += cell.seconds
-        return {group: {size: one.seconds / one.done for size, one in sizes.items()} for group, sizes in groups.items()}
-
-    def _borrowed(self, kind: RunKind, size: int, measured: Mapping[object, Mapping[int, float]]) -> float | None:
-        """The seconds of a run by those on the nearest size of runs that are most like it; None if there are none."""
-        for group in _alike(kind):
-            if group in measured:
-                seconds = measured[group]
-                nearest = min(seconds, key=lambda other: abs(log(max(other, 1) / max(size, 1))))
-                scaled = seconds[nearest] * float((max(size, 1) / max(nearest, 1)) ** _growth(seconds))
-                return min(scaled, kind.time_limit if kind.time_limit > 0 else inf)
-        return None
-
-
-def _alike(kind: RunKind) -> tuple[object, ...]:
-    return kind, (kind.problem, kind.method), kind.method, kind.exact
+def _expected(kind: RunKind, size: int, means: Mapping[object, Mapping[int, float]]) -> float | None:
+    """The seconds of a run by those on the nearest size of runs that are most like it; None if there are none."""
+    for group in kind.alike():
+        if seconds := means.get(group):
+            nearest = min(seconds, key=lambda other: abs(log(max(other, 1) / max(size, 1))))
+            scaled = seconds[nearest] * float((max(size, 1) / max(nearest, 1)) ** _growth(seconds))
+            return min(scaled, kind.time_limit if kind.time_limit > 0 else inf)
+    return None
 
 
 def _growth(seconds: Mapping[int, float]) -> float:

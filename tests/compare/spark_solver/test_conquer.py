@@ -10,10 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlaybench.compare.spark_solver.conquer import Subscriptions, conquer
-from overlaybench.compare.spark_solver.nearest import nearest
-from overlaybench.compare.spark_solver.parts import packed
-from overlaybench.compare.spark_solver.plan import X_END, Level, levels
+from overlaybench.compare.spark_solver.conquer import X_END, Level, Subscriptions, conquer, levels, nearest, packed
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.kernels.ties import tie_order
 from overlaybench.instances.contract.overlay import Overlay

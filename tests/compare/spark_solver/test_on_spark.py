@@ -22,11 +22,10 @@ from pyspark.sql import functions as F
 
 from overlaybench.compare.spark_solver import judge as judging
 from overlaybench.compare.spark_solver.bound import lower_bound
-from overlaybench.compare.spark_solver.generation import generate
+from overlaybench.compare.spark_solver.conquer import LOCALITIES, in_parts
 from overlaybench.compare.spark_solver.judge import edges_by_number
 from overlaybench.compare.spark_solver.numbering import numbered, read_rows
-from overlaybench.compare.spark_solver.parts import LOCALITIES, in_parts
-from overlaybench.compare.spark_solver.solving import Source, check, session_on, solve
+from overlaybench.compare.spark_solver.solving import Source, check, generate, session_on, solve
 from overlaybench.compare.studies.loopback_cluster import loopback_cluster
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.instances.contract.catalogue import WORKLOADS

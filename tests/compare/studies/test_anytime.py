@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlaybench.compare.studies.anytime import (
+from overlaybench.compare.studies.columns import (
     BOUND,
     gap,
     gap_integral,
