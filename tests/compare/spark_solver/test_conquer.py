@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlaybench.compare.spark_solver.conquer import X_END, Level, Subscriptions, conquer, levels, nearest, packed
+from overlaybench.compare.spark_solver.conquer import Level, Subscriptions, conquer, levels, nearest, packed
+from overlaybench.compare.spark_solver.numbering import X_END
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.kernels.ties import tie_order
 from overlaybench.instances.contract.overlay import Overlay
