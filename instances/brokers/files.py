@@ -2,23 +2,49 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Meta, Struct
 
 from ..contract.errors import BadInput
-from ..contract.files import atomic_write, natural_order, read_json
+from ..contract.files import Label, errors_in, index_of, indices_of, natural_order, read_json, write_json
 from ..contract.kind import Kind, LoadedInstance
 from .network import DELAY, UNCAPPED, BrokerNetwork, BrokerTree
 from .predicates import HIGHEST, LOWEST, Publications, Subscriptions
 from .problems import Dissemination
 
-FORMAT = "brokers/1"
-ANSWER_FORMAT = "dissemination/1"
+FORMAT, ANSWER_FORMAT = "brokers/1", "dissemination/1"
+_Count = Annotated[int, Meta(ge=0, le=HIGHEST)]
+_Bound = Annotated[int, Meta(ge=LOWEST + 1, le=HIGHEST - 1)]
+
+
+class _BrokerInFile(Struct, forbid_unknown_fields=True):
+    uplink: _Count = UNCAPPED
+
+
+class _LinkInFile(Struct, array_like=True, forbid_unknown_fields=True):
+    broker: str
+    other: str
+    delay: _Count = DELAY
+
+
+class _BrokersInFile(Struct):
+    radius: Annotated[int, Meta(ge=1, le=HIGHEST)]
+    fanout: _Count
+    brokers: Annotated[dict[Label, _BrokerInFile], Meta(min_length=1)]
+    attributes: list[str]
+    links: list[_LinkInFile]
+    subscriptions: list[tuple[str, dict[str, tuple[_Bound | None, _Bound | None]]]]
+    publications: list[tuple[Annotated[int, Meta(ge=0, le=2**62)], str, list[_Bound]]]
+
+
+class _DisseminationInFile(Struct):
+    soft_links: list[tuple[str, str]]
+    messages: list[tuple[int, str, str]]
 
 
 def read_brokers(path: Path) -> BrokerNetwork:
@@ -26,18 +52,67 @@ def read_brokers(path: Path) -> BrokerNetwork:
 
     ``radius`` and ``fanout`` are numbers; ``brokers`` gives each label its ``uplink`` in publications a second (absent:
     no cap); ``links`` are [a, b] or [a, b, microseconds]; ``attributes`` are names; ``subscriptions`` are
-    [broker, {attribute: [low, high]}]; ``publications`` are [microseconds, broker, [values]].
+    [broker, {attribute: [low, high]}], with null for no bound; ``publications`` are [microseconds, broker, [values]].
 
     Raises
     ------
     BadInput
         Naming file and location: no tree, a fanout below the primary degree, Δ below 1, swapped bounds…
     """
-    data = read_json(path, FORMAT)
-    try:
-        return _network(data)
-    except BadInput as error:
-        raise BadInput(f"{path}: {error}") from None
+    data = read_json(path, FORMAT, _BrokersInFile)
+    with errors_in(path):
+        if len(set(data.attributes)) < len(data.attributes):
+            raise BadInput('"attributes" has a name twice: rename one')
+        natural_order([*data.brokers, *data.attributes])  # rejects labels that are no Unicode text
+        ids = {name: number for number, name in enumerate(data.brokers)}
+        return BrokerNetwork(
+            _tree(data, ids),
+            _subscriptions(data, ids),
+            _publications(data, ids),
+            data.radius,
+            data.fanout,
+            tuple(data.attributes),
+        )
+
+
+def _tree(data: _BrokersInFile, ids: dict[str, int]) -> BrokerTree:
+    links: dict[tuple[int, int], int] = {}
+    for number, link in enumerate(data.links):
+        u, v = indices_of((link.broker, link.other), ids, f"link {number}", "broker")
+        if u == v or (min(u, v), max(u, v)) in links:
+            raise BadInput(f"link {number}: '{link.broker}'-'{link.other}' is a loop or a repetition: remove it")
+        links[min(u, v), max(u, v)] = link.delay
+    uplinks = [broker.uplink for broker in data.brokers.values()]
+    return BrokerTree.of(len(ids), links, delays=links.values(), uplinks=uplinks, labels=list(ids))
+
+
+def _subscriptions(data: _BrokersInFile, ids: dict[str, int]) -> Subscriptions:
+    indices = {name: number for number, name in enumerate(data.attributes)}
+    shape = (len(data.subscriptions), len(indices))
+    lows, highs = np.full(shape, LOWEST, dtype=np.int32), np.full(shape, HIGHEST, dtype=np.int32)
+    brokers = np.zeros(len(lows), dtype=np.int32)
+    for number, (broker, predicates) in enumerate(data.subscriptions):
+        where = f"subscription {number}"
+        brokers[number] = index_of(broker, ids, where, "broker")
+        for name, (low, high) in predicates.items():
+            at = number, index_of(name, indices, where, "attribute")
+            lows[at], highs[at] = LOWEST if low is None else low, HIGHEST if high is None else high
+            if lows[at] > highs[at]:
+                raise BadInput(f"{where}: predicate on '{name}' from {low} to {high}: swap its bounds")
+    order = np.argsort(brokers, kind="stable")
+    return Subscriptions(brokers[order], lows[order], highs[order])
+
+
+def _publications(data: _BrokersInFile, ids: dict[str, int]) -> Publications:
+    for number, (time, _, values) in enumerate(data.publications):
+        if number and time < data.publications[number - 1][0]:
+            raise BadInput(f"publication {number} is earlier than the one before it: sort them by time")
+        if len(values) != len(data.attributes):
+            raise BadInput(f"publication {number}: give {len(data.attributes)} values, one for each attribute")
+    times = np.array([time for time, _, _ in data.publications], dtype=np.int64)
+    sources = [index_of(row[1], ids, f"publication {k}", "broker") for k, row in enumerate(data.publications)]
+    points = np.array([values for _, _, values in data.publications], dtype=np.int32)
+    return Publications(times, np.array(sources, np.int32), points.reshape(len(times), len(data.attributes)))
 
 
 def write_brokers(network: BrokerNetwork, path: Path) -> None:
@@ -45,185 +120,35 @@ def write_brokers(network: BrokerNetwork, path: Path) -> None:
     tree, subscriptions, publications = network.tree, network.subscriptions, network.publications
     names = [tree.label(v) for v in range(tree.num_brokers)]
 
-    def bound(value: int) -> int | None:
-        return None if value in (LOWEST, HIGHEST) else value
-
-    def predicates(low: list[int], high: list[int]) -> dict[str, list[int | None]]:
-        pairs = zip(network.attributes, low, high, strict=True)
-        return {name: [bound(a), bound(b)] for name, a, b in pairs if (a, b) != (LOWEST, HIGHEST)}
-
     def columns(*arrays: npt.NDArray[Any]) -> Iterator[tuple[Any, ...]]:
         return zip(*(array.tolist() for array in arrays), strict=True)
 
-    sections = {
-        "brokers": [
-            f"{_text(name)}: {_text({'uplink': cap} if cap else {})}"
-            for name, cap in zip(names, tree.uplinks.tolist(), strict=True)
-        ],
-        "links": [_text([names[u], names[v], delay]) for (u, v), delay in columns(tree.links, tree.delays)],
-        "subscriptions": [
-            _text([names[broker], predicates(low, high)])
-            for broker, low, high in columns(subscriptions.brokers, subscriptions.lows, subscriptions.highs)
-        ],
-        "publications": [
-            _text([time, names[broker], values])
-            for time, broker, values in columns(publications.times, publications.sources, publications.values)
-        ],
-    }
-    head = [("format", FORMAT), ("radius", network.radius), ("fanout", network.fanout)]
-    parts = [f'"{key}": {_text(value)}' for key, value in [*head, ("attributes", list(network.attributes))]]
-    for key, rows in sections.items():
-        opening, closing = "{}" if key == "brokers" else "[]"
-        parts.append(f'"{key}": {opening}' + ",".join(f"\n  {row}" for row in rows) + f"\n {closing}")
-    atomic_write(path, "{" + ",\n ".join(parts) + "}\n")
+    def predicates(lows: list[int], highs: list[int]) -> dict[str, list[int | None]]:
+        pairs = zip(network.attributes, lows, highs, strict=True)
+        bounded = {name: bounds for name, *bounds in pairs if bounds != [LOWEST, HIGHEST]}
+        return {name: [None if each in (LOWEST, HIGHEST) else each for each in bounded[name]] for name in bounded}
 
-
-def read_dissemination(path: Path, network: BrokerNetwork) -> Dissemination:
-    """Read an answer: ``soft_links`` are [sender, receiver], ``messages`` are [publication, sender, receiver].
-
-    Publications are numbered from 0 in the order of the network's file.
-
-    Raises
-    ------
-    BadInput
-        Naming file and location.
-    """
-    data = read_json(path, ANSWER_FORMAT)
-    ids = {network.tree.label(v): v for v in range(network.num_brokers)}
-    last = len(network.publications) - 1
-    links, messages = [], []
-    try:
-        for number, row in enumerate(_rows(data, "soft_links", 2, "[sender, receiver]")):
-            links.append([_broker(end, ids, f"soft link {number}") for end in row])
-        for number, (p, *ends) in enumerate(_rows(data, "messages", 3, "[publication, sender, receiver]")):
-            where = f"message {number}"
-            publication = _number(p, 0, last, f"{where}: publication")
-            messages.append([publication, *(_broker(end, ids, where) for end in ends)])
-    except BadInput as error:
-        raise BadInput(f"{path}: {error}") from None
-    return Dissemination.of(np.array(links, dtype=np.int64), np.array(messages, dtype=np.int64))
-
-
-def write_dissemination(answer: Dissemination, network: BrokerNetwork, path: Path) -> None:
-    """Write an answer with the broker labels of its network; the inverse of :func:`read_dissemination`."""
-    text = _text({"format": ANSWER_FORMAT, **labelled_rows(answer, network)})
-    atomic_write(path, text + "\n")
-
-
-def labelled_rows(answer: Dissemination, network: BrokerNetwork) -> dict[str, object]:
-    """Soft links and messages by broker label, as the file has them."""
-    name = network.tree.label
-    links = [[name(u), name(v)] for u, v in answer.soft_links.tolist()]
-    return {"soft_links": links, "messages": [[p, name(u), name(v)] for p, u, v in answer.messages.tolist()]}
-
-
-def _text(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _network(data: dict[str, Any]) -> BrokerNetwork:
-    brokers, attributes = data.get("brokers"), data.get("attributes")
-    if not isinstance(brokers, dict) or not brokers or "" in brokers:
-        raise BadInput('needs "brokers": an object of label: {} or label: {"uplink": publications a second}')
-    if not isinstance(attributes, list) or not all(isinstance(name, str) for name in attributes):
-        raise BadInput('needs "attributes": a list of names')
-    if len(set(attributes)) < len(attributes):
-        raise BadInput('"attributes" has a name twice: rename one')
-    natural_order([*brokers, *attributes])  # rejects labels that are no Unicode text
-    ids = {name: number for number, name in enumerate(brokers)}
-    indices = {name: number for number, name in enumerate(attributes)}
-    return BrokerNetwork(
-        _tree(brokers, _rows(data, "links", (2, 3), "[broker, broker] or [broker, broker, microseconds]"), ids),
-        _subscriptions(_rows(data, "subscriptions", 2, "[broker, {attribute: [low, high]}]"), ids, indices),
-        _publications(_rows(data, "publications", 3, "[microseconds, broker, [values]]"), ids, len(indices)),
-        _number(data.get("radius"), 1, HIGHEST, "radius"),
-        _number(data.get("fanout"), 0, HIGHEST, "fanout"),
-        tuple(attributes),
+    write_json(
+        path,
+        {
+            "format": FORMAT,
+            "radius": network.radius,
+            "fanout": network.fanout,
+            "attributes": list(network.attributes),
+            "brokers": {
+                name: {"uplink": cap} if cap else {} for name, cap in zip(names, tree.uplinks.tolist(), strict=True)
+            },
+            "links": [[names[u], names[v], delay] for (u, v), delay in columns(tree.links, tree.delays)],
+            "subscriptions": [
+                [names[broker], predicates(low, high)]
+                for broker, low, high in columns(subscriptions.brokers, subscriptions.lows, subscriptions.highs)
+            ],
+            "publications": [
+                [time, names[broker], values]
+                for time, broker, values in columns(publications.times, publications.sources, publications.values)
+            ],
+        },
     )
-
-
-def _tree(brokers: dict[str, Any], rows: list[list[Any]], ids: dict[str, int]) -> BrokerTree:
-    uplinks = []
-    for name, properties in brokers.items():
-        if not isinstance(properties, dict) or not set(properties) <= {"uplink"}:
-            raise BadInput(f"broker '{name}': give {{}} or {{\"uplink\": publications a second}}")
-        uplinks.append(_number(properties.get("uplink", UNCAPPED), 0, HIGHEST, f"uplink of broker '{name}'"))
-    links, delays, seen = [], [], set()
-    for number, row in enumerate(rows):
-        u, v = (_broker(end, ids, f"link {number}") for end in row[:2])
-        if u == v or (min(u, v), max(u, v)) in seen:
-            raise BadInput(f"link {number}: '{row[0]}'-'{row[1]}' is a loop or a repetition: remove it")
-        seen.add((min(u, v), max(u, v)))
-        links.append((u, v))
-        delays.append(_number(row[2] if len(row) == 3 else DELAY, 0, HIGHEST, f"delay of link {number}"))
-    return BrokerTree.of(len(ids), links, delays=delays, uplinks=uplinks, labels=list(ids))
-
-
-def _subscriptions(rows: list[list[Any]], ids: dict[str, int], indices: dict[str, int]) -> Subscriptions:
-    lows = np.full((len(rows), len(indices)), LOWEST, dtype=np.int64)
-    highs = np.full((len(rows), len(indices)), HIGHEST, dtype=np.int64)
-    brokers = np.zeros(len(rows), dtype=np.int64)
-    for number, (broker, predicates) in enumerate(rows):
-        where = f"subscription {number}"
-        brokers[number] = _broker(broker, ids, where)
-        if not isinstance(predicates, dict):
-            raise BadInput(f"{where}: its predicates must be an object of attribute: [low, high]")
-        for name, bounds in predicates.items():
-            if name not in indices:
-                raise BadInput(f"{where}: unknown attribute '{name}': name one of \"attributes\"")
-            if not isinstance(bounds, list) or len(bounds) != 2:
-                raise BadInput(f"{where}: predicate on '{name}' must be a pair of whole numbers, null for no bound")
-            low, high = (
-                unbounded if bound is None else _value(bound, f"{where}: a bound on '{name}'")
-                for bound, unbounded in zip(bounds, (LOWEST, HIGHEST), strict=True)
-            )
-            if low > high:
-                raise BadInput(f"{where}: predicate on '{name}' from {low} to {high}: swap its bounds")
-            lows[number, indices[name]], highs[number, indices[name]] = low, high
-    order = np.argsort(brokers, kind="stable")
-    return Subscriptions(brokers[order].astype(np.int32), lows[order].astype(np.int32), highs[order].astype(np.int32))
-
-
-def _publications(rows: list[list[Any]], ids: dict[str, int], width: int) -> Publications:
-    values = np.zeros((len(rows), width), dtype=np.int64)
-    times, sources = np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
-    for number, (time, broker, point) in enumerate(rows):
-        where = f"publication {number}"
-        times[number] = _number(time, 0, 2**62, f"time of {where}")
-        if number and times[number] < times[number - 1]:
-            raise BadInput(f"{where} is earlier than the one before it: sort them by time")
-        sources[number] = _broker(broker, ids, where)
-        if not isinstance(point, list) or len(point) != width:
-            raise BadInput(f"{where}: its values must be a list of {width}, one for each attribute")
-        values[number] = [_value(value, f"{where}: a value") for value in point]
-    return Publications(times, sources.astype(np.int32), values.astype(np.int32))
-
-
-def _rows(data: dict[str, Any], key: str, widths: int | tuple[int, ...], shape: str) -> list[list[Any]]:
-    rows = data.get(key)
-    allowed = widths if isinstance(widths, tuple) else (widths,)
-    if not isinstance(rows, list):
-        raise BadInput(f'needs "{key}": a list of {shape}')
-    for number, row in enumerate(rows):
-        if not isinstance(row, list) or len(row) not in allowed:
-            raise BadInput(f'"{key}" row {number} must be {shape}: correct or remove it')
-    return rows
-
-
-def _broker(name: object, ids: dict[str, int], where: str) -> int:
-    if not isinstance(name, str) or name not in ids:
-        raise BadInput(f"{where}: unknown broker '{name}': name one of \"brokers\"")
-    return ids[name]
-
-
-def _value(value: object, what: str) -> int:
-    return _number(value, LOWEST + 1, HIGHEST - 1, what)
-
-
-def _number(value: object, least: int, most: int, what: str) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise BadInput(f"{what} is {_text(value)}: give a whole number from {least} to {most}")
-    return value
 
 
 class Brokers(Kind[BrokerNetwork, Dissemination]):
@@ -246,13 +171,29 @@ class Brokers(Kind[BrokerNetwork, Dissemination]):
         return dict(zip(self.sizes, counts, strict=True))
 
     def read_answer(self, path: Path, instance: BrokerNetwork) -> Dissemination:
-        return read_dissemination(path, instance)
+        """Read soft links [sender, receiver] and messages [publication, sender, receiver].
+
+        Publications are numbered from 0 in the order of the network's file.
+        """
+        data = read_json(path, ANSWER_FORMAT, _DisseminationInFile)
+        ids = {instance.tree.label(v): v for v in range(instance.num_brokers)}
+        with errors_in(path):
+            links = [indices_of(ends, ids, f"soft link {k}", "broker") for k, ends in enumerate(data.soft_links)]
+            messages = []
+            for number, (publication, *ends) in enumerate(data.messages):
+                if not 0 <= publication < len(instance.publications):
+                    raise BadInput(f"message {number}: unknown publication {publication}: count from 0")
+                messages.append([publication, *indices_of(ends, ids, f"message {number}", "broker")])
+        return Dissemination.of(np.array(links, dtype=np.int64), np.array(messages, dtype=np.int64))
 
     def write_answer(self, answer: Dissemination, instance: BrokerNetwork, path: Path) -> None:
-        write_dissemination(answer, instance, path)
+        write_json(path, {"format": ANSWER_FORMAT, **self.labelled(answer, instance)})
 
     def labelled(self, answer: Dissemination, instance: BrokerNetwork) -> dict[str, object]:
-        return labelled_rows(answer, instance)
+        """Soft links and messages by broker label, as the file has them."""
+        name = instance.tree.label
+        links = [[name(u), name(v)] for u, v in answer.soft_links.tolist()]
+        return {"soft_links": links, "messages": [[p, name(u), name(v)] for p, u, v in answer.messages.tolist()]}
 
     def pack(self, answer: Dissemination) -> npt.NDArray[np.int32]:
         """The number of soft links, then their rows, then the rows of the messages."""

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import json
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Meta, Struct
 
 from ..contract.errors import BadInput
-from ..contract.files import atomic_write, natural_order, read_json
+from ..contract.files import atomic_write, errors_in, index_of, indices_of, natural_order, read_json, write_json
 from ..contract.kind import Kind, LoadedInstance
-from .instance import ARRAYS, ContentInstance, Floats, metric_closure
+from .instance import ARRAYS, ContentInstance, metric_closure
 from .problems import ContentOverlay, RoutingTree
 
-FORMAT = "content/1"
+FORMAT, ANSWER_FORMAT = "content/1", "content-overlay/1"
 _LONGEST_ERROR = 200
 _LABELS = ("user_labels", "broker_labels", "channel_labels")
 
@@ -40,20 +41,18 @@ def read_content(path: Path, *, close: bool = False) -> ContentInstance:
     BadInput
         With the file, the location and the fix.
     """
-    try:
+    with errors_in(path):
         if path.suffix == ".json":
-            return _from_json(read_json(path, FORMAT), close)
+            return _from_json(read_json(path, FORMAT, _ContentInFile), close)
         if path.suffix == ".npz":
             return _instance(_read_arrays(path), close=close)
         raise _unknown_suffix(path)
-    except BadInput as error:
-        raise error if str(error).startswith(f"{BadInput(str(path))}: ") else BadInput(f"{path}: {error}") from None
 
 
 def write_content(instance: ContentInstance, path: Path) -> None:
     """Write an instance in the format of the file's suffix; the inverse of :func:`read_content`."""
     if path.suffix == ".json":
-        atomic_write(path, _to_json(instance))
+        write_json(path, _as_json(instance))
     elif path.suffix == ".npz":
         atomic_write(path, lambda file: _write_arrays(instance, file))
     else:
@@ -77,142 +76,87 @@ def _instance(arguments: dict[str, Any], *, close: bool) -> ContentInstance:
     return ContentInstance(**arguments)
 
 
-def _from_json(data: dict[str, Any], close: bool) -> ContentInstance:
-    brokers, users, channels = _objects(data, "brokers"), _objects(data, "users"), data.get("channels")
-    if not isinstance(channels, list) or not all(isinstance(channel, str) for channel in channels):
-        raise BadInput('needs "channels": a list of names')
-    if data.get("close") not in (None, True, False):
-        raise BadInput('"close" must be true or false')
-    numbers: dict[str, dict[str, int]] = {}
-    for kind, labels in (("user", list(users)), ("broker", list(brokers)), ("channel", channels)):
-        if not labels:
-            raise BadInput(f"has no {kind}: give at least one")
-        numbers[kind] = {label: number for number, label in enumerate(natural_order(labels)[0])}
-    if len(numbers["channel"]) < len(channels):
+_Price = Annotated[float, Meta(ge=0, le=sys.float_info.max)]
+
+
+class _BrokerInFile(Struct):
+    capacity: _Price | None
+
+
+class _UserInFile(Struct):
+    access: dict[str, _Price]
+    rates: dict[str, _Price] = {}
+    subscriptions: list[str] = []
+
+
+class _ContentInFile(Struct):
+    channels: Annotated[list[str], Meta(min_length=1)]
+    brokers: Annotated[dict[str, _BrokerInFile], Meta(min_length=1)]
+    users: Annotated[dict[str, _UserInFile], Meta(min_length=1)]
+    core: dict[str, dict[str, _Price]] = {}
+    close: bool = False
+
+
+def _from_json(data: _ContentInFile, close: bool) -> ContentInstance:
+    if len(set(data.channels)) < len(data.channels):
         raise BadInput("two channels have one name: rename one")
-    core = _core(_objects(data, "core") if len(brokers) > 1 or "core" in data else {}, numbers["broker"])
-    arguments = {"core": core, "capacities": _capacities(brokers, numbers["broker"]), **_users(users, numbers)}
-    arguments |= {f"{kind}_labels": list(labels) for kind, labels in numbers.items()}
-    return _instance(arguments, close=close or data.get("close") is True)
-
-
-def _objects(data: dict[str, Any], name: str) -> dict[str, dict[str, Any]]:
-    objects = data.get(name)
-    if not isinstance(objects, dict) or not all(isinstance(entry, dict) for entry in objects.values()):
-        raise BadInput(f'needs "{name}": an object of name: {{…}}')
-    return objects
-
-
-def _capacities(brokers: dict[str, dict[str, Any]], numbers: Mapping[str, int]) -> Floats:
-    capacities = np.full(len(brokers), np.inf)
-    for broker, entry in brokers.items():
-        if "capacity" not in entry:
-            raise BadInput(f"broker '{broker}' has no \"capacity\": give a number, or null for no limit")
-        if entry["capacity"] is not None:
-            capacities[numbers[broker]] = _number(entry["capacity"], f"the capacity of broker '{broker}'")
-    return capacities
-
-
-def _core(given: dict[str, dict[str, Any]], numbers: Mapping[str, int]) -> Floats:
-    core = np.full((len(numbers), len(numbers)), np.inf)
+    labels = [natural_order(list(names))[0] for names in (data.users, data.brokers, data.channels)]
+    users, brokers, channels = ({label: number for number, label in enumerate(each)} for each in labels)
+    core = np.full((len(brokers), len(brokers)), np.inf)
     np.fill_diagonal(core, 0.0)
-    for a, row in given.items():
+    for a, row in data.core.items():
         for b, price in row.items():
-            ends = tuple(index_of(end, numbers, '"core"', "broker") for end in (a, b))
-            core[ends] = _number(price, f"the price between brokers '{a}' and '{b}'")
-    return np.where(np.isinf(core), core.T, core)
-
-
-def _users(users: dict[str, dict[str, Any]], numbers: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
-    brokers, channels = numbers["broker"], numbers["channel"]
+            core[tuple(indices_of((a, b), brokers, "core", "broker"))] = price
     access = np.full((len(users), len(brokers)), np.nan)
     rates = np.zeros((len(users), len(channels)))
     subscriptions = np.zeros((len(users), len(channels)), dtype=np.bool_)
-    for user, entry in users.items():
-        row, owner = numbers["user"][user], f"user '{user}'"
-        _fill(access[row], entry, "access", brokers, owner, "broker")
-        if np.isnan(access[row]).any():
-            missing = next(b for b, number in brokers.items() if np.isnan(access[row, number]))
-            raise BadInput(f"{owner} has no price to broker '{missing}': add it to its \"access\"")
-        _fill(rates[row], entry, "rates", channels, owner, "channel")
-        subscribed = entry.get("subscriptions", [])
-        if not isinstance(subscribed, list):
-            raise BadInput(f'{owner}: "subscriptions" must be a list of channels')
-        for channel in subscribed:
-            subscriptions[row, index_of(channel, channels, owner, "channel")] = True
-    return {"access": access, "rates": rates, "subscriptions": subscriptions}
-
-
-def _fill(row: Floats, entry: dict[str, Any], name: str, numbers: Mapping[str, int], owner: str, kind: str) -> None:
-    given = entry.get(name, {})
-    if not isinstance(given, dict):
-        raise BadInput(f'{owner}: "{name}" must be an object of {kind}: number')
-    for label, value in given.items():
-        row[index_of(label, numbers, owner, kind)] = _number(value, f"{owner}, \"{name}\" of {kind} '{label}'")
-
-
-def index_of(label: object, numbers: Mapping[str, int], owner: str, kind: str) -> int:
-    """The index of a label, or bad input that names the entry with the unknown label."""
-    if not isinstance(label, str) or label not in numbers:
-        raise BadInput(f"{owner} names the {kind} '{label}', which does not exist: correct the name")
-    return numbers[label]
-
-
-def _number(value: object, entry: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise BadInput(f"{entry} is {json.dumps(value, ensure_ascii=False)[:40]}: give a number")
-    try:
-        number = float(value)
-    except OverflowError:
-        raise BadInput(f"{entry} is too large: give a finite number") from None
-    if not 0 <= number < np.inf:
-        raise BadInput(f"{entry} is {number:g}: give a finite number, 0 or more")
-    return number
-
-
-def _to_json(instance: ContentInstance) -> str:
-    """One line for each user and broker, so that errors and diffs name single ones."""
-    users, brokers, channels = (
-        [label(k) for k in range(count)]
-        for label, count in (
-            (instance.user_label, instance.num_users),
-            (instance.broker_label, instance.num_brokers),
-            (instance.channel_label, instance.num_channels),
-        )
-    )
-    capacities = [None if limit == np.inf else limit for limit in instance.capacities.tolist()]
-    later = {
-        label: dict(zip(brokers[b + 1 :], instance.core[b, b + 1 :].tolist(), strict=True))
-        for b, label in enumerate(brokers)
+    for user, entry in data.users.items():
+        number, where = users[user], f"user '{user}'"
+        for broker, price in entry.access.items():
+            access[number, index_of(broker, brokers, where, "broker")] = price
+        for channel, rate in entry.rates.items():
+            rates[number, index_of(channel, channels, where, "channel")] = rate
+        subscriptions[number, indices_of(entry.subscriptions, channels, where, "channel")] = True
+        if (missing := np.flatnonzero(np.isnan(access[number]))).size:
+            raise BadInput(f"{where} has no price to broker '{labels[1][missing[0]]}': add it to its \"access\"")
+    limits = {brokers[broker]: entry.capacity for broker, entry in data.brokers.items()}
+    arrays = {
+        "access": access,
+        "core": np.where(np.isinf(core), core.T, core),
+        "capacities": np.array([np.inf if limits[b] is None else limits[b] for b in range(len(limits))]),
+        "rates": rates,
+        "subscriptions": subscriptions,
     }
-    return "\n".join(
-        [
-            "{",
-            f'"format": "{FORMAT}",',
-            f'"channels": {_line(channels)},',
-            f'"brokers": {_block({b: {"capacity": limit} for b, limit in zip(brokers, capacities, strict=True)})},',
-            f'"core": {_block(later)},',
-            f'"users": {_block({user: _user(instance, u, brokers, channels) for u, user in enumerate(users)})}',
-            "}\n",
-        ]
-    )
+    return _instance(arrays | dict(zip(_LABELS, labels, strict=True)), close=close or data.close)
 
 
-def _user(instance: ContentInstance, user: int, brokers: list[str], channels: list[str]) -> dict[str, object]:
-    rates = instance.rates[user]
+def _as_json(instance: ContentInstance) -> dict[str, object]:
+    users, brokers, channels = _labels(instance)
+    limits = [None if limit == np.inf else limit for limit in instance.capacities.tolist()]
+    later = [dict(zip(brokers[b + 1 :], instance.core[b, b + 1 :].tolist(), strict=True)) for b in range(len(brokers))]
     return {
-        "access": dict(zip(brokers, instance.access[user].tolist(), strict=True)),
-        "rates": {channels[c]: float(rates[c]) for c in np.flatnonzero(rates).tolist()},
-        "subscriptions": [channels[c] for c in np.flatnonzero(instance.subscriptions[user]).tolist()],
+        "format": FORMAT,
+        "channels": channels,
+        "brokers": {broker: {"capacity": limit} for broker, limit in zip(brokers, limits, strict=True)},
+        "core": dict(zip(brokers, later, strict=True)),
+        "users": {
+            user: {
+                "access": dict(zip(brokers, instance.access[u].tolist(), strict=True)),
+                "rates": {channels[c]: float(instance.rates[u, c]) for c in np.flatnonzero(instance.rates[u])},
+                "subscriptions": [channels[c] for c in np.flatnonzero(instance.subscriptions[u])],
+            }
+            for u, user in enumerate(users)
+        },
     }
 
 
-def _block(entries: Mapping[str, object]) -> str:
-    return "{\n" + ",\n".join(f" {_line(label)}: {_line(entry)}" for label, entry in entries.items()) + "\n}"
-
-
-def _line(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
+def _labels(instance: ContentInstance) -> tuple[list[str], list[str], list[str]]:
+    """The labels of the users, the brokers and the channels."""
+    return (
+        [instance.user_label(u) for u in range(instance.num_users)],
+        [instance.broker_label(b) for b in range(instance.num_brokers)],
+        [instance.channel_label(c) for c in range(instance.num_channels)],
+    )
 
 
 def _read_arrays(path: Path) -> dict[str, Any]:
@@ -239,64 +183,15 @@ def _write_arrays(instance: ContentInstance, file: Path) -> None:
         np.savez_compressed(stream, **arrays)
 
 
-ANSWER_FORMAT = "content-overlay/1"
+class _TreeInFile(Struct):
+    links: list[tuple[str, str]]
+    channel: str | None = None
+    sources: list[str] = []
 
 
-def read_content_overlay(path: Path, instance: ContentInstance) -> ContentOverlay:
-    """Read the overlay of an instance; errors are bad input that names the file and the entry, trees from 0."""
-    data = read_json(path, ANSWER_FORMAT)
-    users = {instance.user_label(u): u for u in range(instance.num_users)}
-    brokers = {instance.broker_label(b): b for b in range(instance.num_brokers)}
-    channels = {instance.channel_label(c): c for c in range(instance.num_channels)}
-    try:
-        assigned, trees = data.get("assignment"), data.get("trees", [])
-        if not isinstance(assigned, dict):
-            raise BadInput('needs "assignment": an object of user: broker')
-        if not isinstance(trees, list) or not all(isinstance(tree, dict) for tree in trees):
-            raise BadInput('"trees" must be a list of objects')
-        assignment = np.full(instance.num_users, -1, dtype=np.int32)
-        for user, broker in assigned.items():
-            number = index_of(user, users, "the assignment", "user")
-            assignment[number] = index_of(broker, brokers, f"user '{user}'", "broker")
-        if (assignment < 0).any():
-            raise BadInput(f"user '{instance.user_label(int(np.argmin(assignment)))}' has no broker: assign one")
-        return ContentOverlay(assignment, tuple(_tree(k, tree, brokers, channels) for k, tree in enumerate(trees)))
-    except BadInput as error:
-        raise BadInput(f"{path}: {error}") from None
-
-
-def write_content_overlay(overlay: ContentOverlay, instance: ContentInstance, path: Path) -> None:
-    """Write an overlay with the labels of its instance; the inverse of :func:`read_content_overlay`."""
-    text = json.dumps({"format": ANSWER_FORMAT, **labelled_overlay(overlay, instance)}, ensure_ascii=False)
-    atomic_write(path, text + "\n")
-
-
-def labelled_overlay(overlay: ContentOverlay, instance: ContentInstance) -> dict[str, Any]:
-    """The assignment and the trees by label, as in a file."""
-    brokers = [instance.broker_label(b) for b in range(instance.num_brokers)]
-    trees = []
-    for tree in overlay.trees:
-        fields: dict[str, Any] = {} if tree.channel is None else {"channel": instance.channel_label(tree.channel)}
-        if tree.sources:
-            fields["sources"] = [brokers[b] for b in tree.sources]
-        trees.append({**fields, "links": [[brokers[a], brokers[b]] for a, b in tree.links]})
-    assigned = {instance.user_label(u): brokers[b] for u, b in enumerate(overlay.brokers.tolist())}
-    return {"assignment": assigned, "trees": trees}
-
-
-def _tree(number: int, fields: dict[str, Any], brokers: Mapping[str, int], channels: Mapping[str, int]) -> RoutingTree:
-    owner = f"tree {number}"
-    links, sources = fields.get("links"), fields.get("sources", [])
-    if not isinstance(links, list) or not all(isinstance(link, list) and len(link) == 2 for link in links):
-        raise BadInput(f'{owner} needs "links": a list of pairs of brokers')
-    if not isinstance(sources, list):
-        raise BadInput(f'{owner}: "sources" must be a list of brokers')
-    channel = fields.get("channel")
-    return RoutingTree.of(
-        [(index_of(a, brokers, owner, "broker"), index_of(b, brokers, owner, "broker")) for a, b in links],
-        None if channel is None else index_of(channel, channels, owner, "channel"),
-        [index_of(source, brokers, owner, "broker") for source in sources],
-    )
+class _OverlayInFile(Struct):
+    assignment: dict[str, str]
+    trees: list[_TreeInFile] = []
 
 
 class Content(Kind[ContentInstance, ContentOverlay]):
@@ -319,13 +214,37 @@ class Content(Kind[ContentInstance, ContentOverlay]):
         return {"users": instance.num_users, "brokers": instance.num_brokers, "channels": instance.num_channels}
 
     def read_answer(self, path: Path, instance: ContentInstance) -> ContentOverlay:
-        return read_content_overlay(path, instance)
+        data = read_json(path, ANSWER_FORMAT, _OverlayInFile)
+        users, brokers, channels = ({label: k for k, label in enumerate(labels)} for labels in _labels(instance))
+        with errors_in(path):
+            assignment = np.full(instance.num_users, -1, dtype=np.int32)
+            for user, broker in data.assignment.items():
+                number = index_of(user, users, "assignment", "user")
+                assignment[number] = index_of(broker, brokers, f"user '{user}'", "broker")
+            if (assignment < 0).any():
+                raise BadInput(f"user '{instance.user_label(int(np.argmin(assignment)))}' has no broker: assign one")
+            trees = []
+            for number, tree in enumerate(data.trees):
+                where = f"tree {number}"
+                ends = [indices_of(link, brokers, where, "broker") for link in tree.links]
+                channel = None if tree.channel is None else index_of(tree.channel, channels, where, "channel")
+                sources = indices_of(tree.sources, brokers, where, "broker")
+                trees.append(RoutingTree.of([(a, b) for a, b in ends], channel, sources))
+            return ContentOverlay(assignment, tuple(trees))
 
     def write_answer(self, answer: ContentOverlay, instance: ContentInstance, path: Path) -> None:
-        write_content_overlay(answer, instance, path)
+        write_json(path, {"format": ANSWER_FORMAT, **self.labelled(answer, instance)})
 
     def labelled(self, answer: ContentOverlay, instance: ContentInstance) -> dict[str, object]:
-        return labelled_overlay(answer, instance)
+        """The assignment and the trees by label, as in a file."""
+        users, brokers, channels = _labels(instance)
+        trees = []
+        for tree in answer.trees:
+            fields: dict[str, Any] = {} if tree.channel is None else {"channel": channels[tree.channel]}
+            if tree.sources:
+                fields["sources"] = [brokers[b] for b in tree.sources]
+            trees.append({**fields, "links": [[brokers[a], brokers[b]] for a, b in tree.links]})
+        return {"assignment": {users[u]: brokers[b] for u, b in enumerate(answer.brokers.tolist())}, "trees": trees}
 
     def pack(self, answer: ContentOverlay) -> npt.NDArray[np.int32]:
         numbers = [len(answer.brokers), *answer.brokers.tolist()]

@@ -7,11 +7,12 @@ import os
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -20,6 +21,8 @@ from .errors import BadInput
 if TYPE_CHECKING:
     import pyarrow as pa
 
+Document = TypeVar("Document")
+Label = Annotated[str, msgspec.Meta(min_length=1)]
 LARGEST_TEXT = 2**29
 """The most bytes of a JSON or other text file; 1,000,000 nodes with 20 topics each take about 200 MB."""
 _BLOCK = 2**24
@@ -121,41 +124,108 @@ def read_start(path: Path, size: int) -> str:
         raise _unreadable(path, error) from None
 
 
-def read_json(path: Path, format_name: str) -> dict[str, Any]:
-    """The object in a JSON file whose key ``format`` is `format_name`.
+def read_json(path: Path, format_name: str, kind: type[Document]) -> Document:
+    """The object in a JSON file whose key ``format`` is `format_name`, as a type of msgspec.
 
     Raises
     ------
     BadInput
-        If the file cannot be read, is not JSON, has another format, or an object has a key twice.
+        If the file cannot be read, is not JSON, has another format, an object has a key twice, or an entry has another
+        type than `kind` says; with the entry and what it must be.
     """
+    needs = f'needs an object with "format": "{format_name}" at the top'
+    with errors_in(path):
+        try:
+            data = json.loads(read_text(path), object_pairs_hook=_distinct_keys)
+        except json.JSONDecodeError as error:
+            raise BadInput(f"line {error.lineno}, column {error.colno}: {error.msg}: correct the JSON there") from None
+        except RecursionError:
+            raise BadInput(f"nested too deeply: {needs}") from None
+        except BadInput:
+            raise
+        except ValueError as error:  # an integer of thousands of digits
+            raise BadInput(f"{error}: put labels in quotes") from None
+        if not isinstance(data, dict) or data.get("format") != format_name:
+            raise BadInput(needs)
+        return typed(data, kind)
+
+
+@contextmanager
+def errors_in(path: Path) -> Iterator[None]:
+    """A context in which each BadInput names the file at its start."""
     try:
-        data = json.loads(read_text(path), object_pairs_hook=lambda pairs: _distinct_keys(path, pairs))
-    except json.JSONDecodeError as error:
-        location = f"{path}: line {error.lineno}, column {error.colno}"
-        raise BadInput(f"{location}: {error.msg}: correct the JSON there") from None
-    except RecursionError:
-        raise BadInput(f"{path}: nested too deeply: needs {_format_key(format_name)}") from None
-    except BadInput:
-        raise
-    except ValueError as error:  # an integer of thousands of digits
-        raise BadInput(f"{path}: {error}: put labels in quotes") from None
-    if not isinstance(data, dict) or data.get("format") != format_name:
-        raise BadInput(f"{path}: needs {_format_key(format_name)}")
-    return data
+        yield
+    except BadInput as error:
+        raise error if str(error).startswith(f"{BadInput(str(path))}: ") else BadInput(f"{path}: {error}") from None
 
 
-def _distinct_keys(path: Path, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in members:
-            raise BadInput(f"{path}: '{key}' stands twice in one object: merge the two")
-        members[key] = value
+def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
+        raise BadInput(f"'{twice}' stands twice in one object: merge the two")
     return members
 
 
-def _format_key(format_name: str) -> str:
-    return f'an object with "format": "{format_name}" at the top'
+def typed(data: Any, kind: type[Document]) -> Document:
+    """JSON data as a type of msgspec; an error names the entry, as in ``users['u1'].rates``, and what it must be."""
+    try:
+        return msgspec.convert(data, kind)
+    except msgspec.ValidationError as error:
+        refused = str(error)
+    what, _, path = refused.partition(" - at ")
+    at, entry = "", data
+    for name, index in re.findall(r"\.(\w+)|\[(\d+|\.\.\.)\]", path):
+        # msgspec names no keys of a mapping: the refused one is what is left when all others are taken out.
+        key = name or (_refused_key(entry, data, kind, refused) if index == "..." else int(index))
+        at, entry = f"{at}.{name}" if name else f"{at}[{key!r}]", entry[key]
+    of = "a key of " if path.startswith("`key`") else ""
+    raise BadInput(f"{of}{at.removeprefix('.')}: {what}: correct it".removeprefix(": "))
+
+
+def _refused_key(entries: dict[str, Any], data: Any, kind: type[Any], refused: str) -> str:
+    """The first key of a mapping within data whose entry is refused with this error; the others are removed."""
+    for key, entry in list(entries.items()):
+        entries.clear()
+        entries[key] = entry
+        try:
+            msgspec.convert(data, kind)
+        except msgspec.ValidationError as error:
+            if str(error) == refused:
+                break
+    return key
+
+
+def index_of(label: str, indices: Mapping[str, int], where: str, noun: str) -> int:
+    """The index of a label, or bad input that names the entry with the unknown label."""
+    if label not in indices:
+        raise BadInput(f"{where}: unknown {noun} '{label}': correct the name")
+    return indices[label]
+
+
+def indices_of(labels: Iterable[str], indices: Mapping[str, int], where: str, noun: str) -> list[int]:
+    """The index of each label, as :func:`index_of`."""
+    return [index_of(label, indices, where, noun) for label in labels]
+
+
+def write_json(path: Path, document: Mapping[str, object]) -> None:
+    """Write an object as JSON with a line for each entry of its objects and lists, so that diffs name single ones."""
+    parts = (f"{_line(key)}: {_block(value)}" for key, value in document.items())
+    atomic_write(path, "{" + ",\n ".join(parts) + "}\n")
+
+
+def _block(value: object) -> str:
+    if isinstance(value, Mapping):
+        rows, ends = [f"{_line(key)}: {_line(entry)}" for key, entry in value.items()], "{}"
+    elif isinstance(value, list) and any(isinstance(entry, list | tuple | dict) for entry in value):
+        rows, ends = [_line(entry) for entry in value], "[]"
+    else:
+        return _line(value)
+    return ends[0] + ",".join(f"\n  {row}" for row in rows) + "\n " + ends[1]
+
+
+def _line(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 _LONGEST = 2**63

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from .arrays import Ids, Offsets, connected_components, frozen, sorted_distinct
 from .errors import BadInput
-from .files import atomic_write, read_json
+from .files import errors_in, read_json, write_json
+from .kind import Kind
 from .shown import circle, facts, plot, spread_of
 
 if TYPE_CHECKING:
@@ -230,6 +231,10 @@ def _check_ends(num_nodes: int, edges: npt.NDArray[np.integer]) -> None:
 FORMAT = "overlay/1"
 
 
+class _OverlayInFile(Struct):
+    edges: list[tuple[str, str]]
+
+
 def read_overlay(path: str | Path, instance: LabelledNodes) -> Overlay:
     """Read an overlay of an instance. An edge given twice counts once.
 
@@ -248,17 +253,9 @@ def read_overlay(path: str | Path, instance: LabelledNodes) -> Overlay:
     ...     ob.read_overlay(f"{folder}/overlay.json", instance)
     Overlay(2 nodes, 1 edges, maximum degree 1)
     """
-    path = Path(path)
-    edges = read_json(path, FORMAT).get("edges")
-    if not isinstance(edges, list):
-        raise BadInput(f'{path}: needs "edges": a list of pairs of node labels')
-    for number, edge in enumerate(edges):
-        if not isinstance(edge, list) or len(edge) != 2 or not all(isinstance(end, str) for end in edge):
-            raise BadInput(f"{path}: edge {number} must be a pair of node labels: correct or remove it")
-    try:
-        return Overlay.from_labels(((a, b) for a, b in edges), instance)
-    except BadInput as error:
-        raise BadInput(f"{path}: {error}") from None
+    document = read_json(Path(path), FORMAT, _OverlayInFile)
+    with errors_in(Path(path)):
+        return Overlay.from_labels(document.edges, instance)
 
 
 def write_overlay(overlay: Overlay, instance: LabelledNodes, path: str | Path) -> None:
@@ -274,10 +271,35 @@ def write_overlay(overlay: Overlay, instance: LabelledNodes, path: str | Path) -
     ...     ob.check(instance, f"{folder}/overlay.json", "min-tco")
     []
     """
-    text = json.dumps({"format": FORMAT, "edges": labelled_edges(overlay, instance)}, ensure_ascii=False)
-    atomic_write(Path(path), text + "\n")
+    write_json(Path(path), {"format": FORMAT, "edges": labelled_edges(overlay, instance)})
 
 
 def labelled_edges(overlay: Overlay, instance: LabelledNodes) -> list[tuple[str, str]]:
     """The edges by node label, in the overlay's order."""
     return [(instance.node_label(int(u)), instance.node_label(int(v))) for u, v in overlay.edges]
+
+
+_Nodes = TypeVar("_Nodes", bound=LabelledNodes)
+
+
+class OverlayKind(Kind[_Nodes, Overlay]):
+    """A kind of instances that overlays answer."""
+
+    shown = ("edges",)
+
+    def read_answer(self, path: Path, instance: _Nodes) -> Overlay:
+        return read_overlay(path, instance)
+
+    def write_answer(self, answer: Overlay, instance: _Nodes, path: Path) -> None:
+        write_overlay(answer, instance, path)
+
+    def labelled(self, answer: Overlay, instance: _Nodes) -> dict[str, object]:
+        """The edges by node label."""
+        return {"edges": labelled_edges(answer, instance)}
+
+    def pack(self, answer: Overlay) -> npt.NDArray[np.int32]:
+        """The ends of the edges in order: u0, v0, u1, v1 and so on."""
+        return answer.edges.ravel()
+
+    def unpack(self, packed: npt.NDArray[np.int32], instance: _Nodes) -> Overlay:
+        return Overlay.from_edges(instance.num_nodes, np.asarray(packed, dtype=np.int64).reshape(-1, 2))

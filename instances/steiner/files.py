@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-
 from ..contract.errors import BadInput
-from ..contract.files import atomic_write, read_text
-from ..contract.kind import Kind, LoadedInstance
-from ..contract.overlay import Overlay, labelled_edges, read_overlay, write_overlay
+from ..contract.files import atomic_write, errors_in, read_text
+from ..contract.kind import LoadedInstance
+from ..contract.overlay import OverlayKind
 from .instance import SteinerInstance
 
 _MAGIC = "33d32945"
@@ -60,12 +57,10 @@ def read_stp(path: Path) -> SteinerInstance:
     for line, u, v, _ in edges:
         if max(u, v) > num_nodes:
             raise lines.wrong(line, f"node {max(u, v)} is outside 1…{num_nodes}")
-    try:
+    with errors_in(path):
         return SteinerInstance.from_edges(
             num_nodes, [(u - 1, v - 1, cost) for _, u, v, cost in edges], [terminal - 1 for _, terminal in terminals]
         )
-    except BadInput as error:
-        raise BadInput(f"{path}: {error}") from None
 
 
 def write_stp(instance: SteinerInstance, path: Path) -> None:
@@ -165,14 +160,13 @@ def _terminals(lines: _Lines, begin: int) -> list[tuple[int, int]]:
     return terminals
 
 
-class Steiner(Kind[SteinerInstance, Overlay]):
+class Steiner(OverlayKind[SteinerInstance]):
     """Graphs with edge costs and terminals."""
 
     name, summary = "steiner", "a graph with edge costs and terminals; an answer is a tree"
     instance_type, default_problem = SteinerInstance, "steiner"
     endings, ending = (".stp",), ".stp"
     sizes, measures = ("nodes", "links", "terminals"), ("edges", "steiner_nodes")
-    shown = ("edges",)
 
     def read(self, path: Path, columns: Mapping[str, str]) -> LoadedInstance[SteinerInstance]:
         return LoadedInstance(read_stp(path))
@@ -182,21 +176,6 @@ class Steiner(Kind[SteinerInstance, Overlay]):
 
     def size(self, instance: SteinerInstance) -> dict[str, int]:
         return {"nodes": instance.num_nodes, "links": instance.num_edges, "terminals": instance.num_terminals}
-
-    def read_answer(self, path: Path, instance: SteinerInstance) -> Overlay:
-        return read_overlay(path, instance)
-
-    def write_answer(self, answer: Overlay, instance: SteinerInstance, path: Path) -> None:
-        write_overlay(answer, instance, path)
-
-    def labelled(self, answer: Overlay, instance: SteinerInstance) -> dict[str, object]:
-        return {"edges": labelled_edges(answer, instance)}
-
-    def pack(self, answer: Overlay) -> npt.NDArray[np.int32]:
-        return answer.edges.ravel()
-
-    def unpack(self, packed: npt.NDArray[np.int32], instance: SteinerInstance) -> Overlay:
-        return Overlay.from_edges(instance.num_nodes, np.asarray(packed, dtype=np.int64).reshape(-1, 2))
 
 
 STEINER = Steiner()

@@ -6,18 +6,19 @@ import csv
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
+from msgspec import Struct
 
 from ..contract.errors import BadInput
-from ..contract.files import atomic_write, read_json
-from ..contract.kind import Kind, LoadedInstance
-from ..contract.overlay import Overlay, labelled_edges, read_overlay, write_overlay
+from ..contract.files import Label, atomic_write, errors_in, read_json, typed, write_json
+from ..contract.kind import LoadedInstance
+from ..contract.overlay import OverlayKind
 from .instance import TopicInstance
-from .link_costs import as_labels, from_labels
+from .link_costs import CostsInFile, as_labels, from_labels
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -56,20 +57,15 @@ def read_topics(path: str | Path, *, node_column: str = "node", topic_column: st
     ...     ob.read_topics(f"{folder}/wanted.csv").instance == instance
     True
     """
-    path = Path(path)
-    columns = (node_column, topic_column)
-    try:
+    path, columns = Path(path), (node_column, topic_column)
+    with errors_in(path):
         if path.suffix == ".json":
             return _from_json(path)
         if path.suffix == ".parquet":
-            labels, costs = read_parquet(path, columns)
-            instance, duplicates = TopicInstance.from_pairs(*labels)
-            return TopicsFile(_with_costs(instance, costs), duplicates)
+            return _from_parquet(path, columns)
         if path.suffix in SEPARATED:
-            return TopicsFile(*TopicInstance.from_pairs(*read_separated(path, columns)))
+            return TopicsFile(*TopicInstance.from_pairs(*_separated(path, columns)))
         raise _unknown_suffix(path)
-    except BadInput as error:
-        raise error if str(error).startswith(f"{BadInput(str(path))}: ") else BadInput(f"{path}: {error}") from None
 
 
 def write_topics(instance: TopicInstance, path: str | Path) -> None:
@@ -86,20 +82,20 @@ def write_topics(instance: TopicInstance, path: str | Path) -> None:
     2
     """
     path = Path(path)
+    more = {} if instance.costs is None else {"costs": as_labels(instance.costs, instance.node_label)}
     if path.suffix == ".json":
-        content = {"format": FORMAT, "subscriptions": subscriptions(instance), **_costs(instance)}
-        atomic_write(path, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+        write_json(path, {"format": FORMAT, "subscriptions": _subscriptions(instance), **more})
     elif path.suffix == ".parquet":
-        atomic_write(path, lambda file: write_parquet(instance, file, _costs(instance).get("costs")))
-    elif path.suffix in SEPARATED and instance.costs is not None:
-        raise BadInput(f"{path}: a table of text has no place for link costs: write .json or .parquet")
+        atomic_write(path, partial(_write_parquet, instance, more.get("costs")))
+    elif path.suffix in SEPARATED and (more or instance.has_nodes_without_topics):
+        raise BadInput(f"{path}: a table of text has no place for link costs and nodes without topics: write .json")
     elif path.suffix in SEPARATED:
-        atomic_write(path, lambda file: write_separated(instance, file, "," if path.suffix == ".csv" else "\t"))
+        atomic_write(path, partial(_write_separated, instance, "," if path.suffix == ".csv" else "\t"))
     else:
         raise _unknown_suffix(path)
 
 
-def subscriptions(instance: TopicInstance) -> dict[str, list[str]]:
+def _subscriptions(instance: TopicInstance) -> dict[str, list[str]]:
     """The topics of each node, by label."""
     names = [instance.topic_label(t) for t in range(instance.num_topics)]
     return {
@@ -107,47 +103,36 @@ def subscriptions(instance: TopicInstance) -> dict[str, list[str]]:
     }
 
 
-def _costs(instance: TopicInstance) -> dict[str, object]:
-    return {} if instance.costs is None else {"costs": as_labels(instance.costs, instance.node_label)}
-
-
-def _with_costs(instance: TopicInstance, content: object) -> TopicInstance:
-    if content is None:
-        return instance
-    return instance.with_costs(from_labels(content, map(instance.node_label, range(instance.num_nodes))))
-
-
 def _unknown_suffix(path: Path) -> BadInput:
     return BadInput(f"{path}: unknown ending '{path.suffix}': use .json, .parquet, {', '.join(SEPARATED)}")
 
 
+class _TopicsInFile(Struct):
+    subscriptions: dict[Label, list[Label]]
+    costs: CostsInFile | None = None
+
+
 def _from_json(path: Path) -> TopicsFile:
-    document = read_json(path, FORMAT)
-    content = document.get("subscriptions")
-    if not isinstance(content, dict):
-        raise BadInput('needs "subscriptions": an object of node: [topics]')
-    nodes: list[str] = []
-    topics: list[str] = []
-    for node, listed in content.items():
-        if not isinstance(listed, list) or not all(isinstance(topic, str) for topic in listed):
-            raise BadInput(f"node '{node}': its topics must be a list of strings")
-        if not listed:
-            raise BadInput(f"node '{node}' has no topic: give it one or remove it")
-        if not node or "" in listed:
-            raise BadInput(f"node '{node}': an empty {'topic' if node else 'node'}: name it or remove it")
-        nodes.extend([node] * len(listed))
-        topics.extend(listed)
-    instance, duplicates = TopicInstance.from_pairs(nodes, topics)
-    return TopicsFile(_with_costs(instance, document.get("costs")), duplicates)
+    document = read_json(path, FORMAT, _TopicsInFile)
+    nodes = [node for node, topics in document.subscriptions.items() for _ in topics]
+    listed = list(chain.from_iterable(document.subscriptions.values()))
+    without_topics = [node for node, topics in document.subscriptions.items() if not topics]
+    return _with_costs(*TopicInstance.from_pairs(nodes, listed, without_topics), document.costs)
+
+
+def _with_costs(instance: TopicInstance, duplicates: int, costs: CostsInFile | None) -> TopicsFile:
+    if costs is not None:
+        instance = instance.with_costs(from_labels(costs, map(instance.node_label, range(instance.num_nodes))))
+    return TopicsFile(instance, duplicates)
 
 
 _BLOCK = 1 << 20
 _LONGEST_HEADER = 1 << 20
-_COSTS = b"overlaybench.costs"
+_COSTS, _WITHOUT_TOPICS = b"overlaybench.costs", b"overlaybench.nodes_without_topics"
 _MOST_ROWS, _MOST_BYTES = 200_000_000, 1 << 34
 
 
-def read_separated(path: Path, columns: Sequence[str]) -> list[pa.Array]:
+def _separated(path: Path, columns: Sequence[str]) -> list[pa.Array]:
     """The labels in the named columns of a CSV or TSV file with a header; a header with a tab makes it TSV.
 
     Values may be quoted as in RFC 4180 and then contain separators and line breaks. Empty lines are skipped.
@@ -199,16 +184,10 @@ def read_separated(path: Path, columns: Sequence[str]) -> list[pa.Array]:
     return labels
 
 
-def read_parquet(path: Path, columns: Sequence[str]) -> tuple[list[pa.Array], object]:
-    """The labels in the named columns of a Parquet file, other values converted to text, and the costs in its metadata.
+def _from_parquet(path: Path, columns: Sequence[str]) -> TopicsFile:
+    """The instance of the labels in the named columns, other values converted to text.
 
-    The costs are JSON as in topics/1 files, None without.
-
-    Raises
-    ------
-    BadInput
-        If it is not a Parquet file, a column is missing, occurs twice or cannot be converted, or a label is missing
-        (rows are counted from 1).
+    The metadata have the costs as in JSON, and the labels of nodes without topics.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -218,17 +197,19 @@ def read_parquet(path: Path, columns: Sequence[str]) -> tuple[list[pa.Array], ob
             source = pq.ParquetFile(file)
             check_columns(columns, source.schema_arrow.names)
             _check_size(source.metadata)
-            text = (source.schema_arrow.metadata or {}).get(_COSTS)
-            try:
-                costs = None if text is None else json.loads(text)
-            except ValueError:
-                raise BadInput("its link costs are not JSON: write the file again") from None
-            return labels_of(source.read(columns=list(columns)), columns), costs
+            metadata = source.schema_arrow.metadata or {}
+            labels = labels_of(source.read(columns=list(columns)), columns)
     except pa.ArrowException as error:
         raise BadInput(f"{_first_line(error)}: give a complete Parquet file with columns of labels") from None
     except OSError as error:
         reason = error.strerror or _first_line(error)
         raise BadInput(f"cannot be read ({reason}): check the path, and that the file is complete") from None
+    try:
+        costs, without_topics = (json.loads(metadata.get(key, b"null")) for key in (_COSTS, _WITHOUT_TOPICS))
+    except ValueError:
+        raise BadInput("its metadata of link costs and nodes are not JSON: write the file again") from None
+    pairs = TopicInstance.from_pairs(labels[0], labels[1], typed(without_topics or [], list[str]))
+    return _with_costs(*pairs, None if costs is None else typed(costs, CostsInFile))
 
 
 def labels_of(table: pa.Table, columns: Sequence[str]) -> list[pa.Array]:
@@ -251,21 +232,22 @@ def labels_of(table: pa.Table, columns: Sequence[str]) -> list[pa.Array]:
     return labels
 
 
-def write_separated(instance: TopicInstance, path: Path, delimiter: str) -> None:
-    """Write the columns ``node`` and ``topic`` with a header."""
+def _write_separated(instance: TopicInstance, delimiter: str, path: Path) -> None:
     from pyarrow import csv as arrow_csv
 
     arrow_csv.write_csv(instance.to_arrow(), path, arrow_csv.WriteOptions(delimiter=delimiter))
 
 
-def write_parquet(instance: TopicInstance, path: Path, costs: object = None) -> None:
-    """Write the columns ``node`` and ``topic``, and costs as JSON in the metadata of the schema."""
+def _write_parquet(instance: TopicInstance, costs: object, path: Path) -> None:
     import pyarrow.parquet as pq
 
-    table = instance.to_arrow()
+    table, metadata = instance.to_arrow(), dict[bytes, object]()
     if costs is not None:
-        table = table.replace_schema_metadata({_COSTS: json.dumps(costs, separators=(",", ":")).encode()})
-    pq.write_table(table, path)
+        metadata[_COSTS] = costs
+    if instance.has_nodes_without_topics:
+        metadata[_WITHOUT_TOPICS] = [node for node, topics in _subscriptions(instance).items() if not topics]
+    text = {key: json.dumps(value, separators=(",", ":")) for key, value in metadata.items()}
+    pq.write_table(table.replace_schema_metadata(text) if text else table, path)
 
 
 def _check_size(metadata: pq.FileMetaData) -> None:
@@ -343,7 +325,7 @@ def _first_line(error: BaseException) -> str:
     return str(error).splitlines()[0]
 
 
-class Topics(Kind[TopicInstance, Overlay]):
+class Topics(OverlayKind[TopicInstance]):
     """Subscriptions of nodes to topics (P1 §3)."""
 
     name, summary = "topics", "subscriptions of nodes to topics; answered by an overlay"
@@ -351,48 +333,19 @@ class Topics(Kind[TopicInstance, Overlay]):
     format, endings = FORMAT, (*SEPARATED, ".parquet")
     columns, ending = ("node", "topic"), ".parquet"
     sizes, measures = ("nodes", "topics", "subscriptions"), ("edges", "max_degree", "average_degree")
-    shown = ("edges",)
 
     def read(self, path: Path, columns: Mapping[str, str]) -> LoadedInstance[TopicInstance]:
-        """See :func:`.read_topics`."""
         read = read_topics(path, **{f"{column}_column": name for column, name in columns.items()})
         remark = f"{path}: {read.duplicates} duplicate (node, topic) rows, each counted once" if read.duplicates else ""
         return LoadedInstance(read.instance, remark)
 
     def write(self, instance: TopicInstance, path: Path) -> None:
-        """See :func:`.write_topics`."""
         write_topics(instance, path)
 
     def size(self, instance: TopicInstance) -> dict[str, int]:
-        """|V|, |T| and Σ|T_v|."""
-        return {
-            "nodes": instance.num_nodes,
-            "topics": instance.num_topics,
-            "subscriptions": instance.num_subscriptions,
-        }
-
-    def read_answer(self, path: Path, instance: TopicInstance) -> Overlay:
-        """See :func:`.read_overlay`."""
-        return read_overlay(path, instance)
-
-    def write_answer(self, answer: Overlay, instance: TopicInstance, path: Path) -> None:
-        """See :func:`.write_overlay`."""
-        write_overlay(answer, instance, path)
-
-    def labelled(self, answer: Overlay, instance: TopicInstance) -> dict[str, object]:
-        """The edges by node label."""
-        return {"edges": labelled_edges(answer, instance)}
-
-    def pack(self, answer: Overlay) -> npt.NDArray[np.int32]:
-        """The ends of the edges in order: u0, v0, u1, v1 and so on."""
-        return answer.edges.ravel()
-
-    def unpack(self, packed: npt.NDArray[np.int32], instance: TopicInstance) -> Overlay:
-        """The inverse of :meth:`pack`."""
-        return Overlay.from_edges(instance.num_nodes, np.asarray(packed, dtype=np.int64).reshape(-1, 2))
+        return dict(zip(self.sizes, (instance.num_nodes, instance.num_topics, instance.num_subscriptions), strict=True))
 
     def sample(self, instance: TopicInstance, size: int, seed: int) -> TopicInstance:
-        """See :meth:`TopicInstance.sample`."""
         return instance.sample(size, seed)
 
 

@@ -37,7 +37,7 @@ def from_object(source: object, *, node_column: str = "node", topic_column: str 
     """
     given: Any = source
     if isinstance(source, Mapping):
-        return _from_pairs(_pairs_of(source))
+        return _from_pairs(_pairs_of(source), source)
     if hasattr(given, "adj") and hasattr(given, "nodes"):
         return from_bipartite(given), 0
     if hasattr(given, "tocoo"):
@@ -60,20 +60,20 @@ def _pairs_of(mapping: Mapping[Hashable, Iterable[Hashable]]) -> Iterable[tuple[
     for node, topics in mapping.items():
         if isinstance(topics, str | bytes) or not isinstance(topics, Iterable):
             raise BadInput(f"node {node!r} has {topics!r} for its topics: give a list of topics")
-        listed = list(topics)
-        if not listed:
-            raise BadInput(f"node {node!r} has no topic: give it one or remove it")
-        yield from ((node, topic) for topic in listed)
+        yield from ((node, topic) for topic in topics)
 
 
-def _from_pairs(pairs: Iterable[Any]) -> tuple[TopicInstance, int]:
+def _from_pairs(pairs: Iterable[Any], further_nodes: Iterable[Hashable] = ()) -> tuple[TopicInstance, int]:
     nodes, topics = _Texts("node"), _Texts("topic")
     for row, pair in enumerate(pairs):
         if isinstance(pair, str | bytes) or not hasattr(pair, "__len__") or len(pair) != 2:
             raise BadInput(f"row {row} is {pair!r}: give pairs (node, topic)")
         nodes.add(pair[0], row)
         topics.add(pair[1], row)
-    return TopicInstance.from_pairs(nodes.texts, topics.texts)
+    rows = len(nodes.texts)
+    for row, node in enumerate(further_nodes):
+        nodes.add(node, row)
+    return TopicInstance.from_pairs(nodes.texts[:rows], topics.texts, nodes.texts[rows:])
 
 
 class _Texts:
@@ -143,21 +143,20 @@ _SIDES = ("node", "topic")
 def from_bipartite(graph: nx.Graph[Any]) -> TopicInstance:
     """The instance of a bipartite networkx graph with node attribute ``bipartite=0`` (nodes) or ``1`` (topics).
 
-    The labels are the graph nodes as text; of ``("node", label)`` and ``("topic", label)``, as :func:`to_bipartite`
-    returns them, the label.
+    The labels are the graph nodes as text; of ``("node", label)`` and ``("topic", label)``, as
+    :meth:`.TopicInstance.to_networkx` returns them, the label.
 
     Raises
     ------
     BadInput
-        If the attribute is missing, an edge lies within one side, a node or topic has no edge, or two nodes or
-        two topics have the same label.
+        If the attribute is missing, an edge lies within one side, a topic has no edge, or two nodes or two topics have
+        the same label.
     """
     side = dict(graph.nodes(data="bipartite"))
     if missing := [v for v in graph if side[v] not in (0, 1)]:
         raise BadInput(f"graph node '{missing[0]}' lacks the attribute bipartite=0 (node) or 1 (topic): set it")
-    if isolated := [v for v in graph if graph.degree(v) == 0]:
-        kind, other = ("node", "topic") if side[isolated[0]] == 0 else ("topic", "subscriber")
-        raise BadInput(f"{kind} '{isolated[0]}' has no {other}: remove it")
+    if isolated := [v for v in graph if side[v] == 1 and graph.degree(v) == 0]:
+        raise BadInput(f"topic '{isolated[0]}' has no subscriber: remove it")
     if within := [(a, b) for a, b in graph.edges() if side[a] == side[b]]:
         raise BadInput(f"edge {within[0]} lies within one side: edges join a node and a topic")
     labels = {v: _label(v, _SIDES[side[v]]) for v in graph}
@@ -165,15 +164,11 @@ def from_bipartite(graph: nx.Graph[Any]) -> TopicInstance:
         if count > 1:
             raise BadInput(f"two {_SIDES[number]}s have the label '{label}': rename one")
     pairs = [(a, b) if side[a] == 0 else (b, a) for a, b in graph.edges()]
-    return TopicInstance.from_pairs([labels[a] for a, _ in pairs], [labels[b] for _, b in pairs])[0]
+    nodes = [label for v, label in labels.items() if side[v] == 0]
+    return TopicInstance.from_pairs([labels[a] for a, _ in pairs], [labels[b] for _, b in pairs], nodes)[0]
 
 
 def _label(graph_node: Hashable, kind: str) -> str:
     if isinstance(graph_node, tuple) and len(graph_node) == 2 and graph_node[0] == kind:
         return str(graph_node[1])
     return str(graph_node)
-
-
-def to_bipartite(instance: TopicInstance) -> nx.Graph[tuple[str, str]]:
-    """The subscriptions as a bipartite networkx graph on ("node", label) and ("topic", label)."""
-    return instance.to_networkx()

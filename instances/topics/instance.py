@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 class TopicInstance:
     """An immutable subscription relation, stored as two CSR structures: topics by node and nodes by topic.
 
-    Every node has at least one topic and every topic at least one subscriber. Nodes and topics are the
-    integers 0…|V|-1 and 0…|T|-1; their labels do not enter the digest. The arrays given are copied.
+    Every topic has at least one subscriber; a node may have no topic. Nodes and topics are the integers 0…|V|-1 and
+    0…|T|-1; their labels do not enter the digest. The arrays given are copied.
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ class TopicInstance:
     Raises
     ------
     BadInput
-        If a node has no topic, a topic no subscriber, a node's topics are not strictly increasing, labels are
-        empty, repeated, or not one for each node or topic, or the costs are for another number of nodes.
+        If no node has a topic, a topic no subscriber, a node's topics are not strictly increasing, labels are empty,
+        repeated, or not one for each node or topic, or the costs are for another number of nodes.
 
     Notes
     -----
@@ -97,11 +97,10 @@ class TopicInstance:
             raise BadInput("an instance needs at least one node with one topic")
         if offsets[0] != 0 or offsets[-1] != len(topics):
             raise BadInput("node_offsets must start at 0 and end at the number of subscriptions")
-        sizes = np.diff(offsets)
-        if (sizes < 1).any():
-            raise BadInput(f"node {np.flatnonzero(sizes < 1)[0]} has no topic: give it one or remove it")
+        if (np.diff(offsets) < 0).any():
+            raise BadInput("node_offsets must not decrease")
         ascending = np.diff(topics) > 0
-        ascending[offsets[1:-1] - 1] = True
+        ascending[offsets[(offsets > 0) & (offsets < len(topics))] - 1] = True
         if not ascending.all() or topics.min() < 0:
             raise BadInput("the topics of each node must be distinct, sorted and not negative")
         subscribed = np.zeros(min(int(topics.max()), len(topics)) + 1, dtype=np.bool_)
@@ -119,14 +118,14 @@ class TopicInstance:
                 raise BadInput(f"node '{node}' has the text '{topics_of_node}' for its topics: give a list of topics")
             before = len(topics)
             topics.extend(topics_of_node)
-            if len(topics) == before:
-                raise BadInput(f"node '{node}' has no topic: give it one or remove it")
             nodes.extend([node] * (len(topics) - before))
-        return cls.from_pairs(nodes, topics)[0]
+        return cls.from_pairs(nodes, topics, list(subscriptions))[0]
 
     @classmethod
-    def from_pairs(cls, nodes: Sequence[str] | pa.Array, topics: Sequence[str] | pa.Array) -> tuple[TopicInstance, int]:
-        """Build from (node label, topic label) rows in any order.
+    def from_pairs(
+        cls, nodes: Sequence[str] | pa.Array, topics: Sequence[str] | pa.Array, further_nodes: Sequence[str] = ()
+    ) -> tuple[TopicInstance, int]:
+        """Build from (node label, topic label) rows in any order, and the labels of nodes that may have no topic.
 
         Labels are put in natural order, so that the order of the rows does not matter. Cost O(P log P) for P rows.
 
@@ -146,6 +145,9 @@ class TopicInstance:
         if len(nodes) == 0:
             raise BadInput("an instance needs at least one node with one topic")
         node_labels, node_ids = natural_order(nodes)
+        if without_topics := set(further_nodes) - set(node_labels):
+            node_labels, rank = natural_order([*node_labels, *without_topics])
+            node_ids = rank[node_ids]
         topic_labels, topic_ids = natural_order(topics)
         keys = node_ids * len(topic_labels) + topic_ids
         distinct = sorted_distinct(keys)
@@ -211,6 +213,11 @@ class TopicInstance:
     def num_subscriptions(self) -> int:
         """Σ|T_v|."""
         return len(self.node_topics)
+
+    @property
+    def has_nodes_without_topics(self) -> bool:
+        """Whether a node has no topic."""
+        return not np.diff(self.node_offsets).all()
 
     def topics_of(self, node: int) -> Ids:
         """T_v, sorted."""

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Meta, Struct
 
 from ..contract.arrays import Ids, frozen
 from ..contract.errors import BadInput
 
 MOST_COST = 1_000_000
+_Coordinate = Annotated[int, Meta(ge=-(2**30), le=2**30)]
+_Cost = Annotated[int, Meta(ge=1, le=MOST_COST)]
+_Site = str | int
 _MOST_SITES = 20_000
 _NO_POINTS, _NO_SITES, _NO_TABLE = np.empty((0, 2), np.int32), np.empty(0, np.int32), np.empty((0, 0), np.int32)
 
@@ -165,6 +169,30 @@ def _whole(costs: npt.ArrayLike) -> Ids:
     return whole
 
 
+class CostsInFile(Struct):
+    """The key ``costs`` of a JSON file: ``points``; ``sites`` with ``between``; or ``links``.
+
+    Attributes
+    ----------
+    points : mapping
+        ``{node: [x, y]}``.
+    sites : mapping
+        ``{node: site}``.
+    between : list
+        ``[site, site, cost]`` for every two sites and each site with itself.
+    links : list
+        ``[node, node, cost]``.
+    other : int
+        The cost of every pair that `links` does not list; it may be left out if all are listed.
+    """
+
+    points: dict[str, tuple[_Coordinate, _Coordinate]] | None = None
+    sites: dict[str, _Site] | None = None
+    between: list[tuple[_Site, _Site, _Cost]] = []
+    links: list[tuple[_Site, _Site, _Cost]] | None = None
+    other: _Cost | None = None
+
+
 def as_labels(costs: LinkCosts, node_label: Callable[[int], str]) -> dict[str, object]:
     """The costs as JSON, by node label: the inverse of :func:`from_labels`.
 
@@ -182,85 +210,47 @@ def as_labels(costs: LinkCosts, node_label: Callable[[int], str]) -> dict[str, o
     }
 
 
-def from_labels(content: object, labels: Iterable[str]) -> LinkCosts:
+def from_labels(content: CostsInFile, labels: Iterable[str]) -> LinkCosts:
     """Read the costs of the nodes with the given labels.
-
-    Parameters
-    ----------
-    content : object
-        ``{"points": {node: [x, y]}}``; ``{"sites": {node: site}, "between": [[site, site, cost], …]}`` with every two
-        sites and each site with itself; or ``{"links": [[node, node, cost], …], "other": cost}``, where ``other`` is
-        the cost of every pair that is not listed and may be left out if all are.
 
     Raises
     ------
     BadInput
         With the node, site or entry, and the fix.
     """
-    nodes = list(labels)
-    if isinstance(content, Mapping):
-        if "points" in content:
-            return LinkCosts.plane(_points(content["points"], nodes))
-        if "sites" in content:
-            sites = _of_nodes(content["sites"], nodes, "sites")
-            names = {name: index for index, name in enumerate(dict.fromkeys(map(str, sites)))}
-            table = _table(content.get("between"), names, "between", own=True)
-            return LinkCosts.between_sites([names[str(site)] for site in sites], table)
-        if "links" in content:
-            names = {name: index for index, name in enumerate(nodes)}
-            return LinkCosts.given(_table(content["links"], names, "links", other=content.get("other")))
+    nodes = {name: index for index, name in enumerate(labels)}
+    if content.points is not None:
+        return LinkCosts.plane([_of(name, content.points, "points") for name in nodes])
+    if content.sites is not None:
+        sites = [str(_of(name, content.sites, "sites")) for name in nodes]
+        names = {name: index for index, name in enumerate(dict.fromkeys(sites))}
+        known = [row for row in content.between if str(row[0]) in names and str(row[1]) in names]  # others have no node
+        return LinkCosts.between_sites([names[site] for site in sites], _table(known, names, "between"))
+    if content.links is not None:
+        table = _table(content.links, nodes, "links", other=content.other or 0)
+        return LinkCosts.given(table)
     raise BadInput('"costs" needs one of "points", "sites" with "between", or "links": give one')
 
 
-def _of_nodes(given: object, nodes: list[str], what: str) -> list[Any]:
-    if not isinstance(given, Mapping):
-        raise BadInput(f'"{what}" of the costs must be an object with an entry a node')
-    if missing := [name for name in nodes if name not in given]:
-        raise BadInput(f"\"{what}\" of the costs has no entry for node '{missing[0]}': add it")
-    return [given[name] for name in nodes]
+def _of(name: str, entries: Mapping[str, Any], what: str) -> Any:
+    if name not in entries:
+        raise BadInput(f"\"{what}\" of the costs has no entry for node '{name}': add it")
+    return entries[name]
 
 
-def _points(given: object, nodes: list[str]) -> list[list[int]]:
-    points = _of_nodes(given, nodes, "points")
-    for name, point in zip(nodes, points, strict=True):
-        if not (isinstance(point, list) and len(point) == 2 and all(_is_whole(each) for each in point)):
-            raise BadInput(f"the point of node '{name}' is {point}: give two integers")
-        if max(map(abs, point)) > 2**30:
-            raise BadInput(f"the point of node '{name}' is {point}: scale the points to at most {MOST_COST:,}")
-    return points
-
-
-def _table(given: object, names: Mapping[str, int], what: str, *, other: object = None, own: bool = False) -> Ids:
+def _table(rows: list[tuple[_Site, _Site, _Cost]], names: Mapping[str, int], what: str, other: int = -1) -> Ids:
+    """The costs between any two names; `other` (0 for none) is that of pairs not listed, and 1 within a name."""
     if len(names) > _MOST_SITES:
         raise BadInput(f"costs for {len(names):,} nodes one by one: give points, or at most {_MOST_SITES:,} sites")
-    if not isinstance(given, list):
-        raise BadInput(f'"{what}" of the costs must be a list of [from, to, cost]')
-    table = np.zeros((len(names), len(names)), np.int32)
-    if other is not None:
-        table[:] = _cost(other, '"other" of the costs')
-    for number, entry in enumerate(given):
-        where = f'entry {number} of "{what}"'
-        if not isinstance(entry, list) or len(entry) != 3:
-            raise BadInput(f"{where} is {entry}: give [from, to, cost]")
-        ends = [names.get(str(end)) for end in entry[:2]]
-        if ends[0] is None or ends[1] is None:
-            if own and what == "between":
-                continue  # a site without a node
-            raise BadInput(f"{where}: unknown node '{entry[0] if ends[0] is None else entry[1]}': name a node")
-        table[ends[0], ends[1]] = table[ends[1], ends[0]] = _cost(entry[2], where)
-    if not own:
+    table = np.full((len(names), len(names)), max(other, 0), np.int32)
+    for number, (a, b, cost) in enumerate(rows):
+        u, v = names.get(str(a)), names.get(str(b))
+        if u is None or v is None:
+            raise BadInput(f"entry {number} of \"{what}\": unknown node '{a if u is None else b}': name a node")
+        table[u, v] = table[v, u] = cost
+    if other >= 0:
         np.fill_diagonal(table, 1)
     if len(missing := np.argwhere(table == 0)):
         one, two = (list(names)[int(each)] for each in missing[0])
         raise BadInput(f"\"{what}\" of the costs has none for '{one}' and '{two}': add it")
     return table
-
-
-def _cost(value: object, where: str) -> int:
-    if not _is_whole(value) or not 1 <= int(str(value)) <= MOST_COST:
-        raise BadInput(f"{where} has the cost {value}: give an integer from 1 to {MOST_COST:,}")
-    return int(str(value))
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -123,13 +124,13 @@ def test_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_bytes('\ufeff{"format": "f/1", "é": 1}'.encode())
     assert read_text(path)[0] == "{"
-    assert read_json(path, "f/1") == {"format": "f/1", "é": 1}
+    assert read_json(path, "f/1", dict[str, Any]) == {"format": "f/1", "é": 1}
 
 
 def test_json_keys_may_repeat_in_different_objects(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text('{"format": "f/1", "a": {"a": 1}, "b": [{"a": 2}, {"a": 3}]}')
-    assert read_json(path, "f/1")["b"] == [{"a": 2}, {"a": 3}]
+    assert read_json(path, "f/1", dict[str, Any])["b"] == [{"a": 2}, {"a": 3}]
 
 
 def test_a_key_that_stands_twice_among_very_many_is_found_in_one_pass(tmp_path: Path) -> None:
@@ -137,4 +138,4 @@ def test_a_key_that_stands_twice_among_very_many_is_found_in_one_pass(tmp_path: 
     keys = ", ".join(f'"k{i}": 0' for i in range(200_000))
     path.write_text(f'{{"format": "f/1", {keys}, "k199999": 1}}')
     with pytest.raises(BadInput, match="'k199999' stands twice"):
-        read_json(path, "f/1")
+        read_json(path, "f/1", dict[str, Any])

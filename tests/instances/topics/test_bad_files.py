@@ -25,10 +25,6 @@ def message_of(caught: pytest.ExceptionInfo[BadInput], path: Path) -> str:
     return message.removeprefix(f"{path}: ")
 
 
-def topics_json(subscriptions: str) -> str:
-    return f'{{"format": "topics/1", "subscriptions": {subscriptions}}}'
-
-
 LONG_GOOD_START = "node,topic\n" + "n0,a\n" * 300_000  # more than one of the blocks that a file is read in
 
 SEPARATED: list[tuple[str, str | bytes, str]] = [
@@ -69,44 +65,6 @@ SEPARATED: list[tuple[str, str | bytes, str]] = [
     ("UTF-16", "node,topic\nn0,a\n".encode("utf-16"), "line 1 is not UTF-8: convert the file"),
 ]
 
-JSON: list[tuple[str, str | bytes, str]] = [
-    ("empty", "", "line 1, column 1: Expecting value: correct"),
-    (
-        "broken",
-        '{"format": "topics/1",\n "subscriptions": {"a": ["b" "c"]}}',
-        "line 2, column 30: Expecting ',' delimiter: correct",
-    ),
-    ("cut off", '{"format": "topics/1",\n\n "subscr', "line 3, column 2: Unterminated string starting at: correct"),
-    ("two values", topics_json('{"a": ["b"]}') + "\n{}", "line 2, column 1: Extra data: correct"),
-    ("not UTF-8", b'{"format": "\xff"}', "byte 12 is not UTF-8: convert the file"),
-    ("list", "[]", 'needs an object with "format": "topics/1" at the top'),
-    ("null", "null", 'needs an object with "format": "topics/1" at the top'),
-    ("NaN", "NaN", 'needs an object with "format": "topics/1" at the top'),
-    ("no format", '{"subscriptions": {"a": ["b"]}}', 'needs an object with "format": "topics/1" at the top'),
-    ("another format", '{"format": "overlay/1", "edges": []}', 'needs an object with "format": "topics/1" at the top'),
-    ("no subscriptions", '{"format": "topics/1"}', 'needs "subscriptions": an object of node: [topics]'),
-    ("subscriptions in a list", topics_json('[["a", ["b"]]]'), 'needs "subscriptions": an object of node: [topics]'),
-    ("no nodes", topics_json("{}"), "an instance needs at least one node with one topic"),
-    ("topics as text", topics_json('{"a": "b"}'), "node 'a': its topics must be a list of strings"),
-    ("topics as numbers", topics_json('{"a": ["b"], "c": [1]}'), "node 'c': its topics must be a list of strings"),
-    ("topic NaN", topics_json('{"a": [NaN]}'), "node 'a': its topics must be a list of strings"),
-    ("topics null", topics_json('{"a": null}'), "node 'a': its topics must be a list of strings"),
-    ("topic nested", topics_json('{"a": [["b"]]}'), "node 'a': its topics must be a list of strings"),
-    ("node without topics", topics_json('{"a": ["b"], "c": []}'), "node 'c' has no topic: give it one or remove it"),
-    ("empty topic", topics_json('{"a": ["b", ""]}'), "node 'a': an empty topic: name it or remove it"),
-    ("empty node", topics_json('{"": ["b"]}'), "node '': an empty node: name it or remove it"),
-    (
-        "node twice",
-        topics_json('{"a": ["b"], "c": ["b"], "a": ["d"]}'),
-        "'a' stands twice in one object: merge the two",
-    ),
-    ("format twice", '{"format": "topics/1", "format": "topics/1"}', "'format' stands twice in one object: merge"),
-    ("deeply nested", "[" * 100_000, "nested too deeply: needs an object"),
-    ("number of 5000 digits", topics_json(f'{{"a": [{"1" * 5000}]}}'), "put labels in quotes"),
-    ("half a character", topics_json('{"a": ["\\ud800"]}'), r"label '\ud800' is not Unicode text: rename it"),
-    ("line break in a label", topics_json('{"a\\nb": []}'), r"node 'a\nb' has no topic: give it one"),
-]
-
 PARQUET: list[tuple[str, pa.Table | bytes, str]] = [
     ("empty", b"", "give a complete Parquet file"),
     ("text", b"node,topic\nn0,a\n", "give a complete Parquet file"),
@@ -118,31 +76,6 @@ PARQUET: list[tuple[str, pa.Table | bytes, str]] = [
     ("empty topic", pa.table({"node": ["a", "b"], "topic": ["x", ""]}), "row 2: an empty topic: name it or remove"),
     ("lists", pa.table({"node": ["a"], "topic": [["x", "y"]]}), "give a complete Parquet file with columns of labels"),
     ("bytes", pa.table({"node": ["a"], "topic": [b"\xff"]}), "give a complete Parquet file with columns of labels"),
-]
-
-OVERLAYS: list[tuple[str, str | bytes, str]] = [
-    ("empty", "", "line 1, column 1: Expecting value: correct"),
-    ("broken", '{"format": "overlay/1",\n"edges": [}', "line 2, column 11: Expecting value: correct"),
-    ("another format", topics_json('{"n0": ["a"]}'), 'needs an object with "format": "overlay/1" at the top'),
-    ("list", '[["n0", "n1"]]', 'needs an object with "format": "overlay/1" at the top'),
-    ("no edges", '{"format": "overlay/1"}', 'needs "edges": a list of pairs of node labels'),
-    ("edges object", '{"format": "overlay/1", "edges": {}}', 'needs "edges": a list of pairs of node labels'),
-    ("edges twice", '{"format": "overlay/1", "edges": [], "edges": []}', "'edges' stands twice in one object: merge"),
-    ("deeply nested", '{"format": "overlay/1", "edges": ' + "[" * 100_000, "nested too deeply: needs an object"),
-    ("not UTF-8", b'{"\xff"}', "byte 2 is not UTF-8: convert the file"),
-    *(
-        (name, f'{{"format": "overlay/1", "edges": [["n0", "n1"], {edge}]}}', fragment)
-        for name, edge, fragment in [
-            ("triple", '["n0", "n1", "n2"]', "edge 1 must be a pair of node labels: correct or remove it"),
-            ("single", '["n0"]', "edge 1 must be a pair of node labels: correct or remove it"),
-            ("text", '"n0"', "edge 1 must be a pair of node labels: correct or remove it"),
-            ("numbers", "[0, 1]", "edge 1 must be a pair of node labels: correct or remove it"),
-            ("unknown first end", '["n9", "n1"]', "edge 1: unknown node 'n9': name a node of the instance"),
-            ("unknown second end", '["n1", "n9"]', "edge 1: unknown node 'n9': name a node of the instance"),
-            ("half a character", '["n1", "\\ud800"]', r"edge 1: unknown node '\ud800': name a node"),
-            ("loop", '["n2", "n2"]', "edge 1: a loop at 'n2': remove it"),
-        ]
-    ),
 ]
 
 
@@ -183,14 +116,6 @@ def test_bad_files_separated_by_tabs(tmp_path: Path, ending: str, content: str, 
     assert fragment in message_of(caught, path)
 
 
-@table(JSON)
-def test_bad_json_files(tmp_path: Path, content: str | bytes, fragment: str) -> None:
-    path = written(tmp_path / "topics.json", content)
-    with pytest.raises(BadInput) as caught:
-        read_topics(path)
-    assert fragment in message_of(caught, path)
-
-
 @table(PARQUET)
 def test_bad_parquet_files(tmp_path: Path, content: pa.Table | bytes, fragment: str) -> None:
     path = tmp_path / "topics.parquet"
@@ -212,14 +137,6 @@ def test_a_parquet_file_that_is_cut_off_or_overwritten_is_refused(tmp_path: Path
         with pytest.raises(BadInput) as caught:
             read_topics(path)
         assert "complete" in message_of(caught, path)
-
-
-@table(OVERLAYS)
-def test_bad_overlay_files(tmp_path: Path, content: str | bytes, fragment: str) -> None:
-    path = written(tmp_path / "overlay.json", content)
-    with pytest.raises(BadInput) as caught:
-        read_overlay(path, INSTANCE)
-    assert fragment in message_of(caught, path)
 
 
 @pytest.mark.parametrize("ending", [".json", ".csv", ".tsv", ".parquet"])

@@ -166,10 +166,8 @@ def test_rows_that_are_no_subscriptions_are_refused(nodes: list[str], topics: li
     ("subscriptions", "fragment"),
     [
         ({}, "at least one node"),
-        ({"a": []}, "node 'a' has no topic"),
-        ({"a": ["x"], "b": []}, "node 'b' has no topic"),
+        ({"a": []}, "at least one node with one topic"),
         ({"a": "xy"}, "give a list of topics"),
-        ({"a\nb": []}, r"node 'a\\nb' has no topic"),
     ],
 )
 def test_a_mapping_that_is_no_instance_is_refused(subscriptions: dict[str, list[str]], fragment: str) -> None:
@@ -186,8 +184,7 @@ def test_a_mapping_that_is_no_instance_is_refused(subscriptions: dict[str, list[
         ([], [], "at least one node"),
         ([1, 2], [0, 0], "start at 0"),
         ([0, 1], [0, 0], "end at the number"),
-        ([0, 2, 2], [0, 1], "node 1 has no topic"),
-        ([0, 3, 1, 4], [0, 1, 2, 0], "node 1 has no topic"),
+        ([0, 3, 1, 4], [0, 1, 2, 0], "must not decrease"),
         ([0, 2], [1, 0], "distinct, sorted"),
         ([0, 2], [0, 0], "distinct, sorted"),
         ([0, 1], [-1], "not negative"),
