@@ -66,7 +66,7 @@ def least_degree(instance: TopicInstance, limits: Limits, *, average: bool) -> i
     most = 0
     for v in range(instance.num_nodes):
         topics = [instance.subscribers(t) for t in instance.topics_of(v).tolist()]
-        most = max(most, len(np.unique(np.concatenate(topics))) - 1)
+        most = max(most, len({int(u) for subscribers in topics for u in subscribers}) - 1)
     degree = limits.least_degree
     while degree < most and _within(degree, limits.cost) < most:
         degree += 1

@@ -8,7 +8,7 @@ import numpy as np
 
 from ....heuristics.compiled import kernel
 from ....heuristics.topics.kernels.interest import Interest, interest_of
-from ....instances.contract.arrays import Ids, Offsets
+from ....instances.contract.arrays import Ids, Offsets, offsets_of
 from ....instances.contract.option import Option
 from ....instances.topics.instance import TopicInstance
 from .candidate_edges import Edges
@@ -72,10 +72,12 @@ def drop_implied_topics(instance: TopicInstance) -> Presolved:
     ends = instance.topic_nodes[first].astype(np.int64), instance.topic_nodes[first + 1].astype(np.int64)
     stays = np.zeros(instance.num_topics, dtype=np.bool_)
     stays[kept] = True
-    of_node = np.add.reduceat(stays[instance.node_topics], instance.node_offsets[:-1], dtype=np.int64)
-    stays[instance.node_topics[instance.node_offsets[:-1][of_node == 0]]] = True
+    node_of = np.repeat(np.arange(instance.num_nodes), np.diff(instance.node_offsets))
+    of_node = np.bincount(node_of[stays[instance.node_topics]], minlength=instance.num_nodes)
+    lost = (of_node == 0) & (np.diff(instance.node_offsets) > 0)
+    stays[instance.node_topics[instance.node_offsets[:-1][lost]]] = True
     here = stays[instance.node_topics]
-    offsets = np.concatenate([[0], np.cumsum(np.add.reduceat(here, instance.node_offsets[:-1], dtype=np.int64))])
+    offsets = offsets_of(node_of[here], instance.num_nodes)
     reduced = TopicInstance.from_sorted(offsets, instance.node_topics[here], instance.num_topics)
     reduced = reduced.with_costs(instance.costs)
     forced = np.unique(ends[0] * instance.num_nodes + ends[1])
