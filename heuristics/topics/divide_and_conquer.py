@@ -315,7 +315,8 @@ def _conquer(
     instance: TopicInstance, division: Division, extend: Extend, order: TieOrder, mapper: Mapper
 ) -> tuple[Ids, Counter[str]]:
     """The edges within parts, shape (m, 2), and the counters of all parts together."""
-    parts = list(division.partition.parts())
+    sizes = np.diff(instance.node_offsets)
+    parts = [nodes for nodes in division.partition.parts() if sizes[nodes].any()]
     results = mapper(partial(build_part, extend=extend, order=order), (restricted(instance, nodes) for nodes in parts))
     edges, counters = [np.empty((0, 2), np.int32)], Counter[str]()
     for nodes, (ends, counted) in zip(parts, results, strict=True):
@@ -348,7 +349,7 @@ def combine_core(
 def _combine(instance: TopicInstance, division: Division, extend: Extend, order: TieOrder, inner: Ids) -> PartEdges:
     """The edges among bulk nodes and representatives, shape (m, 2), and the counters of this phase."""
     nodes, partition = division.combined, division.partition
-    if not len(nodes):
+    if not np.diff(instance.node_offsets)[nodes].any():
         return np.empty((0, 2), np.int32), dict.fromkeys(("steps", "merges", "evaluations", "counted"), 0)
     degrees = np.bincount(inner.ravel(), minlength=instance.num_nodes).astype(np.int32)
     core, parts = restricted(instance, nodes), replace(partition, part_of=partition.part_of[nodes])
