@@ -358,7 +358,7 @@ def draw(
 ) -> None:
     """Draw the instance in FILE, or ANSWERS to it side by side."""
     from ..figures.draw import draw as drawn
-    from ..figures.drawing_page import save_page
+    from ..figures.draw import save_page
     from ..figures.stepping import SteppedOverlay, check_steps_path, save_steps
     from ..figures.style import ENDINGS, DrawOptions, check_ending, save
 

@@ -164,7 +164,7 @@ def report(
 
     The plots that the options choose take the place of those in the study's [report] table.
     """
-    from ..report.of_study import report_study
+    from ..report.writing import report_study
 
     plots = _plots({"x": x, "y": y, "group": group}, more)
     click.echo(report_study(folder, all_runs=every, plots=plots, figure_options=figure_options))

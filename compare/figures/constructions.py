@@ -21,10 +21,8 @@ from ...instances.topics.constructions import root_and_leaves
 from ...instances.topics.instance import TopicInstance
 from ...models.topics.single_node_tco import smallest_degree_of
 from ..catalogue import method_named, problem_named, workload_named
-from .content_overlay import ContentOverlays
+from .panels import ContentOverlays, SubscriptionMatrix, TopicOverlays
 from .style import Drawing, DrawOptions, drawing, styled
-from .subscriptions import SubscriptionMatrix
-from .topic_overlay import TopicOverlays
 
 _SECONDS = 60.0
 DEGREE_OF_V = "the degree of v"

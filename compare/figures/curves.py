@@ -35,17 +35,14 @@ class Axis(NamedTuple):
         Logarithmic.
     zero : bool
         It starts at 0.
-    unit : {"", "s", "%"}
-        Ticks such as ``10 ms``, or per cent of a share.
-    least : float, optional
-        Where it starts.
+    unit : {"", "s"}
+        Ticks such as ``10 ms``.
     """
 
     title: str
     log: bool = False
     zero: bool = False
-    unit: Literal["", "s", "%"] = ""
-    least: float | None = None
+    unit: Literal["", "s"] = ""
 
 
 def curves(
@@ -124,7 +121,7 @@ def curve_layers(
     if form == "bars":
         given["xOffset"] = alt.XOffset("curve:N", sort=list(styles))
     layers = []
-    if "low" in points:
+    if "low" in points and points["low"].notna().any():
         ends = {**given, "y": y_channel(y, "low"), "y2": "high:Q"}
         ranged = own.transform_filter("isValid(datum.low)")
         shape = ranged.mark_area(opacity=0.18) if shaded and form != "bars" else ranged.mark_rule(strokeWidth=0.6)
@@ -267,8 +264,8 @@ def y_channel(y: Axis, field: str = "y") -> alt.Y:
 
 def scale(axis: Axis) -> alt.Scale:
     """The scale of an axis."""
-    given: dict[str, Any] = {} if axis.least is None else {"domainMin": axis.least}
-    return alt.Scale(type="log" if axis.log else "linear", zero=axis.zero, nice=False, padding=6, **given)
+    given: dict[str, Any] = {"type": "log"} if axis.log else {"type": "linear", "zero": axis.zero}
+    return alt.Scale(**given, nice=False, padding=6)
 
 
 def _axis(axis: Axis, **given: Any) -> alt.Axis:

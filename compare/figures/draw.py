@@ -1,18 +1,67 @@
-"""Drawings of instances and of answers side by side, for every kind."""
+"""Drawings of instances and of answers side by side, for every kind, as figures and as a page of HTML."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from html import escape
+from io import StringIO
+from pathlib import Path
+from string import Template
 from textwrap import wrap
-from typing import Any
+from typing import Any, NamedTuple
 
+import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
 
-from .notebook import NotebookFigure
-from .prepared import PanelGrid, prepare
-from .style import DEFAULT, DrawOptions, styled
+from ...instances.contract.catalogue import PROBLEMS, kind_of
+from ...instances.contract.errors import BadInput
+from ...instances.contract.files import atomic_write
+from ...instances.contract.kind import Kind
+from ...instances.contract.result import Result
+from .files import set_by_tex
+from .panels import BrokerTrees, ContentOverlays, Panels, SteinerTrees, SubscriptionMatrix, TopicOverlays
+from .style import DEFAULT, DrawOptions, FigureOptions, drawing, styled
 
+MOST_NODES, MOST_ANSWERS = 1000, 6
+ON_PAGE = FigureOptions(font_size=10.6, formats=())
+"""Texts of a panel are 11 pixels high where the page is 390 wide."""
+_PANELS: dict[str, type[Panels]] = {
+    "topics": TopicOverlays,
+    "content": ContentOverlays,
+    "brokers": BrokerTrees,
+    "steiner": SteinerTrees,
+}
+_MEASURES = 2
 _PANEL, _COLUMNS, _LINE = 3.4, 3, 0.0185  # inches, panels side by side, and inches a line of text for each point
+_PAGE_PANEL = 4.0  # inches
+_TEMPLATE = Path(__file__).with_name("drawing.html")
+
+
+class Cell(NamedTuple):
+    """A panel: the answer's number, the part of it, its title, and facts in two lines or none."""
+
+    number: int
+    part: int
+    title: str
+    facts: str
+
+
+class NotebookFigure(Figure):
+    """A figure that is displayed where it is the value of a notebook's cell, with or without pyplot.
+
+    Its background is white, so that it is readable in a dark theme too.
+    """
+
+    def _repr_svg_(self) -> str:
+        page = StringIO()
+        paths = mpl.rc_context({"svg.fonttype": "path"})  # the reader's browser may lack the font
+        with styled(), paths, set_by_tex(self, "figure", escape=False):
+            self.savefig(page, format="svg", metadata={"Date": None}, facecolor="white")
+        return page.getvalue()
 
 
 def draw(instance: Any, *answers: Any, options: DrawOptions = DEFAULT) -> Figure:
@@ -51,34 +100,32 @@ def draw(instance: Any, *answers: Any, options: DrawOptions = DEFAULT) -> Figure
     'answer 1'
     """
     with styled(options.figure):
-        return _figure(prepare(instance, answers, options), options)
+        panels, cells = _prepared(instance, answers, options)
+        return grid(panels, cells, options.figure)
 
 
-def _figure(prepared: PanelGrid, options: DrawOptions) -> Figure:
-    columns = min(prepared.columns, _COLUMNS)
-    lines, legend = -(-len(prepared.cells) // columns), prepared.panels.legend()
-    width = options.figure.width or _PANEL * max(columns, 1.3)
-    size = options.figure.font_size
+def grid(panels: Panels, cells: Sequence[Cell], options: FigureOptions) -> Figure:
+    """The panels with their titles and facts, in rows of one answer's parts, or of three answers."""
+    beside = len(panels.parts) if len(panels.parts) > 1 else len(cells)
+    columns, legend = min(beside, _COLUMNS), panels.legend()
+    lines, size, width = -(-len(cells) // columns), options.font_size, options.width or _PANEL * max(columns, 1.3)
     letters = int(width / columns * 72 / (0.58 * size))
     texts = [
         [row for fact in cell.facts.split("\n") for row in wrap(fact, letters, break_on_hyphens=False)]
-        for cell in prepared.cells
+        for cell in cells
     ]
     rows = max(map(len, texts))
     entries = max(2, int(width / (0.22 * size)))
     below = 0.02 * size * -(-len(legend) // entries) + 0.12 if legend else 0
-    height = lines * (width / max(columns, 1.3) * prepared.panels.shape + _LINE * size * (rows + 1)) + below
+    height = lines * (width / max(columns, 1.3) * panels.shape + _LINE * size * (rows + 1)) + below
     figure = NotebookFigure(figsize=(width, height), layout=ConstrainedLayoutEngine(h_pad=0.09))
-    for index, (cell, text) in enumerate(zip(prepared.cells, texts, strict=True), 1):
+    for index, (cell, text) in enumerate(zip(cells, texts, strict=True), 1):
         axes = figure.add_subplot(lines, columns, index)
-        prepared.panels.paint(axes, cell.number, cell.part)
+        panels.paint(axes, cell.number, cell.part)
         axes.set_title(cell.title + "\n" * rows, linespacing=1.25)
         if rows:
-            below_title = "\n".join(text + [""] * (rows - len(text)))
             axes.annotate(
-                below_title,
-                (0, 1),
-                (0, 4),
+                *("\n".join(text + [""] * (rows - len(text))), (0, 1), (0, 4)),
                 xycoords="axes fraction",
                 textcoords="offset points",
                 va="bottom",
@@ -87,3 +134,136 @@ def _figure(prepared: PanelGrid, options: DrawOptions) -> Figure:
     if legend:
         figure.legend(handles=legend, loc="outside lower center", ncols=entries)
     return figure
+
+
+def _prepared(instance: Any, answers: Sequence[Any], options: DrawOptions) -> tuple[Panels, list[Cell]]:
+    """The panels of a drawing with their titles."""
+    kind = kind_of(instance)
+    if (count := kind.size(instance)[kind.sizes[0]]) > MOST_NODES:
+        raise BadInput(f"a drawing of {count} {kind.sizes[0]}: at most {MOST_NODES}: draw a sample")
+    if len(answers) > MOST_ANSWERS:
+        raise BadInput(f"{len(answers)} answers in one drawing: at most {MOST_ANSWERS}: leave some out")
+    named = [_named(answer, number, options) for number, answer in enumerate(answers)]
+    facts = [_facts(kind, instance, each) for each in named]
+    build = _PANELS[kind.name] if named or kind.name != "topics" else SubscriptionMatrix
+    panels = build(instance, [each.answer for each in named], options)
+    if not named:
+        size = ", ".join(f"{count:,} {name}" for name, count in kind.size(instance).items())
+        return panels, [Cell(0, -1, options.title or size, "")]
+    cells = [
+        Cell(
+            number,
+            part,
+            f"{each.name}, {label}" if label else each.name,
+            "" if len(panels.parts) > 1 else facts[number],
+        )
+        for number, each in enumerate(named)
+        for part, label in panels.parts
+    ]
+    return panels, cells
+
+
+class _Named(NamedTuple):
+    """An answer with its name, and the problem that it is said to answer, or ""."""
+
+    name: str
+    answer: Any
+    problem: str
+
+
+def _named(answer: Any, number: int, options: DrawOptions) -> _Named:
+    name = options.names[number] if number < len(options.names) else ""
+    if not isinstance(answer, Result):
+        return _Named(name or f"answer {number + 1}", answer, options.problem)
+    if answer.answer is None:
+        raise BadInput(f"the result of {answer.method} has no answer ({answer.status}): leave it out")
+    return _Named(name or f"{answer.method} ({answer.status})", answer.answer, options.problem or answer.problem)
+
+
+def _facts(kind: Kind[Any, Any], instance: Any, named: _Named) -> str:
+    """Value, measures and validity: two lines or more."""
+    _check_fits(kind, instance, named)
+    problems = [problem for problem in PROBLEMS.values() if problem.kind == kind.name]
+    violations = {problem.name: problem.violations(instance, named.answer) for problem in problems}
+    valid = [name for name, found in violations.items() if not found]
+    preferred = kind.default_problem in valid or not valid
+    problem = PROBLEMS.named(named.problem or (kind.default_problem if preferred else valid[0]))
+    if problem.name not in violations:
+        raise BadInput(f"{named.name}: problem '{problem.name}' is not about {kind.name}: take {', '.join(violations)}")
+    value = problem.value(instance, named.answer)
+    measures = problem.measures(instance, named.answer).items()
+    others = [f"{key.replace('_', ' ')} {_number(each)}" for key, each in measures if each != value]
+    verdict = f"valid for {', '.join(valid)}" if valid else "valid for no problem"
+    if found := violations[problem.name]:
+        verdict = f"invalid for {problem.name}: {found[0]}"
+    return ", ".join([f"{problem.name} {_number(value)}", *others[:_MEASURES]]) + "\n" + verdict
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value == round(value) else f"{value:,.4g}"
+
+
+def _check_fits(kind: Kind[Any, Any], instance: Any, named: _Named) -> None:
+    """Raise BadInput if an answer is not of this kind, or of an instance of another size."""
+    try:
+        kind.labelled(named.answer, instance)
+        fits = getattr(named.answer, "num_nodes", None) in (None, getattr(instance, "num_nodes", None))
+        fits = fits and (kind.name != "content" or len(named.answer.brokers) == instance.num_users)
+    except (AttributeError, IndexError, TypeError):
+        fits = False
+    if not fits:
+        raise BadInput(f"{named.name} is no answer to this instance of {kind.name}: give one that is")
+
+
+def save_page(path: Path, title: str, instance: Any, *answers: Any, options: DrawOptions = DEFAULT) -> None:
+    """Draw as :func:`draw` does and write a page that loads nothing: its panels are below each other on a phone.
+
+    Raises
+    ------
+    BadInput
+        As :func:`draw`, and if the file cannot be written.
+    """
+    with styled(ON_PAGE):
+        panels, cells = _prepared(instance, answers, replace(options, figure=ON_PAGE))
+        shown = [_panel(panels, cell, f"drawing{index}") for index, cell in enumerate(cells, 1)]
+    write_page(path, title, f'<div class="panels">{"".join(shown)}</div>{_legend(panels.legend())}')
+
+
+def write_page(path: Path, title: str, body: str) -> None:
+    """Write a self-contained page with this title and this content of its main part, which is HTML."""
+    text = Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(title=escape(title), body=body)
+    atomic_write(path, text)
+
+
+def embedded_json(data: Any) -> str:
+    """Data as JSON within a script element; no text in it can end the element."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c")
+
+
+def _panel(panels: Panels, cell: Cell, name: str) -> str:
+    figure = Figure(figsize=(_PAGE_PANEL, _PAGE_PANEL * panels.shape), layout="constrained")
+    panels.paint(figure.add_subplot(), cell.number, cell.part)
+    facts = "".join(f"<br>{escape(line)}" for line in cell.facts.split("\n") if line)
+    title, svg = escape(cell.title), drawing(figure, name, "").svg
+    return (
+        f"<figure><figcaption><strong>{title}</strong>{facts}</figcaption>"
+        f'<div class="paper" role="img" aria-label="{title}">{svg}</div></figure>'
+    )
+
+
+def _legend(entries: Sequence[Line2D]) -> str:
+    items = "".join(f"<li>{_swatch(entry)} {escape(str(entry.get_label()))}</li>" for entry in entries)
+    return f'<ul class="legend" aria-label="Legend">{items}</ul>' if items else ""
+
+
+def _swatch(entry: Line2D) -> str:
+    """A line of the entry's colour, width and dashes, or its marker."""
+    shapes = {"o": '<circle cx="14" cy="7" r="5"', "s": '<rect x="9" y="2" width="10" height="10"'}
+    if shape := shapes.get(str(entry.get_marker())):
+        mark = f'{shape} fill="{entry.get_markerfacecolor()}" stroke="#222222"/>'
+    else:
+        dashes = ' stroke-dasharray="5 3"' if entry.get_linestyle() == "--" else ""
+        width = max(1.5, entry.get_linewidth())
+        mark = f'<path d="M0 7H28" stroke="{entry.get_color()}" stroke-width="{width:g}"{dashes}/>'
+    return f'<svg width="28" height="14" aria-hidden="true">{mark}</svg>'

@@ -13,8 +13,8 @@ from ...instances.contract.result import Status
 from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
 from ..studies.bounds import TOLERANCE, problem_order
+from .panels import TopicOverlays
 from .style import Drawing, DrawOptions, drawing, scaled, styled
-from .topic_overlay import TopicOverlays
 
 _LARGEST = 80
 _NARROW = 5.0  # inches, below which the overlays are one above the other

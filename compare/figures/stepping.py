@@ -17,11 +17,11 @@ from ...instances.contract.files import atomic_write
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.result import Step, Trace
 from ...instances.topics.instance import TopicInstance
-from .drawing_page import ON_PAGE, embedded_json, write_page
+from .draw import ON_PAGE, embedded_json, write_page
 from .files import set_by_tex
 from .graph import GraphAxes, NodeLook
+from .panels import CENTRE, HERE, PLAIN, TopicOverlays
 from .style import DEFAULT, DrawOptions, check_ending, drawing, styled
-from .topic_overlay import CENTRE, HERE, PLAIN, TopicOverlays
 
 MOST_FRAMES = 300
 _WIDTH, _PAGE_WIDTH = 4.2, 4.0  # inches

@@ -157,7 +157,7 @@ class StudyResults:
 
     def report(self) -> Path:
         """Write its report (report.html, tables/ and figures/ in the folder) and return the path of the page."""
-        from ..report.of_study import report_study
+        from ..report.writing import report_study
 
         return report_study(self._path)
 

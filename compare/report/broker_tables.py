@@ -1,18 +1,39 @@
-"""Tables of soft links: savings of strategies, their distance from the optimum, and its causes."""
+"""The part of a report about soft links (P5): savings of strategies, distance from the optimum, and its causes."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from ...instances.brokers.files import BROKERS
 from ...instances.contract.result import Status
+from ..figures.charts import broker_charts, system_charts
+from . import cells
+from .cells import plain_table
+from .page import Part
 
 TREE = "s0"
 LEAST = "least-messages"
 _SETTING = ["family", "brokers", "fanout"]
-_QUEUE_SETTING = [*_SETTING, "rate", "uplink"]
+
+
+def broker_part(rows: pd.DataFrame, keep: Callable[[str, pd.DataFrame], str]) -> Part | None:
+    """The part, or None if the study has no runs on broker networks; parameters as for `content_part`."""
+    if rows.empty:
+        return None
+    runs = broker_runs(rows)
+    built = [(name, title, sentence, build(runs)) for name, title, sentence, build in _TABLES]
+    shown = [
+        (title, sentence, plain_table(own, keep(f"brokers-{name}", own), _WRITTEN))
+        for name, title, sentence, own in built
+        if len(own)
+    ]
+    drawn = [*broker_charts(runs), *system_charts(system_series(runs.assign(label=runs["variant"])))]
+    return Part(BROKERS.name, "Soft links over broker trees", shown, drawn)
 
 
 def broker_runs(rows: pd.DataFrame) -> pd.DataFrame:
@@ -32,9 +53,9 @@ def broker_runs(rows: pd.DataFrame) -> pd.DataFrame:
         forwarders against S0; NaN if S0 has none).
     """
     runs = rows[rows["value"].notna() & (rows["status"] != Status.FAILED)].copy()
-    recipes = [json.loads(text).get("parameters", {}) for text in runs["recipe"]]
     for name in ("fanout", "rate", "uplink"):
-        runs[name] = np.array([recipe.get(name, np.nan) for recipe in recipes], dtype=np.float64)
+        given = [recipe.get("parameters", {}).get(name, np.nan) for recipe in runs["recipe_fields"]]
+        runs[name] = np.array(given, dtype=np.float64)
     by = runs.groupby("instance")
     runs["bound"] = np.maximum(by["lower_bound"].transform("max").astype(np.float64).fillna(0.0), runs["deliveries"])
     runs["bounded"] = by["exact"].transform("any")
@@ -46,67 +67,50 @@ def broker_runs(rows: pd.DataFrame) -> pd.DataFrame:
     return runs.sort_values([*_SETTING, "exact", "variant", "instance", "seed", "key"], ignore_index=True)
 
 
+def _counted(runs: pd.DataFrame, *names: str) -> pd.DataFrame:
+    """The runs with these counters as columns, NaN where a run has none; only runs with the first."""
+    given = {name: [own.get(name, np.nan) for own in runs["counter_values"]] for name in names}
+    return runs.assign(**given).dropna(subset=[names[0]])
+
+
+def _means(runs: pd.DataFrame, by: list[str], columns: Mapping[str, Any]) -> pd.DataFrame:
+    """Instances and the mean of each column, or another statistic, by setting and method."""
+    wanted = {name: (of, "mean") if isinstance(of, str) else of for name, of in columns.items()}
+    grouped = runs.groupby([*by, "variant"], dropna=False, sort=False)
+    return grouped.agg(instances=("instance", "nunique"), **wanted).reset_index()
+
+
 def strategy_table(runs: pd.DataFrame) -> pd.DataFrame:
     """Means by setting and method: yield, reduction of pure forwarders, hops to a delivery, soft links, seconds."""
-    grouped = runs.groupby([*_SETTING, "variant"], dropna=False, sort=False)
-    table = grouped.agg(
-        instances=("instance", "nunique"),
-        messages=("value", "mean"),
-        **{"yield": ("yield", "mean"), "fewer forwarders": ("fewer", "mean"), "hops": ("average_hops", "mean")},
-        soft_links=("soft_links", "mean"),
-        seconds=("seconds", "mean"),
-    )
-    return table.reset_index()
+    columns = {"messages": "value", "yield": "yield", "fewer forwarders": "fewer", "hops": "average_hops"}
+    return _means(runs, _SETTING, {**columns, "soft_links": "soft_links", "seconds": "seconds"})
 
 
 def queue_table(runs: pd.DataFrame) -> pd.DataFrame:
     """Runs with simulated queues, by setting and method: share delivered in time, mean delay, longest queue."""
-    counters = [json.loads(text) for text in runs["counters"]]
-    queued = runs.assign(
-        arrived=[one.get("queued_deliveries", np.nan) for one in counters],
-        delay=[one.get("queued_delay_ms", np.nan) for one in counters],
-        longest=[one.get("longest_queue", np.nan) for one in counters],
-    ).dropna(subset=["arrived"])
-    queued["delivered"] = queued["arrived"] / queued["deliveries"].where(queued["deliveries"] > 0)
-    table = queued.groupby([*_QUEUE_SETTING, "variant"], dropna=False, sort=False).agg(
-        instances=("instance", "nunique"),
-        delivered=("delivered", "mean"),
-        **{"delay ms": ("delay", "mean"), "longest queue": ("longest", "max")},
-    )
-    return table.reset_index()
+    queued = _counted(runs, "queued_deliveries", "queued_delay_ms", "longest_queue")
+    queued["delivered"] = queued["queued_deliveries"] / queued["deliveries"].where(queued["deliveries"] > 0)
+    columns = {"delivered": "delivered", "delay ms": "queued_delay_ms", "longest queue": ("longest_queue", "max")}
+    return _means(queued, [*_SETTING, "rate", "uplink"], columns)
 
 
 def system_table(runs: pd.DataFrame) -> pd.DataFrame:
     """Runs of the system, by setting and method: yield, also of the second half, hops, delay, control, losses."""
-    counters = [json.loads(text) for text in runs["counters"]]
-    measures = ("yield", "yield_late", "hops", "delay_ms", "control_share", "bypassed", "lost")
-    measured = {f"system_{name}": [one.get(f"system_{name}", np.nan) for one in counters] for name in measures}
-    simulated = runs.assign(**measured).dropna(subset=["system_yield"])
-    table = simulated.groupby([*_SETTING, "variant"], dropna=False, sort=False).agg(
-        instances=("instance", "nunique"),
-        **{
-            "yield": ("system_yield", "mean"),
-            "late yield": ("system_yield_late", "mean"),
-            "hops": ("system_hops", "mean"),
-            "delay ms": ("system_delay_ms", "mean"),
-            "control": ("system_control_share", "mean"),
-            "bypassed": ("system_bypassed", "mean"),
-            "lost": ("system_lost", "mean"),
-        },
-    )
-    return table.reset_index()
+    measures = {"yield": "yield", "late yield": "yield_late", "hops": "hops", "delay ms": "delay_ms"}
+    measures |= {"control": "control_share", "bypassed": "bypassed", "lost": "lost"}
+    columns = {head: f"system_{name}" for head, name in measures.items()}
+    return _means(_counted(runs, *columns.values()), _SETTING, columns)
 
 
 def system_series(runs: pd.DataFrame) -> pd.DataFrame:
     """Measures over time of runs of the system: a row for each run and bin, with `seconds` at its end."""
     found = []
     for own in runs.to_dict("records"):
-        if text := json.loads(own["counters"]).get("system_series"):
+        if text := own["counter_values"].get("system_series"):
             series = json.loads(text)
             kept = {name: own[name] for name in ("family", "label", "method", "instance", "exact")}
-            found += [
-                {**kept, **dict(zip(series, values, strict=True))} for values in zip(*series.values(), strict=True)
-            ]
+            bins = zip(*series.values(), strict=True)
+            found += [{**kept, **dict(zip(series, values, strict=True))} for values in bins]
     return pd.DataFrame(found)
 
 
@@ -124,18 +128,10 @@ def optimum_table(runs: pd.DataFrame) -> pd.DataFrame:
     bounded = bounded.assign(
         at_bound=bounded["value"] <= bounded["bound"], saved=(bounded["tree"] - bounded["value"]) / avoidable
     )
-    each = bounded.groupby([*_SETTING, "exact", "variant", "instance"], dropna=False, sort=False)[
-        ["ratio", "saved", "proven", "at_bound"]
-    ].min()
-    table = each.groupby([*_SETTING, "exact", "variant"], dropna=False, sort=False).agg(
-        instances=("ratio", "size"),
-        proven=("proven", "sum"),
-        reached=("at_bound", "sum"),
-        mean=("ratio", "mean"),
-        worst=("ratio", "max"),
-        saved=("saved", "mean"),
-    )
-    return table.reset_index().drop(columns="exact")
+    by = [*_SETTING, "exact", "variant", "instance"]
+    each = bounded.groupby(by, dropna=False, sort=False)[["ratio", "saved", "proven", "at_bound"]].min().reset_index()
+    columns = {"proven": ("proven", "sum"), "reached": ("at_bound", "sum"), "mean": "ratio", "worst": ("ratio", "max")}
+    return _means(each, [*_SETTING, "exact"], {**columns, "saved": "saved"}).drop(columns="exact")
 
 
 def loss_table(runs: pd.DataFrame) -> pd.DataFrame:
@@ -152,22 +148,65 @@ def loss_table(runs: pd.DataFrame) -> pd.DataFrame:
     given = given.assign(
         links=[np.asarray(answer[: 1 + 2 * int(answer[0])], dtype=np.int32).tobytes() for answer in given["answer"]]
     )
-    least = given[(given["method"] == LEAST) & (given["counters"].map(_open) == 0)]
+    solved = given["counter_values"].map(lambda counters: counters.get("open", np.inf)) == 0
+    least = given[(given["method"] == LEAST) & solved]
     fewest = least.groupby(["instance", "links"])["value"].min().rename("fewest")
     compared = given[~given["exact"] & ~given["method"].isin([LEAST, TREE])]
     compared = compared.join(fewest, on=["instance", "links"], how="inner")
     compared = compared.assign(
         forwarding=compared["value"] / compared["fewest"], gain=compared["fewest"] / compared["bound"]
     )
-    table = compared.groupby("variant", sort=False).agg(
-        instances=("instance", "nunique"),
-        proven=("proven", "sum"),
-        forwarding=("forwarding", "mean"),
-        gain=("gain", "mean"),
-        both=("ratio", "mean"),
-    )
-    return table.rename_axis("links of").reset_index()
+    columns = {"proven": ("proven", "sum"), "forwarding": "forwarding", "gain": "gain", "both": "ratio"}
+    return _means(compared, [], columns).rename(columns={"variant": "links of"})
 
 
-def _open(counters: str) -> float:
-    return float(json.loads(counters).get("open", np.inf))
+_TABLES: tuple[tuple[str, str, str, Callable[[pd.DataFrame], pd.DataFrame]], ...] = (
+    (
+        "optima",
+        "Distance from the optimum",
+        "Messages ÷ the best proven lower bound, on instances with a run of an exact method. The bound covers all "
+        "soft links that fanout and Δ allow, and all routes over them. Saved: the reduction, as a share of the "
+        "messages that S0 (the tree alone) sends above the bound. S0, S1, S2 and SH are the strategies of Kazemzadeh "
+        "and Jacobsen 2012 (P5).",
+        optimum_table,
+    ),
+    (
+        "losses",
+        "Causes of the distance",
+        "Forwarding: a strategy's messages ÷ the fewest over the same soft links. Gain: the fewest over these links ÷ "
+        "the bound, which is due to the choice of links. Both: the product.",
+        loss_table,
+    ),
+    (
+        "strategies",
+        "Savings of each strategy",
+        "Yield (P5, Table 2): deliveries ÷ messages. Fewer forwarders: the reduction of pure forwarders against S0. "
+        "Means over instances.",
+        strategy_table,
+    ),
+    (
+        "queues",
+        "With queues",
+        "The share of all deliveries that arrive before the last publication, in a simulation with service times and "
+        "uplink caps.",
+        queue_table,
+    ),
+    (
+        "system",
+        "As a system",
+        "Brokers that know only what messages brought them (simulate=system): yield of all messages until the last "
+        "publication, and of those in the second half of that time; the share of control messages in all bytes; copies "
+        "that met a crashed neighbour; publications lost by brokers that crashed for good.",
+        system_table,
+    ),
+)
+"""Name, title, sentence and function of each table."""
+
+_WRITTEN: Mapping[str, Callable[[Any], str]] = {
+    **dict.fromkeys(("mean", "worst", "forwarding", "gain", "both"), cells.ratio),
+    **dict.fromkeys(("saved", "yield", "late yield", "fewer forwarders", "delivered", "control"), cells.percentage),
+    **dict.fromkeys(("brokers", "fanout", "rate", "uplink", "instances", "proven", "reached"), cells.count),
+    **dict.fromkeys(("longest queue", "messages", "soft_links", "bypassed", "lost"), cells.count),
+    **dict.fromkeys(("hops", "delay ms"), lambda value: cells.number(value, ",.2f")),
+    "seconds": cells.seconds,
+}

@@ -1,19 +1,70 @@
-"""Tables of content-based overlays: cost reduction ratios, and the cost of each routing."""
+"""The part of a report about content-based overlays (P4): cost reduction ratios, and the cost of each routing."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
+from ...instances.content.files import CONTENT
 from ...instances.contract.catalogue import PROBLEMS
 from ...instances.contract.result import Status
+from ..figures.charts import content_charts
+from . import cells
+from .cells import Column, plain_table, table
+from .page import Part
 
 BASELINE = "random-assignment"
 _CONFIDENCE = 0.95
 _SHAPE = ["problem", "family", "users", "brokers", "channels", "access_to_core", "variant"]
+_REDUCTIONS = (
+    *(
+        Column("problem"),
+        Column("family"),
+        *(Column(name, write=cells.count) for name in ("users", "brokers", "channels")),
+    ),
+    *(Column("access_to_core", "access ÷ core price", cells.number), Column("variant", "method")),
+    *(Column("instances", write=cells.count), Column("crr", "cost reduction", cells.ratio)),
+    *(Column("interval", "95% interval", format), Column("seconds", "mean time", cells.seconds)),
+)
+
+
+def content_part(rows: pd.DataFrame, keep: Callable[[str, pd.DataFrame], str]) -> Part | None:
+    """The part, or None if the study has no content runs.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        The runs of the kind ``content`` (`judged_runs`).
+    keep : callable
+        Adds a table as a CSV file under a name and returns the name.
+    """
+    if rows.empty:
+        return None
+    runs = content_runs(rows)
+    reductions, routings = reduction_table(runs), routing_table(runs)
+    ends = [f"{cells.ratio(low)} to {cells.ratio(high)}" for low, high in reductions[["low", "high"]].to_numpy()]
+    shown = reductions.assign(
+        interval=[end if np.isfinite(low) else "–" for end, low in zip(ends, reductions["low"], strict=True)]
+    )
+    ratios = dict.fromkeys(("core", "smallest", "largest", "total"), cells.ratio)
+    tables = [
+        (
+            "Cost reduction ratio",
+            "The cost of random assignment ÷ the method's on the same instance (Zhao and Wu 2011, P4, §VI.B): mean "
+            "over instances with its 95% confidence interval.",
+            table(shown, _REDUCTIONS, keep("content-cost-reduction", reductions)),
+        ),
+        (
+            "Cost of a routing for equal assignments",
+            "Core cost and total cost ÷ those of mst, over assignments that a method gave for both.",
+            plain_table(routings, keep("content-routings", routings), {**ratios, "assignments": cells.count}),
+        ),
+    ]
+    given = [(title, sentence, one) for title, sentence, one in tables if one.lines]
+    return Part(CONTENT.name, "Content-based overlays", given, content_charts(reductions))
 
 
 def content_runs(rows: pd.DataFrame) -> pd.DataFrame:
@@ -31,8 +82,8 @@ def content_runs(rows: pd.DataFrame) -> pd.DataFrame:
         the instance ÷ the run's).
     """
     runs = rows[rows["value"].notna() & (rows["status"] != Status.FAILED)].copy()
-    recipes = runs["recipe"].map(lambda text: json.loads(text).get("parameters", {}).get("access_to_core"))
-    runs["access_to_core"] = recipes.astype(np.float64)
+    prices = runs["recipe_fields"].map(lambda recipe: recipe.get("parameters", {}).get("access_to_core"))
+    runs["access_to_core"] = prices.astype(np.float64)
     pair = ["problem", "instance"]
     baseline = runs[runs["method"] == BASELINE].groupby(pair)["value"].mean().rename("baseline")
     runs = runs.join(baseline, on=pair)
@@ -61,13 +112,13 @@ def reduction_table(runs: pd.DataFrame) -> pd.DataFrame:
     compared = runs[runs["crr"].notna() & (runs["method"] != BASELINE)]
     each = compared.groupby([*_SHAPE, "instance"], dropna=False)[["crr", "seconds"]].mean()
     grouped = each.groupby(level=_SHAPE, dropna=False, sort=False)
-    table = grouped.agg(
+    means = grouped.agg(
         instances=("crr", "size"), crr=("crr", "mean"), spread=("crr", "std"), seconds=("seconds", "mean")
     )
-    half = stdtrit(table["instances"] - 1, (1 + _CONFIDENCE) / 2) * table["spread"] / np.sqrt(table["instances"])
-    table.insert(2, "low", table["crr"] - half)
-    table.insert(3, "high", table["crr"] + half)
-    return table.drop(columns="spread").reset_index()
+    half = stdtrit(means["instances"] - 1, (1 + _CONFIDENCE) / 2) * means["spread"] / np.sqrt(means["instances"])
+    means.insert(2, "low", means["crr"] - half)
+    means.insert(3, "high", means["crr"] + half)
+    return means.drop(columns="spread").reset_index()
 
 
 def routing_table(runs: pd.DataFrame) -> pd.DataFrame:
@@ -90,11 +141,11 @@ def routing_table(runs: pd.DataFrame) -> pd.DataFrame:
     others = others.assign(
         core=_quotient(others["core"], others["core_mst"]), total=_quotient(others["value"], others["value_mst"])
     )
-    table = others.groupby(["problem", "variant"], sort=False).agg(
+    means = others.groupby(["problem", "variant"], sort=False).agg(
         assignments=("core", "size"),
         core=("core", "mean"),
         smallest=("core", "min"),
         largest=("core", "max"),
         total=("total", "mean"),
     )
-    return table.reset_index()
+    return means.reset_index()

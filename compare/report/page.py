@@ -12,10 +12,10 @@ import pandas as pd
 
 from ...instances.contract.catalogue import KINDS
 from ...instances.contract.result import Status
+from ..figures.style import Drawing
 from ..studies.bounds import problem_order
-from ..studies.latex import latex_table
-from . import cells
-from .cells import Anchors, Cell, Column, Table
+from ..studies.latex import csv_text, latex_table
+from .cells import Anchors, Cell, Column, Table, count, links, memory, number, percentage, ratio, seconds, table
 from .summary import INSTANCES, Phrase, summary
 from .tables import (
     effort_table,
@@ -33,6 +33,52 @@ _IN_PAPERS = (
     *("worst_over_optimum", "proved", "failed", "mean_seconds"),
 )
 _LINKS = ["worst_run", "first_run", "bound_keys", "best_key", "keys"]
+_BOUND, _OPTIMUM = "ratio to the best bound", "ratio where the optimum is proven"
+_METHODS = (
+    Column("method"),
+    *(Column(name, write=count) for name in ("instances", "runs", "answered")),
+    Column("compared_instances", "instances", count, _BOUND),
+    Column("mean_ratio", "mean", ratio, _BOUND),
+    Column("worst_ratio", "worst", ratio, _BOUND),
+    Column("optimum_instances", "instances", count, _OPTIMUM),
+    Column("versus_optimum", "runs", count, _OPTIMUM),
+    Column("reached", write=count, group=_OPTIMUM),
+    Column("mean_over_optimum", "mean", ratio, _OPTIMUM),
+    Column("worst_over_optimum", "worst", ratio, _OPTIMUM),
+    Column("proved", "proved optimal", count),
+    Column("failed", write=count),
+    Column("mean_integral", "primal integral", percentage),
+    Column("mean_seconds", "mean time", seconds),
+)
+_INPUTS = (
+    *(Column("family"), Column("size"), Column("instances", write=count), Column("problems", write=count)),
+    *(
+        Column("runs", write=count),
+        Column("seeds", "seeds of the runs", format),
+        Column("seconds", "total time", seconds),
+    ),
+)
+_EFFORTS = (
+    *(Column("method"), Column("problems", write=count), Column("time_limits", "time limit", format)),
+    Column("runs", write=count),
+    *(Column(str(status), write=count, group="runs that ended as") for status in Status),
+    *(Column("seconds", "total time", seconds), Column("longest", "longest run", seconds)),
+    Column("peak_memory", write=memory),
+)
+_FAILURES = (
+    *(Column("problem"), Column("method"), Column("runs", write=count), Column("reason", look="wide")),
+    Column("run", look="wide"),
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """The section of the page about one kind of instances: tables, each with title and sentence, and figures."""
+
+    kind: str
+    title: str
+    tables: Sequence[tuple[str, str, Table]]
+    drawings: Sequence[Drawing]
 
 
 @dataclass
@@ -61,63 +107,41 @@ class StudyPage:
         """The identifier of a method's runs on a problem."""
         return self.anchors.of("rows", problem, label)
 
-    def keep(self, name: str, table: pd.DataFrame, caption: str = "", columns: Sequence[str] = ()) -> str:
+    def keep(self, name: str, rows: pd.DataFrame, caption: str = "", columns: Sequence[str] = ()) -> str:
         """Add a table as a CSV file and, if it is short enough for a paper, these columns as LaTeX.
 
         Returns the name of its files, which is no path: the name of a problem, which may be a plug-in's, is part of it.
         """
         name = re.sub(r"[^\w-]+", "-", name).strip("-")
-        self.csv[name] = cells.csv_bytes(table)
-        if 0 < len(table) <= _ROWS_IN_LATEX:
-            shown = table[list(columns)] if columns else table.drop(columns=_LINKS, errors="ignore")
+        self.csv[name] = csv_text(rows).encode()
+        if 0 < len(rows) <= _ROWS_IN_LATEX:
+            shown = rows[list(columns)] if columns else rows.drop(columns=_LINKS, errors="ignore")
             self.tex[name] = latex_table(shown, caption or name, f"tab:{name}")
         return name
 
 
 def sentences(study: StudyPage, problem: str) -> list[tuple[str, str]]:
     """The summary of a problem as (text, identifier it links to)."""
-    phrases = summary(study.runs, study.pairs, problem)
-    return [(phrase.text, _target(study, problem, phrase)) for phrase in phrases]
 
+    def target(phrase: Phrase) -> str:
+        if phrase.rows == INSTANCES:
+            return study.anchors.of("instances", problem)
+        return study.rows_of(problem, phrase.rows) if phrase.rows else ""
 
-def _target(study: StudyPage, problem: str, phrase: Phrase) -> str:
-    if phrase.rows == INSTANCES:
-        return study.anchors.of("instances", problem)
-    return study.rows_of(problem, phrase.rows) if phrase.rows else ""
-
-
-_WORST = 6
+    return [(phrase.text, target(phrase)) for phrase in summary(study.runs, study.pairs, problem)]
 
 
 def methods(study: StudyPage, problem: str) -> Table:
     """The problem's main table: the results of each method."""
-    table = method_table(study.runs, problem)
-    bound, optimum = "ratio to the best bound", "ratio where the optimum is proven"
-    columns = (
-        *(Column("method", number=False), Column("instances"), Column("runs"), Column("answered")),
-        *(Column("instances", group=bound), Column("mean", group=bound), Column("worst", group=bound)),
-        *(Column("instances", group=optimum), Column("runs", group=optimum), Column("reached", group=optimum)),
-        *(Column("mean", group=optimum), Column("worst", group=optimum)),
-        *(Column("proved optimal"), Column("failed"), Column("primal integral"), Column("mean time")),
-    )
-    lines = []
-    for line in table.itertuples():
-        texts = (
-            *(line.method, f"{line.instances:,}", f"{line.runs:,}", f"{line.answered:,}"),
-            *(f"{line.compared_instances:,}", cells.ratio(line.mean_ratio), cells.ratio(line.worst_ratio)),
-            *(f"{line.optimum_instances:,}", f"{line.versus_optimum:,}"),
-            f"{line.reached:,}" if line.versus_optimum else "–",
-            *(cells.ratio(line.mean_over_optimum), cells.ratio(line.worst_over_optimum)),
-            *(f"{line.proved:,}", f"{line.failed:,}"),
-            *(cells.percentage(line.mean_integral), cells.seconds(line.mean_seconds)),
-        )
-        to = study.rows_of(problem, line.method)
-        linked = [Cell(text, to if text != "–" else "") for text in texts]
-        if line.worst_run:
-            linked[_WORST] = Cell(texts[_WORST], line.worst_run, "the run with the worst ratio")
-        lines.append(linked)
-    kept = study.keep(problem, table, f"{problem}: results of each method.", _IN_PAPERS)
-    return Table(kept, columns, lines, exact=table["exact"].tolist())
+    rows = method_table(study.runs, problem)
+
+    def link(line: Any, column: str) -> str | tuple[str, str]:
+        if column == "worst_ratio":
+            return line["worst_run"], "the run with the worst ratio"
+        return study.rows_of(problem, line["method"])
+
+    kept = study.keep(problem, rows, f"{problem}: results of each method.", _IN_PAPERS)
+    return table(rows.assign(reached=rows["reached"].where(rows["versus_optimum"] > 0)), _METHODS, kept, link=link)
 
 
 def families(study: StudyPage, problem: str) -> Table | None:
@@ -126,68 +150,49 @@ def families(study: StudyPage, problem: str) -> Table | None:
     if len(means.columns) < 2:
         return None
     counts = family_counts(study.runs, problem)
-    lines = []
-    for label, line in means.iterrows():
-        to = study.rows_of(problem, str(label))
-        found = [(mean, counts.get((label, family), 0)) for family, mean in line.items()]
-        lines.append([Cell(str(label)), *(Cell(f"{cells.ratio(m)} ({n})", to) if n else Cell("–") for m, n in found)])
-    head = Column("mean ratio to the best bound (instances)", number=False)
-    columns = [head, *(Column(str(name)) for name in means.columns)]
     caption = f"{problem}: mean ratio to the best bound, by family."
     name = study.keep(f"{problem}-by-family", means.rename_axis("method").reset_index(), caption)
-    exact = method_table(study.runs, problem)["exact"].tolist()
-    return Table(name, columns, lines, exact=exact)
+    shown = means.astype(object)
+    for label, family in ((label, family) for label in means.index for family in means):
+        instances = counts.get((label, family), 0)
+        shown.at[label, family] = f"{ratio(means.at[label, family])} ({instances})" if instances else "–"
+    head = Column("method", "mean ratio to the best bound (instances)")
+    columns = [head, *(Column(str(family), str(family), format) for family in means)]
+    shown = shown.rename_axis("method").reset_index().assign(exact=method_table(study.runs, problem)["exact"])
+
+    def link(line: Any, column: str) -> str:
+        return study.rows_of(problem, line["method"]) if column != "method" else ""
+
+    return table(shown, columns, name, link=link)
 
 
 def inputs(study: StudyPage) -> Table:
     """The instances of the study by family and size."""
-    table = family_table(study.runs)
-    columns = (
-        *(Column("family", number=False), Column("size", number=False), Column("instances"), Column("problems")),
-        *(Column("runs"), Column("seeds of the runs"), Column("total time")),
-    )
-    lines = []
-    for line in table.itertuples():
-        to = study.anchors.of("inputs", line.kind, line.family, str(line.extent))
-        texts = (
-            *(line.family, line.size, f"{line.instances:,}"),
-            *(f"{line.problems:,}", f"{line.runs:,}", line.seeds, cells.seconds(line.seconds)),
-        )
-        lines.append([Cell(text, to if number else "") for number, text in enumerate(texts)])
-    return Table(study.keep("inputs", table), columns, lines)
+    rows = family_table(study.runs)
+
+    def link(line: Any, column: str) -> str:
+        named = study.anchors.of("inputs", line["kind"], line["family"], str(line["extent"]))
+        return named if column != "family" else ""
+
+    return table(rows, _INPUTS, study.keep("inputs", rows), link=link)
 
 
 def efforts(study: StudyPage) -> Table:
     """The methods with their limits and the outcomes of their runs."""
-    table = effort_table(study.runs)
-    ends = "runs that ended as"
-    columns = (
-        *(Column("method", number=False), Column("problems"), Column("time limit"), Column("runs")),
-        *(Column(str(status), group=ends) for status in Status),
-        *(Column("total time"), Column("longest run"), Column("peak memory")),
-    )
-    lines = []
-    for line in table.to_dict("records"):
-        to = study.anchors.of("method", line["method"])
-        texts = (
-            *(line["method"], f"{line['problems']:,}", line["time_limits"], f"{line['runs']:,}"),
-            *(f"{line[str(status)]:,}" for status in Status),
-            *(cells.seconds(line["seconds"]), cells.seconds(line["longest"]), cells.memory(line["peak_memory"])),
-        )
-        lines.append([Cell(text, to if text not in ("–", "none") else "") for text in texts])
-    return Table(study.keep("methods", table), columns, lines, exact=table["exact"].tolist())
+    rows = effort_table(study.runs)
+    kept = study.keep("methods", rows)
+    return table(rows, _EFFORTS, kept, link=lambda line, column: study.anchors.of("method", line["method"]))
 
 
-def failures(study: StudyPage) -> list[dict[str, Any]]:
-    """Failed runs by problem, method and reason, with links."""
+def failures(study: StudyPage) -> Table | None:
+    """Failed runs by problem, method and reason, with links; None without any."""
     failed = study.runs[study.runs["status"] == Status.FAILED]
     if failed.empty:
-        return []
-    study.keep("failures", failure_table(study.runs))
-    return [
-        {"problem": problem, "method": label, "reason": reason, "runs": cells.links(group["anchor"])}
-        for (problem, label, reason), group in failed.groupby(["problem", "label", "reason"], sort=False)
-    ]
+        return None
+    rows = failure_table(study.runs)
+    kept = study.keep("failures", rows)
+    anchors = failed.groupby(["problem", "label", "reason"], sort=False)["anchor"].agg(list)
+    return table(rows.assign(run=[Cell("", runs=links(each)) for each in anchors]), _FAILURES, kept)
 
 
 def contradictions(study: StudyPage) -> list[dict[str, Any]]:
@@ -201,7 +206,7 @@ def contradictions(study: StudyPage) -> list[dict[str, Any]]:
             "instance": found.instance[:8],
             "to": study.anchors.of("instance", found.problem, found.instance),
             "sentence": found.sentence,
-            "runs": cells.links(study.run(key) for key in found.keys),
+            "runs": links(study.run(key) for key in found.keys),
         }
         for found in study.contradictions.itertuples(index=False)
     ]
@@ -212,52 +217,52 @@ def proofs(study: StudyPage, problem: str) -> Table:
     pairs = study.pairs[study.pairs["problem"] == problem]
     sizes = KINDS[pairs["kind"].iloc[0]].sizes
     columns = (
-        *(Column("instance", number=False), Column("family", number=False), *(Column(size) for size in sizes)),
-        *(Column("runs"), Column("best bound"), Column("best answer")),
-        *(Column("gap"), Column("optimum", number=False), Column("bound proven by", number=False)),
+        *(Column("digest", "instance"), Column("family"), *(Column(size, write=count) for size in sizes)),
+        *(Column("runs", write=count), Column("bound", "best bound", number), Column("best", "best answer", number)),
+        *(Column("gap", write=percentage), Column("optimum"), Column("proof", "bound proven by", look="wide")),
     )
-    lines, anchors = [], []
-    for pair in pairs.itertuples():
+
+    def link(line: Any, column: str) -> str:
+        if column in ("digest", "runs"):
+            return study.anchors.of("input", line["instance"])
+        if column == "bound":
+            return study.run(line["bound_keys"][0]) if line["bound_keys"] else ""
+        return study.run(line["best_key"]) if column == "best" and line["best_key"] else ""
+
+    def proof(pair: Any) -> Cell:
         names = [study.run(key) for key in pair.bound_keys]
-        proof = f": {pair.bound_proof}" if pair.bound_proof else "" if names else "–"
-        home = study.anchors.of("input", pair.instance)
-        lines.append(
-            [
-                *(Cell(pair.instance[:8], home), Cell(pair.family)),
-                *(Cell(cells.number(getattr(pair, size), ",.0f")) for size in sizes),
-                Cell(f"{pair.runs:,}", home),
-                Cell(cells.number(pair.bound), names[0] if names else ""),
-                Cell(cells.number(pair.best), study.run(pair.best_key) if pair.best_key else ""),
-                Cell(cells.percentage(pair.gap)),
-                Cell(pair.proven if np.isfinite(pair.optimum) else "open"),
-                Cell(proof, runs=cells.links(names)),
-            ]
-        )
-        anchors.append(study.anchors.of("instance", problem, pair.instance))
-    return Table(study.keep(f"{problem}-instances", pairs), columns, lines, anchors)
+        return Cell(f": {pair.bound_proof}" if pair.bound_proof else "" if names else "–", runs=links(names))
+
+    kept = study.keep(f"{problem}-instances", pairs)
+    shown = pairs.assign(
+        digest=pairs["instance"].str[:8],
+        optimum=pairs["proven"].where(np.isfinite(pairs["optimum"]), "open"),
+        proof=[proof(pair) for pair in pairs.itertuples()],
+    )
+    anchors = [study.anchors.of("instance", problem, digest) for digest in pairs["instance"]]
+    return table(shown, columns, kept, link=link, anchors=anchors)
 
 
 def origins(study: StudyPage) -> list[dict[str, Any]]:
     """The instances by family and size, each with its recipe and its runs."""
-    runs = study.runs
-    made = runs.drop_duplicates("instance").set_index("instance")
-    names = runs.groupby("instance")["anchor"].agg(list)
+    names = study.runs.groupby("instance")["anchor"].agg(list)
     listed = []
-    for (kind, family, extent), group in runs.groupby(["kind", "family", "extent"]):
+    for (kind, family, extent), group in study.runs.groupby(["kind", "family", "extent"]):
         first, *others = KINDS[kind].sizes
-        instances = [
+        made = group.drop_duplicates("instance")
+        rows = made.drop(columns="exact").assign(runs=[Cell("", runs=links(names[one])) for one in made["instance"]])
+        columns = (
+            *(Column("instance", "digest", look="digest wide"), *(Column(size, write=count) for size in others)),
+            *(Column("recipe", look="wide code"), Column("runs", look="wide")),
+        )
+        anchors = [study.anchors.of("input", digest) for digest in made["instance"]]
+        listed.append(
             {
-                "digest": digest,
-                "anchor": study.anchors.of("input", digest),
-                "recipe": made.at[digest, "recipe"],
-                "sizes": [f"{made.at[digest, size]:,.0f}" for size in others],
-                "runs": cells.links(names[digest]),
+                "title": f"{family}, {extent:,.0f} {first}",
+                "anchor": study.anchors.of("inputs", kind, family, str(extent)),
+                "table": table(rows, columns, anchors=anchors),
             }
-            for digest in group["instance"].unique()
-        ]
-        anchor = study.anchors.of("inputs", kind, family, str(extent))
-        title = f"{family}, {extent:,.0f} {first}"
-        listed.append({"title": title, "sizes": others, "anchor": anchor, "instances": instances})
+        )
     return listed
 
 
@@ -269,36 +274,28 @@ def run_lists(study: StudyPage) -> list[dict[str, Any]]:
     for variant in order["variant"].drop_duplicates():
         lists = []
         for (problem, label), group in by_variant[variant].groupby(["problem", "label"], sort=False):
-            sizes = KINDS[group["kind"].iloc[0]].sizes[:2]
-            columns = _run_columns(sizes)
-            lines = [_run_line(study, run, sizes) for run in group.itertuples()]
-            shown = len(columns) if group["reason"].any() else -1
-            table = Table("", columns[:shown], [line[:shown] for line in lines], group["anchor"].tolist())
-            title = f"{problem}: {len(group):,} {'run' if len(group) == 1 else 'runs'} of {label}"
-            lists.append({"anchor": study.rows_of(problem, label), "title": title, "table": table})
+            runs = f"{len(group):,} {'run' if len(group) == 1 else 'runs'}"
+            shown = {"anchor": study.rows_of(problem, label), "title": f"{problem}: {runs} of {label}"}
+            lists.append({**shown, "table": _run_table(study, group)})
         found.append({"variant": variant, "anchor": study.anchors.of("method", variant), "lists": lists})
     return found
 
 
-def _run_columns(sizes: Sequence[str]) -> list[Column]:
-    return [
-        *(Column("run"), Column("instance", number=False), Column("family", number=False)),
-        *(Column(size) for size in sizes),
-        *(Column("seed"), Column("limit"), Column("status", number=False), Column("value")),
-        *(Column("own bound"), Column("proven", number=False), Column("gap")),
-        *(Column("best bound"), Column("ratio"), Column("time")),
-        *(Column("key", number=False), Column("reason", number=False)),
-    ]
+def _run_table(study: StudyPage, group: pd.DataFrame) -> Table:
+    columns = (
+        *(Column("number", "run", format), Column("digest", "instance"), Column("family")),
+        *(Column(size, write=count) for size in KINDS[group["kind"].iloc[0]].sizes[:2]),
+        *(Column("seed", write=format), Column("limit", write=format), Column("status"), Column("value", write=number)),
+        *(Column("lower_bound", "own bound", number), Column("proven"), Column("gap", write=percentage)),
+        *(Column("bound", "best bound", number), Column("ratio", write=ratio), Column("seconds", "time", seconds)),
+        *(Column("key", look="digest"), *([Column("reason", look="wide")] if group["reason"].any() else [])),
+    )
+    limits = [number(limit, "g") + (" s" if np.isfinite(limit) else "") for limit in group["time_limit"]]
+    rows = group.drop(columns="exact").assign(
+        number=group["anchor"].str.removeprefix("run-"), digest=group["instance"].str[:8], limit=limits
+    )
 
+    def link(line: Any, column: str) -> str:
+        return study.anchors.of("instance", line["problem"], line["instance"]) if column in ("digest", "bound") else ""
 
-def _run_line(study: StudyPage, run: Any, sizes: Sequence[str]) -> list[Cell]:
-    proof = study.anchors.of("instance", run.problem, run.instance)
-    return [
-        *(Cell(run.anchor.removeprefix("run-")), Cell(run.instance[:8], proof), Cell(run.family)),
-        *(Cell(f"{getattr(run, size):,.0f}") for size in sizes),
-        *(Cell(str(run.seed)),),
-        Cell(cells.number(run.time_limit, "g") + (" s" if np.isfinite(run.time_limit) else "")),
-        *(Cell(run.status), Cell(cells.number(run.value)), Cell(cells.number(run.lower_bound)), Cell(run.proven)),
-        *(Cell(cells.percentage(run.gap)), Cell(cells.number(run.bound), proof), Cell(cells.ratio(run.ratio))),
-        *(Cell(cells.seconds(run.seconds)), Cell(run.key), Cell(run.reason)),
-    ]
+    return table(rows, columns, link=link, anchors=group["anchor"].tolist())

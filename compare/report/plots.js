@@ -253,3 +253,26 @@
 
   if (data) start();
 }
+
+// Charts of figures: their pictures are drawn again with tooltips, from the same specification, once they are in view.
+{
+  const live = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries) {
+      if (!isIntersecting) continue;
+      live.unobserve(target);
+      const figure = target.closest("figure");
+      const picture = target.querySelector("svg");
+      const size = picture.getAttribute("style");
+      const spec = JSON.parse(figure.querySelector("script.chart").textContent);
+      const box = document.createElement("div");
+      vegaEmbed(box, spec, { mode: "vega-lite", actions: false, renderer: "svg", logLevel: 1 }).then(() => {
+        const drawn = box.querySelector("svg");
+        drawn.setAttribute("style", size);
+        drawn.removeAttribute("width");
+        drawn.removeAttribute("height");
+        target.replaceChildren(box);
+      });
+    }
+  });
+  for (const spec of document.querySelectorAll("script.chart")) live.observe(spec.closest("figure").querySelector(".paper"));
+}

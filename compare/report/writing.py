@@ -1,8 +1,9 @@
-"""Writing a report: one self-contained page, and its tables and figures as files."""
+"""Writing the report of a study: one self-contained page, and its tables and figures as files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,28 +15,67 @@ from ...instances.brokers.files import BROKERS
 from ...instances.content.files import CONTENT
 from ...instances.contract.catalogue import PROBLEMS
 from ...instances.contract.files import atomic_write
-from ...instances.contract.kind import Kind
 from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
 from ..catalogue import own_part
 from ..figures.against import default_plots, plot_drawing, plot_table
 from ..figures.charts import anytime_chart, topic_charts
+from ..figures.draw import embedded_json
 from ..figures.overlay import overlay_drawing
 from ..figures.style import DEFAULT_OPTIONS, Drawing, FigureOptions, styled
 from ..printable import printable, printable_rows
 from ..studies.bounds import IMPLICATIONS, disagreements, proven
-from ..studies.plot import Plot
+from ..studies.plot import Plot, plots_of
+from ..studies.store import Store
 from . import cells, page
-from .brokers import broker_part
-from .content import content_part
-from .part import Keep, Part
-from .scripts import interactive
+from .broker_tables import broker_part
+from .content_tables import content_part
+from .page_data import interactive
 from .tables import run_columns
 
-_PARTS: tuple[tuple[Kind[Any, Any], Callable[[pd.DataFrame, Keep], Part | None]], ...] = (
-    (CONTENT, content_part),
-    (BROKERS, broker_part),
-)
+_PARTS = ((CONTENT, content_part), (BROKERS, broker_part))
+_LIVE = 60_000  # characters of a chart's specification, beyond which the page shows the picture alone
+
+
+def report_study(
+    folder: Path,
+    *,
+    all_runs: bool = False,
+    plots: Sequence[Plot] = (),
+    figure_options: FigureOptions = DEFAULT_OPTIONS,
+) -> Path:
+    """Write the report of a study into its folder, and return the path of the page.
+
+    Parameters
+    ----------
+    all_runs : bool
+        Also the stored runs that are no longer in the study.
+    plots : sequence of Plot
+        By default those of the study's [report] table.
+    figure_options : FigureOptions
+        Of the files of figures.
+
+    Raises
+    ------
+    BadInput
+        If the folder holds no results, and as :func:`write_report`.
+    """
+    store = Store.existing(folder)
+    plan = store.plan()
+    rows = store.rows(None if all_runs else plan.keys)
+    notes = list(plan.notes)
+    if missing := len(set(plan.keys) - set(rows["key"])):
+        notes.append(f"{missing} of {len(plan.keys)} runs are missing: the same study command resumes.")
+    return write_report(
+        folder,
+        rows,
+        partial(store.instance, kind=TOPICS),
+        title=plan.name,
+        spec=plan.spec,
+        notes=notes,
+        plots=plots or plots_of(plan.spec),
+        figure_options=figure_options,
+    )
 
 
 def write_report(
@@ -115,7 +155,7 @@ def _drawn(
     load_instance: Callable[[str], TopicInstance],
     plotted: Sequence[tuple[Plot, pd.DataFrame]],
     options: FigureOptions,
-) -> tuple[list[Drawing], list[Part]]:
+) -> tuple[list[Drawing], list[page.Part]]:
     """The figures of the page, and the parts with theirs."""
     topics = study.runs[study.runs["kind"] == TOPICS.name]
     with styled(options):
@@ -123,12 +163,15 @@ def _drawn(
         drawings += topic_charts(topics) if len(topics) else []
         others = (overlay_drawing(topics, load_instance), anytime_chart(study.runs))
         drawings += [one for one in others if one is not None]
-        built = (part(study.runs[study.runs["kind"] == kind.name], study.keep) for kind, part in _PARTS)
+        built = [part(study.runs[study.runs["kind"] == kind.name], study.keep) for kind, part in _PARTS]
         return drawings, [one for one in built if one is not None]
 
 
-def _on_page(drawings: Sequence[Drawing]) -> list[tuple[Drawing, Markup]]:
-    return [(one, Markup(one.svg)) for one in drawings]
+def _on_page(drawings: Sequence[Drawing]) -> list[tuple[Drawing, Markup, Markup]]:
+    """Each figure with its picture, and its specification as JSON where the page shows it with tooltips, or ""."""
+    specs = ["" if one.chart is None else embedded_json(one.chart) for one in drawings]
+    shown = (Markup(spec if len(spec) < _LIVE else "") for spec in specs)
+    return [(one, Markup(one.svg), spec) for one, spec in zip(drawings, shown, strict=True)]
 
 
 def _content(study: page.StudyPage, title: str, spec: str, notes: Sequence[str]) -> dict[str, Any]:
@@ -173,12 +216,12 @@ def _facts(study: page.StudyPage) -> list[tuple[str, str, str]]:
     """The size of the study: (number, what it counts, the identifier it links to)."""
     runs = study.runs
     counted = (
-        (f"{len(runs):,}", "run", "all-runs"),
-        (f"{runs['variant'].nunique():,}", "method", "what-was-run"),
-        (f"{runs['instance'].nunique():,}", "instance", "all-instances"),
-        (f"{runs['problem'].nunique():,}", "problem", "in-short"),
+        (len(runs), "run", "all-runs"),
+        (runs["variant"].nunique(), "method", "what-was-run"),
+        (runs["instance"].nunique(), "instance", "all-instances"),
+        (runs["problem"].nunique(), "problem", "in-short"),
     )
-    facts = [(count, noun if count == "1" else noun + "s", to) for count, noun, to in counted]
+    facts = [(f"{count:,}", noun if count == 1 else noun + "s", to) for count, noun, to in counted]
     return [*facts, (cells.seconds(runs["seconds"].sum()), "of solving in total", "what-was-run")]
 
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from overlaybench.compare.commands.studies import report
 from overlaybench.compare.figures.style import FigureOptions
-from overlaybench.compare.report import of_study
+from overlaybench.compare.report import writing
 from overlaybench.compare.report.writing import write_report
 from overlaybench.compare.studies.plot import Plot
 from overlaybench.compare.studies.store import Plan
@@ -50,8 +50,8 @@ def given(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         kept.update(others, rows=rows)
         return folder / "report.html"
 
-    monkeypatch.setattr(of_study, "Store", Stub)
-    monkeypatch.setattr(of_study, "write_report", keep)
+    monkeypatch.setattr(writing, "Store", Stub)
+    monkeypatch.setattr(writing, "write_report", keep)
     return kept
 
 

@@ -12,14 +12,10 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 import overlaybench as ob
-from overlaybench.compare.figures.broker_tree import tree_layout
-from overlaybench.compare.figures.draw import draw
-from overlaybench.compare.figures.drawing_page import save_page
+from overlaybench.compare.figures.draw import MOST_NODES, NotebookFigure, draw, save_page
 from overlaybench.compare.figures.graph import layout
-from overlaybench.compare.figures.notebook import NotebookFigure
-from overlaybench.compare.figures.prepared import MOST_NODES
+from overlaybench.compare.figures.panels import COMMON, HERE, star_centres, tree_layout
 from overlaybench.compare.figures.style import DrawOptions, save
-from overlaybench.compare.figures.topic_overlay import COMMON, HERE, star_centres
 from overlaybench.instances.content.problems import ContentOverlay
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, kind_of
 from overlaybench.instances.contract.errors import BadInput

@@ -8,10 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from overlaybench.compare.figures.drawing_page import embedded_json
-from overlaybench.compare.report import overlay_data as overlays
-from overlaybench.compare.report.overlay_data import overlay_data
-from overlaybench.compare.report.plot_data import plot_data
+from overlaybench.compare.figures.draw import embedded_json
+from overlaybench.compare.report import page_data as overlays
+from overlaybench.compare.report.page_data import overlay_data, plot_data
 from overlaybench.compare.report.tables import judged_runs
 from overlaybench.compare.studies.plot import Plot
 from overlaybench.instances.topics.instance import TopicInstance

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 import overlaybench as ob
-from overlaybench.compare.figures.drawing_page import save_page
+from overlaybench.compare.figures.draw import save_page
 from overlaybench.compare.figures.stepping import SteppedOverlay, save_steps
 from overlaybench.compare.figures.style import DrawOptions
 from overlaybench.compare.report.writing import write_report

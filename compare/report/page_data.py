@@ -1,0 +1,197 @@
+"""The data of the page's scripts: every run once in columns, and the overlays that are drawn side by side."""
+
+from __future__ import annotations
+
+import json
+import string
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from markupsafe import Markup
+
+from ...heuristics.compiled import cache_folder
+from ...instances.contract.files import atomic_write
+from ...instances.topics.files import TOPICS
+from ...instances.topics.instance import TopicInstance
+from ..figures.curves import outline
+from ..figures.draw import embedded_json
+from ..figures.style import method_styles
+from ..studies.bounds import problem_order, sizes_of
+from ..studies.columns import varied
+from ..studies.plot import MEASURES, Plot
+
+MOST_NODES = 60
+MOST_BYTES = 1_500_000
+_OWN = ("page.js", "tables.js", "plots.js", "overlays.js")
+_TEXTS = ("problem", "label", "family", "status")
+_TAKEN = (*_TEXTS, *MEASURES, "run", "instance", "proven", "seed", "bound", "runs", "instances", "lowest", "highest")
+_NODES = string.ascii_uppercase + string.ascii_lowercase + string.digits + "-_"
+
+
+def interactive(
+    runs: pd.DataFrame, load_instance: Callable[[str], TopicInstance], plots: Sequence[Plot] = ()
+) -> dict[str, Any]:
+    """The template's variables of the scripts: the page's own, the library of plots, and the data that they read.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        From `judged_runs`.
+    load_instance : callable
+        Maps a digest to its instance.
+
+    Raises
+    ------
+    BadInput
+        If an instance cannot be read.
+    """
+    overlays = overlay_data(runs, load_instance)
+    scripts = ((Path(__file__).parent / name).read_text(encoding="utf-8") for name in _OWN)
+    return {
+        "scripts": Markup("\n".join(scripts)),
+        "library": plot_library() if len(runs) else "",
+        "plot_json": Markup(embedded_json(plot_data(runs, plots))) if len(runs) else "",
+        "overlay_json": Markup(embedded_json(overlays)) if overlays else "",
+        "left_out": overlays["left_out"] if overlays else "",
+    }
+
+
+def plot_library() -> Markup:
+    """Vega, Vega-Lite and vegaEmbed as one script (0.9 MB), from vl-convert; the first time it takes two seconds."""
+    import vl_convert
+
+    file = cache_folder() / f"vega-{version('vl-convert-python')}.js"
+    if not file.is_file():
+        script = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+        # A closing tag within a string of the script would end it.
+        script = script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+        atomic_write(file, script)
+    return Markup(file.read_text(encoding="utf-8"))
+
+
+def plot_data(runs: pd.DataFrame, plots: Sequence[Plot] = ()) -> dict[str, Any]:
+    """The runs in columns for the page's script; `plots` names the axes that are shown first.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        From `judged_runs`, in the order of their anchors.
+
+    Returns
+    -------
+    dict
+        texts (column → its distinct texts, problems in their usual order), codes (column → index into texts, a run
+        each), numbers (column → a number a run, None where it has none), axes (names of columns → titles, for x and
+        y), styles (label → colour, outline of the marker in a square from −1 to 1, exact), instances (digests) and
+        instance (a run each), first (x and y).
+
+    Notes
+    -----
+    About 120 bytes of JSON a run.
+    """
+    own = runs.reset_index(drop=True)
+    texts = {name: own[name].astype(str) for name in _TEXTS}
+    numbers = {name: _numbers(own[name]) for name in ("seed", "bound")}
+    titles = {}
+    columns, sizes = varied(own), sizes_of(own)
+    for given in sorted(columns, key=lambda name: name not in sizes):
+        column = columns[given]
+        name = f"parameter {given}" if given in _TAKEN else str(given)
+        titles[name] = str(given).replace("_", " ")
+        as_numbers = pd.to_numeric(column, errors="coerce")
+        if as_numbers.notna().sum() == column.notna().sum():
+            numbers[name] = _numbers(as_numbers)
+        else:
+            texts[name] = column.map(str, na_action="ignore").fillna("")
+    shown = {name: one for name, one in MEASURES.items() if one.column in own and own[one.column].notna().any()}
+    numbers |= {name: _numbers(own[one.column] / one.unit) for name, one in shown.items()}
+    measures = {name: one.title for name, one in shown.items()}
+    order = {"problem": problem_order(own)}
+    known = {name: order.get(name) or sorted(column.unique()) for name, column in texts.items()}
+    instances = own["instance"].unique().tolist()
+    exact = dict(zip(own["label"], own["exact"], strict=True))
+    return {
+        "texts": known,
+        "codes": {name: _codes(column, known[name]) for name, column in texts.items()},
+        "numbers": numbers,
+        "proven": own["optimum"].notna().astype(int).tolist(),
+        "instances": [digest[:8] for digest in instances],
+        "instance": _codes(own["instance"], instances),
+        "x": {**titles, "family": "family", "label": "method", **measures},
+        "y": measures,
+        "styles": {
+            label: [style.colour, outline(style.marker), bool(exact[label])]
+            for label, style in method_styles(own).items()
+        },
+        "first": [[plot.x, plot.y] for plot in plots],
+    }
+
+
+def _numbers(column: pd.Series[float]) -> list[float | None]:
+    """The numbers for JSON: None for what is not finite, whole ones exact, others with six digits."""
+    values = pd.to_numeric(column).to_numpy(dtype=np.float64)
+    return [_short(value) if np.isfinite(value) else None for value in values]
+
+
+def _short(value: float) -> float:
+    return int(value) if value == int(value) else float(f"{value:.6g}")
+
+
+def _codes(column: pd.Series[str], known: Sequence[str]) -> list[int]:
+    index: Mapping[str, int] = {text: number for number, text in enumerate(known)}
+    return [index[text] for text in column]
+
+
+def overlay_data(runs: pd.DataFrame, load_instance: Callable[[str], TopicInstance]) -> dict[str, Any] | None:
+    """The answers of the topic instances with at most `MOST_NODES` nodes, smallest first, up to `MOST_BYTES` of JSON.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        From `judged_runs`, in the order of their anchors.
+
+    Returns
+    -------
+    dict or None
+        instances (each with digest, title, nodes, topics and wants: labels and the topics of each node), answers (two
+        characters an edge, a node each), runs (number of a run → index of its answer), left_out (a sentence, or "").
+        None if no run has an overlay to draw.
+    """
+    given = runs[(runs["kind"] == TOPICS.name) & runs["answer"].notna()]
+    small = given[given["nodes"] <= MOST_NODES].sort_values(["nodes", "subscriptions", "instance"], kind="stable")
+    instances: list[dict[str, Any]] = []
+    answers: dict[str, int] = {}
+    drawn: dict[str, int] = {}
+    size = 0
+    for digest, group in small.groupby("instance", sort=False):
+        instance = _instance(load_instance(str(digest)), group.iloc[0])
+        codes = {run.anchor: "".join(_NODES[node] for node in run.answer) for run in group.itertuples()}
+        size += len(json.dumps(instance)) + sum(len(code) + 20 for code in codes.values())
+        if size > MOST_BYTES:
+            break
+        instances.append(instance)
+        drawn |= {anchor.removeprefix("run-"): answers.setdefault(code, len(answers)) for anchor, code in codes.items()}
+    if not instances:
+        return None
+    left = given["instance"].nunique() - len(instances)
+    reason = f"Instances of more than {MOST_NODES} nodes, or beyond {MOST_BYTES / 1e6:g} MB in all, are left out"
+    return {
+        "instances": instances,
+        "answers": list(answers),
+        "runs": drawn,
+        "left_out": f"{reason}: {left} of {given['instance'].nunique()}." if left else "",
+    }
+
+
+def _instance(instance: TopicInstance, run: Any) -> dict[str, Any]:
+    return {
+        "digest": run.instance[:8],
+        "title": f"{run.family}, {instance.num_nodes} nodes, {instance.num_topics} topics",
+        "nodes": [instance.node_label(node) for node in range(instance.num_nodes)],
+        "topics": [instance.topic_label(topic) for topic in range(instance.num_topics)],
+        "wants": [instance.topics_of(node).tolist() for node in range(instance.num_nodes)],
+    }
