@@ -272,7 +272,6 @@ def _axis(axis: Axis, **given: Any) -> alt.Axis:
     powers = {"values": [10.0**power for power in range(-5, 6)]} if axis.log else {}
     formats: Mapping[str, dict[str, Any]] = {
         "s": {"labelExpr": _TIME, **powers},
-        "%": {"format": "~%"},
         "": {"format": ",~g"},
     }
     return alt.Axis(**formats[axis.unit], **given)
