@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
@@ -134,34 +135,20 @@ def table(title: str, factors: dict[str, Interval]) -> Table:
     return shown
 
 
+_POINT = ["curve", "x", "y", "low", "high"]
+
+
 def draw(factors: dict[str, Interval], file: Path) -> None:
     """The system's messages ÷ the optimum by the reviews between two changes of the traffic."""
-    from overlaybench.compare.figures.style import (
-        QUIET,
-        TOPIC_COLOURS,
-        Style,
-        curve,
-        dashes,
-        drawing,
-        panels,
-        plain_ticks,
-        styled,
-    )
+    from overlaybench.compare.figures.curves import Axis, curves
 
-    means = [factors[name_of(turn)] for turn in TURNS]
-    values = np.array([one.mean for one in means])
-    half = values - np.array([one.mean if one.low is None else one.low for one in means])
-    steady = factors["system ÷ optimum"].mean
-    with styled():
-        figure, (axes,) = panels(1, [])
-        axes.axhline(steady, color=QUIET, linewidth=0.8, linestyle="--")
-        axes.annotate(
-            "traffic that repeats", (TURNS[0], steady), xytext=(0, -9), textcoords="offset points", ha="right"
-        )
-        curve(axes, np.array(TURNS, float), values, [half, half], Style(TOPIC_COLOURS[0], "o", dashes("o")))
-        axes.set(xlabel="reviews of links between changes of traffic", ylabel="messages ÷ optimum", xscale="log")
-        plain_ticks(axes.xaxis, list(TURNS))
-        drawn = drawing(figure, file.stem, "Messages of the system ÷ the proven optimum, by how fast traffic changes.")
+    rows = [("messages ÷ optimum", turn, factors[name_of(turn)]) for turn in TURNS]
+    rows += [("traffic that repeats", turn, factors["system ÷ optimum"]) for turn in TURNS]
+    points = pd.DataFrame([(curve, x, one.mean, one.low, one.high) for curve, x, one in rows], columns=_POINT)
+    points.loc[points["curve"] == "traffic that repeats", ["low", "high"]] = np.nan
+    caption = "Messages of the system ÷ the proven optimum, by how fast traffic changes."
+    axes = Axis("reviews of links between changes of traffic", log=True), Axis("messages ÷ optimum")
+    drawn = curves(points, *axes, name=file.stem, caption=caption, shaded=False)
     file.write_bytes(drawn.svg_file)
 
 

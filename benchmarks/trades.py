@@ -14,9 +14,10 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from overlaybench.compare.catalogue import METHODS
-from overlaybench.compare.figures.style import curve, curve_legend, drawing, panels, rank_styles, styled
+from overlaybench.compare.figures.curves import Axis, curves
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance
@@ -68,52 +69,40 @@ def dearer(instance: TopicInstance, added: int) -> TopicInstance:
 
 
 def weighted(nodes: int, steps: int, docs: Path | None) -> None:
-    styles = rank_styles(["polish by cost", *(name for name, _ in HEURISTICS)])
     print("| workload | overlay | edges | cost |\n| --- | --- | --- | --- |")
-    with styled():
-        figure, axes = panels(len(LAWS), curve_legend(styles))
-        for axis, law in zip(axes, LAWS, strict=True):
-            instance = WORKLOADS[law].generate(seed=1, nodes=nodes, topics=nodes, subscriptions=10)
-            points = []
-            for added in ADDED:
-                overlay = answer("polish", "weighted-tco", dearer(instance, added), steps)
-                points.append((overlay.num_edges, cost(instance, overlay)))
-                print(f"| {law} | polish, each edge dearer by {added} | {points[-1][0]} | {points[-1][1]} |")
-            points.sort()
-            edges, costs = zip(*points, strict=True)
-            curve(axis, edges, costs, [0] * len(points), styles["polish by cost"])
-            for name, problem in HEURISTICS:
-                overlay = answer(name, problem, instance, steps)
-                print(f"| {law} | {name} | {overlay.num_edges} | {cost(instance, overlay)} |")
-                curve(axis, [overlay.num_edges], [cost(instance, overlay)], [0], styles[name])
-            axis.set_title(law)
-            axis.set_xlabel("edges")
-            axis.set_ylabel("cost")
-        if docs is not None:
-            drawn = drawing(figure, "weighted", "Edges against cost.")
-            (docs / "weighted.svg").write_bytes(drawn.svg_file)
+    points = []
+    for law in LAWS:
+        instance = WORKLOADS[law].generate(seed=1, nodes=nodes, topics=nodes, subscriptions=10)
+        for added in ADDED:
+            overlay = answer("polish", "weighted-tco", dearer(instance, added), steps)
+            points.append((law, "polish by cost", overlay.num_edges, cost(instance, overlay)))
+            print(f"| {law} | polish, each edge dearer by {added} | {points[-1][2]} | {points[-1][3]} |")
+        for name, problem in HEURISTICS:
+            overlay = answer(name, problem, instance, steps)
+            points.append((law, name, overlay.num_edges, cost(instance, overlay)))
+            print(f"| {law} | {name} | {overlay.num_edges} | {cost(instance, overlay)} |")
+    if docs is not None:
+        table = pd.DataFrame(points, columns=["panel", "curve", "x", "y"])
+        drawn = curves(table, Axis("edges"), Axis("cost"), name="weighted", caption="Edges against cost.")
+        (docs / "weighted.svg").write_bytes(drawn.svg_file)
 
 
 def faults(nodes: int, steps: int, draws: int, docs: Path | None) -> None:
-    styles = rank_styles([f"{name}, {problem}" for name, problem in OVERLAYS])
     print("| overlay | problem | edges |", *(f"{share:.0%} leave |" for share in SHARES))
     print("| --- " * (len(SHARES) + 3) + "|")
     instance = WORKLOADS["uniform"].generate(seed=1, nodes=nodes, topics=nodes, subscriptions=10)
-    with styled():
-        figure, axes = panels(1, curve_legend(styles))
-        for name, problem in OVERLAYS:
-            overlay = answer(name, problem, instance, steps)
-            survive = [survivors(instance, overlay, share, draws) for share in SHARES]
-            print(f"| {name} | {problem} | {overlay.num_edges} |", *(f"{100 * mean:.1f}% |" for mean in survive))
-            style = styles[f"{name}, {problem}"]
-            curve(
-                axes[0], [100 * share for share in SHARES], [100 * mean for mean in survive], [0] * len(SHARES), style
-            )
-        axes[0].set_xlabel("nodes that leave (%)")
-        axes[0].set_ylabel("topics still connected (%)")
-        if docs is not None:
-            drawn = drawing(figure, "fault_tolerance", "Topics that survive.")
-            (docs / "fault_tolerance.svg").write_bytes(drawn.svg_file)
+    points = []
+    for name, problem in OVERLAYS:
+        overlay = answer(name, problem, instance, steps)
+        survive = [survivors(instance, overlay, share, draws) for share in SHARES]
+        print(f"| {name} | {problem} | {overlay.num_edges} |", *(f"{100 * mean:.1f}% |" for mean in survive))
+        both = zip(SHARES, survive, strict=True)
+        points += [(f"{name}, {problem}", 100 * share, 100 * mean) for share, mean in both]
+    if docs is not None:
+        table = pd.DataFrame(points, columns=["curve", "x", "y"])
+        axes = Axis("nodes that leave (%)"), Axis("topics still connected (%)")
+        drawn = curves(table, *axes, name="fault_tolerance", caption="Topics that survive.")
+        (docs / "fault_tolerance.svg").write_bytes(drawn.svg_file)
 
 
 def survivors(instance: TopicInstance, overlay: Overlay, share: float, draws: int) -> float:

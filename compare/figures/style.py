@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import matplotlib as mpl
-import numpy as np
 import pandas as pd
 from matplotlib import font_manager
 from matplotlib.axes import Axes
@@ -20,7 +19,6 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
-from numpy.typing import ArrayLike
 
 from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.files import atomic_write
@@ -398,71 +396,3 @@ def panels(count: int, legend: Sequence[Line2D]) -> tuple[Figure, list[Axes]]:
     figure = Figure(figsize=(width, 2.15 * lines + below), layout="constrained")
     figure.legend(handles=list(legend), loc="outside lower center", ncols=entries, handletextpad=0.4)
     return figure, [figure.add_subplot(lines, columns, cell) for cell in range(1, count + 1)]
-
-
-def panel_title(axes: Axes, problem: str, detail: str, short: str = "") -> None:
-    """Set a panel's title: problem and detail in one line or in two, or with the short detail, as they fit."""
-    panel, figure = axes.get_subplotspec(), axes.get_figure(root=True)
-    assert panel is not None
-    assert figure is not None
-    width = float(figure.get_size_inches()[0]) / panel.get_gridspec().ncols
-    enlarged = TITLE * _CURRENT.get().font_size / FigureOptions.font_size
-    joined = f"{problem}, {detail}" if detail else problem
-    fitting = detail if not short or _fits(len(detail), width, enlarged) else short
-    axes.set_title(joined if not detail or _fits(len(joined), width, enlarged) else f"{problem}\n{fitting}")
-
-
-_CHARACTER = 0.064
-
-
-def _fits(characters: int, width: float, enlarged: float) -> bool:
-    return characters * _CHARACTER * enlarged < width
-
-
-def curve_legend(styles: Mapping[str, Style]) -> list[Line2D]:
-    """The legend entries of `curve`."""
-    return [
-        Line2D([], [], color=style.colour, marker=style.marker, markersize=4, linestyle=style.dashes, label=label)
-        for label, style in styles.items()
-    ]
-
-
-def curve(axes: Axes, x: ArrayLike, y: ArrayLike, errors: ArrayLike, style: Style) -> None:
-    """A line through points with error bars; `errors` as for matplotlib's errorbar."""
-    axes.errorbar(
-        np.asarray(x),
-        np.asarray(y),
-        yerr=np.asarray(errors),
-        color=style.colour,
-        marker=style.marker,
-        markersize=3,
-        linewidth=0.8,
-        linestyle=style.dashes,
-        capsize=2,
-        elinewidth=0.6,
-    )
-
-
-def ratio_axis(axes: Axes, highest: float, *, along: str) -> None:
-    """Set up the axis ``x`` or ``y`` for ratios from 1 to `highest`: logarithmic, with plain numbers as ticks."""
-    margin = max(highest, 1.02) ** 0.06
-    limits = (1 / margin, max(highest, 1.02) * margin)
-    steps = [base * 10**power for power in range(6) for base in (1, 1.5, 2, 3, 5, 7)]
-    ticks = [tick for tick in steps if tick <= limits[1]]
-    if len(ticks) < 4:
-        step = next(s for s in (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5) if (limits[1] - 1) / s < 6)
-        ticks = [1 + step * rank for rank in range(7) if 1 + step * rank <= limits[1]]
-    axis = axes.xaxis if along == "x" else axes.yaxis
-    (axes.set_xscale if along == "x" else axes.set_yscale)("log")
-    (axes.set_xlim if along == "x" else axes.set_ylim)(limits)
-    plain_ticks(axis, ticks[:: -(-len(ticks) // 8)])
-
-
-def time_axis(axes: Axes, shortest: float, longest: float) -> None:
-    """Set up the y-axis for seconds: logarithmic, with ticks such as 10 ms."""
-    low, high = shortest / 1.6, longest * 1.6
-    ticks = [10.0**power for power in range(-5, 6) if low <= 10.0**power <= high]
-    texts = [f"{tick:,g} s" if tick >= 0.1 else f"{1000 * tick:g} ms" for tick in ticks]
-    axes.set_yscale("log")
-    axes.set_ylim(low, high)
-    plain_ticks(axes.yaxis, ticks, texts)

@@ -17,7 +17,7 @@ from overlaybench.compare.report.writing import write_report
 from overlaybench.compare.studies.plot import Plot
 from overlaybench.compare.studies.store import Plan
 from overlaybench.instances.contract.errors import BadInput
-from tests.compare.figures.test_against import at
+from tests.compare.figures.test_charts import at
 from tests.compare.report_rows import frame
 
 SPEC = '[report]\nplots = [{ x = "nodes", y = "time" }]'

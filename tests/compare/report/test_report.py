@@ -23,6 +23,7 @@ from overlaybench.compare.figures.style import Drawing, method_styles
 from overlaybench.compare.report.cells import Anchors, carried
 from overlaybench.compare.report.tables import judged_runs, method_table, run_columns
 from overlaybench.compare.report.writing import write_report
+from overlaybench.compare.studies.row import typed
 from tests.compare.report_rows import INSTANCES, PATH, STAR, frame, run, study_rows
 
 VOID = {"meta", "link", "br", "hr", "img", "input", "col"}
@@ -137,7 +138,7 @@ def test_labels_reasons_notes_and_the_study_are_escaped(tmp_path: Path) -> None:
     rows = study_rows()
     html = write(tmp_path, rows[rows["problem"] == "min-tco"], title=evil, spec=evil, notes=[evil])
     page = assert_stands_alone(html)
-    assert page.scripts == 5, "only the page's own scripts"
+    assert page.scripts == 5 + html.count('class="chart"'), "only the page's own scripts"
     assert "alert(1)" in page.text
     assert "real & <true>" in page.text
     assert page.text.count(evil) >= 3
@@ -184,7 +185,7 @@ def test_the_data_of_all_plots_is_in_the_page_once(html: str) -> None:
     data = embedded(html, "plot-data")
     assert len(data["instance"]) == len(rows)
     assert set(embedded(html, "overlay-data")["runs"]) <= {str(number) for number in range(1, len(rows) + 1)}
-    assert html.count('type="application/json"') == 2
+    assert html.count('type="application/json" id=') == 2
 
 
 def test_short_tables_are_latex_too(folder: Path) -> None:
@@ -280,14 +281,14 @@ def test_every_kind_of_instance_has_its_verdict_its_runs_and_its_contradictions(
         run("content-steiner", "cp-sat", "c1", status="failed", reason="out of memory", **shape),
         run("min-tco", "ilp", value=4, status="optimal"),
     ]
-    table = pd.DataFrame(rows)
+    table = typed(pd.DataFrame(rows))
     page = assert_stands_alone(write(tmp_path / "sound", table))
     assert "4 runs" in page.text
     assert "out of memory" in page.text
     assert "5 users, 2 brokers, 3 channels" in page.text
     assert "clustering, is 30% above it" in page.text
     assert "contradict" not in page.text
-    wrong = pd.DataFrame([*rows, run("content-mst", "cp-sat", "c1", value=60.0, status="optimal", **shape)])
+    wrong = typed(pd.DataFrame([*rows, run("content-mst", "cp-sat", "c1", value=60.0, status="optimal", **shape)]))
     assert "ilp proved 70 optimal" in write(tmp_path / "wrong", wrong)
 
 

@@ -1,0 +1,259 @@
+"""Charts of a study: curves and their files, plots against what was varied, growth, the gap over time, the map."""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from overlaybench.compare.figures.against import default_plots, plot_drawing, plot_table
+from overlaybench.compare.figures.charts import anytime_chart, gap_curves, growth, growth_chart, spread
+from overlaybench.compare.figures.curves import Axis, curves, outline
+from overlaybench.compare.figures.files import FORMATS, figure_of, outline_of
+from overlaybench.compare.figures.proof_map import proof_map
+from overlaybench.compare.figures.style import FigureOptions, rank_styles, styled
+from overlaybench.compare.report.tables import judged_runs
+from overlaybench.compare.studies.plot import Plot
+from overlaybench.instances.contract.errors import BadInput
+from tests.compare.report_rows import frame, run
+
+
+def at(
+    alpha: float, value: float | None, *, method: str = "gm", seed: int = 0, family: str = "f", **given: Any
+) -> dict[str, Any]:
+    """A run on an instance whose best bound is 10."""
+    recipe = {"family": family, "seed": seed, "workload": "zipf", "parameters": {"alpha": alpha}}
+    fields = {"instance": f"{family}{alpha}/{seed}", "recipe": json.dumps(recipe), "family": family}
+    return run(method=method, value=value, seed=seed, **{"lower_bound": 10, **fields, **given})
+
+
+def judged(*rows: dict[str, Any]) -> pd.DataFrame:
+    return judged_runs(frame(*rows))
+
+
+def points(runs: pd.DataFrame, plot: Plot) -> dict[tuple[str, object], tuple[float, int]]:
+    """Mean and number of instances by curve and x."""
+    table = plot_table(runs, plot)
+    return {(line.curve, line.x): (round(line.mean, 6), line.instances) for line in table.itertuples()}
+
+
+def test_curves_have_a_colour_each_published_marks_and_their_legend_in_every_format() -> None:
+    names = [f"method {number}" for number in range(12)]
+    rows = [(name, x, float(x), x - 0.5, x + 0.5, False) for name in names for x in (1, 2)]
+    rows += [(names[0], 2, 2.5, math.nan, math.nan, True)]
+    table = pd.DataFrame(rows, columns=["curve", "x", "y", "low", "high", "published"])
+    with styled(FigureOptions(formats=tuple(name for name in FORMATS if name != "pgf"))):
+        first, again = (curves(table, Axis("x"), Axis("y"), name="drawn") for _ in range(2))
+    assert first == again, "equal charts are equal bytes"
+    assert set(first.files) == {"svg", "pdf", "png"}
+    assert all(f">{name}</text>" in first.svg for name in [*names, "published"])
+    assert len({style.colour for style in rank_styles(names).values()}) == len(names)
+
+
+def test_a_chart_is_the_same_figure_of_matplotlib() -> None:
+    table = pd.DataFrame({"curve": ["a", "a", "b"], "x": [1, 2, 1], "y": [1.0, 3.0, 2.0]})
+    with styled(FigureOptions(width=4.0, formats=("svg",))):
+        svg = curves(table, Axis("nodes"), Axis("edges"), name="drawn").svg_file.decode()
+        figure = figure_of(svg.partition("?>")[2].strip())
+    assert figure.get_figwidth() == pytest.approx(4.0, abs=0.01)
+    assert {"nodes", "edges", "a", "b"} <= {text.get_text() for text in figure.texts}
+    assert next(text for text in figure.texts if text.get_text() == "edges").get_rotation() == 90
+    places = [text.get_position() for text in figure.texts]
+    assert all(0 <= x <= 1 and 0 <= y <= 1 for x, y in places), "within the page"
+
+
+def test_paths_of_svg_are_read_with_arcs_and_relative_lines() -> None:
+    circle = outline_of("M2,0A2,2,0,1,1,-2,0A2,2,0,1,1,2,0Z")
+    extents = circle.get_extents()
+    assert (extents.x0, extents.y0, extents.x1, extents.y1) == pytest.approx((-2, -2, 2, 2), abs=0.01)
+    square = outline_of("M-1,-1h2v2h-2Z")
+    assert np.asarray(square.vertices)[:4].tolist() == [[-1, -1], [1, -1], [1, 1], [-1, 1]]
+    for marker in "os^vD<>Xph*dP8H":
+        box = outline_of(outline(marker)).get_extents()
+        assert float(np.abs(np.asarray(box.extents)).max()) <= 1.5
+
+
+def test_a_point_is_the_mean_of_the_instances_with_its_interval_by_students_t() -> None:
+    values = [11.0, 12.0, 16.0, 13.0]
+    runs = judged(*(at(alpha, v + 10 * (alpha > 1), seed=s) for alpha in (1, 2) for s, v in enumerate(values)))
+    line = plot_table(runs, Plot("alpha")).set_index("x").loc[1.0]
+    ratios = np.array(values) / 10
+    low, high = stats.t.interval(0.95, 3, ratios.mean(), stats.sem(ratios))
+    assert (line["mean"], line["low"], line["high"]) == pytest.approx((ratios.mean(), low, high))
+    assert (line["instances"], line["of_instances"]) == (4, 4)
+    two = judged(*(at(alpha, 11 + s, seed=s) for alpha in (1, 2) for s in (0, 1)))
+    assert plot_table(two, Plot("alpha"))[["low", "high"]].isna().all(axis=None)
+
+
+def test_repeats_on_an_instance_count_once() -> None:
+    repeats = [at(1, 12, options="{}", variant="gm", time_limit=10.0, key=f"{number:032x}") for number in range(5)]
+    runs = judged(*repeats, at(1, 16, seed=1), at(2, 15))
+    assert points(runs, Plot("alpha"))["gm", 1.0] == (1.4, 2)
+
+
+def test_methods_are_compared_on_the_instances_that_all_answered() -> None:
+    hard = [at(1, 30, seed=2), at(1, None, seed=2, method="ilp", lower_bound=None)]
+    easy = [at(1, 12, seed=s, method=m) for s in (0, 1) for m in ("gm", "ilp")]
+    found = points(judged(*hard, *easy, at(2, 14), at(2, 14, method="ilp")), Plot("alpha"))
+    assert found["gm", 1.0] == found["ilp", 1.0] == (1.2, 2)
+
+
+def test_a_method_with_few_answers_has_no_point_and_takes_none_from_others() -> None:
+    rows = [at(1, 12, seed=s) for s in range(5)] + [at(1, 12, method="ilp"), at(2, 14), at(2, 14, method="ilp")]
+    found = points(judged(*rows), Plot("alpha"))
+    assert found["gm", 1.0] == (1.2, 5)
+    assert ("ilp", 1.0) not in found
+    assert ("ilp", 2.0) in found
+
+
+def test_panels_are_families_curves_groups_and_means_of_times_geometric() -> None:
+    families = [at(a, 12, family=f) for f, values in (("a", (1, 2)), ("b", (1, 2)), ("c", (3, 4))) for a in values]
+    assert plot_table(judged(*families), Plot("alpha"))["panel"].unique().tolist() == ["a, b", "c"]
+    groups = [at(a, value, family=f) for f, value in (("a", 12), ("b", 18)) for a in (1, 2)]
+    found = points(judged(*groups), Plot("alpha", group="family"))
+    assert (found["a", 1.0], found["b", 1.0]) == ((1.2, 1), (1.8, 1))
+    times = [at(alpha, 12, seed=s, seconds=10.0**s) for alpha in (1, 2) for s in (0, 1, 2)]
+    assert points(judged(*times), Plot("alpha", "time"))["gm", 1.0] == (10.0, 3)
+
+
+def test_an_option_on_the_axis_leaves_the_name_of_the_curve() -> None:
+    rows = [
+        at(1, value, options=json.dumps({"ties": ties}), variant="gm" if ties == "lowest" else f"gm ties={ties}")
+        for ties, value in (("lowest", 12), ("random", 13))
+    ]
+    runs = judged(*rows)
+    assert points(runs, Plot("ties")) == {("gm", "lowest"): (1.2, 1), ("gm", "random"): (1.3, 1)}
+    assert default_plots(runs) == (Plot("ties"),)
+
+
+def test_close_sizes_that_nobody_chose_are_taken_together() -> None:
+    rows = [at(1, 12, seed=s, nodes=nodes) for s, nodes in enumerate((100, 101, 102, 300, 302))]
+    assert plot_table(judged(*rows), Plot("nodes"))["x"].tolist() == [101.0, 301.0]
+
+
+def test_the_report_plots_the_ratio_against_the_only_parameter_varied() -> None:
+    assert default_plots(judged(at(1, 12), at(2, 12))) == (Plot("alpha"),)
+    assert default_plots(judged(at(1, 12))) == ()
+    halves = [(0, "gm"), (1, "gm"), (2, "ilp"), (3, "ilp")]
+    apart = judged(*(at(alpha, 12, seed=s, method=m) for alpha in (1, 2) for s, m in halves))
+    assert default_plots(apart) == (), "no instance is common"
+    with pytest.raises(BadInput, match="at any alpha"):
+        plot_table(apart, Plot("alpha"))
+
+
+@pytest.mark.parametrize(
+    ("plot", "message"),
+    [
+        (Plot("topics"), "topics does not vary in this study: alpha does"),
+        (Plot("alpha", group="famly"), "unknown group 'famly': did you mean 'family'"),
+        (Plot("alpha", "degree"), "no run has the measure 'degree' where alpha varies"),
+    ],
+)
+def test_what_does_not_vary_and_unknown_groups_are_bad_input(plot: Plot, message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        plot_table(judged(at(1, 12), at(2, 12)), plot)
+
+
+@pytest.mark.filterwarnings("error::FutureWarning")
+def test_a_plot_is_drawn_with_a_curve_of_one_point_and_says_what_its_intervals_are() -> None:
+    both = [at(alpha, 12, seed=s) for alpha in (1, 2) for s in range(3)]
+    runs = judged(*both, *(at(1, 13 + s, method="gm-m", seed=s) for s in range(3)))
+    plot = Plot("alpha", group="method")
+    table = plot_table(runs, plot)
+    assert len(table[table["curve"] == "gm-m"]) == 1
+    drawn = plot_drawing(runs, plot, table)
+    assert drawn.svg == plot_drawing(runs, plot, table).svg
+    assert "95% interval by Student's t" in drawn.caption
+    assert "tables/ratio-against-alpha-by-method.csv" in drawn.caption
+
+
+def reported(*each: tuple[float, float | None, float | None]) -> list[dict[str, Any]]:
+    return [{"seconds": at, "value": value, "lower_bound": bound} for at, value, bound in each]
+
+
+def test_a_curve_over_time_is_the_mean_gap_of_a_methods_runs() -> None:
+    rows = [
+        run(instance="i", method="gm", value=12.0, seconds=0.5),
+        run(instance="i", method="best", value=10.0, points=reported((1.0, 20.0, None), (4.0, 10.0, None))),
+        run(instance="j", method="best", value=10.0, points=reported((2.0, 10.0, None))),
+    ]
+    runs = judged(*rows)
+    found = gap_curves(runs)
+    assert set(found) == {("min-tco", "gm", "value"), ("min-tco", "best", "value")}
+    times, gaps = found["min-tco", "best", "value"]
+    assert times.tolist() == [0, 1, 2, 4]
+    assert gaps.tolist() == [1, 0.75, 0.25, 0]
+    assert found["min-tco", "gm", "value"][1].tolist() == [1, pytest.approx(1 / 6)]
+    drawn = anytime_chart(runs)
+    assert drawn is not None
+    assert "mean gap" in drawn.svg
+    assert anytime_chart(runs[runs["method"] == "gm"]) is None, "no run reported more than its outcome"
+
+
+def test_the_map_has_a_panel_a_law_and_colours_proofs_by_their_time_and_others_by_gap() -> None:
+    rows = [("uniform", 20.0, 5.0, 0.0, seconds) for seconds in (1.0, 100.0, 1000.0)]
+    rows += [("zipf", 100.0, 10.0, gap, math.nan) for gap in (0.01, 0.3, math.nan)]
+    chart = proof_map(pd.DataFrame(rows, columns=["law", "nodes", "subscriptions", "gap", "seconds"]))
+    values = pd.DataFrame(chart["data"]["values"])
+    proven, open_here = ["proven in 60 s", "proven in 600 s", "proven later"], ["gap to 1%", "larger gap", "no bound"]
+    for law, states in (("uniform", proven), ("zipf", open_here)):
+        own = values[values["panel"] == law]
+        assert own["curve"].tolist() == states
+        assert own["x"].nunique() == 3, "side by side"
+
+
+def sized(
+    method: str, exponent: float, nodes: int = 1000, topics: int = 100, *, seed: int = 0, **given: Any
+) -> dict[str, Any]:
+    """A run whose time is a power of the nodes, and whose memory is linear in topics × subscriptions a node."""
+    parameters = {"nodes": nodes, "topics": topics, "subscriptions": 10}
+    recipe = json.dumps({"family": "f", "seed": seed, "workload": "zipf", "parameters": parameters})
+    measured = {"seconds": 3e-7 * nodes**exponent * (1 + seed), "peak_memory": 2e5 * topics}
+    names: dict[str, Any] = {"instance": f"{parameters}{seed}", "seed": seed, "recipe": recipe}
+    return run(method=method, **names, nodes=nodes, value=1, **measured, **given)
+
+
+def test_a_power_law_is_fitted_exactly_to_the_medians_for_each_size_while_the_others_stay() -> None:
+    rows = [
+        sized(method, exponent, nodes, seed=seed)
+        for method, exponent in (("gm", 2.0), ("2d-oda", 1.25))
+        for nodes in (500, 1000, 2000, 4000)
+        for seed in (0, 1, 2)
+    ]
+    fitted = growth(judged(*rows))
+    seconds = fitted[fitted["measure"] == "seconds"].set_index("label")["exponent"]
+    assert (seconds["gm"], seconds["2d-oda"]) == pytest.approx((2.0, 1.25))
+    assert set(fitted["size"]) == {"nodes"}
+    assert fitted[fitted["measure"] == "peak_memory"]["exponent"].to_numpy() == pytest.approx(0.0, abs=1e-9)
+    both = [sized("gm", 2.0, nodes, topics) for nodes in (500, 1000, 2000, 4000) for topics in (100, 200, 400, 800)]
+    fitted = growth(judged(*both))
+    assert len(fitted[fitted["size"] == "nodes"]) == 2 * 4
+    topics = fitted[(fitted["size"] == "topics") & (fitted["measure"] == "peak_memory")]
+    assert topics["exponent"].to_numpy() == pytest.approx(1.0)
+
+
+def test_three_sizes_or_stopped_runs_or_times_too_short_are_no_line() -> None:
+    few = [sized("gm", 2.0, nodes) for nodes in (500, 1000, 2000)]
+    stopped = [sized("gm", 2.0, nodes, status="time-limit") for nodes in (4000, 8000)]
+    mixed = [sized("gm", 2.0, 4000, topics=300)]
+    short = [sized("2d-oda", 0.5, nodes) for nodes in (500, 1000, 2000, 4000)]
+    assert growth(judged(*few, *stopped, *mixed, *short))["label"].tolist() == ["2d-oda"]  # its memory
+    assert growth_chart(judged(*few)) is None
+
+
+def test_the_chart_of_growth_names_the_exponents_apart_from_each_other() -> None:
+    drawn = growth_chart(judged(*(sized("gm", 1.75, nodes) for nodes in (500, 1000, 2000, 4000))))
+    assert drawn is not None
+    assert "1.75" in drawn.svg
+    assert "time (s) against nodes" in drawn.svg
+    for heights in ([0.2, 0.2, 0.21, 0.9], [0.97, 0.98, 0.99, 1.0], [0.1, 0.5], [], [0.99] * 7):
+        moved = spread(heights)
+        assert all(b - a >= 0.055 - 1e-12 for a, b in pairwise(moved))
+        assert max(moved, default=1) <= 1
+    assert spread([0.1, 0.5]) == [0.1, 0.5]

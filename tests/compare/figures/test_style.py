@@ -1,0 +1,230 @@
+"""Looks of methods, which everyone can tell apart, and the options of figures: widths, fonts, formats and LaTeX."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from itertools import combinations
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pytest
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.markers import MarkerStyle
+
+import overlaybench as ob
+from overlaybench.compare.catalogue import METHODS
+from overlaybench.compare.commands.options import inches
+from overlaybench.compare.figures import files
+from overlaybench.compare.figures.curves import Axis, curves
+from overlaybench.compare.figures.stepping import SteppedOverlay, save_steps
+from overlaybench.compare.figures.style import (
+    Drawing,
+    DrawOptions,
+    FigureOptions,
+    dashes,
+    look,
+    method_styles,
+    plain_ticks,
+    save,
+    styled,
+)
+from overlaybench.instances.contract.catalogue import PROBLEMS
+from overlaybench.instances.contract.errors import BadInput
+
+CLOSE = 20.0  # in CIELAB; colours of lines and dots that differ less are easily confused
+# Machado, Oliveira and Fernandes (2009), severity 1, of linear RGB.
+VISIONS: dict[str, npt.NDArray[np.float64]] = {
+    "normal": np.eye(3),
+    "protanopia": np.array(
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
+    ),
+    "deuteranopia": np.array(
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+    ),
+    "tritanopia": np.array(
+        [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]
+    ),
+}
+TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+WHITE = np.array([0.9505, 1.0, 1.089])
+
+
+def lab(colour: str, vision: str) -> npt.NDArray[np.float64]:
+    """A colour as a reader of that vision sees it, in CIELAB."""
+    rgb = np.array(to_rgb(colour))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    xyz = TO_XYZ @ np.clip(VISIONS[vision] @ linear, 0, 1) / WHITE
+    x, y, z = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+def least_distance(a: str, b: str) -> float:
+    return min(float(np.linalg.norm(lab(a, vision) - lab(b, vision))) for vision in VISIONS)
+
+
+def runs_of(*labels: str) -> pd.DataFrame:
+    return pd.DataFrame([(label.split()[0], label, False) for label in labels], columns=["method", "label", "exact"])
+
+
+def test_no_two_methods_have_one_look() -> None:
+    assert len({look(name) for name in METHODS}) == len(METHODS)
+    assert all(METHODS[name].colour and METHODS[name].marker for name in METHODS)
+
+
+@pytest.mark.parametrize("problem", list(PROBLEMS))
+def test_methods_of_a_problem_that_look_alike_in_colour_differ_in_marker_and_dashes(problem: str) -> None:
+    looks = {name: look(name) for name, method in METHODS.items() if problem in method.problems}
+    for (one, first), (other, second) in combinations(looks.items(), 2):
+        if least_distance(first.colour, second.colour) < CLOSE:
+            assert first.marker != second.marker, (one, other)
+            assert dashes(first.marker) != dashes(second.marker), (one, other)
+
+
+def test_the_distance_of_colours_finds_what_the_colour_blind_confuse() -> None:
+    assert least_distance("#000000", "#FFFFFF") == pytest.approx(100, abs=0.5)
+    assert np.linalg.norm(lab("#FF0000", "normal") - lab("#00AA00", "normal")) > 100
+    red_green = np.linalg.norm(lab("#B00000", "deuteranopia") - lab("#605000", "deuteranopia"))
+    assert red_green < 0.5 * np.linalg.norm(lab("#B00000", "normal") - lab("#605000", "normal"))
+
+
+def test_a_methods_style_does_not_depend_on_the_study_and_its_variants_are_shades() -> None:
+    alone, among = method_styles(runs_of("polish")), method_styles(runs_of("best", "dc-gm", "polish", "mine:own"))
+    assert alone["polish"] == among["polish"]
+    first, second = method_styles(runs_of("gm", "gm ties=random")).values()
+    assert first == method_styles(runs_of("gm"))["gm"]
+    assert first.marker == second.marker
+    assert first.colour != second.colour
+    assert first.dashes != second.dashes
+
+
+def test_a_method_without_a_look_has_the_same_one_everywhere_and_none_of_ours() -> None:
+    own = {look(name) for name in METHODS}
+    foreign = [look(f"package.module:METHOD_{number}") for number in range(30)]
+    assert not own & set(foreign)
+    assert look("package.module:METHOD_3") == foreign[3]
+    assert len(set(foreign)) > 20
+    assert all(MarkerStyle(marker).is_filled() for _, marker in foreign)  # hollow dots have a meaning
+
+
+def drawn(options: FigureOptions, panels: int = 3) -> Drawing:
+    """A chart with special characters of TeX in its texts."""
+    rows = [(f"panel {p}", "gm k_0=50%", x, x + p) for p in range(panels) for x in (1, 2)]
+    with styled(options):
+        points = pd.DataFrame(rows, columns=["panel", "curve", "x", "y"])
+        return curves(points, Axis("a_b & c"), Axis("value ÷ bound"), name="options")
+
+
+@pytest.mark.parametrize(("width", "length"), [(3.4, "3.4in"), (3.3071, "84mm"), (3.4869, "252pt"), (7.0, "17.78 cm")])
+def test_a_figure_is_as_wide_as_asked(width: float, length: str) -> None:
+    assert inches(length) == pytest.approx(width, abs=1e-4)
+    svg = drawn(FigureOptions(width=inches(length), formats=("svg",))).svg_file.decode()
+    assert float(svg.split('width="')[1].split("pt")[0]) == pytest.approx(72 * width, abs=0.1)
+
+
+@pytest.mark.parametrize("length", ["3.4", "in", "3.4 ft", "-3in", ""])
+def test_a_length_without_number_or_unit_is_bad_input(length: str) -> None:
+    with pytest.raises(BadInput, match="write a number and its unit"):
+        inches(length)
+
+
+@pytest.mark.parametrize(("size", "columns"), [(6.0, 2), (8.0, 1)])
+def test_a_narrow_figure_has_as_many_columns_as_its_font_leaves_room_for(size: float, columns: int) -> None:
+    chart = drawn(FigureOptions(width=3.4, font_size=size, formats=()), panels=5).chart
+    assert chart is not None
+    assert chart["columns"] == columns
+
+
+def test_options_hold_for_all_that_is_drawn_inside_and_end_with_the_context() -> None:
+    before = mpl.rcParams["font.size"]
+    with styled(FigureOptions(font_size=9, font="serif")):
+        with styled():
+            assert (mpl.rcParams["font.size"], mpl.rcParams["font.family"]) == (9.0, ["serif"])
+        with pytest.raises(BadInput), styled(FigureOptions(font_size=90)):
+            raise AssertionError
+        assert mpl.rcParams["font.size"] == 9.0
+    assert mpl.rcParams["font.size"] == before
+    with styled():
+        assert mpl.rcParams["font.size"] == 7.0
+
+
+def test_no_text_is_smaller_than_six_points_by_default() -> None:
+    settings = FigureOptions().settings()
+    assert min(size for name, size in settings.items() if name.endswith("size") and "font" in name) >= 6
+    assert settings["xtick.labelsize"] >= 6
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (FigureOptions(formats=("gif",)), "unknown format of figures 'gif'"),
+        (FigureOptions(font="DejaVu Sanz"), "did you mean 'DejaVu Sans'"),
+        (FigureOptions(width=300), "300 inches wide"),
+        (FigureOptions(font_size=1), "font size of 1 points"),
+    ],
+)
+def test_options_that_are_not_possible_are_bad_input(options: FigureOptions, message: str) -> None:
+    with pytest.raises(BadInput, match=message), styled(options):
+        raise AssertionError
+
+
+def test_without_latex_pgf_and_usetex_are_bad_input_that_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    files.check_usetex.cache_clear()
+    for options, missing in (
+        (FigureOptions(formats=("pgf",)), "xelatex or"),
+        (FigureOptions(usetex=True), "latex and"),
+    ):
+        with pytest.raises(BadInput, match=rf"{missing}.*apt-get install texlive"):
+            options.settings()
+    files.check_usetex.cache_clear()
+
+
+def test_a_figure_has_its_texts_again_once_it_is_written() -> None:
+    figure = Figure()
+    axes = figure.add_subplot(title="a_b")
+    plain_ticks(axes.xaxis, [0, 1], ["x_0", "50%"])
+    for _ in range(2):
+        with files.set_by_tex(figure, "drawing"):
+            assert (axes.get_title(), axes.xaxis.get_major_formatter()(1, 1)) == (r"a\_b", r"50\%")
+    assert (axes.get_title(), axes.xaxis.get_major_formatter()(1, 1)) == ("a_b", "50%")
+
+
+needs_tex = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not all(shutil.which(name) for name in ("pdflatex", "latex", "kpsewhich")), reason="LaTeX is not installed"
+    ),
+]
+
+
+@pytest.mark.parametrize("installed", [pytest.param(True, marks=needs_tex)])
+def test_charts_and_drawings_are_set_by_latex(tmp_path: Path, *, installed: bool) -> None:
+    """A chart as PGF compiles in a document; a chart and drawings with special characters are set by LaTeX."""
+    assert installed
+    figure = drawn(FigureOptions(width=3.4, formats=("pgf",)))
+    assert set(figure.files) == {"pgf"}
+    assert figure.files == drawn(FigureOptions(width=3.4, formats=("pgf",))).files
+    (tmp_path / "figure.pgf").write_bytes(figure.files["pgf"])
+    document = r"\documentclass{article}\usepackage{pgf}\begin{document}\input{figure.pgf}\end{document}"
+    (tmp_path / "document.tex").write_text(document)
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "document.tex"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout[-2000:]
+    pdf = drawn(FigureOptions(usetex=True, formats=("pdf",)), panels=1).files["pdf"]
+    assert b"DejaVu" not in pdf
+    assert b"CMR" in pdf or b"SFRM" in pdf or b"/Type1" in pdf
+    instance = ob.read({"b#1": ["x_2", "50%"], "a&b": ["x_2", "50%"], "~c": ["50%"]})
+    options = DrawOptions(figure=FigureOptions(usetex=True))
+    matrix = ob.draw(instance, options=options)
+    for name in ("subscriptions.png", "subscriptions.pdf"):
+        save(matrix, tmp_path / name, options.figure)
+    trace = ob.solve(instance, "min-tco", "gm", trace=True).trace
+    assert trace is not None
+    save_steps(SteppedOverlay(instance, trace, options), tmp_path / "steps.pdf", "")
+    for name in ("subscriptions.pdf", "steps.pdf"):
+        assert (tmp_path / name).read_bytes().startswith(b"%PDF"), name
