@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple
@@ -11,23 +10,21 @@ import numpy as np
 import numpy.typing as npt
 
 from ...instances.contract.arrays import Ids
-from ...instances.contract.method import Method
 from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from ..compiled import kernel
-from .heuristic import DIAMETER_TWO, solve_by, warm_up_by
+from .heuristic import DIAMETER_TWO, heuristic
 from .kernels.interest import Interest, interest_of, weighted_neighbours
 from .kernels.partial_overlay import OverlayBuild
 from .kernels.ties import TIES, TieOrder, rank_of, tie_order
-from .tie_search.extremes import with_extreme_ties
 from .tie_search.steps import StarSteps
 
 _NEIGHBOURS, _WEIGHTED, _DENSITY = range(3)
-_MEASURES = ("neighbours", "weighted neighbours", "connection density")
 _COST = "time O(C Σ|T_v| + Σ_v |T_v| Σ_{t∈T_v} |V_t|) for C centres, memory O(Σ|T_v|)"
 
 
-def cd_oda(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> Overlay:
+@heuristic(TIES)
+def cd_oda(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> OverlayBuild:
     """An overlay with a star on the subscribers of every topic; centres are the nodes with most neighbours.
 
     While topics are left, take the node with most neighbours, add an edge to each of them, and drop its topics. The
@@ -45,10 +42,11 @@ def cd_oda(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> O
     >>> cd_oda(instance).edges.tolist()
     [[0, 1], [1, 2]]
     """
-    return _build(instance, ties=ties, seed=seed, rule=_NEIGHBOURS).overlay
+    return _built(instance, _NEIGHBOURS, ties, seed)
 
 
-def cd_oda_1(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> Overlay:
+@heuristic(TIES)
+def cd_oda_1(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> OverlayBuild:
     """As :func:`cd_oda`, the centre being the node with most weighted neighbours, the sum of |V_t| over its topics
     left (CD-ODA-I).
 
@@ -62,10 +60,11 @@ def cd_oda_1(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) ->
     >>> cd_oda_1(instance).edges.tolist()
     [[0, 1], [1, 2]]
     """
-    return _build(instance, ties=ties, seed=seed, rule=_WEIGHTED).overlay
+    return _built(instance, _WEIGHTED, ties, seed)
 
 
-def cd_oda_2(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> Overlay:
+@heuristic(TIES)
+def cd_oda_2(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> OverlayBuild:
     """As :func:`cd_oda`, the centre being the node of highest connection density, its weighted neighbours divided
     by its neighbours (CD-ODA-II); densities are compared exactly.
 
@@ -79,10 +78,10 @@ def cd_oda_2(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) ->
     >>> cd_oda_2(instance).edges.tolist()
     [[0, 1], [0, 2]]
     """
-    return _build(instance, ties=ties, seed=seed, rule=_DENSITY).overlay
+    return _built(instance, _DENSITY, ties, seed)
 
 
-def _build(instance: TopicInstance, *, ties: str, seed: int, rule: int) -> OverlayBuild:
+def _built(instance: TopicInstance, rule: int, ties: str, seed: int) -> OverlayBuild:
     edges, centres = _stars(interest_of(instance), rule, tie_order(ties, seed))
     return OverlayBuild(Overlay.from_edges(instance.num_nodes, edges), {"steps": centres})
 
@@ -176,54 +175,40 @@ def _count_neighbours(node: int, this_epoch: int, interest: Interest, nodes: _No
     nodes.counted[node] = True
 
 
-def _method(
-    name: str, rule: int, score: Callable[[int, int], Fraction], **attributes: Any
-) -> Method[TopicInstance, Overlay]:
-    build = partial(_build, rule=rule)
-    method = Method(
-        name=name,
-        problems=DIAMETER_TWO,
-        source="P2 §6.1",
-        solve=solve_by(build),
-        warm_up=warm_up_by(build),
-        options=(TIES,),
-        anytime=False,
-        starts=("2d-star", "2d-true"),
-        **attributes,
-    )
-    return with_extreme_ties(method, partial(StarSteps, score=score, measure=_MEASURES[rule]))
-
-
-CD_ODA = _method(
+_SHARED: dict[str, Any] = {"source": "P2 §6.1", "starts": ("2d-star", "2d-true")}
+CD_ODA = cd_oda.method(
     "cd-oda",
-    _NEIGHBOURS,
-    lambda weighted, neighbours: Fraction(neighbours),
+    DIAMETER_TWO,
+    steps=partial(StarSteps, score=lambda weighted, neighbours: Fraction(neighbours), measure="neighbours"),
     summary="CD-ODA: stars at the nodes with most neighbours",
     guarantee="every topic has diameter at most 2; the edges can be |V|/2 times the fewest (P2 Lemma 5)",
     cost=_COST,
     pace=20,
     colour="#D55E00",
     marker="v",
+    **_SHARED,
 )
-CD_ODA_1 = _method(
+CD_ODA_1 = cd_oda_1.method(
     "cd-oda-1",
-    _WEIGHTED,
-    lambda weighted, neighbours: Fraction(weighted),
+    DIAMETER_TWO,
+    steps=partial(StarSteps, score=lambda weighted, neighbours: Fraction(weighted), measure="weighted neighbours"),
     summary="CD-ODA-I: stars at the nodes with most weighted neighbours",
     guarantee="every topic has diameter at most 2; no constant ratio (P2 Lemma 6)",
     cost="time O(C |V| + Σ|T_v|) for C centres, memory O(Σ|T_v|)",
     pace=2,
     colour="#CC79A7",
     marker="<",
+    **_SHARED,
 )
-CD_ODA_2 = _method(
+CD_ODA_2 = cd_oda_2.method(
     "cd-oda-2",
-    _DENSITY,
-    Fraction,
+    DIAMETER_TWO,
+    steps=partial(StarSteps, score=Fraction, measure="connection density"),
     summary="CD-ODA-II: stars at the nodes of highest connection density",
     guarantee="every topic has diameter at most 2; no ratio is proven",
     cost=_COST,
     pace=36,
     colour="#882255",
     marker=">",
+    **_SHARED,
 )

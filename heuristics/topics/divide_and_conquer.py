@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
 
 from ...instances.contract.arrays import Ids
-from ...instances.contract.method import Method
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
@@ -28,246 +28,15 @@ from .division import (
 )
 from .gm_m import DATA, EXTENSIONS
 from .greedy_merge import extend_greedily
-from .heuristic import TOPIC_CONNECTED, solve_by, warm_up_by
+from .heuristic import TOPIC_CONNECTED, heuristic
 from .kernels.partial_overlay import Degrees, OverlayBuild, PartialOverlay
 from .kernels.ties import TIES, TieOrder, tie_order
 
 _MOST = 2**31 - 1
-
-
-@dataclass(frozen=True)
-class Parameters:
-    """The parameters of divide and conquer.
-
-    Attributes
-    ----------
-    eta : int
-        η: a node with more topics is bulk. 0 for the least η that leaves at most 20% of the nodes bulk.
-    partitions : int
-        p; at most one part for each lightweight node is made. 0 for the number of :func:`.best_division`.
-    coverage : int
-        λ, at least 1: the number of representatives of a part that cover each topic that nodes outside the part
-        subscribe to, where the part has as many subscribers.
-    aim : {"time", "parallel-time", "pn-ratio", "lemma-16", "equation-11"}
-        What a chosen p minimises: the time on one machine, the time with one machine for each part, the share of the
-        nodes that one node must know, or the paper's own estimates of the two times (P3, Lemma 16 and eq. 11).
-    data : {"rows", "table"}
-        How GM-M keeps contributions, see :func:`.gm_m`.
-
-    Raises
-    ------
-    BadInput
-        If a value is out of its range.
-    """
-
-    eta: int = 0
-    partitions: int = 0
-    coverage: int = 3
-    aim: str = "time"
-    data: str = "rows"
-
-    def __post_init__(self) -> None:
-        for option in (ETA, PARTITIONS, COVERAGE, AIM, DATA):
-            option.parse(getattr(self, option.name))
-
-
-ETA = Option(
-    "eta",
-    Parameters.eta,
-    "topics above which a node is bulk; 0: the least with at most a fifth bulk",
-    least=0,
-    most=_MOST,
-)
-PARTITIONS = Option(
-    "partitions",
-    Parameters.partitions,
-    "parts of the lightweight nodes, at most one each; 0: chosen",
-    least=0,
-    most=_MOST,
-)
-COVERAGE = Option(
-    "coverage", Parameters.coverage, "representatives of a part for each of its outward topics", least=1, most=_MOST
-)
-AIM = Option("aim", Parameters.aim, "what a chosen number of parts minimises", choices=tuple(AIMS))
-
-
-def naive_dc(
-    instance: TopicInstance,
-    *,
-    partitions: int = 0,
-    ties: str = "lowest",
-    seed: int = 0,
-    data: str = Parameters.data,
-    mapper: Mapper = map,
-) -> Overlay:
-    """GM-M within random parts of all nodes, then GM-M across them: :func:`dcb_m` without bulk nodes.
-
-    Notes
-    -----
-    P3, Algorithm 7, followed by Algorithm 10, which combines the parts. The maximum degree within the parts is the
-    counter ``inner_max_degree``: by Lemma 8 it may be Θ(|T|) times the optimum. Cost as for :func:`dcb_m`.
-
-    Examples
-    --------
-    >>> instance = TopicInstance.from_subscriptions({"n0": ["a", "b"], "n1": ["a", "b"], "n2": ["b"]})
-    >>> naive_dc(instance, partitions=1).edges.tolist()
-    [[0, 1], [0, 2]]
-    """
-    return _build_naive_dc(instance, partitions=partitions, ties=ties, seed=seed, data=data, mapper=mapper).overlay
-
-
-def dcb_m(
-    instance: TopicInstance,
-    *,
-    eta: int = Parameters.eta,
-    partitions: int = Parameters.partitions,
-    ties: str = "lowest",
-    seed: int = 0,
-    data: str = Parameters.data,
-    mapper: Mapper = map,
-) -> Overlay:
-    """GM-M within random parts of the lightweight nodes, then GM-M between bulk nodes and all, and across parts.
-
-    Parameters, result and errors are those of :func:`dcbr_m`.
-
-    Notes
-    -----
-    P3, Algorithms 8–10. The maximum degree is O(η + the optimum · log |V||T|) (Lemma 12). Time and memory as for GM-M
-    on all nodes, which Lemma 7 bounds by O(|V|²|T|).
-
-    Examples
-    --------
-    >>> instance = TopicInstance.from_subscriptions({"n0": ["a", "b"], "n1": ["a", "b"], "n2": ["b"]})
-    >>> dcb_m(instance, eta=1).edges.tolist()
-    [[0, 1], [0, 2]]
-    """
-    return _build_dcb_m(instance, Parameters(eta, partitions, data=data), ties, seed, mapper).overlay
-
-
-def dcbr_m(
-    instance: TopicInstance,
-    *,
-    eta: int = Parameters.eta,
-    partitions: int = Parameters.partitions,
-    coverage: int = Parameters.coverage,
-    aim: str = Parameters.aim,
-    ties: str = "lowest",
-    seed: int = 0,
-    data: str = Parameters.data,
-    mapper: Mapper = map,
-) -> Overlay:
-    """DCB-M whose combine phase involves only bulk nodes and representatives of the parts.
-
-    Parameters
-    ----------
-    instance : TopicInstance
-    eta, partitions, coverage, aim, data
-        See :class:`Parameters`. If λ is at least the size of the parts, the overlay is that of :func:`dcb_m` (for
-        random ties: if every lightweight node subscribes to an outward topic).
-    ties : {"lowest", "highest", "random"}
-        Of edges as in :func:`.gm_m`, and of representatives that cover equally many topics.
-    seed : int
-        For the parts, and for random ties.
-    mapper : callable
-        Applies a function to the parts, like the built-in map. It does not change the overlay.
-
-    Returns
-    -------
-    Overlay
-        Its maximum degree is bounded by P3, Lemma 15.
-
-    Raises
-    ------
-    BadInput
-        If a parameter is out of its range or `ties` is no rule for ties.
-
-    Notes
-    -----
-    Chen, Vitenberg and Jacobsen 2011 (P3), Algorithms 8 and 11–13. With R representatives and B bulk nodes, time
-    O(|T| (|L|²/p + (|B| + |R|)²)) by Lemma 7, and memory O(Σ|T_v|).
-
-    Line 12 of Algorithm 12 passes on only the inner edges between nodes of B ∪ R, after which GM-M would connect
-    representatives that are connected within their part: on four instances of Table II's workload that gives
-    maximum degree 16.0 and average degree 8.59, where the table has 10.88 and 8.19. Components and degrees are
-    therefore those of the whole overlay, which gives 11.0 and 8.17.
-
-    Examples
-    --------
-    >>> instance = TopicInstance.from_subscriptions({"n0": ["a", "b"], "n1": ["a", "b"], "n2": ["b"]})
-    >>> dcbr_m(instance, eta=1).edges.tolist()
-    [[0, 1], [0, 2]]
-    """
-    return _build(instance, Parameters(eta, partitions, coverage, aim, data), ties, seed, mapper).overlay
-
-
-def dc_gm(
-    instance: TopicInstance,
-    *,
-    eta: int = Parameters.eta,
-    partitions: int = Parameters.partitions,
-    coverage: int = Parameters.coverage,
-    aim: str = Parameters.aim,
-    ties: str = "lowest",
-    seed: int = 0,
-    mapper: Mapper = map,
-) -> Overlay:
-    """:func:`dcbr_m` with Greedy Merge in place of GM-M: few edges instead of a low degree.
-
-    Parameters, result and errors are those of :func:`dcbr_m`, without `data`.
-
-    Notes
-    -----
-    P3 §IV with Greedy Merge (P1 §6.1) in both phases; this is not the earlier algorithm for few edges that P3 §II
-    mentions. Time and memory as for :func:`.greedy_merge` on each part and on B ∪ R.
-
-    Examples
-    --------
-    >>> instance = TopicInstance.from_subscriptions({"n0": ["a", "b"], "n1": ["a", "b"], "n2": ["b"]})
-    >>> dc_gm(instance, eta=1).edges.tolist()
-    [[0, 1], [0, 2]]
-    """
-    parameters = Parameters(eta, partitions, coverage, aim)
-    return _build(instance, parameters, ties, seed, mapper, extend=extend_greedily).overlay
-
-
-def _build_naive_dc(
-    instance: TopicInstance, *, partitions: int, ties: str, seed: int, data: str = "rows", mapper: Mapper = map
-) -> OverlayBuild:
-    most = int(np.diff(instance.node_offsets).max())
-    return _build_dcb_m(instance, Parameters(most, partitions, data=data), ties, seed, mapper)
-
-
-def _build_dcb_m(instance: TopicInstance, parameters: Parameters, ties: str, seed: int, mapper: Mapper) -> OverlayBuild:
-    return _build(instance, parameters, ties, seed, mapper, representatives=False)
-
-
-def _build(
-    instance: TopicInstance,
-    parameters: Parameters,
-    ties: str,
-    seed: int,
-    mapper: Mapper,
-    *,
-    extend: Extend | None = None,
-    representatives: bool = True,
-) -> OverlayBuild:
-    """`extend` is GM-M's by default; without `representatives` all lightweight nodes take part in the combine phase."""
-    order, eta = tie_order(ties, seed), parameters.eta or bulk_threshold(instance)
-    lightweight = np.flatnonzero(np.diff(instance.node_offsets) <= eta).astype(np.int32)
-    shuffled = random_order(lightweight, seed)
-    if parameters.partitions:
-        parts = min(parameters.partitions, len(shuffled))
-        division = divide(instance, shuffled, parts, parameters.coverage, order)
-    else:
-        division = best_division(instance, shuffled, parameters.coverage, order, parameters.aim)
-    counters = {"eta": eta}
-    if representatives:
-        counters["coverage"] = parameters.coverage
-    else:
-        division = replace(division, representatives=division.partition.lightweight)
-    build = conquer_and_combine(instance, division, extend or EXTENSIONS[parameters.data], order, mapper)
-    return build._replace(counters={**counters, **build.counters})
-
+ETA = Option("eta", 0, "topics above which a node is bulk; 0: the least with at most a fifth bulk", least=0, most=_MOST)
+PARTITIONS = Option("partitions", 0, "parts of the lightweight nodes, at most one each; 0: chosen", least=0, most=_MOST)
+COVERAGE = Option("coverage", 3, "representatives of a part for each of its outward topics", least=1, most=_MOST)
+AIM = Option("aim", "time", "what a chosen number of parts minimises", choices=tuple(AIMS))
 
 Extend = Callable[[PartialOverlay], None]
 PartEdges = tuple[Ids, Mapping[str, int]]
@@ -285,8 +54,186 @@ class Mapper(Protocol):
     ) -> Iterable[PartEdges]: ...
 
 
+@heuristic(PARTITIONS, DATA, TIES)
+def naive_dc(
+    instance: TopicInstance,
+    *,
+    partitions: int = 0,
+    ties: str = "lowest",
+    seed: int = 0,
+    data: str = "rows",
+    mapper: Mapper = map,
+) -> OverlayBuild:
+    """GM-M within random parts of all nodes, then GM-M across them: :func:`dcb_m` without bulk nodes.
+
+    Notes
+    -----
+    P3, Algorithm 7, followed by Algorithm 10, which combines the parts. The maximum degree within the parts is the
+    counter ``inner_max_degree``: by Lemma 8 it may be Θ(|T|) times the optimum. Cost as for :func:`dcb_m`.
+
+    Examples
+    --------
+    >>> instance = TopicInstance.from_subscriptions({"n0": ["a", "b"], "n1": ["a", "b"], "n2": ["b"]})
+    >>> naive_dc(instance, partitions=1).edges.tolist()
+    [[0, 1], [0, 2]]
+    """
+    most = int(np.diff(instance.node_offsets).max())
+    return dcb_m.build(instance, eta=most, partitions=partitions, ties=ties, seed=seed, data=data, mapper=mapper)
+
+
+@heuristic(ETA, PARTITIONS, DATA, TIES)
+def dcb_m(
+    instance: TopicInstance,
+    *,
+    eta: int = 0,
+    partitions: int = 0,
+    ties: str = "lowest",
+    seed: int = 0,
+    data: str = "rows",
+    mapper: Mapper = map,
+) -> OverlayBuild:
+    """GM-M within random parts of the lightweight nodes, then GM-M between bulk nodes and all, and across parts.
+
+    Parameters, result and errors are those of :func:`dcbr_m`.
+
+    Notes
+    -----
+    P3, Algorithms 8–10. The maximum degree is O(η + the optimum · log |V||T|) (Lemma 12). Time and memory as for GM-M
+    on all nodes, which Lemma 7 bounds by O(|V|²|T|).
+
+    Examples
+    --------
+    >>> instance = TopicInstance.from_subscriptions({"n0": ["a", "b"], "n1": ["a", "b"], "n2": ["b"]})
+    >>> dcb_m(instance, eta=1).edges.tolist()
+    [[0, 1], [0, 2]]
+    """
+    division, order, counters = _divided(instance, eta, partitions, 3, "time", ties, seed)
+    division = replace(division, representatives=division.partition.lightweight)
+    return conquer_and_combine(instance, division, EXTENSIONS[data], order, mapper, counters)
+
+
+@heuristic(ETA, PARTITIONS, COVERAGE, AIM, DATA, TIES)
+def dcbr_m(
+    instance: TopicInstance,
+    *,
+    eta: int = 0,
+    partitions: int = 0,
+    coverage: int = 3,
+    aim: str = "time",
+    ties: str = "lowest",
+    seed: int = 0,
+    data: str = "rows",
+    mapper: Mapper = map,
+) -> OverlayBuild:
+    """DCB-M whose combine phase involves only bulk nodes and representatives of the parts.
+
+    Parameters
+    ----------
+    instance : TopicInstance
+    eta : int
+        η: a node with more topics is bulk. 0 for the least η that leaves at most 20% of the nodes bulk.
+    partitions : int
+        p; at most one part for each lightweight node is made. 0 for the number of :func:`.best_division`.
+    coverage : int
+        λ, at least 1: the number of representatives of a part that cover each topic that nodes outside the part
+        subscribe to, where the part has as many subscribers. If λ is at least the size of the parts, the overlay is
+        that of :func:`dcb_m` (for random ties: if every lightweight node subscribes to an outward topic).
+    aim : {"time", "parallel-time", "pn-ratio", "lemma-16", "equation-11"}
+        What a chosen p minimises: the time on one machine, the time with one machine for each part, the share of the
+        nodes that one node must know, or the paper's own estimates of the two times (P3, Lemma 16 and eq. 11).
+    ties : {"lowest", "highest", "random"}
+        Of edges as in :func:`.gm_m`, and of representatives that cover equally many topics.
+    seed : int
+        For the parts, and for random ties.
+    data : {"rows", "table"}
+        How GM-M keeps contributions, see :func:`.gm_m`.
+    mapper : callable
+        Applies a function to the parts, like the built-in map. It does not change the overlay.
+
+    Returns
+    -------
+    Overlay
+        Its maximum degree is bounded by P3, Lemma 15.
+
+    Raises
+    ------
+    BadInput
+        If an option is out of its range.
+
+    Notes
+    -----
+    Chen, Vitenberg and Jacobsen 2011 (P3), Algorithms 8 and 11–13. With R representatives and B bulk nodes, time
+    O(|T| (|L|²/p + (|B| + |R|)²)) by Lemma 7, and memory O(Σ|T_v|).
+
+    Line 12 of Algorithm 12 passes on only the inner edges between nodes of B ∪ R, after which GM-M would connect
+    representatives that are connected within their part: on four instances of Table II's workload that gives
+    maximum degree 16.0 and average degree 8.59, where the table has 10.88 and 8.19. Components and degrees are
+    therefore those of the whole overlay, which gives 11.0 and 8.17.
+
+    Examples
+    --------
+    >>> instance = TopicInstance.from_subscriptions({"n0": ["a", "b"], "n1": ["a", "b"], "n2": ["b"]})
+    >>> dcbr_m(instance, eta=1).edges.tolist()
+    [[0, 1], [0, 2]]
+    """
+    division, order, counters = _divided(instance, eta, partitions, coverage, aim, ties, seed)
+    counters["coverage"] = coverage
+    return conquer_and_combine(instance, division, EXTENSIONS[data], order, mapper, counters)
+
+
+@heuristic(ETA, PARTITIONS, COVERAGE, AIM, TIES)
+def dc_gm(
+    instance: TopicInstance,
+    *,
+    eta: int = 0,
+    partitions: int = 0,
+    coverage: int = 3,
+    aim: str = "time",
+    ties: str = "lowest",
+    seed: int = 0,
+    mapper: Mapper = map,
+) -> OverlayBuild:
+    """:func:`dcbr_m` with Greedy Merge in place of GM-M: few edges instead of a low degree.
+
+    Parameters, result and errors are those of :func:`dcbr_m`, without `data`.
+
+    Notes
+    -----
+    P3 §IV with Greedy Merge (P1 §6.1) in both phases; this is not the earlier algorithm for few edges that P3 §II
+    mentions. Time and memory as for :func:`.greedy_merge` on each part and on B ∪ R.
+
+    Examples
+    --------
+    >>> instance = TopicInstance.from_subscriptions({"n0": ["a", "b"], "n1": ["a", "b"], "n2": ["b"]})
+    >>> dc_gm(instance, eta=1).edges.tolist()
+    [[0, 1], [0, 2]]
+    """
+    division, order, counters = _divided(instance, eta, partitions, coverage, aim, ties, seed)
+    counters["coverage"] = coverage
+    return conquer_and_combine(instance, division, extend_greedily, order, mapper, counters)
+
+
+def _divided(
+    instance: TopicInstance, eta: int, partitions: int, coverage: int, aim: str, ties: str, seed: int
+) -> tuple[Division, TieOrder, dict[str, float | str]]:
+    """The division into bulk nodes and parts, the order of ties, and the first counters."""
+    order, eta = tie_order(ties, seed), eta or bulk_threshold(instance)
+    lightweight = np.flatnonzero(np.diff(instance.node_offsets) <= eta).astype(np.int32)
+    shuffled = random_order(lightweight, seed)
+    if partitions:
+        division = divide(instance, shuffled, min(partitions, len(shuffled)), coverage, order)
+    else:
+        division = best_division(instance, shuffled, coverage, order, aim)
+    return division, order, {"eta": eta}
+
+
 def conquer_and_combine(
-    instance: TopicInstance, division: Division, extend: Extend, order: TieOrder, mapper: Mapper = map
+    instance: TopicInstance,
+    division: Division,
+    extend: Extend,
+    order: TieOrder,
+    mapper: Mapper = map,
+    counters: Mapping[str, float | str] = MappingProxyType({}),
 ) -> OverlayBuild:
     """Build the overlay of each part, then add edges between bulk nodes and representatives (P3, Algorithms 8, 10, 12).
 
@@ -295,7 +242,8 @@ def conquer_and_combine(
     """
     inner, conquering = _conquer(instance, division, extend, order, mapper)
     outer, combining = _combine(instance, division, extend, order, inner)
-    counters = {
+    counted = {
+        **counters,
         "partitions": division.partition.num_parts,
         "bulk": len(division.partition.bulk),
         "lightweight": len(division.partition.lightweight),
@@ -308,7 +256,7 @@ def conquer_and_combine(
         **{f"inner_{name}": count for name, count in conquering.items() if name in _WORK},
         **{name: conquering.get(name, 0) + combining.get(name, 0) for name in {**conquering, **combining}},
     }
-    return OverlayBuild(Overlay.from_edges(instance.num_nodes, np.concatenate([inner, outer])), counters)
+    return OverlayBuild(Overlay.from_edges(instance.num_nodes, np.concatenate([inner, outer])), counted)
 
 
 def _conquer(
@@ -361,37 +309,11 @@ def _ends(overlay: PartialOverlay) -> Ids:
     return np.stack(np.divmod(overlay.edges, overlay.instance.num_nodes), axis=1).astype(np.int32)
 
 
-def _from_options(build: Callable[..., OverlayBuild]) -> Callable[..., OverlayBuild]:
-    """`build` with the parameters as separate options."""
-
-    def build_from_options(
-        instance: TopicInstance, *, ties: str, seed: int, mapper: Mapper = map, **options: Any
-    ) -> OverlayBuild:
-        return build(instance, Parameters(**options), ties, seed, mapper)
-
-    return build_from_options
-
-
-def _method(
-    name: str, build: Callable[..., OverlayBuild], options: tuple[Option, ...], **attributes: Any
-) -> Method[TopicInstance, Overlay]:
-    return Method(
-        name=name,
-        problems=TOPIC_CONNECTED,
-        solve=solve_by(build),
-        warm_up=warm_up_by(build, partitions=3),
-        options=(*options, TIES),
-        inputs=("mapper",),
-        anytime=False,
-        random=True,
-        **attributes,
-    )
-
-
-NAIVE_DC = _method(
+_SHARED: dict[str, Any] = {"compile_with": ({"partitions": 3},), "inputs": ("mapper",), "random": True}
+NAIVE_DC = naive_dc.method(
     "naive-dc",
-    _build_naive_dc,
-    (PARTITIONS, DATA),
+    TOPIC_CONNECTED,
+    **_SHARED,
     summary="GM-M within random parts of all nodes, then across them",
     source="P3 §IV.B",
     guarantee="the maximum degree may be Θ(|T|) times the smallest (P3 Lemma 8)",
@@ -400,10 +322,10 @@ NAIVE_DC = _method(
     colour="#999933",
     marker="^",
 )
-DCB_M = _method(
+DCB_M = dcb_m.method(
     "dcb-m",
-    _from_options(_build_dcb_m),
-    (ETA, PARTITIONS, DATA),
+    TOPIC_CONNECTED,
+    **_SHARED,
     summary="DCB-M: GM-M within random parts of the lightweight nodes, then between bulk nodes and all",
     source="P3 §IV.C",
     guarantee="maximum degree O(η + the smallest · log |V||T|) (P3 Lemma 12)",
@@ -412,10 +334,10 @@ DCB_M = _method(
     colour="#EE6677",
     marker="p",
 )
-DCBR_M = _method(
+DCBR_M = dcbr_m.method(
     "dcbr-m",
-    _from_options(_build),
-    (ETA, PARTITIONS, COVERAGE, AIM, DATA),
+    TOPIC_CONNECTED,
+    **_SHARED,
     summary="DCBR-M: DCB-M combining only bulk nodes and representatives of each part",
     source="P3 §IV.C",
     guarantee="maximum degree O(η + the smallest that B ∪ R need · log |B ∪ R||T|), B bulk nodes, R representatives "
@@ -426,10 +348,10 @@ DCBR_M = _method(
     colour="#A6761D",
     marker="H",
 )
-DC_GM = _method(
+DC_GM = dc_gm.method(
     "dc-gm",
-    _from_options(partial(_build, extend=extend_greedily)),
-    (ETA, PARTITIONS, COVERAGE, AIM),
+    TOPIC_CONNECTED,
+    **_SHARED,
     summary="Greedy Merge within random parts, then between bulk nodes and representatives of each part",
     source="P3 §IV, P1 §6.1",
     guarantee="no ratio is proven",

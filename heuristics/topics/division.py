@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.contract.arrays import Ids, entries_of
+from ...instances.contract.arrays import Ids, Offsets, entries_of
 from ...instances.topics.instance import TopicInstance
 from ..compiled import kernel
 from .kernels.interest import Interest, interest_of
-from .kernels.ties import TieOrder, candidate_of, ranks_of, tie_order
+from .kernels.ties import TieOrder, ranks_of, tie_order
 
 BULK = -1
 
@@ -180,9 +180,6 @@ def _numbers_of_parts(most: int) -> Iterator[int]:
         power *= 2
 
 
-Levels = npt.NDArray[np.int32]
-
-
 def representatives(instance: TopicInstance, partition: Partition, coverage: int, order: TieOrder) -> Ids:
     """Choose from each part, greedily, nodes that cover each of its outward topics λ times, or as often as possible.
 
@@ -201,15 +198,9 @@ def representatives(instance: TopicInstance, partition: Partition, coverage: int
     memory O(Σ|T_v|).
     """
     slot_of, missing = _slots(interest_of(instance), partition.part_of, partition.num_parts, coverage)
-    offsets, lightweight = instance.node_offsets, partition.lightweight
-    uncovered = np.concatenate([[0], np.cumsum((slot_of >= 0) & (missing[slot_of] > 0))])
-    gains = (uncovered[offsets[1:]] - uncovered[offsets[:-1]])[lightweight].astype(np.int32)
-    queue, chosen = BucketQueue(), np.zeros(instance.num_nodes, np.bool_)
-    ranks = ranks_of(lightweight.astype(np.int64), order)
-    queue.put_each(ranks[gains > 0], gains[gains > 0])
-    while level := queue.top:
-        queue.put_each(*_choose(queue.pop(), level, offsets, slot_of, missing, chosen, order))
-    return np.flatnonzero(chosen).astype(np.int32)
+    nodes = partition.lightweight
+    ranked = nodes[np.argsort(ranks_of(nodes.astype(np.int64), order))]
+    return np.flatnonzero(_chosen(ranked, instance.node_offsets, slot_of, missing)).astype(np.int32)
 
 
 def groups_of(instance: TopicInstance, partition: Partition) -> Ids:
@@ -251,69 +242,27 @@ def _slots(interest: Interest, part_of: Ids, num_parts: int, coverage: int) -> t
 
 
 @kernel
-def _choose(
-    bucket: Ranks,
-    level: int,
-    offsets: npt.NDArray[np.int64],
-    slot_of: Ids,
-    missing: Ids,
-    chosen: npt.NDArray[np.bool_],
-    order: TieOrder,
-) -> tuple[Ranks, Levels]:
-    """Choose, in order, every node of a bucket that still gains `level`; return the others with their gains."""
-    stale, levels = np.empty_like(bucket), np.empty(len(bucket), np.int32)
-    num_stale = 0
-    for rank in bucket:
-        node = candidate_of(rank, order)
-        gain = 0
-        for slot in slot_of[offsets[node] : offsets[node + 1]]:
-            gain += missing[slot] > 0
-        if gain == level:
-            chosen[node] = True
-            for slot in slot_of[offsets[node] : offsets[node + 1]]:
-                missing[slot] = max(missing[slot] - 1, 0)
-        elif gain > 0:
-            stale[num_stale] = rank
-            levels[num_stale] = gain
-            num_stale += 1
-    return stale[:num_stale].copy(), levels[:num_stale].copy()
+def _chosen(ranked: Ids, offsets: Offsets, slot_of: Ids, missing: Ids) -> npt.NDArray[np.bool_]:
+    """Of each node whether it is a representative; `ranked` are the candidates in the order of ties."""
+    chosen, gains = np.zeros(len(offsets) - 1, np.bool_), np.zeros(len(offsets) - 1, np.int32)
+    for node in ranked:
+        gains[node] = _gain(node, offsets, slot_of, missing)
+    # A gain only falls, so from the highest level down each node with an outdated gain moves to a lower level.
+    for level in range(gains.max(), 0, -1):
+        for node in ranked:
+            if gains[node] == level:
+                gains[node] = _gain(node, offsets, slot_of, missing)
+                if gains[node] == level:
+                    chosen[node], gains[node] = True, 0
+                    for slot in slot_of[offsets[node] : offsets[node + 1]]:
+                        missing[slot] = max(missing[slot] - 1, 0)
+    return chosen
 
 
-Ranks = npt.NDArray[np.int64]
-
-
-class BucketQueue:
-    """Ranks of candidates by a level that never rises (as in the LINKCONTRIB array of P1, Algorithm 1).
-
-    A candidate may stay at an outdated, higher level until it is popped. The queue owns and sorts the arrays it is
-    given.
-    """
-
-    def __init__(self) -> None:
-        self._buckets: dict[int, list[Ranks]] = {}
-
-    @property
-    def top(self) -> int:
-        """The highest level that is not empty; 0 if all are."""
-        return max(self._buckets, default=0)
-
-    def pop(self) -> Ranks:
-        """Remove all candidates at the top level; returns them in ascending order of rank."""
-        groups = self._buckets.pop(self.top)
-        bucket = groups[0] if len(groups) == 1 else np.concatenate(groups)
-        bucket.sort()
-        return bucket
-
-    def put(self, ranks: Ranks, level: int) -> None:
-        """Add candidates at one level above 0."""
-        if len(ranks):
-            self._buckets.setdefault(level, []).append(ranks)
-
-    def put_each(self, ranks: Ranks, levels: npt.NDArray[np.int32]) -> None:
-        """Add each candidate at its own level above 0."""
-        if not len(ranks):
-            return
-        order = np.argsort(levels, kind="stable")
-        present, first = np.unique(levels[order], return_index=True)
-        for level, group in zip(present.tolist(), np.split(ranks[order], first[1:]), strict=True):
-            self.put(group, level)
+@kernel
+def _gain(node: int, offsets: Offsets, slot_of: Ids, missing: Ids) -> int:
+    """How many topics of a node lack a representative in its part."""
+    gain = 0
+    for slot in slot_of[offsets[node] : offsets[node + 1]]:
+        gain += slot >= 0 and missing[slot] > 0
+    return gain

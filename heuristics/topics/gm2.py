@@ -8,12 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ...instances.contract.arrays import Ids
-from ...instances.contract.method import Method
 from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from ..compiled import kernel
 from .gm_m import gm_m
-from .heuristic import solve_by, warm_up_by
+from .heuristic import heuristic
 from .kernels.partial_overlay import Edges, OverlayBuild
 from .kernels.ties import TIES, TieOrder, candidate_of, rank_of, tie_order
 from .local_search.linked_overlay import Links, Subscriptions, links_of, subscriptions_of
@@ -22,7 +21,8 @@ from .local_search.overlay_search import nearest_pairs
 _NEAREST = 20
 
 
-def gm2(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> Overlay:
+@heuristic(TIES)
+def gm2(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> OverlayBuild:
     """A fault-tolerant overlay: that of GM-M, to which edges are added that unite most blocks.
 
     A block is a maximal 2-connected subgraph of a G_t, or a bridge; a topic is fault-tolerant once it is one block. The
@@ -62,10 +62,6 @@ def gm2(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> Over
     >>> gm2(instance).edges.tolist()
     [[0, 1], [0, 2], [1, 4], [2, 3], [3, 4]]
     """
-    return _build(instance, ties=ties, seed=seed).overlay
-
-
-def _build(instance: TopicInstance, *, ties: str, seed: int) -> OverlayBuild:
     start = gm_m(instance, ties=ties, seed=seed)
     forest, subscriptions = block_forest(instance, start), subscriptions_of(instance)
     order = tie_order(ties, seed)
@@ -296,17 +292,13 @@ def unite_blocks(p: int, q: int, topic: int, forest: BlockForest) -> None:
         forest.blocks[topic] -= count - 1
 
 
-GM2 = Method(
-    name="gm2",
-    problems=("k-tco",),
+GM2 = gm2.method(
+    "gm2",
+    ("k-tco",),
     summary="GM-M, then the edges that unite most blocks",
     source="Chen, Vitenberg, Jacobsen 2013 (abstract); docs/topics.md",
     guarantee="none is claimed of this variant",
     cost="GM-M's, and 20·|V| log|V| contributions; memory O(Σ|T_v| + 40·|V|)",
-    solve=solve_by(_build),
-    warm_up=warm_up_by(_build),
-    options=(TIES,),
-    anytime=False,
     pace=25,
     starts=("k-tco",),
     promising=("k-tco",),

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ...instances.contract.errors import BadInput
-from ...instances.contract.method import Method
 from ...instances.contract.option import Option
-from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from ..compiled import kernel
-from .heuristic import TOPIC_CONNECTED, solve_by, warm_up_by
+from .heuristic import TOPIC_CONNECTED, heuristic
 from .kernels.partial_overlay import Degrees, Edges, OverlayBuild, PartialOverlay
 from .kernels.ties import TIES, TieOrder, candidate_of, rank_of, tie_order
 from .kernels.topic_components import TopicComponents, unite
 from .minmax_oda import degree_first, extend_by_degree
-from .tie_search.extremes import with_extreme_ties
 from .tie_search.steps import Edge, EdgeSteps, heaviest, least_raising
 
 DATA = Option(
@@ -31,7 +27,8 @@ DATA = Option(
 )
 
 
-def gm_m(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0, data: str = "rows") -> Overlay:
+@heuristic(TIES, DATA)
+def gm_m(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0, data: str = "rows") -> OverlayBuild:
     """A topic-connected overlay built as by :func:`.minmax_oda`, but only of edges that contribute.
 
     An edge that contributes is added even if it raises the maximum degree and an edge of contribution 0 would not.
@@ -51,7 +48,9 @@ def gm_m(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0, data: 
     >>> gm_m(instance).edges.tolist()
     [[0, 1], [0, 2]]
     """
-    return _build(instance, ties=ties, seed=seed, data=data).overlay
+    partial = PartialOverlay(instance, tie_order(ties, seed))
+    EXTENSIONS[data](partial)
+    return OverlayBuild(partial.overlay(), partial.counters() | {"phases": int(partial.degrees.max())})
 
 
 def extend_gm_m(partial: PartialOverlay) -> None:
@@ -296,18 +295,6 @@ EXTENSIONS = {"rows": extend_gm_m, "table": extend_by_table}
 """How GM-M extends a partial overlay, by the option ``data``."""
 
 
-def _build(instance: TopicInstance, *, ties: str, seed: int, data: str = "rows") -> OverlayBuild:
-    partial = PartialOverlay(instance, tie_order(ties, seed))
-    EXTENSIONS[str(DATA.parse(data))](partial)
-    return OverlayBuild(partial.overlay(), partial.counters() | {"phases": int(partial.degrees.max())})
-
-
-@cache
-def _warm_up() -> None:
-    for data in EXTENSIONS:
-        warm_up_by(_build, data=data)()
-
-
 def _steps(instance: TopicInstance, **_: Any) -> EdgeSteps:
     def choose(contributions: Mapping[Edge, int], degrees: tuple[int, ...]) -> Sequence[Edge]:
         useful = {edge: contribution for edge, contribution in contributions.items() if contribution}
@@ -316,24 +303,19 @@ def _steps(instance: TopicInstance, **_: Any) -> EdgeSteps:
     return EdgeSteps(instance, choose, "degrees")
 
 
-GM_M = with_extreme_ties(
-    Method(
-        name="gm-m",
-        problems=TOPIC_CONNECTED,
-        summary="GM-M: MinMax-ODA without edges of contribution 0",
-        source="P3 §III",
-        guarantee="at most O(log |V||T|) times the smallest maximum degree (P3 Lemma 2)",
-        cost="time O(D C Σ_t |V_t|²) for maximum degree D and maximum contribution C, memory O(Σ|T_v|); "
-        "data=table: time O(|V|²|T|), memory O(|V|²)",
-        solve=solve_by(_build),
-        warm_up=_warm_up,
-        options=(TIES, DATA),
-        anytime=False,
-        pace=32,
-        starts=TOPIC_CONNECTED,
-        promising=("minmax-tco", "low-tco"),
-        colour="#332288",
-        marker="h",
-    ),
-    _steps,
+GM_M = gm_m.method(
+    "gm-m",
+    TOPIC_CONNECTED,
+    steps=_steps,
+    compile_with=({"data": "rows"}, {"data": "table"}),
+    summary="GM-M: MinMax-ODA without edges of contribution 0",
+    source="P3 §III",
+    guarantee="at most O(log |V||T|) times the smallest maximum degree (P3 Lemma 2)",
+    cost="time O(D C Σ_t |V_t|²) for maximum degree D and maximum contribution C, memory O(Σ|T_v|); "
+    "data=table: time O(|V|²|T|), memory O(|V|²)",
+    pace=32,
+    starts=TOPIC_CONNECTED,
+    promising=("minmax-tco", "low-tco"),
+    colour="#332288",
+    marker="h",
 )

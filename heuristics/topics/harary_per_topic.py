@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.contract.errors import unknown
-from ...instances.contract.method import Method
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
-from .heuristic import solve_by
+from .heuristic import heuristic
 from .kernels.partial_overlay import OverlayBuild
 from .ring_per_topic import ranked, rings_through
 
@@ -20,7 +18,8 @@ ORDER = Option(
 )
 
 
-def harary_per_topic(instance: TopicInstance, *, order: str = "interest", seed: int = 0) -> Overlay:
+@heuristic(ORDER)
+def harary_per_topic(instance: TopicInstance, *, order: str = "interest", seed: int = 0) -> OverlayBuild:
     """The union over all topics of a Harary graph for k = 2, a ring, on the subscribers.
 
     A ring is 2-connected, so every topic stays connected when any one subscriber leaves. All rings pass the nodes in
@@ -51,12 +50,6 @@ def harary_per_topic(instance: TopicInstance, *, order: str = "interest", seed: 
     >>> harary_per_topic(instance).edges.tolist()
     [[0, 1], [0, 3], [1, 2], [2, 3]]
     """
-    return _build(instance, seed=seed, order=order).overlay
-
-
-def _build(instance: TopicInstance, *, seed: int, order: str) -> OverlayBuild:
-    if order not in ORDERS:
-        raise unknown("value of option 'order'", order, ORDERS)
     n = instance.num_nodes
     if order == "interest":
         rank = _by_interest(instance)
@@ -78,16 +71,13 @@ def _by_interest(instance: TopicInstance) -> npt.NDArray[np.int64]:
     return rank
 
 
-HARARY_PER_TOPIC = Method(
-    name="harary-per-topic",
-    problems=("k-tco",),
+HARARY_PER_TOPIC = harary_per_topic.method(
+    "harary-per-topic",
+    ("k-tco",),
     summary="a ring on the subscribers of each topic, all in one order of the nodes",
     source="Chen, Vitenberg, Jacobsen 2013 (abstract); docs/topics.md",
     guarantee="the degree of v is at most 2|T_v|; nothing is proven of the edges",
     cost="time O(Σ|T_v| log Σ|T_v|), memory O(Σ|T_v|)",
-    solve=solve_by(_build),
-    options=(ORDER,),
-    anytime=False,
     pace=1,
     starts=("k-tco",),
     colour="#8C8C8C",

@@ -1,29 +1,94 @@
-"""What the Method constants of the topic heuristics share."""
+"""From a function that builds an overlay to a heuristic: a callable and a method."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
-from typing import Any
+from collections.abc import Callable, Mapping
+from functools import cache, update_wrapper
+from typing import Any, Generic, ParamSpec
 
-from ...instances.contract.method import Proposal
+from ...instances.contract.method import Method, Proposal
+from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
 from ...instances.topics.instance import TopicInstance
 from .kernels.partial_overlay import OverlayBuild
-from .kernels.ties import RULES
+from .kernels.ties import RULES, TIES
+from .tie_search.extremes import TIES_OR_EXTREMES, SolveUnderTies
+from .tie_search.steps import GreedySteps
 
 TOPIC_CONNECTED = ("min-tco", "minmax-tco", "low-tco")
 DIAMETER_TWO = (*TOPIC_CONNECTED, "2d-star", "2d-true")
+Given = ParamSpec("Given")
 
 
-def solve_by(build: Callable[..., OverlayBuild]) -> Callable[..., Proposal[Overlay]]:
-    """`solve` of a method that builds one overlay, whatever the problem, and proves nothing.
+def heuristic(*options: Option) -> Callable[[Callable[Given, OverlayBuild]], Heuristic[Given]]:
+    """Make a heuristic of a function that builds one overlay, whatever the problem, and proves nothing.
 
-    `build` takes the instance and, by name, `seed` and the method's options. `time_limit` does not interrupt it.
+    The function takes the instance and, by name, `seed` and the options.
+    """
+    return lambda build: Heuristic(build, options)
+
+
+class Heuristic(Generic[Given]):
+    """A function that builds an overlay. A call validates the options given, and returns the overlay alone.
+
+    Attributes
+    ----------
+    build : callable
+        The function itself, which returns the overlay with the counters of the run.
     """
 
-    def solve(
+    def __init__(self, build: Callable[Given, OverlayBuild], options: tuple[Option, ...]) -> None:
+        self.build: Callable[..., OverlayBuild] = build
+        self._options = options
+        update_wrapper(self, build)
+
+    def __call__(self, *instance: Given.args, **given: Given.kwargs) -> Overlay:
+        chosen = {option.name: option.parse(given[option.name]) for option in self._options if option.name in given}
+        return self.build(*instance, **{**given, **chosen}).overlay
+
+    def method(
+        self,
+        name: str,
+        problems: tuple[str, ...],
+        *,
+        steps: Callable[..., GreedySteps] | None = None,
+        traced: Callable[..., GreedySteps] | None = None,
+        compile_with: tuple[Mapping[str, object], ...] = ({},),
+        inputs: tuple[str, ...] = (),
+        **fields: Any,
+    ) -> Method[TopicInstance, Overlay]:
+        """The method of this heuristic; a time limit does not interrupt it.
+
+        Parameters
+        ----------
+        steps, traced : callable, optional
+            The steps of a greedy method, as :class:`.SolveUnderTies` takes them: the option ``ties`` then has the
+            values ``worst`` and ``best``, and runs have a trace. `traced` is `steps` where it is not given.
+        compile_with : tuple of mappings
+            Options under which, together and under every rule for ties, all kernels are called.
+        **fields
+            Further fields of :class:`.Method`.
+        """
+        options, solve, warm_up = self._options, self._solve, None
+        if TIES in options:
+            warm_up = cache(lambda: self._compile(compile_with))
+        if steps is not None:
+            options = tuple(TIES_OR_EXTREMES if option == TIES else option for option in options)
+            solve, inputs = SolveUnderTies(self._solve, steps, traced or steps), (*inputs, "trace")
+        return Method(
+            name=name,
+            problems=problems,
+            solve=solve,
+            options=options,
+            warm_up=warm_up,
+            inputs=inputs,
+            anytime=False,
+            **fields,
+        )
+
+    def _solve(
+        self,
         instance: TopicInstance,
         problem: Problem[TopicInstance, Overlay],
         *,
@@ -31,23 +96,15 @@ def solve_by(build: Callable[..., OverlayBuild]) -> Callable[..., Proposal[Overl
         time_limit: float | None,
         **options: Any,
     ) -> Proposal[Overlay]:
-        result = build(instance, seed=seed, **options)
-        return Proposal(result.overlay, counters=result.counters)
+        built = self.build(instance, seed=seed, **options)
+        return Proposal(built.overlay, counters=built.counters)
 
-    return solve
-
-
-def warm_up_by(build: Callable[..., OverlayBuild], **options: object) -> Callable[[], None]:
-    """`warm_up` of a method: a small overlay, built with the given options under every rule for ties."""
-
-    @cache
-    def warm_up() -> None:
+    def _compile(self, compile_with: tuple[Mapping[str, object], ...]) -> None:
         wants = ("abc", "abd", "abe", "cdf", "cef", "def", "g", "g", "h")
         instance = TopicInstance.from_subscriptions({f"n{v}": list(topics) for v, topics in enumerate(wants)})
-        for ties in RULES:
-            build(instance, seed=0, ties=ties, **options)
-
-    return warm_up
+        for options in compile_with:
+            for ties in RULES:
+                self.build(instance, seed=0, ties=ties, **options)
 
 
 def trial_instance() -> TopicInstance:

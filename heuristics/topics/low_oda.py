@@ -6,22 +6,20 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from ...instances.contract.method import Method
 from ...instances.contract.option import Option
-from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
-from .heuristic import TOPIC_CONNECTED, solve_by, warm_up_by
+from .heuristic import TOPIC_CONNECTED, heuristic
 from .kernels.partial_overlay import OverlayBuild
 from .kernels.ties import TIES, tie_order
 from .minmax_oda import grow_by_degree
-from .tie_search.extremes import with_extreme_ties
 from .tie_search.steps import Degrees, Edge, EdgeSteps, heaviest, least_raising
 
 _K = 3.0  # of P2's Figures 1 to 3
 K = Option("k", _K, "how many times more an edge that raises the maximum degree must contribute", least=1, most=1e300)
 
 
-def low_oda(instance: TopicInstance, *, k: float = _K, ties: str = "lowest", seed: int = 0) -> Overlay:
+@heuristic(K, TIES)
+def low_oda(instance: TopicInstance, *, k: float = _K, ties: str = "lowest", seed: int = 0) -> OverlayBuild:
     """A topic-connected overlay with O(k log Σ|T_v|) times the fewest edges and O(|V|/k · log Σ|T_v|) times the
     smallest maximum degree.
 
@@ -34,10 +32,6 @@ def low_oda(instance: TopicInstance, *, k: float = _K, ties: str = "lowest", see
         As for :func:`.greedy_merge`.
     k : float
         At least 1. The comparison is exact: k is taken as the fraction that the float is.
-
-    Returns
-    -------
-    Overlay
 
     Raises
     ------
@@ -55,10 +49,6 @@ def low_oda(instance: TopicInstance, *, k: float = _K, ties: str = "lowest", see
     >>> low_oda(instance).edges.tolist()
     [[0, 1], [0, 2]]
     """
-    return _build(instance, k=float(K.parse(k)), ties=ties, seed=seed).overlay
-
-
-def _build(instance: TopicInstance, *, k: float, ties: str, seed: int) -> OverlayBuild:
     factor = Fraction(k)
     return grow_by_degree(instance, tie_order(ties, seed), lambda contribution: math.floor(factor * contribution))
 
@@ -73,24 +63,19 @@ def _steps(instance: TopicInstance, *, k: float) -> EdgeSteps:
     return EdgeSteps(instance, choose, "degrees")
 
 
-LOW_ODA = with_extreme_ties(
-    Method(
-        name="low-oda",
-        problems=TOPIC_CONNECTED,
-        summary="Low-ODA: MinMax-ODA's edge unless Greedy Merge's contributes more than k times as much",
-        source="P2 §3",
-        guarantee="O(k log Σ|T_v|) times the fewest edges, O(|V|/k · log Σ|T_v|) times the smallest maximum degree (P2 "
-        "Theorems 1, 2)",
-        cost="time O(D C Σ_t |V_t|²) for maximum degree D and maximum contribution C; memory O(Σ|T_v|)",
-        solve=solve_by(_build),
-        warm_up=warm_up_by(_build, k=_K),
-        options=(K, TIES),
-        anytime=False,
-        pace=33,
-        starts=TOPIC_CONNECTED,
-        promising=TOPIC_CONNECTED,
-        colour="#009E73",
-        marker="^",
-    ),
-    _steps,
+LOW_ODA = low_oda.method(
+    "low-oda",
+    TOPIC_CONNECTED,
+    steps=_steps,
+    compile_with=({"k": _K},),
+    summary="Low-ODA: MinMax-ODA's edge unless Greedy Merge's contributes more than k times as much",
+    source="P2 §3",
+    guarantee="O(k log Σ|T_v|) times the fewest edges, O(|V|/k · log Σ|T_v|) times the smallest maximum degree (P2 "
+    "Theorems 1, 2)",
+    cost="time O(D C Σ_t |V_t|²) for maximum degree D and maximum contribution C; memory O(Σ|T_v|)",
+    pace=33,
+    starts=TOPIC_CONNECTED,
+    promising=TOPIC_CONNECTED,
+    colour="#009E73",
+    marker="^",
 )

@@ -11,18 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from ...instances.contract.arrays import Ids, Offsets, offsets_of
-from ...instances.contract.method import Method
-from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from ..compiled import kernel
-from .heuristic import TOPIC_CONNECTED, solve_by, warm_up_by
+from .heuristic import TOPIC_CONNECTED, heuristic
 from .kernels.partial_overlay import Degrees, OverlayBuild, PartialOverlay
 from .kernels.ties import RULES, TIES, TieOrder, candidate_of, rank_of, tie_order
-from .tie_search.extremes import with_extreme_ties
 from .tie_search.steps import EdgeSteps, heaviest, least_raising
 
 
-def minmax_oda(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> Overlay:
+@heuristic(TIES)
+def minmax_oda(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> OverlayBuild:
     """A topic-connected overlay with at most O(log |V||T|) times the smallest maximum degree.
 
     Until every topic is connected, consider the pairs of non-adjacent nodes whose edge raises the maximum degree
@@ -40,10 +38,6 @@ def minmax_oda(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) 
     >>> minmax_oda(instance).edges.tolist()
     [[0, 1], [0, 2]]
     """
-    return _build(instance, ties=ties, seed=seed).overlay
-
-
-def _build(instance: TopicInstance, *, ties: str, seed: int) -> OverlayBuild:
     return grow_by_degree(instance, tie_order(ties, seed), degree_first, zero_contribution=True)
 
 
@@ -229,22 +223,16 @@ def _mark_adjacent(u: int, search: _Search) -> None:
         search.adjacent[v] = u
 
 
-MINMAX_ODA = with_extreme_ties(
-    Method(
-        name="minmax-oda",
-        problems=TOPIC_CONNECTED,
-        summary="MinMax-ODA: the heaviest edge, contributing or not, among those that raise the maximum degree least",
-        source="P2 §1.1",
-        guarantee="at most O(log |V||T|) times the smallest maximum degree (P2 §1.1)",
-        cost="time O(D C Σ_t |V_t|² + D |V|²) for maximum degree D and maximum contribution C; memory O(Σ|T_v|)",
-        solve=solve_by(_build),
-        warm_up=warm_up_by(_build),
-        options=(TIES,),
-        anytime=False,
-        pace=31,
-        starts=TOPIC_CONNECTED,
-        colour="#E69F00",
-        marker="s",
-    ),
-    partial(EdgeSteps, choose=lambda contributions, degrees: heaviest(least_raising(contributions, degrees))),
+MINMAX_ODA = minmax_oda.method(
+    "minmax-oda",
+    TOPIC_CONNECTED,
+    steps=partial(EdgeSteps, choose=lambda contributions, degrees: heaviest(least_raising(contributions, degrees))),
+    summary="MinMax-ODA: the heaviest edge, contributing or not, among those that raise the maximum degree least",
+    source="P2 §1.1",
+    guarantee="at most O(log |V||T|) times the smallest maximum degree (P2 §1.1)",
+    cost="time O(D C Σ_t |V_t|² + D |V|²) for maximum degree D and maximum contribution C; memory O(Σ|T_v|)",
+    pace=31,
+    starts=TOPIC_CONNECTED,
+    colour="#E69F00",
+    marker="s",
 )

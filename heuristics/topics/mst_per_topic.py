@@ -5,19 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from ...instances.contract.arrays import Ids
-from ...instances.contract.method import Method
-from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from ..compiled import kernel
-from .greedy_merge import enter
-from .heuristic import solve_by, warm_up_by
+from .heuristic import heuristic
 from .kernels.interest import EdgeCosts, cost_of, edge_costs
 from .kernels.partial_overlay import Edges, OverlayBuild, PartialOverlay
 from .kernels.ties import TIES, TieOrder, rank_of, tie_order
 from .kernels.topic_components import TopicComponents, join
 
 
-def mst_per_topic(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> Overlay:
+@heuristic(TIES)
+def mst_per_topic(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> OverlayBuild:
     """A topic-connected overlay that costs at most Σ_t (minimum spanning tree of V_t), so at most |T| times the least.
 
     The topics are taken from few subscribers to many. Each is connected by the cheapest edges between the components
@@ -48,19 +46,16 @@ def mst_per_topic(instance: TopicInstance, *, ties: str = "lowest", seed: int = 
     >>> mst_per_topic(instance).edges.tolist()
     [[0, 1], [0, 2]]
     """
-    return _build(instance, ties=ties, seed=seed).overlay
-
-
-def _build(instance: TopicInstance, *, ties: str, seed: int) -> OverlayBuild:
     partial = PartialOverlay(instance, tie_order(ties, seed))
     topics = np.argsort(np.diff(instance.topic_offsets), kind="stable").astype(np.int32)
-    edges = _span(topics, partial.components, edge_costs(instance), partial.order)
+    edges = spanning_trees(topics, partial.components, edge_costs(instance), partial.order)
     partial.record(edges, merged=partial.excess_components)
     return OverlayBuild(partial.overlay(), partial.counters())
 
 
 @kernel
-def _span(topics: Ids, components: TopicComponents, costs: EdgeCosts, order: TieOrder) -> Edges:
+def spanning_trees(topics: Ids, components: TopicComponents, costs: EdgeCosts, order: TieOrder) -> Edges:
+    """The edges of a cheapest tree over the components of each topic in turn; `components` is updated."""
     n = len(components.node_offsets) - 1
     edges, num_edges = np.empty(len(components.topic_nodes), np.int64), 0
     for topic in topics:
@@ -78,11 +73,21 @@ def _span(topics: Ids, components: TopicComponents, costs: EdgeCosts, order: Tie
 def _tree(n: int, nodes: Ids, label: Ids, costs: EdgeCosts, order: TieOrder, edges: Edges) -> int:
     """Prim's algorithm on the components of one topic; returns the number of edges."""
     outside, num_outside = np.arange(len(nodes)), len(nodes)
-    cheapest = np.full(len(nodes), 2**62, np.int64)
+    # Of each node outside: the cheapest edge to the tree, and its rank among equally cheap ones.
+    cheapest, ranks = np.full(len(nodes), 2**62, np.int64), np.zeros(len(nodes), np.int64)
     via, entered = np.zeros(len(nodes), np.int64), np.empty(len(nodes), np.int64)
     entering, num_edges = 0, 0
     while True:
-        num_entered, num_outside = enter(entering, label, outside[:num_outside], entered)
+        # A whole component enters at a time, since its nodes are connected already.
+        num_entered, num_left = 0, 0
+        for k in outside[:num_outside]:
+            if label[k] == label[entering]:
+                entered[num_entered] = k
+                num_entered += 1
+            else:
+                outside[num_left] = k
+                num_left += 1
+        num_outside = num_left
         if num_outside == 0:
             return num_edges
         best = outside[0]
@@ -91,28 +96,23 @@ def _tree(n: int, nodes: Ids, label: Ids, costs: EdgeCosts, order: TieOrder, edg
                 cost = cost_of(nodes[k], nodes[inside], costs)
                 if cost <= cheapest[k]:
                     edge = np.int64(min(nodes[k], nodes[inside])) * n + max(nodes[k], nodes[inside])
-                    if cost < cheapest[k] or rank_of(edge, order) < rank_of(via[k], order):
-                        cheapest[k], via[k] = cost, edge
-            if cheapest[k] < cheapest[best] or (
-                cheapest[k] == cheapest[best] and rank_of(via[k], order) < rank_of(via[best], order)
-            ):
+                    rank = rank_of(edge, order)
+                    if cost < cheapest[k] or rank < ranks[k]:
+                        cheapest[k], ranks[k], via[k] = cost, rank, edge
+            if cheapest[k] < cheapest[best] or (cheapest[k] == cheapest[best] and ranks[k] < ranks[best]):
                 best = k
         entering = best
         edges[num_edges] = via[best]
         num_edges += 1
 
 
-MST_PER_TOPIC = Method(
-    name="mst-per-topic",
-    problems=("weighted-tco",),
+MST_PER_TOPIC = mst_per_topic.method(
+    "mst-per-topic",
+    ("weighted-tco",),
     summary="a minimum spanning tree for each topic, from small to large, with earlier edges free",
     source="none; docs/topics.md",
     guarantee="costs at most |T| times the least",
     cost="time O(Σ_t |V_t|²), memory O(Σ|T_v|)",
-    solve=solve_by(_build),
-    warm_up=warm_up_by(_build),
-    options=(TIES,),
-    anytime=False,
     pace=8,
     starts=("weighted-tco",),
     colour="#8C8C8C",

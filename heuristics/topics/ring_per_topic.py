@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ...instances.contract.arrays import Ids
-from ...instances.contract.errors import unknown
-from ...instances.contract.method import Method, Proposal
+from ...instances.contract.method import Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
+from ...instances.contract.problem import Problem
 from ...instances.contract.result import Step, Trace
 from ...instances.topics.instance import TopicInstance
-from .heuristic import TOPIC_CONNECTED, solve_by
+from .heuristic import TOPIC_CONNECTED, heuristic
 from .kernels.partial_overlay import OverlayBuild
 from .tie_search.steps import EdgeSteps, check_traceable, edge_step, traced
 
@@ -29,7 +28,8 @@ ORDER = Option(
 )
 
 
-def ring_per_topic(instance: TopicInstance, *, order: str = "number", seed: int = 0) -> Overlay:
+@heuristic(ORDER)
+def ring_per_topic(instance: TopicInstance, *, order: str = "number", seed: int = 0) -> OverlayBuild:
     """The union over all topics of a ring on the subscribers.
 
     A ring on two subscribers is one edge, on one subscriber nothing. The degree of v is at most 2|T_v|.
@@ -59,7 +59,10 @@ def ring_per_topic(instance: TopicInstance, *, order: str = "number", seed: int 
     >>> ring_per_topic(instance).edges.tolist()
     [[0, 1], [0, 2], [1, 2]]
     """
-    return Overlay.from_edges(instance.num_nodes, _rings(instance, order, seed))
+    rings = _rings(instance, order, seed)
+    # An edge of several rings counts once for each of them; a ring on two subscribers lists its edge twice.
+    ring_edges = len(rings) - int((np.diff(instance.topic_offsets) == 2).sum())
+    return OverlayBuild(Overlay.from_edges(instance.num_nodes, rings), {"ring_edges": ring_edges})
 
 
 def _rings(instance: TopicInstance, order: str, seed: int) -> Ids:
@@ -84,8 +87,6 @@ def ranked(instance: TopicInstance, rank: npt.NDArray[np.integer]) -> Ids:
 
 def _ordered(instance: TopicInstance, order: str, seed: int) -> Ids:
     """The subscribers of every topic in the order of its ring, as in ``topic_nodes``."""
-    if order not in ORDERS:
-        raise unknown("value of option 'order'", order, ORDERS)
     nodes = instance.topic_nodes
     if order == "number":
         return nodes
@@ -94,20 +95,20 @@ def _ordered(instance: TopicInstance, order: str, seed: int) -> Ids:
     return ranked(instance, rank)
 
 
-def _build(instance: TopicInstance, *, seed: int, order: str) -> OverlayBuild:
-    sizes = np.diff(instance.topic_offsets)
-    # An edge of several rings counts once for each of them.
-    ring_edges = int(np.where(sizes > 2, sizes, sizes - 1).sum())
-    return OverlayBuild(ring_per_topic(instance, order=order, seed=seed), {"ring_edges": ring_edges})
-
-
 def _solve(
-    instance: TopicInstance, *given: Any, seed: int, order: str, trace: bool = False, **options: Any
+    instance: TopicInstance,
+    problem: Problem[TopicInstance, Overlay],
+    *,
+    seed: int,
+    time_limit: float | None,
+    order: str,
+    trace: bool = False,
 ) -> Proposal[Overlay]:
     if trace:
         check_traceable(instance)
-    proposal = solve_by(_build)(instance, *given, seed=seed, order=order, **options)
-    return replace(proposal, trace=partial(_trace, instance, order, seed)) if trace else proposal
+    built = ring_per_topic.build(instance, order=order, seed=seed)
+    again = partial(_trace, instance, order, seed) if trace else None
+    return Proposal(built.overlay, counters=built.counters, trace=again)
 
 
 def _trace(instance: TopicInstance, order: str, seed: int) -> Trace:
@@ -121,18 +122,18 @@ def _trace(instance: TopicInstance, order: str, seed: int) -> Trace:
     return traced(instance, listed, steps.measure)
 
 
-RING_PER_TOPIC = Method(
-    name="ring-per-topic",
-    problems=TOPIC_CONNECTED,
-    summary="a ring on the subscribers of each topic",
-    source="P1 §8.3",
-    guarantee="the degree of v is at most 2|T_v|; nothing is proven of the edges",
-    cost="time O(Σ|T_v| log Σ|T_v|), memory O(Σ|T_v|)",
+RING_PER_TOPIC = replace(
+    ring_per_topic.method(
+        "ring-per-topic",
+        TOPIC_CONNECTED,
+        summary="a ring on the subscribers of each topic",
+        source="P1 §8.3",
+        guarantee="the degree of v is at most 2|T_v|; nothing is proven of the edges",
+        cost="time O(Σ|T_v| log Σ|T_v|), memory O(Σ|T_v|)",
+        inputs=("trace",),
+        pace=1,
+        colour="#8C8C8C",
+        marker="X",
+    ),
     solve=_solve,
-    options=(ORDER,),
-    inputs=("trace",),
-    anytime=False,
-    pace=1,
-    colour="#8C8C8C",
-    marker="X",
 )

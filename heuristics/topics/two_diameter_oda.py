@@ -10,19 +10,18 @@ import numpy as np
 import numpy.typing as npt
 
 from ...instances.contract.arrays import Ids
-from ...instances.contract.method import Method
 from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from ..compiled import kernel
-from .heuristic import DIAMETER_TWO, solve_by, warm_up_by
+from .heuristic import DIAMETER_TWO, heuristic
 from .kernels.interest import Interest, interest_of, weighted_neighbours
 from .kernels.partial_overlay import OverlayBuild
 from .kernels.ties import TIES, TieOrder, rank_of, tie_order
-from .tie_search.extremes import with_extreme_ties
 from .tie_search.steps import Choice, StarSteps, State
 
 
-def two_diameter_oda(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> Overlay:
+@heuristic(TIES)
+def two_diameter_oda(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> OverlayBuild:
     """An overlay with a star on the subscribers of every topic, so that every topic has diameter at most 2.
 
     While topics are left, take the node u and topic t ∈ T_u left of highest topic density, add the edges from u to all
@@ -40,10 +39,6 @@ def two_diameter_oda(instance: TopicInstance, *, ties: str = "lowest", seed: int
     >>> two_diameter_oda(instance).edges.tolist()
     [[0, 1], [0, 2]]
     """
-    return _build(instance, ties=ties, seed=seed).overlay
-
-
-def _build(instance: TopicInstance, *, ties: str, seed: int) -> OverlayBuild:
     edges = _stars(interest_of(instance), tie_order(ties, seed))
     return OverlayBuild(Overlay.from_edges(instance.num_nodes, edges), {"steps": instance.num_topics})
 
@@ -199,23 +194,17 @@ class _Steps(StarSteps):
         }
 
 
-TWO_DIAMETER_ODA = with_extreme_ties(
-    Method(
-        name="2d-oda",
-        problems=DIAMETER_TWO,
-        summary="2D-ODA: topic by topic the star of highest topic density",
-        source="P2 §6.3",
-        guarantee="every topic has diameter at most 2 (P2 Lemma 7); no ratio is proven",
-        cost="time O(|V||T| + Σ_t Σ_{v∈V_t} |T_v| + Σ_edges (|T_u| + |T_v|)), memory O(Σ|T_v|)",
-        solve=solve_by(_build),
-        warm_up=warm_up_by(_build),
-        options=(TIES,),
-        anytime=False,
-        pace=3,
-        starts=("2d-star", "2d-true"),
-        colour="#56B4E9",
-        marker="D",
-    ),
-    _Steps,
+TWO_DIAMETER_ODA = two_diameter_oda.method(
+    "2d-oda",
+    DIAMETER_TWO,
+    steps=_Steps,
     traced=partial(_Steps, grouped=False),
+    summary="2D-ODA: topic by topic the star of highest topic density",
+    source="P2 §6.3",
+    guarantee="every topic has diameter at most 2 (P2 Lemma 7); no ratio is proven",
+    cost="time O(|V||T| + Σ_t Σ_{v∈V_t} |T_v| + Σ_edges (|T_u| + |T_v|)), memory O(Σ|T_v|)",
+    pace=3,
+    starts=("2d-star", "2d-true"),
+    colour="#56B4E9",
+    marker="D",
 )

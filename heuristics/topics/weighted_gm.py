@@ -7,11 +7,9 @@ import heapq
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.contract.method import Method
-from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from ..compiled import kernel
-from .heuristic import solve_by, warm_up_by
+from .heuristic import heuristic
 from .kernels.interest import EdgeCosts, cost_of, edge_costs
 from .kernels.partial_overlay import (
     ANY_DEGREE,
@@ -30,7 +28,8 @@ Ratios = npt.NDArray[np.float64]
 _REFRESHES, _KEPT = 40, 32
 
 
-def weighted_greedy_merge(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> Overlay:
+@heuristic(TIES)
+def weighted_greedy_merge(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> OverlayBuild:
     """A topic-connected overlay that costs at most 1 + ln m times the least, for m = max |T_u ∩ T_v|.
 
     Starting without edges, add an edge of maximum contribution ÷ cost until no edge contributes; the contribution of
@@ -70,10 +69,6 @@ def weighted_greedy_merge(instance: TopicInstance, *, ties: str = "lowest", seed
     >>> weighted_greedy_merge(priced).edges.tolist()
     [[0, 1], [1, 2]]
     """
-    return _build(instance, ties=ties, seed=seed).overlay
-
-
-def _build(instance: TopicInstance, *, ties: str, seed: int) -> OverlayBuild:
     partial = PartialOverlay(instance, tie_order(ties, seed))
     eligible = eligible_nodes(partial.degrees, ANY_DEGREE, partial.components)
     edges, counted = _add_by_ratio(
@@ -166,17 +161,13 @@ def _best_of_kept(
     return best, best_rank
 
 
-WEIGHTED_GM = Method(
-    name="weighted-gm",
-    problems=("weighted-tco",),
+WEIGHTED_GM = weighted_greedy_merge.method(
+    "weighted-gm",
+    ("weighted-tco",),
     summary="Greedy Merge by costs: the edge of largest contribution ÷ cost",
     source="P1 §6.1 with the costs of Chen et al. 2015",
     guarantee="costs at most 1 + ln(max|T_u ∩ T_v|) times the least (Wolsey 1982)",
     cost="time O(Σ_t |V_t|²), and a row O(Σ_{t∈T_u} |V_t|) about once an edge; memory O(Σ|T_v| + |V|)",
-    solve=solve_by(_build),
-    warm_up=warm_up_by(_build),
-    options=(TIES,),
-    anytime=False,
     pace=40,
     starts=("weighted-tco",),
     promising=("weighted-tco",),

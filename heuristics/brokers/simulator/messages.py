@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import NamedTuple
+
+import numpy as np
 
 from ....instances.contract.arrays import Ids
 
@@ -21,11 +23,6 @@ class Entries(NamedTuple):
     lows: Ids
     highs: Ids
     anchors: Ids
-
-    @property
-    def numbers(self) -> int:
-        """How many numbers a message needs for them."""
-        return int(2 * self.ids.size + self.lows.size + self.highs.size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +57,8 @@ class Control:
 
     @property
     def numbers(self) -> int:
-        """How many numbers it has."""
-        return 1
+        """How many numbers it has, at least one."""
+        return max(1, sum(_numbers(getattr(self, each.name)) for each in fields(self)))
 
     @property
     def size(self) -> int:
@@ -81,10 +78,6 @@ class Welcome(Control):
     edges: frozenset[Edge]
     entries: Entries
 
-    @property
-    def numbers(self) -> int:
-        return 2 * len(self.edges) + self.entries.numbers
-
 
 @dataclass(frozen=True, slots=True)
 class Joined(Control):
@@ -94,10 +87,6 @@ class Joined(Control):
     parent: int
     hops: int
 
-    @property
-    def numbers(self) -> int:
-        return 3
-
 
 @dataclass(frozen=True, slots=True)
 class Left(Control):
@@ -106,10 +95,6 @@ class Left(Control):
     broker: int
     hops: int
 
-    @property
-    def numbers(self) -> int:
-        return 2
-
 
 @dataclass(frozen=True, slots=True)
 class Subscribe(Control):
@@ -117,20 +102,12 @@ class Subscribe(Control):
 
     entries: Entries
 
-    @property
-    def numbers(self) -> int:
-        return self.entries.numbers
-
 
 @dataclass(frozen=True, slots=True)
 class Unsubscribe(Control):
     """A step: subscriptions end."""
 
     ids: Ids
-
-    @property
-    def numbers(self) -> int:
-        return len(self.ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +117,6 @@ class Initiate(Control):
     change: int
     mover: int
     region: frozenset[int]
-
-    @property
-    def numbers(self) -> int:
-        return 2 + len(self.region)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,10 +140,6 @@ class Update(Control):
     mover_side: dict[int, int]
     other_side: dict[int, int]
 
-    @property
-    def numbers(self) -> int:
-        return 2 + len(self.path) + 2 * (len(self.edges) + len(self.mover_side) + len(self.other_side))
-
 
 @dataclass(frozen=True, slots=True)
 class Drain(Control):
@@ -181,6 +150,10 @@ class Drain(Control):
 
     change: int
     view: int | None
+
+    @property
+    def numbers(self) -> int:
+        return 1  # the view fits the header
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,10 +173,6 @@ class Spread(Control):
     wave: Wave
     step: Step
 
-    @property
-    def numbers(self) -> int:
-        return 2 + self.step.numbers
-
 
 @dataclass(frozen=True, slots=True)
 class Confirm(Control):
@@ -212,10 +181,6 @@ class Confirm(Control):
     wave: Wave
     sent: int = 0
     processed: int = 0
-
-    @property
-    def numbers(self) -> int:
-        return 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,10 +194,6 @@ class ShowMap(Control):
 
     edges: frozenset[Edge]
     anchors: dict[int, int]
-
-    @property
-    def numbers(self) -> int:
-        return 2 * (len(self.edges) + len(self.anchors))
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,10 +240,6 @@ class Ask(Control):
     token: int
     path: tuple[int, ...] = ()
 
-    @property
-    def numbers(self) -> int:
-        return 2 + len(self.path)
-
 
 @dataclass(frozen=True, slots=True)
 class Grant(Control):
@@ -304,16 +261,27 @@ class Grant(Control):
     path: tuple[int, ...] = ()
     region: frozenset[int] = frozenset()
 
-    @property
-    def numbers(self) -> int:
-        return 3 + len(self.path) + len(self.region)
-
 
 @dataclass(frozen=True, slots=True)
 class Release(Control):
     """To the coordinator: what was granted is complete."""
 
     change: int
+
+
+def _numbers(value: object) -> int:
+    """How many numbers stand for a field: one for a word, two for a primary link and for an entry of a mapping."""
+    if isinstance(value, Control):
+        return value.numbers
+    if isinstance(value, Entries):
+        return sum(rows.size for rows in value)
+    if isinstance(value, np.ndarray):
+        return value.size
+    if isinstance(value, dict):
+        return 2 * len(value)
+    if isinstance(value, frozenset | tuple):
+        return len(value) * (2 if any(isinstance(each, tuple) for each in value) else 1)
+    return 1
 
 
 Message = (

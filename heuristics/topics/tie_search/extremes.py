@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from ....instances.contract.method import Method, Proposal
+from ....instances.contract.method import Proposal
 from ....instances.contract.overlay import Overlay
 from ....instances.contract.problem import Problem
 from ....instances.contract.run import Clock
@@ -117,21 +117,6 @@ class SolveUnderTies:
         }
         again = partial(trace_of, steps, along(found.path), found.overlay) if trace else None
         return Proposal(found.overlay, counters=counters, trace=again)
-
-
-def with_extreme_ties(
-    method: Method[TopicInstance, Overlay],
-    steps: Callable[..., GreedySteps],
-    *,
-    traced: Callable[..., GreedySteps] | None = None,
-) -> Method[TopicInstance, Overlay]:
-    """The method with ``worst`` and ``best`` among the values of its option ``ties``, and with a trace.
-
-    See :class:`SolveUnderTies`; `traced` is `steps` where it is not given.
-    """
-    options = tuple(TIES_OR_EXTREMES if option == TIES else option for option in method.options)
-    solve = SolveUnderTies(method.solve, steps, traced or steps)
-    return replace(method, solve=solve, options=options, inputs=(*method.inputs, "trace"))
 
 
 class _Search:
