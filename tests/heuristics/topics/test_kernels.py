@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from overlaybench.heuristics.topics.division import BucketQueue
 from overlaybench.heuristics.topics.greedy_merge import GREEDY_MERGE
 from overlaybench.heuristics.topics.kernels.common_topics import block_of, pairs_sharing, sharing
 from overlaybench.heuristics.topics.kernels.partial_overlay import (
@@ -28,7 +27,6 @@ from overlaybench.heuristics.topics.kernels.ties import candidate_of, rank_of, t
 from overlaybench.heuristics.topics.kernels.topic_components import contribution, join
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
 from overlaybench.instances.contract.method import Method
-from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.heuristics.topics import twins
 from tests.properties import property_test
@@ -134,21 +132,6 @@ def grown(instance: TopicInstance, random: Random) -> tuple[PartialOverlay, set[
         join(u, v, partial.components)
         partial.degrees[[u, v]] += 1
     return partial, chosen
-
-
-@property_test(100, st.lists(st.tuples(st.integers(0, 2**40), st.integers(1, 5)), unique_by=lambda item: item[0]))
-def test_the_bucket_queue_sorts_by_level_then_priority(items: list[tuple[int, int]]) -> None:
-    queue, taken = BucketQueue(), []
-    half = len(items) // 2
-    queue.put_each(
-        np.array([rank for rank, _ in items[:half]], dtype=np.int64),
-        np.array([level for _, level in items[:half]], dtype=np.int32),
-    )
-    for rank, level in items[half:]:
-        queue.put(np.array([rank]), level)
-    while level := queue.top:
-        taken += [(level, rank) for rank in queue.pop().tolist()]
-    assert taken == sorted(((level, rank) for rank, level in items), key=lambda item: (-item[0], item[1]))
 
 
 @property_test(100, topic_instances(max_nodes=9), st.integers(1, 4))
@@ -324,10 +307,3 @@ def test_kernels_that_nothing_loads_for_a_month_are_removed(tmp_path: Path) -> N
 @pytest.mark.parametrize("method", HEURISTICS, ids=lambda method: method.name)
 def test_a_summary_fits_a_line(method: Method[Any, Any]) -> None:
     assert 0 < len(method.summary) < 100
-
-
-def test_the_overlay_of_a_partial_overlay_is_sorted() -> None:
-    instance = TopicInstance.from_subscriptions({f"n{v}": ["a"] for v in range(5)})
-    partial = PartialOverlay(instance, tie_order("random", 3))
-    partial.record(np.array([14, 3, 1]), merged=3)
-    assert partial.overlay() == Overlay.from_edges(5, [(0, 1), (0, 3), (2, 4)])
