@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...heuristics.compiled import kernel
-from ...heuristics.topics.kernels.topic_components import TopicComponents, singletons, unite
+from ...heuristics.topics.kernels.interest import TopicComponents, singletons, unite
 from ...instances.topics.instance import TopicInstance
 
 MOST_NODES = 2**16

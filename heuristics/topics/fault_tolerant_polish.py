@@ -20,7 +20,6 @@ from ...instances.topics.instance import TopicInstance
 from ...instances.topics.problems import FaultTolerantTCO
 from ..compiled import kernel
 from .gm2 import gm2
-from .harary_per_topic import harary_per_topic
 from .heuristic import trial_instance
 from .local_search.linked_overlay import (
     Links,
@@ -34,6 +33,7 @@ from .local_search.linked_overlay import (
 from .local_search.overlay_search import candidate_lists
 from .local_search.ruin_and_recreate import CandidateLists, random_number
 from .polish import starts
+from .ring_per_topic import harary_per_topic
 
 _STEPS, _ANY = 100_000, 10**15
 _AT_ONCE = 50

@@ -13,9 +13,9 @@ from ...instances.contract.option import Option
 from ...instances.topics.instance import TopicInstance
 from ..compiled import kernel
 from .heuristic import TOPIC_CONNECTED, heuristic
+from .kernels.interest import TopicComponents, unite
 from .kernels.partial_overlay import Degrees, Edges, OverlayBuild, PartialOverlay
 from .kernels.ties import TIES, TieOrder, candidate_of, rank_of, tie_order
-from .kernels.topic_components import TopicComponents, unite
 from .minmax_oda import degree_first, extend_by_degree
 from .tie_search.steps import Edge, EdgeSteps, heaviest, least_raising
 

@@ -11,10 +11,9 @@ from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from ..compiled import kernel
 from .heuristic import TOPIC_CONNECTED, heuristic
-from .kernels.interest import unit_costs
+from .kernels.interest import TopicComponents, unit_costs, unite
 from .kernels.partial_overlay import ANY_DEGREE, OverlayBuild, PartialOverlay
 from .kernels.ties import RULES, TIES, TieOrder, tie_order
-from .kernels.topic_components import TopicComponents, unite
 from .mst_per_topic import spanning_trees
 from .tie_search.steps import EdgeSteps, heaviest
 

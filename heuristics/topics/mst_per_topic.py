@@ -8,10 +8,9 @@ from ...instances.contract.arrays import Ids
 from ...instances.topics.instance import TopicInstance
 from ..compiled import kernel
 from .heuristic import heuristic
-from .kernels.interest import EdgeCosts, cost_of, edge_costs
+from .kernels.interest import EdgeCosts, TopicComponents, cost_of, edge_costs, join
 from .kernels.partial_overlay import Edges, OverlayBuild, PartialOverlay
 from .kernels.ties import TIES, TieOrder, rank_of, tie_order
-from .kernels.topic_components import TopicComponents, join
 
 
 @heuristic(TIES)

@@ -21,8 +21,14 @@ from ...instances.topics.instance import TopicInstance
 from .heuristic import TOPIC_CONNECTED, trial_instance
 from .kernels.interest import edge_costs
 from .local_search.linked_overlay import subscriptions_of
-from .local_search.overlay_search import MOST_STEPS, OverlaySearch, candidate_lists, priced_candidates
-from .local_search.partitioned_search import PARTS_AT_ONCE, PartitionedSearch
+from .local_search.overlay_search import (
+    MOST_STEPS,
+    PARTS_AT_ONCE,
+    OverlaySearch,
+    PartitionedSearch,
+    candidate_lists,
+    priced_candidates,
+)
 from .local_search.ruin_and_recreate import CandidateLists, SearchParameters
 from .ring_per_topic import ring_per_topic
 

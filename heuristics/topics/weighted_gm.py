@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ...instances.topics.instance import TopicInstance
 from ..compiled import kernel
 from .heuristic import heuristic
-from .kernels.interest import EdgeCosts, cost_of, edge_costs
+from .kernels.interest import EdgeCosts, TopicComponents, contribution, cost_of, edge_costs, join
 from .kernels.partial_overlay import (
     ANY_DEGREE,
     Contributions,
@@ -22,7 +22,6 @@ from .kernels.partial_overlay import (
     eligible_nodes,
 )
 from .kernels.ties import TIES, TieOrder, candidate_of, rank_of, tie_order
-from .kernels.topic_components import TopicComponents, contribution, join
 
 Ratios = npt.NDArray[np.float64]
 _REFRESHES, _KEPT = 40, 32

@@ -2,11 +2,11 @@
 
 State of a broker (`broker.py`)
     Its id and limits; the *master map*, the primary network within Δ hops, and the *master table*, every subscription
-    with its anchor (`neighbourhood.py`); its soft and candidate links; *routing*, which is the working map and the
-    working table derived from these (`routing.py`); the publications sent over each link since the last review; the
-    loads and round-trip times of its neighbourhood as last heard (`routing.py`); the neighbours that do not answer, and
-    the copies kept for them; and the change of the primary tree under way (`tree_changes.py`). A broker maps a message
-    and the time to messages and holds no reference to anything else.
+    with its anchor; its soft and candidate links; *routing*, which is the working map and the working table derived
+    from these; the publications sent over each link since the last review; the loads and round-trip times of its
+    neighbourhood as last heard (all `routing.py`); the neighbours that do not answer, and the copies kept for them; and
+    the change of the primary tree under way (`tree_changes.py`). A broker maps a message and the time to messages and
+    holds no reference to anything else.
 Messages (`messages.py`)
     Publications travel over primary and soft links. Subscriptions travel hop by hop over primary links as *waves*: a
     broker applies the step, passes it on, and confirms it to the sender once all to whom it was passed have confirmed.

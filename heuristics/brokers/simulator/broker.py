@@ -39,8 +39,7 @@ from .messages import (
     Welcome,
 )
 from .messages import Confirm as Confirmation
-from .neighbourhood import Neighbourhood, anchors_for_neighbour, edge, no_entries, removed
-from .routing import Limits, Profile, Routing
+from .routing import Limits, Neighbourhood, Profile, Routing, anchors_for_neighbour, edge, no_entries, removed
 from .tree_changes import REFUSED, Change, Relocation
 
 COORDINATOR = -2

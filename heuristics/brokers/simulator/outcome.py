@@ -14,9 +14,8 @@ from ....instances.brokers.predicates import Publications
 from ....instances.contract.arrays import Ids
 from ...compiled import kernel
 from ..kernels.link_management import Management
-from .neighbourhood import Neighbourhood, paths_from
 from .network import NEVER, SECOND, Log, Network, Service
-from .routing import Limits
+from .routing import Limits, Neighbourhood, paths_from
 from .scenario import Director, Scenario
 from .tree_changes import Coordinator
 

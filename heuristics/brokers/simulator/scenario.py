@@ -14,8 +14,8 @@ import numpy.typing as npt
 from ....instances.brokers.network import BrokerNetwork
 from .broker import Broker
 from .messages import Entries
-from .neighbourhood import paths_from
 from .network import DETECTION, NEVER, SECOND, Events, Issued, Network
+from .routing import paths_from
 
 Choice = TypeVar("Choice")
 MINUTE = 60 * SECOND

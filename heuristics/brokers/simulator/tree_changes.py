@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .messages import NEW, OLD, Ask, Drain, Edge, End, Grant, Initiate, Publication, Release, Sends, ShowMap, Update
-from .neighbourhood import Neighbourhood, edge, links_by_end, paths_from, paths_over
-from .routing import Routing
+from .routing import Neighbourhood, Routing, edge, links_by_end, paths_from, paths_over
 
 REFUSED = -1
 

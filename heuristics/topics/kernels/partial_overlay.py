@@ -16,8 +16,8 @@ from ....instances.contract.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from ...compiled import kernel
 from .common_topics import BLOCK, pairs_by_common_topics, pairs_sharing
+from .interest import TopicComponents, contribution, join, singletons, unite
 from .ties import RULES, TieOrder, candidate_of, rank_of, ranks_of
-from .topic_components import TopicComponents, contribution, join, singletons, unite
 
 Bounds = npt.NDArray[np.int32]
 Groups = npt.NDArray[np.int32]

@@ -10,8 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ....heuristics.compiled import kernel
-from ....heuristics.topics.kernels.interest import Interest, interest_of
-from ....heuristics.topics.kernels.topic_components import TopicComponents, contribution, join, singletons
+from ....heuristics.topics.kernels.interest import (
+    Interest,
+    TopicComponents,
+    contribution,
+    interest_of,
+    join,
+    singletons,
+)
 from ....instances.contract.arrays import Ids
 from ....instances.contract.run import Clock
 from ....instances.topics.instance import TopicInstance

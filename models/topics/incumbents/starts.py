@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from ....heuristics.topics.greedy_merge import greedy_merge
-from ....heuristics.topics.harary_per_topic import harary_per_topic
+from ....heuristics.topics.ring_per_topic import harary_per_topic
 from ....instances.contract.catalogue import methods_of
 from ....instances.contract.overlay import Overlay
 from ....instances.contract.problem import Problem

@@ -12,7 +12,7 @@ import pytest
 from overlaybench.heuristics.topics.fault_tolerant_polish import fault_tolerant_polish
 from overlaybench.heuristics.topics.gm2 import block_forest, blocks_between, gm2, unite_blocks
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
-from overlaybench.heuristics.topics.harary_per_topic import ORDERS, harary_per_topic
+from overlaybench.heuristics.topics.ring_per_topic import HARARY_ORDERS, harary_per_topic
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance
@@ -62,7 +62,7 @@ def test_every_heuristic_is_fault_tolerant_and_no_better_than_the_optimum(seeds:
             start = gm2(instance, ties=rule, seed=seed)
             answers = [
                 start,
-                harary_per_topic(instance, order=ORDERS[seed % 3], seed=seed),
+                harary_per_topic(instance, order=HARARY_ORDERS[seed % 3], seed=seed),
                 fault_tolerant_polish(instance, start, seed=seed, steps=100),
             ]
             least = optimum(instance, "k-tco") if instance.num_nodes <= 6 else 0
@@ -81,7 +81,7 @@ def test_a_single_topic_is_polished_to_a_ring() -> None:
 
 def test_rings_in_one_order_share_edges() -> None:
     instance = TopicInstance.from_subscriptions({f"n{v}": ["a", "b", "c"] for v in range(9)})
-    for order in ORDERS:
+    for order in HARARY_ORDERS:
         assert harary_per_topic(instance, order=order, seed=1).num_edges == 9
 
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from overlaybench.heuristics.topics.greedy_merge import GREEDY_MERGE
 from overlaybench.heuristics.topics.kernels.common_topics import block_of, pairs_sharing, sharing
+from overlaybench.heuristics.topics.kernels.interest import contribution, join
 from overlaybench.heuristics.topics.kernels.partial_overlay import (
     ANY_DEGREE,
     PartialOverlay,
@@ -24,7 +25,6 @@ from overlaybench.heuristics.topics.kernels.partial_overlay import (
     partners,
 )
 from overlaybench.heuristics.topics.kernels.ties import candidate_of, rank_of, tie_order
-from overlaybench.heuristics.topics.kernels.topic_components import contribution, join
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
 from overlaybench.instances.contract.method import Method
 from overlaybench.instances.topics.instance import TopicInstance

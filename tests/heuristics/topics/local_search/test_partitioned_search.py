@@ -8,8 +8,8 @@ import pytest
 from hypothesis import strategies as st
 
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
-from overlaybench.heuristics.topics.kernels.topic_components import singletons
-from overlaybench.heuristics.topics.local_search.partitioned_search import (
+from overlaybench.heuristics.topics.kernels.interest import singletons
+from overlaybench.heuristics.topics.local_search.overlay_search import (
     PartitionedSearch,
     connect,
     contracted,
