@@ -38,6 +38,8 @@ class Heuristic(Generic[Given]):
         The function itself, which returns the overlay with the counters of the run.
     """
 
+    __name__: str
+
     def __init__(self, build: Callable[Given, OverlayBuild], options: tuple[Option, ...]) -> None:
         self.build: Callable[..., OverlayBuild] = build
         self._options = options
@@ -70,7 +72,8 @@ class Heuristic(Generic[Given]):
         **fields
             Further fields of :class:`.Method`.
         """
-        options, solve, warm_up = self._options, self._solve, None
+        solve: Callable[..., Proposal[Overlay]] = self._solve
+        options, warm_up = self._options, None
         if TIES in options:
             warm_up = cache(lambda: self._compile(compile_with))
         if steps is not None:
