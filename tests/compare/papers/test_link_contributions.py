@@ -9,8 +9,8 @@ from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.heuristics.topics import twins
-from tests.heuristics.topics.constructions import CONSTRUCTED
 from tests.heuristics.topics.test_guarantees import middling
+from tests.heuristics.topics.twins import CONSTRUCTED
 from tests.properties import property_test
 from tests.topic_strategies import topic_instances
 

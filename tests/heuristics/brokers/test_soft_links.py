@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from math import prod
+
+import networkx as nx
 import numpy as np
 import pytest
+from hypothesis import assume
 from hypothesis import strategies as st
 
-from overlaybench.heuristics.brokers.kernels.forwarding import STRATEGIES
-from overlaybench.heuristics.brokers.kernels.link_management import Management, managed_links
+from overlaybench.heuristics.brokers.kernels.covering import covering_set, matching_effort, predicates_evaluated
+from overlaybench.heuristics.brokers.kernels.forwarding import S2, STRATEGIES
+from overlaybench.heuristics.brokers.kernels.link_management import (
+    Limits,
+    Management,
+    gain,
+    managed_links,
+    neighbour_table,
+    review,
+)
+from overlaybench.heuristics.brokers.kernels.queueing import Timing, simulate
 from overlaybench.heuristics.brokers.kernels.working_map import (
     Bits,
     WorkingMaps,
@@ -26,11 +39,13 @@ from overlaybench.heuristics.brokers.soft_links import (
     disseminate_over,
 )
 from overlaybench.instances.brokers.network import BrokerNetwork, BrokerTree
+from overlaybench.instances.brokers.predicates import HIGHEST, LOWEST, Publications, Subscriptions
 from overlaybench.instances.brokers.problems import SoftLinks
 from overlaybench.instances.contract.catalogue import WORKLOADS
 from overlaybench.instances.contract.result import Status
 from tests.broker_strategies import Link, broker_networks, networks_with_links
 from tests.heuristics.brokers import twins as broker_twins
+from tests.heuristics.brokers.twins import Tie, primary, simulated
 from tests.outcomes import value_of
 from tests.properties import property_test
 
@@ -148,3 +163,216 @@ def test_the_messages_of_sh_lie_between_those_of_s2_and_s1() -> None:
     links = managed_links(network, STRATEGIES.index("s2"), Management())
     s1, s2, sh = (disseminate_over(network, STRATEGIES.index(name), links).num_messages for name in ("s1", "s2", "sh"))
     assert s2 < sh < s1
+
+
+Links = set[Link]
+
+
+def reviewed(
+    network: BrokerNetwork,
+    real: set[Link],
+    candidates: set[Link],
+    sent: dict[Link, int],
+    factors: list[float],
+    profiled: dict[Link, int],
+    many: int,
+    capacity: int,
+) -> tuple[Links, Links]:
+    """Soft links and candidates after a review."""
+    graph, tree = primary(network.tree), network.tree
+    path = dict(nx.all_pairs_shortest_path(graph))
+    kept, profiled_next = set(), set()
+    for a in graph:
+        soft = {v for u, v in real if u == a}
+        ends = set(graph[a]) | soft | {v for u, v in candidates if u == a}
+
+        def worth(v: int, count: int, a: int = a) -> float:
+            return count * (len(path[a][v]) - 2) * prod(factors[x] for x in path[a][v][1:-1])
+
+        gains = {v: worth(v, sent[a, v]) for v in ends if len(path[a][v]) > 2}
+        worthy = [v for v in gains if gains[v] > 0]
+        ranked = sorted(worthy, key=lambda v: (-gains[v], v not in soft, path_rank(path, a, v)))
+        best = set(ranked[: network.fanout - graph.degree(a)])
+        kept |= {(a, v) for v in best}
+        potential: dict[int, float] = {}
+        for x in ends:
+            for v in graph[x]:
+                if 2 <= len(path[a][v]) - 1 <= network.radius:
+                    potential[v] = max(potential.get(v, 0), worth(v, sent[a, x]))
+        waiting = [v for v in potential if potential[v] > 0 and v not in best | set(graph[a])]
+        waiting.sort(key=lambda v: (profiled.get((a, v), -1), -potential[v], -int(tree.path_delays[a, v]), v))
+        profiled_next |= {(a, v) for v in waiting[: min(many, capacity - graph.degree(a) - len(best))]}
+    return kept, profiled_next
+
+
+def path_rank(path: dict[int, dict[int, list[int]]], a: int, v: int) -> tuple[int, int]:
+    return len(path[a][v]), v
+
+
+@property_test(100, given=networks_with_links(max_brokers=9), data=st.data())
+def test_a_review_keeps_promotes_and_drops_as_the_reference(
+    given: tuple[BrokerNetwork, list[Link]], data: st.DataObject
+) -> None:
+    network, links = given
+    size, many, capacity = network.num_brokers, 2, network.fanout + 2
+    allowed = [(int(u), int(v)) for u, v in network.allowed_links()]
+    free = sorted(set(allowed) - set(links))
+    candidates = {each for each in free if data.draw(st.booleans())}
+    while crowded := [u for u in range(size) if sum(w == u for w, _ in candidates) > many]:
+        candidates.remove(min(each for each in candidates if each[0] == crowded[0]))
+    maps = working_maps(network.tree, links, capacity=capacity)
+    for u, v in sorted(candidates):
+        add_link(maps, u, v, False)
+    sent, counts = np.zeros(maps.ends.shape, dtype=np.int64), {}
+    for u in range(size):
+        for slot in maps.order[u, : maps.counts[u]].tolist():
+            sent[u, slot] = counts[u, int(maps.ends[u, slot])] = data.draw(st.integers(0, 4))
+    factors = data.draw(st.lists(st.sampled_from([1.0, 1.5, 2.0]), min_size=size, max_size=size))
+    last = {each: data.draw(st.integers(0, 3)) for each in free if data.draw(st.booleans())}
+    profiled = np.full((size, size), -1, dtype=np.int64)
+    for (u, v), round_number in last.items():
+        profiled[u, v] = round_number
+    limits = Limits(network.spare_links(), network.tree.path_delays, network.radius, many)
+    review(maps, sent, np.array(factors), limits, neighbour_table(network.tree), profiled, 9)
+    expected = reviewed(network, set(links), candidates, counts, factors, last, many, capacity)
+    now = {
+        (u, int(maps.ends[u, s]), has_bit(maps.real[u], s))
+        for u in range(size)
+        for s in maps.order[u, : maps.counts[u]]
+    }
+    soft = {(u, v) for u, v, real in now if real and network.tree.distances[u, v] > 1}
+    assert (soft, {(u, v) for u, v, real in now if not real}) == expected
+    assert all(profiled[u, v] == 9 for u, v in expected[1])
+
+
+def test_links_past_loaded_brokers_gain_more_with_max_and_nothing_with_min() -> None:
+    maps = working_maps(BrokerTree.of(4, [(0, 1), (1, 2), (2, 3)]))
+    threshold, load = 0.8, np.array([0.0, 0.9, 0.5, 0.0])
+    factors = 1 + np.maximum(0, load - threshold)
+    assert gain(maps, 0, 3, 10, factors) == pytest.approx(10 * 2 * 1.1)
+    as_printed = 1 + np.minimum(0, load - threshold)
+    assert gain(maps, 0, 3, 10, as_printed) == pytest.approx(10 * 2 * 0.7), "a loaded broker would not count at all"
+
+
+@property_test(
+    40,
+    given=networks_with_links(max_brokers=10),
+    service=st.sampled_from([0, 313, 200_003]),
+    soft_delay=st.sampled_from([0, 977]),
+    horizon=st.sampled_from([2**60, 1_500_000]),
+    quick=6,
+)
+@pytest.mark.parametrize("strategy", ["s1", "s2", "sh"])
+def test_one_event_a_message_equals_an_event_for_every_step(
+    strategy: str, given: tuple[BrokerNetwork, list[Link]], service: int, soft_delay: int, horizon: int
+) -> None:
+    network, links = given
+    try:
+        expected = simulated(network, links, strategy, service, soft_delay, horizon)
+    except Tie:
+        assume(False)
+    timing = Timing(service, soft_delay, 0 if horizon == 2**60 else horizon)
+    found = simulate(network, STRATEGIES.index(strategy), np.array(links).reshape(-1, 2), timing)
+    assert (found.deliveries, found.messages, found.total_delay, found.total_hops) == expected
+    assert found.traffic.sum() == found.messages
+
+
+@property_test(40, given=networks_with_links(max_brokers=12), quick=6)
+@pytest.mark.parametrize("strategy", ["s0", "s1", "s2"])
+def test_without_a_horizon_queues_lose_nothing_and_change_no_route(
+    strategy: str, given: tuple[BrokerNetwork, list[Link]]
+) -> None:
+    network, links = given
+    if strategy == "s0":
+        links = []
+    rows = np.array(links, dtype=np.int32).reshape(-1, 2)
+    still = disseminate_over(network, STRATEGIES.index(strategy), rows)
+    measures = SoftLinks().measures(network, still)
+    queued = simulate(network, STRATEGIES.index(strategy), rows, Timing(service=5000))
+    assert queued.deliveries == network.num_deliveries
+    assert queued.messages == still.num_messages
+    assert queued.average_hops == pytest.approx(measures["average_hops"])
+
+
+def test_many_messages_in_transit_at_once_are_all_delivered() -> None:
+    network = WORKLOADS["brokers-dense"].generate(seed=2, brokers=60, publications=9000, rate=10**9, subscriptions=600)
+    found = simulate(network, S2, managed_links(network, S2, Management()), Timing(service=0, soft_delay=10**7))
+    assert found.deliveries == network.num_deliveries > 1 << 16
+
+
+def test_a_slow_broker_delays_and_saturation_leaves_publications_behind() -> None:
+    network = WORKLOADS["brokers-sparse"].generate(seed=2, brokers=40, publications=1200, rate=72_000)
+    links = np.empty((0, 2), dtype=np.int32)
+    fast, slow = (simulate(network, S2, links, Timing(service, horizon=1_000_000)) for service in (100, 20_000))
+    assert slow.deliveries < fast.deliveries
+    assert slow.average_delay > fast.average_delay
+    assert slow.longest_queue.max() > fast.longest_queue.max()
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_of_messages_that_arrive_at_once_the_one_sent_first_is_matched_first(first: int) -> None:
+    """Publications 0 and 1 arrive at broker 0 after 1,010 µs; only one of them is for it, and horizon is one match."""
+    tree = BrokerTree.of(4, [(0, 1), (0, 2), (0, 3)])
+    subscriptions = Subscriptions(np.array([0, 3]), np.array([[first], [1 - first]]), np.array([[first], [1 - first]]))
+    publications = Publications(np.array([0, 0]), np.array([1, 2]), np.array([[0], [1]]))
+    network = BrokerNetwork(tree, subscriptions, publications)
+    found = simulate(network, S2, np.empty((0, 2), dtype=np.int32), Timing(service=10, horizon=1020))
+    assert (found.messages, found.deliveries) == (1, 1 - first)
+
+
+def test_publications_repeated_by_periods_are_those_of_a_longer_network() -> None:
+    once = WORKLOADS["brokers-sparse"].generate(seed=4, brokers=20, publications=90, subscriptions=100, rate=72_000)
+    of, length = once.publications, int(once.publications.times.max()) + 1
+    times = np.concatenate([of.times + k * length for k in range(3)])
+    thrice = Publications(times, np.tile(of.sources, 3), np.tile(of.values, (3, 1)))
+    links = managed_links(once, S2, Management())
+    found = [
+        simulate(network, S2, links, Timing(30_000, horizon=3 * length, periods=periods))
+        for network, periods in ((once, 3), (BrokerNetwork(once.tree, once.subscriptions, thrice), 1))
+    ]
+    assert found[0].deliveries < 3 * once.num_deliveries
+    assert len({(one.deliveries, one.messages, one.total_delay, one.total_hops) for one in found}) == 1
+
+
+@property_test(60, network=broker_networks(), quick=10)
+def test_a_covering_set_is_least_and_matches_whatever_all_match(network: BrokerNetwork) -> None:
+    subscriptions = network.subscriptions
+    order = np.argsort(-(subscriptions.highs - subscriptions.lows).sum(axis=1), kind="stable")
+    kept = covering_set(subscriptions.lows, subscriptions.highs, order).tolist()
+
+    def covers(i: int, j: int) -> bool:
+        return bool(
+            (subscriptions.lows[i] <= subscriptions.lows[j]).all()
+            and (subscriptions.highs[j] <= subscriptions.highs[i]).all()
+        )
+
+    assert all(any(covers(i, j) for i in kept) for j in range(len(subscriptions)))
+    assert not any(covers(i, j) for i in kept for j in kept if i != j)
+
+
+@property_test(60, network=broker_networks(), quick=10)
+def test_predicates_are_evaluated_until_one_fails_or_a_subscription_matches(network: BrokerNetwork) -> None:
+    lows, highs = network.subscriptions.lows.copy(), network.subscriptions.highs.copy()
+    lows[lows == 0], highs[highs == 4] = LOWEST, HIGHEST
+    kept = np.arange(len(lows))
+    expected = 0
+    for point in network.publications.values.tolist():
+        for s in kept:
+            outcomes = [
+                low <= value <= high
+                for low, high, value in zip(lows[s].tolist(), highs[s].tolist(), point, strict=True)
+                if (low, high) != (LOWEST, HIGHEST)
+            ]
+            expected += outcomes.index(False) + 1 if False in outcomes else len(outcomes)
+            if False not in outcomes:
+                break
+    assert predicates_evaluated(lows, highs, kept, network.publications.values) == expected
+
+
+def test_links_split_the_subscriptions_so_that_less_is_covered() -> None:
+    network = WORKLOADS["brokers-covering"].generate(seed=1, brokers=40, subscriptions=600, publications=60)
+    brokers = np.arange(40, dtype=np.int32)
+    none = matching_effort(network, np.empty((0, 2), dtype=np.int32), brokers, 60)
+    every = matching_effort(network, network.allowed_links(), brokers, 60)
+    assert none.covering < every.covering < len(network.subscriptions)
+    assert none.evaluations < every.evaluations

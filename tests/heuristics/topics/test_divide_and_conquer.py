@@ -12,6 +12,8 @@ import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
+from overlaybench.heuristics.topics import gm_m as contribution_table
+from overlaybench.heuristics.topics.decentralised import Decentralised, decentralised, drawn_partition
 from overlaybench.heuristics.topics.divide_and_conquer import (
     DCB_M,
     DCBR_M,
@@ -33,8 +35,8 @@ from overlaybench.heuristics.topics.division import (
     representatives,
     restricted,
 )
-from overlaybench.heuristics.topics.gm_m import extend_gm_m, gm_m
-from overlaybench.heuristics.topics.greedy_merge import greedy_merge
+from overlaybench.heuristics.topics.gm_m import EXTENSIONS, GM_M, WORK, extend_gm_m, gm_m
+from overlaybench.heuristics.topics.greedy_merge import extend_greedily, greedy_merge
 from overlaybench.heuristics.topics.kernels.ties import tie_order
 from overlaybench.instances.contract.arrays import Ids
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
@@ -42,9 +44,9 @@ from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.constructions import binary_tree_of_topics
 from overlaybench.instances.topics.instance import TopicInstance
-from tests.heuristics.topics import division_twins, twins
-from tests.heuristics.topics.constructions import CONSTRUCTED
+from tests.heuristics.topics import twins
 from tests.heuristics.topics.test_guarantees import middling
+from tests.heuristics.topics.twins import CONSTRUCTED
 from tests.properties import property_test
 from tests.topic_strategies import topic_instances
 
@@ -64,11 +66,11 @@ def overlay_of_twin(
 ) -> set[twins.Edge]:
     interest, rank = twins.interest_of(instance), twins.rank_by(ties, seed)
     eta = 10**6 if name == "naive-dc" else eta
-    parts = division_twins.random_parts(interest, eta, partitions, seed)
+    parts = twins.random_parts(interest, eta, partitions, seed)
     if name in ("naive-dc", "dcb-m"):
-        return division_twins.dcb_m(interest, rank, eta, parts)
-    select = division_twins.any_degree if name == "dc-gm" else division_twins.least_raising_degree
-    return division_twins.dcbr_m(interest, rank, eta, parts, coverage, select)
+        return twins.dcb_m(interest, rank, eta, parts)
+    select = twins.any_degree if name == "dc-gm" else twins.least_raising_degree
+    return twins.dcbr_m(interest, rank, eta, parts, coverage, select)
 
 
 def options_of(name: str, eta: int, partitions: int, coverage: int) -> dict[str, int]:
@@ -229,9 +231,9 @@ def test_parts_and_representatives_equal_their_twins(
 ) -> None:
     interest, rank = twins.interest_of(instance), twins.rank_by(ties, seed)
     division = divided(instance, eta, partitions, coverage, seed, ties)
-    parts = division_twins.random_parts(interest, eta, partitions, seed)
+    parts = twins.random_parts(interest, eta, partitions, seed)
     assert [part.tolist() for part in division.partition.parts()] == parts
-    chosen = division_twins.representatives(interest, rank, parts, coverage)
+    chosen = twins.representatives(interest, rank, parts, coverage)
     assert division.representatives.tolist() == sorted(v for part in chosen for v in part)
 
 
@@ -241,16 +243,16 @@ def test_outward_topics_as_printed_leave_a_topic_of_one_part_and_bulk_nodes_unco
         {"n0": ["shared", "b", "c"], "n1": ["shared"], "n2": ["b"], "n3": ["b"]}
     )
     interest, rank = twins.interest_of(instance), twins.rank_by("lowest", 0)
-    parts = division_twins.random_parts(interest, 1, 2, seed=0)
-    printed = division_twins.representatives(interest, rank, parts, 3, as_printed=True)
-    assert all(1 not in edge for edge in division_twins.potential_edges([0], printed))
+    parts = twins.random_parts(interest, 1, 2, seed=0)
+    printed = twins.representatives(interest, rank, parts, 3, as_printed=True)
+    assert all(1 not in edge for edge in twins.potential_edges([0], printed))
     assert 1 in divided(instance, 1, 2, 3, seed=0).representatives
     assert (0, 1) in edges(dcbr_m(instance, eta=1, partitions=2))
 
 
 @property_test(200, topic_instances(max_nodes=12))
 def test_the_default_threshold_is_the_least_that_leaves_a_fifth_bulk(instance: TopicInstance) -> None:
-    assert bulk_threshold(instance) == division_twins.default_eta(twins.interest_of(instance))
+    assert bulk_threshold(instance) == twins.default_eta(twins.interest_of(instance))
     result = DCB_M.run(instance, PROBLEMS["minmax-tco"])
     assert result.counters["eta"] == bulk_threshold(instance)
     assert 5 * float(result.counters["bulk"]) <= instance.num_nodes
@@ -262,11 +264,11 @@ def test_pn_ratio_and_pairs_equal_their_counts(
 ) -> None:
     interest, rank = twins.interest_of(instance), twins.rank_by("lowest", 0)
     division = divided(instance, eta, partitions, coverage, seed)
-    bulk, parts = division_twins.bulk_nodes(interest, eta), division_twins.random_parts(interest, eta, partitions, seed)
-    chosen = division_twins.representatives(interest, rank, parts, coverage)
-    known = division_twins.potential_neighbours(bulk, parts, chosen)
+    bulk, parts = twins.bulk_nodes(interest, eta), twins.random_parts(interest, eta, partitions, seed)
+    chosen = twins.representatives(interest, rank, parts, coverage)
+    known = twins.potential_neighbours(bulk, parts, chosen)
     assert division.pn_ratio == max(known) / instance.num_nodes
-    combining = len(division_twins.potential_edges(bulk, chosen))
+    combining = len(twins.potential_edges(bulk, chosen))
     within = [len(part) * (len(part) - 1) // 2 for part in parts] or [0]
     assert division.pairs == combining + sum(within)
     assert division.parallel_pairs == combining + max(within)
@@ -432,3 +434,154 @@ def divided(
 
 def edges(overlay: Overlay) -> set[twins.Edge]:
     return {(int(u), int(v)) for u, v in overlay.edges}
+
+
+def centralised(instance: TopicInstance, partition: Partition, coverage: int, ties: str) -> Overlay:
+    order = tie_order(ties, 5)
+    division = Division(partition, representatives(instance, partition, coverage, order))
+    return conquer_and_combine(instance, division, extend_gm_m, order).overlay
+
+
+def simulated(instance: TopicInstance, partition: Partition, coverage: int, ties: str) -> Decentralised:
+    return decentralised(instance, partition, coverage, extend_gm_m, tie_order(ties, 5))
+
+
+@property_test(
+    150,
+    instance=topic_instances(max_nodes=12),
+    eta=st.integers(1, 7),
+    parts=st.integers(1, 6),
+    coverage=st.integers(1, 4),
+    seed=st.integers(0, 99),
+)
+@pytest.mark.parametrize("ties", TIES)
+def test_the_overlay_is_that_of_dcbr_m_with_the_same_parts(
+    ties: str, instance: TopicInstance, eta: int, parts: int, coverage: int, seed: int
+) -> None:
+    partition = drawn_partition(instance, eta, parts, seed)
+    found = simulated(instance, partition, coverage, ties)
+    assert found.overlay == centralised(instance, partition, coverage, ties)
+    division = Division(partition, representatives(instance, partition, coverage, tie_order(ties, 5)))
+    assert found.representatives.tolist() == division.representatives.tolist()
+    assert found.pn_ratio == division.pn_ratio
+    ends = found.overlay.edges.tolist()
+    assert all(v in found.knows[u] and u in found.knows[v] for u, v in ends)
+
+
+@property_test(100, instance=topic_instances(max_nodes=12), parts=st.integers(1, 6), seed=st.integers(0, 99))
+def test_without_the_exchange_of_topics_representatives_are_a_superset_and_the_overlay_is_topic_connected(
+    instance: TopicInstance, parts: int, seed: int
+) -> None:
+    partition, order = drawn_partition(instance, 3, parts, seed), tie_order("lowest", 0)
+    found = decentralised(instance, partition, 2, extend_gm_m, order, topics_exchanged=False)
+    assert PROBLEMS["minmax-tco"].violations(instance, found.overlay) == []
+    covered = {(int(partition.part_of[v]), t) for v in found.representatives for t in instance.topics_of(v).tolist()}
+    light = partition.lightweight
+    assert covered == {(int(partition.part_of[v]), t) for v in light for t in instance.topics_of(v).tolist()}
+
+
+def test_messages_and_entries_are_those_counted_by_hand() -> None:
+    # Part 0 has n0 and n1, part 1 has n2; n3 is bulk. All of a, b are outward topics.
+    instance = TopicInstance.from_subscriptions({"n0": ["a"], "n1": ["a", "b"], "n2": ["b"], "n3": ["a", "b", "c"]})
+    partition = Partition(np.array([0, 0, 1, -1], np.int32), 2)
+    found = simulated(instance, partition, 1, "lowest")
+    assert {one.what: (one.messages, one.entries) for one in found.rounds} == {
+        "register with their part": (3, 6),
+        "learn of their part": (3, 4 + 4 + 2),
+        "send interests within parts": (2, 1 + 2),
+        "post topics and the largest degree": (3, 3 + 2 + 4),
+        "learn the outward topics and the largest degree": (3, 3 + 2 + 3),
+        "pass both on within parts": (1, 3),
+        "register with bulk nodes and representatives": (3, 6),
+        "learn of bulk nodes and representatives": (3, 18),
+        "send interests and degrees across parts": (6, 2 * (4 + 3 + 5)),
+    }
+    assert found.representatives.tolist() == [1, 2]
+    assert [sorted(known) for known in found.knows] == [[0, 1], [0, 1, 2, 3], [1, 2, 3], [1, 2, 3]]
+    assert found.pn_ratio == 1
+    assert len(found.conquering) == 2
+
+
+def test_one_part_of_all_nodes_is_gm_m_and_every_node_knows_all() -> None:
+    instance = middling(1)
+    partition = drawn_partition(instance, 99, 1, 0)
+    found = decentralised(instance, partition, 3, EXTENSIONS["table"], tie_order("lowest", 0))
+    assert found.overlay == gm_m(instance)
+    assert found.pn_ratio == found.pn_ratio_with_directory == 1
+    assert found.conquering[0]["table_work"] > 0
+
+
+def test_any_greedy_algorithm_may_extend_the_parts() -> None:
+    instance, order = middling(2), tie_order("lowest", 0)
+    partition = drawn_partition(instance, 4, 3, 1)
+    division = Division(partition, representatives(instance, partition, 2, order))
+    built = conquer_and_combine(instance, division, extend_greedily, order)
+    assert decentralised(instance, partition, 2, extend_greedily, order).overlay == built.overlay
+
+
+def test_nodes_draw_every_part_equally_often_and_bulk_nodes_none() -> None:
+    instance = middling(0)
+    light = np.diff(instance.node_offsets) <= 3
+    count = np.zeros(3)
+    for seed in range(600):
+        part_of = drawn_partition(instance, 3, 3, seed).part_of
+        assert ((part_of >= 0) == light).all()
+        count += np.bincount(part_of[light], minlength=3)
+    assert (np.abs(count / count.sum() - 1 / 3) < 0.03).all()
+
+
+def counted(wants: dict[str, list[str]]) -> dict[str, float | str]:
+    result = GM_M.run(TopicInstance.from_subscriptions(wants), PROBLEMS["minmax-tco"], data="table")
+    assert result.counters["table_work"] == sum(int(result.counters[f"table_{name}"]) for name in WORK)
+    return {name: result.counters[f"table_{name}"] for name in WORK}
+
+
+def test_one_edge_is_counted_as_the_paper_says() -> None:
+    # The pair (n0, n1) shares two topics: it is found at [2][0], where the search starts. Afterwards the search finds
+    # nothing at [2][0] and [1][0], which leave the maximum degree at 1, nor at [2][1], then at [1][0] and [1][1].
+    assert counted({"n0": ["a", "b"], "n1": ["a", "b"]}) == {
+        "initial": 2,
+        "pairs": 1,
+        "entries": 1 + 2 + 1 + 2,
+        "listed": 1,
+        "contribution_updates": 0,
+        "degree_looks": 0,
+        "degree_updates": 0,
+    }
+
+
+def test_three_nodes_of_one_topic_are_counted_as_the_paper_says() -> None:
+    # (n0, n1) first: no pair changes its contribution. Then n0 rises to degree 1 and moves (n0, n2), and n1 moves
+    # (n1, n2). (n0, n2) second: it raises the maximum degree, (n1, n2) is the one pair whose contribution falls, to 0,
+    # so nothing is left to look at.
+    found = counted({"n0": ["a"], "n1": ["a"], "n2": ["a"]})
+    assert (found["initial"], found["pairs"]) == (3, 3)
+    assert found["contribution_updates"] == 1
+    assert (found["degree_looks"], found["degree_updates"]) == (2, 2)
+    assert found["listed"] == 3 + 2
+
+
+@pytest.mark.parametrize("ties", ["lowest", "highest", "random"])
+def test_every_contribution_is_lowered_to_0_one_by_one(ties: str) -> None:
+    # Lemma 7: all contributions together are pairs × shared topics at first and 0 at last. What the added edges
+    # contribute is not updated.
+    instance = WORKLOADS["uniform-varying"].generate(seed=0, nodes=80, topics=30, least=3, most=15)
+    result = GM_M.run(instance, PROBLEMS["minmax-tco"], ties=ties, data="table")
+    work = {name: int(result.counters[f"table_{name}"]) for name in WORK}
+    assert work["contribution_updates"] == work["initial"] - int(result.counters["merges"])
+    assert (
+        work["degree_updates"] <= work["degree_looks"] <= 2 * (instance.num_nodes - 1) * int(result.counters["steps"])
+    )
+    assert result.counters["counted"] == 0
+
+
+def test_the_work_of_the_parts_is_counted_by_itself() -> None:
+    instance = WORKLOADS["uniform-varying"].generate(seed=0, nodes=80, topics=30, least=3, most=15)
+    result = DCBR_M.run(instance, PROBLEMS["minmax-tco"], partitions=4, data="table")
+    assert 0 < int(result.counters["inner_table_work"]) < int(result.counters["table_work"])
+
+
+def test_more_nodes_than_the_table_holds_are_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contribution_table, "MOST_NODES", 2)
+    with pytest.raises(BadInput, match="at most 2 nodes, not of 3: use data=rows"):
+        gm_m(TopicInstance.from_subscriptions({"a": ["t"], "b": ["t"], "c": ["t"]}), data="table")

@@ -5,32 +5,155 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable
-from itertools import combinations
+from collections.abc import Callable, Iterator
+from itertools import combinations, pairwise
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from overlaybench.heuristics.topics.local_search.linked_overlay import edges_of, subscriptions_of
+from overlaybench.heuristics.topics.greedy_merge import greedy_merge
+from overlaybench.heuristics.topics.kernels.interest import singletons
+from overlaybench.heuristics.topics.local_search.linked_overlay import (
+    Links,
+    Subscriptions,
+    add_edge,
+    edges_of,
+    links_of,
+    mark_all_bridges,
+    next_redundant,
+    remove_edge,
+    subscriptions_of,
+)
 from overlaybench.heuristics.topics.local_search.overlay_search import (
     OverlaySearch,
+    PartitionedSearch,
     candidate_lists,
+    connect,
+    contracted,
+    copied,
     most_common_topics,
+    nearest_pairs,
+    similar_order,
 )
 from overlaybench.heuristics.topics.local_search.ruin_and_recreate import SearchParameters
-from overlaybench.heuristics.topics.polish import POLISH, polish
-from overlaybench.instances.contract.catalogue import PROBLEMS, methods_of
+from overlaybench.heuristics.topics.polish import POLISH, polish, searches_in_parts
+from overlaybench.instances.contract.arrays import Ids
+from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.instance import TopicInstance
-from tests.heuristics.topics.local_search.test_linked_overlay import connected, marks, topic_graphs
 from tests.models.topics.small_instances import small_instance, uniform_instance
 from tests.properties import property_test
 from tests.topic_brute_force import optimum
-from tests.topic_strategies import instances_with_overlays
+from tests.topic_strategies import instances_with_overlays, overlays, topic_instances
+
+
+def topic_graphs(instance: TopicInstance, overlay: Overlay) -> Iterator[tuple[int, Any]]:
+    """G_t for each topic t, from the sets of topics."""
+    for t in range(instance.num_topics):
+        graph: Any = nx.Graph()
+        graph.add_nodes_from(instance.subscribers(t).tolist())
+        graph.add_edges_from((u, v) for u, v in overlay.edges.tolist() if u in graph and v in graph)
+        yield t, graph
+
+
+def marks(links: Links, subscriptions: Subscriptions) -> dict[tuple[int, tuple[int, ...]], bool]:
+    """The links of each topic by their ends, with whether they are marked as bridges."""
+    found: dict[tuple[int, tuple[int, ...]], bool] = {}
+    for slot in links.members[: links.counts[0]]:
+        one = links.first[slot]
+        while one >= 0:
+            ends = tuple(sorted(int(subscriptions.topic_nodes[links.target[2 * one + i]]) for i in (0, 1)))
+            assert ends == tuple(links.ends[slot])
+            found[int(links.topic[one]), ends] = bool(links.bridge[one])
+            one = links.following[one]
+    return found
+
+
+def connected(instance: TopicInstance, overlay: Overlay) -> Overlay:
+    """The overlay with the path over each topic's subscribers added."""
+    paths = [edge for t in range(instance.num_topics) for edge in pairwise(instance.subscribers(t).tolist())]
+    return Overlay.from_edges(instance.num_nodes, [*overlay.edges.tolist(), *paths])
+
+
+@property_test(100, instances_with_overlays(), st.data())
+def test_links_stay_those_of_the_graph_through_any_changes(
+    pair: tuple[TopicInstance, Overlay], data: st.DataObject
+) -> None:
+    instance, before = pair
+    after = data.draw(overlays(instance.num_nodes))
+    subscriptions = subscriptions_of(instance)
+    links = links_of(before, subscriptions, spare_edges=40, spare_links=400)
+    for slot in links.members[: links.counts[0]].tolist():
+        if tuple(links.ends[slot]) not in set(map(tuple, after.edges.tolist())):
+            remove_edge(slot, links)
+    for u, v in after.edges.tolist():
+        if (u, v) not in set(map(tuple, before.edges.tolist())):
+            add_edge(u, v, subscriptions, links)
+    n = instance.num_nodes
+    assert edges_of(links).tolist() == [u * n + v for u, v in after.edges.tolist()]
+    assert links.degrees.tolist() == after.degrees.tolist()
+    wanted = {(t, tuple(sorted(e))) for t, graph in topic_graphs(instance, after) for e in graph.edges}
+    assert set(marks(links, subscriptions)) == wanted
+    chained = [
+        int(links.target[half])
+        for p in range(len(subscriptions.topic_nodes))
+        for half in half_edges(links.head[p], links.after)
+        if links.target[half ^ 1] == p
+    ]
+    assert len(chained) == 2 * len(wanted)
+
+
+def half_edges(half: int, after: Ids) -> Iterator[int]:
+    while half >= 0:
+        yield half
+        half = int(after[half])
+
+
+@property_test(100, instances_with_overlays())
+def test_bridges_and_redundant_edges_are_those_of_networkx(pair: tuple[TopicInstance, Overlay]) -> None:
+    instance, overlay = pair
+    overlay = connected(instance, overlay)
+    subscriptions = subscriptions_of(instance)
+    links = links_of(overlay, subscriptions, spare_edges=0, spare_links=0)
+    most = int(np.diff(instance.topic_offsets).max())
+    mark_all_bridges(subscriptions, links, np.zeros((5, most), np.int32))
+    bridges = {(t, tuple(sorted(e))) for t, graph in topic_graphs(instance, overlay) for e in nx.bridges(graph)}
+    found = marks(links, subscriptions)
+    assert {key for key, bridge in found.items() if bridge} == bridges
+    redundant: set[tuple[int, ...]] = set()
+    while links.counts[2]:
+        slot = next_redundant(0.5, links)
+        if slot >= 0:
+            redundant.add(tuple(links.ends[slot].tolist()))
+    assert redundant == set(map(tuple, overlay.edges.tolist())) - {ends for _, ends in bridges}
+
+
+@property_test(100, topic_instances(max_nodes=9), st.integers(1, 4))
+def test_nearest_are_those_with_most_in_common_weighted_by_rarity(instance: TopicInstance, count: int) -> None:
+    sizes = [len(instance.subscribers(t)) for t in range(instance.num_topics)]
+    worth = [round(100 * float(np.log(2 * max(sizes) / size))) for size in sizes]
+    topics = [set(instance.topics_of(v).tolist()) for v in range(instance.num_nodes)]
+    expected: set[tuple[int, ...]] = set()
+    for v in range(instance.num_nodes):
+        scores = {u: sum(worth[t] for t in topics[u] & topics[v]) for u in range(instance.num_nodes) if u != v}
+        reached = sorted((score for score in scores.values() if score), reverse=True)[:count]
+        chosen = {tuple(sorted((u, v))) for u, score in scores.items() if reached and score > reached[-1]}
+        expected |= chosen
+        tied = [u for u, score in scores.items() if reached and score == reached[-1]]
+        found = {key for key in nearest(instance, count) if v in key}
+        assert chosen <= found
+        assert len(found & {tuple(sorted((u, v))) for u in tied}) >= len(reached) - len(chosen)
+    assert len(nearest(instance, count)) <= instance.num_nodes * count
+
+
+def nearest(instance: TopicInstance, count: int) -> set[tuple[int, ...]]:
+    return {divmod(key, instance.num_nodes) for key in nearest_pairs(instance, count).tolist()}
+
 
 HEURISTICS = tuple(
     method
@@ -205,3 +328,102 @@ def test_an_overlay_that_leaves_a_topic_unconnected_is_refused(pair: tuple[Topic
 def test_an_overlay_of_another_size_is_refused() -> None:
     with pytest.raises(BadInput, match="an overlay of 3 nodes for 40"):
         polish(uniform_instance(40, 30, 5), Overlay.from_edges(3, []))
+
+
+MIN_TCO = PROBLEMS["min-tco"]
+
+
+def searched(instance: TopicInstance, overlay: Overlay, steps: int, seed: int = 0, **sizes: int) -> Overlay:
+    search = PartitionedSearch(instance, overlay, seed, **sizes)
+    while search.steps < steps:
+        search.run(lambda taken: taken >= steps)
+    return search.overlay
+
+
+@property_test(30, instances_with_overlays(max_nodes=9), st.integers(1, 4), st.integers(1, 9), st.integers(0, 3))
+def test_any_overlay_searched_in_parts_becomes_no_worse_and_stays_valid(
+    pair: tuple[TopicInstance, Overlay], part: int, group: int, seed: int
+) -> None:
+    instance, overlay = pair
+    start = connected(instance, overlay)
+    found = searched(instance, start, 100, seed, group=group, part=part)
+    assert not MIN_TCO.violations(instance, found)
+    assert found.num_edges <= start.num_edges
+
+
+def test_parts_searched_at_once_leave_all_topics_connected() -> None:
+    instance = uniform_instance(80, 12, 4)
+    overlay = greedy_merge(instance)
+    for seed in range(2):
+        found = searched(instance, overlay, 2500, seed, group=40, part=8)
+        assert not MIN_TCO.violations(instance, found)
+        assert found.num_edges < overlay.num_edges
+
+
+def test_the_optimum_of_small_instances_is_found_in_one_part() -> None:
+    missed = 0
+    for seed in range(5):
+        instance = small_instance(seed)
+        everything = [(u, v) for u in range(instance.num_nodes) for v in range(u)]
+        start = Overlay.from_edges(instance.num_nodes, everything)
+        found = searched(instance, start, 1500, part=instance.num_nodes)
+        assert MIN_TCO.value(instance, found) >= optimum(instance, "min-tco")
+        missed += MIN_TCO.value(instance, found) > optimum(instance, "min-tco")
+    assert missed == 0
+
+
+def test_threads_do_not_change_the_overlay() -> None:
+    instance = uniform_instance(80, 12, 4)
+    overlay = greedy_merge(instance)
+    one, two, three = (searched(instance, overlay, 1500, threads=threads, group=40, part=8) for threads in (1, 2, 3))
+    assert one == two == three
+    assert one != searched(instance, overlay, 1500, seed=1, group=40, part=8)
+
+
+@property_test(30, instances_with_overlays(), st.sets(st.integers(0, 6), min_size=1))
+def test_a_part_has_to_connect_what_only_its_edges_connect(
+    pair: tuple[TopicInstance, Overlay], chosen: set[int]
+) -> None:
+    instance, overlay = pair
+    overlay = connected(instance, overlay)
+    nodes = np.array(sorted(v for v in chosen if v < instance.num_nodes) or [0], np.int32)
+    own = np.isin(overlay.edges, nodes).all(axis=1)
+    fixed = singletons(instance)
+    connect(overlay.edges[~own], fixed)
+    united = copied(fixed)
+    connect(overlay.edges[own], united)
+    part = contracted(nodes, fixed, united)
+    rest = Overlay.from_edges(instance.num_nodes, overlay.edges[~own])
+    vertices = {}
+    for t, graph in topic_graphs(instance, rest):
+        pieces = (piece & set(nodes.tolist()) for piece in nx.connected_components(graph))
+        if len(parted := sorted(sorted(piece) for piece in pieces if piece)) > 1:
+            vertices[t] = parted
+    found = [
+        sorted(
+            sorted(nodes[part.topic_nodes[part.vertex_offsets[p] : part.vertex_offsets[p + 1]]].tolist())
+            for p in range(part.topic_offsets[t], part.topic_offsets[t + 1])
+        )
+        for t in range(len(part.topic_offsets) - 1)
+    ]
+    assert found == [vertices[t] for t in sorted(vertices)]
+
+
+def test_equal_interests_are_close_in_the_order_of_nodes() -> None:
+    instance = TopicInstance.from_subscriptions({f"n{v}": [f"t{v % 5}", f"u{v % 5}"] for v in range(50)})
+    kinds = similar_order(instance, np.random.default_rng(0)) % 5
+    assert np.count_nonzero(np.diff(kinds)) == 4
+
+
+def test_large_overlays_are_polished_in_parts() -> None:
+    assert searches_in_parts(10_000, "edges")
+    assert not searches_in_parts(9_999, "edges")
+    assert not searches_in_parts(10**6, "degree")
+    instance = WORKLOADS["zipf"].generate(seed=0, nodes=10_000, topics=500, subscriptions=10)
+    overlay = greedy_merge(instance)
+    polished = polish(instance, overlay, steps=4000)
+    assert not MIN_TCO.violations(instance, polished)
+    assert polished.num_edges < overlay.num_edges
+    assert polished == polish(instance, overlay, steps=4000, threads=2)
+    with pytest.raises(BadInput, match="threads"):
+        polish(instance, overlay, steps=10, threads=5)

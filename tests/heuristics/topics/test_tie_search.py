@@ -1,26 +1,32 @@
-"""The extremes over all ways to break ties, against every order of the candidates tried one by one."""
+"""Extremes over all ways to break ties, and traces: every step is greedy by the definition."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import permutations
+from itertools import combinations, permutations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 from hypothesis import strategies as st
 
-from overlaybench.heuristics.topics.tie_search.extremes import (
-    SolveUnderTies,
-    TooManyStates,
-    extreme_ties,
+from overlaybench.heuristics.topics.kernels.ties import RULES
+from overlaybench.heuristics.topics.ring_per_topic import ORDERS
+from overlaybench.heuristics.topics.tie_search.extremes import SolveUnderTies, TooManyStates, extreme_ties
+from overlaybench.heuristics.topics.tie_search.steps import (
+    MOST_NODES,
+    EdgeSteps,
+    GreedySteps,
+    StarSteps,
+    along,
+    trace_of,
 )
-from overlaybench.heuristics.topics.tie_search.steps import GreedySteps
-from overlaybench.instances.contract.catalogue import PROBLEMS, methods_of
+from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.overlay import Overlay
-from overlaybench.instances.contract.result import Status
+from overlaybench.instances.contract.result import Status, Trace
 from overlaybench.instances.topics.constructions import minmax_oda_matchings, nested_subscriptions
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.heuristics.topics import twins
@@ -140,3 +146,126 @@ def test_divide_and_conquer_and_several_runs_have_no_exhaustive_ties() -> None:
         BY_NAME["dcb-m"].run(instance, PROBLEMS["min-tco"], ties="worst")
     with pytest.raises(BadInput, match="one run"):
         BY_NAME["gm"].run(instance, PROBLEMS["min-tco"], ties="best", runs=2)
+
+
+TRACED = {m.name: m for m in methods_of("overlaybench.heuristics.topics") if "trace" in m.inputs}
+CD_ODA = {"neighbours": 0, "weighted neighbours": 1, "connection density": 2}
+
+
+def test_every_greedy_method_of_one_run_and_ring_per_topic_have_a_trace() -> None:
+    searched = {m.name for m in methods_of("overlaybench.heuristics.topics") if isinstance(m.solve, SolveUnderTies)}
+    assert set(TRACED) == searched | {"ring-per-topic"}
+
+
+def trace_and_overlay(name: str, instance: TopicInstance, ties: str = "lowest", seed: int = 0) -> tuple[Trace, Overlay]:
+    orders = dict(zip(RULES, ORDERS, strict=True))
+    options: dict[str, Any] = {"ties": ties} if name != "ring-per-topic" else {"order": orders[ties]}
+    result = TRACED[name].run(instance, PROBLEMS["min-tco"], seed=seed, trace=True, **options)
+    assert result.trace is not None
+    assert result.answer is not None
+    return result.trace, result.answer
+
+
+@property_test(300, topic_instances(), st.sampled_from(sorted(TRACED)), st.sampled_from(RULES))
+def test_the_steps_add_each_edge_of_the_overlay_once(instance: TopicInstance, name: str, ties: str) -> None:
+    trace, overlay = trace_and_overlay(name, instance, ties, seed=5)
+    edges = [edge for step in trace for edge in step.edges]
+    assert sorted(edges) == [tuple(edge) for edge in overlay.edges.tolist()]
+    assert all(step.ties >= 1 for step in trace)
+    degrees = np.zeros(instance.num_nodes, dtype=int)
+    for step in trace:
+        for edge in step.edges:
+            degrees[list(edge)] += 1
+        assert step.degrees == tuple(degrees[list(step.nodes)])
+
+
+def contributions(instance: TopicInstance, edges: list[tuple[int, int]]) -> dict[tuple[int, int], int]:
+    """From the components of each topic, with and without a pair."""
+    before = Overlay.from_edges(instance.num_nodes, edges).topic_components(instance)
+    return {
+        pair: int((before - Overlay.from_edges(instance.num_nodes, [*edges, pair]).topic_components(instance)).sum())
+        for pair in combinations(range(instance.num_nodes), 2)
+        if pair not in edges
+    }
+
+
+@property_test(100, topic_instances(max_nodes=6), st.sampled_from(RULES))
+@pytest.mark.parametrize("name", ["gm", "gm-m", "minmax-oda", "low-oda"])
+def test_every_edge_chosen_contributes_most_of_those_allowed(name: str, instance: TopicInstance, ties: str) -> None:
+    trace, _ = trace_and_overlay(name, instance, ties)
+    edges: list[tuple[int, int]] = []
+    for step in trace:
+        of_all, degrees = contributions(instance, edges), Overlay.from_edges(instance.num_nodes, edges).degrees
+        raised = {pair: max(degrees.max(), *(degrees[list(pair)] + 1)) for pair in of_all}
+        useful = [pair for pair in of_all if name != "gm-m" or of_all[pair]]
+        lowest = min(raised[pair] for pair in useful)
+        low = max(of_all[pair] for pair in useful if raised[pair] == lowest)
+        high = max(of_all.values())
+        if name == "gm" or (name == "low-oda" and 3 * low < high):
+            equal = [pair for pair, gain in of_all.items() if gain == high]
+        else:
+            equal = [pair for pair in useful if raised[pair] == lowest and of_all[pair] == low]
+        assert step.nodes in equal
+        assert step.ties == len(equal)
+        assert step.gain == of_all[step.edges[0]] == len(step.topics)
+        edges.append(step.edges[0])
+    assert not any(contributions(instance, edges).values())
+
+
+@property_test(100, topic_instances(), st.sampled_from(RULES))
+@pytest.mark.parametrize("name", ["cd-oda", "cd-oda-1", "cd-oda-2"])
+def test_every_centre_chosen_has_the_highest_score(name: str, instance: TopicInstance, ties: str) -> None:
+    trace, _ = trace_and_overlay(name, instance, ties)
+    left = set(range(instance.num_topics))
+    for step in trace:
+        scores = []
+        for v in range(instance.num_nodes):
+            stars = [set(instance.subscribers(t).tolist()) for t in instance.topics_of(v).tolist() if t in left]
+            neighbours, weighted = len(set().union(*stars)), sum(map(len, stars))
+            scores.append((neighbours, weighted, weighted / max(neighbours, 1))[CD_ODA[trace.measure]])
+        assert step.gain == pytest.approx(scores[step.nodes[0]]) == pytest.approx(max(scores))
+        assert step.ties == sum(score == max(scores) for score in scores)
+        assert set(step.topics) == left & set(instance.topics_of(step.nodes[0]).tolist())
+        left -= set(step.topics)
+    assert not left
+
+
+def test_2d_oda_completes_one_star_a_step_and_the_search_for_extreme_ties_has_a_trace() -> None:
+    instance = WORKLOADS["case-seven"].generate(seed=0, n=5)
+    trace, _ = trace_and_overlay("2d-oda", instance)
+    assert sorted(t for step in trace for t in step.topics) == list(range(instance.num_topics))
+    worst = TRACED["gm"].run(instance, PROBLEMS["min-tco"], ties="worst", trace=True)
+    assert worst.trace is not None
+    shown = [worst.trace.choice(step).replace("–", " ") for step in worst.trace]
+    assert "; ".join(shown) == worst.counters["choices"]
+
+
+def test_a_trace_is_made_only_when_asked_for_and_below_its_limit() -> None:
+    instance = WORKLOADS["uniform"].generate(seed=1, nodes=8, topics=5, subscriptions=2)
+    assert TRACED["gm"].run(instance, PROBLEMS["min-tco"]).trace is None
+    large = WORKLOADS["uniform"].generate(seed=1, nodes=MOST_NODES + 1, topics=5, subscriptions=2)
+    with pytest.raises(BadInput, match=f"a trace of {MOST_NODES + 1} nodes: at most {MOST_NODES}"):
+        TRACED["gm"].run(large, PROBLEMS["min-tco"], trace=True)
+    with pytest.raises(BadInput, match="leave option 'runs' at 1"):
+        TRACED["gm"].run(instance, PROBLEMS["min-tco"], trace=True, runs=2)
+
+
+def test_a_trace_that_misses_the_overlay_is_an_error() -> None:
+    instance = TopicInstance.from_subscriptions({"a": ["t"], "b": ["t"], "c": ["t"]})
+    steps = EdgeSteps(instance, lambda gains, degrees: list(gains))
+    with pytest.raises(RuntimeError, match="does not end in the overlay"):
+        trace_of(steps, along([(0, 1), (1, 2)]), Overlay.from_edges(3, [(0, 1), (0, 2)]))
+    assert not isinstance(steps, StarSteps)
+
+
+def test_a_trace_shows_itself_in_80_columns_as_records_and_as_a_table() -> None:
+    wants = {f"a node with a long name {v}": [f"a topic with a long name {t}" for t in range(9)] for v in range(3)}
+    trace, _ = trace_and_overlay("gm", TopicInstance.from_subscriptions(wants))
+    lines = repr(trace).splitlines()
+    assert len(lines) == 1 + len(trace) == 3
+    assert max(map(len, lines)) <= 80
+    assert lines[0].split() == ["step", "choice", "contribution", "ties", "degrees", "topics"]
+    assert trace.records()[0]["contribution"] == 9
+    assert trace.records()[0]["nodes"] == ["a node with a long name 0", "a node with a long name 1"]
+    assert list(trace.to_pandas()["ties"]) == [3, 2]
+    assert "<table" in trace._repr_html_()

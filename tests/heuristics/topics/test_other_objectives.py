@@ -1,0 +1,237 @@
+"""The heuristics of weighted-tco and k-tco: valid, never below the optimum."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations
+from typing import Any
+
+import networkx as nx
+import pytest
+
+from overlaybench.heuristics.topics.fault_tolerant_polish import fault_tolerant_polish
+from overlaybench.heuristics.topics.gm2 import block_forest, blocks_between, gm2, unite_blocks
+from overlaybench.heuristics.topics.greedy_merge import greedy_merge
+from overlaybench.heuristics.topics.mst_per_topic import mst_per_topic
+from overlaybench.heuristics.topics.polish import polish
+from overlaybench.heuristics.topics.ring_per_topic import HARARY_ORDERS, harary_per_topic
+from overlaybench.heuristics.topics.weighted_gm import weighted_greedy_merge
+from overlaybench.instances.contract.catalogue import WORKLOADS, methods_of
+from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.contract.method import Method
+from overlaybench.instances.contract.overlay import Overlay
+from overlaybench.instances.topics.instance import TopicInstance
+from overlaybench.instances.topics.problems import FaultTolerantTCO, WeightedTCO
+from tests.models.topics.small_instances import priced, small_instance, tiers, uniform_instance
+from tests.topic_brute_force import cost_between, members_of_topics, optimum
+
+PROBLEM = WeightedTCO()
+METHODS = [m for m in methods_of("overlaybench.heuristics.topics") if "weighted-tco" in m.problems]
+
+
+def cost(instance: TopicInstance, overlay: Overlay) -> int:
+    assert PROBLEM.violations(instance, overlay) == []
+    return int(PROBLEM.value(instance, overlay))
+
+
+def greedy_twin(instance: TopicInstance, *, highest: bool = False) -> list[tuple[int, int]]:
+    """Greedy Merge by costs, every contribution counted anew for every edge."""
+    component = [{v: v for v in instance.subscribers(t).tolist()} for t in range(instance.num_topics)]
+    pairs = list(combinations(range(instance.num_nodes), 2))
+    edges: list[tuple[int, int]] = []
+    while True:
+        gains = {
+            (u, v): sum(u in of and v in of and of[u] != of[v] for of in component) / cost_between(instance, u, v)
+            for u, v in pairs
+        }
+        if not gains or max(gains.values()) == 0:
+            return sorted(edges)
+        u, v = (max if highest else min)(pair for pair in pairs if gains[pair] == max(gains.values()))
+        edges.append((u, v))
+        for of in component:
+            if u in of and v in of:
+                of.update({w: of[u] for w, label in of.items() if label == of[v]})
+
+
+@pytest.mark.parametrize("seeds", tiers(12, 120))
+def test_weighted_greedy_merge_is_its_twin(seeds: range) -> None:
+    for seed in seeds:
+        for instance in (small_instance(seed), uniform_instance(14, 6, 3, seed)):
+            instance = priced(instance, seed)
+            for ties in ("lowest", "highest"):
+                edges = [tuple(edge) for edge in weighted_greedy_merge(instance, ties=ties).edges.tolist()]
+                assert edges == greedy_twin(instance, highest=ties == "highest"), f"seed {seed}"
+
+
+@pytest.mark.parametrize("seeds", tiers(20, 200))
+def test_the_guarantees_hold(seeds: range) -> None:
+    for seed in seeds:
+        instance = priced(small_instance(seed), seed)
+        least = optimum(instance, "weighted-tco")
+        topics = [set(instance.topics_of(v).tolist()) for v in range(instance.num_nodes)]
+        most = max((len(one & other) for one, other in combinations(topics, 2)), default=0)
+        harmonic = sum(1 / i for i in range(1, most + 1))
+        assert cost(instance, weighted_greedy_merge(instance, ties="random", seed=seed)) <= harmonic * least + 1e-9
+        assert cost(instance, mst_per_topic(instance, ties="random", seed=seed)) <= instance.num_topics * least
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_every_answer_is_topic_connected_and_one_seed_gives_one(method: Method[TopicInstance, Overlay]) -> None:
+    for seed in range(3):
+        for name in ("plane", "transit-stub"):
+            instance = WORKLOADS[name].generate(seed=seed, nodes=60, topics=12, subscriptions=4)
+            options: dict[str, Any] = {"steps": 200} if any(option.name == "steps" for option in method.options) else {}
+            runs = [method.run(instance, PROBLEM, seed=seed, **options) for _ in range(2)]
+            assert runs[0].status == "feasible", runs[0].reason
+            assert runs[0].answer == runs[1].answer
+
+
+def test_one_topic_takes_a_minimum_spanning_tree() -> None:
+    import networkx as nx
+
+    instance = TopicInstance.from_subscriptions({f"n{v}": ["a"] for v in range(12)})
+    for seed in range(6):
+        paid = priced(instance, seed)
+        graph: nx.Graph[int] = nx.Graph()
+        graph.add_weighted_edges_from((u, v, cost_between(paid, u, v)) for u, v in combinations(range(12), 2))
+        least = nx.minimum_spanning_tree(graph).size(weight="weight")
+        assert cost(paid, mst_per_topic(paid)) == cost(paid, weighted_greedy_merge(paid)) == least
+
+
+@pytest.mark.parametrize("seeds", tiers(4, 30))
+def test_polish_by_cost_is_never_worse_and_stays_valid(seeds: range) -> None:
+    for seed in seeds:
+        instance = priced(uniform_instance(25, 8, 3, seed), seed)
+        start = mst_per_topic(instance)
+        assert cost(instance, polish(instance, start, first="cost", seed=seed, steps=500)) <= cost(instance, start)
+
+
+def test_polish_by_cost_takes_out_what_is_dear_and_redundant() -> None:
+    instance = priced(TopicInstance.from_subscriptions({"a": ["t"], "b": ["t"], "c": ["t"]}), 0)
+    polished = polish(instance, Overlay.from_edges(3, [(0, 1), (0, 2), (1, 2)]), first="cost", steps=200)
+    assert cost(instance, polished) == optimum(instance, "weighted-tco")
+
+
+def test_nodes_with_the_same_topics_take_a_minimum_spanning_tree() -> None:
+    instance = TopicInstance.from_subscriptions({f"n{v}": ["a", "b", "c"] for v in range(9)})
+    for seed in range(6):
+        paid = priced(instance, seed)
+        assert cost(paid, weighted_greedy_merge(paid)) == cost(paid, mst_per_topic(paid))
+
+
+def test_an_unknown_rule_for_ties_is_bad_input() -> None:
+    for heuristic in (weighted_greedy_merge, mst_per_topic):
+        with pytest.raises(BadInput, match="ties"):
+            heuristic(small_instance(1), ties="any")
+
+
+FAULT_TOLERANT = FaultTolerantTCO()
+RULES = ("lowest", "highest", "random")
+
+
+def survives(instance: TopicInstance, overlay: Overlay, topic: int) -> bool:
+    """Whether the topic is connected, and stays so when any one of three or more subscribers leaves."""
+    graph = overlay.to_networkx().subgraph(instance.subscribers(topic).tolist())
+    parts = [graph] if len(graph) < 3 else [graph.subgraph(set(graph) - {left}) for left in graph]
+    return all(nx.is_connected(part) for part in parts)
+
+
+def random_overlay(nodes: int, seed: int) -> Overlay:
+    draw = random.Random(seed)
+    share = draw.choice([0.3, 0.6, 0.9])
+    return Overlay.from_edges(nodes, [pair for pair in combinations(range(nodes), 2) if draw.random() < share])
+
+
+@pytest.mark.parametrize("seeds", tiers(60, 600))
+def test_the_judge_names_exactly_the_topics_that_do_not_survive(seeds: range) -> None:
+    for seed in seeds:
+        instance = uniform_instance(9, 4, 2, seed)
+        overlay = random_overlay(9, seed)
+        named = [reason.split("'")[1] for reason in FAULT_TOLERANT.violations(instance, overlay)]
+        fallen = [t for t in range(instance.num_topics) if not survives(instance, overlay, t)]
+        assert named == [instance.topic_label(t) for t in fallen], f"seed {seed}"
+
+
+def test_the_judge_names_a_node_whose_leaving_disconnects() -> None:
+    instance = TopicInstance.from_subscriptions({name: ["t"] for name in "abcd"})
+    path = Overlay.from_edges(4, [(0, 1), (1, 2), (1, 3)])
+    assert FAULT_TOLERANT.violations(instance, path) == ["topic 't' is not connected once 'b' has left"]
+    assert FAULT_TOLERANT.violations(instance, Overlay.from_edges(4, [])) == ["topic 't' is not connected"]
+
+
+@pytest.mark.parametrize("seeds", tiers(15, 200))
+def test_every_heuristic_is_fault_tolerant_and_no_better_than_the_optimum(seeds: range) -> None:
+    for seed in seeds:
+        for instance in (small_instance(seed), uniform_instance(16, 5, 3, seed)):
+            rule = RULES[seed % 3]
+            start = gm2(instance, ties=rule, seed=seed)
+            answers = [
+                start,
+                harary_per_topic(instance, order=HARARY_ORDERS[seed % 3], seed=seed),
+                fault_tolerant_polish(instance, start, seed=seed, steps=100),
+            ]
+            least = optimum(instance, "k-tco") if instance.num_nodes <= 6 else 0
+            for answer in answers:
+                assert all(survives(instance, answer, t) for t in range(instance.num_topics)), f"seed {seed}"
+                assert answer.num_edges >= least
+            assert answers[2].num_edges <= start.num_edges
+
+
+def test_a_single_topic_is_polished_to_a_ring() -> None:
+    instance = TopicInstance.from_subscriptions({f"n{v}": ["a"] for v in range(8)})
+    polished = fault_tolerant_polish(instance, gm2(instance), steps=2000)
+    assert polished.num_edges == 8
+    assert polished.max_degree == 2
+
+
+def test_rings_in_one_order_share_edges() -> None:
+    instance = TopicInstance.from_subscriptions({f"n{v}": ["a", "b", "c"] for v in range(9)})
+    for order in HARARY_ORDERS:
+        assert harary_per_topic(instance, order=order, seed=1).num_edges == 9
+
+
+def test_gm2_closes_a_path_to_a_ring() -> None:
+    instance = TopicInstance.from_subscriptions({f"n{v}": ["a"] for v in range(12)})
+    assert gm2(instance).num_edges == 12
+
+
+@pytest.mark.parametrize("seeds", tiers(20, 200))
+def test_blocks_are_those_of_networkx_after_every_edge(seeds: range) -> None:
+    for seed in seeds:
+        draw = random.Random(seed)
+        instance = uniform_instance(14, 3, 2, seed)
+        overlay = greedy_merge(instance, ties="random", seed=seed)
+        forest, graph = block_forest(instance, overlay), overlay.to_networkx()
+        for _ in range(8):
+            members = draw.choice([m for m in members_of_topics(instance) if len(m) > 1])
+            topic = members_of_topics(instance).index(members)
+            first, place = int(instance.topic_offsets[topic]), {v: k for k, v in enumerate(members)}
+            u, v = draw.sample(members, 2)
+            blocks = list(nx.biconnected_components(graph.subgraph(members)))
+            tree: nx.Graph[Any] = nx.Graph()
+            tree.add_edges_from((w, f"block {k}") for k, block in enumerate(blocks) for w in block)
+            apart = nx.shortest_path_length(tree, u, v) // 2
+            assert blocks_between(first + place[u], first + place[v], forest) == apart
+            assert forest.blocks[topic] == len(blocks)
+            graph.add_edge(u, v)
+            for t, others in enumerate(members_of_topics(instance)):
+                if u in others and v in others:
+                    at = int(instance.topic_offsets[t])
+                    unite_blocks(at + others.index(u), at + others.index(v), t, forest)
+
+
+def test_polish_refuses_an_overlay_that_is_not_fault_tolerant() -> None:
+    instance = TopicInstance.from_subscriptions({f"n{v}": ["a"] for v in range(4)})
+    with pytest.raises(BadInput, match="valid for k-tco"):
+        fault_tolerant_polish(instance, greedy_merge(instance))
+    with pytest.raises(BadInput, match="ties"):
+        gm2(instance, ties="any")
+    with pytest.raises(BadInput, match="order"):
+        harary_per_topic(instance, order="any")
+
+
+def test_random_ties_of_gm2_reach_every_cycle_on_four_subscribers() -> None:
+    instance = TopicInstance.from_subscriptions({f"n{v}": ["a"] for v in range(4)})
+    cycles = {gm2(instance, ties="random", seed=seed).edges.tobytes() for seed in range(40)}
+    assert len(cycles) == 3
+    assert {len(gm2(instance, ties="random", seed=seed).edges) for seed in range(40)} == {4}
