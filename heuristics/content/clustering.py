@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...instances.content.instance import ContentInstance, Floats
@@ -22,17 +20,10 @@ def clustering(instance: ContentInstance) -> Ids:
     unassigned user goes to the broker, among those with enough residual capacity, of highest ratio of the traffic
     between the user and the broker's users to the access price; ties go to the cheapest broker, then to the lowest.
 
-    Returns
-    -------
-    int32 array, shape (|U|,)
-
-    Raises
-    ------
-    CapacityExceeded
-        If no broker has enough residual capacity for a user.
-
     Notes
     -----
+    Result and errors are those of :func:`.greedy_packing`.
+
     Zhao, Wu (P4), §III.B, Algorithm 2, whose argmin must be argmax. Traffic on a path of price 0 has an infinite
     ratio; pairs of equal ratio are taken in lexicographic order. The second stage is :func:`.route`.
 
@@ -142,13 +133,9 @@ def _assign_others(users: Users, brokers: Ids, loads: Floats) -> int:
     return _NONE
 
 
-def _assign(instance: ContentInstance, **_: Any) -> Ids:
-    return clustering(instance)
-
-
 CLUSTERING = content_heuristic(
     "clustering",
-    then_route(_assign),
+    then_route(lambda instance, **_: clustering(instance)),
     summary="users with much traffic between them on one broker, then trees",
     source="P4 §III.B",
     guarantee="no ratio is proven",

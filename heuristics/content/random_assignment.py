@@ -14,17 +14,10 @@ def random_assignment(instance: ContentInstance, *, seed: int = 0) -> Ids:
 
     If the broker lacks the capacity for the user, another one is drawn among those that have it.
 
-    Returns
-    -------
-    int32 array, shape (|U|,)
-
-    Raises
-    ------
-    CapacityExceeded
-        If no broker has enough residual capacity for a user.
-
     Notes
     -----
+    Result and errors are those of :func:`.greedy_packing`.
+
     Zhao, Wu (P4), §VI.B. Cost O(|U|), and O(|B|) for each second draw.
 
     Examples

@@ -218,6 +218,7 @@ def _grow(core: Floats, lists: Ids, prices: Floats, start: int, joined: Ids) -> 
         if joined[user] == _NONE:
             joined[user] = b
             done += 1
+            # The broker joins the tree, which brings other brokers nearer.
             if distances[b] > 0:
                 for other in range(len(core)):
                     if core[b, other] < distances[other]:
@@ -252,19 +253,10 @@ def steiner_mixing(instance: ContentInstance, *, trees: str = str(TREES.default)
     seed : int
         For the draw.
 
-    Returns
-    -------
-    int32 array, shape (|U|,)
-
-    Raises
-    ------
-    CapacityExceeded
-        If no broker has enough residual capacity for a user.
-    BadInput
-        If the kind of trees is unknown.
-
     Notes
     -----
+    Result and errors are those of :func:`.greedy_packing`.
+
     Zhao, Wu (P4), §IV.B. The draw costs O(|U| |B|); phase 1 dominates.
 
     Examples

@@ -110,6 +110,7 @@ def _stars(interest: Interest, rule: int, order: TieOrder) -> tuple[Ids, int]:
     while topics_left > 0:
         num_centres += 1
         centre = _best_centre(num_centres, rule, interest, nodes, order)
+        # Negative, so that no count of neighbours has the same epoch.
         epoch[centre] = this_epoch = -num_centres
         for topic in interest.node_topics[interest.node_offsets[centre] : interest.node_offsets[centre + 1]]:
             if not left[topic]:
@@ -135,6 +136,7 @@ def _best_centre(step: int, rule: int, interest: Interest, nodes: _Nodes, order:
         if nodes.weighted[node] == 0:
             continue
         over, under = _score(node, rule, interest, nodes)
+        # The score of a node that is not counted is an upper bound: if it is too low, no count is needed.
         if best >= 0 and over * best_under < best_over * under:
             continue
         if rule != _WEIGHTED and not nodes.counted[node]:
@@ -155,6 +157,7 @@ def _score(node: int, rule: int, interest: Interest, nodes: _Nodes) -> tuple[int
         return nodes.weighted[node], 1
     if nodes.counted[node]:
         return nodes.weighted[node], nodes.neighbours[node]
+    # The subscribers of any one topic left are neighbours, which bounds the denominator from below.
     fewest = 1
     for topic in interest.node_topics[interest.node_offsets[node] : interest.node_offsets[node + 1]]:
         if nodes.left[topic]:

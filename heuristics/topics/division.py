@@ -237,6 +237,7 @@ def _slots(interest: Interest, part_of: Ids, num_parts: int, coverage: int) -> t
             slot_of[i] = newest[part]
             missing[newest[part]] += 1
         for slot in range(first, num_slots):
+            # A topic that one part has alone is not outward: it needs no representative.
             missing[slot] = 0 if missing[slot] == len(nodes) else min(missing[slot], coverage)
     return slot_of, missing
 

@@ -197,7 +197,7 @@ class _Insertion:
         root: dict[int, int] = {}
 
         def find(v: int) -> int:
-            x = self._find(self.position[v][t])
+            x = _root(self.root, self.position[v][t])
             while x in root:
                 x = root[x]
             return x
@@ -225,28 +225,23 @@ class _Insertion:
         root, degrees = list(range(self.instance.num_nodes)), [0] * self.instance.num_nodes
         cap = self.limits.most_degree
 
-        def find(v: int) -> int:
-            while root[v] != v:
-                root[v] = v = root[root[v]]
-            return v
-
         tree: list[Edge] = []
 
         def link(u: int, v: int) -> None:
-            root[find(u)] = find(v)
+            root[_root(root, u)] = _root(root, v)
             tree.append((u, v))
             degrees[u] += 1
             degrees[v] += 1
 
         for u, v in sorted(map(tuple, self.gm.edges.tolist()), key=lambda edge: -len(self._common(*edge))):
-            if find(u) != find(v) and (cap is None or max(degrees[u], degrees[v]) < cap):
+            if _root(root, u) != _root(root, v) and (cap is None or max(degrees[u], degrees[v]) < cap):
                 link(u, v)
         if cap is None:
             return tree
         open_ends: dict[int, int] = {}  # of each component by topics, a node with a degree to spare in the tree so far
         parts: dict[int, list[int]] = {}
         for v in range(len(root)):
-            parts.setdefault(find(v), []).append(v)
+            parts.setdefault(_root(root, v), []).append(v)
         component = components_by_topic(self.instance).tolist()
         for part in parts.values():
             c = component[part[0]]
@@ -268,16 +263,10 @@ class _Insertion:
     def _joins(self, u: int, v: int) -> int:
         """The topics, still to be connected, of which the edge joins two components."""
         return sum(
-            self._find(self.position[u][t]) != self._find(self.position[v][t])
+            _root(self.root, self.position[u][t]) != _root(self.root, self.position[v][t])
             for t in self._common(u, v)
             if self.missing[t]
         )
-
-    def _find(self, index: int) -> int:
-        root = self.root
-        while root[index] != index:
-            root[index] = index = root[root[index]]
-        return index
 
     def _add(self, u: int, v: int) -> None:
         edge = (u, v) if u < v else (v, u)
@@ -287,10 +276,17 @@ class _Insertion:
         self.degrees[u] += 1
         self.degrees[v] += 1
         for t in self._common(u, v):
-            a, b = self._find(self.position[u][t]), self._find(self.position[v][t])
+            a, b = _root(self.root, self.position[u][t]), _root(self.root, self.position[v][t])
             if a != b:
                 self.root[a] = b
                 self.missing[t] -= 1
+
+
+def _root(parent: list[int], x: int) -> int:
+    """The representative of a component, with path halving."""
+    while parent[x] != x:
+        parent[x] = x = parent[parent[x]]
+    return x
 
 
 @cache

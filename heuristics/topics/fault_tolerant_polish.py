@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +32,7 @@ from .local_search.linked_overlay import (
 )
 from .local_search.overlay_search import candidate_lists
 from .local_search.ruin_and_recreate import CandidateLists, random_number
-from .polish import starts
+from .polish import first_overlay, starts
 from .ring_per_topic import harary_per_topic
 
 _STEPS, _ANY = 100_000, 10**15
@@ -290,13 +290,8 @@ def _solve(
 ) -> Proposal[Overlay]:
     clock = Clock(time_limit)
     if overlay is None:
-        if time_limit is not None:  # the start may take longer
-            offer(harary_per_topic(instance, order="number"))
-        method = starts(problem.name)[start]
-        overlay = method.solve(
-            instance, problem, seed=seed, time_limit=None, **method.complete({}, problem.name)
-        ).answer
-        assert overlay is not None
+        quick = partial(harary_per_topic, order="number")
+        overlay = first_overlay(starts(problem.name)[start], instance, problem, seed, time_limit, quick)
     offer(overlay)
     most = steps if time_limit is None else None
     polished = fault_tolerant_polish(instance, overlay, seed=seed, steps=most, clock=clock)

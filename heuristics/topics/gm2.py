@@ -33,19 +33,6 @@ def gm2(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> Over
     GM-M comes first because its degrees are low: a node whose leaving splits a topic into k components costs k − 1
     edges. From Greedy Merge's overlay, whose ties make stars, the result has up to a third more edges.
 
-    Parameters
-    ----------
-    instance : TopicInstance
-    ties : {"lowest", "highest", "random"}
-        Which of several equally good candidates is taken.
-    seed : int
-        For random ties.
-
-    Raises
-    ------
-    BadInput
-        If `ties` is no rule for ties.
-
     Notes
     -----
     GM2 is from Chen, Vitenberg and Jacobsen (PODC 2013, IEEE TDSC 2022), of which only the abstracts were read: a
@@ -54,7 +41,7 @@ def gm2(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> Over
     is how one topic is made 2-connected (Eswaran, Tarjan 1976).
 
     Time: GM-M's, and about 20·|V| log|V| contributions, each O(|T_u| + |T_v|) and the length of the paths in
-    block-cut trees. Memory O(Σ|T_v| + 40·|V|).
+    block-cut trees. Memory O(Σ|T_v| + 40·|V|). Parameters and errors are those of :func:`.greedy_merge`.
 
     Examples
     --------
@@ -88,6 +75,7 @@ def _unite_greedily(keys: Edges, forest: BlockForest, subscriptions: Subscriptio
         before, rank = heap[0]
         key = candidate_of(rank, order)
         gain = _blocks_saved(key // n, key % n, forest, subscriptions)
+        # Contributions only fall, so a first candidate that contributes as much as before is the best of all.
         if gain == -before:
             _unite_all(key // n, key % n, forest, subscriptions)
             edges[num_edges] = key
@@ -136,6 +124,7 @@ def _join_leaves(forest: BlockForest, subscriptions: Subscriptions) -> Edges:
     for topic in range(len(forest.blocks)):
         first, last = subscriptions.topic_offsets[topic], subscriptions.topic_offsets[topic + 1]
         while forest.blocks[topic] > 1:
+            # A block from which no other hangs is a leaf; one of its subscriptions stands for it.
             is_inner[first:last] = False
             for p in range(first + 1, last):
                 top = forest.top[block_of(p, forest)]
@@ -148,6 +137,7 @@ def _join_leaves(forest: BlockForest, subscriptions: Subscriptions) -> Edges:
                     is_inner[block] = True
                     leaves[size] = p
                     size += 1
+            # A single leaf: the tree is a path that ends at the root.
             if size == 1:
                 leaves[1], size = first, 2
             for k in range((size + 1) // 2):

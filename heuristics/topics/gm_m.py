@@ -164,6 +164,7 @@ def _add_edges_of_table(
                 if _is_at(edge, level, max_degree, degrees, table):
                     _add(edge, degrees, table, components)
                     edges[num], num, merged = edge, num + 1, merged + level
+        # All pairs that are left raise the maximum degree: one is added, which begins the next phase.
         ranks = _listed(highest, max_degree, max_degree + 1, table, order)
         if len(ranks):
             edge = candidate_of(ranks[0], order)

@@ -20,19 +20,7 @@ def mst_per_topic(instance: TopicInstance, *, ties: str = "lowest", seed: int = 
     The topics are taken from few subscribers to many. Each is connected by the cheapest edges between the components
     that the overlay so far gives it.
 
-    Parameters
-    ----------
-    instance : TopicInstance
-        Without costs, every edge costs 1.
-    ties : {"lowest", "highest", "random"}
-        Which of several equally cheap edges is taken.
-    seed : int
-        For random ties.
-
-    Raises
-    ------
-    BadInput
-        If `ties` is no rule for ties.
+    Without costs, every edge costs 1. Parameters and errors are those of :func:`.greedy_merge`.
 
     Notes
     -----
@@ -63,6 +51,7 @@ def spanning_trees(topics: Ids, components: TopicComponents, costs: EdgeCosts, o
         num_edges += _tree(
             n, components.topic_nodes[first:last], components.label[first:last], costs, order, edges[num_edges:]
         )
+        # Joined in all common topics, so that these edges are free in the topics to come.
         for edge in edges[before:num_edges]:
             join(edge // n, edge % n, components)
     return edges[:num_edges].copy()

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from ...instances.contract.catalogue import methods_of
@@ -284,17 +284,30 @@ def _solve(
 ) -> Proposal[Overlay]:
     clock = Clock(time_limit)
     if overlay is None:
-        if time_limit is not None:  # the start may take longer
-            offer(ring_per_topic(instance))
         method = {**starts(), **starts(problem.name)}[start]
-        options: dict[str, Any] = method.complete({}, problem.name)
-        overlay = method.solve(instance, problem, seed=seed, time_limit=None, **options).answer
-        assert overlay is not None
+        overlay = first_overlay(method, instance, problem, seed, time_limit, ring_per_topic)
     offer(overlay)
     aim = AIMS[problem.name] if first == "auto" else first
     polished = polish(instance, overlay, first=aim, seed=seed, steps=steps, clock=clock, threads=threads)
     value = problem.value(instance, overlay)
     return Proposal(polished if problem.value(instance, polished) <= value else overlay, counters={"start": value})
+
+
+def first_overlay(
+    method: Method[TopicInstance, Overlay],
+    instance: TopicInstance,
+    problem: Problem[TopicInstance, Overlay],
+    seed: int,
+    time_limit: float | None,
+    quick: Callable[[TopicInstance], Overlay],
+) -> Overlay:
+    """A method's overlay under default options; under a time limit the `quick` one is offered before."""
+    if time_limit is not None:
+        offer(quick(instance))
+    options: dict[str, Any] = method.complete({}, problem.name)
+    overlay = method.solve(instance, problem, seed=seed, time_limit=None, **options).answer
+    assert overlay is not None
+    return overlay
 
 
 def starts(problem: str = "") -> dict[str, Method[TopicInstance, Overlay]]:
@@ -305,21 +318,14 @@ def starts(problem: str = "") -> dict[str, Method[TopicInstance, Overlay]]:
 
 
 @cache
-def _warm_up() -> None:
-    for method in starts().values():
+def _warm_up(problem: str, firsts: tuple[str, ...]) -> None:
+    for method in starts(problem).values():
         method.prepare()
     small = trial_instance()
-    for first in _RANKS:
+    for first in firsts:
         polish(small, ring_per_topic(small), first=first, steps=1000)
-    PartitionedSearch(small, ring_per_topic(small), 0).run(lambda steps: False)
-
-
-@cache
-def _warm_up_by_cost() -> None:
-    for method in starts("weighted-tco").values():
-        method.prepare()
-    small = trial_instance()
-    polish(small, ring_per_topic(small), first="cost", steps=1000)
+    if not problem:
+        PartitionedSearch(small, ring_per_topic(small), 0).run(lambda steps: False)
 
 
 START = Option(
@@ -338,7 +344,7 @@ POLISH: Method[TopicInstance, Overlay] = Method(
     "Σ_edges |T_u ∩ T_v|)",
     solve=_solve,
     options=(START, FIRST, STEPS, THREADS),
-    warm_up=_warm_up,
+    warm_up=partial(_warm_up, "", tuple(_RANKS)),
     inputs=("overlay",),
     random=True,
     colour="#117733",
@@ -352,5 +358,5 @@ WEIGHTED_POLISH: Method[TopicInstance, Overlay] = replace(
     summary="local search by costs from the overlay of another method",
     source="none; docs/topics.md",
     options=(WEIGHTED_START, STEPS),
-    warm_up=_warm_up_by_cost,
+    warm_up=partial(_warm_up, "weighted-tco", ("cost",)),
 )

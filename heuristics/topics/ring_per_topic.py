@@ -160,11 +160,6 @@ def harary_per_topic(instance: TopicInstance, *, order: str = "interest", seed: 
     seed : int
         For the random order.
 
-    Raises
-    ------
-    BadInput
-        If `order` is none of the three.
-
     Notes
     -----
     HararyPT is from Chen, Vitenberg and Jacobsen (PODC 2013, IEEE TDSC 2022), of which only the abstracts were read: it

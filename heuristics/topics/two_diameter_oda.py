@@ -73,6 +73,7 @@ def _stars(interest: Interest, order: TieOrder) -> Ids:
         num_edges = _add_star(centre, topic, step, num_edges, interest, stars)
         subscribers = interest.topic_nodes[interest.topic_offsets[topic] : interest.topic_offsets[topic + 1]]
         stars.left[topic] = False
+        # Only these nodes have lost a topic or gained an edge.
         for node in subscribers:
             stars.weight[node] -= len(subscribers)
             _find_densest(node, interest, stars, order)

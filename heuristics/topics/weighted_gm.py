@@ -34,19 +34,8 @@ def weighted_greedy_merge(instance: TopicInstance, *, ties: str = "lowest", seed
     Starting without edges, add an edge of maximum contribution ÷ cost until no edge contributes; the contribution of
     (u, v) is the number of topics for which it joins two components.
 
-    Parameters
-    ----------
-    instance : TopicInstance
-        Without costs, every edge costs 1: the answer is one of Greedy Merge's under some rule for ties.
-    ties : {"lowest", "highest", "random"}
-        Which of several equally good candidates is taken.
-    seed : int
-        For random ties.
-
-    Raises
-    ------
-    BadInput
-        If `ties` is no rule for ties.
+    Without costs, every edge costs 1: the answer is one of Greedy Merge's under some rule for ties. Parameters and
+    errors are those of :func:`.greedy_merge`.
 
     Notes
     -----

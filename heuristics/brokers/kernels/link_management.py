@@ -210,6 +210,7 @@ def _profile_next(
     last_profiled: npt.NDArray[np.int64],
     number: int,
 ) -> None:
+    # Brokers that have a link already are no candidates.
     for i in range(maps.counts[a]):
         potential[maps.ends[a, maps.order[a, i]]] = 0
     for _ in range(min(limits.candidates, maps.ends.shape[1] - maps.counts[a])):

@@ -175,6 +175,7 @@ def _run(
             time, _, p, sender, broker, hops = heappop(heap)
         if time > timing.horizon:
             return
+        # First come, first served: the time at which the queue is empty says when this publication is matched.
         servers.matched[broker] = max(servers.matched[broker], time) + timing.service
         matched = servers.matched[broker]
         matching = traffic.brokers[traffic.offsets[p] : traffic.offsets[p + 1]]

@@ -122,6 +122,7 @@ def add_link(maps: WorkingMaps, a: int, v: int, real: bool) -> int:
             set_bit(beyond[slot], other)
             set_bit(between[other], slot)
     set_bit(beyond[slot], slot)
+    # Only what was contracted into the broker before `v` can lie beyond `v`.
     for x in range(len(maps.slots)):
         if x != a and maps.slots[a, x] == before and on_path(maps, a, v, x):
             maps.slots[a, x] = slot
