@@ -92,13 +92,20 @@ def predicates_evaluated(lows: Ids, highs: Ids, kept: npt.NDArray[np.int64], val
     count = 0
     for point in values:
         for s in kept:
-            matches = True
-            for a in range(len(point)):
-                if lows[s, a] > LOWEST or highs[s, a] < HIGHEST:
-                    count += 1
-                    if point[a] < lows[s, a] or point[a] > highs[s, a]:
-                        matches = False
-                        break
+            matches, evaluated = matched(lows, highs, s, point)
+            count += evaluated
             if matches:
                 break
     return count
+
+
+@kernel
+def matched(lows: Ids, highs: Ids, s: int, point: Ids) -> tuple[bool, int]:
+    """Whether a subscription matches a point, and how many predicates are evaluated: up to the first false one."""
+    evaluated = 0
+    for a in range(len(point)):
+        if lows[s, a] > LOWEST or highs[s, a] < HIGHEST:
+            evaluated += 1
+            if point[a] < lows[s, a] or point[a] > highs[s, a]:
+                return False, evaluated
+    return True, evaluated

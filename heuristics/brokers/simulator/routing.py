@@ -12,10 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ....instances.brokers.network import BrokerTree
-from ....instances.brokers.predicates import HIGHEST, LOWEST
 from ....instances.contract.arrays import Ids
 from ...compiled import kernel
-from ..kernels.covering import covering_set
+from ..kernels.covering import covering_set, matched
 from ..kernels.forwarding import (
     NOWHERE,
     S1,
@@ -521,13 +520,8 @@ def find_matching(table: WorkingTable, values: Ids, anchors: Bits) -> tuple[int,
     last = len(table.starts) - 2
     for slot in range(last + 1):
         for s in range(table.starts[slot], table.starts[slot + 1]):
-            matches = True
-            for a in range(len(values)):
-                if table.lows[s, a] > LOWEST or table.highs[s, a] < HIGHEST:
-                    evaluations += 1
-                    if values[a] < table.lows[s, a] or values[a] > table.highs[s, a]:
-                        matches = False
-                        break
+            matches, evaluated = matched(table.lows, table.highs, s, values)
+            evaluations += evaluated
             if matches and slot == last:
                 local += 1
             elif matches:
