@@ -11,7 +11,7 @@ import numpy.typing as npt
 from msgspec import Meta, Struct
 
 from ..contract.errors import BadInput
-from ..contract.files import Label, errors_in, index_of, indices_of, natural_order, read_json, write_json
+from ..contract.files import Label, errors_in, known_index, known_indices, natural_order, read_json, write_json
 from ..contract.kind import Kind, LoadedInstance
 from .network import DELAY, UNCAPPED, BrokerNetwork, BrokerTree
 from .predicates import HIGHEST, LOWEST, Publications, Subscriptions
@@ -78,7 +78,7 @@ def read_brokers(path: Path) -> BrokerNetwork:
 def _tree(data: _BrokersInFile, ids: dict[str, int]) -> BrokerTree:
     links: dict[tuple[int, int], int] = {}
     for number, link in enumerate(data.links):
-        u, v = indices_of((link.broker, link.other), ids, f"link {number}", "broker")
+        u, v = known_indices((link.broker, link.other), ids, f"link {number}", "broker")
         if u == v or (min(u, v), max(u, v)) in links:
             raise BadInput(f"link {number}: '{link.broker}'-'{link.other}' is a loop or a repetition: remove it")
         links[min(u, v), max(u, v)] = link.delay
@@ -93,9 +93,9 @@ def _subscriptions(data: _BrokersInFile, ids: dict[str, int]) -> Subscriptions:
     brokers = np.zeros(len(lows), dtype=np.int32)
     for number, (broker, predicates) in enumerate(data.subscriptions):
         where = f"subscription {number}"
-        brokers[number] = index_of(broker, ids, where, "broker")
+        brokers[number] = known_index(broker, ids, where, "broker")
         for name, (low, high) in predicates.items():
-            at = number, index_of(name, indices, where, "attribute")
+            at = number, known_index(name, indices, where, "attribute")
             lows[at], highs[at] = LOWEST if low is None else low, HIGHEST if high is None else high
             if lows[at] > highs[at]:
                 raise BadInput(f"{where}: predicate on '{name}' from {low} to {high}: swap its bounds")
@@ -110,7 +110,7 @@ def _publications(data: _BrokersInFile, ids: dict[str, int]) -> Publications:
         if len(values) != len(data.attributes):
             raise BadInput(f"publication {number}: give {len(data.attributes)} values, one for each attribute")
     times = np.array([time for time, _, _ in data.publications], dtype=np.int64)
-    sources = [index_of(row[1], ids, f"publication {k}", "broker") for k, row in enumerate(data.publications)]
+    sources = [known_index(row[1], ids, f"publication {k}", "broker") for k, row in enumerate(data.publications)]
     points = np.array([values for _, _, values in data.publications], dtype=np.int32)
     return Publications(times, np.array(sources, np.int32), points.reshape(len(times), len(data.attributes)))
 
@@ -178,12 +178,12 @@ class Brokers(Kind[BrokerNetwork, Dissemination]):
         data = read_json(path, ANSWER_FORMAT, _DisseminationInFile)
         ids = {instance.tree.label(v): v for v in range(instance.num_brokers)}
         with errors_in(path):
-            links = [indices_of(ends, ids, f"soft link {k}", "broker") for k, ends in enumerate(data.soft_links)]
+            links = [known_indices(ends, ids, f"soft link {k}", "broker") for k, ends in enumerate(data.soft_links)]
             messages = []
             for number, (publication, *ends) in enumerate(data.messages):
                 if not 0 <= publication < len(instance.publications):
                     raise BadInput(f"message {number}: unknown publication {publication}: count from 0")
-                messages.append([publication, *indices_of(ends, ids, f"message {number}", "broker")])
+                messages.append([publication, *known_indices(ends, ids, f"message {number}", "broker")])
         return Dissemination.of(np.array(links, dtype=np.int64), np.array(messages, dtype=np.int64))
 
     def write_answer(self, answer: Dissemination, instance: BrokerNetwork, path: Path) -> None:

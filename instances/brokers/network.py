@@ -11,22 +11,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..contract.arrays import Ids, Offsets, frozen
+from ..contract.arrays import Ids, Offsets, Rebuilt, frozen
 from ..contract.errors import BadInput
-from ..contract.shown import circle, facts, plot
+from ..contract.shown import Digested, circle, facts
 from .predicates import Publications, Subscriptions, matching_brokers
 
 if TYPE_CHECKING:
     import networkx as nx
 
-    from ..contract.shown import Figure
 
 DELAY = 1000
 UNCAPPED = 0
 
 
 @dataclass(frozen=True, eq=False)
-class BrokerTree:
+class BrokerTree(Rebuilt):
     """An immutable tree on brokers 0…n-1.
 
     Parameters
@@ -169,9 +168,6 @@ class BrokerTree:
                     queue.append(v)
         return parents
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return BrokerTree, (self.links, self.delays, self.uplinks, self.labels)
-
 
 def _check_delays(delays: int, links: int) -> None:
     if delays != links:
@@ -179,7 +175,7 @@ def _check_delays(delays: int, links: int) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class BrokerNetwork:
+class BrokerNetwork(Digested):
     """A primary network with its traffic and the limits on soft links (P5 §3, §6).
 
     Parameters
@@ -289,20 +285,6 @@ class BrokerNetwork:
         for (a, b), delay in zip(self.tree.links.tolist(), self.tree.delays.tolist(), strict=True):
             graph.add_edge(self.tree.label(a), self.tree.label(b), delay=delay)
         return graph
-
-    def plot(self, *answers: object) -> Figure:
-        """Draw the instance, or answers to it side by side; see :func:`overlaybench.draw`."""
-        return plot(self, *answers)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        given = (self.tree, self.subscriptions, self.publications, self.radius, self.fanout, self.attributes)
-        return BrokerNetwork, given
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, BrokerNetwork) and self.digest == other.digest
-
-    def __hash__(self) -> int:
-        return hash(self.digest)
 
     def __repr__(self) -> str:
         return (

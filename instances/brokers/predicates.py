@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
-from ..contract.arrays import Ids, Offsets, frozen
+from ..contract.arrays import Ids, Offsets, Rebuilt, frozen
 from ..contract.errors import BadInput
 
 LOWEST, HIGHEST = -(2**31), 2**31 - 1
@@ -18,7 +18,7 @@ _MOST_ENTRIES = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
-class Subscriptions:
+class Subscriptions(Rebuilt):
     """Conjunctions of interval predicates over integer attributes, each issued at a broker.
 
     Parameters
@@ -61,12 +61,9 @@ class Subscriptions:
     def __repr__(self) -> str:
         return f"Subscriptions({len(self)} on {self.lows.shape[1]} attributes)"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Subscriptions, (self.brokers, self.lows, self.highs)
-
 
 @dataclass(frozen=True, eq=False)
-class Publications:
+class Publications(Rebuilt):
     """Points in attribute space, each published at a time by a broker.
 
     Parameters
@@ -99,9 +96,6 @@ class Publications:
 
     def __repr__(self) -> str:
         return f"Publications({len(self)} on {self.values.shape[1]} attributes)"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Publications, (self.times, self.sources, self.values)
 
 
 def matching_brokers(subscriptions: Subscriptions, publications: Publications, num_brokers: int) -> tuple[Offsets, Ids]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from ..contract.arrays import Ids, frozen
+from ..contract.arrays import Ids, Rebuilt, frozen
 from ..contract.errors import BadInput
 from ..contract.problem import Problem
 from ..contract.shown import facts, plot
@@ -24,7 +24,7 @@ _LOST = -1
 
 
 @dataclass(frozen=True, eq=False)
-class Dissemination:
+class Dissemination(Rebuilt):
     """The soft links of a network, and every message between brokers.
 
     Parameters
@@ -78,9 +78,6 @@ class Dissemination:
     def plot(self, instance: BrokerNetwork) -> Figure:
         """Draw the soft links over the tree of an instance; see :func:`overlaybench.draw`."""
         return plot(instance, self)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Dissemination, (self.soft_links, self.messages)
 
     def __eq__(self, other: object) -> bool:
         return (

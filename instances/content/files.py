@@ -12,7 +12,7 @@ import numpy.typing as npt
 from msgspec import Meta, Struct
 
 from ..contract.errors import BadInput
-from ..contract.files import atomic_write, errors_in, index_of, indices_of, natural_order, read_json, write_json
+from ..contract.files import atomic_write, errors_in, known_index, known_indices, natural_order, read_json, write_json
 from ..contract.kind import Kind, LoadedInstance
 from .instance import ARRAYS, ContentInstance, metric_closure
 from .problems import ContentOverlay, RoutingTree
@@ -106,17 +106,17 @@ def _from_json(data: _ContentInFile, close: bool) -> ContentInstance:
     np.fill_diagonal(core, 0.0)
     for a, row in data.core.items():
         for b, price in row.items():
-            core[tuple(indices_of((a, b), brokers, "core", "broker"))] = price
+            core[tuple(known_indices((a, b), brokers, "core", "broker"))] = price
     access = np.full((len(users), len(brokers)), np.nan)
     rates = np.zeros((len(users), len(channels)))
     subscriptions = np.zeros((len(users), len(channels)), dtype=np.bool_)
     for user, entry in data.users.items():
         number, where = users[user], f"user '{user}'"
         for broker, price in entry.access.items():
-            access[number, index_of(broker, brokers, where, "broker")] = price
+            access[number, known_index(broker, brokers, where, "broker")] = price
         for channel, rate in entry.rates.items():
-            rates[number, index_of(channel, channels, where, "channel")] = rate
-        subscriptions[number, indices_of(entry.subscriptions, channels, where, "channel")] = True
+            rates[number, known_index(channel, channels, where, "channel")] = rate
+        subscriptions[number, known_indices(entry.subscriptions, channels, where, "channel")] = True
         if (missing := np.flatnonzero(np.isnan(access[number]))).size:
             raise BadInput(f"{where} has no price to broker '{labels[1][missing[0]]}': add it to its \"access\"")
     limits = {brokers[broker]: entry.capacity for broker, entry in data.brokers.items()}
@@ -219,16 +219,16 @@ class Content(Kind[ContentInstance, ContentOverlay]):
         with errors_in(path):
             assignment = np.full(instance.num_users, -1, dtype=np.int32)
             for user, broker in data.assignment.items():
-                number = index_of(user, users, "assignment", "user")
-                assignment[number] = index_of(broker, brokers, f"user '{user}'", "broker")
+                number = known_index(user, users, "assignment", "user")
+                assignment[number] = known_index(broker, brokers, f"user '{user}'", "broker")
             if (assignment < 0).any():
                 raise BadInput(f"user '{instance.user_label(int(np.argmin(assignment)))}' has no broker: assign one")
             trees = []
             for number, tree in enumerate(data.trees):
                 where = f"tree {number}"
-                ends = [indices_of(link, brokers, where, "broker") for link in tree.links]
-                channel = None if tree.channel is None else index_of(tree.channel, channels, where, "channel")
-                sources = indices_of(tree.sources, brokers, where, "broker")
+                ends = [known_indices(link, brokers, where, "broker") for link in tree.links]
+                channel = None if tree.channel is None else known_index(tree.channel, channels, where, "channel")
+                sources = known_indices(tree.sources, brokers, where, "broker")
                 trees.append(RoutingTree.of([(a, b) for a, b in ends], channel, sources))
             return ContentOverlay(assignment, tuple(trees))
 

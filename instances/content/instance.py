@@ -13,12 +13,11 @@ import numpy.typing as npt
 
 from ..contract.errors import BadInput
 from ..contract.files import distinct_labels
-from ..contract.shown import facts, matrix, plot
+from ..contract.shown import Digested, facts, matrix
 
 if TYPE_CHECKING:
     import networkx as nx
 
-    from ..contract.shown import Figure
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -28,7 +27,7 @@ _CELLS_AT_ONCE = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class ContentInstance:
+class ContentInstance(Digested):
     """Users, brokers and channels; immutable, with copies of the given arrays.
 
     Every user is connected to one broker and may publish and subscribe; brokers forward what users publish. The
@@ -241,19 +240,9 @@ class ContentInstance:
         graph.add_weighted_edges_from((brokers[a], brokers[b], price) for a, b, price in core)
         return graph
 
-    def plot(self, *answers: object) -> Figure:
-        """Draw the instance, or answers to it side by side; see :func:`overlaybench.draw`."""
-        return plot(self, *answers)
-
     def __reduce__(self) -> tuple[Any, ...]:
         # A pickled numpy array is writable after loading; the values need no second check.
         return _from_pickle, ({name: getattr(self, name) for name in self.__dataclass_fields__},)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ContentInstance) and self.digest == other.digest
-
-    def __hash__(self) -> int:
-        return hash(self.digest)
 
     def __repr__(self) -> str:
         return (

@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from ..contract.arrays import Ids, Offsets, frozen
+from ..contract.arrays import Ids, Offsets, Rebuilt, frozen
 from ..contract.errors import BadInput
 from ..contract.problem import Problem
 from ..contract.shown import facts, plot, spread_of
@@ -57,7 +57,7 @@ class RoutingTree:
 
 
 @dataclass(frozen=True, eq=False)
-class ContentOverlay:
+class ContentOverlay(Rebuilt):
     """An answer to a content problem.
 
     Parameters
@@ -99,9 +99,6 @@ class ContentOverlay:
     def plot(self, instance: ContentInstance) -> Figure:
         """Draw the overlay of an instance; see :func:`overlaybench.draw`."""
         return plot(instance, self)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return ContentOverlay, (self.brokers, self.trees)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ContentOverlay):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from dataclasses import fields
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,14 @@ from .errors import BadInput
 Ids = npt.NDArray[np.int32]
 Offsets = npt.NDArray[np.int64]
 _Number = TypeVar("_Number", np.int32, np.int64)
+
+
+class Rebuilt:
+    """A frozen dataclass of arrays, pickled by its fields: an unpickled array is writable, so it is built again."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        given: Any = self
+        return type(self), tuple(getattr(self, field.name) for field in fields(given) if field.init)
 
 
 def frozen(values: npt.ArrayLike, kind: type[_Number]) -> npt.NDArray[_Number]:

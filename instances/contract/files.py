@@ -147,7 +147,7 @@ def read_json(path: Path, format_name: str, kind: type[Document]) -> Document:
             raise BadInput(f"{error}: put labels in quotes") from None
         if not isinstance(data, dict) or data.get("format") != format_name:
             raise BadInput(needs)
-        return typed(data, kind)
+        return converted(data, kind)
 
 
 @contextmanager
@@ -167,7 +167,7 @@ def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-def typed(data: Any, kind: type[Document]) -> Document:
+def converted(data: Any, kind: type[Document]) -> Document:
     """JSON data as a type of msgspec; an error names the entry, as in ``users['u1'].rates``, and what it must be."""
     try:
         return msgspec.convert(data, kind)
@@ -196,16 +196,16 @@ def _refused_key(entries: dict[str, Any], data: Any, kind: type[Any], refused: s
     return key
 
 
-def index_of(label: str, indices: Mapping[str, int], where: str, noun: str) -> int:
+def known_index(label: str, indices: Mapping[str, int], where: str, noun: str) -> int:
     """The index of a label, or bad input that names the entry with the unknown label."""
     if label not in indices:
         raise BadInput(f"{where}: unknown {noun} '{label}': correct the name")
     return indices[label]
 
 
-def indices_of(labels: Iterable[str], indices: Mapping[str, int], where: str, noun: str) -> list[int]:
+def known_indices(labels: Iterable[str], indices: Mapping[str, int], where: str, noun: str) -> list[int]:
     """The index of each label, as :func:`index_of`."""
-    return [index_of(label, indices, where, noun) for label in labels]
+    return [known_index(label, indices, where, noun) for label in labels]
 
 
 def write_json(path: Path, document: Mapping[str, object]) -> None:

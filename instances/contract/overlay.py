@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from .arrays import Ids, Offsets, connected_components, frozen, sorted_distinct
+from .arrays import Ids, Offsets, Rebuilt, connected_components, frozen, sorted_distinct
 from .errors import BadInput
 from .files import errors_in, read_json, write_json
 from .kind import Kind
@@ -37,7 +37,7 @@ class LabelledNodes(Protocol):
         """The label of a node."""
 
 
-class Subscriptions(Protocol):
+class SubscriptionArrays(Protocol):
     """The topics of each node as CSR arrays (see :class:`.TopicInstance`)."""
 
     @property
@@ -58,7 +58,7 @@ class Subscriptions(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Overlay:
+class Overlay(Rebuilt):
     """A graph on nodes 0…n-1 with distinct edges u < v in lexicographic order.
 
     Parameters
@@ -125,7 +125,7 @@ class Overlay:
         """2|E| ÷ |V|."""
         return 2 * self.num_edges / self.num_nodes
 
-    def topic_links(self, instance: Subscriptions) -> tuple[Offsets, Offsets]:
+    def topic_links(self, instance: SubscriptionArrays) -> tuple[Offsets, Offsets]:
         """Every (edge, common topic of its ends), as two indices into ``instance.node_topics``: of (u, t) and (v, t).
 
         Cost O(Σ_edges |T_u| log Σ|T_v|). Memory: the result, O(Σ|T_v| + |E|), and a bounded buffer.
@@ -146,7 +146,7 @@ class Overlay:
             links.append((at_u[common], at_v[common]))
         return np.concatenate([at_u for at_u, _ in links]), np.concatenate([at_v for _, at_v in links])
 
-    def topic_components(self, instance: Subscriptions) -> npt.NDArray[np.int64]:
+    def topic_components(self, instance: SubscriptionArrays) -> npt.NDArray[np.int64]:
         """The number of components of G_t for each topic t, shape (|T|,) (P1 §3)."""
         root = connected_components(len(instance.node_topics), *self.topic_links(instance))
         is_root = root == np.arange(len(root))
@@ -186,10 +186,6 @@ class Overlay:
     def plot(self, instance: LabelledNodes) -> Figure:
         """Draw the overlay of an instance; see :func:`overlaybench.draw`."""
         return plot(instance, self)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # A numpy array is writable again once unpickled: build the overlay from its edges.
-        return Overlay, (self.num_nodes, self.edges)
 
     def __eq__(self, other: object) -> bool:
         return (

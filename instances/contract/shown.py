@@ -6,12 +6,15 @@ The HTML takes its colours from the page around it, so that it is readable in a 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+
+from .arrays import Rebuilt
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Figure
@@ -29,6 +32,25 @@ def plot(instance: object, *answers: object) -> Figure:
     from ... import draw
 
     return draw(instance, *answers)
+
+
+class Digested(Rebuilt, ABC):
+    """An instance: equal to all others of its digest."""
+
+    @property
+    @abstractmethod
+    def digest(self) -> str:
+        """SHA-256 (hexadecimal) of its content: the same on every machine."""
+
+    def plot(self, *answers: object) -> Figure:
+        """Draw the instance, or answers to it side by side; see :func:`overlaybench.draw`."""
+        return plot(self, *answers)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
 
 
 def text(value: object) -> str:

@@ -6,26 +6,25 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ..contract.arrays import Ids, frozen
 from ..contract.errors import BadInput
-from ..contract.shown import circle, facts, plot
+from ..contract.shown import Digested, circle, facts
 
 if TYPE_CHECKING:
     import networkx as nx
 
-    from ..contract.shown import Figure
 
 Costs = npt.NDArray[np.int64]
 _LARGEST_SUM = 2**53
 
 
 @dataclass(frozen=True, eq=False)
-class SteinerInstance:
+class SteinerInstance(Digested):
     """An immutable graph on nodes 0…n-1 with distinct edges u < v in lexicographic order, and its terminals.
 
     Parameters
@@ -142,19 +141,6 @@ class SteinerInstance:
             (u, v, cost) for (u, v), cost in zip(self.edges.tolist(), self.costs.tolist(), strict=True)
         )
         return graph
-
-    def plot(self, *answers: object) -> Figure:
-        """Draw the instance, or answers to it side by side; see :func:`overlaybench.draw`."""
-        return plot(self, *answers)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return SteinerInstance, (self.num_nodes, self.edges, self.costs, self.terminals)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SteinerInstance) and self.digest == other.digest
-
-    def __hash__(self) -> int:
-        return hash(self.digest)
 
     def __repr__(self) -> str:
         return f"SteinerInstance({self.num_nodes} nodes, {self.num_edges} edges, {self.num_terminals} terminals)"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from ..contract.errors import BadInput
-from ..contract.files import Label, atomic_write, errors_in, read_json, typed, write_json
+from ..contract.files import Label, atomic_write, converted, errors_in, read_json, write_json
 from ..contract.kind import LoadedInstance
 from ..contract.overlay import OverlayKind
 from .instance import TopicInstance
@@ -208,8 +208,8 @@ def _from_parquet(path: Path, columns: Sequence[str]) -> TopicsFile:
         costs, without_topics = (json.loads(metadata.get(key, b"null")) for key in (_COSTS, _WITHOUT_TOPICS))
     except ValueError:
         raise BadInput("its metadata of link costs and nodes are not JSON: write the file again") from None
-    pairs = TopicInstance.from_pairs(labels[0], labels[1], typed(without_topics or [], list[str]))
-    return _with_costs(*pairs, None if costs is None else typed(costs, CostsInFile))
+    pairs = TopicInstance.from_pairs(labels[0], labels[1], converted(without_topics or [], list[str]))
+    return _with_costs(*pairs, None if costs is None else converted(costs, CostsInFile))
 
 
 def labels_of(table: pa.Table, columns: Sequence[str]) -> list[pa.Array]:

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ..contract.arrays import Ids, Offsets, frozen, offsets_of, sorted_distinct, transposed
 from ..contract.errors import BadInput
 from ..contract.files import distinct_labels, natural_order
-from ..contract.shown import facts, matrix, plot, spread_of
+from ..contract.shown import Digested, facts, matrix, spread_of
 from .link_costs import LinkCosts
 
 if TYPE_CHECKING:
@@ -24,11 +24,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import scipy.sparse as sp
 
-    from ..contract.shown import Figure
-
 
 @dataclass(frozen=True, eq=False)
-class TopicInstance:
+class TopicInstance(Digested):
     """An immutable subscription relation, stored as two CSR structures: topics by node and nodes by topic.
 
     Every topic has at least one subscriber; a node may have no topic. Nodes and topics are the integers 0…|V|-1 and
@@ -306,20 +304,6 @@ class TopicInstance:
 
         ones = np.ones(self.num_subscriptions, dtype=np.bool_)
         return sp.csr_array((ones, self.node_topics, self.node_offsets), shape=(self.num_nodes, self.num_topics))
-
-    def plot(self, *answers: object) -> Figure:
-        """Draw the instance, or answers to it side by side; see :func:`overlaybench.draw`."""
-        return plot(self, *answers)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # A numpy array is writable again once unpickled: build the instance from half of its arrays.
-        return TopicInstance, (self.node_offsets, self.node_topics, self.node_labels, self.topic_labels, self.costs)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, TopicInstance) and self.digest == other.digest
-
-    def __hash__(self) -> int:
-        return hash(self.digest)
 
     def __repr__(self) -> str:
         return (

@@ -10,13 +10,13 @@ import numpy.typing as npt
 from numba import njit
 
 from ..contract.arrays import Ids, Offsets, offsets_of
-from ..contract.overlay import Subscriptions
+from ..contract.overlay import SubscriptionArrays
 from ..contract.workload import Weights
 
-Flags = npt.NDArray[np.bool_]
+_Flags = npt.NDArray[np.bool_]
 
 
-def topic_faults(instance: Subscriptions, tails: Offsets, heads: Offsets) -> list[tuple[int, list[int]]]:
+def topic_faults(instance: SubscriptionArrays, tails: Offsets, heads: Offsets) -> list[tuple[int, list[int]]]:
     """The topics that a node's leaving disconnects, each with all such nodes; without any if it is not connected.
 
     Parameters
@@ -44,7 +44,7 @@ def topic_faults(instance: Subscriptions, tails: Offsets, heads: Offsets) -> lis
 
 
 @njit(cache=True)
-def _faults(topic_offsets: Offsets, by_topic: Offsets, offsets: Offsets, neighbours: Offsets) -> tuple[Flags, Flags]:
+def _faults(topic_offsets: Offsets, by_topic: Offsets, offsets: Offsets, neighbours: Offsets) -> tuple[_Flags, _Flags]:
     """Whether each topic is connected, and whether each subscription's node is a cut node of it."""
     size, num_topics = len(offsets) - 1, len(topic_offsets) - 1
     connected, is_cut = np.ones(num_topics, np.bool_), np.zeros(size, np.bool_)

@@ -260,7 +260,7 @@ def _violated(graph: Neighbours, terminals: set[int], chosen: set[int]) -> Itera
 
 
 _BYTES_AT_ONCE = 50_000_000
-Bits = npt.NDArray[np.uint8]
+_Bits = npt.NDArray[np.uint8]
 
 
 @lru_cache(maxsize=8)
@@ -331,7 +331,7 @@ def _farthest(
         reached, distance = following, distance + 1
 
 
-def _mask(subscribers: npt.NDArray[np.int32], sources: npt.NDArray[np.int64], width: int) -> Bits:
+def _mask(subscribers: npt.NDArray[np.int32], sources: npt.NDArray[np.int64], width: int) -> _Bits:
     among = subscribers[(subscribers >= sources[0]) & (subscribers <= sources[-1])] - sources[0]
     bits = np.zeros(8 * width, np.bool_)
     bits[among] = True
