@@ -32,7 +32,7 @@ from overlaybench.instances.brokers.predicates import Publications
 from overlaybench.instances.brokers.problems import SoftLinks
 from overlaybench.instances.contract.catalogue import WORKLOADS
 from overlaybench.instances.contract.result import Status
-from overlaybench.models.brokers.cp_sat import SOFT_CP_SAT
+from overlaybench.models.brokers.exact import SOFT_CP_SAT
 from overlaybench.models.brokers.least_messages import LEAST_MESSAGES
 
 SMALL = {"tree": "random", "brokers": 12, "subscriptions": 60, "spread": 20, "fanout": 4}

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from overlaybench.instances.content.problems import CONTENT_PROBLEMS, ContentProblem
 from overlaybench.instances.contract.catalogue import WORKLOADS, methods_of
 from overlaybench.instances.contract.result import Result
-from overlaybench.models.content.formulations import FORMULATIONS
+from overlaybench.models.content.model import FORMULATIONS
 
 CONTENT_MODELS = methods_of("overlaybench.models.content")
 

@@ -21,8 +21,7 @@ from overlaybench.instances.contract.result import Result, Status
 from overlaybench.instances.topics.files import read_topics
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.workloads import TOPIC_WORKLOADS
-from overlaybench.models.topics.cp_sat import CP_SAT
-from overlaybench.models.topics.ilp import ILP, relaxation_bound
+from overlaybench.models.topics.ilp_and_cp_sat import CP_SAT, ILP, relaxation_bound
 
 VARIANTS: dict[str, tuple[Method[Any, Any], dict[str, Any]]] = {
     "ilp highs multi": (ILP, {"solver": "highs", "formulation": "multi"}),

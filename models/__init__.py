@@ -1,1 +1,1 @@
-"""Floor 3: exact formulations, lower bounds, and searches that these guide."""
+"""Exact formulations, lower bounds, and searches that these guide."""

@@ -17,8 +17,7 @@ from ...instances.topics.constructions import (
     single_node_instance,
 )
 from ...instances.topics.instance import TopicInstance
-from ...models.topics.minimum_set_cover import minimum_set_cover
-from ...models.topics.single_node_tco import smallest_degree_of
+from ...models.topics.enumeration import minimum_set_cover, smallest_degree_of
 from ..papers.bench import LAWS, Bench, grid
 from .claim import Claim, Finding, Scope, Verdict, verdict_of
 

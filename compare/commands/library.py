@@ -161,8 +161,8 @@ def score(results: Path, folder: Path | None) -> None:
 def update(results: tuple[Path, ...], page: Path | None, folder: Path | None) -> None:
     """Take the studies in RESULTS into the table, where the judge and the checker accept them.
 
-    Answers are validated again by their problems. Bounds count with a proof that the checker accepts, or a certificate
-    that is recomputed in integers. Instances without a digest get theirs.
+    Answers are validated again by their problems. Bounds count with a proof that the checker
+    accepts. Instances without a digest get theirs.
     """
     from ..library.page import page_text, write_page
     from ..library.study import updated, with_digests

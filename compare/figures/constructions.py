@@ -19,7 +19,7 @@ from ...instances.contract.overlay import Overlay
 from ...instances.contract.result import Status
 from ...instances.topics.constructions import root_and_leaves
 from ...instances.topics.instance import TopicInstance
-from ...models.topics.single_node_tco import smallest_degree_of
+from ...models.topics.enumeration import smallest_degree_of
 from ..catalogue import method_named, problem_named, workload_named
 from .panels import ContentOverlays, SubscriptionMatrix, TopicOverlays
 from .style import Drawing, DrawOptions, drawing, styled

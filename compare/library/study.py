@@ -211,8 +211,8 @@ def updated(table: Table, store: Store, progress: Callable[[int, int], object] |
     """Take the runs of a results folder that are runs of the library into the table.
 
     Every answer is validated by its problem again, on an instance with the digest of the table. A bound counts if the
-    run has a proof that the checker accepts once more, or a certificate that is recomputed in integers. A run whose
-    answer is refused is left out; one whose bound is refused, or that has none that is certified, is taken in without.
+    run has a proof that the checker accepts once more. A run whose answer is refused is left out; one whose bound is
+    refused, or that has none that is certified, is taken in without.
 
     Raises
     ------
@@ -269,7 +269,7 @@ def _accepted(one: LibraryRun, store: Store, refused: list[tuple[str, str]]) -> 
     if faults:
         refused.append((row["key"], "; ".join(faults)))
         return record
-    return structs.replace(record, bound=float(bound), proof=str(counters.get(PROOF, "certificate")))
+    return structs.replace(record, bound=float(bound), proof=str(counters[PROOF]))
 
 
 def with_digests(table: Table) -> tuple[Table, list[str]]:

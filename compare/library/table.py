@@ -113,13 +113,13 @@ class Record(Struct, frozen=True):
     value : float
         Of the answer, which the problem has validated; NaN without one.
     bound : float
-        That the checker, or the recomputation of a certificate, has certified; NaN without one.
+        That the checker has certified; NaN without one.
     seconds : float
         Processor seconds; NaN where they are unknown.
     integral : float
         Primal integral ÷ time limit against the best value known when the run was taken in.
     proof : str
-        The SHA-256 of the proof file, ``certificate``, or "" without a certified bound.
+        The SHA-256 of the proof file, or "" without a certified bound.
     version : str
         Of the code.
     """

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...models.content.capacity_bound import capacity_bound
+from ...models.content.exact import capacity_bound
 from ..report.content_tables import BASELINE, content_runs
 from ..studies.recipe import Recipe
 from .figure import PaperFigure, PaperTable

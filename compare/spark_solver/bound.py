@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from ...instances.contract.arrays import connected_components
-from ...models.topics.bounds.frequent_pairs import DROPPED, count_links
+from ...models.topics.relaxation.dual_fitting import DROPPED, count_links
 from .conquer import Subscriptions
 from .numbering import Numbered
 

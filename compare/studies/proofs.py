@@ -29,10 +29,9 @@ CERTIFIED, AGREED, CLAIMED = "certified", "agreed", "claimed"
 LEVELS = (CERTIFIED, AGREED, CLAIMED)
 """From the strongest on; "" where nothing is proven."""
 
-PROOF, CERTIFICATE, VERDICT = "proof", "certificate", "proof_check"
+PROOF, VERDICT = "proof", "proof_check"
 COUNTERS = (PROOF, VERDICT, CERTIFIED)
-"""Counters of a row: the SHA-256 of its proof file, the checker's sentence, and the bound that was checked, by the file
-or, without one, by the counter `CERTIFICATE` (:func:`recomputed`)."""
+"""Counters of a row: the SHA-256 of its proof file, the checker's sentence, and the bound that was checked."""
 
 FORMATS = {"topics": (".csv", ".tsv", ".json"), "content": (".json",), "steiner": (".stp",)}
 """The suffixes of the instance files that the checker reads, by kind."""
@@ -42,7 +41,6 @@ _NUMBER = r"(-?[\d.]+(?:e[-+]?\d+)?|inf)"
 _OPTIMAL = re.compile(rf"proven: (\S+) {_NUMBER} is optimal$")
 _AT_LEAST = re.compile(rf"proven: (\S+) is at least {_NUMBER}; the proof has (?:no answer|an answer of {_NUMBER})$")
 _CHECK_SECONDS, _CHECK_SHARE = 60.0, 10.0
-_MOST_STEPS = 5_000_000
 _PAIR = ["instance", "problem"]
 _TOLERANCE = 1e-6
 
@@ -121,10 +119,7 @@ def run_with_evidence(job: Job, run: Callable[[Job], IsolatedRun], proof: Path |
     added: dict[str, float | str] = {}
     if proof is None:
         done = run(job)
-        text = done.result.counters.get(CERTIFICATE)
-        bound = recomputed(job.instance, job.problem.name, text) if isinstance(text, str) else None
     else:
-        bound = None
         with atomic_file(proof, if_filled=True) as file:
             done = run(replace(job, options={**job.options, "proof": str(file)}))
             if done.result.status is Status.FAILED:
@@ -132,9 +127,9 @@ def run_with_evidence(job: Job, run: Callable[[Job], IsolatedRun], proof: Path |
             written = file.stat().st_size > 0
         if written:
             checked = _check_proof(job.instance, job.problem, proof, done.result.seconds)
-            added, bound = {PROOF: digest_of(proof), VERDICT: checked.sentence}, _bound(checked, job.problem)
-    if bound is not None:
-        added[CERTIFIED] = bound
+            added = {PROOF: digest_of(proof), VERDICT: checked.sentence}
+            if (bound := _bound(checked, job.problem)) is not None:
+                added[CERTIFIED] = bound
     own = {name: value for name, value in done.result.counters.items() if name not in COUNTERS}
     return replace(done, result=replace(done.result, counters={**own, **added}))
 
@@ -153,11 +148,10 @@ def faults_of_evidence(
     counters: Mapping[str, Any], instance: Any, problem: Problem[Any, Any], proof: Path, seconds: float
 ) -> Iterator[str]:
     """Check again what a row's counters say was checked."""
-    certified, text = counters.get(CERTIFIED), counters.get(CERTIFICATE)
+    certified = counters.get(CERTIFIED)
     if PROOF not in counters:
-        bound = recomputed(instance, problem.name, text) if isinstance(text, str) else None
-        if bound != certified:
-            yield f"is certified to be at least {certified}, which no proof or certificate of the run proves"
+        if certified is not None:
+            yield f"is certified to be at least {certified}, which no proof of the run proves"
         return
     if not proof.is_file():
         yield f"its proof {proof.name} is missing"
@@ -170,19 +164,6 @@ def faults_of_evidence(
         yield f"its proof is not accepted: {checked.sentence}"
     elif certified is not None and (bound := _bound(checked, problem)) != certified:
         yield f"its proof proves a bound of {bound}, its row has {certified} as certified"
-
-
-def recomputed(instance: Any, problem: str, certificate: str) -> float | None:
-    """The bound that a certificate proves, in integers; None if that takes too long or it proves nothing."""
-    from ...models.topics.bounds.certificate_text import proven_value, unpacked
-
-    try:
-        sizes = (np.diff(each.rows.offsets).astype(np.float64) for each in unpacked(certificate))
-        if sum(float(labels @ labels) for labels in sizes) > _MOST_STEPS:
-            return None
-        return float(proven_value(instance, problem, certificate))
-    except ValueError:
-        return None
 
 
 def digest_of(file: Path) -> str:
@@ -199,7 +180,7 @@ def _bound(checked: CheckedProof, problem: Problem[Any, Any]) -> float | None:
 def levels(rows: pd.DataFrame) -> pd.Series[str]:
     """The level of each row's lower bound (or infeasibility), by all rows of its instance and problem.
 
-    ``certified``: a proof or certificate was checked that proves this bound or a higher one. ``agreed``: methods of two
+    ``certified``: a proof was checked that proves this bound or a higher one. ``agreed``: methods of two
     engines have each proven it or a higher one. ``claimed``: one has. "": the row has none. Where some run's bound lies
     above some run's value, one of the engines is wrong, and none of them counts as agreeing.
 

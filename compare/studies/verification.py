@@ -84,7 +84,7 @@ def verify(
 
     Of each row everything is recomputed that follows from it: its key; its instance, from its file and from its recipe,
     with sizes; kind, variant, exactness and judge; its answer's violations, value and measures; that its status has an
-    answer, a reason and a bound where it needs one, from a method that proves bounds; and its proof or certificate.
+    answer, a reason and a bound where it needs one, from a method that proves bounds; and its proof.
     No bound of a row may lie above a valid answer's value on the same instance, directly or by an implication between
     problems. The plan and every row must follow from the text of a study in the folder.
 

@@ -16,8 +16,8 @@ from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.problem import Problem
 from ...instances.contract.run import Clock, OutOfTime, offer
-from ..engine.ilp_solvers import solve_with_highs
-from .compact.demands import demands_of, dissemination_along, links_of, routes_of
+from ..engine.ilp_solvers import minimise_with_ilp
+from .soft_link_model import SoftLinkModel, demands_of, dissemination_along, links_of, routes_of
 
 
 def least_messages(
@@ -33,11 +33,9 @@ def least_messages(
 
     Notes
     -----
-    The route of a demand is a Steiner arborescence with unit costs: the ILP of :mod:`.compact.ilp_model` for one demand
+    The route of a demand is a Steiner arborescence with unit costs: the ILP of :mod:`.soft_link_model` for one demand
     with all links bought. A route without pure forwarders is optimal already. Exponential in the worst case.
     """
-    from .compact.ilp_model import build_ilp
-
     clock = Clock(time_limit)
     demands, routes = demands_of(network), {}
     links = links_of(answer)
@@ -48,15 +46,16 @@ def least_messages(
         if len(route) > bound:
             alone = replace(demands, demands=(demand,), of=(0,), soft=tuple(sorted(links)))
             try:
-                ilp = build_ilp(alone, clock)
-                report = solve_with_highs(ilp.program, ilp.start(links, {0: route}), clock, threads=1, seed=seed)
+                model = SoftLinkModel(alone, "flows", clock)
+                start = model.start(links, {0: route})
+                outcome = minimise_with_ilp(model, clock, answer=model.routes, start=start, seed=seed)
             except OutOfTime:
                 unsolved += 1
             else:
-                if math.isfinite(report.lower_bound):
-                    bound = max(bound, math.ceil(report.lower_bound / demand.weight - 1e-6))
-                if report.found:
-                    routes[number] = min(route, ilp.routes()[0], key=len)
+                if math.isfinite(outcome.lower_bound):
+                    bound = max(bound, math.ceil(outcome.lower_bound / demand.weight - 1e-6))
+                if outcome.answer is not None:
+                    routes[number] = min(route, outcome.answer[0], key=len)
                 unsolved += bound < len(routes[number])
         least += demand.weight * int(bound)
     counters: dict[str, float | str] = {"least": least, "open": unsolved, "demands": len(demands.demands)}

@@ -1,24 +1,154 @@
-"""Branch-and-cut for content-based overlays: directed cuts on the exact engine, branching on users first."""
+"""The directed cut relaxation of content-based overlays: every destination is connected to its publisher."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
+import numpy.typing as npt
 
-from ...instances.content.instance import ContentInstance
+from ...heuristics.content.routing import route
+from ...instances.content.instance import ContentInstance, Flags, Floats
 from ...instances.content.problems import CONTENT_PROBLEMS, ContentOverlay, ContentProblem
-from ...instances.contract.run import Clock, offer_bound
-from ..engine.exact_method import START
+from ...instances.contract.run import Clock, offer, offer_bound
+from ..engine.exact_method import PROGRESS, START, SearchLog
 from ..engine.ilp_solvers import THREADS
+from ..engine.minimum_cuts import minimum_cut, network_of
 from ..engine.proof import NO_FILE, ProofFile
-from ..engine.search_log import PROGRESS, SearchLog
+from ..engine.relaxation import NO_CUTOFF
+from ..engine.sparse_relaxation import RowList, SparseRelaxation, SparseRows
 from ..engine.tree_search import TreeSearch
-from .cuts import ContentCuts
-from .exact import Outcome, exact_method
-from .incumbent import ContentIncumbent
+from .exact import Outcome, begin_case, exact_method, improve_by_moves
 from .model import ContentModel
-from .proofs import begin_case
+
+_VIOLATION = 1e-4
+_INTEGRAL = 1e-6
+
+
+class ContentCuts(SparseRelaxation):
+    """Directed cuts of each publisher's arborescence, for a content model with trees of publishers.
+
+    For a set S of brokers and each j in S: x(publisher, S) + arcs into S ≥ d(j). Cuts of the shared tree are separated
+    too, and cover inequalities, in case the capacity rows in integers admit overloads.
+    """
+
+    def __init__(self, model: ContentModel, *, threads: int = 1) -> None:
+        self.model = model
+        brokers = model.instance.num_brokers
+        self._tails, self._heads = np.nonzero(model.off_diagonal)
+        self._tree_network = network_of(brokers, self._tails, self._heads)
+        # One more node, the publisher, with an arc to each broker for its access link.
+        self._all_tails = np.concatenate([np.full(brokers, brokers), self._tails])
+        self._all_heads = np.concatenate([np.arange(brokers), self._heads])
+        self._network = network_of(brokers + 1, self._all_tails, self._all_heads)
+        super().__init__(np.array(model.costs), model.rows.rows(), threads=threads)
+
+    def least_value(self, units: int) -> float:
+        """See :class:`Relaxation`; costs need not be integers."""
+        return units / self.unit
+
+    def described(self, column: int) -> list[object]:
+        """See :meth:`.ContentModel.described`."""
+        return self.model.described(column)
+
+    def branchable(self, fractional: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Users on brokers first: once they are fixed, little is left to decide."""
+        first = fractional[fractional < self.model.x.size]
+        return first if len(first) else fractional
+
+    def violated(self, x: Floats, *, exact: bool) -> SparseRows:
+        """Violated directed cuts, those of the shared tree, and covers; always exact."""
+        rows = RowList()
+        model = self.model
+        for number, tree in enumerate(model.trees):
+            columns = np.concatenate([tree.source, model.y[number][self._tails, self._heads]])
+            for target, destination in enumerate(model.d[tree.audience].tolist()):
+                if x[destination] - x[tree.source[target]] <= _VIOLATION:
+                    continue
+                enough = float(x[destination]) - _VIOLATION
+                sides = minimum_cut(self._network, x[columns], len(tree.source), target, enough)
+                for side in sides or ():
+                    crossing = columns[side[self._all_tails] & ~side[self._all_heads]]
+                    inside = np.flatnonzero(~side[: model.instance.num_brokers]).tolist()
+                    text = ("cut", number, target, *inside)
+                    rows.add([*crossing, destination], [1] * len(crossing) + [-1], 0, text)
+        if model.routing == "shared-tree":
+            self._add_shared_tree_cuts(x, rows)
+        self._add_covers(x, rows)
+        return rows.rows()
+
+    def _add_shared_tree_cuts(self, x: Floats, rows: RowList) -> None:
+        links = self.model.t[self._tails, self._heads]
+        for target in range(1, self.model.instance.num_brokers):
+            for side in minimum_cut(self._tree_network, x[links], 0, target, 1 - _VIOLATION) or ():
+                inside = np.flatnonzero(~side).tolist()
+                rows.add(np.sort(links[side[self._tails] & ~side[self._heads]]), 1, 1, ("tree", *inside))
+
+    def _add_covers(self, x: Floats, rows: RowList) -> None:
+        """Users who together exceed the capacity of the broker that the LP assigns them to."""
+        instance = self.model.instance
+        there = x[self.model.x] > 1 - _INTEGRAL
+        for b in np.flatnonzero((instance.demands @ there) > instance.load_limits()).tolist():
+            users = np.flatnonzero(there[:, b])
+            rows.add(self.model.x[users, b], -1, 1 - len(users), ("cover", b, *users.tolist()))
+
+
+# Half of the relative tolerance within which a bound counts as the value.
+_TOLERANCE = 5e-7
+
+
+class ContentIncumbent:
+    """The best overlay without violations (`answer`), and its cost (`value`, infinite without one).
+
+    `unit` is that of the relaxation whose bounds it cuts off.
+    """
+
+    def __init__(self, model: ContentModel, problem: ContentProblem, start: ContentOverlay | None, unit: int) -> None:
+        self.model, self.problem, self.unit = model, problem, unit
+        self.answer: ContentOverlay | None = None
+        self.value = np.inf
+        self._rounded: set[bytes] = set()
+        if start is not None:
+            self._offer(start)
+
+    @property
+    def cutoff(self) -> int:
+        """Nodes with a bound above this, in units, hold no overlay that is cheaper by more than the tolerance."""
+        return int(self.value * (1 - _TOLERANCE) * self.unit) if np.isfinite(self.value) else NO_CUTOFF
+
+    def offer_chosen(self, columns: object, chosen: Flags) -> None:
+        """Offer the overlay of 0/1 values."""
+        self._offer(self.model.answer(chosen.astype(np.float64)))
+
+    def build_along(self, columns: object, x: Floats) -> ContentOverlay | None:
+        """Assign users by falling largest LP value, each to the feasible broker of largest LP value."""
+        instance = self.model.instance
+        shares, residual = x[self.model.x], instance.load_limits()
+        brokers = np.zeros(instance.num_users, np.int32)
+        for u in np.argsort(-shares.max(axis=1), kind="stable").tolist():
+            feasible = np.flatnonzero(residual >= instance.demands[u])
+            if not len(feasible):
+                return None
+            brokers[u] = feasible[np.argmax(shares[u, feasible] - 1e-9 * instance.access[u, feasible])]
+            residual[brokers[u]] -= instance.demands[u]
+        if brokers.tobytes() in self._rounded:
+            return None
+        self._rounded.add(brokers.tobytes())
+        overlay = route(instance, brokers, self.model.routing)
+        self._offer(overlay)
+        return overlay
+
+    def improve_along(self, columns: object, x: Floats, clock: Clock, *, goal: float, steps: int) -> None:
+        """As :meth:`build_along`, followed by moves of single users."""
+        overlay = self.build_along(columns, x)
+        if overlay is not None and not self.problem.violations(self.model.instance, overlay):
+            self._offer(improve_by_moves(self.model.instance, self.problem, overlay, clock.share(0.2, 10.0)))
+
+    def _offer(self, answer: ContentOverlay) -> None:
+        value = self.problem.value(self.model.instance, answer)
+        if value < self.value and not self.problem.violations(self.model.instance, answer):
+            self.answer, self.value = answer, value
+            offer(answer)
 
 
 def minimise(

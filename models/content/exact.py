@@ -1,13 +1,17 @@
-"""What the exact methods for content-based overlays share: starts, a simple bound, and infeasible capacities."""
+"""The exact methods for content-based overlays: their common start, bounds and proofs; methods `ilp` and `cp-sat`."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from ...heuristics.content.routing import route
 from ...instances.content.instance import ContentInstance
 from ...instances.content.problems import CONTENT_PROBLEMS, ContentOverlay, ContentProblem
 from ...instances.contract.catalogue import methods_of
@@ -15,11 +19,111 @@ from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
-from ...instances.contract.run import Clock, interruptible, offer
-from ..engine.exact_method import SolverOutcome, solve_exactly
-from ..engine.proof import ProofFile
-from .moves import improve_by_moves
-from .proofs import begin_case
+from ...instances.contract.run import Clock, interruptible, offer, offer_value
+from ..engine.cp_sat_solver import load_cp_sat, minimise_with_cp_sat
+from ..engine.exact_method import START, SolverOutcome, solve_exactly
+from ..engine.ilp_solvers import SOLVER, THREADS, load_ilp_solvers, minimise_with_ilp
+from ..engine.proof import Multipliers, ProofFile, Tree
+from .model import FORMULATION, ContentModel, compact_model
+
+_FIRST_STEP, _DECAY = 0.3, 0.75
+_ROUNDING = 1e-9
+
+
+def capacity_bound(instance: ContentInstance, *, steps: int = 100) -> float:
+    """The access cost that no assignment within the capacities goes below; core cost counts as 0.
+
+    A broker's capacity has a price λ_b ≥ 0 per unit of load. For any such prices
+    Σ_u d_u·min_b(c_ub + λ_b) − Σ_b λ_b·K_b is a lower bound; at λ = 0 it is that of :func:`.access_bound`. Subgradient
+    steps raise the prices of overloaded brokers.
+
+    Parameters
+    ----------
+    instance : ContentInstance
+        Brokers of infinite or no capacity keep the price 0.
+    steps : int
+
+    Returns
+    -------
+    float
+        The largest bound found, less a relative 10⁻⁹ for rounding.
+
+    Notes
+    -----
+    Cost O(|U| |B|) a step. Held, Wolfe, Crowder (1974) for the method.
+    """
+    demands, limits = instance.demands, instance.load_limits()
+    limited = np.isfinite(limits) & (limits > 0)
+    capacities = np.where(limited, limits, 1.0)
+    prices = np.zeros(instance.num_brokers)
+    first = _FIRST_STEP * float(instance.access.mean())
+    best = 0.0
+    for step in range(steps):
+        reduced = instance.access + prices
+        chosen = reduced.argmin(axis=1)
+        least = reduced[np.arange(len(chosen)), chosen]
+        best = max(best, float(demands @ least - prices[limited] @ limits[limited]))
+        loads = np.bincount(chosen, weights=demands, minlength=len(prices))
+        excess = np.where(limited, loads / capacities - 1.0, 0.0)
+        prices = np.maximum(0.0, prices + first / (1 + step) ** _DECAY * excess)
+    return best * (1 - _ROUNDING)
+
+
+_MOST_MOVES = 2_000
+_RELATIVE_GAIN = 1e-12
+
+
+def improve_by_moves(
+    instance: ContentInstance, problem: ContentProblem, answer: ContentOverlay, clock: Clock
+) -> ContentOverlay:
+    """Move a user or swap two while that lowers the cost: O(|U|² + |U||B|) evaluations in each round."""
+    best, value = answer, problem.value(instance, answer)
+    users = instance.num_users
+    since = tried = 0
+    moves = [(u, b, -1) for u in range(users) for b in range(instance.num_brokers)]
+    moves += [(u, -1, v) for u in range(users) for v in range(u)]
+    while since < len(moves) and tried < _MOST_MOVES and not clock.passed:
+        u, b, v = moves[tried % len(moves)]
+        since, tried = since + 1, tried + 1
+        brokers = best.brokers.copy()
+        if b >= 0:
+            brokers[u] = b
+        else:
+            brokers[u], brokers[v] = brokers[v], brokers[u]
+        loads = np.bincount(brokers, weights=instance.demands, minlength=instance.num_brokers)
+        if np.array_equal(brokers, best.brokers) or (loads > instance.load_limits()).any():
+            continue
+        trial = route(instance, brokers, problem.routing)
+        cost = problem.value(instance, trial)
+        if cost < value * (1 - _RELATIVE_GAIN):
+            best, value, since = trial, cost, 0
+    return best
+
+
+def begin_case(file: ProofFile, instance: ContentInstance, unit: int, model: ContentModel | None = None) -> Tree:
+    """Begin the proof, of columns for users only without a model, with the least access cost as its first bound."""
+    audiences, commodities = ([], []) if model is None else (model.audiences, model.commodities)
+    case = file.case(
+        unit=unit,
+        audiences=[audience.channels.tolist() for audience in audiences],
+        commodities=[(commodity.publisher, commodity.audience) for commodity in commodities],
+    )
+    case.bound(0, _AccessCost(instance, unit))
+    return case
+
+
+@dataclass(frozen=True)
+class _AccessCost:
+    """Each user on its cheapest broker."""
+
+    instance: ContentInstance
+    unit: int
+
+    def multipliers(self) -> Multipliers:
+        least = self.instance.demands * self.instance.access.min(axis=1)
+        units = np.floor(least * self.unit).tolist()
+        return Multipliers([(("on", u, 1), int(cost)) for u, cost in enumerate(units) if cost])
+
 
 Outcome = SolverOutcome[ContentOverlay]
 _CLOSED = 1e-6
@@ -146,3 +250,54 @@ def _no_assignment(instance: ContentInstance) -> str:
         f"largest demand {demands.max():g}; {instance.num_brokers} brokers have total capacity {capacities.sum():g} "
         f"and largest capacity {capacities.max():g}"
     )
+
+
+_LARGEST = 2.0**50
+
+
+# The ILP solvers stop at an absolute gap of just below 1: with this scale that is half of the judge's tolerance.
+_SCALED_VALUE = 2e6
+
+
+def _minimise_compact(
+    instance: ContentInstance,
+    problem: ContentProblem,
+    start: ContentOverlay | None,
+    clock: Clock,
+    *,
+    formulation: str,
+    solver: str = "",
+    **settings: Any,
+) -> Outcome:
+    """Minimise a :func:`.compact_model` (P4 §II.B, §IV.A) by an ILP solver or, if none is named, by CP-SAT.
+
+    The optimality of an ILP solver relies on its floating-point arithmetic within a relative 10⁻⁶.
+    """
+    model = compact_model(instance, problem.routing, formulation, clock)
+    values = None
+    if start is not None:
+        chosen = model.values(start).tolist()
+        values = {k: chosen[k] for k, integral in enumerate(model.integral) if integral and model.upper[k] == 1}
+    settings |= {"answer": model.answer, "start": values, "report": offer_value}
+    if not solver:
+        return minimise_with_cp_sat(model, clock, **settings)
+    size = problem.value(instance, start) if start is not None else float(np.sum(model.costs))
+    scale = _SCALED_VALUE / size if size > 0 else 1.0
+    return minimise_with_ilp(model, clock, solver=solver, scale=scale, **settings)
+
+
+CONTENT_CP_SAT = exact_method(
+    "cp-sat",
+    _minimise_compact,
+    summary="content: the compact models in integers, by CP-SAT",
+    options=(FORMULATION, START, THREADS),
+    load=load_cp_sat,
+)
+
+CONTENT_ILP = exact_method(
+    "ilp",
+    _minimise_compact,
+    summary="content: integer programs in PuLP, by arborescences of publishers or brokers, or flows",
+    options=(SOLVER, FORMULATION, START, THREADS),
+    load=load_ilp_solvers,
+)

@@ -12,14 +12,14 @@ from ...heuristics.content.routing import links_of, spanning_tree
 from ...instances.content.instance import ContentInstance, Floats
 from ...instances.content.problems import ContentOverlay, RoutingTree
 from ...instances.contract.arrays import Ids
+from ...instances.contract.option import Option
 from ...instances.contract.run import Clock
 from ..engine.exact_method import check_size
-from ..engine.sparse_relaxation import RowList, Units
+from ..engine.integer_model import Columns, IntegerModel, Row
+from ..engine.sparse_relaxation import RowList
 
-Columns = npt.NDArray[np.int64]
 _FINEST, _EXACT = 2.0**20, 2.0**40
 _MOST_COLUMNS = 20_000_000
-_ROWS_PER_CHECK = 1000
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Arborescence:
     rate: float
 
 
-class ContentModel:
+class ContentModel(IntegerModel):
     """0/1 columns: users on brokers, destination brokers of audiences, arcs of arborescences, a shared tree.
 
     Parameters
@@ -98,8 +98,6 @@ class ContentModel:
         Columns: the arborescence has the arc from broker i to broker j; −1 for i = j.
     t : int array, shape (|B|, |B|)
         Columns: the shared tree has the link; symmetric, −1 for i = j and for the other routings.
-    costs : list of float
-        Of all columns.
     rows : RowList
         Assignment, capacity, destinations and the restrictions of the routing; each model adds the rows that connect
         arborescences to their destinations.
@@ -122,10 +120,8 @@ class ContentModel:
         trees_of: str = "publishers",
         clock: Clock | None = None,
     ) -> None:
+        super().__init__()
         self.instance, self.routing, self.clock = instance, routing, clock or Clock(None)
-        self.costs: list[float] = []
-        self.upper: list[float] = []
-        self.integral: list[bool] = []
         self.rows = RowList()
         self.audiences, self.commodities = _commodities(instance)
         users, brokers, audiences = instance.num_users, instance.num_brokers, len(self.audiences)
@@ -152,21 +148,17 @@ class ContentModel:
         if routing == "shared-tree":
             self._restrict_to_shared_tree()
 
-    def rows_in_time(self) -> Iterator[tuple[Units, Units, int]]:
-        """The rows; OutOfTime is raised once no time is left."""
-        for number, row in enumerate(self.rows):
-            if number % _ROWS_PER_CHECK == 0:
-                self.clock.check()
-            yield row
+    def _listed(self) -> Iterator[Row]:
+        for users in self.x.tolist():
+            yield Row(users, [1] * len(users), 1, 1)
+        for columns, values, rhs, text in self.rows:
+            if text[:1] != ("on",):
+                yield Row(columns.tolist(), values.tolist(), rhs)
 
-    def add(self, costs: npt.ArrayLike, *, upper: float = 1.0, integral: bool = True) -> Columns:
-        """Add columns from 0 to an upper bound with these costs."""
-        new = np.atleast_1d(np.asarray(costs, np.float64))
-        first = len(self.costs)
-        self.costs.extend(new.tolist())
-        self.upper.extend([upper] * len(new))
-        self.integral.extend([integral] * len(new))
-        return np.arange(first, first + len(new))
+    @property
+    def num_rows(self) -> int:
+        """See :class:`.IntegerModel`; a user's assignment is one row."""
+        return len(self.rows) - len(self.x)
 
     def _add_assignment(self) -> None:
         instance, x = self.instance, self.x
@@ -347,3 +339,111 @@ def _arcs(links: list[tuple[int, int]], source: int, destinations: set[int]) -> 
             arcs.add((parent[b], b))
             b = parent[b]
     return sorted(arcs)
+
+
+FORMULATIONS = ("arborescences", "broker-trees", "flows")
+FORMULATION = Option(
+    "formulation", FORMULATIONS[0], "how trees are connected, see docs/content.md", choices=FORMULATIONS
+)
+
+
+def compact_model(
+    instance: ContentInstance, routing: str, formulation: str, clock: Clock | None = None
+) -> ContentModel:
+    """An exact model of polynomial size.
+
+    Parameters
+    ----------
+    formulation : {"arborescences", "broker-trees", "flows"}
+        ``arborescences``: one for each publisher and audience, connected by one flow (P4 §IV.A). ``broker-trees``: the
+        same for each broker and audience, paid for by the publishers on that broker. ``flows``: one flow for each
+        publisher, audience and destination broker; a link carries the union of the flows, which share their content
+        (P4 §II.B, corrected).
+    clock : Clock, optional
+        Limits the time for building.
+
+    Raises
+    ------
+    ModelTooLarge, OutOfTime
+
+    Notes
+    -----
+    For n brokers, n² further columns for each arborescence, or n³ with ``flows``.
+    """
+    trees_of = "brokers" if formulation == "broker-trees" else "publishers"
+    model = ContentModel(instance, routing, trees_of=trees_of, clock=clock)
+    brokers = instance.num_brokers
+    if routing == "shared-tree":
+        for target in range(1, brokers):
+            _add_unit_flow(model, model.t, None, target, None)
+    for number, tree in enumerate(model.trees):
+        model.clock.check()
+        arcs, destinations = model.y[number], model.d[tree.audience]
+        if formulation == "flows":
+            for target in range(brokers):
+                _add_unit_flow(model, arcs, tree.source, target, int(destinations[target]))
+        else:
+            _connect(model, arcs, tree.source, tree.root, destinations)
+    return model
+
+
+def _connect(model: ContentModel, arcs: Columns, source: Columns, root: int | None, destinations: Columns) -> None:
+    """Arcs enter every destination and leave only entered brokers; one flow excludes cycles.
+
+    The source broker, which is the `root` or the publisher's broker, needs no entering arc. The rows of a tree with a
+    root are binding only if its source column is 1.
+    """
+    brokers = len(arcs)
+    flow = np.full((brokers, brokers), -1)
+    most = max(1, brokers - 1)
+    flow[model.off_diagonal] = model.add(np.zeros(brokers * (brokers - 1)), upper=most, integral=False)
+    for i, j in np.argwhere(model.off_diagonal):
+        model.rows.add([arcs[i, j], flow[i, j]], [most, -1], 0)
+    for b in range(brokers):
+        others = np.flatnonzero(model.off_diagonal[b])
+        into, out = flow[others, b].tolist(), flow[b, others].tolist()
+        if root == b:
+            continue
+        if root is None:
+            here, supply, rhs = [int(source[b])], brokers, 0
+            sign = 1
+        else:
+            here, supply, rhs = [int(source[0])], -1, -1
+            sign = -1
+        entered = [*arcs[others, b].tolist(), *here, int(destinations[b])]
+        model.rows.add(entered, [1] * len(others) + [sign, -1], rhs)
+        # A destination consumes one unit of flow; the source supplies up to one unit for each broker.
+        flows = [*into, *out, *here, int(destinations[b])]
+        model.rows.add(flows, [1] * len(into) + [-1] * len(out) + [supply, -1], rhs)
+        for j in others.tolist():
+            before = [int(arcs[i, b]) for i in others if i != j] + (here if root is None else [])
+            model.rows.add([*before, int(arcs[b, j])], [1] * len(before) + [-1], 0)
+
+
+def _add_unit_flow(
+    model: ContentModel, arcs: Columns, source: Columns | None, target: int, destination: int | None
+) -> None:
+    """A unit of flow within the arcs to a target, if its `destination` column is 1 or there is none.
+
+    The flow starts at the broker whose `source` column is 1, or at broker 0 if there is no source.
+    """
+    brokers = len(arcs)
+    flow = np.full((brokers, brokers), -1)
+    flow[model.off_diagonal] = model.add(np.zeros(brokers * (brokers - 1)), integral=False)
+    for i, j in np.argwhere(model.off_diagonal):
+        model.rows.add([arcs[i, j], flow[i, j]], [1, -1], 0)
+    for b in range(brokers):
+        others = np.flatnonzero(model.off_diagonal[b])
+        columns = [*flow[others, b].tolist(), *flow[b, others].tolist()]
+        values, rhs = [1] * len(others) + [-1] * len(others), 0
+        if source is not None:
+            columns.append(int(source[b]))
+            values.append(1)
+        elif b == 0:
+            rhs -= 1
+        if b == target and destination is not None:
+            columns.append(destination)
+            values.append(-1)
+        elif b == target:
+            rhs += 1
+        model.rows.add(columns, values, rhs)

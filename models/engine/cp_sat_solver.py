@@ -1,4 +1,4 @@
-"""CP-SAT of OR-Tools, called as the ILP solvers are: limit, threads and seed in; status and bound out."""
+"""CP-SAT of OR-Tools on an :class:`.IntegerModel`: limit, threads and seed in; answer, status and bound out."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ import signal
 import threading
 from collections.abc import Callable
 from contextvars import copy_context
-from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
+import numpy as np
+import numpy.typing as npt
+
+from ...instances.contract.problem import Answer
 from ...instances.contract.run import Clock, Report, offer_made
-from .ilp_solvers import SolverReport
+from .exact_method import SolverOutcome
+from .integer_model import IntegerModel, Row, Start
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -19,47 +23,42 @@ if TYPE_CHECKING:
 _INCLUSION_WORK = 0
 """OR-Tools 9.15 may cut off every optimum when presolve merges at-most-ones with linear rows they overlap (its issue
 5293): CP-SAT then reports a wrong optimum as proven. Without work for it, presolve leaves the step out."""
+_LARGEST = 2.0**50
 
 
-class Solution(Protocol):
-    """The values of variables in a solution: of a solver that has ended, or one at work."""
-
-    def value(self, expression: cp_model.LinearExprT, /) -> int:
-        """The value of a variable or an expression."""
-
-    def boolean_value(self, literal: cp_model.LiteralT, /) -> bool:
-        """Whether a literal is true."""
-
-
-def solve_with_cp_sat(
-    model: cp_model.CpModel,
+def minimise_with_cp_sat(
+    model: IntegerModel,
     clock: Clock,
     *,
-    threads: int,
-    seed: int,
+    answer: Callable[[npt.NDArray[np.float64]], Answer],
+    start: Start | None = None,
+    threads: int = 1,
+    seed: int = 0,
     lazy: bool = True,
     report: Report | None = None,
-    answer: Callable[[Solution], object] | None = None,
-) -> tuple[SolverReport, cp_model.CpSolver]:
+) -> SolverOutcome[Answer]:
     """Solve with the complete linear relaxation, without which the bounds of the compact models are far weaker.
+
+    Costs that are no integers are rounded down to multiples of a power of 2 below a billionth of the sum of all costs,
+    so that the bound is valid.
 
     Parameters
     ----------
+    answer : callable
+        From the values of all columns to the answer that they stand for, which is offered while the search goes on.
+    start : mapping, optional
+        A hint.
     threads : int
         CP-SAT's workers.
     lazy : bool
         Whether CP-SAT adds the rows of the relaxation as they are violated, its default, or all of them at the root.
     report : callable, optional
         Is given the objective of each solution, and each bound on it.
-    answer : callable, optional
-        From a solution to the answer that it stands for, which is offered while the search goes on.
 
     Returns
     -------
-    report : SolverReport
-        `nodes` counts conflicts.
-    solver : CpSolver
-        It holds the values of the variables if `report.found`.
+    SolverOutcome
+        The counter ``nodes`` counts conflicts.
 
     Raises
     ------
@@ -70,6 +69,15 @@ def solve_with_cp_sat(
     """
     from ortools.sat.python import cp_model
 
+    cp = cp_model.CpModel()
+    columns = [cp.new_int_var(*bounds, "") for bounds in zip(model.lower, model.upper, strict=True)]
+    for row in model.rows_in_time(clock):
+        _add_row(cp, model, row, columns)
+    unit = _unit(np.array([*model.costs, model.constant]))
+    units = np.floor(np.array(model.costs) * unit).astype(np.int64).tolist()
+    cp.minimize(cp_model.LinearExpr.weighted_sum(columns, units) + math.floor(model.constant * unit))
+    for k, value in (start or {}).items():
+        cp.add_hint(columns[k], value)
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = threads
     solver.parameters.random_seed = seed % 2**31
@@ -81,40 +89,71 @@ def solve_with_cp_sat(
         solver.parameters.max_time_in_seconds = clock.left
     context = copy_context()  # CP-SAT calls from threads of its own, which belong to no run
 
-    def on_solution(solution: cp_model.CpSolverSolutionCallback) -> None:
+    def answer_of(solution: cp_model.CpSolver | cp_model.CpSolverSolutionCallback) -> Answer:
+        return answer(np.array([solution.value(column) for column in columns], np.float64))
+
+    def reported(value: float | None, bound: float) -> None:
         if report is not None:
-            context.copy().run(report, solution.objective_value, solution.best_objective_bound)
-        if answer is not None:
-            context.copy().run(offer_made, partial(answer, solution))
-
-    def on_bound(bound: float) -> None:
-        if report is not None:
-            context.copy().run(report, None, bound)
-
-    solver.best_bound_callback = on_bound
-    status = solve_and_keep_interrupts(solver, model, _on_solutions(on_solution))
-    nodes = float(solver.num_conflicts)
-    if status == cp_model.MODEL_INVALID:
-        raise RuntimeError(f"CP-SAT refuses the model: {model.validate()[:200]}")
-    if status == cp_model.INFEASIBLE:
-        return SolverReport(False, math.inf, False, nodes), solver
-    # Before it has a bound, CP-SAT reports 0, which is valid as no objective is negative.
-    found, stopped = status in (cp_model.OPTIMAL, cp_model.FEASIBLE), status != cp_model.OPTIMAL
-    return SolverReport(found, solver.best_objective_bound, stopped, nodes), solver
-
-
-def _on_solutions(call: Callable[[cp_model.CpSolverSolutionCallback], object]) -> cp_model.CpSolverSolutionCallback:
-    from ortools.sat.python import cp_model
+            context.copy().run(report, None if value is None else value / unit, bound / unit)
 
     class Solutions(cp_model.CpSolverSolutionCallback):
         def on_solution_callback(self) -> None:
-            call(self)
+            reported(self.objective_value, self.best_objective_bound)
+            context.copy().run(offer_made, lambda: answer_of(self))
 
-    return Solutions()
+    solver.best_bound_callback = lambda bound: reported(None, bound)
+    status = _solve_and_keep_interrupts(solver, cp, Solutions())
+    counters = {"nodes": float(solver.num_conflicts), "variables": len(columns), "constraints": model.num_rows}
+    if status == cp_model.MODEL_INVALID:
+        raise RuntimeError(f"CP-SAT refuses the model: {cp.validate()[:200]}")
+    if status == cp_model.INFEASIBLE:
+        return SolverOutcome(None, math.inf, counters=counters)
+    found = answer_of(solver) if status in (cp_model.OPTIMAL, cp_model.FEASIBLE) else None
+    # Before it has a bound, CP-SAT reports 0, which is valid as no objective is negative.
+    return SolverOutcome(found, solver.best_objective_bound / unit, status != cp_model.OPTIMAL, counters)
 
 
-def solve_and_keep_interrupts(
-    solver: cp_model.CpSolver, model: cp_model.CpModel, callback: cp_model.CpSolverSolutionCallback | None = None
+def load_cp_sat() -> None:
+    """Import the solver's library."""
+    from ortools.sat.python import cp_model  # noqa: F401
+
+
+def _add_row(cp: cp_model.CpModel, model: IntegerModel, row: Row, columns: list[cp_model.IntVar]) -> None:
+    """Add a row, as a clause, an at-most-one or an exactly-one where it is one: CP-SAT propagates these faster."""
+    from ortools.sat.python import cp_model
+
+    # With n negated literals, Σ literals ≥ 1 is Σ values·columns ≥ 1 − n.
+    single = 1 - sum(value < 0 for value in row.values)
+    add = None
+    if model.is_boolean(row):
+        by_limits = {
+            (single, math.inf): cp.add_bool_or,
+            (-math.inf, single): cp.add_at_most_one,
+            (single, single): cp.add_exactly_one,
+        }
+        add = by_limits.get((row.least, row.most))
+    if add is not None:
+        listed = zip(row.columns, row.values, strict=True)
+        constraint = add([columns[k] if value > 0 else ~columns[k] for k, value in listed])
+    else:
+        total = cp_model.LinearExpr.weighted_sum([columns[k] for k in row.columns], list(row.values))
+        least = math.ceil(row.least) if math.isfinite(row.least) else cp_model.INT_MIN
+        most = math.floor(row.most) if math.isfinite(row.most) else cp_model.INT_MAX
+        constraint = cp.add_linear_constraint(total, least, most)
+    if row.only_if is not None:
+        constraint.only_enforce_if(columns[row.only_if])
+
+
+def _unit(costs: npt.NDArray[np.float64]) -> float:
+    """A power of 2 by which costs become integers: 1 if they are integers and not too large."""
+    total = float(costs.sum())
+    if total < _LARGEST and (costs == np.floor(costs)).all():
+        return 1.0
+    return 2.0 ** math.floor(math.log2(_LARGEST / total)) if total > 0 else 1.0
+
+
+def _solve_and_keep_interrupts(
+    solver: cp_model.CpSolver, model: cp_model.CpModel, callback: cp_model.CpSolverSolutionCallback
 ) -> cp_model.CpSolverStatus:
     """Solve, and give Ctrl-C back to Python: CP-SAT stops at it, but leaves it with the system's action, death."""
     try:

@@ -1,4 +1,4 @@
-"""CBC and HiGHS behind one call: start, limit, threads and seed in; status, values and bound out.
+"""CBC and HiGHS on an :class:`.IntegerModel`, both by PuLP: limit, threads and seed in; answer, status and bound out.
 
 All objectives are integers, so a gap below 1 is closed: both solvers stop at an absolute gap of 0.999, and a bound
 counts from the next integer on, less a millionth for their tolerances. PuLP reports neither solver's bound. PuLP and
@@ -20,9 +20,13 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ...instances.contract.option import Option
+from ...instances.contract.problem import Answer
 from ...instances.contract.run import Clock, OutOfTime, Report, offer_made
+from .exact_method import SolverOutcome
+from .integer_model import IntegerModel, Start
 
 if TYPE_CHECKING:
     import pulp
@@ -35,6 +39,88 @@ ABSOLUTE_GAP = 0.999
 _SHARE, _GRACE = 0.95, 0.25
 _LEAST_LIMIT = 0.02
 _INFINITE = 1e29
+
+
+def minimise_with_ilp(
+    model: IntegerModel,
+    clock: Clock,
+    *,
+    answer: Callable[[npt.NDArray[np.float64]], Answer],
+    start: Start | None = None,
+    solver: str = "highs",
+    threads: int = 1,
+    seed: int = 0,
+    report: Report | None = None,
+    scale: float = 1.0,
+) -> SolverOutcome[Answer]:
+    """Solve by integer programming, exactly within the solver's tolerances.
+
+    Parameters
+    ----------
+    answer : callable
+        From the values of all columns to the answer that they stand for, which is offered while HiGHS searches.
+    start : mapping, optional
+        The initial solution.
+    solver : {"highs", "cbc"}
+    report : callable, optional
+        Is given the objective of each solution, and each bound on it, by HiGHS.
+    scale : float
+        The costs are multiplied by it, so that the solvers' absolute gap is `ABSOLUTE_GAP` ÷ scale.
+
+    Raises
+    ------
+    OutOfTime
+        If the clock has no time left.
+    """
+    program, columns = program_of(model, clock, scale)
+    used = {id(column) for column in program.variables()}
+    given = None if start is None else {columns[k]: v for k, v in start.items() if id(columns[k]) in used}
+
+    def answer_now() -> Answer:
+        return answer(np.array([column.varValue or 0.0 for column in columns]))
+
+    def scaled_report(value: float | None, bound: float | None) -> None:
+        if report is not None:
+            report(*(None if number is None else number / scale for number in (value, bound)))
+
+    ended = SOLVERS[solver](program, given, clock, threads=threads, seed=seed, report=scaled_report, answer=answer_now)
+    counters = {"nodes": ended.nodes, "variables": len(columns), "constraints": model.num_rows}
+    return SolverOutcome(answer_now() if ended.found else None, ended.lower_bound / scale, ended.stopped, counters)
+
+
+def relaxed_bound(model: IntegerModel) -> float:
+    """The value of the LP relaxation."""
+    program, _ = program_of(model, Clock(None))
+    return solve_with_highs(program, None, Clock(None), threads=1, seed=0, relaxed=True).lower_bound
+
+
+def program_of(model: IntegerModel, clock: Clock, scale: float = 1.0) -> tuple[pulp.LpProblem, list[pulp.LpVariable]]:
+    """The model in PuLP, and its columns."""
+    import pulp
+
+    program = pulp.LpProblem("model", pulp.LpMinimize)
+    columns = [
+        program.add_variable(f"v{k}", lower, upper, pulp.LpInteger if integral else pulp.LpContinuous)
+        for k, (lower, upper, integral) in enumerate(zip(model.lower, model.upper, model.integral, strict=True))
+    ]
+    terms = {column: scale * cost for column, cost in zip(columns, model.costs, strict=True) if cost}
+    program += pulp.LpAffineExpression(terms, constant=scale * model.constant)
+    for row in map(model.unconditional, model.rows_in_time(clock)):
+        total = pulp.LpAffineExpression({columns[k]: value for k, value in zip(row.columns, row.values, strict=True)})
+        if row.least == row.most:
+            program += total == row.least
+            continue
+        if math.isfinite(row.least):
+            program += total >= row.least
+        if math.isfinite(row.most):
+            program += total <= row.most
+    return program, columns
+
+
+def load_ilp_solvers() -> None:
+    """Import the solvers' libraries."""
+    import highspy  # noqa: F401
+    import pulp  # noqa: F401
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .highs_lp import HighsLP, Reals
-from .integer_bound import UNIT, Bound
 from .proof import Multipliers
-from .relaxation import Bits, Relaxation
+from .relaxation import UNIT, Bits, Bound, HighsLP, Reals, Relaxation
 
 Units = npt.NDArray[np.int64]
 _PATIENCE = 25
@@ -59,8 +57,8 @@ class RowList:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def __iter__(self) -> Iterator[tuple[Units, Units, int]]:
-        return (row[:3] for row in self._rows.values())
+    def __iter__(self) -> Iterator[tuple[Units, Units, int, Text]]:
+        return iter(self._rows.values())
 
     def add(self, columns: npt.ArrayLike, values: npt.ArrayLike, rhs: int, text: Text = ()) -> None:
         """Add Σ values·columns ≥ rhs; `values` may be one number for all columns, `text` is its text in a proof."""

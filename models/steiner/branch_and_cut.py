@@ -1,16 +1,17 @@
-"""Branch-and-cut for Steiner trees: reductions, dual ascent, directed cuts, branch and bound on arcs."""
+"""The incumbent of branch-and-cut: the best Steiner tree so far, and trees grown along LP values."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
-from ...heuristics.steiner.graph import Flags, graph_of
+from ...heuristics.steiner.graph import Flags, Graph, graph_of, spanning_tree
 from ...heuristics.steiner.mehlhorn import mehlhorn
-from ...heuristics.steiner.shortest_paths import evenly_spaced
+from ...heuristics.steiner.shortest_paths import evenly_spaced, grown_nodes, improve_tree
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
@@ -18,15 +19,177 @@ from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, interruptible, offer
 from ...instances.steiner.instance import SteinerInstance
+from ..engine.exact_method import PROGRESS, SearchLog
 from ..engine.proof import Multipliers, ProofFile, Tree
-from ..engine.search_log import PROGRESS, SearchLog
+from ..engine.relaxation import NO_CUTOFF, Reals
 from ..engine.sparse_relaxation import Text
 from ..engine.tree_search import TreeSearch
-from .bound_reduction import BoundReduction
 from .directed_cuts import DirectedCuts
 from .dual_ascent import Ascent, dual_ascent, least_through
-from .incumbent import SteinerIncumbent
 from .reduction import ReducedInstance, reduce
+
+_STARTS = 20
+
+
+class SteinerIncumbent:
+    """The best tree as marked edges (`chosen`, shape (m,)), and its cost (`value`, infinite without one).
+
+    Parameters
+    ----------
+    clock : Clock
+        Ends the improvement of trees.
+    found : callable, optional
+        Takes the marked edges of each better tree.
+    unit : int
+        That of the relaxation whose bounds it cuts off.
+    """
+
+    def __init__(
+        self,
+        instance: SteinerInstance,
+        graph: Graph,
+        clock: Clock,
+        found: Callable[[Flags], object] | None = None,
+        unit: int = 1,
+    ) -> None:
+        self._clock, self._found = clock, found
+        self.instance, self.graph, self.unit = instance, graph, unit
+        self.chosen: Flags | None = None
+        self.value = np.inf
+        self.arcs: npt.NDArray[np.int64] = np.arange(2 * instance.num_edges)
+        self._costs = instance.costs.astype(np.float64)
+        self._order = np.argsort(instance.costs, kind="stable").astype(np.int32)
+        self._rounds = 0
+
+    @property
+    def cutoff(self) -> int:
+        """Nodes with a bound above this, in units, hold no cheaper tree."""
+        return int(self.value - 1) * self.unit if np.isfinite(self.value) else NO_CUTOFF
+
+    def start(self, clock: Clock) -> None:
+        """Grow and improve trees from several terminals."""
+        for terminal in evenly_spaced(self.instance.terminals, _STARTS):
+            if not clock.passed or not np.isfinite(self.value):
+                self._grow(self._costs, terminal, improve=True)
+
+    def offer_chosen(self, columns: object, chosen: Flags) -> None:
+        """Offer the minimum spanning tree of the nodes of the chosen arcs."""
+        used = self.arcs[chosen[: len(self.arcs)]] // 2
+        inside = np.zeros(self.instance.num_nodes, np.bool_)
+        inside[self.instance.terminals] = True
+        inside[self.graph.u[used]] = inside[self.graph.v[used]] = True
+        self._offer(inside, improve=False)
+
+    def build_along(self, columns: object, x: Reals) -> None:
+        """Grow and improve a tree under costs that fall with the edges' LP values."""
+        along = np.zeros(self.instance.num_edges)
+        np.add.at(along, self.arcs // 2, x[: len(self.arcs)])
+        terminals = self.instance.terminals
+        self._rounds += 1
+        self._grow(self._costs * (1.0 - np.minimum(along, 1.0)), int(terminals[self._rounds % len(terminals)]), True)
+
+    def improve_along(self, columns: object, x: Reals, clock: Clock, *, goal: float, steps: int) -> None:
+        """As :meth:`build_along`, whose trees are local optima."""
+        self.build_along(columns, x)
+
+    def grow_along(self, reduced: npt.NDArray[np.int64], terminal: int) -> None:
+        """Grow and improve a tree along edges of small reduced cost."""
+        self._grow(self._costs + reduced, terminal, True)
+
+    def _grow(self, costs: Reals, terminal: int, improve: bool) -> None:
+        self._offer(grown_nodes(self.graph, costs, self.instance.terminals, terminal), improve)
+
+    def _offer(self, inside: Flags, improve: bool) -> None:
+        terminals = self.instance.terminals
+        kept, separate = spanning_tree(self.graph, self._order, inside, terminals)
+        if separate:
+            return
+        if improve:
+            self._keep(kept)
+            kept = improve_tree(self.graph, self._costs, self._order, kept, terminals, self._clock)
+        self._keep(kept)
+
+    def _keep(self, kept: Flags) -> None:
+        cost = int(self.instance.costs[kept].sum())
+        if cost < self.value:
+            self.chosen, self.value = kept, cost
+            if self._found is not None:
+                self._found(kept)
+
+
+_ROOTS = 10
+_LARGEST = 10**8  # edges times terminals, of which an ascent takes about a second at worst
+
+
+class BoundReduction:
+    """The best tree of an instance so far, and what it excludes from smaller forms of the instance.
+
+    Parameters
+    ----------
+    original : SteinerInstance
+    offer : callable
+        Takes each better tree.
+
+    Attributes
+    ----------
+    tree : Overlay or None
+        A tree of the original instance.
+    value : float
+        Its cost, infinite without one.
+    is_optimal : bool
+        Whether no tree is cheaper.
+    """
+
+    def __init__(self, original: SteinerInstance, offer: Callable[[Overlay], object]) -> None:
+        self._original, self._offer = original, offer
+        self.tree: Overlay | None = None
+        self.value = np.inf
+        self.is_optimal = False
+
+    def superfluous(self, reduced: ReducedInstance, clock: Clock) -> Flags:
+        """The edges of a reduced instance without which it keeps all trees cheaper than the best one, shape (m,).
+
+        Notes
+        -----
+        From a root, a tree costs at least the bound of dual ascent plus the reduced costs of its arcs, and an arc of
+        it is on its path from the root to a terminal. So an edge is superfluous if in both directions the bound plus
+        the least reduced cost of such a path reaches the best tree's cost (Duin 1993; Polzin, Vahdati Daneshmand 2001,
+        https://doi.org/10.1016/S0166-218X(00)00319-X). An edge once excluded costs too much for a cheaper tree in the
+        ascent from the next root. Trees are grown along the reduced costs. Cost: ten ascents; with more
+        than `_LARGEST` edges times terminals, none is made and no edge removed, to keep time limits.
+        """
+        instance = reduced.instance
+        graph = graph_of(instance.num_nodes, instance.edges)
+        incumbent = SteinerIncumbent(instance, graph, clock, lambda chosen: self.keep(reduced, chosen))
+        incumbent.value = self.value - reduced.fixed_cost
+        removed = np.zeros(instance.num_edges, np.bool_)
+        if instance.num_edges * instance.num_terminals > _LARGEST:
+            return removed
+        for root in evenly_spaced(instance.terminals, _ROOTS):
+            if clock.passed:
+                break
+            if not np.isfinite(incumbent.value):
+                incumbent.start(clock)
+                if incumbent.chosen is None:
+                    break
+            costs = np.where(removed, int(incumbent.value), instance.costs)
+            ascent = dual_ascent(graph, np.repeat(costs, 2), instance.terminals, root, 0)
+            incumbent.grow_along(np.minimum(ascent.reduced[::2], ascent.reduced[1::2]), root)
+            allowed = int(incumbent.value) - ascent.bound
+            if allowed <= 0:
+                self.is_optimal = True
+                return np.zeros(instance.num_edges, np.bool_)
+            through = least_through(graph, ascent.reduced, instance.terminals, root)
+            removed |= np.minimum(through[::2], through[1::2]) >= allowed
+        return removed
+
+    def keep(self, reduced: ReducedInstance, chosen: Flags) -> None:
+        """Keep the tree of chosen edges of a reduced instance if it is the best."""
+        value = reduced.fixed_cost + int(reduced.instance.costs[chosen].sum())
+        if value < self.value:
+            self.tree, self.value = reduced.expand(self._original, chosen), value
+            self._offer(self.tree)
+
 
 PRESOLVE = Option("presolve", True, "reduce the instance first, keeping an optimal tree")
 _ROOTS = 20

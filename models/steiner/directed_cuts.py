@@ -10,8 +10,8 @@ import numpy.typing as npt
 from ...heuristics.steiner.graph import Graph
 from ...instances.contract.arrays import Ids
 from ...instances.steiner.instance import SteinerInstance
-from ..engine.highs_lp import Reals
 from ..engine.minimum_cuts import minimum_cut, network_of
+from ..engine.relaxation import Reals
 from ..engine.sparse_relaxation import RowList, SparseRelaxation, SparseRows, Text
 from .dual_ascent import Ascent
 

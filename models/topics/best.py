@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -16,14 +18,57 @@ from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
 from ...instances.contract.run import Clock, interruptible, offer
 from ...instances.topics.instance import TopicInstance
-from .incumbents.guided_candidates import guided_candidates
-from .incumbents.guided_candidates import warm_up as warm_up_candidates
-from .incumbents.star_centres import annealed_stars
-from .incumbents.star_centres import warm_up as warm_up_stars
+from .lp_heuristics.guided_candidates import guided_candidates
+from .lp_heuristics.guided_candidates import warm_up as warm_up_candidates
+from .lp_heuristics.star_centres import annealed_stars
+from .lp_heuristics.star_centres import warm_up as warm_up_stars
 
 STEPS = Option("steps", 200_000, "steps of local search, if there is no time limit", least=0, most=10**12)
 _SUBSCRIPTION_PACE = 5_000  # nanoseconds a subscription, beside the method's own pace
 _PATIENCE = 600.0  # expected seconds up to which a heuristic runs without a limit
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What follows the heuristics for a problem.
+
+    Attributes
+    ----------
+    finish : callable, optional
+        From the instance, the best overlay, the steps, the time limit's presence, the clock and the seed to another
+        overlay, no worse, where there is no local search of :func:`.polish`.
+    guided : bool
+        Whether an overlay is built along an approximate LP solution, whose edges are the candidates of the search.
+    exchanges : bool
+        Whether row weighting improves it: only the number of edges matters.
+    weighted : bool
+        Whether the LP and the overlay have the instance's costs.
+    """
+
+    finish: Callable[[TopicInstance, Overlay, int, bool, Clock, int], Overlay] | None = None
+    guided: bool = False
+    exchanges: bool = False
+    weighted: bool = False
+
+
+def _polished(instance: TopicInstance, best: Overlay, steps: int, limited: bool, clock: Clock, seed: int) -> Overlay:
+    return fault_tolerant_polish(instance, best, seed=seed, steps=None if limited else steps, clock=clock)
+
+
+def _starred(instance: TopicInstance, best: Overlay, steps: int, limited: bool, clock: Clock, seed: int) -> Overlay:
+    stars = annealed_stars(instance, steps, clock, seed)
+    return best if stars is None or stars.num_edges >= best.num_edges else stars
+
+
+_PLANS = {
+    "min-tco": _Plan(guided=True, exchanges=True),
+    "minmax-tco": _Plan(),
+    "low-tco": _Plan(guided=True),
+    "weighted-tco": _Plan(guided=True, weighted=True),
+    "k-tco": _Plan(_polished),
+    "2d-star": _Plan(_starred),
+    "2d-true": _Plan(_starred),
+}
 
 
 def best(
@@ -84,25 +129,18 @@ def best(
         counters: dict[str, float | str] = {"heuristics": _listed(values)}
         if clock.passed or not chosen.num_edges:
             return Proposal(chosen, counters=counters, reason=clock.stopped_by)
-        if problem.name == "k-tco":
-            most = steps if time_limit is None else None
-            chosen = fault_tolerant_polish(instance, chosen, seed=seed, steps=most, clock=clock)
+        plan = _PLANS[problem.name]
+        if plan.finish is not None:
+            chosen = plan.finish(instance, chosen, steps, time_limit is not None, clock, seed)
             offer(chosen)
-        if problem.name in ("2d-star", "2d-true"):
-            stars = annealed_stars(instance, steps, clock, seed)
-            if stars is not None and problem.value(instance, stars) < problem.value(instance, chosen):
-                chosen = stars
-                offer(chosen)
-        if problem.name not in AIMS:
             return Proposal(chosen, counters=counters, reason=clock.stopped_by)
-        overlays, near, aim = [chosen], None, AIMS[problem.name]
-        if problem.name != "minmax-tco":
-            weighted = problem.name == "weighted-tco"
-            exchanged = steps if problem.name == "min-tco" else None
-            near, built = guided_candidates(instance, chosen, clock, weighted=weighted, steps=exchanged, seed=seed)
+        overlays, near = [chosen], None
+        if plan.guided:
+            exchanged = steps if plan.exchanges else None
+            near, built = guided_candidates(instance, chosen, clock, weighted=plan.weighted, steps=exchanged, seed=seed)
             overlays += built
             if built:
-                counters["built"] = instance.total_cost(built[0].edges) if weighted else built[0].num_edges
+                counters["built"] = instance.total_cost(built[0].edges) if plan.weighted else built[0].num_edges
                 offer(built[0])
         overlays.sort(key=lambda overlay: problem.value(instance, overlay))
         if not clock.passed:
@@ -111,7 +149,7 @@ def best(
                 polish(
                     instance,
                     start,
-                    first=aim,
+                    first=AIMS[problem.name],
                     seed=seed,
                     steps=steps,
                     candidates=near,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -22,36 +22,226 @@ from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, OutOfTime, interruptible, offer
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.problems import TOPIC_PROBLEMS
-from ..engine.exact_method import SolverOutcome
+from ..engine.exact_method import PROGRESS, SolverOutcome
 from ..engine.ilp_solvers import THREADS
 from ..engine.proof import ProofFile
-from ..engine.search_log import PROGRESS
-from .bounds.certificate import MOST_PROVEN, Certificate
-from .bounds.certificate_text import CERTIFICATE, packed
-from .bounds.dual_fitting import fitted_certificate, fitted_within, mean_degree_bound
-from .compact.requirements import Requirements, requirements_of
-from .compact.simple_bounds import SimpleBounds, simple_bounds
-from .compact.subproblem import Subproblem
-from .cuts.cutting_planes import ALL_PAIRS
-from .incumbents.guided_candidates import warm_up as warm_up_candidates
-from .incumbents.lp_guided import warm_up as warm_up_incumbents
-from .incumbents.star_centres import annealed_stars
-from .incumbents.star_centres import warm_up as warm_up_stars
-from .incumbents.starts import any_overlay, heuristic_overlays, warm_up_heuristics
-from .objectives.edge_minimisation import SearchOutcome, SearchSettings, minimise_edges
-from .objectives.pareto_front import pareto_front
-from .objectives.smallest_degree import minimise_degree
-from .objectives.star_search import minimise_stars
-from .proofs import begin_proof, write_certificate
-from .rows.candidate_edges import count_links
-from .rows.goal import Goal
-from .rows.leaf_nodes import attach_leaves, moved_to_neighbours
-from .rows.presolve import PRESOLVE, drop_implied_topics
+from .compact.overlay_model import Requirements, SimpleBounds, Subproblem, requirements_of, simple_bounds
+from .compact.pareto_front import pareto_front
+from .lp_heuristics.guided_candidates import warm_up as warm_up_candidates
+from .lp_heuristics.lp_guided import warm_up as warm_up_incumbents
+from .lp_heuristics.star_centres import annealed_stars
+from .lp_heuristics.star_centres import warm_up as warm_up_stars
+from .lp_heuristics.starts import any_overlay, heuristic_overlays, warm_up_heuristics
+from .relaxation.candidate_edges import count_links
+from .relaxation.cutting_planes import ALL_PAIRS
+from .relaxation.dual_fitting import FittedProof, fitted_within, mean_degree_bound
+from .relaxation.presolve import PRESOLVE, attach_leaves, drop_implied_topics, moved_to_neighbours
+from .relaxation.proven_bound import MOST_PROVEN, begin_proof, write_case
+from .relaxation.separation import DiameterSeparator, FaultSeparator, Goal
+from .search.edge_minimisation import SearchOutcome, SearchSettings, minimise_degree, minimise_edges
+from .search.star_search import minimise_stars
 
-PROBLEMS_ANSWERED = ("min-tco", "minmax-tco", "low-tco", "weighted-tco", "k-tco", "2d-star", "2d-true")
-_PRESOLVED = ("min-tco", "minmax-tco", "low-tco", "weighted-tco")
 _FITTING_WORK = 20_000_000
 _EDGES_POLISHED = 50  # by one round of steps; they take some 10 microseconds each
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One run, after its presolve.
+
+    Attributes
+    ----------
+    starts : list of Overlay
+        Valid, the best first.
+    """
+
+    instance: TopicInstance
+    problem: Problem[TopicInstance, Overlay]
+    starts: list[Overlay]
+    clock: Clock
+    settings: SearchSettings
+
+    @property
+    def fitted(self) -> Fraction:
+        """The bound of dual fitting."""
+        return fitted_within(self.clock, self.instance, work=_FITTING_WORK)
+
+    def prove(self, fitted: Fraction) -> None:
+        """Write the case of dual fitting, if its bound is the best one."""
+        if self.settings.proof.is_written and fitted > 0:
+            write_case(self.settings.proof, FittedProof(self.instance, fitted), fitted)
+
+
+class Edges:
+    """How the fewest edges are found and proven; what differs for another objective, its class overrides.
+
+    Attributes
+    ----------
+    presolved : bool
+        Whether topics that others imply may go.
+    leaves : bool
+        Whether nodes that need one neighbour may be attached to it.
+    """
+
+    presolved = True
+    leaves = False
+
+    def start(self, run: _Run) -> Overlay:
+        """An overlay to start from, as good as the best of the heuristics'."""
+        return run.starts[0]
+
+    def refusal(self, instance: TopicInstance, start: Overlay) -> str:
+        """Why the instance cannot be searched; bounded by dual fitting alone then."""
+        return ""
+
+    def goal(self, instance: TopicInstance) -> Goal:
+        """The columns' costs and the topics' rows."""
+        return Goal()
+
+    def solve(self, run: _Run) -> Proposal[Overlay]:
+        """Search and prove."""
+        fitted = run.fitted
+        offer(lower_bound=math.ceil(fitted))
+        outcome = self.search(replace(run, settings=replace(run.settings, offers=True)))
+        if math.ceil(fitted) > outcome.lower_bound:
+            run.prove(fitted)
+        return _proposal(outcome.overlay, max(outcome.lower_bound, math.ceil(fitted)), outcome)
+
+    def search(self, run: _Run) -> SearchOutcome:
+        """The tree, and the heuristics before it."""
+        return minimise_edges(run.instance, self.goal(run.instance), run.starts[0], run.clock, run.settings)
+
+
+class EdgesWithLeaves(Edges):
+    """``min-tco``."""
+
+    leaves = True
+
+
+class Costs(Edges):
+    """``weighted-tco``."""
+
+    def refusal(self, instance: TopicInstance, start: Overlay) -> str:
+        """Beyond 2^28, sums in integers might overflow."""
+        too_dear = instance.total_cost(start.edges) >= MOST_PROVEN
+        return f"costs above {MOST_PROVEN:,}: divide them" if too_dear else ""
+
+    def goal(self, instance: TopicInstance) -> Goal:
+        """With the instance's costs."""
+        return Goal(costs=edge_costs(instance))
+
+
+class FaultTolerantEdges(Edges):
+    """``k-tco``, whose search has no local search of its own."""
+
+    presolved = False
+
+    def start(self, run: _Run) -> Overlay:
+        """The best heuristic overlay, polished."""
+        steps = run.settings.steps * max(1, run.starts[0].num_edges // _EDGES_POLISHED)
+        share = run.clock.share(0.2)
+        return fault_tolerant_polish(run.instance, run.starts[0], seed=run.settings.seed, steps=steps, clock=share)
+
+    def goal(self, instance: TopicInstance) -> Goal:
+        """With the rows of topics without one subscriber."""
+        return Goal(separator=FaultSeparator)
+
+
+class EdgesWithinTwo(Edges):
+    """``2d-true``."""
+
+    presolved = False
+
+    def start(self, run: _Run) -> Overlay:
+        """Annealed stars, if they have fewer edges than the best heuristic overlay."""
+        stars = annealed_stars(run.instance, run.settings.steps, run.clock.share(0.2), run.settings.seed)
+        best = run.starts[0]
+        return best if stars is None or stars.num_edges >= best.num_edges else stars
+
+    def goal(self, instance: TopicInstance) -> Goal:
+        """With the rows of diameter 2."""
+        return Goal(separator=DiameterSeparator)
+
+
+class Stars(Edges):
+    """``2d-star``, whose columns are edges and centres."""
+
+    presolved = False
+
+    def search(self, run: _Run) -> SearchOutcome:
+        """See :func:`.minimise_stars`."""
+        return minimise_stars(run.instance, run.starts[0], run.clock, run.settings)
+
+
+class Degree(Edges):
+    """``minmax-tco``: questions whether a smaller degree is possible."""
+
+    def solve(self, run: _Run) -> Proposal[Overlay]:
+        """See :func:`.minimise_degree`."""
+        fitted = run.fitted
+        least = math.ceil(mean_degree_bound(run.instance, fitted))
+        offer(lower_bound=least)
+        overlay, bound, outcome = minimise_degree(run.instance, least, run.starts, run.clock, run.settings)
+        if bound <= least:
+            run.prove(fitted)
+        return _proposal(overlay, bound, outcome)
+
+
+class EdgesTimesDegree(Edges):
+    """``low-tco``: the ε-constraint of :func:`.pareto_front`, each subproblem by branch-and-cut."""
+
+    def solve(self, run: _Run) -> Proposal[Overlay]:
+        """Each point of the front is a search of its own, with a case in the proof."""
+        instance, clock, settings = run.instance, run.clock, run.settings
+        fitted = run.fitted
+        total = SearchOutcome()
+        overlays = list(run.starts)
+
+        def minimise(
+            requirements: Requirements, subproblem: Subproblem, *, start: Overlay | None, clock: Clock
+        ) -> SolverOutcome[Overlay]:
+            cap = instance.num_nodes if subproblem.degree_cap is None else subproblem.degree_cap
+            first = start if start is not None else min(overlays, key=lambda overlay: overlay.max_degree)
+            outcome = minimise_edges(instance, Goal(cap=cap), first, clock, settings)
+            total.stopped_by = outcome.stopped_by
+            if outcome.overlay is not None:
+                overlays.append(outcome.overlay)
+            infeasible = outcome.complete and outcome.overlay is None
+            bound = math.inf if infeasible else float(outcome.lower_bound)
+            return SolverOutcome(outcome.overlay, bound, not outcome.complete, outcome.counters)
+
+        try:
+            requirements = requirements_of(instance, clock)
+            simple = simple_bounds(requirements, clock)
+            if settings.proof.is_written:
+                simple = SimpleBounds(0, self._proven_degree(run, simple.max_degree))
+            front = pareto_front(requirements, simple, minimise, run.starts, clock)
+            total.complete, total.counters, bound = front.complete, front.counters, front.lower_bound
+        except OutOfTime:
+            bound = math.ceil(fitted) * math.ceil(mean_degree_bound(instance, fitted))
+            run.prove(fitted)
+        total.stopped_by = total.stopped_by or clock.stopped_by
+        best = min(overlays, key=lambda overlay: run.problem.value(instance, overlay))
+        return _proposal(best, float(bound), total)
+
+    def _proven_degree(self, run: _Run, degree: int) -> int:
+        """A simple bound on the maximum degree if one case of the proof shows it, else 1."""
+        if degree <= 1:
+            return 1
+        outcome = minimise_edges(run.instance, Goal(cap=degree - 1), run.starts[0], run.clock.share(0.3), run.settings)
+        return degree if outcome.complete and outcome.overlay is None else 1
+
+
+OBJECTIVES: dict[str, Edges] = {
+    "min-tco": EdgesWithLeaves(),
+    "minmax-tco": Degree(),
+    "low-tco": EdgesTimesDegree(),
+    "weighted-tco": Costs(),
+    "k-tco": FaultTolerantEdges(),
+    "2d-star": Stars(),
+    "2d-true": EdgesWithinTwo(),
+}
+PROBLEMS_ANSWERED = tuple(OBJECTIVES)
 
 
 def branch_and_cut(
@@ -61,7 +251,6 @@ def branch_and_cut(
     seed: int,
     time_limit: float | None,
     presolve: bool,
-    certificate: bool,
     proof: str | Path | None = None,
     **search: Any,
 ) -> Proposal[Overlay]:
@@ -75,8 +264,8 @@ def branch_and_cut(
         Of the local search. One seed gives one answer, unless the time limit ends the search.
     time_limit : float, optional
         Seconds.
-    presolve, certificate : bool
-        See the options.
+    presolve : bool
+        See the option.
     proof : path, optional
         Write a proof of the bound to this file (docs/proofs.md).
     search
@@ -85,7 +274,7 @@ def branch_and_cut(
     Returns
     -------
     Proposal
-        Its bound is proven in integers (:mod:`.certificate`), at every node of the tree. For ``low-tco`` the
+        Its bound is proven in integers (:mod:`.proven_bound`), at every node of the tree. For ``low-tco`` the
         counter ``front`` lists the proven points of the Pareto front as edges × maximum degree.
 
     Notes
@@ -93,142 +282,41 @@ def branch_and_cut(
     Exponential in the worst case; docs/exact.md has the formulation, proofs and measurements. Min-TCO is P1 §4.
     Ctrl-C and running out of memory end the search as the time limit does.
     """
+    objective = OBJECTIVES[problem.name]
     with interruptible(time_limit) as clock, ProofFile(proof) as file:
         settings = SearchSettings(seed=seed, **search, proof=file)
         starts = heuristic_overlays(instance, problem, seed=seed, clock=clock.share(0.5))
         starts = starts or [any_overlay(instance, problem)]
         offer(starts[0])
-        if problem.name == "k-tco":
-            starts = [_polished(instance, starts[0], clock, settings)]
-            offer(starts[0])
-        if problem.name == "2d-true":
-            stars = annealed_stars(instance, settings.steps, clock.share(0.2), seed)
-            if stars is not None and stars.num_edges < starts[0].num_edges:
-                starts = [stars]
-                offer(stars)
-        if problem.value(instance, starts[0]) >= MOST_PROVEN and problem.name == "weighted-tco":
+        improved = objective.start(_Run(instance, problem, starts, clock, settings))
+        if improved is not starts[0]:
+            starts = [improved]
+            offer(improved)
+        if refusal := objective.refusal(instance, starts[0]):
             least = float(math.ceil(fitted_within(clock, instance, work=_FITTING_WORK)))
-            return Proposal(starts[0], least, Status.TIME_LIMIT, reason=f"costs above {MOST_PROVEN:,}: divide them")
-        reduced, topics = instance, np.arange(instance.num_topics, dtype=np.int32)
+            return Proposal(starts[0], least, Status.TIME_LIMIT, reason=refusal)
+        reduced, topics, leaves = instance, np.arange(instance.num_topics, dtype=np.int32), None
         counters: dict[str, float | str] = {}
-        if presolve and problem.name in _PRESOLVED:
+        if presolve and objective.presolved:
             presolved = drop_implied_topics(instance)
             reduced, topics = presolved.instance, presolved.topics
             counters["topics_implied"] = instance.num_topics - len(presolved.kept)
             counters["edges_forced"] = len(presolved.forced)
-        leaves = None
-        if presolve and problem.name == "min-tco" and not certificate and count_links(instance) <= ALL_PAIRS:
+        if presolve and objective.leaves and count_links(instance) <= ALL_PAIRS:
             whole = reduced
             reduced, leaves = attach_leaves(whole)
             starts = [moved_to_neighbours(start, whole, leaves) for start in starts]
             counters["leaves"] = len(leaves)
         begin_proof(file, instance, problem.name, topics, leaves)
-        proposal, root_proof = _without_presolve(reduced, problem, starts, clock, settings)
+        proposal = objective.solve(_Run(reduced, problem, starts, clock, settings))
         if (answer := proposal.answer) is not None:
             file.claim(problem.value(instance, answer), proposal.lower_bound, answer.edges.tolist())
-    if certificate and root_proof is not None:
-        counters["certificate"] = packed([root_proof.for_topics(topics)])
     return replace(proposal, counters={**proposal.counters, **counters})
-
-
-def _without_presolve(
-    instance: TopicInstance,
-    problem: Problem[TopicInstance, Overlay],
-    starts: list[Overlay],
-    clock: Clock,
-    settings: SearchSettings,
-) -> tuple[Proposal[Overlay], Certificate | None]:
-    fitted = fitted_within(clock, instance, work=_FITTING_WORK)
-    if problem.name == "low-tco":
-        return _front(instance, problem, starts, fitted, clock, settings)
-    if problem.name == "minmax-tco":
-        least = math.ceil(mean_degree_bound(instance, fitted))
-        offer(lower_bound=least)
-        overlay, bound, outcome = minimise_degree(instance, least, starts, clock, settings)
-        if bound <= least:
-            _prove(fitted, instance, settings)
-        return _proposal(overlay, bound, outcome), outcome.certificate
-    offer(lower_bound=math.ceil(fitted))
-    offering = replace(settings, offers=True)
-    if problem.name == "2d-star":
-        outcome = minimise_stars(instance, starts[0], clock, offering)
-    else:
-        outcome = minimise_edges(instance, _goal(instance, problem.name), starts[0], clock, offering)
-    if math.ceil(fitted) > outcome.lower_bound:
-        _prove(fitted, instance, settings)
-    return _proposal(outcome.overlay, max(outcome.lower_bound, math.ceil(fitted)), outcome), outcome.certificate
-
-
-def _goal(instance: TopicInstance, problem: str) -> Goal:
-    costs = edge_costs(instance) if problem == "weighted-tco" else None
-    return Goal(diameter=problem == "2d-true", fault_tolerant=problem == "k-tco", costs=costs)
-
-
-def _polished(instance: TopicInstance, start: Overlay, clock: Clock, settings: SearchSettings) -> Overlay:
-    """The search has no local search of its own for fault-tolerant overlays."""
-    steps = settings.steps * max(1, start.num_edges // _EDGES_POLISHED)
-    return fault_tolerant_polish(instance, start, seed=settings.seed, steps=steps, clock=clock.share(0.2))
-
-
-def _prove(fitted: Fraction, instance: TopicInstance, settings: SearchSettings) -> None:
-    """Write the case of dual fitting, if its bound is the best one."""
-    if settings.proof.is_written and fitted > 0:
-        write_certificate(settings.proof, fitted_certificate(instance, fitted), fitted)
 
 
 def _proposal(overlay: Overlay | None, bound: float, outcome: SearchOutcome) -> Proposal[Overlay]:
     status = None if outcome.complete else Status.TIME_LIMIT
     return Proposal(overlay, bound, status, outcome.counters, outcome.stopped_by)
-
-
-def _front(
-    instance: TopicInstance,
-    problem: Problem[TopicInstance, Overlay],
-    starts: list[Overlay],
-    fitted: Fraction,
-    clock: Clock,
-    settings: SearchSettings,
-) -> tuple[Proposal[Overlay], Certificate | None]:
-    """The ε-constraint of :func:`.pareto_front`, each subproblem by branch-and-cut."""
-    total = SearchOutcome()
-    overlays = list(starts)
-
-    def minimise(
-        requirements: Requirements, subproblem: Subproblem, *, start: Overlay | None, clock: Clock
-    ) -> SolverOutcome[Overlay]:
-        cap = instance.num_nodes if subproblem.degree_cap is None else subproblem.degree_cap
-        first = start if start is not None else min(overlays, key=lambda overlay: overlay.max_degree)
-        outcome = minimise_edges(instance, Goal(cap=cap), first, clock, settings)
-        total.stopped_by = outcome.stopped_by
-        if subproblem.degree_cap is None:
-            total.certificate = outcome.certificate
-        if outcome.overlay is not None:
-            overlays.append(outcome.overlay)
-        infeasible = outcome.complete and outcome.overlay is None
-        bound = math.inf if infeasible else float(outcome.lower_bound)
-        return SolverOutcome(outcome.overlay, bound, not outcome.complete, outcome.counters)
-
-    try:
-        requirements = requirements_of(instance, clock)
-        simple = simple_bounds(requirements, clock)
-        if settings.proof.is_written:
-            simple = SimpleBounds(0, _proven_degree(instance, simple.max_degree, starts[0], clock, settings))
-        front = pareto_front(requirements, simple, minimise, starts, clock)
-        total.complete, total.counters, bound = front.complete, front.counters, front.lower_bound
-    except OutOfTime:
-        bound = math.ceil(fitted) * math.ceil(mean_degree_bound(instance, fitted))
-        _prove(fitted, instance, settings)
-    total.stopped_by = total.stopped_by or clock.stopped_by
-    best = min(overlays, key=lambda overlay: problem.value(instance, overlay))
-    return _proposal(best, float(bound), total), total.certificate
-
-
-def _proven_degree(instance: TopicInstance, degree: int, start: Overlay, clock: Clock, settings: SearchSettings) -> int:
-    """A simple bound on the maximum degree if one case of the proof shows it, else 1."""
-    if degree <= 1:
-        return 1
-    outcome = minimise_edges(instance, Goal(cap=degree - 1), start, clock.share(0.3), settings)
-    return degree if outcome.complete and outcome.overlay is None else 1
 
 
 @cache
@@ -260,7 +348,6 @@ BRANCH_AND_CUT: Method[TopicInstance, Overlay] = Method(
         PRESOLVE,
         Option("steps", SearchSettings.steps, "steps of local search at the root", least=0, most=10**9),
         THREADS,
-        CERTIFICATE,
         PROGRESS,
     ),
     inputs=("proof",),

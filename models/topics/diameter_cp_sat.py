@@ -1,62 +1,113 @@
-"""Method `diameter-cp-sat`: the model of :mod:`.diameter_model` on the topic-diameter problems of P1 §9."""
+"""Method `diameter-cp-sat`: the topic-diameter problems of P1 §9 by CP-SAT, with distance layers.
+
+A 0/1 column x_e for each pair e of nodes, and for each pair (u, v) and each k one that implies that their distance in
+the overlay is at most k: it is so for k − 1, or a node w is adjacent to v and at most k − 1 from u. Paths may pass
+through any node. A column for each topic and k implies that of all pairs of its subscribers.
+"""
 
 from __future__ import annotations
 
-from functools import partial
+from collections import Counter
+from itertools import combinations
 
 import numpy as np
 
-from ...heuristics.topics.limits import Limits, limits_of
-from ...instances.contract.method import Method, Proposal
-from ...instances.contract.overlay import Overlay
-from ...instances.contract.problem import Problem
+from ...heuristics.topics.limits import Limits
 from ...instances.contract.run import Clock
 from ...instances.topics.instance import TopicInstance
-from ...instances.topics.soc import as_soc
-from ..engine.exact_method import START
-from ..engine.ilp_solvers import THREADS
+from ...instances.topics.soc import SOC
+from ..engine.exact_method import check_size
+from .compact.overlay_model import Edge, pair
+from .compact.soc_search import Build, SocBounds, SocModel, soc_method
+
+# At most this many columns are built: about 1 GB.
+_MOST_VARIABLES = 3_000_000
 
 
-def solve_diameter(
-    instance: TopicInstance,
-    problem: Problem[TopicInstance, Overlay],
-    *,
-    seed: int,
-    time_limit: float | None,
-    start: str,
-    threads: int,
-) -> Proposal[Overlay]:
-    """The least degree under a limit on the topic diameters, their least under one on the degree, or the Pareto front.
+class DiameterModel(SocModel):
+    """The overlays in which no topic diameter exceeds `largest`; the cost is the largest diameter or the sum of all.
 
-    Parameters are those of :func:`.solve_filtering`.
+    Parameters
+    ----------
+    largest : int
+        At least 1.
+    average : bool
+        Whether the cost is the sum over the topics or the largest diameter.
 
-    Notes
-    -----
-    Chockler, Melamed, Tock and Vitenberg 2007 (P1), §9, state the decision problem; the model was designed here.
-    O(|V|³ C) variables for topic diameters up to C; solving is exponential in the worst case. Two bounds come without
-    it. An overlay has at least |V| − c edges (see :class:`.Limits`), which a star on each component attains as soon as
+    Attributes
+    ----------
+    near : dict
+        For (u, v, k), u < v, the column that implies a distance of at most k.
+
+    Raises
+    ------
+    OutOfTime
+        If building takes longer than the clock.
+    ModelTooLarge
+        If there would be more than 3,000,000 columns: there are O(|V|³·largest).
+    """
+
+    def __init__(self, instance: TopicInstance, largest: int, clock: Clock, *, average: bool) -> None:
+        n = instance.num_nodes
+        check_size(n**3 // 2 * (largest - 1) + n * n, _MOST_VARIABLES)
+        super().__init__(n)
+        self.near: dict[tuple[int, int, int], int] = {}
+        topics = Counter(tuple(instance.subscribers(t).tolist()) for t in range(instance.num_topics))
+        connected = {subscribers: count for subscribers, count in topics.items() if len(subscribers) > 1}
+        for subscribers in connected:
+            clock.check()
+            for ends in combinations(subscribers, 2):
+                self.require([self._within(ends, largest)], least=1)
+        # A diameter of `largest`, less 1 for each k below it within which all pairs are.
+        shared = {} if average else {k: self.column() for k in range(1, largest)}
+        for subscribers, count in connected.items():
+            for k in range(1, largest):
+                clock.check()
+                within = self.column() if average else shared[k]
+                if average:
+                    self.routing[within] = -count
+                for ends in combinations(subscribers, 2):
+                    self.imply(within, self._within(ends, k))
+        self.routing |= dict.fromkeys(shared.values(), -1)
+        self.routing_constant = largest * (sum(connected.values()) if average else min(1, len(connected)))
+
+    def _within(self, ends: Edge, k: int) -> int:
+        """The column that implies a distance of at most k ≥ 1 between two nodes."""
+        if k == 1:
+            return self.edge[ends]
+        u, v = ends
+        if (u, v, k) not in self.near:
+            near = self.near[u, v, k] = self.column()
+            paths = [self._last_hop(u, w, v, k) for w in range(self.num_nodes) if w not in ends]
+            self.require_some([self._within(ends, k - 1), *paths], of=near)
+        return self.near[u, v, k]
+
+    def _last_hop(self, u: int, w: int, v: int, k: int) -> int:
+        """Implies that w is adjacent to v and at most k − 1 from u."""
+        hop = self.column()
+        self.imply(hop, self.edge[pair(w, v)])
+        self.imply(hop, self._within(pair(u, w), k - 1))
+        return hop
+
+
+def _formulate(instance: TopicInstance, soc: SOC, limits: Limits) -> tuple[Build, SocBounds]:
+    """The model, and two bounds that come without it.
+
+    An overlay has at least |V| − c edges (see :class:`.Limits`), which a star on each component attains as soon as
     C ≥ 2. And a node of degree at most d reaches at most d Σ_{i<C} (d − 1)^i others within C hops (Moore's bound), so d
     must be large enough for the nodes with which each node shares a topic.
     """
-    from .compact.diameter_model import build_diameter
-    from .compact.overlay_variables import OverlayVariables
-    from .objectives.soc_search import SocBounds, solve_soc
-
-    soc = as_soc(problem)
-    limits = limits_of(soc, instance)
     average = soc.routing.name == "average-topic-diameter"
     connected = int((np.diff(instance.topic_offsets) > 1).sum())
 
-    def build(most_cost: int | None, clock: Clock) -> OverlayVariables:
+    def build(most_cost: int | None, clock: Clock) -> DiameterModel:
         largest = instance.num_nodes - 1
         if most_cost is not None:  # each of the other topics has a diameter of 1 or more
             largest = min(largest, most_cost - (connected - 1) if average else most_cost)
-        return build_diameter(instance, largest, clock, average=average)
+        return DiameterModel(instance, largest, clock, average=average)
 
     least_cost = connected if average else min(connected, 1)
-    known = SocBounds(least_degree(instance, limits, average=average), least_cost, sweep_cost=True)
-    run = partial(solve_soc, instance, soc, build, known)
-    return run(start=start, seed=seed, time_limit=time_limit, threads=threads)
+    return build, SocBounds(least_degree(instance, limits, average=average), least_cost, sweep_cost=True)
 
 
 def least_degree(instance: TopicInstance, limits: Limits, *, average: bool) -> int:
@@ -84,23 +135,12 @@ def _within(degree: int, hops: int) -> int:
     return reached
 
 
-def _warm_up() -> None:
-    from .objectives.soc_search import prepare_heuristics
-
-    prepare_heuristics("topic-diameter")
-
-
-DIAMETER_CP_SAT = Method(
+DIAMETER_CP_SAT = soc_method(
+    _formulate,
     name="diameter-cp-sat",
-    colour="#6B5B00",
     marker="H",
     problems=("topic-diameter", "average-topic-diameter"),
     summary="CP-SAT: an overlay on all pairs of nodes with distance layers between the subscribers of each topic",
-    source="P1 §9; models/topics/compact/diameter_model.py",
-    guarantee="the optimum or the Pareto front with proof; when stopped, the incumbent with a proven bound",
+    source="P1 §9; models/topics/diameter_cp_sat.py",
     cost="exponential in the worst case; O(|V|³ C) variables for topic diameters up to C",
-    exact=True,
-    solve=solve_diameter,
-    options=(START, THREADS),
-    warm_up=_warm_up,
 )

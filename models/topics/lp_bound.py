@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from ...heuristics.topics.heuristic import DIAMETER_TWO, trial_instance
 from ...heuristics.topics.kernels.interest import edge_costs
@@ -20,30 +18,50 @@ from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, interruptible, offer, offer_bound
 from ...instances.topics.instance import TopicInstance
+from ..engine.exact_method import PROGRESS, SearchLog
 from ..engine.ilp_solvers import THREADS
-from ..engine.integer_bound import UNIT, Bound
-from ..engine.proof import ProofFile
-from ..engine.search_log import PROGRESS, SearchLog
-from .bounds.certificate import MOST_PROVEN, Certificate
-from .bounds.certificate_text import CERTIFICATE, packed
-from .bounds.cost_splitting import certificate_rows
-from .bounds.dual_fitting import fitted_certificate, fitted_within, mean_degree_bound
-from .bounds.priced_splitting import is_affordable, split_by_pricing
-from .bounds.priced_splitting import warm_up as warm_up_pricing
-from .cuts.cutting_planes import CuttingPlanes
-from .incumbents.lp_guided import Incumbent
-from .incumbents.lp_guided import warm_up as warm_up_incumbents
-from .incumbents.starts import greedy_merge_or_stars, heuristic_overlays, stars, warm_up_heuristics
-from .proofs import begin_proof, write_certificate
-from .rows.candidate_edges import count_links
-from .rows.goal import Goal
-from .rows.leaf_nodes import attach_leaves
-from .rows.presolve import PRESOLVE, drop_implied_topics
+from ..engine.proof import ProofFile, Proven
+from ..engine.relaxation import UNIT, Bound
+from .lp_heuristics.lp_guided import Incumbent
+from .lp_heuristics.lp_guided import warm_up as warm_up_incumbents
+from .lp_heuristics.starts import greedy_merge_or_stars, heuristic_overlays, stars, warm_up_heuristics
+from .relaxation.candidate_edges import count_links
+from .relaxation.cost_splitting import is_affordable, proof_rows, split_by_pricing
+from .relaxation.cost_splitting import warm_up as warm_up_pricing
+from .relaxation.cutting_planes import CuttingPlanes
+from .relaxation.dual_fitting import FittedProof, fitted_within, mean_degree_bound
+from .relaxation.presolve import PRESOLVE, attach_leaves, drop_implied_topics
+from .relaxation.proven_bound import MOST_PROVEN, RowMultipliers, begin_proof, write_case
+from .relaxation.separation import Goal
 
-_FACTORS = {"minmax-tco": (True,), "low-tco": (False, True)}  # is a value the edges, the degree, or both?
+
+class _Bounded(NamedTuple):
+    """What is bounded for a problem, topic-connected overlays where nothing else is said.
+
+    Attributes
+    ----------
+    factors : tuple of bool
+        The value is the product of bounds on the degree (True) and on the edges.
+    weighted : bool
+        Whether edges have the instance's costs.
+    leaves : bool
+        Whether nodes that need one neighbour may be attached to it.
+    """
+
+    factors: tuple[bool, ...] = (False,)
+    weighted: bool = False
+    leaves: bool = False
+
+
+_BOUNDED = {
+    "min-tco": _Bounded(leaves=True),
+    "minmax-tco": _Bounded((True,)),
+    "low-tco": _Bounded((False, True)),
+    "weighted-tco": _Bounded(weighted=True),
+}
 _SMOOTHING, _STALL = 0.005, 2e-5
 _BUILD_EVERY = 10
-_LP_LINKS, _CERTIFIED_LINKS = 30_000, 60_000_000
+_LP_LINKS, _PROVEN_LINKS = 30_000, 60_000_000
 
 
 @dataclass(frozen=True)
@@ -60,8 +78,6 @@ class BoundSettings:
     threads : int
         Of the LP solver.
     progress : {"auto", "on", "off"}
-    certified : bool
-        Keep a certificate of dual fitting, too.
     offers : bool
         Offer each bound (:func:`.offer`): the problem is the one that is bounded.
     """
@@ -71,7 +87,6 @@ class BoundSettings:
     stall: float = 1e-3
     threads: int = 1
     progress: str = "auto"
-    certified: bool = False
     offers: bool = False
 
 
@@ -86,21 +101,24 @@ class LowerBound:
     ----------
     value : Fraction
         On the number of edges, their cost, or the maximum degree. Each is an integer, so it may be rounded up.
-    certificate : Certificate or None
-        Proves `value`, or a number of edges that such a mean degree follows from; None if dual fitting was better or
-        the LP had no time, unless `certified`.
+    proven : Proven or None
+        The proof of `value`, or of a number of edges that such a mean degree follows from, on the presolved instance;
+        None if it would not fit in memory.
     overlay : Overlay or None
         The best overlay found during the computation.
     stopped : bool
         Whether the time limit or Ctrl-C stopped it before the bound converged.
     counters : dict
+    proves_degree : bool
+        Whether `proven` is of the maximum degree, not of the edges.
     """
 
     value: Fraction
-    certificate: Certificate | None
+    proven: Proven | None
     overlay: Overlay | None
     stopped: bool
     counters: dict[str, float | str]
+    proves_degree: bool = False
 
 
 def lower_bound(
@@ -117,7 +135,7 @@ def lower_bound(
     start, ``splitting`` by subgradients. Every iterate's duals are rounded and their bound computed in integers
     over all pairs, so `time_limit` and Ctrl-C leave a valid bound, no worse than that of dual fitting. ``auto`` takes
     ``lp`` up to 30,000 pairs of subscribers of a topic, then ``splitting`` where :func:`.is_affordable`, else
-    ``fitting``. From 60,000,000 pairs on there is no certificate: its rows would not fit in memory.
+    ``fitting``. From 60,000,000 pairs on ``splitting`` has no proof: its rows would not fit in memory.
 
     Parameters
     ----------
@@ -139,40 +157,30 @@ def lower_bound(
 def _bounded(
     instance: TopicInstance, of_degree: bool, clock: Clock, settings: BoundSettings, weighted: bool = False
 ) -> LowerBound:
-    if not settings.presolve:
-        return _bounded_without_presolve(instance, of_degree, clock, settings, weighted)
-    presolved = drop_implied_topics(instance)
-    bound = _bounded_without_presolve(presolved.instance, of_degree, clock, settings, weighted)
-    proof = None if bound.certificate is None else bound.certificate.for_topics(presolved.topics)
-    return replace(bound, certificate=proof)
-
-
-def _bounded_without_presolve(
-    instance: TopicInstance, of_degree: bool, clock: Clock, settings: BoundSettings, weighted: bool
-) -> LowerBound:
+    if settings.presolve:
+        instance = drop_implied_topics(instance).instance
     method, on_bound = settings.method, offer_bound if settings.offers else None
     progress = SearchLog(settings.progress, on_bound=on_bound)
     if method == "auto":
         links = count_links(instance)
         method = "lp" if links <= _LP_LINKS else "splitting" if is_affordable(instance, clock) else "fitting"
     fitted = fitted_within(clock, instance)
+    by_fitting = LowerBound(fitted, FittedProof(instance, fitted), None, clock.passed, {})
     if method == "lp":
         bound = _by_planes(instance, of_degree, clock, settings, progress, weighted)
     elif method == "splitting":
         bound = _by_splitting(instance, clock, progress, weighted)
     else:
-        bound = LowerBound(fitted, None, None, clock.passed, {})
+        bound = by_fitting
     if of_degree and method == "lp":
         simple = mean_degree_bound(instance, fitted)
-        bound = replace(bound, value=simple, certificate=None) if simple > bound.value else bound
-    else:
-        if bound.value < fitted:
-            bound = replace(bound, value=fitted, certificate=None)
-        bound.counters.update(fitted=float(fitted), certified=float(bound.value))
-        bound = replace(bound, value=mean_degree_bound(instance, bound.value)) if of_degree else bound
-    if settings.certified and bound.certificate is None:
-        return replace(bound, certificate=fitted_certificate(instance, fitted))
-    return bound
+        if simple > bound.value:
+            return replace(bound, value=simple, proven=by_fitting.proven)
+        return replace(bound, proves_degree=True)
+    if bound.value < fitted:
+        bound = replace(bound, value=fitted, proven=by_fitting.proven)
+    bound.counters.update(fitted=float(fitted), certified=float(bound.value))
+    return replace(bound, value=mean_degree_bound(instance, bound.value)) if of_degree else bound
 
 
 def _by_planes(
@@ -214,7 +222,7 @@ def _by_planes(
         "simplex_iterations": planes.lp.iterations,
     }
     value = Fraction(planes.best_units, UNIT)
-    return LowerBound(value, planes.certificate, incumbent.overlay, stopped, counters)
+    return LowerBound(value, planes.best_proven, incumbent.overlay, stopped, counters)
 
 
 def _cost_goal(instance: TopicInstance, weighted: bool) -> Goal:
@@ -238,15 +246,14 @@ def _by_splitting(instance: TopicInstance, clock: Clock, progress: SearchLog, we
         incumbent.improve_along(*splitting.used_or_in(start), clock, goal=0, steps=10_000)
     except KeyboardInterrupt:
         stopped = True
-    certificate = None
-    if count_links(instance) <= _CERTIFIED_LINKS:
-        rows, duals = certificate_rows(splitting)
-        certificate = Certificate.of(rows, duals, np.zeros(instance.num_nodes))
+    proven = None
+    if count_links(instance) <= _PROVEN_LINKS:
+        proven = RowMultipliers.of(*proof_rows(splitting))
     counters: dict[str, float | str] = {"rounds": splitting.rounds, "columns": len(splitting.columns)}
     if math.isfinite(splitting.limit):
         counters["limit_at_most"] = round(splitting.limit, 3)
     value = Fraction(splitting.units, UNIT)
-    return LowerBound(value, certificate, incumbent.overlay, stopped, counters)
+    return LowerBound(value, proven, incumbent.overlay, stopped, counters)
 
 
 def _solve(
@@ -256,21 +263,19 @@ def _solve(
     seed: int,
     time_limit: float | None,
     presolve: bool,
-    certificate: bool,
     proof: str | Path | None = None,
     **options: Any,
 ) -> Proposal[Overlay]:
-    weighted = problem.name == "weighted-tco"
+    factors, weighted, may_attach = _BOUNDED.get(problem.name, _Bounded())
     with interruptible(time_limit) as clock, ProofFile(proof) as file:
         reduced, topics, leaves = instance, None, None
-        if presolve and problem.name == "min-tco" and not certificate:
+        if presolve:
             presolved = drop_implied_topics(instance)
-            reduced, leaves = attach_leaves(presolved.instance)
-            topics, presolve = presolved.topics, False
+            reduced, topics = presolved.instance, presolved.topics
+        if presolve and may_attach:
+            reduced, leaves = attach_leaves(reduced)
         begin_proof(file, instance, problem.name, topics, leaves)
-        offers = problem.name not in _FACTORS
-        settings = BoundSettings(**options, presolve=presolve, certified=file.is_written, offers=offers)
-        certificates: list[Certificate] = []
+        settings = BoundSettings(**options, presolve=False, offers=len(factors) == 1)
         overlays, value, stopped = [stars(instance)], 1, False
         if weighted and problem.value(instance, overlays[0]) >= MOST_PROVEN:
             settings = replace(settings, method="fitting")
@@ -280,20 +285,17 @@ def _solve(
             stopped = first.passed
         offer(min(overlays, key=lambda overlay: problem.value(instance, overlay)))
         counters: dict[str, float | str] = {}
-        for of_degree in _FACTORS.get(problem.name, (False,)):
-            share = clock.share(0.5) if problem.name == "low-tco" and not of_degree else clock
+        for number, of_degree in enumerate(factors, start=1):
+            share = clock.share(0.5) if number < len(factors) else clock
             bound = _bounded(reduced, of_degree, share, settings, weighted)
             value *= math.ceil(bound.value)
             offer(lower_bound=float(value))
             stopped |= bound.stopped
             counters |= bound.counters
-            if bound.certificate is not None:
-                certificates.append(bound.certificate)
-                write_certificate(file, bound.certificate, bound.value)
+            if bound.proven is not None and file.is_written:
+                write_case(file, bound.proven, bound.value, of_degree=bound.proves_degree)
             if bound.overlay is not None and not problem.violations(instance, bound.overlay):
                 overlays.append(bound.overlay)
-        if certificate and certificates:
-            counters["certificate"] = packed(certificates)
         best = min(overlays, key=lambda overlay: problem.value(instance, overlay))
         file.claim(problem.value(instance, best), value, best.edges.tolist())
         stopped |= clock.interrupted
@@ -334,7 +336,6 @@ LP_BOUND: Method[TopicInstance, Overlay] = Method(
         PRESOLVE,
         Option("stall", BoundSettings.stall, "stop when ten rounds gain less than this", least=0.0, most=1e9),
         THREADS,
-        CERTIFICATE,
         PROGRESS,
     ),
     inputs=("proof",),

@@ -1,1 +1,1 @@
-"""Compact formulations as ILP and CP-SAT models."""
+"""Compact formulations, and the searches that solve them."""

@@ -24,8 +24,7 @@ from overlaybench.heuristics.topics.ring_per_topic import ring_per_topic
 from overlaybench.instances.contract.method import Proposal
 from overlaybench.instances.topics.constructions import SetCover
 from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.models.topics.minimum_set_cover import minimum_set_cover
-from overlaybench.models.topics.single_node_tco import smallest_degree_of
+from overlaybench.models.topics.enumeration import minimum_set_cover, smallest_degree_of
 from tests.compare.claims.broken import fewer_ties, second_best_greedy_merge, verdicts, with_broken
 
 Edges = set[tuple[int, int]]

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from overlaybench.instances.contract.catalogue import WORKLOADS
 from overlaybench.instances.contract.result import Status
 from overlaybench.models.engine.tree_search import TreeSearch
-from overlaybench.models.topics.cuts.cutting_planes import CuttingPlanes
-from overlaybench.models.topics.objectives.star_search import StarPlanes
+from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes
+from overlaybench.models.topics.search.star_search import StarPlanes
 from tests.models.checker.tiny import (
     ALL_PROBLEMS,
     TOPIC_PROBLEMS,

@@ -8,8 +8,7 @@ from hypothesis import given
 
 from overlaybench.instances.content.instance import ContentInstance
 from overlaybench.instances.contract.catalogue import WORKLOADS
-from overlaybench.models.content.capacity_bound import capacity_bound
-from overlaybench.models.content.exact import access_bound
+from overlaybench.models.content.exact import access_bound, capacity_bound
 from tests.content_brute_force import assignments
 from tests.content_strategies import content_instances
 

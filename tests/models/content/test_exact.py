@@ -22,10 +22,9 @@ from overlaybench.instances.content.workloads import (
 from overlaybench.instances.contract.catalogue import WORKLOADS, methods_of
 from overlaybench.instances.contract.result import Status
 from overlaybench.instances.contract.run import Clock, OutOfTime
-from overlaybench.models.content.cuts import ContentCuts
+from overlaybench.models.content.branch_and_cut import ContentCuts
 from overlaybench.models.content.exact import best_start
-from overlaybench.models.content.formulations import FORMULATIONS, compact_model
-from overlaybench.models.content.model import ContentModel
+from overlaybench.models.content.model import FORMULATIONS, ContentModel, compact_model
 from tests.content_brute_force import optimum
 from tests.content_strategies import content_instances
 from tests.outcomes import bound_of, value_of

@@ -16,10 +16,16 @@ from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.run import Clock, OutOfTime
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.engine import ilp_solvers
-from overlaybench.models.engine.ilp_solvers import SOLVERS
-from overlaybench.models.topics.compact.ilp_model import build_ilp
-from overlaybench.models.topics.compact.requirements import requirements_of
-from overlaybench.models.topics.compact.subproblem import Subproblem
+from overlaybench.models.engine.cp_sat_solver import minimise_with_cp_sat
+from overlaybench.models.engine.ilp_solvers import SOLVERS, minimise_with_ilp
+from overlaybench.models.topics.compact.overlay_model import (
+    FORMULATED,
+    OverlayModel,
+    Subproblem,
+    build_model,
+    requirements_of,
+)
+from overlaybench.models.topics.enumeration import smallest_value
 from tests.models.topics.small_instances import uniform_instance
 
 Solve = Callable[..., Any]
@@ -58,30 +64,55 @@ class TestBothSolvers:
         with pytest.raises(OutOfTime):
             solve(program, None, Clock(0), threads=1, seed=0)
 
-    def test_two_threads_prove_the_same(self, solve: Solve) -> None:
-        ilp = build_ilp(requirements_of(INSTANCE, FOREVER), Subproblem("min-tco"), "multi", FOREVER)
-        reports = [solve(ilp.program, None, FOREVER, threads=threads, seed=0) for threads in (1, 2, 1)]
-        assert len({math.ceil(report.lower_bound - 1e-6) for report in reports}) == 1
+
+def model_of(problem: str, formulation: str = "multi") -> OverlayModel:
+    return build_model(requirements_of(INSTANCE, FOREVER), Subproblem(FORMULATED[problem]), formulation, FOREVER)
 
 
-@pytest.mark.parametrize("problem", ["min-tco", "minmax-tco", "2d-star", "2d-true"])
-def test_a_start_is_a_solution_of_the_model(problem: str) -> None:
-    """With the integers fixed to the start, the model is feasible and its value is that of the start."""
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_two_threads_prove_the_same(solver: str) -> None:
+    model = model_of("min-tco")
+    outcomes = [
+        minimise_with_ilp(model, FOREVER, answer=model.overlay, solver=solver, threads=threads) for threads in (1, 2, 1)
+    ]
+    assert len({math.ceil(outcome.lower_bound - 1e-6) for outcome in outcomes}) == 1
+
+
+MINIMISE: tuple[Solve, ...] = (minimise_with_ilp, minimise_with_cp_sat)
+EVERY_PROBLEM = pytest.mark.parametrize("problem", ["min-tco", "minmax-tco", "2d-star", "2d-true"])
+
+
+@EVERY_PROBLEM
+@pytest.mark.parametrize("minimise", MINIMISE)
+@pytest.mark.parametrize("formulation", ["levels", "single", "multi"])
+def test_a_start_is_a_solution_of_every_formulation_for_both_back_ends(
+    minimise: Solve, formulation: str, problem: str
+) -> None:
+    """With the columns of the start fixed, the model is feasible and its value is that of the start."""
     overlay = _complete(INSTANCE) if problem.startswith("2d-") else greedy_merge(INSTANCE)
-    ilp = build_ilp(requirements_of(INSTANCE, FOREVER), Subproblem(problem), "multi", FOREVER)
-    for variable, value in ilp.integers_of(overlay).items():
-        variable.lowBound = variable.upBound = value
-    report = SOLVERS["highs"](ilp.program, None, FOREVER, threads=1, seed=0)
-    assert report.found
-    assert pulp.value(ilp.program.objective) == pytest.approx(PROBLEMS[problem].value(INSTANCE, overlay))
-    assert ilp.overlay() == overlay
+    model = model_of(problem, formulation)
+    for column, value in model.start(overlay).items():
+        model.lower[column] = model.upper[column] = value
+    outcome = minimise(model, FOREVER, answer=model.overlay)
+    assert outcome.answer == overlay
+    assert math.ceil(outcome.lower_bound - 1e-6) == PROBLEMS[problem].value(INSTANCE, overlay)
+
+
+@pytest.mark.parametrize("minimise", MINIMISE)
+@pytest.mark.parametrize("formulation", ["levels", "single", "multi"])
+def test_every_formulation_has_the_same_optimum_for_both_back_ends(minimise: Solve, formulation: str) -> None:
+    instance = uniform_instance(6, 5, 2)
+    requirements = requirements_of(instance, FOREVER)
+    model = build_model(requirements, Subproblem(FORMULATED["min-tco"]), formulation, FOREVER)
+    found = minimise(model, FOREVER, answer=model.overlay).answer
+    assert found.num_edges == smallest_value(instance, "min-tco")
 
 
 def _complete(instance: TopicInstance) -> Overlay:
     return Overlay.from_edges(instance.num_nodes, requirements_of(instance, FOREVER).edges)
 
 
-@pytest.mark.parametrize("problem", ["min-tco", "minmax-tco", "2d-star", "2d-true"])
+@EVERY_PROBLEM
 def test_cbc_takes_the_start(problem: str, monkeypatch: pytest.MonkeyPatch) -> None:
     logs: list[str] = []
 
@@ -90,21 +121,19 @@ def test_cbc_takes_the_start(problem: str, monkeypatch: pytest.MonkeyPatch) -> N
         return 0
 
     monkeypatch.setattr(ilp_solvers, "_nodes_in", keep)
-    ilp = build_ilp(requirements_of(INSTANCE, FOREVER), Subproblem(problem), "multi", FOREVER)
-    overlay = _complete(INSTANCE)
-    SOLVERS["cbc"](ilp.program, ilp.integers_of(overlay), FOREVER, threads=1, seed=0)
+    model, overlay = model_of(problem), _complete(INSTANCE)
+    minimise_with_ilp(model, FOREVER, answer=model.overlay, start=model.start(overlay), solver="cbc")
     assert f"MIPStart provided solution with cost {PROBLEMS[problem].value(INSTANCE, overlay):g}" in logs[0]
 
 
-@pytest.mark.parametrize("problem", ["min-tco", "minmax-tco", "2d-star", "2d-true"])
+@EVERY_PROBLEM
 def test_highs_takes_the_start(
     problem: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     quiet = ilp_solvers._highs_options
     monkeypatch.setattr(ilp_solvers, "_highs_options", lambda *args: {**quiet(*args), "msg": True})
-    ilp = build_ilp(requirements_of(INSTANCE, FOREVER), Subproblem(problem), "multi", FOREVER)
-    overlay = _complete(INSTANCE)
-    SOLVERS["highs"](ilp.program, ilp.integers_of(overlay), FOREVER, threads=1, seed=0)
+    model, overlay = model_of(problem), _complete(INSTANCE)
+    minimise_with_ilp(model, FOREVER, answer=model.overlay, start=model.start(overlay))
     value = PROBLEMS[problem].value(INSTANCE, overlay)
     assert f"MIP start solution is feasible, objective value is {value:g}" in capfd.readouterr().out
 

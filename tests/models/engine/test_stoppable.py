@@ -19,11 +19,11 @@ from overlaybench.instances.contract.run import Clock, interruptible
 from overlaybench.instances.topics.constructions import SetCover
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.engine.stoppable import finished_within
-from overlaybench.models.topics.bounds.dual_fitting import dual_fitting_bound, fitted_within
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
-from overlaybench.models.topics.incumbents.starts import greedy_merge_or_stars, heuristic_overlays, stars
+from overlaybench.models.topics.enumeration import minimum_set_cover
 from overlaybench.models.topics.lp_bound import LP_BOUND
-from overlaybench.models.topics.minimum_set_cover import minimum_set_cover
+from overlaybench.models.topics.lp_heuristics.starts import greedy_merge_or_stars, heuristic_overlays, stars
+from overlaybench.models.topics.relaxation.dual_fitting import dual_fitting_bound, fitted_within
 
 HOURS = 1e12
 FOREVER = Clock(None)

@@ -16,10 +16,9 @@ from overlaybench.instances.contract.result import Status
 from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.steiner.files import read_stp
 from overlaybench.instances.steiner.instance import SteinerInstance
-from overlaybench.models.engine.integer_bound import Bound
 from overlaybench.models.engine.minimum_cuts import minimum_cut, network_of
-from overlaybench.models.steiner.bound_reduction import BoundReduction
-from overlaybench.models.steiner.branch_and_cut import STEINER_BRANCH_AND_CUT, steiner_branch_and_cut
+from overlaybench.models.engine.relaxation import Bound
+from overlaybench.models.steiner.branch_and_cut import STEINER_BRANCH_AND_CUT, BoundReduction, steiner_branch_and_cut
 from overlaybench.models.steiner.directed_cuts import DirectedCuts
 from overlaybench.models.steiner.dual_ascent import dual_ascent, least_through
 from overlaybench.models.steiner.reduction import reduce

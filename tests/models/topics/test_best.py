@@ -10,9 +10,9 @@ from overlaybench.instances.contract.catalogue import PROBLEMS, methods_of
 from overlaybench.instances.contract.result import Status
 from overlaybench.instances.contract.run import Clock
 from overlaybench.models.topics.best import BEST, _in_order
-from overlaybench.models.topics.bounds.cost_splitting import split_costs
 from overlaybench.models.topics.lp_bound import lower_bound
-from overlaybench.models.topics.rows.candidate_edges import CandidateEdges, all_pairs
+from overlaybench.models.topics.relaxation.candidate_edges import CandidateEdges, all_pairs
+from overlaybench.models.topics.relaxation.cost_splitting import split_costs
 from tests.models.topics.small_instances import small_instance, tiers, uniform_instance, value_of
 from tests.topic_brute_force import optimum
 

@@ -19,15 +19,15 @@ from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.result import Status
 from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.models.engine.highs_lp import HighsLP
+from overlaybench.models.engine.relaxation import HighsLP
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT, PROBLEMS_ANSWERED
-from overlaybench.models.topics.cuts.partition_inequalities import violated_partitions
 from overlaybench.models.topics.lp_bound import LP_BOUND
-from overlaybench.models.topics.objectives import edge_minimisation
-from overlaybench.models.topics.objectives.edge_minimisation import SearchSettings, minimise_edges
-from overlaybench.models.topics.rows.goal import Goal
-from overlaybench.models.topics.rows.presolve import drop_implied_topics
-from overlaybench.models.topics.rows.topic_rows import TopicRows
+from overlaybench.models.topics.relaxation.partition_inequalities import violated_partitions
+from overlaybench.models.topics.relaxation.presolve import drop_implied_topics
+from overlaybench.models.topics.relaxation.separation import Goal
+from overlaybench.models.topics.relaxation.topic_rows import TopicRows
+from overlaybench.models.topics.search import edge_minimisation
+from overlaybench.models.topics.search.edge_minimisation import SearchSettings, minimise_edges
 from tests.models.topics.small_instances import bounded, priced, uniform_instance
 from tests.topic_brute_force import optimum
 from tests.topic_strategies import topic_instances
@@ -110,7 +110,7 @@ def test_running_out_of_memory_keeps_incumbent_and_bound(monkeypatch: pytest.Mon
             raise MemoryError
         return rounds[-1]
 
-    monkeypatch.setattr("overlaybench.models.topics.cuts.cutting_planes.violated_partitions", out_of_memory)
+    monkeypatch.setattr("overlaybench.models.topics.relaxation.separation.violated_partitions", out_of_memory)
     for name in ("min-tco", "minmax-tco", "low-tco"):
         result = BRANCH_AND_CUT.run(uniform_instance(60, 40, 12), PROBLEMS[name])
         assert (result.status, result.reason) == (Status.TIME_LIMIT, "out of memory")

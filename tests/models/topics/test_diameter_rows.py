@@ -7,8 +7,8 @@ from itertools import chain, combinations
 import numpy as np
 import pytest
 
-from overlaybench.models.topics.rows.candidate_edges import CandidateEdges, all_pairs
-from overlaybench.models.topics.rows.diameter_rows import violated_diameters
+from overlaybench.models.topics.relaxation.candidate_edges import CandidateEdges, all_pairs
+from overlaybench.models.topics.relaxation.separation import violated_diameters
 from tests.models.topics.small_instances import small_instance, tiers, uniform_instance
 from tests.topic_brute_force import all_graphs, members_of_topics
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.topics.constructions import case_seven
 from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.models.topics.cp_sat import CP_SAT
 from overlaybench.models.topics.enumeration import smallest_value
+from overlaybench.models.topics.ilp_and_cp_sat import CP_SAT
 from tests.topic_strategies import topic_instances
 
 every_problem = pytest.mark.parametrize("problem", ["min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true"])

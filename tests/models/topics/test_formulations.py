@@ -16,10 +16,17 @@ from overlaybench.instances.contract.result import Status
 from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
 from overlaybench.models.engine.exact_method import ModelTooLarge
-from overlaybench.models.topics.compact.requirements import Blocks, Edge, requirements_of, unconnected_topics
-from overlaybench.models.topics.compact.simple_bounds import simple_bounds
-from overlaybench.models.topics.ilp import relaxation_bound
-from overlaybench.models.topics.incumbents.starts import heuristic_overlays
+from overlaybench.models.topics.compact import overlay_model
+from overlaybench.models.topics.compact.overlay_model import (
+    FORMULATED,
+    Blocks,
+    Edge,
+    requirements_of,
+    simple_bounds,
+    unconnected_topics,
+)
+from overlaybench.models.topics.ilp_and_cp_sat import relaxation_bound
+from overlaybench.models.topics.lp_heuristics.starts import heuristic_overlays
 from tests.models.topics.small_instances import bounded, small_instance, tiers, uniform_instance
 from tests.topic_brute_force import all_graphs, optimum
 
@@ -120,8 +127,9 @@ def test_simple_bounds_are_bounds() -> None:
         bounds = simple_bounds(requirements_of(instance, FOREVER), FOREVER)
         for problem in PROBLEMS:
             best = optimum(instance, problem)
-            assert bounds.value(problem) <= best, f"{problem}, seed {seed}"
-            tight += bounds.value(problem) == best
+            bound = FORMULATED[problem].value(*bounds)
+            assert bound <= best, f"{problem}, seed {seed}"
+            tight += bound == best
     assert tight > 300
 
 
@@ -135,10 +143,7 @@ def test_a_model_beyond_memory_is_not_built() -> None:
 def test_a_model_beyond_memory_leaves_the_heuristics_overlay_and_its_size(
     method: Method[Any, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from overlaybench.models.topics.compact import cp_sat_model, ilp_model
-
-    monkeypatch.setattr(ilp_model, "MOST_VARIABLES", 100)
-    monkeypatch.setattr(cp_sat_model, "MOST_VARIABLES", 100)
+    monkeypatch.setattr(overlay_model, "MOST_VARIABLES", dict.fromkeys(overlay_model.MOST_VARIABLES, 100))
     result = method.run(uniform_instance(30, 5, 2), PROBLEMS["min-tco"])
     assert result.status is Status.FEASIBLE
     assert "variables" in result.reason

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.models.topics.bounds.frequent_pairs import DROPPED, count_links
+from overlaybench.models.topics.relaxation.dual_fitting import DROPPED, count_links
 from tests.topic_brute_force import optimum
 
 wants = st.lists(st.sets(st.integers(0, 7), min_size=1, max_size=6), min_size=1, max_size=12)

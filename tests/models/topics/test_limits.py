@@ -19,6 +19,7 @@ from overlaybench.instances.contract.catalogue import PROBLEMS, methods_of
 from overlaybench.instances.contract.result import Status
 from overlaybench.instances.contract.run import Clock, OutOfTime
 from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
+from overlaybench.models.topics.compact.overlay_model import FORMULATED, Subproblem, build_model, requirements_of
 from tests.models.topics.small_instances import bounded, uniform_instance, value_of
 
 HEURISTICS = tuple(method for method in methods_of("overlaybench.heuristics.topics") if not method.anytime)
@@ -95,8 +96,7 @@ def test_a_limit_that_passes_while_building_leaves_the_start(
     def out_of_time(*_: object, **__: object) -> None:
         raise OutOfTime
 
-    monkeypatch.setattr("overlaybench.models.topics.compact.ilp_model.build_ilp", out_of_time)
-    monkeypatch.setattr("overlaybench.models.topics.compact.cp_sat_model.build_cp", out_of_time)
+    monkeypatch.setattr("overlaybench.models.topics.ilp_and_cp_sat.build_model", out_of_time)
     for problem in (problem.name for problem in TOPIC_PROBLEMS):
         result = METHODS[name].run(HARD, PROBLEMS[problem], **options)
         assert result.status is Status.TIME_LIMIT
@@ -106,17 +106,11 @@ def test_a_limit_that_passes_while_building_leaves_the_start(
 
 
 def test_building_looks_at_the_clock() -> None:
-    from overlaybench.models.topics.compact.cp_sat_model import build_cp
-    from overlaybench.models.topics.compact.ilp_model import build_ilp
-    from overlaybench.models.topics.compact.requirements import requirements_of
-    from overlaybench.models.topics.compact.subproblem import Subproblem
-
     requirements = requirements_of(HARD, Clock(None))
     for problem in ("min-tco", "2d-star", "2d-true"):
-        with pytest.raises(OutOfTime):
-            build_ilp(requirements, Subproblem(problem), "multi", Clock(0))
-        with pytest.raises(OutOfTime):
-            build_cp(requirements, Subproblem(problem), Clock(0))
+        for formulation in ("levels", "single", "multi"):
+            with pytest.raises(OutOfTime):
+                build_model(requirements, Subproblem(FORMULATED[problem]), formulation, Clock(0))
     with pytest.raises(OutOfTime):
         requirements_of(HARD, Clock(0))
 
@@ -134,7 +128,7 @@ def test_cbc_that_overruns_is_killed_and_leaves_no_files(monkeypatch: pytest.Mon
 def test_cbc_dies_with_its_parent(tmp_path: Path) -> None:
     script = (
         "from overlaybench.instances.contract.catalogue import PROBLEMS;"
-        "from overlaybench.models.topics.ilp import ILP;"
+        "from overlaybench.models.topics.ilp_and_cp_sat import ILP;"
         "from tests.models.topics.small_instances import bounded, value_of, uniform_instance;"
         "ILP.run(uniform_instance(60, 30, 5), PROBLEMS['min-tco'], solver='cbc', formulation='multi', start='none')"
     )

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from overlaybench.instances.topics.constructions import random_set_cover, single_node_instance
 from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.models.topics.minimum_set_cover import minimum_set_cover
-from overlaybench.models.topics.single_node_tco import smallest_degree_of
+from overlaybench.models.topics.enumeration import minimum_set_cover, smallest_degree_of
 from tests.topic_strategies import topic_instances
 
 

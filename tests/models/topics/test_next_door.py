@@ -17,14 +17,19 @@ from overlaybench.instances.contract.result import Result, Status
 from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.link_costs import LinkCosts
-from overlaybench.models.topics.bounds.certificate import MOST_PROVEN, Certificate
-from overlaybench.models.topics.bounds.certificate_text import proven_value
-from overlaybench.models.topics.bounds.cost_splitting import certificate_rows, split_costs
-from overlaybench.models.topics.cuts.cutting_planes import CuttingPlanes
-from overlaybench.models.topics.cuts.fault_cuts import degree_rows, leaving_topics, violated_two_cuts
 from overlaybench.models.topics.lp_bound import BoundSettings, lower_bound
-from overlaybench.models.topics.rows.candidate_edges import CandidateEdges, all_pairs
-from overlaybench.models.topics.rows.goal import Goal
+from overlaybench.models.topics.relaxation.candidate_edges import CandidateEdges, all_pairs
+from overlaybench.models.topics.relaxation.cost_splitting import proof_rows, split_costs
+from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes
+from overlaybench.models.topics.relaxation.proven_bound import MOST_PROVEN, RowMultipliers
+from overlaybench.models.topics.relaxation.separation import (
+    FaultSeparator,
+    Goal,
+    degree_rows,
+    leaving_topics,
+    violated_two_cuts,
+)
+from tests.models.topics.proven import proven_by, proven_value
 from tests.models.topics.small_instances import priced, small_instance, tiers, uniform_instance, value_of
 from tests.topic_brute_force import optimum
 
@@ -52,17 +57,6 @@ def test_exact_methods_agree_beyond_the_brute_force(problem: str, seeds: range) 
         assert len(set(values)) == 1, f"seed {seed}: {values}"
 
 
-@pytest.mark.parametrize("seeds", tiers(8, 120))
-@pytest.mark.parametrize("problem", NEXT_DOOR)
-def test_a_certificate_proves_the_root_bound_and_no_more_than_the_optimum(problem: str, seeds: range) -> None:
-    for seed in seeds:
-        instance = priced(small_instance(seed), seed)
-        result = solved("branch-and-cut", problem, instance, progress="off", certificate="true")
-        if (text := result.counters.get("certificate")) is not None:
-            root = float(result.counters["root_bound"])
-            assert math.ceil(root - 1e-5) <= proven_value(instance, problem, str(text)) <= optimum(instance, problem)
-
-
 @pytest.mark.parametrize("seeds", tiers(10, 150))
 @pytest.mark.parametrize("method", ["lp", "splitting", "fitting"])
 def test_lower_bounds_by_cost_are_bounds(method: str, seeds: range) -> None:
@@ -70,8 +64,7 @@ def test_lower_bounds_by_cost_are_bounds(method: str, seeds: range) -> None:
         instance = priced(small_instance(seed), seed)
         bound = lower_bound(instance, BoundSettings(method=method, progress="off"), weighted=True)
         assert bound.value <= optimum(instance, "weighted-tco"), f"seed {seed}"
-        if bound.certificate is not None:
-            assert bound.certificate.check(instance, weighted=True) == bound.value
+        assert proven_by(instance, "weighted-tco", bound) == math.ceil(bound.value)
 
 
 def test_splitting_by_cost_reaches_the_bound_of_cutting_planes() -> None:
@@ -81,9 +74,8 @@ def test_splitting_by_cost_reaches_the_bound_of_cutting_planes() -> None:
     splitting = split_costs(instance, target, Clock(None), rounds=3000, weighted=True)
     planes = lower_bound(instance, BoundSettings(method="lp", progress="off"), weighted=True).value
     assert 0.98 * float(planes) <= splitting.units / 2**32 <= float(planes) * (1 + 1e-6)
-    rows, duals = certificate_rows(splitting)
-    proof = Certificate.of(rows, duals, np.zeros(instance.num_nodes))
-    assert float(proof.check(instance, weighted=True)) == pytest.approx(splitting.units / 2**32)
+    proof = RowMultipliers.of(*proof_rows(splitting))
+    assert proven_value(instance, "weighted-tco", proof) == -(-splitting.units // 2**32)
 
 
 @pytest.mark.parametrize("problem", NEXT_DOOR)
@@ -123,7 +115,7 @@ def test_rows_of_fault_tolerance_hold_for_fault_tolerant_overlays_and_cut_off_ot
 def test_cutting_planes_of_fault_tolerance_bound_the_optimum() -> None:
     for seed in range(6):
         instance = small_instance(seed + 3)
-        planes = CuttingPlanes(instance, Goal(fault_tolerant=True), gm2(instance))
+        planes = CuttingPlanes(instance, Goal(separator=FaultSeparator), gm2(instance))
         planes.tighten(Clock(None))
         assert planes.best_units <= optimum(instance, "k-tco") * 2**32
 

@@ -11,10 +11,15 @@ from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.run import Clock, OutOfTime
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.engine.exact_method import SolverOutcome
-from overlaybench.models.topics.compact.requirements import Requirements, requirements_of
-from overlaybench.models.topics.compact.simple_bounds import SimpleBounds, simple_bounds
-from overlaybench.models.topics.compact.subproblem import Minimise, Subproblem
-from overlaybench.models.topics.objectives.pareto_front import ParetoFront, pareto_front
+from overlaybench.models.topics.compact.overlay_model import (
+    Minimise,
+    Requirements,
+    SimpleBounds,
+    Subproblem,
+    requirements_of,
+    simple_bounds,
+)
+from overlaybench.models.topics.compact.pareto_front import ParetoFront, pareto_front
 from tests import topic_brute_force as brute_force
 from tests.models.topics.small_instances import small_instance, tiers
 
@@ -98,6 +103,7 @@ def test_the_bound_counts_only_degrees_that_can_carry_the_edges() -> None:
 
 
 def test_a_degree_proven_impossible_does_not_count() -> None:
-    front = ParetoFront(9, SimpleBounds(8, 2), [], {8: 10, 3: math.inf})
+    front = ParetoFront(9, SimpleBounds(8, 2), [])
+    front.proven = {8: 10, 3: math.inf}
     assert front.lower_bound == 40
     assert front.bound(2) == math.inf

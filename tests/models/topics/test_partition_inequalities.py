@@ -12,11 +12,11 @@ import pytest
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.models.engine.integer_bound import UNIT
-from overlaybench.models.topics.cuts.cutting_planes import CuttingPlanes
-from overlaybench.models.topics.cuts.partition_inequalities import violated_partitions
-from overlaybench.models.topics.rows.candidate_edges import CandidateEdges, all_pairs
-from overlaybench.models.topics.rows.goal import Goal
+from overlaybench.models.engine.relaxation import UNIT
+from overlaybench.models.topics.relaxation.candidate_edges import CandidateEdges, all_pairs
+from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes
+from overlaybench.models.topics.relaxation.partition_inequalities import violated_partitions
+from overlaybench.models.topics.relaxation.separation import Goal
 from tests.models.topics.small_instances import small_instance, tiers, uniform_instance
 
 

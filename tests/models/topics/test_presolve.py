@@ -15,10 +15,8 @@ from overlaybench.instances.contract.method import Method
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.result import Status
 from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.models.topics.cp_sat import CP_SAT
-from overlaybench.models.topics.ilp import ILP
-from overlaybench.models.topics.rows.leaf_nodes import attach_leaves, moved_to_neighbours
-from overlaybench.models.topics.rows.presolve import drop_implied_topics
+from overlaybench.models.topics.ilp_and_cp_sat import CP_SAT, ILP
+from overlaybench.models.topics.relaxation.presolve import attach_leaves, drop_implied_topics, moved_to_neighbours
 from tests.models.topics.small_instances import small_instance, tiers
 from tests.topic_brute_force import all_graphs, members_of_topics, optimum
 from tests.topic_strategies import topic_instances

@@ -11,14 +11,13 @@ import pytest
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.local_search.overlay_search import nearest_pairs
 from overlaybench.instances.contract.run import Clock
-from overlaybench.models.engine.integer_bound import UNIT
+from overlaybench.models.engine.relaxation import UNIT
 from overlaybench.models.topics import lp_bound
-from overlaybench.models.topics.bounds import priced_splitting
-from overlaybench.models.topics.bounds.cost_splitting import spanning, split_costs
-from overlaybench.models.topics.bounds.priced_splitting import _rows_of_trees, split_by_pricing
-from overlaybench.models.topics.cuts.cutting_planes import CuttingPlanes
-from overlaybench.models.topics.rows.candidate_edges import CandidateEdges, all_pairs, keys_of
-from overlaybench.models.topics.rows.goal import Goal
+from overlaybench.models.topics.relaxation import cost_splitting
+from overlaybench.models.topics.relaxation.candidate_edges import CandidateEdges, all_pairs, keys_of
+from overlaybench.models.topics.relaxation.cost_splitting import _rows_of_trees, spanning, split_by_pricing, split_costs
+from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes
+from overlaybench.models.topics.relaxation.separation import Goal
 from tests.models.topics.small_instances import priced, small_instance, tiers, uniform_instance
 from tests.topic_brute_force import optimum
 
@@ -26,8 +25,8 @@ from tests.topic_brute_force import optimum
 @pytest.fixture
 def _two_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that instances small enough to judge have pairs to price."""
-    monkeypatch.setattr(priced_splitting, "_NEAREST", 2)
-    monkeypatch.setattr(priced_splitting, "_FEW", 1.0)
+    monkeypatch.setattr(cost_splitting, "_NEAREST", 2)
+    monkeypatch.setattr(cost_splitting, "_FEW", 1.0)
 
 
 def _tree(edges: CandidateEdges, shares: list[int], topic: int) -> nx.Graph[int]:
@@ -95,7 +94,7 @@ def test_of_many_cheap_pairs_the_cheapest_are_listed(seeds: range) -> None:
         instance = uniform_instance(30, 5, 4, seed)
         few = CandidateEdges(instance, keys_of(greedy_merge(instance)))
         split = split_costs(instance, 30.0, Clock(None), rounds=30, among=few)
-        edges, shares, most = priced_splitting._with_cheap(split, weighted=False)
+        edges, shares, most = cost_splitting._with_cheap(split, weighted=False)
         assert len(edges) <= 2 * len(few)  # the instances have no price at a threshold
         _, before = _prices(few, split.shares.tolist())
         cheap = {pair: price / UNIT for pair, price in before.items() if price > UNIT * (1 + 1e-8)}
@@ -122,13 +121,13 @@ def test_pricing_reaches_the_bound_of_the_cutting_planes(seeds: range) -> None:
         assert planes.lp.value - 1e-3 <= splitting.limit == pytest.approx(splitting.usage.sum())
 
 
-def test_lp_bound_proves_the_same_where_a_certificate_would_be_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lp_bound_proves_the_same_where_a_proof_would_be_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     instance = uniform_instance(30, 9, 3)
     whole = lp_bound.lower_bound(instance, lp_bound.BoundSettings(method="splitting"))
-    monkeypatch.setattr(lp_bound, "_CERTIFIED_LINKS", 10)
+    monkeypatch.setattr(lp_bound, "_PROVEN_LINKS", 10)
     bare = lp_bound.lower_bound(instance, lp_bound.BoundSettings(method="splitting"))
-    assert whole.certificate is not None
-    assert bare.certificate is None
+    assert whole.proven is not None
+    assert bare.proven is None
     assert whole.value == bare.value >= 29
 
 

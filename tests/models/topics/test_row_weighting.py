@@ -10,8 +10,8 @@ from overlaybench.compare.library.table import read_table
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.models.topics.incumbents.row_weighting import SIZE, SPLIT, RowWeighting
-from overlaybench.models.topics.rows.candidate_edges import CandidateEdges, all_pairs
+from overlaybench.models.topics.lp_heuristics.row_weighting import SIZE, SPLIT, RowWeighting
+from overlaybench.models.topics.relaxation.candidate_edges import CandidateEdges, all_pairs
 from tests.models.topics.small_instances import small_instance, tiers, uniform_instance
 from tests.topic_brute_force import optimum
 
@@ -71,7 +71,7 @@ def test_gains_losses_and_components_are_those_of_networkx(nodes: int, topics: i
 
 
 def test_a_search_that_found_nothing_begins_again_at_its_best_overlay(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("overlaybench.models.topics.incumbents.row_weighting._STEPS", 50)
+    monkeypatch.setattr("overlaybench.models.topics.lp_heuristics.row_weighting._STEPS", 50)
     instance = uniform_instance(12, 8, 4)
     search = search_of(instance, 0)
     *_, best = search.overlays(100, Clock(None), 1_000_000)

@@ -11,10 +11,10 @@ from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.topics.best import BEST
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
-from overlaybench.models.topics.incumbents.star_centres import StarCentres, annealed_stars
-from overlaybench.models.topics.objectives import star_search
-from overlaybench.models.topics.objectives.star_search import StarPlanes
-from overlaybench.models.topics.rows.candidate_edges import CandidateEdges, all_pairs
+from overlaybench.models.topics.lp_heuristics.star_centres import StarCentres, annealed_stars
+from overlaybench.models.topics.relaxation.candidate_edges import CandidateEdges, all_pairs
+from overlaybench.models.topics.search import star_search
+from overlaybench.models.topics.search.star_search import StarPlanes
 from tests.models.topics.small_instances import small_instance, tiers, uniform_instance, value_of
 from tests.topic_brute_force import optimum
 

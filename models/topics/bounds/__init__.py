@@ -1,1 +1,0 @@
-"""Lower bounds on the number of edges, certified in integers."""

@@ -1,0 +1,508 @@
+"""The compact models of the topic problems, for CP-SAT and for ILP solvers, and the bounds that need no solver.
+
+Every model has a 0/1 column x_e for each pair e of nodes with a topic in common; forced edges are fixed to 1. Then:
+
+* **Topic-connected, levels** (CP-SAT). Each topic gets an arborescence from a root block. Every other block has one
+  parent, a parent requires an edge between the two blocks, and a block has a higher level than its parent, which
+  excludes cycles. Two valid inequalities raise the bound: some edge leaves every block, and at least k − 1 edges
+  connect k blocks. On uniform and Zipf 0.5 instances of 20 to 30 nodes, min-tco takes CP-SAT 0.07, 0.08 and 0.7 s with
+  levels, 0.1, 0.4 and 2.3 s with one integer flow per topic, and 0.1, 0.8 and 3.8 s with a Boolean flow per block.
+* **Topic-connected, multi-commodity.** Arcs y_ij of an arborescence, with y_ij + y_ji ≤ x(edges between the blocks i
+  and j), and for every other block q a unit flow from the root to q with f^q ≤ y. Its LP bound is that of all partition
+  inequalities x(cross) ≥ k − 1 (Wong 1984; Dar, Fischer, Martinovic, Scheithauer 2021).
+* **Topic-connected, single-commodity.** One flow: each block but the root consumes a unit, and an arc carries at most
+  as many units as there may be blocks behind it, times x. Two valid inequalities strengthen it: x(all) ≥ k − 1, and
+  x(edges at a block) ≥ 1. It is smaller and weaker: the sum of the multi-commodity flows is feasible for it.
+* **Smallest maximum degree**: an integer D, at least the degree of every node, is minimised.
+* **2d-star**: a topic has one centre, Σ_v c_v = 1, and x_uv ≥ c_u + c_v for all its pairs.
+* **2d-true**: a topic has at most one centre, as above. Any two subscribers are adjacent or have a common neighbour
+  w in V_t: x_uv + Σ_w z_uvw ≥ 1 with z_uvw ≤ x_uw, x_vw. Without a centre each subscriber has two neighbours in V_t
+  (a subscriber's only neighbour would be a centre), and V_t has at least 2|V_t| − 5 edges (Erdős, Rényi 1962).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ....instances.contract.overlay import Overlay
+from ....instances.contract.run import Clock, Report
+from ....instances.topics.instance import TopicInstance
+from ...engine.exact_method import SolverOutcome, check_size
+from ...engine.integer_model import IntegerModel
+
+Edge = tuple[int, int]
+Subscribers = tuple[int, ...]
+_MOST_SUBSCRIBERS = 5_000_000
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """An instance without redundant topics and useless edges.
+
+    Attributes
+    ----------
+    num_nodes : int
+    topics : list of tuples of int
+        The distinct V_t of at least two subscribers. The constraints of a topic depend on V_t alone, so a second
+        topic with the same subscribers adds none, nor does one with a single subscriber.
+    edges : list of (u, v), u < v
+        The pairs with a topic in common, in order. Any other edge is in no G_t: without it an overlay stays valid
+        and does not become worse.
+    forced : set of edges
+        The topics of two subscribers: only their one edge connects such a topic.
+    cost : dict
+        Of each edge; empty if each costs 1.
+    """
+
+    num_nodes: int
+    topics: list[Subscribers]
+    edges: list[Edge]
+    forced: frozenset[Edge]
+    cost: Mapping[Edge, int] = field(default_factory=dict)
+
+    def check_size(self, power: int, most: int) -> None:
+        """Raise :class:`.ModelTooLarge` if a model of |V_t|^power variables a topic has more than `most`."""
+        check_size(len(self.edges) + sum(len(subscribers) ** power for subscribers in self.topics), most)
+
+
+def requirements_of(
+    instance: TopicInstance, clock: Clock, *, weighted: bool = False, fault_tolerant: bool = False
+) -> Requirements:
+    """Read an instance. Time and memory O(Σ_t |V_t|²), O(Σ_t |V_t|³) if fault-tolerant.
+
+    Parameters
+    ----------
+    weighted : bool
+        Whether edges have the costs of the instance.
+    fault_tolerant : bool
+        Whether to read, in place of a topic of three or more subscribers, its sets of all subscribers but one: an
+        overlay connects all of these exactly if it is fault-tolerant.
+
+    Raises
+    ------
+    OutOfTime
+    """
+    topics = sorted({tuple(instance.subscribers(t).tolist()) for t in range(instance.num_topics)})
+    if fault_tolerant:
+        check_size(sum(len(subscribers) ** 2 for subscribers in topics), _MOST_SUBSCRIBERS)
+        left = (
+            part for topic in topics for part in (combinations(topic, len(topic) - 1) if len(topic) > 2 else [topic])
+        )
+        topics = sorted(set(left))
+    topics = [subscribers for subscribers in topics if len(subscribers) > 1]
+    edges: set[Edge] = set()
+    for subscribers in topics:
+        clock.check()
+        edges.update(combinations(subscribers, 2))
+    forced = frozenset((topic[0], topic[1]) for topic in topics if len(topic) == 2)
+    pairs = sorted(edges)
+    ends = np.array(pairs, np.int64).reshape(-1, 2)
+    costs = instance.edge_costs(ends[:, 0], ends[:, 1]).tolist() if weighted else []
+    return Requirements(instance.num_nodes, topics, pairs, forced, dict(zip(pairs, costs, strict=False)))
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """A topic whose subscribers are grouped into the blocks that forced edges already connect.
+
+    Attributes
+    ----------
+    count : int
+        The number of blocks, at least 2; block 0 is a largest one.
+    between : dict
+        The edges between blocks i < j.
+    """
+
+    count: int
+    between: dict[tuple[int, int], list[Edge]]
+
+
+def unconnected_topics(requirements: Requirements, clock: Clock) -> Iterator[Blocks]:
+    """The topics that the forced edges leave unconnected, each distinct partition into blocks once.
+
+    An overlay with the forced edges connects a topic if and only if it connects its blocks, as each block is connected
+    already. Time O(Σ_t (|V_t|² + |forced|)).
+
+    Raises
+    ------
+    OutOfTime
+    """
+    seen = set()
+    for subscribers in requirements.topics:
+        clock.check()
+        blocks = tuple(_connected_by(requirements.forced, subscribers))
+        if len(blocks) > 1 and blocks not in seen:
+            seen.add(blocks)
+            between: dict[tuple[int, int], list[Edge]] = {}
+            for i, j in combinations(range(len(blocks)), 2):
+                between[i, j] = [pair(u, v) for u in blocks[i] for v in blocks[j]]
+            yield Blocks(len(blocks), between)
+
+
+def _connected_by(forced: frozenset[Edge], subscribers: Subscribers) -> list[Subscribers]:
+    """The components of the forced edges within V_t, the largest first, then in the order of their nodes."""
+    neighbours: dict[int, list[int]] = {v: [] for v in subscribers}
+    for u, v in forced:
+        if u in neighbours and v in neighbours:
+            neighbours[u].append(v)
+            neighbours[v].append(u)
+    components = []
+    waiting = dict.fromkeys(subscribers)
+    while waiting:
+        reached = [waiting.popitem()[0]]
+        for node in reached:
+            for other in neighbours[node]:
+                if other in waiting:
+                    del waiting[other]
+                    reached.append(other)
+        components.append(tuple(sorted(reached)))
+    return sorted(components, key=lambda block: (-len(block), block))
+
+
+def pair(u: int, v: int) -> Edge:
+    """The edge between two nodes, smaller node first."""
+    return (u, v) if u < v else (v, u)
+
+
+class SimpleBounds(NamedTuple):
+    """Valid for every overlay in which each topic is connected, so for all problems.
+
+    Attributes
+    ----------
+    edges, max_degree : int
+    """
+
+    edges: int
+    max_degree: int
+
+
+def simple_bounds(requirements: Requirements, clock: Clock) -> SimpleBounds:
+    """Bounds from single topics and single nodes.
+
+    A topic needs |V_t| − 1 edges, and topics that share no pair of subscribers need distinct ones. A node needs a
+    neighbour in each of its topics, and topics that share no other subscriber need distinct neighbours. The degrees
+    add up to twice the edges, and in a topic of more than two subscribers some degree is at least 2.
+
+    Time O(Σ_t |V_t|²).
+
+    Raises
+    ------
+    OutOfTime
+    """
+    smallest_first = sorted(requirements.topics, key=len)
+    topics_at: dict[int, list[Subscribers]] = defaultdict(list)
+    for topic in smallest_first:
+        clock.check()
+        for node in topic:
+            topics_at[node].append(topic)
+    degrees = [_neighbours_needed(node, topics) for node, topics in topics_at.items()]
+    edges = max(_edges_needed(smallest_first, clock), math.ceil(sum(degrees) / 2))
+    path = 2 if smallest_first and len(smallest_first[-1]) > 2 else 0
+    return SimpleBounds(edges, max([*degrees, path, math.ceil(2 * edges / requirements.num_nodes)]))
+
+
+def _neighbours_needed(node: int, topics: Iterable[Subscribers]) -> int:
+    others: set[int] = set()
+    count = 0
+    for topic in topics:
+        if not any(v in others for v in topic if v != node):
+            others.update(v for v in topic if v != node)
+            count += 1
+    return count
+
+
+def _edges_needed(topics: list[Subscribers], clock: Clock) -> int:
+    taken: set[Edge] = set()
+    total = 0
+    for topic in topics:
+        clock.check()
+        pairs = list(combinations(topic, 2))
+        if taken.isdisjoint(pairs):
+            taken.update(pairs)
+            total += len(topic) - 1
+    return max(total, max((len(topic) - 1 for topic in topics), default=0))
+
+
+class OverlayModel(IntegerModel):
+    """A model with a 0/1 column x_e for each of some pairs of nodes.
+
+    Attributes
+    ----------
+    num_nodes : int
+    edge : dict
+        x_e for every pair e = (u, v), u < v.
+    centre : dict
+        For the diameter-2 problems, c_v of the subscribers of each topic.
+    joint : dict
+        For ``2d-true``, z_uvw: w is adjacent to both u and v; shared by all topics of u, v and w.
+    degree : int or None
+        D, at least the degree of every node; see :meth:`max_degree`.
+    """
+
+    def __init__(self, num_nodes: int, edges: Iterable[Edge], forced: frozenset[Edge] = frozenset()) -> None:
+        super().__init__()
+        self.num_nodes = num_nodes
+        self.edge = {e: self.column(int(e in forced)) for e in edges}
+        self.centre: dict[Subscribers, dict[int, int]] = {}
+        self.joint: dict[tuple[int, int, int], int] = {}
+        self.degree: int | None = None
+
+    def incident(self) -> list[list[int]]:
+        """The columns of the edges at each node that has any."""
+        columns: dict[int, list[int]] = defaultdict(list)
+        for edge, x in self.edge.items():
+            for node in edge:
+                columns[node].append(x)
+        return list(columns.values())
+
+    def max_degree(self, least: int = 0, *, cost: float = 0.0) -> int:
+        """The column D, at least the degree of every node; added at its first use."""
+        if self.degree is None:
+            self.degree = self.column(least, self.num_nodes, cost=cost)
+            for columns in self.incident():
+                self.require([self.degree, *columns], [1, *[-1] * len(columns)], least=0)
+        return self.degree
+
+    def start(self, overlay: Overlay) -> dict[int, int]:
+        """The values of an overlay's edges, centres and degree; a valid overlay's determine all others but levels."""
+        chosen = set(map(tuple, overlay.edges.tolist()))
+        values = {x: int(edge in chosen) for edge, x in self.edge.items()}
+        for subscribers, centre in self.centre.items():
+            hub = next((v for v in subscribers if all(pair(v, w) in chosen for w in subscribers if w != v)), None)
+            values |= {c: int(v == hub) for v, c in centre.items()}
+        return values if self.degree is None else {**values, self.degree: overlay.max_degree}
+
+    def overlay(self, values: npt.NDArray[np.float64]) -> Overlay:
+        """The overlay of a solution."""
+        return Overlay.from_edges(self.num_nodes, [edge for edge, x in self.edge.items() if values[x] > 0.5])
+
+
+@dataclass(frozen=True)
+class Formulated:
+    """A topic problem as the compact models have it.
+
+    Attributes
+    ----------
+    value : callable
+        From the fewest edges and the maximum degree to the problem's value; it rises with both.
+    weighted, fault_tolerant : bool
+        See :func:`requirements_of`.
+    of_degree : bool
+        Whether the maximum degree is minimised, not the edges.
+    require : callable, optional
+        Adds the rows of a topic of three subscribers or more, if topics need more than to be connected.
+    cubic : bool
+        Whether these are O(|V_t|³).
+    front : bool
+        Whether the problem is solved by its Pareto front of edges and degree.
+    """
+
+    value: Callable[[int, int], int] = lambda edges, degree: edges
+    weighted: bool = False
+    fault_tolerant: bool = False
+    of_degree: bool = False
+    require: Callable[[OverlayModel, Subscribers], None] | None = None
+    cubic: bool = False
+    front: bool = False
+
+
+@dataclass(frozen=True)
+class Subproblem:
+    """One minimisation.
+
+    Attributes
+    ----------
+    problem : Formulated
+        The costs of the edges and fault tolerance are in the requirements.
+    least : int
+        A known lower bound on the value, which becomes a row of the model.
+    degree_cap : int, optional
+        The largest degree allowed.
+    report : callable, optional
+        Is given the value of each solution, and each bound on it.
+    """
+
+    problem: Formulated
+    least: int = 0
+    degree_cap: int | None = None
+    report: Report | None = None
+
+
+class Minimise(Protocol):
+    """A model with its solver.
+
+    `start`, if there is one, is feasible. Raises :class:`.OutOfTime` or :class:`.ModelTooLarge` before any result.
+    """
+
+    def __call__(
+        self, requirements: Requirements, subproblem: Subproblem, *, start: Overlay | None, clock: Clock
+    ) -> SolverOutcome[Overlay]: ...
+
+
+def build_model(requirements: Requirements, subproblem: Subproblem, formulation: str, clock: Clock) -> OverlayModel:
+    """The model of a subproblem.
+
+    Parameters
+    ----------
+    formulation : {"levels", "single", "multi"}
+        How topics are connected; the diameter-2 problems have one formulation.
+
+    Raises
+    ------
+    OutOfTime
+        If building takes longer than the clock.
+    ModelTooLarge
+        If there would be more than `MOST_VARIABLES` columns.
+
+    Notes
+    -----
+    Columns and rows: O(Σ_t |V_t|³) for ``multi`` and the true diameter, O(Σ_t |V_t|²) for the others.
+    """
+    problem = subproblem.problem
+    cubic = problem.cubic or (problem.require is None and formulation == "multi")
+    requirements.check_size(3 if cubic else 2, MOST_VARIABLES[formulation])
+    model = OverlayModel(requirements.num_nodes, requirements.edges, requirements.forced)
+    if problem.of_degree:
+        model.max_degree(subproblem.least, cost=1)
+    else:
+        for edge, x in model.edge.items():
+            model.costs[x] = requirements.cost.get(edge, 1)
+        model.require(model.edge.values(), [requirements.cost.get(e, 1) for e in model.edge], least=subproblem.least)
+    if subproblem.degree_cap is not None:
+        for columns in model.incident():
+            model.require(columns, most=subproblem.degree_cap)
+    if problem.require is not None:
+        for subscribers in requirements.topics:
+            clock.check()
+            if len(subscribers) > 2:
+                problem.require(model, subscribers)
+        return model
+    for topic in unconnected_topics(requirements, clock):
+        clock.check()
+        if topic.count == 2:
+            model.require_some(model.edge[e] for e in topic.between[0, 1])
+        else:
+            _CONNECT[formulation](model, topic, clock)
+    return model
+
+
+def _connect_by_levels(model: OverlayModel, topic: Blocks, clock: Clock) -> None:
+    crossing = _require_crossing(model, topic)
+    parent = {arc: model.column() for arc in _arcs(topic)}
+    for j in range(1, topic.count):
+        model.require((column for (_, head), column in parent.items() if head == j), least=1, most=1)
+    for ends, edges in crossing.items():
+        either = [parent[arc] for arc in (ends, ends[::-1]) if arc in parent]
+        model.require(either, most=1)
+        for arc in either:
+            model.require_some(edges, of=arc)
+        model.require([*edges, *either], [1] * len(edges) + [-1] * len(either), least=0)
+    last = topic.count - 1
+    model.require_levels(parent, [model.column(min(block, 1), last if block else 0) for block in range(topic.count)])
+
+
+def _connect_by_one_flow(model: OverlayModel, topic: Blocks, clock: Clock) -> None:
+    crossing = _require_crossing(model, topic)
+    flow = {}
+    for i, j in _arcs(topic):
+        behind = topic.count - 1 if i == 0 else topic.count - 2
+        flow[i, j] = model.column(0, behind, integral=False)
+        edges = crossing[pair(i, j)]
+        model.require([*edges, flow[i, j]], [behind] * len(edges) + [-1], least=0)
+    for block in range(1, topic.count):
+        _require_surplus(model, flow, block, 1)
+
+
+def _connect_by_many_flows(model: OverlayModel, topic: Blocks, clock: Clock) -> None:
+    arborescence = {arc: model.column(integral=False) for arc in _arcs(topic)}
+    for (i, j), edges in topic.between.items():
+        either = [arborescence[arc] for arc in ((i, j), (j, i)) if arc in arborescence]
+        columns = [*(model.edge[e] for e in edges), *either]
+        model.require(columns, [1] * len(edges) + [-1] * len(either), least=0)
+    for sink in range(1, topic.count):
+        clock.check()
+        flow = {arc: model.column(integral=False) for arc in arborescence if arc[0] != sink}
+        for arc, amount in flow.items():
+            model.require([arborescence[arc], amount], [1, -1], least=0)
+        for block in range(1, topic.count):
+            _require_surplus(model, flow, block, int(block == sink))
+
+
+MOST_VARIABLES = {"levels": 3_000_000, "single": 2_000_000, "multi": 2_000_000}
+"""At most so many columns are built: about 1 GB in CP-SAT, 4 GB in PuLP."""
+_CONNECT = {"levels": _connect_by_levels, "single": _connect_by_one_flow, "multi": _connect_by_many_flows}
+
+
+def _require_crossing(model: OverlayModel, topic: Blocks) -> dict[tuple[int, int], list[int]]:
+    """An edge leaves every block, and k − 1 connect k blocks; returns the columns of the edges between two blocks."""
+    crossing = {ends: [model.edge[e] for e in edges] for ends, edges in topic.between.items()}
+    for block in range(topic.count):
+        model.require_some(x for ends, edges in crossing.items() if block in ends for x in edges)
+    model.require((x for edges in crossing.values() for x in edges), least=topic.count - 1)
+    return crossing
+
+
+def _arcs(topic: Blocks) -> list[tuple[int, int]]:
+    return [(i, j) for i in range(topic.count) for j in range(1, topic.count) if i != j]
+
+
+def _require_surplus(model: OverlayModel, flow: dict[tuple[int, int], int], block: int, surplus: int) -> None:
+    """The flow into a block exceeds the flow out of it by so much."""
+    signs = {amount: 1 if j == block else -1 for (i, j), amount in flow.items() if block in (i, j)}
+    model.require(signs, list(signs.values()), least=surplus, most=surplus)
+
+
+def _require_star(model: OverlayModel, subscribers: Subscribers) -> None:
+    model.require(_add_centre(model, subscribers), least=1, most=1)
+
+
+def _add_centre(model: OverlayModel, subscribers: Subscribers) -> list[int]:
+    """Centre columns of a topic, each with its star."""
+    centre = model.centre[subscribers] = {v: model.column() for v in subscribers}
+    for u, v in combinations(subscribers, 2):
+        model.require([model.edge[u, v], centre[u], centre[v]], [1, -1, -1], least=0)
+    return list(centre.values())
+
+
+def _require_diameter(model: OverlayModel, subscribers: Subscribers) -> None:
+    size = len(subscribers)
+    centres = _add_centre(model, subscribers)
+    model.require(centres, least=int(size == 3), most=1)
+    if size == 3:
+        return
+    for v in subscribers:
+        model.require([*(model.edge[pair(v, w)] for w in subscribers if w != v), *centres], least=2)
+    fewest = max(size, 2 * size - 5)
+    inside = [model.edge[e] for e in combinations(subscribers, 2)]
+    model.require([*inside, *centres], [1] * len(inside) + [fewest - (size - 1)] * size, least=fewest)
+    for u, v in combinations(subscribers, 2):
+        paths = (_common_neighbour(model, u, v, w) for w in subscribers if w not in (u, v))
+        model.require_some([model.edge[u, v], *paths])
+
+
+def _common_neighbour(model: OverlayModel, u: int, v: int, w: int) -> int:
+    if (u, v, w) not in model.joint:
+        both = model.joint[u, v, w] = model.column(integral=False)
+        model.imply(both, model.edge[pair(u, w)])
+        model.imply(both, model.edge[pair(v, w)])
+    return model.joint[u, v, w]
+
+
+FORMULATED = {
+    "min-tco": Formulated(),
+    "minmax-tco": Formulated(lambda edges, degree: degree, of_degree=True),
+    "low-tco": Formulated(lambda edges, degree: edges * degree, front=True),
+    "weighted-tco": Formulated(weighted=True),
+    "k-tco": Formulated(fault_tolerant=True),
+    "2d-star": Formulated(require=_require_star),
+    "2d-true": Formulated(require=_require_diameter, cubic=True),
+}
+"""The problems of the compact models by name."""

@@ -1,1 +1,0 @@
-"""The partition relaxation, solved by cutting planes and column generation."""

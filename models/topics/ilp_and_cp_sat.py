@@ -1,0 +1,183 @@
+"""Methods `ilp` and `cp-sat`: the compact models of :mod:`.overlay_model`, solved by HiGHS, CBC or CP-SAT.
+
+The defaults are measured (``python -m benchmarks.models``; uniform and Zipf 0.5 workloads of 30 and 40 nodes and topics
+with 6 subscriptions each, two seeds, one thread of a busy machine). A single-commodity flow per topic gives an LP bound
+0.8 to 1.4 below that of the multi-commodity flows, at optima of 59 to 97 edges; the solvers' cuts close the difference,
+and its LP is 7 to 24 times as fast. HiGHS proves within 20 s:
+
+===========  ==================  ==================
+problem      single-commodity    multi-commodity
+===========  ==================  ==================
+min-tco      8 of 8, mean 2.5 s  8 of 8, mean 5.7 s
+minmax-tco   8 of 8, mean 2.9 s  7 of 8, mean 6.2 s
+===========  ==================  ==================
+
+CBC on the single-commodity flow proves min-tco as fast (mean 2.9 s) but only 6 of 8 for minmax-tco, and exceeds its
+limit in the root LP. On larger instances, or for the bound alone, "multi" is the better choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any
+
+from ...heuristics.topics.heuristic import DIAMETER_TWO
+from ...instances.contract.method import Method, Proposal
+from ...instances.contract.option import Option
+from ...instances.contract.overlay import Overlay
+from ...instances.contract.problem import Problem
+from ...instances.contract.result import Status
+from ...instances.contract.run import Clock, OutOfTime, offer, offer_value
+from ...instances.topics.instance import TopicInstance
+from ..engine.cp_sat_solver import load_cp_sat, minimise_with_cp_sat
+from ..engine.exact_method import START, ModelTooLarge, SolverOutcome, solve_exactly
+from ..engine.ilp_solvers import SOLVER, THREADS, load_ilp_solvers, minimise_with_ilp, relaxed_bound
+from .compact.overlay_model import (
+    FORMULATED,
+    Requirements,
+    Subproblem,
+    build_model,
+    requirements_of,
+    simple_bounds,
+)
+from .compact.pareto_front import pareto_front
+from .lp_heuristics.starts import any_overlay, heuristic_overlays, warm_up_heuristics
+
+
+def _solve(
+    minimise_model: Callable[..., SolverOutcome[Overlay]],
+    instance: TopicInstance,
+    problem: Problem[TopicInstance, Overlay],
+    *,
+    seed: int,
+    time_limit: float | None,
+    start: str,
+    formulation: str = "levels",
+    **settings: Any,
+) -> Proposal[Overlay]:
+    """Minimise from the best heuristic overlay, and return the incumbent and a valid bound also if stopped.
+
+    Parameters
+    ----------
+    minimise_model : callable
+        The solver.
+    seed : int
+        Of the heuristics' and the solver's random choices. One seed gives one answer with one thread and no limit.
+    time_limit : float or None
+        Seconds of wall-clock time for heuristics, building and solving together.
+    start : {"best", "none"}
+        Whether heuristics run first. Their best overlay is the solver's start, a hint for CP-SAT, and the first
+        incumbent.
+    formulation : {"levels", "single", "multi"}
+        How topics are connected; the diameter-2 problems have one formulation.
+    settings
+        Of the solver: threads, and which one.
+
+    Returns
+    -------
+    Proposal
+        Status ``time-limit`` if the limit left a gap. The lower bound is the better of the solver's and of
+        :func:`.simple_bounds`. Counters: nodes (of CP-SAT, conflicts), variables, constraints. For ``low-tco``,
+        ``front`` lists the proven points of the Pareto front as edges × maximum degree, and ``front_complete`` is
+        "yes" if the front has no others.
+
+    Notes
+    -----
+    The size of the model is that of :func:`.build_model`; solving it is exponential in the worst case. CP-SAT's proofs
+    are in integers: its LP only proposes, its clauses and cuts are derived exactly. The LP arithmetic of the ILP
+    solvers is floating point: "optimal" trusts them within their tolerance of a millionth.
+    """
+    clock, formulated = Clock(time_limit), FORMULATED[problem.name]
+    value = partial(problem.value, instance)
+    if start == "best" and time_limit is not None:  # the heuristics may take longer
+        offer(any_overlay(instance, problem))
+    starts = heuristic_overlays(instance, problem, seed=seed, clock=clock) if start == "best" else []
+    if start == "best" and not starts:
+        starts = [any_overlay(instance, problem)]
+    offer(min(starts, key=value, default=None))
+    try:
+        requirements = requirements_of(
+            instance, clock, weighted=formulated.weighted, fault_tolerant=formulated.fault_tolerant
+        )
+        simple = simple_bounds(requirements, clock)
+    except (OutOfTime, ModelTooLarge) as error:
+        return Proposal(min(starts, key=value, default=None), status=Status.TIME_LIMIT, reason=str(error))
+    least = formulated.value(*simple)
+
+    def minimise(
+        requirements: Requirements, subproblem: Subproblem, *, start: Overlay | None, clock: Clock
+    ) -> SolverOutcome[Overlay]:
+        if not requirements.edges:
+            return SolverOutcome(Overlay.from_edges(requirements.num_nodes, []), 0)
+        model = build_model(requirements, subproblem, formulation, clock)
+        values = None if start is None else model.start(start)
+        return minimise_model(
+            model, clock, answer=model.overlay, start=values, seed=seed, report=subproblem.report, **settings
+        )
+
+    def search(best: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:
+        if not formulated.front:
+            subproblem = Subproblem(formulated, least, report=offer_value)
+            return minimise(requirements, subproblem, start=best, clock=clock)
+        front = pareto_front(requirements, simple, minimise, starts, clock)
+        answer = min(front.overlays, key=value, default=None)
+        return SolverOutcome(answer, front.lower_bound, not front.complete, front.counters)
+
+    return solve_exactly(value, search, clock, starts=starts, lower_bound=least)
+
+
+def relaxation_bound(instance: TopicInstance, problem: str, *, formulation: str = "multi") -> float:
+    """The value of the LP relaxation, not rounded; for ``low-tco`` there is none."""
+    clock = Clock(None)
+    return relaxed_bound(
+        build_model(requirements_of(instance, clock), Subproblem(FORMULATED[problem]), formulation, clock)
+    )
+
+
+def _method(
+    name: str, minimise_model: Callable[..., SolverOutcome[Overlay]], load: Callable[[], object], **fields: Any
+) -> Method[TopicInstance, Overlay]:
+    @cache
+    def warm_up() -> None:
+        load()
+        warm_up_heuristics()
+
+    return Method(
+        name=name,
+        problems=(*DIAMETER_TWO, "weighted-tco", "k-tco"),
+        source="models/topics/compact/overlay_model.py",
+        cost="exponential in the worst case",
+        exact=True,
+        solve=partial(_solve, minimise_model),
+        warm_up=warm_up,
+        **fields,
+    )
+
+
+CP_SAT = _method(
+    name="cp-sat",
+    minimise_model=partial(minimise_with_cp_sat, lazy=False),
+    load=load_cp_sat,
+    summary="compact CP-SAT models: an arborescence with levels in each topic, centres for diameter 2",
+    guarantee="the optimum with proof; when stopped, the incumbent with a proven bound",
+    options=(START, THREADS),
+    colour="#6B5B00",
+    marker="*",
+)
+
+ILP = _method(
+    name="ilp",
+    minimise_model=minimise_with_ilp,
+    load=load_ilp_solvers,
+    summary="compact integer programs in PuLP: flows for connectivity, centres and common neighbours for diameter 2",
+    guarantee="the optimum with proof; when stopped, the incumbent with a proven bound, within the solver's tolerances",
+    options=(
+        SOLVER,
+        Option("formulation", "single", "flow per topic: single- or multi-commodity", choices=("single", "multi")),
+        START,
+        THREADS,
+    ),
+    colour="#000000",
+    marker="P",
+)

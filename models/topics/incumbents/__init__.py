@@ -1,1 +1,0 @@
-"""Starts, and overlays built along LP values."""

@@ -1,0 +1,1 @@
+"""Starts, and heuristics guided by the values of an LP solution."""

@@ -1,0 +1,565 @@
+"""The bound of the partition LP without an LP solver: split each edge's cost among its topics, add up spanning trees.
+
+If λ(t, e) ≥ 0 and Σ_t λ(t, e) ≤ cost(e) for each edge e, an overlay costs at least Σ_t (minimum spanning tree of V_t
+under λ(t, ·)): every G_t contains a spanning tree, and an edge's shares add up to at most its cost. By duality the best
+split attains the bound of all partition inequalities; projected subgradients approximate it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+
+import numpy as np
+import numpy.typing as npt
+
+from ....heuristics.compiled import kernel
+from ....heuristics.topics.heuristic import trial_instance
+from ....heuristics.topics.kernels.interest import EdgeCosts, Interest, cost_of, edge_costs, positions_of, unit_costs
+from ....heuristics.topics.local_search.overlay_search import nearest_pairs
+from ....instances.contract.arrays import Ids, Offsets, offsets_of
+from ....instances.contract.overlay import Overlay
+from ....instances.contract.run import Clock
+from ....instances.topics.instance import TopicInstance
+from ...engine.exact_method import SearchLog
+from ...engine.relaxation import UNIT
+from .candidate_edges import CandidateEdges, Edges, Links, all_pairs, count_links, indices_of, keys_of
+from .presolve import root
+from .topic_rows import TopicRows
+
+Units = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
+_SHORT, _SPAN = 1e-3, 200
+_USED = 0.02
+_SHORTER, _TRIES = 0.7, 10
+_SPARSE = 200
+
+
+@dataclass
+class Splitting:
+    """The best split so far.
+
+    Attributes
+    ----------
+    edges : CandidateEdges
+        Pairs of nodes, rising. Another pair has as its share of a topic the heaviest edge on the path between its ends
+        in the topic's tree.
+    units : int
+        The bound times `UNIT`, a sum of integer tree weights.
+    shares : int64 array, one a link
+        λ in units, in the order of ``edges.links``.
+    columns : int64 array
+        The edges u·|V| + v of `usage`, rising.
+    usage : float64 array, one a column
+        A fractional solution of the partition LP: the average number of trees that use the edge.
+    limit : float
+        The cost of this solution, an upper limit on the bound of the partition LP.
+    rounds : int
+    converged : bool
+        Whether the bound stopped rising.
+    """
+
+    edges: CandidateEdges
+    units: int
+    shares: Units
+    columns: Edges
+    usage: Reals
+    limit: float = np.inf
+    rounds: int = 0
+    converged: bool = False
+
+    @classmethod
+    def of(cls, edges: CandidateEdges) -> Splitting:
+        """A split of nothing."""
+        return cls(edges, 0, np.zeros(len(edges.links.edge), np.int64), edges.keys, np.zeros(len(edges)))
+
+    @property
+    def used(self) -> Edges:
+        """The columns that the fractional solution uses."""
+        return self.columns[self.usage > _USED]
+
+    def used_or_in(self, start: Overlay) -> tuple[CandidateEdges, Reals]:
+        """The edges that the fractional solution uses, and those of an overlay that are columns, with their usage."""
+        keys = np.union1d(self.used, self.columns[indices_of(keys_of(start), self.columns)])
+        return CandidateEdges(self.edges.instance, keys), self.usage_of(keys)
+
+    def usage_of(self, keys: Edges) -> Reals:
+        """The usage of some edges, 0 where they are no columns."""
+        place = np.minimum(np.searchsorted(self.columns, keys), len(self.columns) - 1)
+        return np.where(self.columns[place] == keys, self.usage[place], 0.0)
+
+
+def split_costs(
+    instance: TopicInstance,
+    target: float,
+    clock: Clock,
+    *,
+    stall: float = 1e-4,
+    rounds: int = 20_000,
+    smoothing: float = 0.02,
+    progress: SearchLog | None = None,
+    among: CandidateEdges | None = None,
+    shares: Reals | None = None,
+    weighted: bool = False,
+) -> Splitting:
+    """Raise the bound by subgradient steps; every round's bound is computed in integers.
+
+    Parameters
+    ----------
+    target : float
+        The value of an overlay, which sets the length of the steps.
+    stall : float
+        Stop when the steps are short and 200 rounds raised the bound by less than this fraction.
+    rounds : int
+        The largest number of rounds.
+    smoothing : float
+        The weight of a round's trees in their average; a smaller one brings `limit` nearer to the bound.
+    among : CandidateEdges, optional
+        Some that connect every topic, rising. The bound then holds for overlays of these edges only, and `usage` ranks
+        them.
+    shares : float64 array, one a link, optional
+        To begin with; by default equal ones for the topics of an edge.
+    weighted : bool
+        Whether edges have the costs of the instance; else each costs 1. Sums of units must stay below 2^62: a target
+        below 2^28 will do.
+
+    Notes
+    -----
+    Steps along smoothed subgradients as in the volume algorithm (Barahona, Anbil 2000), with Polyak's length. A round
+    takes O(Σ_t |V_t|²): Prim's algorithm on the complete graph of each topic, and a projection onto the simplex
+    for each edge. Memory 60 bytes for each link, a pair of subscribers of a topic; among given edges, for each of
+    their links.
+    """
+    edges = CandidateEdges(instance, all_pairs(instance)) if among is None else among
+    span = spanning(edges, complete=among is None)
+    offsets, order = edges.links_by_edge
+    costs = costs_of(edges, weighted)
+    if shares is None:
+        shares = (costs / edges.common.astype(np.float64))[edges.links.edge]
+    best = Splitting.of(edges)
+    if not len(edges):
+        best.converged = True
+        return best
+    direction, length, since, mark = np.zeros(len(shares)), 1.0, 0, 0
+    centre = shares.copy()
+    for number in range(rounds):
+        if clock.passed:
+            return best
+        units = rounded_shares(shares, costs, offsets, order)
+        total, in_tree = span(units)
+        direction += (in_tree - direction) * max(1 / (number + 1), smoothing)
+        best.rounds = number + 1
+        if total > best.units:
+            since = 0 if total > best.units + UNIT // 1000 else since + 1
+            best.units, best.shares, centre = int(total), units, shares.copy()
+        else:
+            since += 1
+        usage = _largest(direction, offsets, order)
+        if (limit := float((costs * usage).sum())) < best.limit:
+            best.usage, best.limit = usage, limit
+        if progress is not None:
+            progress.line(incumbent=target, bound=best.units / UNIT, edges=len(edges), nodes=number)
+        if since >= _TRIES:
+            length, since = length * _SHORTER, 0
+        if number % _SPAN == _SPAN - 1:
+            if best.units <= mark + stall * best.units and length < _SHORT:
+                best.converged = True
+                return best
+            mark = best.units
+        shares = _step(centre, direction, costs, offsets, order, length * max(1.0, target - total / UNIT))
+    return best
+
+
+def costs_of(edges: CandidateEdges, weighted: bool) -> Reals:
+    """What each edge costs: 1, or its cost in the instance."""
+    return edges.instance.edge_costs(edges.u, edges.v).astype(np.float64) if weighted else np.ones(len(edges))
+
+
+def proof_rows(splitting: Splitting) -> tuple[TopicRows, Reals]:
+    """Partition inequalities and their duals that prove the bound of a split.
+
+    For the weights w₁ < w₂ < … of a topic's tree, the components of the tree edges lighter than w_i form a partition
+    with the dual w_i − w_{i−1} (Kruskal). Cost O(Σ_t |V_t|²) and as much memory.
+    """
+    instance, links = splitting.edges.instance, splitting.edges.links
+    _, in_tree = spanning(splitting.edges)(splitting.shares)
+    topic, rhs, labels, duals = [], [], [], []
+    for t in range(instance.num_topics):
+        chosen = np.flatnonzero(in_tree[links.offsets[t] : links.offsets[t + 1]]) + links.offsets[t]
+        chosen = chosen[np.argsort(splitting.shares[chosen], kind="stable")]
+        label = np.arange(len(instance.subscribers(t)), dtype=np.int32)
+        before = 0
+        for k in chosen:
+            weight = int(splitting.shares[k])
+            if weight > before:
+                blocks, numbered = np.unique(label, return_inverse=True)
+                topic.append(t)
+                rhs.append(len(blocks) - 1)
+                labels.append(numbered.astype(np.int32))
+                duals.append((weight - before) / UNIT)
+                before = weight
+            label[label == label[links.b[k]]] = label[links.a[k]]
+    offsets = np.concatenate([[0], np.cumsum([len(label) for label in labels])]).astype(np.int64)
+    rows = TopicRows(
+        np.array(topic, np.int32),
+        np.zeros(len(topic), np.int32),
+        np.array(rhs, np.int32),
+        offsets,
+        np.concatenate([*labels, np.empty(0, np.int32)]),
+    )
+    return rows, np.array(duals, np.float64)
+
+
+def spanning(
+    edges: CandidateEdges, *, complete: bool = False
+) -> Callable[[Units], tuple[np.int64, npt.NDArray[np.bool_]]]:
+    """The function from links' weights to the total of minimum spanning trees of all topics, and their links."""
+    topic_offsets, links = edges.instance.topic_offsets, edges.links
+    if complete:
+        return lambda weight: spanning_trees(topic_offsets, links.offsets, weight)
+    first = np.repeat(topic_offsets[:-1], np.diff(links.offsets))
+    ends, others = np.concatenate([first + links.a, first + links.b]), np.concatenate([links.b, links.a])
+    order = np.argsort(ends, kind="stable")
+    starts = offsets_of(ends, int(topic_offsets[-1]))
+    others, via = others[order], order % len(links.a)
+    return lambda weight: _span_sparse(topic_offsets, links, starts, others, via, weight)
+
+
+@kernel
+def rounded_shares(shares: Reals, costs: Reals, offsets: Offsets, order: Offsets) -> Units:
+    """Shares in units, rounded down, at most its cost for each edge."""
+    units = np.empty(len(shares), np.int64)
+    for e in range(len(offsets) - 1):
+        left = np.int64(UNIT * costs[e])
+        for i in range(offsets[e], offsets[e + 1]):
+            units[order[i]] = min(left, np.int64(max(0.0, shares[order[i]]) * UNIT))
+            left -= units[order[i]]
+    return units
+
+
+@kernel
+def spanning_trees(
+    topic_offsets: Offsets, link_offsets: Offsets, weight: Units
+) -> tuple[np.int64, npt.NDArray[np.bool_]]:
+    """The total weight of minimum spanning trees of all topics, and their links.
+
+    The links of a topic are all pairs (a, b), a < b, of its subscribers in lexicographic order.
+    """
+    total = np.int64(0)
+    in_tree = np.zeros(len(weight), np.bool_)
+    for t in range(len(topic_offsets) - 1):
+        n, first = topic_offsets[t + 1] - topic_offsets[t], link_offsets[t]
+        nearest, via = np.full(n, np.int64(2**62)), np.zeros(n, np.int64)
+        inside = np.zeros(n, np.bool_)
+        v = 0
+        for _ in range(n - 1):
+            inside[v] = True
+            closest = -1
+            for w in range(n):
+                if not inside[w]:
+                    a, b = min(v, w), max(v, w)
+                    k = first + a * (2 * n - a - 1) // 2 + b - a - 1
+                    if weight[k] < nearest[w]:
+                        nearest[w], via[w] = weight[k], k
+                    if closest < 0 or nearest[w] < nearest[closest]:
+                        closest = w
+            total += nearest[closest]
+            in_tree[via[closest]] = True
+            v = closest
+    return total, in_tree
+
+
+@kernel
+def _span_sparse(
+    topic_offsets: Offsets, links: Links, starts: Offsets, others: Ids, via: Offsets, weight: Units
+) -> tuple[np.int64, npt.NDArray[np.bool_]]:
+    """As :func:`spanning_trees`; subscriber p has links to ``others[starts[p]:starts[p + 1]]``.
+
+    By Prim's algorithm without a heap, or by Kruskal's where links are so few that sorting them takes less.
+    """
+    total = np.int64(0)
+    in_tree = np.zeros(len(weight), np.bool_)
+    for t in range(len(topic_offsets) - 1):
+        first, n = topic_offsets[t], topic_offsets[t + 1] - topic_offsets[t]
+        begin, end = links.offsets[t], links.offsets[t + 1]
+        if n * n > _SPARSE * (end - begin):
+            parent = np.arange(n)
+            for k in begin + np.argsort(weight[begin:end], kind="mergesort"):
+                a, b = root(parent, np.int64(links.a[k])), root(parent, np.int64(links.b[k]))
+                if a != b:
+                    parent[a] = b
+                    total += weight[k]
+                    in_tree[k] = True
+            continue
+        nearest, best = np.full(n, np.int64(2**62)), np.zeros(n, np.int64)
+        outside = np.arange(n)
+        v = 0
+        for left in range(n - 1, 0, -1):
+            for i in range(left + 1):
+                if outside[i] == v:
+                    outside[i] = outside[left]
+                    break
+            nearest[v] = -1
+            for k in range(starts[first + v], starts[first + v + 1]):
+                w = others[k]
+                if weight[via[k]] < nearest[w]:
+                    nearest[w], best[w] = weight[via[k]], via[k]
+            v = outside[np.argmin(nearest[outside[:left]])]
+            total += nearest[v]
+            in_tree[best[v]] = True
+    return total, in_tree
+
+
+@kernel
+def _largest(values: Reals, offsets: Offsets, order: Offsets) -> Reals:
+    largest = np.zeros(len(offsets) - 1)
+    for e in range(len(offsets) - 1):
+        for i in range(offsets[e], offsets[e + 1]):
+            largest[e] = max(largest[e], values[order[i]])
+    return largest
+
+
+@kernel
+def _step(shares: Reals, direction: Reals, costs: Reals, offsets: Offsets, order: Offsets, gap: float) -> Reals:
+    """Move along the direction's part within each edge's simplex, by the gap over its squared length, and project."""
+    squared = 0.0
+    for e in range(len(offsets) - 1):
+        first, last = offsets[e], offsets[e + 1]
+        mean = 0.0
+        for i in range(first, last):
+            mean += direction[order[i]] / (last - first)
+        for i in range(first, last):
+            squared += (direction[order[i]] - mean) ** 2
+    length = gap / max(squared, 1e-9)
+    moved = shares.copy()
+    for e in range(len(offsets) - 1):
+        first, last = offsets[e], offsets[e + 1]
+        if last - first < 2:
+            continue
+        for i in range(first, last):
+            moved[order[i]] += length * direction[order[i]]
+        # The projection onto the simplex subtracts one number from all and cuts at 0; it rises to it (Michelot 1986).
+        shift, count, before = -np.inf, last - first + 1, last - first + 2
+        while count < before:  # rounding might make it come back
+            total, before, count = 0.0, count, 0
+            for i in range(first, last):
+                if moved[order[i]] > shift:
+                    total += moved[order[i]]
+                    count += 1
+            shift = (total - costs[e]) / count
+        for i in range(first, last):
+            moved[order[i]] = max(0.0, moved[order[i]] - shift)
+    return moved
+
+
+_FEW, _NEAREST = 0.5, 10
+_MOST_LINKS, _LINKS_A_SECOND, _MOST_SUBSCRIPTIONS = 2_000_000_000, 20_000_000, 2_000_000
+_SHORTEST, _LONGEST = 50, 800
+_TOLERANCE = 1e-8
+_STEP, _STEPS = 1.05, 200  # of thresholds
+_ROUNDED = 1 - 1e-12  # more than floating point numbers round up
+_ALL = 2**62
+
+
+def is_affordable(instance: TopicInstance, clock: Clock) -> bool:
+    """Whether there is time and memory to split costs by pricing: for each second left 20,000,000 pairs of subscribers
+    of a topic, 2,000,000,000 at most, and 2,000,000 subscriptions.
+    """
+    most = min(_MOST_LINKS, _LINKS_A_SECOND * clock.left)
+    return count_links(instance) <= most and instance.num_subscriptions <= _MOST_SUBSCRIPTIONS
+
+
+def split_by_pricing(
+    instance: TopicInstance,
+    start: Overlay,
+    clock: Clock,
+    *,
+    stall: float = 1e-4,
+    rounds: int = 20_000,
+    smoothing: float = 0.02,
+    progress: SearchLog | None = None,
+    weighted: bool = False,
+) -> Splitting:
+    """As :func:`.split_costs` among all pairs, by column generation and without a list of them.
+
+    It begins with the edges of an overlay and each node's 10 nearest. Given a split among some pairs, the price of
+    another one in a topic is the heaviest edge on the tree path between its ends: with these shares, or smaller ones,
+    it makes no tree lighter. Where its prices add up to more than its cost, it gets shares in proportion and is listed.
+    Each split goes on from the last one, for 50 rounds at first, then for twice as many each time, at most 800, and
+    its bound is computed among all pairs. If half of all pairs would be listed at the start, all are.
+
+    Notes
+    -----
+    Pricing takes O(Σ_t |V_t|²); a run that has no time for it proves nothing.
+    """
+    target = float(instance.total_cost(start.edges) if weighted else start.num_edges)
+    begin = time.perf_counter()
+    listed = CandidateEdges(instance, np.union1d(nearest_pairs(instance, _NEAREST, by_cost=weighted), keys_of(start)))
+    if not listed.common.all():  # an overlay may have edges without a common topic
+        listed = CandidateEdges(instance, listed.keys[listed.common > 0])
+    split_for = partial(split_costs, instance, target, stall=stall, smoothing=smoothing, weighted=weighted)
+    if len(listed.links.edge) >= _FEW * count_links(instance):
+        return split_for(clock, rounds=rounds, progress=progress)
+    best, length, shares = Splitting.of(listed), _SHORTEST, None
+    seconds = time.perf_counter() - begin  # of the next pricing, at most
+    while best.rounds < rounds and not best.converged and clock.left > seconds:
+        split = split_for(
+            clock.share(1.0, clock.left - seconds),
+            rounds=min(length, rounds - best.rounds),
+            among=listed,
+            shares=shares,
+        )
+        begin, length = time.perf_counter(), min(_LONGEST, 2 * length)
+        listed, shares, excess = _with_cheap(split, weighted)
+        units = rounded_shares(shares / excess * _ROUNDED, costs_of(listed, weighted), *listed.links_by_edge)
+        total, _ = spanning(listed)(units)
+        best.rounds += split.rounds
+        if total > best.units:
+            best.edges, best.units, best.shares = listed, int(total), units
+        if split.limit < best.limit:
+            best.columns, best.usage, best.limit = split.columns, split.usage, split.limit
+        best.converged = split.converged and best.units >= (1 - stall) * split.units
+        seconds = time.perf_counter() - begin
+        if progress is not None:
+            progress.line(incumbent=target, bound=best.units / UNIT, edges=len(listed), nodes=best.rounds)
+    return best
+
+
+def _with_cheap(split: Splitting, weighted: bool) -> tuple[CandidateEdges, Reals, float]:
+    """The pairs of a split and those that are too cheap, their shares, and the most that others' prices ÷ cost are.
+
+    At most as many are added as there are, the cheapest. The shares ÷ this number hold among all pairs.
+    """
+    few = split.edges
+    instance, interest = few.instance, few.interest
+    _, in_tree = spanning(few)(split.shares)
+    trees = _rows_of_trees(interest, few.links.offsets, few.links.a, few.links.b, split.shares, in_tree)
+    link_costs = edge_costs(instance) if weighted else unit_costs(instance.num_nodes)
+    find = partial(_too_cheap, interest, positions_of(interest), *trees, link_costs)
+    excess, most = 1 + _TOLERANCE, len(few)
+    keys, topics, prices, counts = find(excess, most)
+    if counts.sum() > most:
+        above = np.cumsum(counts[::-1])[::-1]
+        above[-1] = 0
+        excess = _STEP ** float(np.flatnonzero(above <= most)[0])
+        keys, topics, prices, _ = find(excess, _ALL)  # some more by rounding, and none may be left out
+    edges = CandidateEdges(instance, np.union1d(few.keys, keys))
+    before = np.zeros(len(edges), np.bool_)
+    before[np.searchsorted(edges.keys, few.keys)] = True
+    given = before[edges.links.edge]
+    shares = np.empty(len(given))
+    shares[given] = split.shares / UNIT
+    shares[~given] = prices[np.lexsort((keys, topics))] / UNIT
+    costs = costs_of(edges, weighted)
+    price = np.bincount(edges.links.edge, shares, len(edges))
+    return edges, shares * (costs / np.maximum(price, costs))[edges.links.edge], excess
+
+
+@kernel
+def _rows_of_trees(
+    interest: Interest, link_offsets: Offsets, a: Ids, b: Ids, weight: Units, in_tree: npt.NDArray[np.bool_]
+) -> tuple[Ids, Offsets, Units]:
+    """Each topic's subscribers in a row, such that paths on its tree are parts of the row.
+
+    The row of a tree is that of its parts without the heaviest edge, one after the other, with this edge as the gap
+    between them. So the heaviest edge on the path between two nodes is the widest gap between their places.
+
+    Returns
+    -------
+    row : int32 array
+        The nodes in order, topic after topic.
+    place : int64 array
+        The index in `row` of each subscription of ``topic_nodes``.
+    gap : int64 array
+        In front of each place.
+    """
+    size = len(interest.topic_nodes)
+    row, place, gap = np.empty(size, np.int32), np.empty(size, np.int64), np.zeros(size, np.int64)
+    for t in range(len(link_offsets) - 1):
+        first = interest.topic_offsets[t]
+        n = interest.topic_offsets[t + 1] - first
+        if n == 0:
+            continue
+        tree = np.flatnonzero(in_tree[link_offsets[t] : link_offsets[t + 1]]) + link_offsets[t]
+        parent, end, following, before = np.arange(n), np.arange(n), np.full(n, -1), np.zeros(n, np.int64)
+        for k in tree[np.argsort(weight[tree])]:
+            x, y = root(parent, np.int64(a[k])), root(parent, np.int64(b[k]))
+            following[end[x]], before[y], end[x], parent[y] = y, weight[k], end[y], x
+        v = root(parent, np.int64(0))
+        for p in range(first, first + n):
+            row[p], place[first + v], gap[p] = interest.topic_nodes[first + v], p, before[v]
+            v = following[v]
+    return row, place, gap
+
+
+@kernel
+def _too_cheap(
+    interest: Interest,
+    position: Ids,
+    row: Ids,
+    place: Offsets,
+    gap: Units,
+    costs: EdgeCosts,
+    excess: float,
+    most: int,
+) -> tuple[Edges, Ids, Units, Offsets]:
+    """The pairs whose prices add up to more than `excess` times their cost: key, topic and price of each link.
+
+    Not all are returned where there are more than `most`; the last array counts them by the logarithm of their excess.
+    """
+    n = len(interest.node_offsets) - 1
+    total, dear, others = np.zeros(n, np.int64), np.full(n, -1, np.int32), np.empty(n, np.int32)
+    keys, topics, prices = np.empty(1024, np.int64), np.empty(1024, np.int32), np.empty(1024, np.int64)
+    counts, found, size = np.zeros(_STEPS, np.int64), 0, 0
+    for u in range(n):
+        touched, any_here = 0, False
+        for i in range(interest.node_offsets[u], interest.node_offsets[u + 1]):
+            t, p = interest.node_topics[i], place[position[i]]
+            first, last = interest.topic_offsets[t], interest.topic_offsets[t + 1]
+            for step, end in ((1, last), (-1, first - 1)):
+                widest = np.int64(0)
+                for q in range(p + step, end, step):
+                    widest = max(widest, gap[max(q, q - step)])
+                    v = row[q]
+                    if total[v] == 0 and widest > 0:
+                        others[touched] = v
+                        touched += 1
+                    total[v] += widest
+        for v in others[:touched]:
+            if v > u and total[v] > UNIT:
+                cost = UNIT * cost_of(u, v, costs)
+                if total[v] > np.int64(cost * excess):
+                    any_here = True
+                    found += 1
+                    dear[v] = u
+                    counts[min(_STEPS - 1, int(np.log(total[v] / cost) / np.log(_STEP)))] += 1
+            total[v] = 0
+        if not any_here or found > most:
+            continue
+        for i in range(interest.node_offsets[u], interest.node_offsets[u + 1]):
+            t, p = interest.node_topics[i], place[position[i]]
+            first, last = interest.topic_offsets[t], interest.topic_offsets[t + 1]
+            if size + last - first > len(keys):
+                room = size + last - first
+                keys = np.concatenate((keys, np.empty(room, np.int64)))
+                topics = np.concatenate((topics, np.empty(room, np.int32)))
+                prices = np.concatenate((prices, np.empty(room, np.int64)))
+            for step, end in ((1, last), (-1, first - 1)):
+                widest = np.int64(0)
+                for q in range(p + step, end, step):
+                    widest = max(widest, gap[max(q, q - step)])
+                    if dear[row[q]] == u:
+                        keys[size], topics[size], prices[size] = np.int64(u) * n + row[q], t, widest
+                        size += 1
+    return keys[:size].copy(), topics[:size].copy(), prices[:size].copy(), counts
+
+
+@cache
+def warm_up() -> None:
+    """Compile the kernels of :func:`split_by_pricing`."""
+    small = trial_instance()
+    for weighted in (False, True):
+        few = CandidateEdges(small, np.unique(nearest_pairs(small)))
+        _with_cheap(split_costs(small, 1.0, Clock(None), rounds=1, among=few, weighted=weighted), weighted)

@@ -1,0 +1,227 @@
+"""The LP relaxation, solved by cutting planes and column generation, with a proven bound in every round."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from ....heuristics.topics.greedy_merge import greedy_merge
+from ....heuristics.topics.kernels.interest import costs_of
+from ....instances.contract.arrays import offsets_of
+from ....instances.contract.overlay import Overlay
+from ....instances.topics.instance import TopicInstance
+from ...engine.relaxation import Bits, Bound, HighsLP, Reals, Relaxation
+from .candidate_edges import CandidateEdges, Edges, all_pairs, count_links, keys_of
+from .cost_splitting import Splitting, proof_rows
+from .proven_bound import proven_bound
+from .separation import Goal
+from .topic_rows import TopicRows, crossing, joined, no_rows, singleton_rows
+
+
+class RestrictedLP(HighsLP):
+    """Minimise Σ costs·x + degree_cost·D subject to rows of topics and, optionally, degree(v) ≤ D for each node v.
+
+    Column 0 is D; column 1 + e is candidate edge e, 0 ≤ x ≤ 1. The topic rows follow the |V| degree rows.
+
+    Parameters
+    ----------
+    edges : CandidateEdges
+        Grown by :meth:`add_edges`.
+    goal : Goal
+        Degree rows are there only if D has a cost or the degrees a cap.
+    threads : int
+        Of HiGHS.
+
+    Attributes
+    ----------
+    rows : TopicRows
+        The topic rows now in the LP.
+    idle : int64 array, shape (rows,)
+        The number of consecutive solves in which each was slack.
+    degree : float
+        The value of D.
+    duals : float64 array, shape (rows,)
+    node_duals : float64 array, shape (|V|,)
+        Not negative; all 0 without degree rows.
+    x, value, feasible, iterations
+        As in :class:`.HighsLP`; x has one value an edge.
+    """
+
+    def __init__(self, edges: CandidateEdges, goal: Goal, *, threads: int = 1) -> None:
+        super().__init__(threads=threads, first=1)
+        self.edges, self._edge_cost = edges, float(goal.edge_cost)
+        self.num_nodes = edges.instance.num_nodes
+        self._costs = goal.costs_on(self.num_nodes)
+        degrees = goal.degree_cost > 0 or goal.cap < self.num_nodes
+        self._degree_rows = self.num_nodes if degrees else 0
+        self.rows = no_rows()
+        self.idle = np.empty(0, np.int64)
+        self.x, self.degree = np.zeros(len(edges)), 0.0
+        self.duals, self.node_duals = np.empty(0), np.zeros(self.num_nodes)
+        least, most = goal.degree_range(self.num_nodes)
+        self.append_columns(np.array([float(goal.degree_cost)]), float(least), float(most))
+        if degrees:
+            starts = np.arange(self._degree_rows, dtype=np.int32)
+            zeros = np.zeros(self._degree_rows, dtype=np.int32)
+            ones = np.ones(self._degree_rows)
+            self.append_rows(np.zeros(self._degree_rows), starts, zeros, ones)
+        self._columns = 0
+        self._load_new_edges()
+
+    def add_edges(self, keys: Edges) -> None:
+        """Append candidate edges and their columns."""
+        self.edges.add(keys)
+        self._load_new_edges()
+
+    def _load_new_edges(self) -> None:
+        first, count = self._columns, len(self.edges) - self._columns
+        offsets, crossed = crossing(self.rows, self.edges.links, first)
+        row_of = np.repeat(np.arange(len(self.rows.topic)), np.diff(offsets)) + self._degree_rows
+        edge_of = crossed.astype(np.int64) - first
+        value = np.ones(len(row_of))
+        if self._degree_rows:
+            ends = np.concatenate([self.edges.u[first:], self.edges.v[first:]])
+            row_of = np.concatenate([ends, row_of])
+            edge_of = np.concatenate([np.arange(count), np.arange(count), edge_of])
+            value = np.concatenate([np.full(2 * count, -1.0), value])
+        order = np.argsort(edge_of, kind="stable")
+        starts = offsets_of(edge_of, count)[:-1]
+        costs = self._edge_cost * costs_of(self.edges.u[first:], self.edges.v[first:], self._costs).astype(np.float64)
+        self.append_columns(costs, 0.0, 1.0, starts, row_of[order], value[order])
+        self._columns += count
+
+    def add_rows(self, rows: TopicRows) -> None:
+        """Append topic rows."""
+        offsets, crossed = crossing(rows, self.edges.links, 0)
+        self.append_rows(rows.rhs.astype(np.float64), offsets[:-1], crossed + 1, np.ones(len(crossed)))
+        self.rows = joined(self.rows, rows)
+        self.idle = np.concatenate([self.idle, np.zeros(len(rows.topic), np.int64)])
+
+    def drop_rows(self, drop: npt.NDArray[np.bool_]) -> None:
+        """Remove topic rows."""
+        index = np.flatnonzero(drop)
+        if len(index):
+            self.delete_rows(index + self._degree_rows)
+            self.rows, self.idle = self.rows.chosen(~drop), self.idle[~drop]
+
+    def _take_values(self, values: Reals) -> None:
+        super()._take_values(values)
+        self.degree = float(values[0])
+
+    def _take_duals(self, duals: Reals) -> None:
+        super()._take_duals(duals)
+        split = self._degree_rows
+        self.node_duals = duals[:split].copy() if split else np.zeros(self.num_nodes)
+        self.duals = duals[split:].copy()
+        if self.feasible:
+            self.idle = np.where(self.duals > 1e-9, 0, self.idle + 1)
+
+
+_VIOLATION = 1e-4
+_PATIENCE = 25
+_WORTH = 1e-3
+_START_PAIRS = 3
+ALL_PAIRS = 30_000_000
+
+
+class CuttingPlanes(Relaxation[TopicRows]):
+    """A restricted LP that grows by violated rows and by edges of negative reduced cost.
+
+    Parameters
+    ----------
+    start : Overlay
+        A valid overlay: its edges are initial candidates.
+    sparse : bool
+        Start with few edges, and price the others in; otherwise all pairs with a topic in common are candidates.
+
+    Attributes
+    ----------
+    lp : RestrictedLP
+    """
+
+    lp: RestrictedLP
+
+    def __init__(
+        self, instance: TopicInstance, goal: Goal, start: Overlay, *, sparse: bool = True, threads: int = 1
+    ) -> None:
+        super().__init__()
+        self.instance = instance
+        self.goal = goal
+        pairs = starting_pairs(instance, start, sparse=sparse, weighted=goal.costs is not None)
+        candidates = CandidateEdges(instance, pairs)
+        self.lp = RestrictedLP(candidates, goal, threads=threads)
+        self.lp.add_rows(singleton_rows(candidates.interest))
+        if goal.costs is not None:
+            self.cost_scale = float(instance.edge_costs(candidates.u, candidates.v).mean()) if len(candidates) else 1.0
+        self._separator = goal.separator()
+        if len((rows := self._separator.first_rows(instance.topic_offsets)).topic):
+            self.lp.add_rows(rows)
+        self.columns_at_once = max(self.columns_at_once, instance.num_nodes)
+
+    @property
+    def edges(self) -> CandidateEdges:
+        """The edges in the LP."""
+        return self.lp.edges
+
+    columns = edges
+
+    def warm_start(self, splitting: Splitting) -> None:
+        """Take the bound of a split of costs, and add the edges and the rows with significant values in it."""
+        self.lp.add_edges(np.setdiff1d(splitting.used, self.edges.keys))
+        rows, duals = proof_rows(splitting)
+        prices = np.zeros(self.instance.num_nodes)
+        bound = proven_bound(self.edges, rows, duals, prices, self.goal)
+        self.best_units, self.best_proven = bound.units, bound.proven
+        rows = rows.chosen(duals > _WORTH)
+        self.cuts += len(rows.topic)
+        self.lp.add_rows(rows)
+
+    def violated(self, x: Reals, *, exact: bool) -> TopicRows:
+        """Rows that x violates. If x is 0/1, there are none exactly if x is an overlay within the goal's limits."""
+        return self._separator.violated(self.edges, x, tolerance=_VIOLATION, exact=exact)
+
+    def _proven(self, lower: Bits | None, upper: Bits | None) -> Bound:
+        lp = self.lp
+        goal = self.goal if lp.feasible else replace(self.goal, edge_cost=0, degree_cost=0)
+        return proven_bound(self.edges, lp.rows, lp.duals, lp.node_duals, goal, lower=lower, upper=upper)
+
+    def described(self, column: int) -> tuple[int, int]:
+        """The two nodes of an edge."""
+        return int(self.edges.u[column]), int(self.edges.v[column])
+
+    def _size(self, rows: TopicRows) -> int:
+        return len(rows.topic)
+
+    def _add_rows(self, rows: TopicRows) -> None:
+        self.lp.add_rows(rows)
+
+    def _drop_idle_rows(self) -> None:
+        self.lp.drop_rows(self.lp.idle >= _PATIENCE)
+
+    def _add_columns(self, columns: Edges) -> None:
+        self.lp.add_edges(columns)
+
+
+def starting_pairs(instance: TopicInstance, start: Overlay, *, sparse: bool, weighted: bool = False) -> Edges:
+    """The edges of an overlay and of Greedy Merge, and the pairs with most topics in common, three for each edge.
+
+    With `weighted`, those with most topics in common ÷ cost. If there are more than `ALL_PAIRS` links, the overlay's
+    edges only.
+    """
+    if count_links(instance) > ALL_PAIRS:
+        return _useful(instance, keys_of(start))
+    pairs = all_pairs(instance)
+    if not sparse:
+        return pairs
+    useful = _useful(instance, np.unique(np.concatenate([keys_of(start), keys_of(greedy_merge(instance))])))
+    common = CandidateEdges(instance, pairs).common
+    worth = common / (instance.edge_costs(*np.divmod(pairs, instance.num_nodes)) if weighted else 1)
+    richest = np.lexsort((pairs, -worth))[: _START_PAIRS * start.num_edges]
+    return np.unique(np.concatenate([useful, pairs[richest]]))
+
+
+def _useful(instance: TopicInstance, keys: Edges) -> Edges:
+    # MinMax-ODA adds edges without a common topic, and presolve may drop an edge's topics.
+    return keys[CandidateEdges(instance, keys).common > 0]

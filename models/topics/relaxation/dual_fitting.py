@@ -1,0 +1,299 @@
+"""Dual fitting: a lower bound on the number of edges from a run of Greedy Merge, without an LP."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from ....heuristics.compiled import kernel
+from ....heuristics.topics.kernels.interest import (
+    Interest,
+    TopicComponents,
+    contribution,
+    interest_of,
+    join,
+    singletons,
+)
+from ....instances.contract.arrays import Ids, Offsets
+from ....instances.contract.run import Clock
+from ....instances.topics.instance import TopicInstance
+from ...engine.proof import Multipliers
+from ...engine.stoppable import finished_within
+from .presolve import root
+from .proven_bound import RowMultipliers
+from .topic_rows import singleton_rows
+
+_WORK = 200_000_000
+
+
+def dual_fitting_bound(instance: TopicInstance, *, work: int = _WORK) -> Fraction:
+    """A proven lower bound on the edges of every topic-connected overlay.
+
+    At any moment of a greedy run let P_t be the components of topic t, and let no edge contribute more than c. The
+    dual value 1/c on the partition inequality of each P_t covers an edge by its contribution ÷ c ≤ 1, so it is
+    feasible, and Σ_t (|P_t| − 1) ÷ c is a bound. The result is the best over the run, in which c falls.
+
+    Two bounds need no pairs of nodes: no edge contributes more than m = max|T_v|; and an overlay has at least |V| minus
+    the components of the subscription graph many edges.
+
+    Parameters
+    ----------
+    work : int
+        If Σ_t |V_t|² · max|T_v| exceeds this, only the last two bounds are used.
+
+    Notes
+    -----
+    The argument is that of the greedy ratio for submodular covers (P1, Chockler et al. 2007, Lemma 6.5). Time
+    O(Σ_t |V_t|² · max|T_v|) with pairs, O(Σ|T_v|) without; memory O(Σ|T_v|).
+    """
+    interest = interest_of(instance)
+    merges = instance.num_subscriptions - instance.num_topics
+    sizes = np.diff(instance.topic_offsets)
+    best = Fraction(
+        max(_connecting_edges(interest, np.empty(instance.num_subscriptions, np.int32)), int(sizes.max()) - 1)
+    )
+    most = int(np.diff(instance.node_offsets).max())
+    best = max(best, Fraction(merges, most))
+    if _pair_steps(instance) <= work and instance.num_nodes > 1:
+        left = _merges_left(interest, singletons(instance), most, merges, 1)
+        best = max(best, *(Fraction(int(left[c]), c) for c in range(1, most + 1)))
+    return best
+
+
+def fitted_within(clock: Clock, instance: TopicInstance, *, work: int = _WORK) -> Fraction:
+    """As :func:`dual_fitting_bound`, but without pairs if they take longer than the clock allows."""
+    by_pairs = finished_within(clock, partial(dual_fitting_bound, instance, work=work), steps=_pair_steps(instance))
+    return dual_fitting_bound(instance, work=0) if by_pairs is None else by_pairs
+
+
+@dataclass(frozen=True)
+class FittedProof:
+    """The proof of a result of :func:`dual_fitting_bound`, whose rows are found when they are written."""
+
+    instance: TopicInstance
+    bound: Fraction
+
+    def multipliers(self) -> Multipliers:
+        """See :class:`.Proven`."""
+        return fitted_rows(self.instance, self.bound).multipliers()
+
+
+def fitted_rows(instance: TopicInstance, bound: Fraction) -> RowMultipliers:
+    """The rows and duals behind `bound`, a result of :func:`dual_fitting_bound`. Time and memory as there."""
+    interest, sizes = interest_of(instance), np.diff(instance.topic_offsets)
+    topic = np.repeat(np.arange(instance.num_topics), sizes)
+    label, duals = np.arange(instance.num_subscriptions, dtype=np.int32), np.zeros(instance.num_topics)
+    merges, most = instance.num_subscriptions - instance.num_topics, int(np.diff(instance.node_offsets).max())
+    if bound == int(sizes.max()) - 1:
+        duals[np.argmax(sizes)] = 1.0
+    elif bound == _connecting_edges(interest, label):
+        duals[:] = 1.0  # the ends of an edge have one label after the first topic whose partition it crosses
+    else:
+        largest = most
+        if bound != Fraction(merges, most):
+            left = _merges_left(interest, singletons(instance), most, merges, 1)
+            largest = next(c for c in range(1, most + 1) if Fraction(int(left[c]), c) == bound)
+        components = singletons(instance)
+        _merges_left(interest, components, most, merges, largest)
+        label, duals[:] = components.label - instance.topic_offsets[topic], 1.0 / largest
+    parts = np.unique(topic * np.int64(instance.num_subscriptions + instance.num_nodes) + label)
+    rhs = np.bincount(parts // (instance.num_subscriptions + instance.num_nodes), minlength=instance.num_topics) - 1
+    rows = singleton_rows(interest)._replace(label=label.astype(np.int32), rhs=rhs.astype(np.int32))
+    return RowMultipliers.of(rows, np.where(rhs > 0, duals, 0.0))
+
+
+def mean_degree_bound(instance: TopicInstance, edges: Fraction) -> Fraction:
+    """A lower bound on the maximum degree from one on the edges.
+
+    The degrees add up to twice the edges; and three subscribers of a topic cannot all have degree 1.
+    """
+    path = 2 if int(np.diff(instance.topic_offsets).max()) > 2 else 0
+    return max(Fraction(path), Fraction(2 * math.ceil(edges), instance.num_nodes))
+
+
+def _pair_steps(instance: TopicInstance) -> int:
+    """Σ_t |V_t|² · max|T_v|."""
+    sizes = np.diff(instance.topic_offsets).astype(np.int64)
+    return int((sizes**2).sum()) * int(np.diff(instance.node_offsets).max())
+
+
+@kernel
+def _merges_left(
+    interest: Interest, components: TopicComponents, most: int, merges: int, least: int
+) -> npt.NDArray[np.int64]:
+    """Σ_t (|P_t| − 1) when no edge contributes more than c, for each c from `least` on."""
+    n = len(interest.node_offsets) - 1
+    left = np.zeros(most + 1, np.int64)
+    seen = np.full(n, -1, np.int64)
+    for c in range(most, least - 1, -1):
+        # One pass with threshold c + 1 leaves no edge that contributes more than c: contributions only fall.
+        for u in range(n):
+            for i in range(interest.node_offsets[u], interest.node_offsets[u + 1]):
+                t = interest.node_topics[i]
+                for j in range(interest.topic_offsets[t], interest.topic_offsets[t + 1]):
+                    v = interest.topic_nodes[j]
+                    stamp = np.int64(c) * n + u
+                    if v > u and seen[v] != stamp:
+                        seen[v] = stamp
+                        if c < most and contribution(u, v, components) > c:
+                            merges -= join(u, v, components)
+        left[c] = merges
+    return left
+
+
+@kernel
+def _connecting_edges(interest: Interest, label: Ids) -> int:
+    """|V| minus the number of components of the graph in which all subscribers of a topic are adjacent.
+
+    Labels of subscriptions become the components of the graph of all topics before.
+    """
+    n = len(interest.node_offsets) - 1
+    parent = np.arange(n)
+    count = 0
+    for t in range(len(interest.topic_offsets) - 1):
+        first, last = interest.topic_offsets[t], interest.topic_offsets[t + 1]
+        for j in range(first, last):
+            label[j] = root(parent, np.int64(interest.topic_nodes[j]))
+        a = np.int64(label[first])
+        for j in range(first + 1, last):
+            b = root(parent, np.int64(interest.topic_nodes[j]))
+            if a != b:
+                parent[b] = a
+                count += 1
+    return count
+
+
+Links = npt.NDArray[np.int64]
+
+DROPPED = 2**40
+"""More links than a topic has subscribers: the topic leaves the bound."""
+
+
+@kernel
+def count_links(first: Ids, offsets: Offsets, ranks: Ids, most: int, steps: int, links: Links) -> None:
+    """Count, for each topic, the pairs of nodes in which it must be united for no edge to contribute more than `most`.
+
+    A pair of nodes with m > `most` common topics is counted for the m − `most` of them that have most subscribers. If
+    each such topic t has one component fewer for every pair counted for it, every edge contributes at most `most`.
+    The components of t are then at least |V_t| − links[t], and at least one, so that
+
+        Σ_t max(0, |V_t| − 1 − links[t]) ÷ most
+
+    is a lower bound on the edges of a topic-connected overlay: 1 ÷ `most` on the partition inequality of each topic is
+    a feasible dual solution.
+
+    Parameters
+    ----------
+    first : int32 array, ascending
+        Every pair is found at its rarest common topic. A row is a node with a topic at which its pairs are sought: one
+        row for every topic but its `most` last ones.
+    offsets, ranks : arrays
+        The topics of the node of each row, ascending: numbered so that rarer topics come first.
+    most : int
+        At least 1.
+    steps : int
+        A topic at which more than this many comparisons are needed is dropped from the bound.
+    links : int64 array, shape (|T|,)
+        The counts are added to it.
+
+    Notes
+    -----
+    The search by rarest common topic is the prefix filter of Chaudhuri, Ganti and Kaushik 2006, the argument that of
+    dual fitting (P1 Lemma 6.5). Time O(Σ_{t, t'} |V_t ∩ V_t'|²) over pairs of topics, memory O(rows).
+
+    References
+    ----------
+    doi:10.1109/ICDE.2006.9
+    """
+    size, start, following = (
+        np.zeros(len(links), np.int64),
+        np.zeros(len(links), np.int64),
+        np.zeros(len(links), np.int64),
+    )
+    a = 0
+    while a < len(first):
+        b, topic = a, first[a]
+        while b < len(first) and first[b] == topic:
+            b += 1
+        for i in range(offsets[a], offsets[b]):
+            size[ranks[i]] += ranks[i] > topic
+        work, filled = 0, 0
+        for i in range(offsets[a], offsets[b]):
+            t = ranks[i]
+            work += size[t]
+            if size[t] and following[t] == 0:
+                start[t], following[t] = filled, filled + 1
+                filled += size[t]
+        if work > steps:
+            links[topic] = DROPPED
+        else:
+            members = np.empty(filled, np.int64)
+            for t in ranks[offsets[a] : offsets[b]]:
+                following[t] = start[t]
+            for row in range(a, b):
+                for i in range(offsets[row], offsets[row + 1]):
+                    if ranks[i] > topic:
+                        members[following[ranks[i]]] = row
+                        following[ranks[i]] += 1
+            for t in ranks[offsets[a] : offsets[b]]:
+                following[t] = start[t]
+            _count_group(a, b, topic, offsets, ranks, most, size, start, following, members, links)
+        for t in ranks[offsets[a] : offsets[b]]:
+            size[t] = start[t] = following[t] = 0
+        a = b
+
+
+@kernel
+def _count_group(
+    a: int,
+    b: int,
+    topic: int,
+    offsets: Offsets,
+    ranks: Ids,
+    most: int,
+    size: Links,
+    start: Links,
+    following: Links,
+    members: Links,
+    links: Links,
+) -> None:
+    """The pairs among rows a … b − 1, whose nodes have the topic; `members` lists the rows of each later topic."""
+    count, seen = np.zeros(b - a, np.int64), np.empty(b - a, np.int64)
+    for row in range(a, b):
+        num = 0
+        for i in range(offsets[row], offsets[row + 1]):
+            t = ranks[i]
+            if t > topic:
+                following[t] += 1
+                for other in members[following[t] : start[t] + size[t]]:
+                    if count[other - a] == 0:
+                        seen[num] = other
+                        num += 1
+                    count[other - a] += 1
+        for other in seen[:num]:
+            common, count[other - a] = count[other - a] + 1, 0
+            if common <= most:
+                continue
+            i, j = offsets[row], offsets[other]
+            while ranks[i] != ranks[j]:
+                if ranks[i] < ranks[j]:
+                    i += 1
+                else:
+                    j += 1
+            if ranks[i] != topic:
+                continue  # found at that rarer topic
+            i, j = offsets[row + 1] - 1, offsets[other + 1] - 1
+            while common > most:
+                if ranks[i] == ranks[j]:
+                    links[ranks[i]] += 1
+                    common -= 1
+                    i, j = i - 1, j - 1
+                elif ranks[i] > ranks[j]:
+                    i -= 1
+                else:
+                    j -= 1

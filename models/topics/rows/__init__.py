@@ -1,1 +1,0 @@
-"""Edges and inequalities of the topic relaxations: candidate edges, topic rows, presolve."""

@@ -1,0 +1,1 @@
+"""Branch-and-cut searches: for edges, degrees and stars."""

@@ -1,0 +1,358 @@
+"""Branch-and-cut for the fewest, or the cheapest, edges under a goal's limits, from a first overlay to a proof."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ....heuristics.topics.polish import polish
+from ....instances.contract.overlay import Overlay
+from ....instances.contract.run import Clock, offer_bound
+from ....instances.topics.instance import TopicInstance
+from ...engine.exact_method import SearchLog
+from ...engine.proof import NO_FILE, NO_PROOF, ProofFile, Proven
+from ...engine.relaxation import UNIT, Bound
+from ...engine.tree_search import WORK_A_STEP, TreeSearch
+from ..lp_heuristics.guided_candidates import guided_candidates
+from ..lp_heuristics.lp_guided import ANY_OVERLAY, Incumbent, dive
+from ..relaxation.candidate_edges import count_links
+from ..relaxation.cost_splitting import Splitting, is_affordable, split_by_pricing
+from ..relaxation.cutting_planes import ALL_PAIRS, CuttingPlanes
+from ..relaxation.separation import Goal
+
+_ROOT_STALL = 1e-3
+_BUILD_EVERY = 5
+_FEW_EDGES = 500
+_LP_SHARE = 0.5  # of the time left, for the LP of the root
+_DIVES = (0.3, 0.1, 0.05)
+_LONG_SEARCH = 20_000  # steps, at least
+_MANY_EDGES = 500  # of the start; the tree's searches do better below
+_CLOSED_BY_TREES = 10  # edges, at most
+_SEARCHED = 0.1  # seconds for each edge of the start, where no tree can close the gap
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """The parameters of a search.
+
+    Attributes
+    ----------
+    seed : int
+    sparse : bool
+        Start from few edges and price the others in.
+    threads : int
+        Of the LP solver.
+    steps : int
+        Of local search at the root, each time.
+    progress : str
+        See :class:`.SearchLog`.
+    proof : ProofFile
+        Receives a case for each search.
+    offers : bool
+        Offer bounds on the cost of the edges (:func:`.offer`): the problem is to minimise it.
+    """
+
+    seed: int = 0
+    sparse: bool = True
+    threads: int = 1
+    steps: int = 10_000
+    progress: str = "auto"
+    proof: ProofFile = NO_FILE
+    offers: bool = False
+
+
+@dataclass
+class SearchOutcome:
+    """The outcome of a search, complete or stopped.
+
+    Attributes
+    ----------
+    overlay : Overlay or None
+        The best overlay within the goal's limits.
+    units : int
+        A proven bound on the cost of the edges, times `unit`.
+    unit : int
+    complete : bool
+        Whether the overlay is proven optimal or, without one, that there is none.
+    stopped_by : str
+        ``interrupted`` after Ctrl-C, ``out of memory``, or nothing (also at the time limit).
+    counters : dict
+    """
+
+    overlay: Overlay | None = None
+    units: int = 0
+    unit: int = UNIT
+    complete: bool = False
+    stopped_by: str = ""
+    counters: dict[str, float | str] = field(default_factory=dict)
+
+    @property
+    def lower_bound(self) -> int:
+        """A lower bound on the cost of the edges of every overlay."""
+        return max(0, -(-self.units // self.unit))
+
+
+def minimise_edges(
+    instance: TopicInstance,
+    goal: Goal,
+    start: Overlay,
+    clock: Clock,
+    settings: SearchSettings,
+    *,
+    stop_at_first: bool = False,
+) -> SearchOutcome:
+    """Find an overlay with the cheapest edges within the goal's limits, and prove it; the fewest if each costs 1.
+
+    Root LP by cutting planes and pricing; overlays built along LP values and improved by local search; dives; then
+    branch and bound with reduced-cost fixing. If half of the time does not suffice for a bound of the root LP, the
+    search of :func:`.best` has the rest; if the gap is too wide for a tree, it has up to three quarters. Incumbent and
+    bound remain after Ctrl-C, a time limit or a MemoryError.
+
+    Parameters
+    ----------
+    goal : Goal
+        Its objective is the cost of the edges.
+    start : Overlay
+        Valid, except that it may exceed the goal's cap on degrees.
+    stop_at_first : bool
+        Stop at the first overlay within the limits.
+
+    Notes
+    -----
+    Exponential in the worst case. Where the goal is not `searchable`, overlays come from the tree
+    alone.
+    """
+    search = _Search(instance, goal, start, clock, settings, stop_at_first)
+    try:
+        search.run()
+        stopped_by = clock.stopped_by
+    except MemoryError:
+        stopped_by = "out of memory"
+    return search.outcome(stopped_by)
+
+
+@dataclass
+class _Search:
+    instance: TopicInstance
+    goal: Goal
+    start: Overlay
+    clock: Clock
+    settings: SearchSettings
+    stop_at_first: bool
+    splitting: Splitting | None = None
+    planes: CuttingPlanes | None = None
+    tree: TreeSearch | None = None
+    infeasible: bool = False
+
+    def __post_init__(self) -> None:
+        self.incumbent = Incumbent(self.instance, self.goal, self.start, self.settings.seed)
+        self.log = SearchLog(self.settings.progress, on_bound=offer_bound if self.settings.offers else None)
+        self._rounds = 0
+        self.case = NO_PROOF
+
+    def run(self) -> None:
+        if self._done():
+            return
+        cap = self.goal.cap
+        self.case = self.settings.proof.case(cap=cap if cap < self.instance.num_nodes else None)
+        settings, incumbent, clock = self.settings, self.incumbent, self.clock
+        planes = self.planes = CuttingPlanes(
+            self.instance, self.goal, self.start, sparse=settings.sparse, threads=settings.threads
+        )
+        guide, part = None, clock.share(0.2)
+        split = len(planes.edges) > _FEW_EDGES and settings.sparse and self.goal.separator.splits
+        if split and count_links(self.instance) <= ALL_PAIRS and is_affordable(self.instance, part):
+            weighted = self.goal.costs is not None
+            splitting = self.splitting = split_by_pricing(self.instance, self.start, part, weighted=weighted)
+            planes.warm_start(splitting)
+            self._print()
+            guide = splitting.usage_of(planes.edges.keys)
+            incumbent.improve_along(planes.edges, guide, clock.share(0.2), goal=self._goal, steps=settings.steps)
+        searchable = self.goal.searchable and self.goal.cap >= self.instance.num_nodes
+        part = clock.share(_LP_SHARE) if searchable else clock
+        root = planes.tighten(part, stall=_ROOT_STALL, at_round=self._at_round)
+        # The split may have proven more than the LP.
+        strongest = planes.best_proven if root is None or root.units < planes.best_units else root.proven
+        self.case.bound(0, strongest)
+        if not planes.lp.feasible:
+            self.infeasible = root is not None
+            return
+        x = planes.lp.x
+        along, goal = x if guide is None else guide, self._goal
+        if root is None:
+            self._search_long(clock)
+            return
+        incumbent.improve_along(planes.edges, x, clock, goal=goal, steps=settings.steps)
+        self._print(force=True)
+        far = searchable and self.start.num_edges > _MANY_EDGES and np.isfinite(clock.left)
+        far = far and incumbent.value - goal > _CLOSED_BY_TREES * planes.cost_scale
+        if far:
+            self._search_long(clock.share(0.75, most=_SEARCHED * self.start.num_edges))
+        if self.goal.searchable:
+            for share in _DIVES:
+                if not self._done():
+                    dive(planes, incumbent, x, clock.share(0.3), goal=goal, share=share)
+                    self._print(force=True)
+        if searchable and not far and not self._done():
+            steps = max(_LONG_SEARCH, planes.lp.work // WORK_A_STEP)  # about as long as the LPs took
+            incumbent.improve_along(planes.edges, along, clock.share(0.25), goal=goal, steps=steps)
+            self._print(force=True)
+        if not self._done():
+            self.tree = TreeSearch(
+                planes, incumbent, stop_at_first=self.stop_at_first, progress=self.log, proof=self.case
+            )
+            self.tree.run(clock, root, along)
+            self._print(force=True)
+
+    def _search_long(self, clock: Clock) -> None:
+        """The search of method `best`, until the time is over."""
+        start, weighted = self.incumbent.overlay, self.goal.costs is not None
+        if start is None or clock.passed or not self.goal.searchable:
+            return
+        steps = None if weighted or self.goal.cap < self.instance.num_nodes else self.settings.steps
+        near, built = guided_candidates(
+            self.instance,
+            start,
+            clock,
+            weighted=weighted,
+            splitting=self.splitting,
+            steps=steps,
+            seed=self.settings.seed,
+        )
+        for overlay in built:
+            self.incumbent.offer(overlay)
+        if not clock.passed:
+            start, first = self.incumbent.overlay or start, "cost" if weighted else "edges"
+            found = polish(self.instance, start, first=first, seed=self.settings.seed, candidates=near, clock=clock)
+            self.incumbent.offer(found)
+        self._print(force=True)
+
+    def outcome(self, stopped_by: str) -> SearchOutcome:
+        outcome = SearchOutcome(self.incumbent.overlay, stopped_by=stopped_by)
+        self.case.end(self.incumbent.value)
+        planes, tree = self.planes, self.tree
+        if planes is not None:
+            outcome.units = planes.best_units if tree is None else tree.units
+            outcome.counters = {
+                "root_bound": round(planes.best_units / UNIT, 6),
+                "cuts": planes.cuts,
+                "columns": len(planes.edges),
+                "simplex_iterations": planes.lp.iterations,
+                "nodes": 0 if tree is None else tree.nodes,
+                "fixed_at_root": 0 if tree is None else tree.fixed,
+            }
+        stopped_early = self.stop_at_first and outcome.overlay is not None
+        outcome.complete = self.infeasible or (tree is not None and tree.complete and not stopped_early)
+        if outcome.overlay is not None:
+            value = self.incumbent.cost(outcome.overlay)
+            outcome.complete |= outcome.lower_bound >= value
+            if outcome.complete:
+                outcome.units = value * UNIT
+        return outcome
+
+    @property
+    def _goal(self) -> float:
+        """The search ends at an incumbent of this value."""
+        units = 0 if self.planes is None else self.planes.best_units
+        return ANY_OVERLAY if self.stop_at_first else max(0, -(-units // UNIT))
+
+    def _done(self) -> bool:
+        return self.clock.passed or (self.incumbent.overlay is not None and self.incumbent.value <= self._goal)
+
+    def _at_round(self, bound: Bound) -> bool:
+        planes = self.planes
+        assert planes is not None
+        self._rounds += 1
+        if self._rounds % _BUILD_EVERY == 0:
+            self.incumbent.build_along(planes.edges, planes.lp.x)
+        self._print()
+        return self._done()
+
+    def _print(self, force: bool = False) -> None:
+        planes, tree = self.planes, self.tree
+        assert planes is not None
+        self.log.line(
+            incumbent=None if self.incumbent.overlay is None else self.incumbent.value,
+            bound=(planes.best_units if tree is None else tree.units) / UNIT,
+            cuts=planes.cuts,
+            edges=len(planes.edges),
+            nodes=0 if tree is None else tree.nodes,
+            force=force,
+        )
+
+
+def minimise_degree(
+    instance: TopicInstance, least: int, starts: list[Overlay], clock: Clock, settings: SearchSettings
+) -> tuple[Overlay, int, SearchOutcome]:
+    """Find an overlay of smallest maximum degree, and prove it.
+
+    First the LP that minimises D subject to the partition inequalities and degree(v) ≤ D gives a bound, rounded up.
+    Then the search looks for any overlay with degrees below the incumbent's, until there is none or the incumbent's
+    degree equals the bound.
+
+    Parameters
+    ----------
+    least : int
+        A known lower bound.
+    starts : list of Overlay
+        Topic-connected, at least one.
+
+    Returns
+    -------
+    overlay : Overlay
+    bound : int
+        Proven, equal to the overlay's maximum degree if the search ended.
+    outcome : SearchOutcome
+        Counters of all searches, `stopped_by` of the last search.
+
+    Notes
+    -----
+    MinMax-TCO: P2 §2.1. With equal duals on all degree rows the LP's bound is 2·(bound on |E|) ÷ |V|; with a dual on
+    one node's row alone it is that node's fractional cover of its topics by neighbours. The LP dominates both.
+    """
+    best = min(starts, key=lambda overlay: (overlay.max_degree, overlay.num_edges))
+    total = SearchOutcome()
+    bound = least
+    if not clock.passed:
+        by_lp, proven = degree_bound(instance, best, clock.share(0.3), settings)
+        bound = max(bound, by_lp)
+        if settings.proof.is_written:
+            bound = by_lp  # the other bound is not in the proof
+            if by_lp > 0:
+                case = settings.proof.case(cap=by_lp - 1)
+                case.contradiction(0, proven)
+                case.end(math.inf)
+    offer_bound(bound)
+    while bound < best.max_degree and not clock.passed:
+        cap = best.max_degree - 1
+        outcome = minimise_edges(
+            instance, Goal(cap=cap, least_degree=min(bound, cap)), best, clock, settings, stop_at_first=True
+        )
+        for name, value in outcome.counters.items():
+            if name in ("cuts", "nodes", "simplex_iterations") and not isinstance(value, str):
+                total.counters[name] = float(total.counters.get(name, 0.0)) + value
+        if outcome.overlay is not None:
+            best = outcome.overlay
+        elif outcome.complete:
+            bound = best.max_degree
+        else:
+            total.stopped_by = outcome.stopped_by
+            break
+        offer_bound(bound)
+    total.stopped_by = total.stopped_by or clock.stopped_by
+    total.complete = bound >= best.max_degree
+    total.counters["degree_bound"] = bound
+    return best, min(bound, best.max_degree), total
+
+
+def degree_bound(
+    instance: TopicInstance, start: Overlay, clock: Clock, settings: SearchSettings
+) -> tuple[int, Proven | None]:
+    """A lower bound on the maximum degree, and its multipliers."""
+    planes = CuttingPlanes(instance, Goal(edge_cost=0, degree_cost=1), start, sparse=settings.sparse)
+    with suppress(MemoryError):
+        planes.tighten(clock, stall=1e-4)
+    return max(0, -(-planes.best_units // UNIT)), planes.best_proven

@@ -1,0 +1,222 @@
+"""Branch-and-cut for the star model of diameter 2: columns for edges and for the centre of each topic."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from itertools import chain
+
+import numpy as np
+import numpy.typing as npt
+
+from ....instances.contract.arrays import Ids
+from ....instances.contract.overlay import Overlay
+from ....instances.contract.run import Clock, offer, offer_bound
+from ....instances.topics.instance import TopicInstance
+from ...engine.exact_method import SearchLog
+from ...engine.proof import Multipliers, Proven
+from ...engine.relaxation import NO_CUTOFF, Bits, Bound, Probing, Reals
+from ...engine.sparse_relaxation import RowList, SparseRelaxation, SparseRows, Text
+from ...engine.tree_search import WORK_A_STEP, TreeSearch
+from ..lp_heuristics.star_centres import MOVES_A_STEP, StarCentres
+from ..relaxation.candidate_edges import CandidateEdges, all_pairs
+from .edge_minimisation import SearchOutcome, SearchSettings
+
+_VIOLATION = 1e-4
+_ROOT_STALL = 1e-3
+_KEPT = 10_000  # rows that are all in the LPs of the tree, if there are no more
+
+
+class StarPlanes(SparseRelaxation):
+    """Fewest edges x with a centre y for each topic: Σ_c y(t, c) ≥ 1, and x(uv) ≥ y(t, u) + y(t, v).
+
+    The second kind of row is valid because one centre a topic is enough: the star at it has the edge uv if the centre
+    is u or v. For a pair with one common topic it holds with equality, so that this x is left out, and its cost is that
+    of both centres. The columns are the pairs with several common topics, then the subscriptions, topic by topic.
+
+    Attributes
+    ----------
+    pairs : CandidateEdges
+        All of them.
+    """
+
+    probing = Probing(columns=20, iterations=1000)
+
+    def __init__(self, instance: TopicInstance, *, threads: int = 1) -> None:
+        self.instance, self.pairs = instance, CandidateEdges(instance, all_pairs(instance))
+        links, first = self.pairs.links, instance.topic_offsets[:-1]
+        self._shared = np.flatnonzero(self.pairs.common > 1)
+        topic = np.repeat(np.arange(instance.num_topics), np.diff(links.offsets))
+        one, other = (len(self._shared) + first[topic] + ends for ends in (links.a, links.b))
+        costs = np.zeros(len(self._shared) + instance.num_subscriptions, np.int64)
+        costs[: len(self._shared)] = 1
+        own = self.pairs.common[links.edge] == 1
+        for centres in (one, other):
+            np.add.at(costs, centres[own], 1)
+        self._own_topic, self._own_edge = topic[own], links.edge[own]
+        self._topic, self._edge, self._one, self._other = topic[~own], links.edge[~own], one[~own], other[~own]
+        self._column = np.searchsorted(self._shared, self._edge)
+        rows = RowList()
+        for t in range(instance.num_topics):
+            centres = len(self._shared) + np.arange(instance.topic_offsets[t], instance.topic_offsets[t + 1])
+            rows.add(centres, 1, 1, ("centre", t))
+        super().__init__(costs, rows.rows(), threads=threads)
+        self.cost_scale = 1.0
+
+    def described(self, column: int) -> tuple[int, ...]:
+        """The two nodes of an edge; or topic, centre and a 1 that tells them apart."""
+        if column < len(self._shared):
+            pair = self._shared[column]
+            return int(self.pairs.u[pair]), int(self.pairs.v[pair])
+        place = column - len(self._shared)
+        topic = int(np.searchsorted(self.instance.topic_offsets, place, side="right")) - 1
+        return topic, int(self.instance.topic_nodes[place]), 1
+
+    def branchable(self, fractional: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Centres first: once they are fixed, so are the edges."""
+        centres = fractional[fractional >= len(self._shared)]
+        return centres if len(centres) else fractional
+
+    def add_all_rows(self) -> None:
+        """Add the rows that are missing, to keep them all, unless there are too many."""
+        if len(self._column) <= _KEPT:
+            present, rows = set(self.rows.texts), RowList()
+            texts = self._texts(self._topic, self._edge)
+            self._add(rows, np.flatnonzero([text not in present for text in texts]))
+            self._add_rows(rows.rows())
+            self.keeps_rows = True
+
+    def violated(self, x: Reals, *, exact: bool) -> SparseRows:
+        """Every violated row of an edge and a topic; always exact."""
+        rows = RowList()
+        if not self.keeps_rows:
+            excess = x[self._one] + x[self._other] - x[self._column]
+            self._add(rows, np.flatnonzero(excess > _VIOLATION))
+        return rows.rows()
+
+    def centres_of(self, x: Reals) -> Reals:
+        """The values of the subscriptions, topic by topic."""
+        return x[len(self._shared) :]
+
+    def edges_of(self, x: Reals) -> Reals:
+        """The values of the pairs, 0 for those without a column."""
+        values = np.zeros(len(self.pairs))
+        values[self._shared] = x[: len(self._shared)]
+        return values
+
+    def texts_of_own_pairs(self) -> list[Text]:
+        """The rows of the pairs with one common topic."""
+        return self._texts(self._own_topic, self._own_edge)
+
+    def _proven(self, lower: Bits | None, upper: Bits | None) -> Bound:
+        bound = super()._proven(lower, upper)
+        return replace(bound, proven=_WithOwnPairs(bound.proven, self))
+
+    def _drop_idle_rows(self) -> None:
+        if not self.keeps_rows:
+            super()._drop_idle_rows()
+
+    def _add(self, rows: RowList, links: npt.NDArray[np.int64]) -> None:
+        texts = self._texts(self._topic[links], self._edge[links])
+        for k, text in zip(links.tolist(), texts, strict=True):
+            rows.add([self._column[k], self._one[k], self._other[k]], [1, -1, -1], 0, text)
+
+    def _texts(self, topics: npt.NDArray[np.int64], edges: Ids) -> list[Text]:
+        ends = self.pairs.u[edges].tolist(), self.pairs.v[edges].tolist()
+        return [("star", *items) for items in zip(topics.tolist(), *ends, strict=True)]
+
+
+@dataclass(frozen=True)
+class _WithOwnPairs:
+    """A bound with the rows of pairs that have no column: each pays for an edge of one star alone."""
+
+    proven: Proven | None
+    planes: StarPlanes
+
+    def multipliers(self) -> Multipliers:
+        assert self.proven is not None
+        given, planes = self.proven.multipliers(), self.planes
+        own = [] if given.farkas else planes.texts_of_own_pairs()
+        return given._replace(rows=chain(given.rows, ((text, planes.unit) for text in own)))
+
+
+class StarIncumbent:
+    """The overlay of stars with fewest edges so far (`overlay`), and its number of edges (`value`)."""
+
+    def __init__(self, planes: StarPlanes, start: Overlay, seed: int) -> None:
+        self._planes, self.unit, self._random = planes, planes.unit, np.random.default_rng(seed)
+        self.overlay, self.value = start, float(start.num_edges)
+
+    @property
+    def cutoff(self) -> int:
+        """Nodes with a bound above this, in units, hold no better overlay."""
+        return int(self.value - 1) * self.unit if math.isfinite(self.value) else NO_CUTOFF
+
+    def offer_chosen(self, columns: object, chosen: npt.NDArray[np.bool_]) -> None:
+        """Offer the stars at the chosen centres."""
+        self._offer(self._stars(chosen.astype(np.float64)).overlay)
+
+    def build_along(self, columns: object, x: Reals) -> StarCentres:
+        """Take the centre of largest value in each topic, then move centres while that saves edges."""
+        stars = self._stars(x)
+        stars.descend(self._planes.edges_of(x))
+        self._offer(stars.overlay)
+        return stars
+
+    def improve_along(self, columns: object, x: Reals, clock: Clock, *, goal: float, steps: int) -> None:
+        """As :meth:`build_along`, then simulated annealing with 100 moves for each step."""
+        stars = self.build_along(columns, x)
+        if self.value > goal:
+            stars.anneal(steps * MOVES_A_STEP, clock, int(self._random.integers(2**62)))
+            self._offer(stars.overlay)
+
+    def _stars(self, x: Reals) -> StarCentres:
+        return StarCentres(self._planes.pairs, self._planes.centres_of(x))
+
+    def _offer(self, overlay: Overlay) -> None:
+        if overlay.num_edges < self.value:
+            self.overlay, self.value = overlay, float(overlay.num_edges)
+            offer(overlay)
+
+
+def minimise_stars(instance: TopicInstance, start: Overlay, clock: Clock, settings: SearchSettings) -> SearchOutcome:
+    """Find an overlay with a star in every topic and fewest edges, and prove it.
+
+    Parameters
+    ----------
+    start : Overlay
+        Valid.
+
+    Notes
+    -----
+    P2 (Onus and Richa 2015), §6.3. Exponential in the worst case; memory O(Σ_t |V_t|²).
+    """
+    outcome, log = SearchOutcome(start), SearchLog(settings.progress, on_bound=offer_bound if settings.offers else None)
+    case = settings.proof.case(cap=None)
+    planes = StarPlanes(instance, threads=settings.threads)
+    incumbent = StarIncumbent(planes, start, settings.seed)
+    tree, root = TreeSearch(planes, incumbent, progress=log, proof=case), None
+    try:
+        root = planes.tighten(clock, stall=_ROOT_STALL)
+        if root is not None:
+            case.bound(0, root.proven)
+            x, goal = planes.lp.x, planes.least_value(root.units)
+            steps = max(settings.steps, planes.lp.work // WORK_A_STEP)  # about as long as the LP took
+            planes.add_all_rows()
+            incumbent.improve_along(planes.columns, x, clock.share(0.25), goal=goal, steps=steps)
+            tree.run(clock, root, x)
+        outcome.stopped_by = clock.stopped_by
+    except MemoryError:
+        outcome.stopped_by = "out of memory"
+    case.end(incumbent.value)
+    outcome.overlay, outcome.unit = incumbent.overlay, planes.unit
+    outcome.units = tree.units if root is not None else planes.best_units
+    outcome.complete = outcome.lower_bound >= incumbent.value
+    outcome.counters = {
+        "root_bound": round(planes.best_units / planes.unit, 6),
+        "cuts": planes.cuts,
+        "columns": len(planes.columns),
+        "simplex_iterations": planes.lp.iterations,
+        "nodes": tree.nodes,
+    }
+    return outcome

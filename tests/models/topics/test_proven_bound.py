@@ -1,0 +1,129 @@
+"""Bounds proven in integers: valid for arbitrary duals and at every iterate, and checked by independent code."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from overlaybench.heuristics.topics.greedy_merge import greedy_merge
+from overlaybench.instances.contract.run import Clock
+from overlaybench.instances.topics.instance import TopicInstance
+from overlaybench.models.engine.relaxation import UNIT, Bound
+from overlaybench.models.topics.lp_bound import BoundSettings, lower_bound
+from overlaybench.models.topics.relaxation.candidate_edges import CandidateEdges, all_pairs
+from overlaybench.models.topics.relaxation.cost_splitting import proof_rows, split_costs
+from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes
+from overlaybench.models.topics.relaxation.dual_fitting import FittedProof, dual_fitting_bound
+from overlaybench.models.topics.relaxation.proven_bound import RowMultipliers, proven_bound
+from overlaybench.models.topics.relaxation.separation import Goal
+from overlaybench.models.topics.relaxation.topic_rows import singleton_rows
+from tests.models.topics.proven import proven_by, proven_value
+from tests.models.topics.small_instances import small_instance, tiers, uniform_instance
+from tests.topic_brute_force import all_graphs, members_of_topics, optimum
+
+
+def with_edges(seeds: range) -> Iterator[tuple[int, TopicInstance]]:
+    for seed in seeds:
+        instance = small_instance(seed)
+        if len(all_pairs(instance)):
+            yield seed, instance
+
+
+@pytest.mark.parametrize("seeds", tiers(40, 150))
+def test_any_duals_prove_a_bound_that_no_overlay_undercuts(seeds: range) -> None:
+    for seed, instance in with_edges(seeds):
+        edges = CandidateEdges(instance, all_pairs(instance))
+        rows = singleton_rows(edges.interest)
+        random = np.random.default_rng(seed)
+        for scale in (0.2, 1.0, 5.0):
+            duals = random.random(len(rows.topic)) * scale
+            none = np.zeros(instance.num_nodes)
+            bound = proven_bound(edges, rows, duals, none, Goal())
+            assert Fraction(bound.units, UNIT) <= optimum(instance, "min-tco")
+            assert bound.proven is not None
+            assert proven_value(instance, "min-tco", bound.proven) == max(0, math.ceil(Fraction(bound.units, UNIT)))
+            prices = random.random(instance.num_nodes) / instance.num_nodes
+            bound = proven_bound(edges, rows, duals, prices, Goal(edge_cost=0, degree_cost=1))
+            assert Fraction(bound.units, UNIT) <= optimum(instance, "minmax-tco")
+            if bound.units > 0:
+                least, value = math.ceil(Fraction(bound.units, UNIT)), Fraction(bound.units, UNIT)
+                assert bound.proven is not None
+                assert proven_value(instance, "minmax-tco", bound.proven, value, of_degree=True) >= least
+
+
+@pytest.mark.parametrize("seeds", tiers(30, 100))
+def test_bounds_with_fixed_edges_hold_for_the_overlays_with_these_edges(seeds: range) -> None:
+    for seed, instance in with_edges(seeds):
+        n = instance.num_nodes
+        edges = CandidateEdges(instance, all_pairs(instance))
+        rows = singleton_rows(edges.interest)
+        random = np.random.default_rng(seed)
+        fixed = random.integers(0, 3, len(edges))
+        lower, upper = (fixed == 1).astype(np.int8), (fixed != 2).astype(np.int8)
+        graphs = all_graphs(n)
+        valid = np.all([graphs.connects(members) for members in members_of_topics(instance)], axis=0)
+        for e, (u, v) in enumerate(zip(edges.u.tolist(), edges.v.tolist(), strict=True)):
+            valid = valid & (graphs.has[u, v] >= lower[e]) & (graphs.has[u, v] <= upper[e])
+        duals = random.random(len(rows.topic)) * 2
+        bound = proven_bound(edges, rows, duals, np.zeros(n), Goal(), lower=lower, upper=upper)
+        if valid.any():
+            assert bound.units <= int(graphs.edges[valid].min()) * UNIT, f"seed {seed}"
+
+
+@pytest.mark.parametrize("seeds", tiers(2, 4))
+def test_every_iterate_is_a_valid_bound_and_the_proof_is_of_the_best(seeds: range) -> None:
+    for seed in seeds:
+        instance = uniform_instance(14, 10, 4, seed)
+        planes = CuttingPlanes(instance, Goal(), greedy_merge(instance))
+        seen: list[int] = []
+
+        def keep(bound: Bound, seen: list[int] = seen) -> bool:
+            seen.append(bound.units)
+            return False
+
+        planes.tighten(Clock(60), at_round=keep)
+        fewest = greedy_merge(instance).num_edges
+        assert all(units <= fewest * UNIT for units in seen)
+        assert planes.best_proven is not None
+        assert proven_value(instance, "min-tco", planes.best_proven) == -(-planes.best_units // UNIT)
+        assert planes.best_units == max(seen)
+
+
+@pytest.mark.parametrize("seeds", tiers(15, 60))
+@pytest.mark.parametrize("method", ["lp", "splitting", "fitting"])
+@pytest.mark.parametrize(("of_degree", "problem"), [(False, "min-tco"), (True, "minmax-tco")])
+def test_no_lower_bound_exceeds_the_optimum(method: str, of_degree: bool, problem: str, seeds: range) -> None:
+    for seed in seeds:
+        instance = small_instance(seed)
+        bound = lower_bound(instance, BoundSettings(method=method, progress="off"), of_degree=of_degree)
+        assert bound.value <= optimum(instance, problem), f"seed {seed}"
+        assert proven_by(instance, problem, bound) == math.ceil(bound.value), f"seed {seed}"
+
+
+@pytest.mark.parametrize("seeds", tiers(1, 3))
+def test_split_costs_approach_the_bound_of_the_cutting_planes(seeds: range) -> None:
+    for seed in seeds:
+        instance = uniform_instance(20, 15, 4, seed)
+        planes = CuttingPlanes(instance, Goal(), greedy_merge(instance))
+        planes.tighten(Clock(60))
+        splitting = split_costs(instance, greedy_merge(instance).num_edges, Clock(None), rounds=2000)
+        assert splitting.units <= planes.lp.value * UNIT + UNIT / 1e6
+        assert splitting.units >= 0.97 * planes.best_units
+        assert splitting.limit >= planes.lp.value - 1e-3
+        proof = RowMultipliers.of(*proof_rows(splitting))
+        assert proven_value(instance, "min-tco", proof) == -(-splitting.units // UNIT)
+
+
+@pytest.mark.parametrize("seeds", tiers(50, 150))
+def test_dual_fitting_is_valid_with_and_without_pairs(seeds: range) -> None:
+    for seed in seeds:
+        instance = small_instance(seed)
+        fewest = optimum(instance, "min-tco")
+        blind = dual_fitting_bound(instance, work=0)
+        assert blind <= dual_fitting_bound(instance) <= fewest, f"seed {seed}"
+        for bound in (blind, dual_fitting_bound(instance)):
+            assert proven_value(instance, "min-tco", FittedProof(instance, bound)) == math.ceil(bound), f"seed {seed}"
