@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ..contract.arrays import Ids, Offsets, Rebuilt, frozen
 from ..contract.errors import BadInput
+from ..contract.files import distinct_labels
 from ..contract.shown import Digested, circle, facts
 from .predicates import Publications, Subscriptions, matching_brokers
 
@@ -53,14 +54,12 @@ class BrokerTree(Rebuilt):
     def __post_init__(self) -> None:
         links = frozen(np.asarray(self.links).reshape(-1, 2), np.int32)
         delays, uplinks = frozen(self.delays, np.int64), frozen(self.uplinks, np.int64)
-        labels = None if self.labels is None else tuple(self.labels)
+        labels = distinct_labels(self.labels, len(uplinks), "broker")
         if len(uplinks) < 1:
             raise BadInput("a network needs at least one broker")
         _check_delays(len(delays), len(links))
         if (delays < 0).any() or (uplinks < 0).any():
             raise BadInput("a delay or an uplink capacity is negative: give microseconds and publications a second")
-        if labels is not None and (len(labels) != len(uplinks) or len(set(labels)) < len(labels) or "" in labels):
-            raise BadInput(f"{len(uplinks)} brokers need {len(uplinks)} distinct labels, none of them empty")
         keys = links[:, 0].astype(np.int64) * len(uplinks) + links[:, 1]
         if (links[:, 0] >= links[:, 1]).any() or (np.diff(keys) <= 0).any():
             raise BadInput("primary links must be distinct, each u < v, in lexicographic order")

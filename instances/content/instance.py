@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from ..contract.arrays import sampled
 from ..contract.errors import BadInput
 from ..contract.files import distinct_labels
 from ..contract.shown import Digested, facts, matrix
@@ -201,11 +202,7 @@ class ContentInstance(Digested):
 
     def sample(self, size: int, seed: int) -> ContentInstance:
         """The instance with `size` users drawn without replacement, in their order; the seed is from 0 to 2^63 - 1."""
-        if not 0 <= seed < 2**63:
-            raise BadInput(f"seed {seed} must lie from 0 to 2^63 - 1")
-        if not 1 <= size <= self.num_users:
-            raise BadInput(f"a sample of {size} users from {self.num_users}: choose from 1 to {self.num_users}")
-        kept = np.sort(np.random.default_rng(seed).choice(self.num_users, size, replace=False))
+        kept = sampled(self.num_users, size, seed, "users")
         return ContentInstance(
             self.access[kept],
             self.core,

@@ -39,6 +39,20 @@ def frozen(values: npt.ArrayLike, kind: type[_Number]) -> npt.NDArray[_Number]:
     return array
 
 
+def sampled(count: int, size: int, seed: int, noun: str) -> Offsets:
+    """The sorted numbers of `size` of `count` things, drawn without replacement; the seed lies from 0 to 2^63 - 1."""
+    check_seed(seed)
+    if not 1 <= size <= count:
+        raise BadInput(f"a sample of {size} {noun} from {count}: choose from 1 to {count}")
+    return np.sort(np.random.default_rng(seed).choice(count, size, replace=False))
+
+
+def check_seed(seed: int) -> None:
+    """Raise BadInput for a seed outside 0 … 2^63 - 1."""
+    if not 0 <= seed < 2**63:
+        raise BadInput(f"seed {seed} must lie from 0 to 2^63 - 1")
+
+
 def sorted_distinct(keys: Offsets) -> Offsets:
     """The distinct keys, ascending. Cost O(m log m); np.unique hashes them, which takes far longer on millions."""
     ordered = np.sort(keys)

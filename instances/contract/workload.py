@@ -9,7 +9,7 @@ from typing import Generic
 import numpy as np
 import numpy.typing as npt
 
-from .errors import BadInput
+from .arrays import check_seed
 from .option import Option, Value, complete
 from .problem import Instance
 
@@ -55,8 +55,7 @@ class Workload(Generic[Instance]):
 
     def generate(self, *, seed: int = 0, **given: object) -> Instance:
         """The instance for a seed (0 … 2^63 − 1) and parameters."""
-        if not 0 <= seed < 2**63:
-            raise BadInput(f"seed {seed} must lie from 0 to 2^63 - 1")
+        check_seed(seed)
         return self.build(seed=seed, **self.complete(given))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..contract.arrays import Ids, Offsets, frozen, offsets_of, sorted_distinct, transposed
+from ..contract.arrays import Ids, Offsets, frozen, offsets_of, sampled, sorted_distinct, transposed
 from ..contract.errors import BadInput
 from ..contract.files import distinct_labels, natural_order
 from ..contract.shown import Digested, facts, matrix, spread_of
@@ -235,11 +235,7 @@ class TopicInstance(Digested):
 
     def sample(self, size: int, seed: int) -> TopicInstance:
         """The instance on `size` nodes drawn without replacement, in their order; the seed lies from 0 to 2^63 - 1."""
-        if not 0 <= seed < 2**63:
-            raise BadInput(f"seed {seed} must lie from 0 to 2^63 - 1")
-        if not 1 <= size <= self.num_nodes:
-            raise BadInput(f"a sample of {size} nodes from {self.num_nodes}: choose from 1 to {self.num_nodes}")
-        return self.induced(np.sort(np.random.default_rng(seed).choice(self.num_nodes, size, replace=False)))
+        return self.induced(sampled(self.num_nodes, size, seed, "nodes"))
 
     def induced(self, nodes: npt.NDArray[np.integer]) -> TopicInstance:
         """The instance on distinct nodes, in the order given, with their labels and costs."""
