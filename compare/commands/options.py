@@ -129,7 +129,7 @@ def figure_options(command: Callable[..., None], *, formats: bool = True) -> Cal
         given.settings()  # before anything long begins
         command(figure_options=given, **others)
 
-    several = click.option("--formats", metavar="LIST", help="Of svg, pdf, pgf, with commas.  [default: svg,pdf]")
+    several = click.option("--formats", metavar="LIST", help="Of svg, pdf, pgf, png, with commas.  [default: svg,pdf]")
     for option in (
         *((several,) if formats else ()),
         click.option("--usetex", is_flag=True, help="Set the texts of figures by LaTeX."),

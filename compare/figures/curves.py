@@ -235,6 +235,7 @@ def _config(options: FigureOptions, entries: Sequence[str], width: float) -> dic
         "font": options.family,
         "background": "white",
         "view": {"stroke": None},
+        **{mark: {"aria": False} for mark in ("rule", "tick", "area", "text")},  # points and lines say it all
         "padding": 3,
         "axis": {**text, "titleColor": INK, "labelColor": INK, "domainColor": QUIET, "tickColor": QUIET, "tickSize": 3,
                  "gridColor": "#E4E4E4", "gridWidth": 0.5, "domainWidth": 0.6, "tickWidth": 0.6, "titlePadding": 3},

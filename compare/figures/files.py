@@ -94,6 +94,10 @@ def for_page(element: str, name: str) -> str:
         element,
     )
     element = re.sub(r'<a xlink:href="#(run-[0-9]+)"[^>]*>', r'<a href="#\1">', element)
+    # A panel without marks of a layer has an empty group, which is no picture that needs a name.
+    element = re.sub(
+        r'(<g class="[^"]*") role="graphics-symbol" aria-roledescription="[^"]*"(?! aria-label)', r"\1", element
+    )
     return re.sub(r' (xmlns(:\w+)?|version)="[^"]*"', "", element.replace("xlink:href", "href")).strip()
 
 

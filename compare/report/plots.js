@@ -270,6 +270,10 @@
         drawn.setAttribute("style", size);
         drawn.removeAttribute("width");
         drawn.removeAttribute("height");
+        for (const empty of box.querySelectorAll('g[role="graphics-symbol"]:not([aria-label])')) {
+          empty.removeAttribute("role");
+          empty.removeAttribute("aria-roledescription");
+        }
         target.replaceChildren(box);
       });
     }

@@ -155,23 +155,17 @@ def family_table(runs: pd.DataFrame) -> pd.DataFrame:
         kind, family, extent, size (all sizes of the kind, as text, ranges where they differ), instances, problems,
         seeds (of the runs, as text), runs, seconds (of all runs together).
     """
-    return pd.DataFrame(
-        [
-            (
-                kind,
-                family,
-                extent,
-                ", ".join(f"{span(group[size])} {size}" for size in KINDS[kind].sizes),
-                group["instance"].nunique(),
-                group["problem"].nunique(),
-                listed(group["seed"]),
-                len(group),
-                group["seconds"].sum(),
-            )
-            for (kind, family, extent), group in runs.groupby(["kind", "family", "extent"])
-        ],
-        columns=("kind", "family", "extent", "size", "instances", "problems", "seeds", "runs", "seconds"),
-    )
+    grouped = runs.groupby(["kind", "family", "extent"])
+    table = grouped.agg(
+        instances=("instance", "nunique"),
+        problems=("problem", "nunique"),
+        seeds=("seed", listed),
+        runs=("key", "size"),
+        seconds=("seconds", "sum"),
+    ).reset_index()
+    sizes = [", ".join(f"{span(group[size])} {size}" for size in KINDS[kind].sizes) for (kind, *_), group in grouped]
+    table.insert(3, "size", pd.Series(sizes, dtype=object))
+    return table
 
 
 def effort_table(runs: pd.DataFrame) -> pd.DataFrame:
@@ -183,26 +177,18 @@ def effort_table(runs: pd.DataFrame) -> pd.DataFrame:
         method, exact, problems (count), time_limits (as text, seconds), runs, one column a status with its count,
         seconds (of all runs together), longest (seconds), peak_memory (bytes, NaN where it was not measured).
     """
-    return pd.DataFrame(
-        [
-            (
-                variant,
-                bool(exact),
-                group["problem"].nunique(),
-                listed(group["time_limit"], unit=" s") or "none",
-                len(group),
-                *(int((group["status"] == status).sum()) for status in Status),
-                group["seconds"].sum(),
-                group["seconds"].max(),
-                group["peak_memory"].max(),
-            )
-            for (exact, variant), group in runs.groupby(["exact", "variant"])
-        ],
-        columns=(
-            *("method", "exact", "problems", "time_limits", "runs", *(str(status) for status in Status)),
-            *("seconds", "longest", "peak_memory"),
-        ),
+    ended = runs.assign(**{str(status): runs["status"] == status for status in Status})
+    table = ended.groupby(["exact", "variant"]).agg(
+        problems=("problem", "nunique"),
+        time_limits=("time_limit", lambda limits: listed(limits, unit=" s") or "none"),
+        runs=("key", "size"),
+        **{str(status): (str(status), "sum") for status in Status},
+        seconds=("seconds", "sum"),
+        longest=("seconds", "max"),
+        peak_memory=("peak_memory", "max"),
     )
+    table = table.reset_index().rename(columns={"variant": "method"})
+    return table[["method", "exact", *table.columns[2:]]]
 
 
 def failure_table(runs: pd.DataFrame) -> pd.DataFrame:

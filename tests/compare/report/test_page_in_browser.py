@@ -94,7 +94,7 @@ def test_the_page_runs_offline_without_an_error(browser: Browser, address: str) 
     assert not faults
 
 
-def test_a_head_sorts_its_table_up_and_down_and_back(page: Page) -> None:
+def test_a_head_sorts_its_table_up_and_down_and_back_and_times_by_their_length(page: Page) -> None:
     table = page.locator("table").nth(0)
     head = table.locator("thead tr").last.locator("th").nth(5)  # the mean ratio
     names = "table => [...table.tBodies[0].rows].map(row => row.cells[0].textContent)"
@@ -110,9 +110,6 @@ def test_a_head_sorts_its_table_up_and_down_and_back(page: Page) -> None:
     assert orders[1][:2] == ["gm", "ilp exact"]
     assert orders[0][2] == orders[1][2] == "cp-sat exact", "without a ratio it is last"
     assert orders[2] == original
-
-
-def test_times_sort_by_their_length_not_their_text(page: Page) -> None:
     page.evaluate(
         """() => {
           const body = document.querySelector("table").tBodies[0];
@@ -120,7 +117,6 @@ def test_times_sort_by_their_length_not_their_text(page: Page) -> None:
           texts.forEach((text, row) => { body.rows[row].cells[14].textContent = text; });
         }"""
     )
-    table = page.locator("table").nth(0)
     table.locator("thead tr").last.locator("th").nth(14).locator("button").click()
     times = table.evaluate("table => [...table.tBodies[0].rows].map(row => row.cells[14].textContent)")
     assert times == ["900 ms", "2.0 min", "1,000 s"]
@@ -137,7 +133,7 @@ def test_the_filter_leaves_the_rows_with_all_words_and_opens_their_lists(page: P
     assert page.locator("tr[hidden]").count() == 0
 
 
-def test_a_point_names_its_run_and_leads_to_its_row(page: Page) -> None:
+def test_a_point_names_its_run_and_leads_to_its_row_and_a_link_shows_a_row_that_the_filter_hides(page: Page) -> None:
     point = page.locator(POINTS).nth(1)
     point.hover()
     tooltip = page.locator("#vg-tooltip-element")
@@ -150,9 +146,6 @@ def test_a_point_names_its_run_and_leads_to_its_row(page: Page) -> None:
     point.click()
     page.wait_for_url(f"**#run-{number}")
     expect(page.locator(f"#run-{number}")).to_be_in_viewport()
-
-
-def test_a_link_shows_a_row_that_the_filter_hides(page: Page) -> None:
     page.fill("#filter", "cp-sat")
     expect(page.locator("#run-1")).to_be_hidden()
     page.evaluate("location.hash = '#run-1'")

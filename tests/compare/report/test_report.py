@@ -14,17 +14,23 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from overlaybench.compare.figures.charts import topic_charts
+from overlaybench.compare.figures.draw import embedded_json
 from overlaybench.compare.figures.overlay import most_informative_pair, overlay_drawing
-from overlaybench.compare.figures.style import Drawing, method_styles
+from overlaybench.compare.figures.style import Drawing
+from overlaybench.compare.report import page_data as overlays
 from overlaybench.compare.report.cells import Anchors, carried
+from overlaybench.compare.report.page_data import overlay_data, plot_data
 from overlaybench.compare.report.tables import judged_runs, method_table, run_columns
 from overlaybench.compare.report.writing import write_report
+from overlaybench.compare.studies.plot import Plot
 from overlaybench.compare.studies.row import typed
-from tests.compare.report_rows import INSTANCES, PATH, STAR, frame, run, study_rows
+from overlaybench.instances.topics.instance import TopicInstance
+from tests.compare.report_rows import INSTANCES, PATH, STAR, STAR_EDGES, answered, frame, run, study_rows
 
 VOID = {"meta", "link", "br", "hr", "img", "input", "col"}
 
@@ -65,7 +71,6 @@ class Page(HTMLParser):
         self.open: list[str] = []
         self.faults: list[str] = []
         self.scripts = 0
-        self.cells: list[dict[str, list[str]]] = []
         self.text = ""
         self.feed(html)
         self.close()
@@ -121,11 +126,9 @@ def assert_stands_alone(html: str) -> Page:
     return page
 
 
-def test_the_page_fetches_nothing_and_every_link_leads_somewhere(html: str) -> None:
+def test_the_page_fetches_nothing_and_every_link_leads_somewhere(html: str, folder: Path) -> None:
     assert_stands_alone(html)
-
-
-def test_the_files_beside_the_page_that_it_names_exist(html: str, folder: Path) -> None:
+    assert 'role="alert"' not in html, "no contradiction"
     relative = [v for t, n, v in Page(html).attributes if t == "a" and n == "href" and not v.startswith(("#", "data:"))]
     assert {"figures/ratio.svg", "figures/overlay.pdf"} <= set(relative)
     for name in relative:
@@ -180,24 +183,23 @@ def test_the_page_has_landmarks_a_skip_link_and_a_name_for_every_table(html: str
     assert len(boxes) == html.count("<table>")
 
 
-def test_the_data_of_all_plots_is_in_the_page_once(html: str) -> None:
+def test_every_run_is_on_the_page_with_its_key_and_its_data_once(html: str) -> None:
     rows = study_rows()
     data = embedded(html, "plot-data")
     assert len(data["instance"]) == len(rows)
     assert set(embedded(html, "overlay-data")["runs"]) <= {str(number) for number in range(1, len(rows) + 1)}
     assert html.count('type="application/json" id=') == 2
-
-
-def test_short_tables_are_latex_too(folder: Path) -> None:
-    assert r"\toprule" in (folder / "tables" / "min-tco.tex").read_text(encoding="utf-8")
-    assert len(list((folder / "tables").glob("*.tex"))) == len(list((folder / "tables").glob("*.csv")))
-
-
-def test_every_run_is_on_the_page_with_its_key(html: str) -> None:
-    rows = study_rows()
     for key in rows["key"]:
         assert f">{key}</td>" in html
     assert {f"run-{number}" for number in range(1, len(rows) + 1)} <= set(Page(html).ids)
+
+
+def test_short_tables_are_latex_too_and_nothing_but_the_report_is_left_in_the_folder(folder: Path) -> None:
+    kinds = {file.suffix for file in folder.rglob("*") if file.is_file()}
+    assert kinds == {".html", ".csv", ".tex", ".svg", ".pdf"}
+    assert not list(folder.rglob(".*"))
+    assert r"\toprule" in (folder / "tables" / "min-tco.tex").read_text(encoding="utf-8")
+    assert len(list((folder / "tables").glob("*.tex"))) == len(list((folder / "tables").glob("*.csv")))
 
 
 def test_every_number_of_the_method_tables_links_to_rows(html: str) -> None:
@@ -247,28 +249,16 @@ def test_the_same_rows_give_the_same_bytes_in_any_order(folder: Path, tmp_path: 
             assert (tmp_path / file.relative_to(folder)).read_bytes() == file.read_bytes(), file.name
 
 
-def test_nothing_but_the_report_is_left_in_the_folder(folder: Path) -> None:
-    kinds = {file.suffix for file in folder.rglob("*") if file.is_file()}
-    assert kinds == {".html", ".csv", ".tex", ".svg", ".pdf"}
-    assert not list(folder.rglob(".*"))
-
-
 @pytest.mark.usefixtures("figure_files")
 def test_contradictions_stand_above_everything_else(tmp_path: Path) -> None:
-    rows = frame(run(method="ilp", value=10, status="optimal"), run(method="cp-sat", value=11, status="optimal"))
-    html = write(tmp_path, rows)
-    page = assert_stands_alone(html)
-    assert "These results contradict each other" in page.text
-    assert html.index('role="alert"') < html.index('id="in-short"')
-    assert (tmp_path / "tables" / "contradictions.csv").is_file()
-
-
-@pytest.mark.usefixtures("figure_files")
-def test_every_contradiction_is_listed_however_many(tmp_path: Path) -> None:
     pairs = [(f"i{number}", value) for number in range(30) for value in (10, 11)]
     rows = [run(method=("ilp", "cp-sat")[v - 10], instance=i, value=v, status="optimal") for i, v in pairs]
-    page = assert_stands_alone(write(tmp_path, frame(*rows)))
-    assert page.text.count("proved 10 optimal") == 30
+    html = write(tmp_path, frame(*rows))
+    page = assert_stands_alone(html)
+    assert "These results contradict each other" in page.text
+    assert page.text.count("proved 10 optimal") == 30, "every one is listed"
+    assert html.index('role="alert"') < html.index('id="in-short"')
+    assert (tmp_path / "tables" / "contradictions.csv").is_file()
 
 
 @pytest.mark.usefixtures("figure_files")
@@ -290,10 +280,6 @@ def test_every_kind_of_instance_has_its_verdict_its_runs_and_its_contradictions(
     assert "contradict" not in page.text
     wrong = typed(pd.DataFrame([*rows, run("content-mst", "cp-sat", "c1", value=60.0, status="optimal", **shape)]))
     assert "ilp proved 70 optimal" in write(tmp_path / "wrong", wrong)
-
-
-def test_no_alert_without_a_contradiction(html: str) -> None:
-    assert 'role="alert"' not in html
 
 
 @pytest.mark.usefixtures("figure_files")
@@ -342,13 +328,6 @@ def test_pictures_are_well_formed_and_their_files_have_no_links_into_a_page(draw
         assert b"CreationDate" not in figure.files["pdf"]
 
 
-def test_a_method_keeps_its_colour_whatever_else_is_shown() -> None:
-    both = method_styles(judged_runs(frame(run(method="gm", value=1), run(method="ilp", value=1))))
-    alone = method_styles(judged_runs(frame(run(method="gm", value=1))))
-    assert both["gm"] == alone["gm"]
-    assert both["gm"].colour != both["ilp"].colour
-
-
 def test_the_overlay_drawn_is_one_where_greedy_merge_is_worse(drawn: dict[str, Drawing]) -> None:
     pair = most_informative_pair(judged_runs(study_rows()))
     assert pair is not None
@@ -358,18 +337,11 @@ def test_the_overlay_drawn_is_one_where_greedy_merge_is_worse(drawn: dict[str, D
     assert "ilp: 5 edges (proven optimal)" in drawn["overlay"].svg
     assert "gm: 7 edges (+2)" in drawn["overlay"].svg
     assert set(drawn["overlay"].anchors) == {pair.optimal.anchor, pair.other.anchor}
-
-
-def test_without_a_worse_heuristic_a_proven_overlay_is_drawn_and_the_caption_says_so() -> None:
     rows = study_rows()
+    assert most_informative_pair(judged_runs(rows[rows["status"] != "optimal"])) is None, "without a proven overlay"
     overlay = overlay_drawing(judged_runs(rows[rows["instance"] == PATH.digest]), INSTANCES.__getitem__)
     assert overlay is not None
     assert "no heuristic that can be drawn was worse" in overlay.caption
-
-
-def test_without_a_proven_overlay_none_is_drawn() -> None:
-    rows = study_rows()
-    assert most_informative_pair(judged_runs(rows[rows["status"] != "optimal"])) is None
 
 
 def test_identifiers_are_distinct_even_where_their_words_are_the_same() -> None:
@@ -377,3 +349,77 @@ def test_identifiers_are_distinct_even_where_their_words_are_the_same() -> None:
     names = [anchors.of("rows", "min-tco", label) for label in ("low-oda k=1", "low-oda k 1", "low-oda k=1")]
     assert names[0] == names[2] != names[1]
     assert all(re.fullmatch(r"[a-z0-9-]+", name) for name in names)
+
+
+ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+
+def parameters(**given: object) -> dict[str, str]:
+    return {"recipe": json.dumps({"workload": "zipf", "parameters": given})}
+
+
+def test_every_run_has_its_numbers_in_the_order_of_its_anchor() -> None:
+    runs = judged_runs(study_rows())
+    data = plot_data(runs)
+    for name, column in (("ratio", "ratio"), ("time", "seconds"), ("value", "value")):
+        shown = [np.nan if value is None else value for value in data["numbers"][name]]
+        np.testing.assert_allclose(shown, runs[column], rtol=1e-5)
+    assert [data["texts"]["label"][code] for code in data["codes"]["label"]] == runs["label"].tolist()
+    assert data["texts"]["problem"][0] == "min-tco"
+    assert list(data["y"]) == ["ratio", "value", "time", "degree", "gap", "memory"]
+    seed = 2_135_562_980
+    assert plot_data(judged_runs(frame(run(value=3, seed=seed))))["numbers"]["seed"] == [seed], "exact"
+    assert plot_data(runs, [Plot("nodes", "time")])["first"] == [["nodes", "time"]], "what a study chooses is first"
+
+
+def test_what_a_study_varied_is_an_axis_and_what_it_did_not_is_none() -> None:
+    rows = [
+        run(instance=f"i{n}", value=3, subscriptions=4 * n, **parameters(subscriptions=n, alpha=0.5)) for n in (2, 3)
+    ]
+    axes = plot_data(judged_runs(frame(*rows)))["x"]
+    assert {"subscriptions", "total_subscriptions"} <= set(axes)
+    assert not {"alpha", "topics"} & set(axes)
+
+
+def test_a_parameter_called_like_a_measure_does_not_replace_it() -> None:
+    rows = [run(instance=f"i{n}", value=3, **parameters(value=n, family=f"f{n}")) for n in (2, 3)]
+    data = plot_data(judged_runs(frame(*rows)))
+    assert data["numbers"]["value"] == [3, 3]
+    assert data["numbers"]["parameter value"] == [2, 3]
+    assert data["texts"]["family"] == ["by hand"]
+
+
+def test_answers_are_two_characters_an_edge() -> None:
+    runs = judged_runs(study_rows())
+    data = overlay_data(runs, INSTANCES.__getitem__)
+    assert data is not None
+    star = next(row for row in runs.itertuples() if row.method == "gm" and row.instance == STAR.digest)
+    code = data["answers"][data["runs"][star.anchor.removeprefix("run-")]]
+    ends = [ALPHABET.index(character) for character in code]
+    assert sorted(zip(ends[::2], ends[1::2], strict=True)) == sorted(STAR_EDGES)
+    assert [instance["nodes"] for instance in data["instances"]] == [[f"n{v}" for v in range(n)] for n in (5, 6)]
+    assert not data["left_out"]
+    assert overlay_data(judged_runs(frame(run(value=3))), INSTANCES.__getitem__) is None, "without answers"
+
+
+def test_large_instances_are_left_out_and_the_page_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = TopicInstance.from_subscriptions({f"n{v}": [f"t{v}", f"t{v + 1}"] for v in range(61)})
+    rows = answered(path, [(v, v + 1) for v in range(60)], "min-tco", "gm")
+    both = judged_runs(pd.concat([study_rows(), frame(rows)], ignore_index=True))
+    found = {**INSTANCES, path.digest: path}
+    data = overlay_data(both, found.__getitem__)
+    assert data is not None
+    assert len(data["instances"]) == 2
+    assert data["left_out"].endswith("are left out: 1 of 3.")
+    monkeypatch.setattr(overlays, "MOST_BYTES", 600)
+    smallest = overlay_data(both, found.__getitem__)
+    assert smallest is not None
+    assert len(smallest["instances"]) == 1
+    assert "2 of 3" in smallest["left_out"]
+
+
+def test_no_text_ends_the_script_that_holds_it() -> None:
+    evil = "</script><script>alert(1)</script><!--"
+    text = embedded_json({evil: [evil]})
+    assert "<" not in text
+    assert json.loads(text) == {evil: [evil]}
