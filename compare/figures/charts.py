@@ -253,7 +253,7 @@ def growth(runs: pd.DataFrame) -> pd.DataFrame:
         size), sizes and medians (rising in size), exponent and intercept of the fit of ln(median) to ln(size).
     """
     ended = runs[~runs["status"].isin([Status.FAILED, Status.TIME_LIMIT])]
-    recipes = [json.loads(recipe) for recipe in ended["recipe"]]
+    recipes = ended["recipe_fields"].tolist()
     found = []
     for measure, (_, _, least) in _MEASURES.items():
         for size in SIZES:

@@ -20,6 +20,7 @@ from ...instances.contract.result import Status
 from ..catalogue import kind_named, method_named, problem_named
 from ..studies.columns import gap_integral
 from ..studies.proofs import CERTIFIED, PROOF, faults_of_evidence
+from ..studies.row import object_in
 from ..studies.store import Store
 from ..studies.task import writes_proofs
 from .table import Entry, Record, Table
@@ -260,7 +261,7 @@ def _accepted(one: LibraryRun, store: Store, refused: list[tuple[str, str]]) -> 
                 raise _RefusedError(f"its answer has value {value:g}, not {row['value']}")
         elif row["value"] is not None:
             raise _RefusedError("it has a value and no answer")
-        counters: Mapping[str, Any] = json.loads(row["counters"])
+        counters = object_in(row["counters"])
         if (bound := counters.get(CERTIFIED)) is None:
             return record
         faults = list(faults_of_evidence(counters, instance, problem, store.proof(row["key"]), row["seconds"]))

@@ -3,21 +3,38 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from overlaybench.compare.catalogue import METHODS
-from overlaybench.compare.studies.columns import parameters, researched, varied_options
+from overlaybench.compare.studies.columns import (
+    BOUND,
+    chosen_parameters,
+    gap,
+    gap_integral,
+    gap_steps,
+    mean_steps,
+    parameters,
+    researched,
+    varied,
+    varied_options,
+    with_integrals,
+)
 from overlaybench.compare.studies.isolation import IsolatedRun
 from overlaybench.compare.studies.latex import results_latex
+from overlaybench.compare.studies.plot import Plot, plot_of
 from overlaybench.compare.studies.results import export, grouped
 from overlaybench.compare.studies.row import row, spread, table_of
 from overlaybench.compare.studies.task import Task
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
+from overlaybench.instances.contract.errors import BadInput
 from tests.compare.report_rows import frame, run
 
 
@@ -149,3 +166,119 @@ def test_rows_of_steiner_trees_have_sizes_and_measures() -> None:
     rows = researched(spread(table_of([row(task, instance, IsolatedRun(result, 0.0))]).to_pandas()))
     assert rows["links"][0] == instance.num_edges
     assert rows["edges"][0] < rows["links"][0]
+
+
+def generated(nodes: int, *, subscriptions: int = 5, workload: str = "zipf", **given: Any) -> dict[str, Any]:
+    parameters = {"nodes": nodes, "subscriptions": subscriptions}
+    recipe = {"family": workload, "seed": 1, "workload": workload, "parameters": parameters}
+    sizes: dict[str, Any] = {"nodes": nodes, "subscriptions": nodes * subscriptions}
+    return run(instance=f"{parameters}{workload}", recipe=json.dumps(recipe), value=3, **sizes, **given)
+
+
+def sampled(nodes: int, **given: Any) -> dict[str, Any]:
+    recipe = {"family": "file", "seed": nodes, "file": "a.csv", "file_kind": "topics", "columns": {}, "sample": nodes}
+    return run(instance=f"file{nodes}", recipe=json.dumps(recipe), nodes=nodes, subscriptions=7, value=3, **given)
+
+
+def test_a_parameter_that_is_the_size_has_one_column_for_files_too() -> None:
+    runs = frame(generated(10), generated(20), sampled(15))
+    columns = varied(runs)
+    assert columns["nodes"].tolist() == [10, 20, 15]
+    assert chosen_parameters(runs) == ["nodes"]
+
+
+def test_a_parameter_that_is_called_like_another_size_keeps_the_name() -> None:
+    columns = varied(frame(generated(10, subscriptions=2), generated(10, subscriptions=4)))
+    assert columns["subscriptions"].tolist() == [2, 4]
+    assert columns["total_subscriptions"].tolist() == [20, 40]
+    assert "nodes" not in columns
+
+
+def test_options_vary_within_a_method_and_are_chosen_where_no_parameter_varies() -> None:
+    def optioned(**options: object) -> dict[str, Any]:
+        return generated(10, options=json.dumps(options), variant=f"gm {options}")
+
+    runs = frame(optioned(ties="lowest", steps=1), optioned(ties="random", steps=1))
+    assert chosen_parameters(runs) == ["ties"]
+    assert varied(runs)["ties"].tolist() == ["lowest", "random"]
+    other = frame(optioned(steps=1), generated(10, method="cd-oda", options=json.dumps({"steps": 2})))
+    assert varied(other).empty
+
+
+def test_parameters_that_differ_between_workloads_only_were_not_chosen() -> None:
+    runs = frame(generated(10), generated(10, subscriptions=6, workload="uniform"))
+    assert chosen_parameters(runs) == []
+
+
+def test_samples_of_a_file_vary_the_first_size() -> None:
+    assert chosen_parameters(frame(sampled(10), sampled(20))) == ["nodes"]
+
+
+def test_a_plots_files_are_named_by_its_axes() -> None:
+    assert Plot("nodes").name == "ratio-against-nodes"
+    assert Plot("top decile", "time", "family").name == "time-against-top-decile-by-family"
+
+
+def test_a_plot_without_x_or_of_an_unknown_measure_is_bad_input() -> None:
+    assert plot_of({"x": "nodes", "y": "time"}) == Plot("nodes", "time")
+    with pytest.raises(BadInput, match="x at least"):
+        plot_of({"y": "time"})
+    with pytest.raises(BadInput, match="did you mean 'time'"):
+        plot_of({"x": "nodes", "y": "tim"})
+
+
+POINTS: list[dict[str, Any]] = [
+    {"seconds": 2.0, "value": 20.0, "lower_bound": None},
+    {"seconds": 5.0, "value": 10.0, "lower_bound": 5.0},
+]
+
+
+def test_integrals_are_mean_gaps_over_the_time_limit() -> None:
+    assert gap_integral(POINTS, 10.0, 10.0) == pytest.approx((2 * 1 + 3 * 0.5 + 5 * 0) / 10)
+    assert gap_integral(POINTS, 10.0, 10.0, BOUND) == pytest.approx((5 * 1 + 5 * 0.5) / 10)
+    assert gap_integral(POINTS, 10.0, 4.0) == pytest.approx((2 * 1 + 2 * 0.5) / 4)
+    assert gap_integral([], 10.0, 4.0) == 1.0
+
+
+def test_gaps_lie_between_0_and_1() -> None:
+    assert gap(None, 3) == gap(math.nan, 3) == gap(math.inf, 3) == gap(-3, 3) == gap(5, 0) == 1
+    assert gap(0, 0) == gap(4, 4) == 0
+    assert gap(4, 3) == gap(3, 4) == 0.25
+
+
+times = st.lists(st.tuples(st.floats(0.001, 20), st.integers(1, 9)), min_size=1, max_size=6)
+
+
+@settings(deadline=None)
+@given(runs=st.lists(times, min_size=1, max_size=4), at=st.floats(0, 25))
+def test_the_mean_of_step_functions_is_their_mean_at_every_time(runs: list[list[tuple[float, int]]], at: float) -> None:
+    steps = []
+    for one in runs:
+        at_times = sorted({seconds for seconds, _ in one})
+        points = [{"seconds": t, "value": 9.0 - i, "lower_bound": None} for i, t in enumerate(at_times)]
+        steps.append(gap_steps(points, 3.0))
+    mean = mean_steps(steps)
+
+    def value_at(each: tuple[Any, Any]) -> float:
+        return float([g for t, g in zip(*each, strict=True) if t <= at][-1])
+
+    assert value_at(mean) == pytest.approx(np.mean([value_at(each) for each in steps]))
+
+
+def test_integrals_of_rows_are_against_the_best_value_of_all_runs() -> None:
+    rows = pd.DataFrame(
+        {
+            "instance": ["i", "i", "i", "j"],
+            "problem": "min-tco",
+            "status": ["feasible", "failed", "skipped", "feasible"],
+            "seconds": [5.0, 1.0, math.nan, 1.0],
+            "value": [10.0, math.nan, math.nan, 7.0],
+            "lower_bound": math.nan,
+            "time_limit": [10.0, 10.0, 10.0, math.nan],
+            "points": [POINTS, [], [], []],
+        }
+    )
+    pairs = pd.DataFrame({"instance": ["i", "j"], "problem": "min-tco", "best": [10.0, 7.0]})
+    primal = with_integrals(rows, pairs)["primal_integral"]
+    assert primal.iloc[:2].tolist() == [pytest.approx(0.35), 1.0]
+    assert primal.iloc[2:].isna().all()

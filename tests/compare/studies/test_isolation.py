@@ -1,6 +1,9 @@
 """A run in a separate process returns a checked result or a failed one with its reason, whatever the solver does."""
 
+from __future__ import annotations
+
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -13,10 +16,12 @@ from typing import Any
 
 import numpy as np
 import psutil
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from overlaybench.compare.catalogue import METHODS
-from overlaybench.compare.studies.isolation import IsolatedRun, Job, Solver, run_isolated
+from overlaybench.compare.studies.isolation import IsolatedRun, Job, Solver, memory_bounded, run_isolated
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.method import Method, Proposal
@@ -24,6 +29,7 @@ from overlaybench.instances.contract.option import Option
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.result import Status
 from overlaybench.instances.contract.run import Clock, offer
+from overlaybench.instances.topics.files import read_topics
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.engine.stoppable import finished_within
 
@@ -346,3 +352,30 @@ def test_offers_without_a_watcher_and_in_a_forked_process_change_nothing() -> No
 
     offer(CONNECTED)
     assert run(forking).result.lower_bound == 1
+
+
+@pytest.fixture
+def small_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One with 512 MiB of memory, half of which an instance may take."""
+    asked = os.sysconf
+    pages = {"SC_PHYS_PAGES": 2**29 // asked("SC_PAGE_SIZE")}
+    monkeypatch.setattr(os, "sysconf", lambda name: pages.get(name) or asked(name))
+
+
+def test_more_than_half_of_the_memory_is_bad_input_and_the_bound_ends_with_the_reading(small_machine: None) -> None:
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    with pytest.raises(BadInput, match=r"it takes more than half of the machine's memory"), memory_bounded("it"):
+        np.ones(2**26)
+    assert resource.getrlimit(resource.RLIMIT_AS) == before
+    assert len(np.ones(2**26)) == 2**26
+
+
+def test_a_parquet_file_of_a_few_kilobytes_that_unfolds_to_gigabytes_is_bad_input(
+    small_machine: None, tmp_path: Path
+) -> None:
+    file = tmp_path / "bomb.parquet"
+    labels = pa.DictionaryArray.from_arrays(pa.array(bytes(4096), pa.int8()), ["n" * 2**20])
+    pq.write_table(pa.table({"node": labels, "topic": labels}), file, compression="zstd")
+    assert file.stat().st_size < 2**20
+    with pytest.raises(BadInput), memory_bounded("it"):
+        read_topics(file)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +17,10 @@ import pandas as pd
 import pytest
 
 from overlaybench.compare.catalogue import problem_named
-from overlaybench.compare.studies.spark_study import run_study
+from overlaybench.compare.studies.spark_study import Queue, _Round, run_study
 from overlaybench.compare.studies.store import Store
 from overlaybench.compare.studies.study import read_study
+from overlaybench.compare.studies.task import Task
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.files import TOPICS
 
@@ -201,3 +203,41 @@ def _stored(out: Path) -> dict[str, str]:
     """When each stored run was started: a repeated run would have another time."""
     table = Store(out).table(columns=["key", "started"])
     return dict(zip(table["key"].to_pylist(), table["started"].to_pylist(), strict=True))
+
+
+def _task(instance: str) -> Task:
+    return Task(instance, "{}", "all", "min-tco", "gm", "{}", 1, 10.0, 1000, "0")
+
+
+def test_each_number_is_taken_once_by_any_number_of_workers(tmp_path: Path) -> None:
+    queue = Queue.create(tmp_path, 500)
+
+    def work(most: int) -> list[int]:
+        taken: list[int] = []
+        while numbers := queue.take(lambda first: 1 + first % most):
+            assert len(numbers) <= most
+            taken.extend(numbers)
+        return taken
+
+    with ThreadPoolExecutor(4) as pool:
+        taken = sorted(number for numbers in pool.map(work, (1, 2, 5, 10)) for number in numbers)
+    assert taken == list(range(500))
+
+
+def test_a_closed_queue_gives_no_more_numbers(tmp_path: Path) -> None:
+    queue = Queue.create(tmp_path, 3)
+    assert queue.take(lambda first: 2) == range(2)
+    queue.close()
+    assert not queue.take(lambda first: 2)
+
+
+@pytest.mark.parametrize(
+    ("most", "seconds", "expected"),
+    [(10, 0.001, [3, 2, 1]), (2, 0.001, [2, 2, 1]), (1, 0.001, [1, 1, 1]), (10, 1.0, [1, 1, 1])],
+)
+def test_only_short_runs_of_one_instance_are_taken_together(
+    tmp_path: Path, most: int, seconds: float, expected: list[int]
+) -> None:
+    tasks = [_task(instance) for instance in "aaabba"]
+    work = _Round(tasks, Queue.create(tmp_path, len(tasks)), str(tmp_path), most)
+    assert [work.together(seconds, first) for first in (0, 3, 5)] == expected
