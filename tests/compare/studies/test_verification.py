@@ -432,13 +432,13 @@ def unchanged(store: Store, honest: Store, name: str) -> bool:
 
 
 def in_a_log(store: Store, line: Callable[[Row], bytes]) -> str:
-    """The faults after a row has moved from its part to a log, as this line."""
+    """Move a row from its part to a log, as this line; returns its key."""
     (part,) = store.parts()
     rows = store.table().to_pylist()
     part.unlink()
     write_part(table_of(rows[1:]), store.runs)
     (store.runs / "host-1-0.log").write_bytes(line(rows[0]))
-    return rows[0]["key"]
+    return str(rows[0]["key"])
 
 
 LINES: dict[str, Callable[[Row], bytes]] = {
