@@ -36,7 +36,7 @@ _MOST = 2**31 - 1
 ETA = Option("eta", 0, "topics above which a node is bulk; 0: the least with at most a fifth bulk", least=0, most=_MOST)
 PARTITIONS = Option("partitions", 0, "parts of the lightweight nodes, at most one each; 0: chosen", least=0, most=_MOST)
 COVERAGE = Option("coverage", 3, "representatives of a part for each of its outward topics", least=1, most=_MOST)
-AIM = Option("aim", "time", "what a chosen number of parts minimises", choices=tuple(AIMS))
+AIM = Option("aim", "lemma-16", "what a chosen number of parts minimises", choices=tuple(AIMS))
 
 Extend = Callable[[PartialOverlay], None]
 PartEdges = tuple[Ids, Mapping[str, int]]
@@ -107,7 +107,7 @@ def dcb_m(
     >>> dcb_m(instance, eta=1).edges.tolist()
     [[0, 1], [0, 2]]
     """
-    division, order, counters = _divided(instance, eta, partitions, 3, "time", ties, seed)
+    division, order, counters = _divided(instance, eta, partitions, 3, "lemma-16", ties, seed)
     division = replace(division, representatives=division.partition.lightweight)
     return conquer_and_combine(instance, division, EXTENSIONS[data], order, mapper, counters)
 
@@ -119,7 +119,7 @@ def dcbr_m(
     eta: int = 0,
     partitions: int = 0,
     coverage: int = 3,
-    aim: str = "time",
+    aim: str = "lemma-16",
     ties: str = "lowest",
     seed: int = 0,
     data: str = "rows",
@@ -138,9 +138,10 @@ def dcbr_m(
         λ, at least 1: the number of representatives of a part that cover each topic that nodes outside the part
         subscribe to, where the part has as many subscribers. If λ is at least the size of the parts, the overlay is
         that of :func:`dcb_m` (for random ties: if every lightweight node subscribes to an outward topic).
-    aim : {"time", "parallel-time", "pn-ratio", "lemma-16", "equation-11"}
-        What a chosen p minimises: the time on one machine, the time with one machine for each part, the share of the
-        nodes that one node must know, or the paper's own estimates of the two times (P3, Lemma 16 and eq. 11).
+    aim : {"lemma-16", "time", "parallel-time", "pn-ratio", "equation-11"}
+        What a chosen p minimises: the paper's estimate of the time (P3 §V, Lemma 16), the candidate edges on one
+        machine (Lemma 7), those with one machine for each part, the share of the nodes that one node must know, or
+        the paper's estimate with one machine for each part (eq. 11).
     ties : {"lowest", "highest", "random"}
         Of edges as in :func:`.gm_m`, and of representatives that cover equally many topics.
     seed : int
@@ -166,9 +167,8 @@ def dcbr_m(
     O(|T| (|L|²/p + (|B| + |R|)²)) by Lemma 7, and memory O(Σ|T_v|).
 
     Line 12 of Algorithm 12 passes on only the inner edges between nodes of B ∪ R, after which GM-M would connect
-    representatives that are connected within their part: on four instances of Table II's workload that gives
-    maximum degree 16.0 and average degree 8.59, where the table has 10.88 and 8.19. Components and degrees are
-    therefore those of the whole overlay, which gives 11.0 and 8.17.
+    representatives that are connected within their part (claim P3.L14 runs it: the maximum degree of Table II is not
+    reached). Components and degrees are therefore those of the whole overlay.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def dc_gm(
     eta: int = 0,
     partitions: int = 0,
     coverage: int = 3,
-    aim: str = "time",
+    aim: str = "lemma-16",
     ties: str = "lowest",
     seed: int = 0,
     mapper: Mapper = map,
