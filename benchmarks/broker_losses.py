@@ -19,8 +19,7 @@ import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
-from overlaybench.compare.claims.claim import Interval
-from overlaybench.compare.claims.evidence import mean_of
+from overlaybench.compare.intervals import Interval, mean_interval
 from overlaybench.heuristics.brokers.kernels.forwarding import S2
 from overlaybench.heuristics.brokers.kernels.link_management import Management
 from overlaybench.heuristics.brokers.simulator.network import Service
@@ -50,13 +49,13 @@ def main() -> None:
     console = Console()
     if "small" in chosen.parts:
         rows = [row for seed in range(1, chosen.networks + 1) for row in small(seed)]
-        factors = {name: mean_of(name, [row[name] for row in rows]) for name in rows[0]}
+        factors = {name: mean_interval(row[name] for row in rows) for name in rows[0]}
         console.print(table(f"{len(rows)} networks with proven optima, factors on messages", factors))
         if chosen.figure:
             draw(factors, chosen.figure)
     if "c1" in chosen.parts:
         found = [c1(seed) for seed in range(1, 4)]
-        console.print(table("C1, yields", {name: mean_of(name, [one[name] for one in found]) for name in found[0]}))
+        console.print(table("C1, yields", {name: mean_interval(one[name] for one in found) for name in found[0]}))
 
 
 def small(seed: int) -> Iterator[dict[str, float]]:

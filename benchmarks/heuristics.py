@@ -23,7 +23,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from overlaybench.compare.papers.link_contributions import merge_by_link_contributions
+from overlaybench.compare.claims.link_contributions import merge_by_link_contributions
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
 from overlaybench.instances.topics.files import read_topics
 from overlaybench.instances.topics.instance import TopicInstance

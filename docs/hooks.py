@@ -19,6 +19,8 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 import overlaybench as ob
+from overlaybench.compare.claims.pages import pages as claim_pages
+from overlaybench.compare.claims.register import record
 from overlaybench.compare.command_line import COMMANDS, cli
 from overlaybench.compare.commands.listing import Explanation, explain, values_of
 from overlaybench.compare.figures.constructions import DRAWN, construction_drawing
@@ -118,7 +120,7 @@ def _pages() -> dict[str, str]:
         "reference/methods.md": _methods,
         "reference/workloads.md": lambda: _entries("Workloads and constructions", ob.WORKLOADS.values()),
     }
-    return pages | {path: "\n".join(lines()) + "\n" for path, lines in made.items()}
+    return pages | claim_pages(record()) | {path: "\n".join(lines()) + "\n" for path, lines in made.items()}
 
 
 def _commands() -> Iterator[str]:

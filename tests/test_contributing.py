@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from overlaybench.compare.catalogue import METHODS
+from overlaybench.compare.claims.bench import Bench
 from overlaybench.compare.claims.claim import Claim, Verdict
-from overlaybench.compare.papers.bench import Bench
 from overlaybench.instances.contract.catalogue import PROBLEMS, Catalogue
 from overlaybench.instances.contract.method import Method
 from overlaybench.instances.contract.result import Status
@@ -72,9 +72,9 @@ def test_an_installed_package_adds_its_method_and_workload(tmp_path: Path, monke
 
 def test_the_claim_holds_and_a_broken_algorithm_refutes_it() -> None:
     claim: Claim = defined(CLAIM)["EXAMPLE"]
-    assert [finding.verdict for finding in claim.judge(Bench(True))] == [Verdict.HOLDS]
+    assert claim.judge(Bench(True)).verdict is Verdict.CONFIRMED
     broken = Bench(True, {**METHODS, "gm": METHODS["ring-per-topic"]})
-    assert [finding.verdict for finding in claim.judge(broken)] == [Verdict.REFUTED]
+    assert claim.judge(broken).verdict is Verdict.CONTRADICTED
 
 
 def test_the_examples_of_the_readme_run_in_order(capsys: pytest.CaptureFixture[str]) -> None:

@@ -164,7 +164,7 @@ def test_the_example_is_listed_solved_and_studied_where_it_is_installed(bin_fold
         "hub-per-topic",
     ]
     assert "value 12" in run(*solve, "--option", "hub=random", cwd=tmp_path)
-    assert "holds" in run(overlaybench, "claims", "HUB.1", "--quick", cwd=tmp_path)
+    assert "confirmed" in run(overlaybench, "claims", "HUB.1", "--quick", cwd=tmp_path)
     study: list[str | Path] = [overlaybench, "study", EXAMPLE / "study.toml", "--out", "out", "--master", "local[1]"]
     assert "12 runs: 10 feasible, 2 optimal" in run(*study, cwd=tmp_path)
     assert "12 runs: 10 feasible, 2 optimal" in run(*study, cwd=tmp_path)

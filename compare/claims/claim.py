@@ -1,184 +1,274 @@
-"""Claims, findings and verdicts."""
+"""Claims and what is said of them: verdicts, limits, judgements and the rows of the ledger."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from ..intervals import Interval
+
 if TYPE_CHECKING:
-    from ..papers.bench import Bench, Experiment
+    from .bench import Bench
+    from .statements import Statement
 
 
 class Verdict(StrEnum):
-    """The verdict on a claim.
+    """The verdict on a claim, under its principal reading.
 
-    ``holds``: in every run. ``holds for some ties``: only under a tie-breaking rule that the claim leaves open. ``order
-    holds``: the growth or the ranking holds, the numbers do not. ``refuted``: there is a counterexample. ``open here``:
-    the runs do not decide it.
+    ``confirmed in order``: the ranking or growth holds, the numbers do not. ``depends``: on a choice that the paper
+    leaves open. ``contradicted``: by a counterexample, or all of the interval lies on the other side.
     """
 
-    HOLDS = "holds"
-    SOME_TIES = "holds for some ties"
-    ORDER = "order holds"
-    REFUTED = "refuted"
-    OPEN = "open here"
+    CONFIRMED = "confirmed"
+    ORDER = "confirmed in order"
+    DEPENDS = "depends"
+    CONTRADICTED = "contradicted"
+    NOT_DECIDED = "not decided"
+
+
+_GRAVEST = (Verdict.CONTRADICTED, Verdict.DEPENDS, Verdict.NOT_DECIDED, Verdict.ORDER, Verdict.CONFIRMED)
+
+
+def all_of(verdicts: Iterable[Verdict]) -> Verdict:
+    """The gravest of some verdicts: contradicted, depends, not decided, confirmed in order, confirmed."""
+    return min(verdicts, key=_GRAVEST.index)
 
 
 @dataclass(frozen=True)
-class Interval:
-    """A mean or a share with its 95% confidence interval, beside the published number if there is one.
+class Limit:
+    """What a number must be: between `low` and `high`."""
 
-    `low` and `high` are equal to `mean` where nothing varies, and None for a single sample.
-    """
+    low: float = -math.inf
+    high: float = math.inf
 
-    of: str
-    mean: float
-    low: float | None
-    high: float | None
-    samples: int
-    claimed: float | None = None
+    def holds(self, number: Interval) -> bool | None:
+        """Whether the whole interval lies between the limits; None where it reaches across one, or is none."""
+        return True if number.inside(self.low, self.high) else False if number.outside(self.low, self.high) else None
 
     def __str__(self) -> str:
-        shown = f"{self.of} {self.mean:.4g}"
-        if self.low is not None and self.high is not None:
-            shown += f" [{self.low:.4g}, {self.high:.4g}]"
-        return shown if self.claimed is None else f"{shown}, published {self.claimed:.4g}"
+        if self in (RISES, FALLS):
+            return "above 0" if self == RISES else "below 0"
+        if self.low == self.high:
+            return f"{self.low:.4g}"
+        ends = [f"≥ {self.low:.4g}" * (self.low > -math.inf), f"≤ {self.high:.4g}" * (self.high < math.inf)]
+        return " and ".join(filter(None, ends)) or "any number"
+
+
+def at_most(high: float) -> Limit:
+    """At most this number."""
+    return Limit(high=high)
+
+
+def at_least(low: float) -> Limit:
+    """At least this number."""
+    return Limit(low)
+
+
+def about(published: float, factor: float = 1.1) -> Limit:
+    """Within a factor of a positive published number."""
+    return Limit(published / factor, published * factor)
+
+
+RISES, FALLS = Limit(low=1e-12), Limit(high=-1e-12)
+
+
+def exact(value: float, n: int = 1) -> Interval:
+    """A number without variation: a count, a maximum, a proven value."""
+    return Interval(value, value, value, n)
 
 
 @dataclass(frozen=True)
-class Scope:
-    """What a finding rests on.
+class Line:
+    """A line of a claim's sensitivity: what was varied, the number then, and the verdict that it would have."""
 
-    Attributes
-    ----------
-    sizes : mapping
-        The values that were run of each size, law or option, by its symbol: ``{"|V|": (1000, 2000)}``.
-    claimed : mapping
-        The values that the paper names, by the same symbols; ``"samples"`` is its number of instances a point. Empty
-        where the paper names none.
-    samples : int
-        The fewest instances at a point.
-    points : int
-        The number of combinations of sizes.
-    ties : tuple of str
-        The tie-breaking rules; empty where no choice is open.
-    seeds : int
-        The runs of a method with random choices on each instance.
-    reading : str
-        How the claim was read, where the paper can be read in more than one way.
-    """
-
-    sizes: Mapping[str, tuple[float | str, ...]] = field(default_factory=dict)
-    claimed: Mapping[str, tuple[float | str, ...]] = field(default_factory=dict)
-    samples: int = 0
-    points: int = 1
-    ties: tuple[str, ...] = ()
-    seeds: int = 1
-    reading: str = ""
-
-    @property
-    def scale(self) -> str:
-        """How the sizes that were run fall short of the paper's: ``at |V| up to 2000 of 10000``; "" if they do not."""
-        short = []
-        for symbol, values in self.claimed.items():
-            own = (self.samples,) if symbol == "samples" else self.sizes.get(symbol, ())
-            if symbol == "samples" and self.samples < max(map(float, values)):
-                short.append(f"{self.samples:g} of {max(map(float, values)):g} samples")
-            elif symbol != "samples" and (missing := [value for value in values if value not in own]):
-                numbers = [float(value) for value in own if not isinstance(value, str)]
-                greatest = [float(value) for value in values if not isinstance(value, str)]
-                if numbers and greatest and max(numbers) < max(greatest):
-                    short.append(f"{symbol} up to {max(numbers):g} of {max(greatest):g}")
-                else:
-                    short.append(f"{len(values) - len(missing)} of {len(values)} values of {symbol}")
-        return f"at {', '.join(short)}" if short else ""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A verdict on one algorithm or one part of a claim.
-
-    Attributes
-    ----------
-    subject : str
-        The algorithm or the part of the claim.
-    verdict : Verdict
-    evidence : str
-        The numbers behind the verdict, as text; a counterexample names its instance. Sizes, rules for ties and
-        intervals are not repeated here: :attr:`scope` and :attr:`intervals` have them.
-    runs : int
-        The number of runs or instances behind it.
-    table : sequence of mappings
-        The evidence as rows.
-    scope : Scope
-        Sizes, instances, ties and seeds behind it.
-    intervals : sequence of Interval
-        Every mean that the verdict compares.
-    """
-
-    subject: str
+    varied: str
+    number: Interval | None
     verdict: Verdict
-    evidence: str
-    runs: int
-    table: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
-    scope: Scope = field(default_factory=Scope)
-    intervals: Sequence[Interval] = ()
 
-    @property
-    def line(self) -> str:
-        """The verdict with the sizes it is limited to: ``holds at |V| up to 2000 of 10000``."""
-        return f"{self.verdict} {self.scope.scale}".rstrip()
+
+@dataclass(frozen=True)
+class Judgement:
+    """The outcome of a check.
+
+    Attributes
+    ----------
+    verdict : Verdict
+    because : str
+        What decides, in a sentence: the counterexample, what it depends on, why it is not decided.
+    number : Interval, optional
+        The one number of the claim.
+    sensitivity : sequence of Line
+        Other readings, laws and rules for ties: never counted.
+    details : sequence of str
+        A few lines that the row shows below.
+    scale : str
+        How the sizes fall short of the paper's; "" where they do not.
+    runs : int
+        Runs of methods behind it; 0 for those that the bench counted.
+    """
+
+    verdict: Verdict
+    because: str = ""
+    number: Interval | None = None
+    sensitivity: Sequence[Line] = ()
+    details: Sequence[str] = ()
+    scale: str = ""
+    runs: int = 0
+
+
+def judged(
+    number: Interval, must: Limit, nearly: Limit | None = None, *, because: str = "", **others: Any
+) -> Judgement:
+    """The judgement of a number by what it must be, and by what suffices for ``confirmed in order``."""
+    verdict = verdict_of(number, must, nearly)
+    return Judgement(verdict, because or f"{number}, claimed {must}", number, **others)
+
+
+def verdict_of(number: Interval, must: Limit, nearly: Limit | None = None) -> Verdict:
+    """``confirmed`` inside the limit, otherwise ``confirmed in order`` inside `nearly`, otherwise by the interval."""
+    held = must.holds(number)
+    if held:
+        return Verdict.CONFIRMED
+    if nearly is not None and nearly.holds(number):
+        return Verdict.ORDER
+    return Verdict.NOT_DECIDED if held is None else Verdict.CONTRADICTED
+
+
+@dataclass
+class Tally:
+    """Counts the cases of a universal claim and keeps the first that contradicts it."""
+
+    n: int = 0
+    failed: int = 0
+    first: str = ""
+
+    def add(self, holds: bool, case: str) -> bool:
+        """Count a case; its text is kept where the claim does not hold. Returns `holds`."""
+        self.n += 1
+        self.failed += not holds
+        self.first = self.first or ("" if holds else case)
+        return holds
+
+    def judgement(self, number: Interval | None = None, *, least: int = 1, **others: Any) -> Judgement:
+        """``confirmed`` if all cases hold, ``contradicted`` by the first that does not, undecided below `least`."""
+        if self.failed:
+            text = f"not in {self.failed} of {self.n} cases, the first: {self.first}"
+            return Judgement(Verdict.CONTRADICTED, text, number or exact(self.failed, self.n), **others)
+        if self.n < least:
+            text = f"no counterexample in {self.n} cases; the claim names {least}"
+            return Judgement(Verdict.NOT_DECIDED, text, number or exact(0, self.n), **others)
+        return Judgement(Verdict.CONFIRMED, f"in all {self.n} cases", number or exact(0, self.n), **others)
+
+
+def depends_on(choice: str, sides: Mapping[str, Judgement]) -> Judgement:
+    """One judgement from those under equally natural sides of an open choice; the first is the principal one.
+
+    ``depends`` if one side is confirmed, also in order, and another contradicted; otherwise the first side's verdict.
+    The other sides are lines of the sensitivity.
+    """
+    (_, principal), *rest = sides.items()
+    lines = (*(Line(name, one.number, one.verdict) for name, one in rest), *principal.sensitivity)
+    verdicts = {one.verdict for one in sides.values()}
+    if Verdict.CONTRADICTED not in verdicts or not verdicts & {Verdict.CONFIRMED, Verdict.ORDER}:
+        return replace(principal, sensitivity=lines)
+    shown = "; ".join(f"{name}: {one.verdict}" for name, one in sides.items())
+    return replace(principal, verdict=Verdict.DEPENDS, because=f"on {choice}: {shown}", sensitivity=lines)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of a paper with the check that judges it.
+    """A claim with the check that judges it.
 
     Attributes
     ----------
-    id, statement, source
-        As in ``overlaybench list claims``; `source` names paper and lemma, figure or table.
+    id : str
+        As in ``overlaybench claims``. What a paper claims stands in the file of its statements (``p3.toml``).
     judge : callable
-        Maps a bench, which offers the runs and the algorithms, to findings.
-    experiment : callable
-        Maps "quick version?" to the runs that are made as a study; None by default.
-    seconds : (float, float), optional
-        The measured duration of the quick and of the full version on two idle cores.
+        Maps a bench, which offers the runs and the algorithms, to a judgement.
+    grids : tuple of str
+        The names of the grids whose runs it judges.
+    said, place : str
+        Statement and source, for claims that no file of statements has.
     """
 
     id: str
-    statement: str
-    source: str
-    judge: Callable[[Bench], Iterable[Finding]]
-    experiment: Callable[[bool], Experiment | None] = lambda quick: None
-    seconds: tuple[float, float] | None = None
+    judge: Callable[[Bench], Judgement]
+    grids: tuple[str, ...] = ()
+    said: str = ""
+    place: str = ""
 
     @property
     def name(self) -> str:
         """The id, by which the catalogue lists the claim."""
         return self.id
 
+    @property
+    def statement(self) -> Statement:
+        """What is claimed, where, and how it is read."""
+        from .statements import Statement, statements
+
+        return statements().get(self.id) or Statement(self.id, self.place, "remark", self.said)
+
+
+def claim(id_: str, *grids: str, said: str = "", place: str = "") -> Callable[[Callable[[Bench], Judgement]], Claim]:
+    """Make a function that judges into a `Claim` on the runs of these grids."""
+    return lambda judge: Claim(id_, judge, grids, said, place)
+
 
 @dataclass(frozen=True)
-class NotRun:
-    """A sentence of a paper that states something checkable and that no run here can check, with the reason."""
+class Row:
+    """The row of a claim in the ledger: what someone cites.
+
+    Attributes
+    ----------
+    id, quick
+        The claim, and whether its quick version ran.
+    judgement : Judgement
+    seconds, grid_seconds : float
+        Of the judge, in one process; and the sum of its runs on a grid.
+    version : str
+        Of the code that ran and judged (`version_of_claim`).
+    earlier : str
+        The earlier version of the ledger whose number the row carries over; "" for a row of this code.
+    """
 
     id: str
-    statement: str
-    source: str
-    reason: str
+    quick: bool
+    judgement: Judgement
+    seconds: float = 0.0
+    grid_seconds: float = 0.0
+    version: str = ""
+    earlier: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object of the record and of ``claims --json``."""
+        flat = asdict(self)
+        flat |= {"seconds": round(self.seconds, 1), "grid_seconds": round(self.grid_seconds, 1)}
+        own = flat.pop("judgement")
+        lines = [[line.varied, _numbers(line.number), line.verdict] for line in self.judgement.sensitivity]
+        own |= {"number": _numbers(self.judgement.number), "sensitivity": lines, "details": list(own["details"])}
+        return {"id": flat.pop("id"), "verdict": own.pop("verdict"), **own, **flat}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Row:
+        """The inverse of :meth:`to_dict`."""
+        own = dict(data)
+        judged_ = {name: own.pop(name) for name in Judgement.__dataclass_fields__}
+        judged_["verdict"] = Verdict(judged_["verdict"])
+        judged_["number"] = _interval(judged_["number"])
+        judged_["sensitivity"] = tuple(Line(of, _interval(n), Verdict(v)) for of, n, v in judged_["sensitivity"])
+        return cls(**own, judgement=Judgement(**judged_ | {"details": tuple(judged_["details"])}))
 
 
-def verdict_of(held: bool, otherwise: Verdict = Verdict.REFUTED) -> Verdict:
-    """``holds`` if `held`, otherwise the other verdict."""
-    return Verdict.HOLDS if held else otherwise
+def _numbers(number: Interval | None) -> list[float | None] | None:
+    if number is None:
+        return None
+    values = (number.mean, number.low, number.high)
+    return [*(None if v is None or not math.isfinite(v) else float(f"{v:.6g}") for v in values), number.n]
 
 
-def open_if_fewer(verdict: Verdict, evidence: str, subject: str, runs: int, named: int) -> Finding:
-    """The finding; ``open here`` if there are fewer runs than the claim names."""
-    if runs >= named:
-        return Finding(subject, verdict, evidence, runs)
-    so_far = f"{runs} of {named} runs, so far: {verdict}. {evidence}"
-    return Finding(subject, Verdict.OPEN, so_far, runs)
+def _interval(numbers: Sequence[Any] | None) -> Interval | None:
+    return None if numbers is None or numbers[0] is None else Interval(*numbers)

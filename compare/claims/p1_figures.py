@@ -1,235 +1,339 @@
-"""Figures 2 and 4 of Chockler et al. (P1) and their introduction's sentences on degrees, as checks on grids."""
+"""The figures of Chockler et al. (P1, §8) and the sentences of §1 and §2 on degrees: grids and claims as data."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from itertools import product
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from ..papers.bench import LAWS, Bench
-from ..papers.grids_p1 import GRIDS_P1, ORDERS, SIZES_P1, p1_sizes
-from .claim import Claim, Finding, Interval, Verdict
-from .evidence import all_of, at_least, at_most, finding_from, within
-from .on_grids import figure_claim
-from .p1_points import at_points, by_rule, in_all, over_rules, range_of
+from ...instances.contract.catalogue import WORKLOADS
+from ...instances.topics.instance import TopicInstance
+from ..intervals import mean_interval
+from ..studies.recipe import Recipe
+from .bench import LAWS, Bench, grid
+from .claim import FALLS, RISES, Judgement, Limit, Line, Verdict, about, all_of, at_least, at_most, claim
+from .claim import verdict_of as verdict
+from .figures import Curve, Figure, Panel
+from .grids import Grid, Sheet
+from .link_contributions import merge_by_link_contributions
+from .rows import Part, on_rows, slope
 
-_ALL_S = {"law": LAWS, "|T|": (100, 200)}
-_ROUGHLY = "“roughly” is read as within 10% of the published number"
-Ratios = Mapping[str, pd.Series]
-
-
-def positive(interval: Interval) -> Verdict:
-    """Whether a mean is above 0."""
-    return at_least(interval, np.nextafter(0, 1))
-
-
-def _fall(degree: pd.DataFrame) -> dict[str, list[Interval]]:
-    """The slopes of the average degree along log₂|V|: over all |V|, and over their upper half."""
-    found: dict[str, list[Interval]] = {rule: [] for rule in degree}
-    nodes = sorted(degree.index.unique("p_nodes"))
-    halves = {"|V|": nodes, "the upper half of |V|": nodes[len(nodes) // 2 :]}
-    for name, sizes in ((name, sizes) for name, sizes in halves.items() if len(sizes) > 1):
-        slopes = {rule: _slope(degree[rule].unstack("p_nodes")[sizes]) for rule in degree}
-        for rule, intervals in at_points(slopes, f"change a doubling of {name}", families=2).items():
-            found[rule] += intervals
-    return found
-
-
-def _slope(wide: pd.DataFrame) -> pd.Series:
-    """The slope of a line through each row along log₂ of the columns."""
-    x = np.log2(wide.columns.to_numpy(float))
-    return wide.apply(lambda row: float(np.polyfit(x, row.to_numpy(), 1)[0]), axis=1)
-
-
-def average_degree(bench: Bench, sizes: str = "P1.F2") -> Iterable[Finding]:
-    """P1 §8.1: how GM's average degree depends on |V|, |T| and the law."""
-    degree, claimed = by_rule(bench.rows, "average_degree")["gm"], SIZES_P1.get(sizes, _ALL_S)
-    rows = bench.rows[bench.rows["method"] == "gm"]
-    slopes = _fall(degree)
-    verdict, differ = over_rules(slopes, lambda slope: at_most(slope, -np.nextafter(0, 1)))
-    mean = degree["lowest"].groupby(["workload", "p_topics", "p_nodes"]).mean().unstack("p_nodes")
-    shown = "; ".join(
-        f"{law} |T| = {t} from {row.iloc[0]:.2f} to {row.iloc[-1]:.2f}" for (law, t), row in mean.iterrows()
-    )
-    least, most = mean.columns[0], mean.columns[-1]
-    text = f"Average degree at |V| = {least} and {most}: {shown}. Slopes are of lines through the sizes.{differ}"
-    reading = "falls over all sizes, and over the larger half of them"
-    yield finding_from(rows, claimed, "falls with |V|", verdict, text, in_all(slopes), reading=reading)
-
-    more = {rule: _between(degree[rule], "p_topics", 200, 100) for rule in degree}
-    found = at_points(more, "average degree at |T| = 200 less at |T| = 100")
-    verdict, differ = over_rules(found, positive)
-    text = f"From |T| = 100 to 200 it rises by {range_of(found)}.{differ}"
-    yield finding_from(rows, claimed, "rises with |T|", verdict, text, in_all(found))
-
-    for law in ("uniform", "zipf"):
-        less = {rule: _between(degree[rule], "workload", law, "exponential") for rule in degree}
-        found = at_points(less, f"average degree, {law} less exponential")
-        verdict, differ = over_rules(found, positive)
-        text = f"{law} is above exponential by {range_of(found)}.{differ}"
-        yield finding_from(rows, claimed, f"exponential below {law}", verdict, text, in_all(found))
-
-
-def _between(series: pd.Series, level: str, more: object, less: object) -> pd.Series:
-    """The value at one of a level's values less that at another, by number of the instance; a ratio of logarithms."""
-    return (series.xs(more, level=level) - series.xs(less, level=level)).dropna()
-
-
-def _over(degree: pd.DataFrame, order: str) -> Ratios:
-    """RingPT ÷ GM on each instance, by GM's rule for ties."""
-    return {rule: degree["ring-per-topic", order] / degree["gm", rule] for rule in degree["gm"]}
-
-
-def _ring(bench: Bench) -> Iterable[Finding]:
-    degree = by_rule(bench.rows, "average_degree")
-    for law in LAWS:
-        rows = bench.rows[bench.rows["workload"] == law]
-        for order in ORDERS:
-            own = {rule: series.xs(law, level="workload") for rule, series in _over(degree, order).items()}
-            found = at_points(own, "RingPT ÷ GM", 3.0)
-            verdict, differ = over_rules(found, lambda one: within(one, 2.7, 3.3))
-            at_least_2 = all_of(at_least(one, 2.0) for one in in_all(found))
-            if verdict is Verdict.REFUTED and at_least_2 is Verdict.HOLDS:
-                verdict = Verdict.ORDER
-            name = f"{law}, rings by {order}"
-            text = f"RingPT ÷ GM, published about 3: {range_of(found)}.{differ}"
-            reading = f"{_ROUGHLY}; order holds: at least 2 everywhere. Rings by {order}; |T| is not named in Figure 4a"
-            claimed = {**SIZES_P1["P1.F4a"], "law": (law,)}
-            yield finding_from(rows, claimed, name, verdict, text, in_all(found), reading=reading)
-
-
-def _more_topics(bench: Bench) -> Iterable[Finding]:
-    log = np.log(by_rule(bench.rows, "average_degree"))
-    for law, n in product(LAWS, log.index.unique("p_nodes")):
-        own = log.xs((law, n), level=("workload", "p_nodes"))
-        rows = bench.rows[(bench.rows["workload"] == law) & (bench.rows["p_nodes"] == n)]
-        claimed, at = {**SIZES_P1["P1.F4b"], "law": (law,)}, f"{law}, |V| = {n}"
-        reading = f"{law}; {_no_nodes(n)}"
-        growth = {rule: np.exp(_between(own["gm", rule], "p_subscriptions", 20, 10)) for rule in own["gm"]}
-        found = at_points(growth, "GM's average degree, |T_v| 20 ÷ 10", 1.25)
-        verdict, differ = over_rules(found, lambda one: at_most(one, 1.25))
-        text = f"GM's average degree, 20 ÷ 10 topics a node: {range_of(found)}, published at most 1.25.{differ}"
-        gm = rows[rows["method"] == "gm"]
-        yield finding_from(gm, claimed, f"{at}, GM +25% at worst", verdict, text, in_all(found), reading=reading)
-        for order in ORDERS:
-            ring = np.exp(_between(own["ring-per-topic", order], "p_subscriptions", 20, 10))
-            found = at_points({"": ring}, "RingPT's average degree, |T_v| 20 ÷ 10", 2.0)
-            verdict, _ = over_rules(found, lambda one: within(one, 1.8, 2.2))
-            text = f"RingPT's average degree, 20 ÷ 10 topics a node: {range_of(found)}, published about 2."
-            rings = rows[rows["method"] == "ring-per-topic"]
-            subject = f"{at}, RingPT doubles, rings by {order}"
-            said = f"{reading}; {_ROUGHLY}"
-            yield finding_from(rings, claimed, subject, verdict, text, in_all(found), reading=said)
-
-
-def _no_nodes(n: int) -> str:
-    return f"|V| = {n}; the paper names none"
-
-
-def _eightfold(bench: Bench, published: float, figure: str) -> Iterable[Finding]:
-    """The largest ratio RingPT ÷ GM of a figure's grid, under each law, order and number of topics a node."""
-    degree, claimed = by_rule(bench.rows, "average_degree"), SIZES_P1[figure]
-    every = [None] if "|V|" in claimed else degree.index.unique("p_nodes")
-    for law, size, n in product(("exponential", "zipf"), degree.index.unique("p_subscriptions"), every):
-        at = {"workload": law, "p_subscriptions": size} | ({} if n is None else {"p_nodes": n})
-        rows = bench.rows[(bench.rows[list(at)] == list(at.values())).all(axis=1)]
-        of_n = "" if n is None else f", |V| = {n}"
-        for order in ORDERS:
-            ratios = _over(degree, order).items()
-            own = {rule: series.xs(tuple(at.values()), level=list(at)) for rule, series in ratios}
-            found = at_points(own, f"RingPT ÷ GM, |T_v| = {size}{of_n}", published)
-            most = {rule: [max(each, key=lambda one: one.mean)] for rule, each in found.items()}
-            verdict, differ = over_rules(most, lambda one: within(one, 0.9 * published, 1.1 * published))
-            (top,) = most["lowest"]
-            text = f"The largest is {top.mean:.2f}, published {published:g}; all: {range_of(found)}.{differ}"
-            subject = f"{law}, {size} topics a node{of_n}, rings by {order}"
-            reading = f"the largest mean of Figure {figure[4:]}'s points, within 10%; rings by {order}"
-            reading += "" if n is None else f"; {_no_nodes(n)}"
-            own_sizes = {**claimed, "law": (law,), "|T_v|": (size,)}
-            yield finding_from(rows, own_sizes, subject, verdict, text, in_all(most), reading=reading)
-
-
-def _twice(bench: Bench) -> Iterable[Finding]:
-    """P1 §1, §2, §8.3: rings have an average degree of about twice the subscription size, whatever the law."""
-    ring = by_rule(bench.rows, "average_degree")["ring-per-topic"]
-    rows = bench.rows[bench.rows["method"] == "ring-per-topic"]
-    for order in ORDERS:
-        size = ring.index.get_level_values("p_subscriptions").to_numpy(float)
-        for law in LAWS:
-            share = (ring[order] / (2 * size)).xs(law, level="workload")
-            found = at_points({"": share}, "average degree ÷ 2|T_v|", 1.0)
-            verdict, _ = over_rules(found, lambda one: within(one, 0.9, 1.1))
-            text = f"RingPT's average degree ÷ 2|T_v|: {range_of(found)}; rings share edges where interests overlap."
-            own = rows[rows["workload"] == law]
-            subject = f"{law}, rings by {order}"
-            said = f"{_ROUGHLY}; rings by {order}"
-            yield finding_from(own, _ALL_S, subject, verdict, text, in_all(found), reading=said)
-        exponents = _slope(np.log2(ring[order]).unstack("p_subscriptions"))
-        found = at_points({"": exponents}, "exponent of |T_v|", 1.0)
-        verdict, _ = over_rules(found, lambda one: within(one, 0.9, 1.1))
-        text = f"RingPT's average degree grows like |T_v| to the power {range_of(found)}."
-        reading = f"linear: an exponent within 0.1 of 1; rings by {order}"
-        yield finding_from(
-            rows, _ALL_S, f"linear in |T_v|, rings by {order}", verdict, text, in_all(found), reading=reading
-        )
-
-
-def _below_twice(bench: Bench) -> Iterable[Finding]:
-    """P1 §1: GM improves on the bound of twice the subscription size, on average and node by node."""
-    rows = bench.rows[bench.rows["method"] == "gm"]
-    for measure, subject in (("average_degree", "on average"), ("max_degree", "at every node")):
-        degree = by_rule(bench.rows, measure)["gm"]
-        size = degree.index.get_level_values("p_subscriptions").to_numpy(float)
-        found = at_points({rule: degree[rule] / (2 * size) for rule in degree}, f"{measure.replace('_', ' ')} ÷ 2|T_v|")
-        verdict, differ = over_rules(found, lambda one: at_most(one, np.nextafter(1, 0)))
-        text = f"GM's {measure.replace('_', ' ')} ÷ 2|T_v|: {range_of(found)}.{differ}"
-        reading = f"the bound 2|T_v| is compared {subject}"
-        yield finding_from(rows, SIZES_P1["P1.F2"], subject, verdict, text, in_all(found), reading=reading)
-
-
-CLAIMS_P1_FIGURES: tuple[Claim, ...] = (
-    figure_claim(
-        "P1.F2", "average degree falls with |V|, rises with |T|; exponential below Zipf and uniform", average_degree
+NODES, TOPICS = tuple(range(1000, 10_001, 1000)), (100, 200)
+_RING = "ring-per-topic"
+_OWN_ORDERS = ((_RING, {"order": ("random", "random-per-topic")}),)
+_OF_8 = {"nodes": NODES, "topics": TOPICS, "subscriptions": 10}
+_FEW = {"nodes": (1000, 4000), "topics": TOPICS}
+BY_NODES = Grid(
+    "p1-nodes",
+    (
+        Sheet(LAWS, _OF_8, "min-tco", ("gm", _RING), seeds=(4, 5), quick={"nodes": (250, 500, 1000)}),
+        Sheet(LAWS, {**_FEW, "subscriptions": 10}, "min-tco", ("gm",), seeds=(0, 4), ties=("highest", "random")),
+        Sheet(LAWS, {**_FEW, "subscriptions": 10}, "min-tco", _OWN_ORDERS, seeds=(0, 4)),
+        Sheet(LAWS, {**_FEW, "subscriptions": (5, 20)}, "min-tco", ("gm",), seeds=(0, 4)),
     ),
-    figure_claim("P1.F4a", "RingPT's average degree ≈ 3 × GM's, for all three laws", _ring),
-    figure_claim("P1.F4b", "10 to 20 topics a node: GM +25% at worst, RingPT about doubles", _more_topics),
-    Claim(
-        "P1.S8.1",
-        "the trends of Figure 2 are those of other numbers of topics a node",
-        "P1 §8",
-        partial(average_degree, sizes="P1.S8.1"),
-        p1_sizes("P1.S8.1"),
+    paper={"p_nodes": NODES, "p_topics": TOPICS},
+)
+BY_TOPICS = Grid(
+    "p1-topics",
+    (
+        Sheet(
+            LAWS, {"nodes": 1000, "topics": (100, 125, 150, 175, 200), "subscriptions": (10, 20)}, "min-tco",
+            ("gm", (_RING, {"order": ("number", "random", "random-per-topic")})),
+            seeds=(4, 6), quick={"nodes": 400, "topics": TOPICS},
+        ),
+        Sheet(
+            LAWS, {"nodes": 10_000, "topics": TOPICS, "subscriptions": (10, 20)}, "min-tco",
+            ("gm", (_RING, {"order": ("number", "random-per-topic")})), seeds=(0, 2),
+        ),
     ),
-    Claim(
-        "P1.I.1",
-        "a ring for each topic has an average degree of about twice the subscription size, linear in it, whatever the "
-        "correlation of interests",
-        "P1 §1, §2, §8.3",
-        _twice,
-        p1_sizes("P1.S8.1"),
+    paper={"p_topics": TOPICS, "p_subscriptions": (10, 20)},
+)  # fmt: skip
+
+
+def _numbered(rows: pd.DataFrame, *cell: str) -> pd.DataFrame:
+    """The rows with the column cell, the values of some columns, and instances paired between cells by their number."""
+    sizes = ["law", "p_nodes", "p_topics", "p_subscriptions"]
+    first = rows.drop_duplicates("instance").sort_values("recipe")
+    number = dict(zip(first["instance"], first.groupby(sizes).cumcount(), strict=True))
+    paired = [column for column in sizes if column not in cell]
+    names = rows[paired].astype(str).agg(" ".join, axis=1) + " " + rows["instance"].map(number).astype(str)
+    return rows.assign(cell=rows[list(cell)].astype(str).agg(" ".join, axis=1), instance=names)
+
+
+_AVERAGE = partial(Part, measure="average_degree")
+_BY_CELL = partial(_AVERAGE, across="cell")
+_CELLS = [f"{law} {topics}" for law, topics in product(LAWS, TOPICS)]
+_GM, _10 = "method == 'gm'", "p_subscriptions == 10"
+_LOWEST = "ties == 'lowest'"
+
+
+def _order(order: str) -> str:
+    return f"{_LOWEST} and (method != '{_RING}' or o_order == '{order}')"
+
+
+_ORDERS = {
+    "rings in a random order": _order("random"),
+    "rings in random orders of their own": _order("random-per-topic"),
+}
+
+F2 = on_rows(
+    "P1.F2",
+    "p1-nodes",
+    _BY_CELL("change a doubling of |V|", lambda d: d[_CELLS].mean(axis=1), FALLS, along="p_nodes", doubling=True),
+    *(
+        _BY_CELL(f"the same, {cell}", lambda d, cell=cell: d[cell], FALLS, along="p_nodes", doubling=True)
+        for cell in _CELLS
     ),
-    Claim(
-        "P1.I.2",
-        "GM improves on the bound of twice a node's subscription size",
-        "P1 §1",
-        _below_twice,
-        GRIDS_P1["P1.F2"],
-    ),
-    Claim(
-        "P1.I.3",
-        "GM reduces the average degree of rings almost 3-fold as |V| grows",
-        "P1 §1",
-        partial(_eightfold, published=3.0, figure="P1.F4a"),
-        GRIDS_P1["P1.F4a"],
-    ),
-    Claim(
-        "P1.I.4",
-        "GM reduces the average degree of rings up to 8-fold as |T| grows",
-        "P1 §1",
-        partial(_eightfold, published=8.0, figure="P1.F4b"),
-        GRIDS_P1["P1.F4b"],
-    ),
+    *(_BY_CELL(f"|T| = 200 less 100, {law}", lambda d, law=law: d[f"{law} 200"] - d[f"{law} 100"], RISES)
+      for law in LAWS),
+    *(_BY_CELL(f"{law} less exponential, |T| = {t}", lambda d, law=law, t=t: d[f"{law} {t}"] - d[f"exponential {t}"],
+               RISES) for law, t in product(("uniform", "zipf"), TOPICS)),
+    where=f"{_GM} and {_LOWEST} and {_10}",
+    vary={
+        **{f"ties {rule}": f"{_GM} and ties == '{rule}' and {_10}" for rule in ("highest", "random")},
+        **{f"{s} topics a node": f"{_GM} and {_LOWEST} and p_subscriptions == {s}" for s in (5, 20)},
+    },
+    prepare=lambda rows: _numbered(rows, "law", "p_topics"),
+)  # fmt: skip
+
+_RATIO = _AVERAGE("RingPT ÷ GM", lambda d: d[_RING] / d["gm"], about(3), at_least(2), published=3)
+F4A = on_rows(
+    "P1.F4a",
+    "p1-nodes",
+    _RATIO,
+    where=f"law == 'zipf' and {_10} and {_order('number')}",
+    vary={
+        **{f"|T| = {t}": f"law == 'zipf' and p_topics == {t} and {_10} and {_order('number')}" for t in TOPICS},
+        **{f"law {law}": f"law == '{law}' and {_10} and {_order('number')}" for law in ("uniform", "exponential")},
+        **{name: f"law == 'zipf' and {_10} and {query}" for name, query in _ORDERS.items()},
+    },
+)
+
+
+def _of_8_3(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of Figure 4(b) with the cells ``gm 10`` … ``ring-per-topic 20``."""
+    return _numbered(rows, "method", "p_subscriptions")
+
+
+_AT_1000 = "p_nodes < 10000"
+F4B = on_rows(
+    "P1.F4b",
+    "p1-topics",
+    _BY_CELL("RingPT's degree, 20 ÷ 10 topics a node", lambda d: d[f"{_RING} 20"] / d[f"{_RING} 10"], about(2),
+             published=2),
+    _BY_CELL("GM's, the largest", lambda d: d["gm 20"] / d["gm 10"], at_most(1.25), extreme="max", published=1.25),
+    where=f"law == 'zipf' and {_AT_1000} and {_order('number')}",
+    vary={
+        "|V| = 10,000": f"law == 'zipf' and p_nodes == 10000 and {_order('number')}",
+        **{f"law {law}": f"law == '{law}' and {_AT_1000} and {_order('number')}" for law in ("uniform", "exponential")},
+        **{name: f"law == 'zipf' and {_AT_1000} and {query}" for name, query in _ORDERS.items()},
+    },
+    prepare=_of_8_3,
+)  # fmt: skip
+
+I4 = on_rows(
+    "P1.I.4",
+    "p1-topics",
+    _AVERAGE("largest RingPT ÷ GM", lambda d: d[_RING] / d["gm"], at_least(8 / 1.1), extreme="max", published=8),
+    where=f"law != 'uniform' and {_order('number')}",
+    vary={
+        "10 topics a node": f"law != 'uniform' and {_10} and {_order('number')}",
+        **{name: f"law != 'uniform' and {query}" for name, query in _ORDERS.items()},
+    },
+)
+
+
+def _by_twice(rows: pd.DataFrame) -> pd.DataFrame:
+    """Degrees as shares of twice the subscription size."""
+    twice = 2 * rows["p_subscriptions"].astype(float)
+    return rows.assign(average=rows["average_degree"] / twice, largest=rows["max_degree"] / twice)
+
+
+_TWICE = partial(Part, measure="average")
+I1 = on_rows(
+    "P1.I.1",
+    "p1-topics",
+    _TWICE("average degree ÷ 2|T_v|", lambda d: d[_RING], about(1), published=1),
+    *(_TWICE(f"the same, {law}", lambda d: d[_RING], about(1), where=f"law == '{law}'") for law in LAWS),
+    where=f"method == '{_RING}' and o_order == 'number'",
+    vary={name: f"method == '{_RING}' and o_order == '{order}'" for name, order in
+          zip(_ORDERS, ("random", "random-per-topic"), strict=True)},
+    prepare=_by_twice,
+)  # fmt: skip
+
+I2 = on_rows(
+    "P1.I.2",
+    "p1-nodes",
+    _TWICE("GM's average degree ÷ 2|T_v|", lambda d: d["gm"], at_most(1)),
+    _TWICE("the same, the largest of all instances", lambda d: d["gm"], at_most(1), extreme="max"),
+    _TWICE("GM's largest degree ÷ 2|T_v|, of which P1 does not speak", lambda d: d["gm"], measure="largest"),
+    where=f"{_GM} and {_LOWEST} and {_10}",
+    vary={f"ties {rule}": f"{_GM} and ties == '{rule}' and {_10}" for rule in ("highest", "random")},
+    prepare=_by_twice,
+)
+
+
+def updates_of(instance: TopicInstance) -> float:
+    """The number of times Algorithm 3 lowers the contribution of an edge (lines 6 to 11); ties do not change it.
+
+    Merging two components of topic t lowers it for every pair between them except the chosen edge, so the |V_t| − 1
+    merges take (|V_t| − 1)(|V_t| − 2)/2 steps.
+    """
+    sizes = np.diff(instance.topic_offsets).astype(float)
+    return float(((sizes - 1) * (sizes - 2) / 2).sum())
+
+
+def step_shares(quick: bool) -> pd.DataFrame:
+    """Figure 3: steps and share = steps ÷ (|V|²|T|) of each instance, by law, |T|, |V| and number."""
+    seeds, nodes = (3, NODES[::3]) if quick else (5, NODES)
+    found = [
+        (law, t, n, number, updates_of(recipe.make()))
+        for law, t, n in product(LAWS, TOPICS, nodes)
+        for number, recipe in enumerate(grid("P1.F3", law, seeds, nodes=n, topics=t, subscriptions=10))
+    ]
+    table = pd.DataFrame(found, columns=["law", "topics", "nodes", "number", "steps"])
+    return table.assign(share=table["steps"] / (table["nodes"] ** 2.0 * table["topics"]))
+
+
+_ORDER_OF_10_3 = Limit(10**-3.5, 10**-2.5)
+
+
+@claim("P1.F3")
+def steps(bench: Bench) -> Judgement:
+    """Figure 3 by the closed form of the updates, which Algorithm 3 run to its end must equal."""
+    for law, nodes in zip(LAWS, (200, 300, 400) if bench.quick else (2000, 4000, 10_000), strict=True):
+        (recipe,) = grid("P1.F3", law, 1, nodes=nodes, topics=100, subscriptions=10)
+        counted, formula = merge_by_link_contributions(recipe.make())[1].updates, updates_of(recipe.make())
+        if counted != formula:
+            return Judgement(Verdict.CONTRADICTED, f"{law}, |V| = {nodes}: {counted} updates, not {formula:g}")
+    table = step_shares(bench.quick)
+    log = table.set_index(["law", "topics", "nodes", "number"])["steps"].map(np.log)
+    higher = log.xs("exponential", level="law")
+    trends = {
+        "exponent of |V|": (slope(*_without_levels(log)), Limit(1.9, 2.1)),
+        "log steps at |T| = 200 less at 100": (mean_interval(log.xs(200, level=1) - log.xs(100, level=1)), FALLS),
+        **{
+            f"log steps, exponential less {law}": (mean_interval(higher - log.xs(law, level="law")), RISES)
+            for law in ("uniform", "zipf")
+        },
+    }
+    trend = all_of(verdict(number, must) for number, must in trends.values())
+    share = mean_interval(table["share"])
+    level = verdict(share, _ORDER_OF_10_3, at_most(0.1))
+    found = all_of((trend, level))
+    because = f"every trend {trend}; the level is {share.mean:.1e}, the largest {table['share'].max():.1e}"
+    shares = {key: mean_interval(each["share"]) for key, each in table.groupby(["law", "topics"])}
+    lines = [Line(f"law {law}, |T| = {t}", one, verdict(one, _ORDER_OF_10_3)) for (law, t), one in shares.items()]
+    details = [f"{name}: {number}, claimed {must}" for name, (number, must) in trends.items()]
+    return Judgement(found, because, share, lines, details, runs=len(table))
+
+
+def _without_levels(log: pd.Series) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Logarithms of |V| and of steps, less the mean of each law and |T|."""
+    level = log.groupby(["law", "topics"]).transform("mean")
+    return np.log(log.index.get_level_values("nodes").to_numpy(float)), (log - level).to_numpy()
+
+
+@claim("P1.S8.2")
+def overlap(bench: Bench) -> Judgement:
+    """§8.1's reason for Figure 2: the largest common interest of a node by |V|, and the mean one by |T| and law."""
+    seeds, nodes = (3, (250, 500, 1000)) if bench.quick else (4, (1000, 2000, 4000, 10_000))
+    index = pd.MultiIndex.from_product([LAWS, TOPICS, nodes, range(seeds)], names=["law", "topics", "nodes", "number"])
+    values = [
+        overlaps(WORKLOADS[law].generate(nodes=n, topics=t, subscriptions=10, seed=seed)) for law, t, n, seed in index
+    ]
+    every, best = (pd.Series([pair[k] for pair in values], index) for k in (0, 1))
+    rise = best.unstack("nodes").diff(axis=1).iloc[:, 1:].stack()
+    most = every.xs("exponential", level="law")
+    parts = {
+        "rise of a node's largest overlap from the |V| before": rise,
+        "mean overlap at |T| = 100 less at 200": every.xs(100, level="topics") - every.xs(200, level="topics"),
+        **{f"mean overlap, exponential less {law}": most - every.xs(law, level="law") for law in ("uniform", "zipf")},
+    }
+    numbers = {name: mean_interval(sample, together=len(parts)) for name, sample in parts.items()}
+    found = all_of(verdict(number, RISES) for number in numbers.values())
+    text = [f"{name}: {number}" for name, number in numbers.items()]
+    return Judgement(found, text[0], next(iter(numbers.values())), (), text, runs=len(index))
+
+
+def overlaps(instance: TopicInstance, rows: int = 1000) -> tuple[float, float]:
+    """The mean of |T_v ∩ T_w| over all pairs, and the mean over v of its maximum over w. Cost O(|V|²|T|)."""
+    n = instance.num_nodes
+    wants = np.zeros((n, instance.num_topics), np.float32)
+    wants[np.repeat(np.arange(n), np.diff(instance.node_offsets)), instance.node_topics] = 1
+    total, best = 0.0, 0.0
+    for first in range(0, n, rows):
+        common: npt.NDArray[np.float32] = wants[first : first + rows] @ wants.T
+        common[np.arange(len(common)), first + np.arange(len(common))] = 0
+        total += float(common.sum())
+        best += float(common.max(axis=1).sum())
+    return total / (n * (n - 1)), best / n
+
+
+def _with_steps(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with the column share: the steps of GM ÷ (|V|²|T|)."""
+    every = {one: updates_of(Recipe.from_json(one).make()) for one in rows["recipe"].unique()}
+    worst_case = rows["p_nodes"].astype(float) ** 2 * rows["p_topics"].astype(float)
+    return rows.assign(share=rows["recipe"].map(every) / worst_case)
+
+
+_X = ("p_nodes", "number of nodes |V|")
+_BY_LAW = tuple(
+    Curve(f"{law}, |T| = {t}", f"{_GM} and {_LOWEST} and {_10} and law == '{law}' and p_topics == {t}")
+    for law, t in product(LAWS, TOPICS)
+)
+
+
+def _against_rings(where: str, order: str = "number") -> tuple[Curve, ...]:
+    """GM and RingPT on the rows of a query, the rings in one order."""
+    rings = f"method == '{_RING}' and o_order == '{order}' and {where}"
+    return Curve("GM", f"{_GM} and {_LOWEST} and {where}"), Curve("RingPT", rings)
+
+
+def _with_sizes(where: str, order: str = "number") -> tuple[Curve, ...]:
+    """Figure 4(b)'s four curves: GM and RingPT with 10 and 20 topics a node."""
+    both = {s: _against_rings(f"{where} and p_subscriptions == {s}", order) for s in (10, 20)}
+    return tuple(replace(one, label=f"{one.label}, s = {s}") for s, pair in both.items() for one in pair)
+
+
+_ABOUT_3 = {"RingPT ÷ GM": dict.fromkeys(map(float, NODES), 3.0)}
+_OF_4A = _against_rings(f"law == 'zipf' and p_topics == 100 and {_10}")
+_RATIO_CURVE = Curve("RingPT ÷ GM", _OF_4A[1].where, over=_OF_4A[0].where)
+_DEGREE = Panel("average_degree", "average degree")
+FIGURE_2 = Figure("P1.F2", "p1-nodes", _X, (_DEGREE,), _BY_LAW)
+FIGURE_3 = Figure(
+    "P1.F3",
+    "p1-nodes",
+    _X,
+    (Panel("share", "steps ÷ (|V|²|T|)", {"in the order of": dict.fromkeys(map(float, NODES), 1e-3)}),),
+    _BY_LAW,
+    prepare=_with_steps,
+)
+FIGURE_4A = Figure(
+    "P1.F4a",
+    "p1-nodes",
+    _X,
+    (_DEGREE, Panel("average_degree", "RingPT ÷ GM", _ABOUT_3, (_RATIO_CURVE,))),
+    _OF_4A,
+    more={
+        "|T| = 200": _against_rings(f"law == 'zipf' and p_topics == 200 and {_10}"),
+        **{law: _against_rings(f"law == '{law}' and p_topics == 100 and {_10}") for law in ("uniform", "exponential")},
+        "orders of their own": _against_rings(f"law == 'zipf' and p_topics == 100 and {_10}", "random-per-topic"),
+    },
+)
+FIGURE_4B = Figure(
+    "P1.F4b",
+    "p1-topics",
+    ("p_topics", "number of topics |T|"),
+    (_DEGREE,),
+    _with_sizes(f"law == 'zipf' and {_AT_1000}"),
+    more={
+        **{law: _with_sizes(f"law == '{law}' and {_AT_1000}") for law in ("uniform", "exponential")},
+        "|V| = 10,000": _with_sizes("law == 'zipf' and p_nodes == 10000"),
+        "orders of their own": _with_sizes(f"law == 'zipf' and {_AT_1000}", "random-per-topic"),
+    },
 )

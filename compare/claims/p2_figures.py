@@ -1,160 +1,365 @@
-"""What Onus and Richa (P2) say of their Figures 1 to 4, as checks on their grids; §6 is in :mod:`.p2_diameter`."""
+"""The figures of Onus and Richa (P2): their grids, and the claims about them as data."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from itertools import product
+from operator import itemgetter
 
+import numpy as np
 import pandas as pd
 
-from ..papers.bench import Bench
-from ..papers.figures import apart_by_rule
-from ..papers.grids import GRIDS
-from ..papers.grids import SIZES as CLAIMED
-from ..papers.grids_p2 import K_VALUES
-from .claim import Claim, Finding
-from .evidence import at_least, at_most, within
-from .on_grids import figure_claim
-from .p2_points import at_points, by_method, finding_on, from_point_to_point, independent_rows, on_average
+from ..intervals import mean_interval
+from ..studies.recipe import Recipe
+from .bench import TIES, Bench
+from .claim import FALLS, RISES, Claim, Judgement, Line, Verdict, about, all_of, at_least, at_most, exact
+from .claim import verdict_of as verdict
+from .figures import Curve, Figure, Panel
+from .grids import Grid, Sheet
+from .p2_constructed import independent_subscriptions, star_bound
+from .rows import Part, on_rows
 
-_TENTH, _K = 0.1, 3.0
-_READINGS: Mapping[str, str] = {
-    "minmax-oda": "MinMax-ODA as §1.1 words it: among the edges that raise the maximum degree least, also edges that "
-    "connect nothing",
-    "gm-m": "MinMax-ODA without edges that connect nothing",
-}
-_INDEPENDENT = "each node subscribes to each topic by itself, ten topics in the mean"
-_NAMES = {"gm": "GM", "minmax-oda": "MinMax-ODA", "gm-m": "MinMax-ODA, contributing edges only"}
-_RULES: Mapping[str, tuple[str, str]] = {
-    "k=3": ("", "e1 is taken if it weighs at least w(e2)/k, as in Algorithm 1"),
-    "k=3, strict": (", with >", "e1 is taken if it weighs more than w(e2)/k, as in the prose of §3"),
-}
-"""Low-ODA's lines at k = 3, and its rule as a subject and a reading have it."""
-_WORDS = {"max_degree": "maximum degree", "average_degree": "average degree"}
+NODES, TOPICS, SUBSCRIPTIONS = (tuple(range(100, 1001, 100)), tuple(range(100, 501, 100)), tuple(range(10, 51, 10)))
+K = tuple(float(k) for k in range(1, 9))
+_STRICTER = 1e-6  # less than k: e1 must weigh more than w(e2)/k instead of at least as much, as weights are whole
+_MINMAX = ("minmax-oda", "gm-m")
+STARS = ("cd-oda", "cd-oda-1", "cd-oda-2", "2d-oda")
+_ZIPF = {"topics": 100, "subscriptions": 10}
+_BOUND_SECONDS, _BOUND_STEPS = 60.0, 400
 
 
-def _between(bench: Bench, figure: str, measure: str) -> Iterable[Finding]:
-    """Low-ODA against GM and both readings of MinMax-ODA, at every |V|, k = 3."""
-    yield from _sides(bench.rows, figure, measure)
-    shapes = [{"nodes": n, "topics": 100, "subscriptions": 10} for n in ((100,) if bench.quick else (100, 500))]
-    methods: Sequence[tuple[str, Mapping[str, Any]]] = [(name, {}) for name in (*_NAMES, "low-oda")]
-    rows = independent_rows(bench, "zipf", shapes, methods, "low-tco")
-    yield from _sides(rows, figure, measure, _INDEPENDENT)
+def _low(ks: tuple[float, ...]) -> tuple[str, Mapping[str, tuple[float, ...]]]:
+    """Low-ODA with these k, with ≥ and with > in line 10 (k = 1 with > is GM)."""
+    return "low-oda", {"k": (*ks, *(k - _STRICTER for k in ks if k > 1))}
 
 
-def _sides(rows: pd.DataFrame, figure: str, measure: str, law: str = "") -> Iterable[Finding]:
-    rows = with_k(rows)
-    table = by_method(rows, measure, "line")
-    suffix = " (topics drawn independently)" if law else ""
-    for line, (rule, said) in _RULES.items():
-        if line not in table:
-            continue
-        for method, name in _NAMES.items():
-            below = (measure == "max_degree") is (method == "gm")
-            judge = partial(at_most if below else at_least, limit=0.0)
-            less, of = table[line] - table[method], f"Low-ODA − {name}"
-            reading = "; ".join(filter(None, (_READINGS.get(method, ""), said, law)))
-            subject = f"Low-ODA{rule} at {'most' if below else 'least'} {name}{suffix}"
-            found = at_points(less, of, judge)
-            text = f"The {_WORDS[measure]} of Low-ODA less that of {name}, mean at a point {found.range}."
-            yield finding_on(rows, CLAIMED[figure], subject, found, text, reading=reading)
-            found = on_average(less, of, judge)
-            text = f"The {_WORDS[measure]} of Low-ODA less that of {name}, mean over the points {found.range}."
-            reading += "; between, on average over the sizes"
-            yield finding_on(rows, CLAIMED[figure], f"{subject}, on average", found, text, reading=reading)
-
-
-def _degradation(bench: Bench) -> Iterable[Finding]:
-    """P2 §5: what Low-ODA loses in the quantity that the other algorithm is made for."""
-    rows = with_k(bench.rows)
-    for method, measure in (("gm", "average_degree"), ("minmax-oda", "max_degree"), ("gm-m", "max_degree")):
-        table = by_method(rows, measure, "line")
-        for line, (rule, said) in _RULES.items():
-            found = at_points(
-                table[line] / table[method], f"Low-ODA ÷ {_NAMES[method]}", partial(at_most, limit=1 + _TENTH)
-            )
-            text = f"The {_WORDS[measure]} of Low-ODA ÷ that of {_NAMES[method]}, mean at a point {found.range}."
-            reading = "; ".join(filter(None, ("small: at most a tenth", _READINGS.get(method, ""), said)))
-            subject = f"{_WORDS[measure]}{rule} against {_NAMES[method]}"
-            yield finding_on(rows, CLAIMED["P2.F1"], subject, found, text, reading=reading)
-
-
-def with_k(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with the columns k and line: the method, or Low-ODA's k and rule (``k=2, strict``)."""
-    k = pd.Series([json.loads(text).get("k") for text in rows["options"]], rows.index, float)
-    k = k.mask(k.isna() & (rows["method"] == "low-oda"), _K)
-    named = apart_by_rule(rows.assign(k=k))
-    strict = named["method"] != rows["method"]
-    of_k = [f"k={k:g}{', strict' if more else ''}" for k, more in zip(named["k"], strict, strict=True)]
-    return rows.assign(k=named["k"], line=rows["method"].where(k.isna(), of_k))
-
-
-def _in_k(bench: Bench, figure: str, measure: str) -> Iterable[Finding]:
-    rows = with_k(bench.rows)
-    table = by_method(rows, measure, "line")
-    table["k=1, strict"] = table["gm"]
-    for (rule, said), suffix in zip(_RULES.values(), ("", ", strict"), strict=True):
-        lines = {f"k={k:g}{suffix}": f"k={k:g}" for k in K_VALUES}
-        own = "with > and k = 1 Low-ODA is GM: no weight is above the largest" if suffix else ""
-        renamed = table[[*lines, *_NAMES]].rename(columns=lines)
-        yield from _in_k_by(rows, renamed, figure, measure, rule, said, own)
-
-
-def _in_k_by(
-    rows: pd.DataFrame, table: pd.DataFrame, figure: str, measure: str, rule: str, said: str, own: str
-) -> Iterable[Finding]:
-    """How a degree changes with k under one rule of Low-ODA; the columns of `table` are ``k=1`` … and methods."""
-    falls = measure == "max_degree"
-    word, judge = ("falls", partial(at_most, limit=0.0)) if falls else ("rises", partial(at_least, limit=0.0))
-    lines = [f"k={k:g}" for k in K_VALUES]
-    shown = ", ".join(f"{table[line].mean():.2f}" for line in lines)
-    steps = table[lines].rename_axis(columns="k").stack()
-    found = from_point_to_point(steps, "k", _WORDS[measure], judge)
-    text = f"Means for k = 1 … 8: {shown}."
-    yield finding_on(rows, CLAIMED[figure], f"{word} with k, step by step{rule}", found, text, reading=said)
-    found = from_point_to_point(steps, "k", _WORDS[measure], judge, ends=True)
-    yield finding_on(rows, CLAIMED[figure], f"{word} from k = 1 to k = 8{rule}", found, text, reading=said)
-    for line, method in (("k=1", "gm"), ("k=8", "minmax-oda"), ("k=8", "gm-m")):
-        ratio = at_points(
-            table[line] / table[method],
-            f"Low-ODA with {line} ÷ {_NAMES[method]}",
-            partial(within, low=1 - _TENTH, high=1 + _TENTH),
-        )
-        text = f"The {_WORDS[measure]} with {line} ÷ that of {_NAMES[method]}: {ratio.range}."
-        given = _READINGS.get(method, own)
-        reading = "; ".join(filter(None, ("about the same: within a tenth", given, said)))
-        subject = f"{line.replace('=', ' = ')} ≈ {_NAMES[method]}{rule}"
-        yield finding_on(rows, CLAIMED[figure], subject, ratio, text, reading=reading)
-
-
-CLAIMS_P2_FIGURES: tuple[Claim, ...] = (
-    figure_claim(
-        "P2.F1",
-        "maximum degree: Low-ODA between GM and MinMax-ODA",
-        partial(_between, figure="P2.F1", measure="max_degree"),
+BY_NODES = Grid(
+    "p2-nodes",
+    (
+        Sheet(
+            "zipf", {"nodes": NODES, **_ZIPF}, "low-tco", ("gm", *_MINMAX, _low((3.0,))),
+            seeds=(5, 10), ties=TIES, quick={"nodes": (100, 300)},
+        ),
     ),
-    figure_claim(
-        "P2.F2",
-        "average degree: Low-ODA between GM and MinMax-ODA",
-        partial(_between, figure="P2.F2", measure="average_degree"),
-    ),
-    Claim(
-        "P2.S5.1",
-        "Low-ODA pays little: its average degree is near GM's, its maximum degree near MinMax-ODA's",
-        "P2 §5",
-        _degradation,
-        GRIDS["P2.F1"],
-    ),
-    figure_claim(
-        "P2.F3",
-        "the maximum degree falls in k; k = 1 ≈ GM, k = 8 ≈ MinMax-ODA",
-        partial(_in_k, figure="P2.F3", measure="max_degree"),
-    ),
-    figure_claim(
-        "P2.F4",
-        "the average degree rises in k; k = 1 ≈ GM, k = 8 ≈ MinMax-ODA",
-        partial(_in_k, figure="P2.F4", measure="average_degree"),
-    ),
+    paper={"p_nodes": NODES},
+)  # fmt: skip
+BY_K = Grid(
+    "p2-k",
+    (Sheet("zipf", {"nodes": 100, **_ZIPF}, "low-tco", ("gm", *_MINMAX, _low(K)), seeds=(10, 30), ties=TIES),),
+    paper={"p_nodes": (100,), "o_k": K},
 )
+_SHAPES = (
+    ({"nodes": NODES, "topics": 100, "subscriptions": 10}, {"nodes": (100, 400)}),
+    ({"nodes": 100, "topics": TOPICS, "subscriptions": 20}, {"topics": TOPICS[::2]}),
+    ({"nodes": 100, "topics": 100, "subscriptions": SUBSCRIPTIONS}, {"subscriptions": SUBSCRIPTIONS[::2]}),
+)
+DIAMETER_2 = Grid(
+    "p2-stars",
+    (
+        *(Sheet("uniform", shape, "min-tco", ("gm", *STARS), seeds=(5, 10), ties=TIES, quick=quick)
+          for shape, quick in _SHAPES),
+        Sheet("uniform", {"nodes": 100, **_ZIPF}, "2d-star", ("branch-and-cut",), seeds=(0, 5),
+              time_limit=_BOUND_SECONDS),
+    ),
+)  # fmt: skip
+
+
+def lines_of(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows with the columns line (gm, minmax-oda, k=1 …), rule of line 10 (≥, >), and zeros (with, without).
+
+    A copy of the rows for each reading: with > and k = 1 Low-ODA is GM; MinMax-ODA without edges of weight 0 is GM-M.
+    """
+    copies = []
+    k = rows["o_k"].round(3) if "o_k" in rows else pd.Series(np.nan, rows.index)
+    low = rows["method"] == "low-oda"
+    strict = low & (rows["o_k"] < k)
+    named = rows["method"].mask(low, "k=" + k.map("{:g}".format))
+    for rule, zeros in product(("≥", ">"), ("with", "without")):
+        kept = ~low | (strict if rule == ">" else ~strict)
+        minmax = "minmax-oda" if zeros == "with" else "gm-m"
+        own = rows.assign(line=named.mask(rows["method"] == minmax, "minmax"), rule=rule, zeros=zeros)[kept]
+        copies += [own, own[own["method"] == "gm"].assign(line="k=1")] if rule == ">" else [own]
+    return pd.concat(copies, ignore_index=True)
+
+
+def _reading(rule: str = "≥", zeros: str = "with", ties: str = "lowest") -> str:
+    return f"rule == '{rule}' and zeros == '{zeros}' and ties == '{ties}'"
+
+
+_READINGS = {
+    "line 10 with >, as in the prose": _reading(rule=">"),
+    "edges of weight 0 left out": _reading(zeros="without"),
+    **{f"ties {ties}": _reading(ties=ties) for ties in TIES[1:]},
+}
+_on_lines = partial(on_rows, where=_reading(), vary=_READINGS, prepare=lines_of)
+_LARGEST, _AVERAGE = (partial(Part, measure=name, across="line") for name in ("max_degree", "average_degree"))
+
+
+def _quotient(method: str, of: str) -> Callable[[pd.DataFrame], pd.Series]:
+    return lambda table: table[method] / table[of]
+
+
+def _saved(method: str) -> Callable[[pd.DataFrame], pd.Series]:
+    return lambda table: 1 - table[method] / table["cd-oda"]
+
+
+def also(claim: Claim, more: Callable[[Bench, Judgement], Judgement]) -> Claim:
+    """A claim on rows whose judgement is extended by what is no mean of rows."""
+    return replace(claim, judge=lambda bench: more(bench, claim.judge(bench)))
+
+
+def _degrees_by_rule(bench: Bench, found: Judgement) -> Judgement:
+    """GM's maximum degree by rule for ties, at the largest size."""
+    rows = bench.on("p2-nodes")
+    last = rows[(rows["method"] == "gm") & (rows["p_nodes"] == rows["p_nodes"].max())]
+    means = ", ".join(f"ties {rule} {mean:.1f}" for rule, mean in last.groupby("ties")["max_degree"].mean().items())
+    text = f"GM's maximum degree at |V| = {rows['p_nodes'].max():g}: {means}"
+    return replace(found, details=[*found.details, text])
+
+
+F1 = also(
+    _on_lines(
+        "P2.F1", "p2-nodes",
+        _LARGEST("Low-ODA's less MinMax-ODA's maximum degree", lambda d: d["k=3"] - d["minmax"], at_least(-0.5)),
+        _LARGEST("Low-ODA's less GM's", lambda d: d["k=3"] - d["gm"], at_most(0)),
+    ),
+    _degrees_by_rule,
+)  # fmt: skip
+F2 = _on_lines(
+    "P2.F2",
+    "p2-nodes",
+    _AVERAGE("Low-ODA's average degree ÷ GM's", lambda d: d["k=3"] / d["gm"], at_least(1)),
+    _AVERAGE("Low-ODA's less MinMax-ODA's", lambda d: d["k=3"] - d["minmax"], at_most(0)),
+)
+S5_1 = _on_lines(
+    "P2.S5.1",
+    "p2-nodes",
+    _AVERAGE("average degree ÷ GM's", lambda d: d["k=3"] / d["gm"], at_most(1.1)),
+    _LARGEST("maximum degree ÷ MinMax-ODA's", lambda d: d["k=3"] / d["minmax"], at_most(1.1)),
+)
+F3 = _on_lines(
+    "P2.F3",
+    "p2-k",
+    _LARGEST("k = 1 ÷ GM", lambda d: d["k=1"] / d["gm"], about(1), published=1),
+    _LARGEST("k = 8 ÷ MinMax-ODA", lambda d: d["k=8"] / d["minmax"], about(1), published=1),
+    _LARGEST("change from k = 1 to 8", lambda d: d["k=8"] - d["k=1"], FALLS),
+    *(_LARGEST(f"k = {k:g}", itemgetter(f"k={k:g}")) for k in K),
+    depends="line 10",
+)
+F4 = _on_lines(
+    "P2.F4",
+    "p2-k",
+    _AVERAGE("k = 8 ÷ MinMax-ODA", lambda d: d["k=8"] / d["minmax"], about(1), published=1),
+    _AVERAGE("k = 1 ÷ GM", lambda d: d["k=1"] / d["gm"], about(1), published=1),
+    _AVERAGE("change from k = 1 to 8", lambda d: d["k=8"] - d["k=1"], RISES),
+    *(_AVERAGE(f"k = {k:g}", itemgetter(f"k={k:g}")) for k in K),
+    depends="edges of weight 0",
+)
+
+
+def _work(rows: pd.DataFrame) -> pd.DataFrame:
+    """The subscriptions that Low-ODA compared ÷ (|V|²|T|), and logarithms."""
+    own = rows[(rows["method"] == "low-oda") & (rows["o_k"] == 3)]
+    nodes = own["p_nodes"].astype(float)
+    share = own["c_counted"].astype(float) / (nodes**2 * own["p_topics"])
+    return own.assign(share=share, log_share=np.log(share), log_nodes=np.log(nodes))
+
+
+L2 = on_rows(
+    "P2.L2",
+    "p2-nodes",
+    Part("largest share of |V|²|T|", lambda d: d["low-oda"], at_most(1), measure="share", extreme="max"),
+    Part("exponent of |V| of the share", lambda d: d["low-oda"], at_most(0.1), measure="log_share", along="log_nodes"),
+    vary={f"ties {ties}": f"ties == '{ties}'" for ties in TIES[1:]},
+    prepare=_work,
+)
+
+_EDGES = partial(Part, measure="edges")
+_OF_STARS = "method != 'branch-and-cut'"
+_FIGURES = {
+    "P2.F8": ("p_topics == 100 and p_subscriptions == 10", "p_nodes", FALLS),
+    "P2.F9": ("p_nodes == 100 and p_subscriptions == 20", "p_topics", RISES),
+    "P2.F10": ("p_nodes == 100 and p_topics == 100", "p_subscriptions", FALLS),
+}
+_PUBLISHED = {
+    "P2.F8": (1.09, 2.04, 2.06),
+    "P2.F9": (1.07, 1.96, 2.0),
+    "P2.F10": (1.1, 1.94, 2.23),
+    "P2.S6.5": (1.1, 2.0, 2.1),
+}
+
+
+def _factors(id_: str) -> tuple[Part, ...]:
+    """2D-ODA against GM and the CD-ODA family against 2D-ODA, as the paper has them."""
+    most, second, others = _PUBLISHED[id_]
+    gm = _EDGES("largest 2D-ODA ÷ GM", lambda d: d["2d-oda"] / d["gm"], at_most(most), extreme="max", published=most)
+    mean = _EDGES("mean 2D-ODA ÷ GM", lambda d: d["2d-oda"] / d["gm"])
+    family = tuple(
+        _EDGES(f"{name} ÷ 2D-ODA", _quotient(m, "2d-oda"), about(f), at_least(1), published=f)
+        for name, m, f in (("CD-ODA-II", "cd-oda-2", second), ("CD-ODA", "cd-oda", others),
+                           ("CD-ODA-I", "cd-oda-1", others))
+    )  # fmt: skip
+    return (*family, gm, mean) if id_ == "P2.S6.5" else (gm, mean, *family)
+
+
+def _on_stars(id_: str) -> Claim:
+    where = f"{_FIGURES[id_][0]} and {_OF_STARS}" if id_ in _FIGURES else _OF_STARS
+    vary = {f"ties {ties}": f"{where} and ties == '{ties}'" for ties in TIES[1:]}
+    found = on_rows(id_, "p2-stars", *_factors(id_), where=f"{where} and ties == 'lowest'", vary=vary)
+    return found if id_ == "P2.S6.5" else also(found, partial(_of_any_stars, id_))
+
+
+def _of_any_stars(id_: str, bench: Bench, found: Judgement) -> Judgement:
+    """What holds of every overlay of stars, by proven bounds; the other readings of the law and of “times more”."""
+    limit = _PUBLISHED[id_][0]
+    rows = bench.on("p2-stars").query(f"{_FIGURES[id_][0]} and ties == 'lowest'")
+    gm = rows[rows["method"] == "gm"].drop_duplicates("instance")
+    sizes = ["p_nodes", "p_topics", "p_subscriptions"]
+    first = gm.groupby(sizes).head(1 if bench.quick else 3)
+    bounds = [star_bound(Recipe.from_json(one).make()) for one in first["recipe"]]
+    ratio = (pd.Series(bounds, first.index) / first["edges"]).groupby([first[size] for size in sizes]).mean()
+    lines = []
+    for name, one in (("least", ratio.min()), ("most", ratio.max())):
+        held = Verdict.CONTRADICTED if one > limit else Verdict.NOT_DECIDED
+        text = f"any overlay of stars, a lower bound ÷ GM, the {name} at a point"
+        lines.append(Line(text, exact(float(one), len(first)), held))
+    if found.number:
+        held = verdict(found.number, at_most(1 + limit))
+        lines.append(Line(f"“{limit:g} times more” read as 1 + {limit:g}", found.number, held))
+    lines.append(_independent(bench, limit, *map(int, next(iter(ratio.index)))))
+    details = [*found.details, *(_best_known(rows, bench.quick) if id_ == "P2.F8" else ())]
+    return replace(found, sensitivity=[*found.sensitivity, *lines], details=details)
+
+
+def _independent(bench: Bench, limit: float, nodes: int, topics: int, subscriptions: int) -> Line:
+    """2D-ODA ÷ GM where each node subscribes to each topic by itself."""
+    ratios = []
+    for seed in range(3 if bench.quick else 10):
+        shape = {"nodes": nodes, "topics": topics, "subscriptions": subscriptions}
+        instance = independent_subscriptions(seed=seed, **shape)
+        ratios.append(bench.value("2d-oda", instance, "min-tco") / bench.value("gm", instance, "min-tco"))
+    number = mean_interval(ratios)
+    return Line(f"topics drawn independently, |V| = {nodes}, |T| = {topics}", number, verdict(number, at_most(limit)))
+
+
+def _best_known(rows: pd.DataFrame, quick: bool) -> Iterator[str]:
+    """At |V| = 100, for each seed: the best known lower bound on the edges of any overlay of stars, and GM's edges."""
+    solved = rows[rows["method"] == "branch-and-cut"].set_index("instance")
+    every = rows[(rows["method"] == "gm") & (rows["p_nodes"] == 100)].drop_duplicates("instance")
+    own = every[every["instance"].isin(solved.index)] if len(solved) else every.head(2)
+    for number, gm in enumerate(own.itertuples()):
+        bound, built = float(star_bound(Recipe.from_json(gm.recipe).make(), 20 if quick else _BOUND_STEPS)), ""
+        if gm.instance in solved.index:
+            run = solved.loc[gm.instance]
+            bound, built = max(bound, float(run["lower_bound"])), f", best known {run['value']:g}"
+        text = f"|V| = 100, seed {number}: stars need at least {bound:g} edges{built}, GM has {gm.edges:g}"
+        yield f"{text}: {bound / gm.edges:.2f} times"
+
+
+F8, F9, F10, S6_5 = map(_on_stars, (*_FIGURES, "P2.S6.5"))
+
+
+def _trend(id_: str, figure: str) -> Claim:
+    """How the average degree of each algorithm changes with a size: from each value to the next, and over all."""
+    where, column, must = _FIGURES[figure]
+
+    def judge(bench: Bench) -> Judgement:
+        rows = bench.on("p2-stars").query(f"{where} and {_OF_STARS} and ties == 'lowest'")
+        rows = rows.drop_duplicates(["instance", "method"])
+        number = rows.groupby(["method", column]).cumcount()
+        every = rows.assign(number=number).pivot_table("average_degree", ["method", "number"], column).dropna()
+        ends, steps, lines, details = [], [], [], []
+        for method in ("2d-oda", "gm", *STARS[:-1]):
+            wide = every.loc[method]
+            whole = mean_interval(wide.iloc[:, -1] - wide.iloc[:, 0], together=5)
+            changes = [
+                mean_interval(step, together=5 * (wide.shape[1] - 1)) for step in wide.diff(axis=1).iloc[:, 1:].T.values
+            ]
+            ends.append(verdict(whole, must))
+            steps += [verdict(change, must) for change in changes]
+            lines.append(Line(f"{method}, from the first to the last", whole, ends[-1]))
+            details.append(f"{method}: {', '.join(f'{mean:.2f}' for mean in wide.mean())}")
+        found = all_of(ends)
+        if found is Verdict.CONFIRMED and Verdict.CONTRADICTED in steps:
+            found = Verdict.ORDER
+        wrong = [
+            line.varied.partition(",")[0] for line, one in zip(lines, ends, strict=True) if one is not Verdict.CONFIRMED
+        ]
+        text = f"not for {', '.join(wrong)}" if wrong else "from the first size to the last for all five"
+        text += "" if found is not Verdict.ORDER else ", not from each size to the next"
+        return Judgement(found, text, lines[0].number, lines, details, runs=len(rows))
+
+    return Claim(id_, judge, ("p2-stars",))
+
+
+S6_5_1, S6_5_2, S6_5_3 = (_trend(f"P2.S6.5.{i}", figure) for i, figure in enumerate(_FIGURES, 1))
+
+S6_1 = on_rows(
+    "P2.S6.1",
+    "p2-stars",
+    *(
+        _EDGES(f"{name} improves on CD-ODA by", _saved(m), about(0.2), at_least(0),
+               published=0.2)
+        for name, m in (("CD-ODA-II", "cd-oda-2"), ("CD-ODA-I", "cd-oda-1"))
+    ),
+    _EDGES("CD-ODA-II ÷ CD-ODA-I", lambda d: d["cd-oda-2"] / d["cd-oda-1"], at_most(1)),
+    where=f"{_OF_STARS} and ties == 'lowest'",
+    vary={f"ties {ties}": f"{_OF_STARS} and ties == '{ties}'" for ties in TIES[1:]},
+)  # fmt: skip
+
+
+def _flat(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of Figures 3 and 4, where GM and MinMax-ODA have a value at every k."""
+    read, low = lines_of(rows), lines_of(rows)["line"].str.startswith("k=")
+    level = [read[~low].assign(k=k) for k in K]
+    return pd.concat([read[low].assign(k=read["line"][low].str[2:].astype(float)), *level], ignore_index=True)
+
+
+def _three(**reading: str) -> tuple[Curve, ...]:
+    """GM, MinMax-ODA and Low-ODA under a reading."""
+    where = _reading(**reading)
+    lines = {"GM": "line == 'gm'", "MinMax-ODA": "line == 'minmax'", "Low-ODA": "line.str.startswith('k=')"}
+    return tuple(Curve(name, f"{line} and {where}") for name, line in lines.items())
+
+
+_X, _X_K = ("p_nodes", "number of nodes |V|"), ("k", "parameter k")
+_MORE = {
+    "line 10 with >": _three(rule=">"),
+    "edges of weight 0 left out": _three(zeros="without"),
+    **{f"ties {ties}": _three(ties=ties) for ties in TIES[1:]},
+}
+_MAXIMUM, _MEAN = (Panel("max_degree", "maximum degree"),), (Panel("average_degree", "average degree"),)
+FIGURE_1 = Figure("P2.F1", "p2-nodes", _X, _MAXIMUM, _three(), _MORE, prepare=lines_of)
+FIGURE_2 = Figure("P2.F2", "p2-nodes", _X, _MEAN, _three(), _MORE, prepare=lines_of)
+FIGURE_3 = Figure("P2.F3", "p2-k", _X_K, _MAXIMUM, _three(), _MORE, prepare=_flat)
+FIGURE_4 = Figure("P2.F4", "p2-k", _X_K, _MEAN, _three(), _MORE, prepare=_flat)
+_NAMES = {"gm": "GM", "cd-oda": "CD-ODA", "cd-oda-1": "CD-ODA-I", "cd-oda-2": "CD-ODA-II", "2d-oda": "2D-ODA"}
+
+
+def _stars(id_: str, label: str, values: tuple[int, ...]) -> Figure:
+    """Five average degrees, and the factors that the text gives, each for all sizes together."""
+    where, column, _ = _FIGURES[id_]
+    most, second, others = _PUBLISHED[id_]
+
+    def of(method: str, ties: str = "lowest") -> str:
+        return f"method == '{method}' and ties == '{ties}' and {where}"
+
+    factors = {("2d-oda", "gm"): most, ("cd-oda-2", "2d-oda"): second}
+    factors |= {(method, "2d-oda"): others for method in ("cd-oda", "cd-oda-1")}
+    curves = tuple(Curve(f"{_NAMES[a]} ÷ {_NAMES[b]}", of(a), over=of(b)) for a, b in factors)
+    marks = {c.label: dict.fromkeys(map(float, values), f) for c, f in zip(curves, factors.values(), strict=True)}
+    return Figure(
+        id_,
+        "p2-stars",
+        (column, label),
+        (*_MEAN, Panel("edges", "ratio of edges", marks, curves)),
+        tuple(Curve(name, of(method)) for method, name in _NAMES.items()),
+        more={f"ties {t}": tuple(Curve(name, of(method, t)) for method, name in _NAMES.items()) for t in TIES[1:]},
+    )
+
+
+FIGURE_8 = _stars("P2.F8", _X[1], NODES)
+FIGURE_9 = _stars("P2.F9", "number of topics |T|", TOPICS)
+FIGURE_10 = _stars("P2.F10", "topics a node", SUBSCRIPTIONS)

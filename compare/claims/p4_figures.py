@@ -1,238 +1,244 @@
-"""What Zhao and Wu (P4) say of their figures 9 and 10, as checks on grids; :mod:`.p4_costs` has the rest of §VI."""
+"""P4's Figures 9 and 10 and Table I: grids, claims and figures as data."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from dataclasses import replace
+from itertools import pairwise
+from operator import itemgetter
 
 import numpy as np
 import pandas as pd
 
-from ..papers.bench import Bench
-from ..papers.figures_p4 import bound_of
-from ..papers.grids import SIZES
-from ..papers.grids_p4 import METRICS, broker_numbers
-from ..report.content_tables import BASELINE
-from .claim import Claim, Finding, Interval, Verdict
-from .evidence import above, all_of, at_most, mean_of, scope_of, within
-from .on_grids import figure_claim
+from ...instances.content.instance import ContentInstance
+from ...instances.contract.catalogue import WORKLOADS
+from ...models.content.exact import capacity_bound
+from ..intervals import mean_interval
+from .bench import Bench
+from .claim import Judgement, Limit, Line, Verdict, about, at_most, claim, exact, judged
+from .figures import Curve, Figure, Panel, Table
+from .grids import Grid, Sheet
+from .p4 import METRICS
+from .rows import Part, on_rows, slope
 
-PACKING, CLUSTERING, CLOSURE, GROWN = "greedy-packing", "clustering", "steiner-mixing", "steiner-mixing trees=grown"
-_HARDLY, _MET = 0.1, 0.05
-_TREES = {CLOSURE: "trees of the metric closure (the approximation that §IV.B names)", GROWN: "trees by Algorithm 3"}
-_READING = {
-    CLOSURE: f"mixing with {_TREES[CLOSURE]}",
-    GROWN: f"mixing with {_TREES[GROWN]}",
-    "greedy-packing order=heaviest": "heaviest users first; Algorithm 1 leaves the order open",
-}
-_COMPARED = ((CLOSURE, CLUSTERING), (GROWN, CLUSTERING), (CLUSTERING, PACKING), (CLOSURE, PACKING), (GROWN, PACKING))
-Judged = tuple[Verdict, Sequence[Interval], str]
+RANDOM, PACKING, CLUSTERING, MIXING = "random-assignment", "greedy-packing", "clustering", "steiner-mixing"
+CONTENT_METHODS = (RANDOM, PACKING, CLUSTERING, MIXING)
+ROUTINGS = ("content-mst", "content-steiner", "content-shared-tree")
+_GROWN, _HEAVIEST = (MIXING, {"trees": "grown"}), (PACKING, {"order": "heaviest"})
+_SECONDS = dict(zip(CONTENT_METHODS, (0.9, 91.445, 100.235, 179.654), strict=True))
+_SIZES, _QUICK, _LARGE = (1000, 2000, 5000, 10_000), (500, 1000), {"users": 10_000, "brokers": 100}
 
 
-def by_law(
-    bench: Bench, figure: str, subject: str, of_law: Callable[[str], Judged], reading: str = ""
-) -> Iterator[Finding]:
-    """One finding over all laws of prices if their verdicts agree, otherwise one for each law, which the paper leaves
-    open.
-    """
-    judged = {law: of_law(law) for law in METRICS}
-    agree = len({verdict for verdict, _, _ in judged.values()}) == 1
-    for laws in [METRICS] if agree else [(law,) for law in METRICS]:
-        rows = bench.rows[bench.rows["p_metric"].isin(laws)]
-        intervals = [interval for law in laws for interval in judged[law][1]]
-        text = " ".join(judged[law][2] for law in laws)
-        named = "; ".join(filter(None, (reading, "" if agree else f"prices `{laws[0]}`")))
-        scope = scope_of(rows, SIZES.get(figure), reading=named)
-        name = subject if agree else f"{subject}, prices {laws[0]}"
-        yield Finding(name, judged[laws[0]][0], text.strip(), len(rows), scope=scope, intervals=intervals)
+def _sized(methods: object, seeds: tuple[int, int], sizes: tuple[int, ...] = _SIZES, **shape: object) -> list[Sheet]:
+    """A sheet for each number of users, with a hundredth as many brokers; quick with 500 and 1000 users."""
+    quick = [Sheet("content", {"users": n, "brokers": n // 100, **shape}, ROUTINGS[0], methods, (seeds[0], 0),  # type: ignore[arg-type]
+                   paired=True) for n in _QUICK]  # fmt: skip
+    full = [Sheet("content", {"users": n, "brokers": n // 100, **shape}, ROUTINGS[0], methods, (0, seeds[1]),  # type: ignore[arg-type]
+                  paired=True) for n in sizes]  # fmt: skip
+    return quick + full
 
 
-def costs(rows: pd.DataFrame, *by: str) -> pd.DataFrame:
-    """The cost of each variant (column) by instance and these columns; the second level is the seed of the instance."""
-    done = rows[rows["status"] != "failed"]
-    seeds = [json.loads(recipe)["seed"] for recipe in done["recipe"]]
-    index = ["instance", "draw", *by]
-    table = done.assign(draw=seeds).pivot_table(index=index, columns="variant", values="value", aggfunc="mean")
-    if len(table) < done["instance"].nunique() or table.isna().any(axis=None):
-        raise ValueError("runs failed")
-    return table
-
-
-def savings(table: pd.DataFrame, better: str, worse: str, where: str, together: int) -> Interval:
-    """The cost of one variant ÷ that of another, so the reduction ratio of the second ÷ that of the first."""
-    return mean_of(f"{better} ÷ {worse}, {where}", table[worse] / table[better], together=together)
-
-
-def of_bound(table: pd.DataFrame, recipes: pd.Series, variant: str, where: str, together: int) -> Interval:
-    """The cost of a variant ÷ a proven lower bound."""
-    bounds = recipes[table.index.get_level_values("instance")].map(bound_of)
-    return mean_of(f"{variant} cost ÷ proven bound, {where}", table[variant] / bounds.to_numpy(), together=together)
-
-
-def recipes_of(rows: pd.DataFrame) -> pd.Series:
-    """The recipe of each instance."""
-    return rows.drop_duplicates("instance").set_index("instance")["recipe"]
-
-
-def same_broker(rows: pd.DataFrame, one: str, other: str) -> Interval:
-    """The share of users whom two variants put on the same broker."""
-    answers = rows[rows["variant"].isin((one, other))].set_index(["instance", "variant"])["answer"]
-    shares = []
-    for instance in answers.index.unique("instance"):
-        first, second = (np.asarray(answers[instance, variant]) for variant in (one, other))
-        users = int(first[0])
-        shares.append(float((first[1 : users + 1] == second[1 : users + 1]).mean()))
-    return mean_of(f"share of users on the same broker under {one} and {other}", shares)
-
-
-def _sizes(bench: Bench) -> Iterable[Finding]:
-    table = costs(bench.rows, "p_metric", "p_users")
-    sizes = sorted(int(users) for users in bench.rows["p_users"].unique())
-    together = len(sizes) * len(METRICS)
-
-    def at(law: str, users: int) -> pd.DataFrame:
-        return table.xs((law, users), level=("p_metric", "p_users"))
-
-    def where(law: str, users: int) -> str:
-        return f"prices {law} at |U| = {users}"
-
-    recipes = recipes_of(bench.rows)
-    for better, worse in _COMPARED:
-
-        def compared(law: str, better: str = better, worse: str = worse) -> Judged:
-            found = [savings(at(law, n), better, worse, where(law, n), together) for n in sizes]
-            text = f"Prices `{law}`, ratio of the two reduction ratios: {spelled(found)}."
-            if worse == PACKING:
-                bounds = [of_bound(at(law, n), recipes, PACKING, where(law, n), together) for n in sizes]
-                text += " Proven: on average no algorithm is above greedy packing by more than a factor of "
-                text += f"{spelled(bounds)}."
-                found += bounds
-            if {better, worse} == {CLOSURE, PACKING}:
-                found.append(same_broker(bench.rows[bench.rows["p_metric"] == law], CLOSURE, PACKING))
-                text += f" Both put {found[-1].mean:.1%} of the users on the same brokers."
-            return all_of(above(one, 1.0) for one in found[: len(sizes)]), found, text
-
-        reading = next((_READING[one] for one in (better, worse) if one in _TREES), "")
-        yield from by_law(bench, "P4.F9", f"{better} > {worse}", compared, reading)
-    for variant in (PACKING, "greedy-packing order=heaviest", CLUSTERING, CLOSURE, GROWN):
-
-        def saves(law: str, variant: str = variant) -> Judged:
-            found = [savings(at(law, n), variant, BASELINE, where(law, n), together) for n in sizes]
-            return all_of(above(one, 1.0) for one in found), found, f"Prices `{law}`: {spelled(found)}."
-
-        reading = _READING.get(variant, "")
-        yield from by_law(bench, "P4.F9", f"{variant} > 1", saves, reading)
-
-
-def spelled(intervals: Iterable[Interval]) -> str:
-    """The means with their intervals, in a row."""
-    return ", ".join(
-        f"{one.mean:.4g}" + ("" if one.low is None else f" [{one.low:.4g}, {one.high:.4g}]") for one in intervals
-    )
-
-
-def _core_prices(bench: Bench) -> Iterable[Finding]:
-    table = costs(bench.rows, "p_metric", "p_access_to_core")
-    ratios = sorted(float(ratio) for ratio in bench.rows["p_access_to_core"].unique())
-    recipes = recipes_of(bench.rows)
-    together = len(ratios) * len(METRICS)
-
-    def at(law: str, ratio: float) -> pd.DataFrame:
-        own = table.xs((law, ratio), level=("p_metric", "p_access_to_core"))
-        return own.droplevel("instance").sort_index()
-
-    for trees in (CLOSURE, GROWN):
-        for other in (PACKING, CLUSTERING):
-
-            def converge(law: str, trees: str = trees, other: str = other) -> Judged:
-                gaps = {r: np.abs(np.log(at(law, r)[other] / at(law, r)[trees])) for r in ratios}
-                found = [
-                    mean_of(
-                        f"ratio of {other} and {trees}, prices {law} at access ÷ core = {r:g}",
-                        np.exp(gap),
-                        together=together,
-                    )
-                    for r, gap in gaps.items()
-                ]
-                fell = mean_of(
-                    f"fall of its logarithm, prices {law}", gaps[ratios[0]] - gaps[ratios[-1]], together=together
-                )
-                met, closer = at_most(found[-1], 1 + _MET), above(fell, 0.0)
-                verdict = all_of((met, closer))
-                if met is Verdict.REFUTED and closer is Verdict.HOLDS:
-                    verdict = Verdict.ORDER
-                text = f"Prices `{law}`, the larger ÷ the smaller ratio along access ÷ core: {spelled(found)}."
-                if max(one.mean for one in found) <= 1 + _MET:
-                    text += f" Trivially: they differ by at most {_MET:.0%} at every ratio, so nothing can converge."
-                    verdict = Verdict.OPEN
-                return verdict, [*found, fell], text
-
-            reading = f"{_READING[trees]}; converged if within {_MET:.0%} at the largest ratio"
-            yield from by_law(bench, "P4.F10", f"{other} converges to {trees}", converge, reading)
-        for least, named in ((1.0, "core links at most as expensive as access links"), (ratios[0], "all price ratios")):
-
-            def moves(law: str, trees: str = trees, least: float = least) -> Judged:
-                first = at(law, 1.0)
-                found = []
-                for r in (one for one in ratios if one >= least and one != 1.0):
-                    change = (at(law, r)[BASELINE] / at(law, r)[trees]) / (first[BASELINE] / first[trees])
-                    name = f"{trees} ÷ its ratio at 1, prices {law} at access ÷ core = {r:g}"
-                    found.append(mean_of(name, change, together=together))
-                verdict = all_of(within(one, 1 - _HARDLY, 1 + _HARDLY) for one in found)
-                return verdict, found, f"Prices `{law}`: {spelled(found)}."
-
-            reading = f"{_READING[trees]}; {named}; hardly is within {_HARDLY:.0%} of its ratio at equal prices"
-            yield from by_law(bench, "P4.F10", f"{trees} hardly changes, {named}", moves, reading)
-    last = ratios[-1]
-
-    def ignores_core(law: str) -> Judged:
-        own = table.xs((law, last), level=("p_metric", "p_access_to_core"))
-        found = [of_bound(own, recipes, PACKING, f"prices {law} at access ÷ core = {last:g}", len(METRICS))]
-        text = f"Prices `{law}`, cost of greedy packing ÷ proven lower bound: {spelled(found)}."
-        return at_most(found[0], 1 + _MET), found, text
-
-    reading = f"nothing is sacrificed within {_MET:.0%} of the optimum"
-    yield from by_law(bench, "P4.F10", "cheap core links can be ignored", ignores_core, reading)
-
-
-def _settings(bench: Bench) -> Iterable[Finding]:
-    by = ("problem", "p_metric", "p_brokers")
-    table = costs(bench.rows, *by)
-    points = list(table.groupby(level=list(by)))
-    scope: dict[str, Any] = {
-        "symbols": {"problem": "routing", "p_users": "|U|", "p_brokers": "|B|", "p_metric": "prices"}
-    }
-    for better, worse in _COMPARED:
-        found = {
-            point: savings(own, better, worse, f"{point[0]}, prices {point[1]} at |B| = {point[2]:g}", len(points))
-            for point, own in points
-        }
-        verdicts = {point: above(one, 1.0) for point, one in found.items()}
-        right = [point for point, verdict in verdicts.items() if verdict is Verdict.HOLDS]
-        text = f"It holds at {len(right)} of {len(points)} combinations of routing, prices and |B|"
-        text += f"; the ratio of the two reduction ratios is from {min(o.mean for o in found.values()):.4g}"
-        text += f" to {max(o.mean for o in found.values()):.4g}."
-        trees = next((_READING[one] for one in (better, worse) if one in _TREES), "")
-        reading = "; ".join(filter(None, (trees, "under every routing, which the paper does not say")))
-        yield Finding(
-            f"{better} > {worse}",
-            all_of(verdicts.values()),
-            text,
-            len(bench.rows),
-            scope=scope_of(bench.rows, SIZES["P4.S6.A"], reading=reading, **scope),
-            intervals=list(found.values()),
-        )
-
-
-CLAIMS_P4_FIGURES: tuple[Claim, ...] = (
-    figure_claim("P4.F9", "CRR: mixing > clustering > greedy packing > 1", _sizes),
-    figure_claim("P4.F10", "as core links get cheap the three converge; mixing hardly changes", _core_prices),
-    Claim(
-        "P4.S6.A",
-        "mixing > clustering > greedy packing with a hundredth to a tenth as many brokers",
-        "P4 §VI.A, §IV.B",
-        _settings,
-        broker_numbers,
+GRID_SIZES = Grid(
+    "p4-sizes",
+    (
+        *_sized(CONTENT_METHODS, (6, 100)),
+        *_sized((_GROWN, _HEAVIEST), (6, 10)),
+        *(one for law in METRICS[1:] for one in _sized(CONTENT_METHODS, (4, 10), (1000, 10_000), metric=law)),
+        *(
+            Sheet("content", {"users": 1000, "brokers": 100, "metric": METRICS}, routing, CONTENT_METHODS, (0, 10))
+            for routing in ROUTINGS
+        ),
+        Sheet("content", {"users": (1000, 2000, 4000), "brokers": 10}, ROUTINGS[0], (RANDOM,), (4, 20),
+              quick={"users": (250, 500, 1000)}),
     ),
+    paper={"p_users": (1000, 10_000), "samples": 100},
+)  # fmt: skip
+GRID_CORE = Grid(
+    "p4-core-prices",
+    (
+        Sheet("content", {**_LARGE, "access_to_core": (1.0, 32.0)}, ROUTINGS[0], CONTENT_METHODS, (5, 100),
+              quick={"users": 500, "brokers": 5}, paired=True),
+        Sheet("content", {**_LARGE, "access_to_core": 4.0}, ROUTINGS[0], CONTENT_METHODS, (5, 20),
+              quick={"users": 500, "brokers": 5}, paired=True),
+        Sheet("content", {**_LARGE, "access_to_core": (1.0, 32.0)}, ROUTINGS[0], (_GROWN,), (5, 5),
+              quick={"users": 500, "brokers": 5}, paired=True),
+        *(
+            Sheet("content", {**_LARGE, "access_to_core": (1.0, 32.0), "metric": law}, ROUTINGS[0], CONTENT_METHODS,
+                  (5, 5), quick={"users": 500, "brokers": 5}, paired=True)
+            for law in METRICS[1:]
+        ),
+    ),
+    paper={"p_users": (10_000,), "samples": 100},
+)  # fmt: skip
+
+_PLANE = "p_metric == 'plane' and o_trees != 'grown' and o_order != 'heaviest' and p_brokers * 100 == p_users"
+_TENTH = "p_brokers * 10 == p_users and p_metric == '{}' and problem == '{}'"
+_ABOVE = Limit(low=1 + 1e-6)
+F9 = on_rows(
+    "P4.F9",
+    "p4-sizes",
+    Part("clustering ÷ greedy packing", lambda d: d[PACKING] / d[CLUSTERING], _ABOVE, measure="value",
+         where="p_users == p_users.max()"),
+    Part("mixing ÷ clustering", lambda d: d[CLUSTERING] / d[MIXING], _ABOVE, measure="value",
+         where="p_users == p_users.max()"),
+    Part("greedy packing", lambda d: d[RANDOM] / d[PACKING], _ABOVE, measure="value", where="p_users == p_users.max()"),
+    Part("clustering", lambda d: d[RANDOM] / d[CLUSTERING], _ABOVE, measure="value", where="p_users == p_users.max()"),
+    Part("mixing ÷ greedy packing", lambda d: d[PACKING] / d[MIXING], measure="value",
+         where="p_users == p_users.max()"),
+    Part("clustering ÷ greedy packing at the least |U|", lambda d: d[PACKING] / d[CLUSTERING], measure="value",
+         where="p_users == p_users.min()"),
+    where=_PLANE,
+    vary={
+        "mixing by Algorithm 3's trees": _PLANE.replace("!= 'grown'", "!= 'closure'"),
+        "heaviest users first": _PLANE.replace("!= 'heaviest'", "!= 'given'"),
+        **{f"prices {law}": _PLANE.replace("plane", law) for law in METRICS[1:]},
+        **{f"a tenth as many brokers, prices {law}": _TENTH.format(law, ROUTINGS[0]) for law in METRICS},
+        **{f"a tenth as many brokers, {routing}": _TENTH.format("plane", routing) for routing in ROUTINGS[1:]},
+    },
+)  # fmt: skip
+
+_CORE = "p_metric == 'plane' and o_trees != 'grown'"
+_CORE_VARIED = {
+    "mixing by Algorithm 3's trees": "p_metric == 'plane' and o_trees != 'closure'",
+    **{f"prices {law}": _CORE.replace("plane", law) for law in METRICS[1:]},
+}
+F10 = on_rows(
+    "P4.F10",
+    "p4-core-prices",
+    Part("mixing ÷ clustering at 32", lambda d: d[CLUSTERING] / d[MIXING], about(1, 1.05), measure="value",
+         where="p_access_to_core == 32"),
+    Part("mixing ÷ greedy packing at 32", lambda d: d[PACKING] / d[MIXING], about(1, 1.05), measure="value",
+         where="p_access_to_core == 32"),
+    Part("mixing ÷ clustering at 1", lambda d: d[CLUSTERING] / d[MIXING], measure="value",
+         where="p_access_to_core == 1"),
+    Part("mixing ÷ greedy packing at 1", lambda d: d[PACKING] / d[MIXING], measure="value",
+         where="p_access_to_core == 1"),
+    where=_CORE,
+    vary=_CORE_VARIED,
+)  # fmt: skip
+F10_MIXING = on_rows(
+    "P4.F10.1",
+    "p4-core-prices",
+    Part("ratio at 32 ÷ at 1", lambda d: (d[RANDOM, 32] / d[MIXING, 32]) / (d[RANDOM, 1] / d[MIXING, 1]),
+         about(1, 1.1), measure="value", across=["method", "p_access_to_core"], each="draw",
+         where="p_access_to_core != 4"),
+    where=_CORE,
+    vary=_CORE_VARIED,
+)  # fmt: skip
+
+
+@claim("P4.F10.2")
+def CORE_IGNORED(bench: Bench) -> Judgement:
+    """The cost of greedy packing, which ignores core prices, ÷ a proven lower bound, with cheap core links."""
+    shape = {"users": 500, "brokers": 5} if bench.quick else _LARGE
+
+    def loss(law: str, ratio: float = 32.0) -> Judgement:
+        found = []
+        for seed in range(5 if bench.quick else 15):
+            one = WORKLOADS["content"].generate(seed=seed, metric=law, access_to_core=ratio, **shape)
+            found.append(bench.value(PACKING, one, ROUTINGS[0]) / capacity_bound(one))
+        return judged(mean_interval(found), at_most(1.05))
+
+    varied = {**{f"prices {law}": loss(law) for law in METRICS[1:]}, "access ÷ core 1": loss("plane", 1.0)}
+    lines = [Line(name, one.number, one.verdict) for name, one in varied.items()]
+    return replace(loss("plane"), sensitivity=lines)
+
+
+@claim("P4.S6.1", "p4-sizes")
+def LINEAR(bench: Bench) -> Judgement:
+    """The exponent of random assignment's cost along the users, and that of the traffic."""
+    rows = bench.on("p4-sizes")
+    rows = rows[(rows["method"] == RANDOM) & (rows["problem"] == ROUTINGS[0])]
+
+    def exponent(query: str) -> Judgement:
+        own = rows.query(query)
+        return judged(slope(np.log2(own["p_users"].astype(float)), np.log2(own["value"])), Limit(0.9, 1.1))
+
+    apart = "p_brokers * 100 == p_users and p_metric == '{}'"
+    found = exponent(apart.format("plane"))
+    varied = {f"prices {law}": exponent(apart.format(law)) for law in METRICS[1:]} | {
+        "|B| = 10": exponent("p_brokers == 10 and p_metric == 'plane'")
+    }
+    lines = [Line(name, one.number, one.verdict) for name, one in varied.items()]
+    sizes = [250, 500, 1000] if bench.quick else [1000, 2000, 4000]
+    logs = [
+        (np.log2(n), np.log2(WORKLOADS["content"].generate(seed=seed, users=n, brokers=10).demands.sum()))
+        for n in sizes
+        for seed in range(4)
+    ]
+    traffic = slope(*map(list, zip(*logs, strict=True)))
+    lines.append(Line("exponent of the total traffic, which the cost follows", traffic, Verdict.CONTRADICTED))
+    principal = GRID_SIZES.scale(rows.query(apart.format("plane")))
+    return replace(found, sensitivity=lines, scale=principal)
+
+
+@claim("P4.TI", "p4-sizes")
+def TIMES(bench: Bench) -> Judgement:
+    """The work of each algorithm by the paper's own steps; processor seconds of our kernels beside."""
+    shape = {"users": 500, "brokers": 5} if bench.quick else _LARGE
+    work = counted_work(WORKLOADS["content"].generate(seed=0, **shape))
+    steps = [work[one] for one in CONTENT_METHODS]
+    ratios = [after / before for before, after in pairwise(steps)]
+    in_order = ratios[0] >= 10 and min(ratios) > 1
+    published = [_SECONDS[b] / _SECONDS[a] for a, b in pairwise(CONTENT_METHODS)]
+    same = all(1 / 1.25 <= ours / theirs <= 1.25 for ours, theirs in zip(ratios, published, strict=True))
+    verdict = Verdict.CONFIRMED if same and in_order else Verdict.ORDER if in_order else Verdict.CONTRADICTED
+    text = "work of " + ", ".join(f"{name} {work[name]:.2g}" for name in CONTENT_METHODS)
+    text += f"; each ÷ the one before {', '.join(f'{r:.3g}' for r in ratios)}, published in seconds "
+    text += ", ".join(f"{r:.3g}" for r in published)
+    rows = bench.on("p4-sizes").query("p_users == p_users.max() and p_metric == 'plane'")
+    lines = []
+    for name in CONTENT_METHODS:
+        own = rows[(rows["method"] == name) & (rows["variant"] == name)]["cpu_seconds"].dropna()
+        if len(own):  # runs in this process have none
+            shown = f"processor seconds of our {name}, published {_SECONDS[name]:g}"
+            lines.append(Line(shown, mean_interval(own), verdict))
+    return Judgement(verdict, text, exact(ratios[-1]), lines)
+
+
+def counted_work(instance: ContentInstance) -> dict[str, float]:
+    """Steps of P4's algorithms: brokers drawn, prices compared, pairs rated, pairs of nodes in the trees' closures.
+
+    The second stage, a tree over the brokers with subscribers for each broker and channel, belongs to all but random
+    assignment, whose published time cannot hold one.
+    """
+    users, brokers, channels = instance.num_users, instance.num_brokers, instance.num_channels
+    subscribers = instance.subscriptions.sum(axis=0).astype(float)
+    second = float((brokers * np.minimum(subscribers, brokers) ** 2).sum())
+    packing = users * brokers
+    clustering = brokers * users * (users - 1) / 2 + packing
+    mixing = users * float(((subscribers + 1) ** 2).sum()) + packing
+    assert channels == len(subscribers)
+    return {RANDOM: users, PACKING: packing + second, CLUSTERING: clustering + second, MIXING: mixing + second}
+
+
+def with_reductions(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with the cost reduction ratio (crr) against random assignment on the same instance."""
+    base = rows[rows["method"] == RANDOM].groupby(["instance", "problem"])["value"].mean().rename("random")
+    return rows.join(base, on=["instance", "problem"]).assign(crr=lambda all_: all_["random"] / all_["value"])
+
+
+def _curves(query: str) -> tuple[Curve, ...]:
+    return tuple(Curve(name, f"method == '{name}' and {query}") for name in CONTENT_METHODS[1:])
+
+
+_BY_LAW = {f"prices {law}": _curves(_PLANE.replace("plane", law)) for law in METRICS[1:]}
+FIGURE_9 = Figure(
+    "P4.F9", "p4-sizes", ("p_users", "number of users"), (Panel("crr", "cost reduction ratio"),), _curves(_PLANE),
+    more={**_BY_LAW, "mixing by Algorithm 3": (Curve("grown trees", f"o_trees == 'grown' and {_PLANE[:19]}"),)},
+    prepare=with_reductions,
+)  # fmt: skip
+FIGURE_10 = Figure(
+    "P4.F10", "p4-core-prices", ("p_access_to_core", "access-to-core link cost ratio"),
+    (Panel("crr", "cost reduction ratio"),), _curves(_CORE),
+    more={f"prices {law}": _curves(_CORE.replace("plane", law)) for law in METRICS[1:]},
+    prepare=with_reductions,
+)  # fmt: skip
+TABLE_1 = Table(
+    "P4.TI",
+    "p4-sizes",
+    tuple(
+        Part(f"{name}, seconds", itemgetter(name), measure="cpu_seconds", published=seconds)
+        for name, seconds in _SECONDS.items()
+    ),
+    where=f"{_PLANE} and p_users == p_users.max()",
 )

@@ -1,347 +1,446 @@
-"""Table 2 and Figures 9 to 11 of P5 as checks; runs are simulated, where the paper measured a cluster."""
+"""P5's rules of §2 to §6 as exact checks on small networks, and the data sets; :mod:`.p5_figures` has the figures."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
-from itertools import pairwise
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from random import Random
+from typing import Any
 
+import networkx as nx
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
-from ..papers.bench import Bench
-from ..papers.figures_p5 import PUBLISHED, PUBLISHED_DELAYS, PUBLISHED_TRAFFIC, with_path_lengths, with_queues
-from ..papers.grids_p5 import GRIDS_P5, SERVICES, STRATEGIES, UNCAPPED, copies, rising_rate
-from .claim import Claim, Finding, Interval, Verdict, verdict_of
-from .evidence import above, all_of, at_least, mean_of, share_of
-from .p5_networks import by_network, finding, near_published, of_data, order_or_numbers, ranked, shown
-from .p5_published import PUBLISHED_DELIVERIES
+from ...heuristics.brokers.kernels.covering import covering_set, predicates_evaluated
+from ...heuristics.brokers.kernels.delta_move import Coordinator, Move, MovingNetwork
+from ...heuristics.brokers.kernels.forwarding import S1, S2, STRATEGIES
+from ...heuristics.brokers.kernels.working_map import WorkingMaps, add_link, has_bit, working_maps
+from ...heuristics.brokers.soft_links import disseminate_over
+from ...instances.brokers.network import BrokerNetwork, BrokerTree
+from ...instances.brokers.predicates import Publications, Subscriptions
+from ...instances.contract.catalogue import WORKLOADS
+from ...instances.contract.result import Status
+from ..intervals import mean_interval, share_interval
+from .bench import SEED, Bench
+from .claim import RISES, Judgement, Limit, Line, Tally, Verdict, at_least, at_most, claim, exact, judged
+from .p5_figures import COVERING, DENSE, FORWARDERS, SPARSE, TRAFFIC, YIELDS
+from .p5_figures import STRATEGIES as NAMES
 
-_POINTS, _NEAR, _ALL, _DELIVERED = 0.05, 0.1, 0.999, 0.99
-_MATCHING = "1 ms a match; the paper gives no matching time"
-_TRIVIAL = "No uplink is capped, so SH trivially equals S2 and does not count."
-
-
-def _table_two(bench: Bench) -> Iterable[Finding]:
-    for name, rows in of_data(bench.rows):
-        forwarders, published = by_network(rows, "pure_forwarders", "method"), PUBLISHED[name][0]
-        fall = {s: 1 - forwarders[s] / forwarders["s0"] for s in UNCAPPED[1:]}
-        intervals = [
-            mean_of(f"fall under {s.upper()}", fall[s], 1 - published[STRATEGIES.index(s)] / published[0], together=2)
-            for s in fall
-        ]
-        order, differences = ranked(forwarders, UNCAPPED, "pure forwarders", together=2)
-        numbers = near_published(intervals, _POINTS)
-        text = f"Fall against S0: {shown({s: float(fall[s].mean()) for s in fall})}. {_TRIVIAL}"
-        reading = f"within {100 * _POINTS:.0f} points of the published number counts as the same"
-        yield finding(
-            bench,
-            "P5.T2",
-            f"pure forwarders, {name}",
-            order_or_numbers(order, numbers),
-            text,
-            [*intervals, *differences],
-            rows=rows,
-            reading=reading,
-        )
-        yields = by_network(rows, "yield", "method")
-        intervals = [
-            mean_of(f"yield of {s.upper()}", yields[s], PUBLISHED[name][1][STRATEGIES.index(s)] / 100, together=3)
-            for s in UNCAPPED
-        ]
-        order, differences = ranked(yields, UNCAPPED[::-1], "yield", together=2)
-        yield finding(
-            bench,
-            "P5.T2",
-            f"yields, {name}",
-            order_or_numbers(order, near_published(intervals[1:], _POINTS)),
-            f"{shown({s: float(yields[s].mean()) for s in UNCAPPED})}. The workload was fitted to the deliveries and "
-            f"messages of S0, whose yield is therefore not judged. {_TRIVIAL}",
-            [*intervals, *differences],
-            rows=rows,
-            reading=reading,
-        )
-    yield _without_caps(bench)
-
-
-def _without_caps(bench: Bench) -> Finding:
-    """Whether SH gives the links and messages of S2, on every network."""
-    runs = bench.rows[bench.rows["method"].isin(("s2", "sh"))].sort_values("method")
-    pairs = [list(answers) for _, answers in runs.groupby("instance")["answer"]]
-    same = sum(len(pair) == 2 and np.array_equal(*pair) for pair in pairs)
-    text = f"SH's links and messages are S2's on {same} of {len(pairs)} networks. In Table 2 their yields differ."
-    share = [share_of("networks with equal links and messages", same, len(pairs))]
-    return finding(bench, "P5.T2", "without caps SH is S2", verdict_of(same == len(pairs)), text, share, rows=runs)
-
-
-def _hop_counts(bench: Bench) -> Iterable[Finding]:
-    saved = {}
-    for name, rows in of_data(bench.rows):
-        hops = by_network(rows, "average_hops", "method")
-        order, differences = ranked(hops, UNCAPPED, "hops", together=4)
-        saved[name] = 1 - hops["s1"] / hops["s0"]
-        text = f"Mean hops to a delivery: {shown({s: float(hops[s].mean()) for s in UNCAPPED})}. {_TRIVIAL}"
-        yield finding(bench, "P5.F9", f"S2 < S1 < S0, {name}", order, text, differences, rows=rows)
-        yield _curves(bench, name, rows[rows["method"].isin(UNCAPPED)])
-        yield _no_hotspots(bench, name, rows)
-    gap = mean_of("share of hops that S1 saves, sparse − dense", saved["sparse"] - saved["dense"])
-    text = f"S1 saves {saved['sparse'].mean():.3f} of S0's hops when sparse, {saved['dense'].mean():.3f} when dense."
-    yield finding(bench, "P5.F9", "S1 nearer S0 when dense", above(gap), text, [gap])
-
-
-def _curves(bench: Bench, name: str, rows: pd.DataFrame) -> Finding:
-    """Whether S1 has at least S0's share of deliveries within each number of hops, and S2 at least S1's."""
-    curves = with_path_lengths(rows).pivot_table(index="recipe", columns=["method", "hops"], values="share") / 100
-    lengths = [hops for hops in curves["s0"] if not np.allclose(curves.xs(hops, axis=1, level="hops"), 1.0)]
-    shifts = [
-        mean_of(
-            f"share within {hops} hops, {after.upper()} − {before.upper()}",
-            curves[after, hops] - curves[before, hops],
-            together=2 * len(lengths),
-        )
-        for before, after in pairwise(UNCAPPED)
-        for hops in lengths
-    ]
-    at = max(shifts, key=lambda one: one.mean)
-    text = f"The largest shift is {at.mean:.3f} ({at.of}), the least {min(one.mean for one in shifts):.3f}, over "
-    text += f"{lengths[0]} to {lengths[-1]} hops. {_TRIVIAL}"
-    held = all_of(at_least(one, 0) for one in shifts)
-    return finding(bench, "P5.F9", f"curves lie to the left at each length, {name}", held, text, shifts, rows=rows)
-
-
-def _no_hotspots(bench: Bench, name: str, rows: pd.DataFrame) -> Finding:
-    queued = with_queues(rows)
-    queued = queued.assign(share=1000 * queued["queued"] / queued["deliveries"])
-    shares = by_network(queued, "share", "method")
-    intervals = [mean_of(f"share delivered by {s.upper()}", shares[s], 1.0, together=3) for s in UNCAPPED]
-    return finding(
-        bench,
-        "P5.F9",
-        f"all strategies deliver the same, {name}",
-        all_of(at_least(one, _ALL) for one in intervals),
-        f"Delivered when the last publication is sent: {shown({s: float(shares[s].mean()) for s in UNCAPPED}, '.5f')}. "
-        "What is missing is on its way.",
-        intervals,
-        rows=rows,
-        reading=f"at least {_ALL:.1%} delivered; {_MATCHING}",
-    )
-
-
-def _beside(
-    bench: Bench,
-    figure: str,
-    subject: str,
-    rows: pd.DataFrame,
-    column: str,
-    published: Mapping[str, float],
-    fitted: tuple[str, ...] = (),
-) -> Iterator[Finding]:
-    """The means beside the published ones, except those that the workload was fitted to, and what S2 saves."""
-    table = by_network(rows, column, "method")
-    intervals = [mean_of(s.upper(), table[s], published[s], together=3) for s in UNCAPPED]
-    judged = [one for s, one in zip(UNCAPPED, intervals, strict=True) if s not in fitted]
-    order, differences = ranked(table, UNCAPPED, subject, together=2)
-    fit = f" Fitted and not judged: {', '.join(map(str.upper, fitted))}." if fitted else ""
-    yield finding(
-        bench,
-        figure,
-        subject,
-        order_or_numbers(order, near_published(judged, _NEAR, relative=True)),
-        f"{shown({s: float(table[s].mean()) for s in UNCAPPED}, '.4g')}.{fit} {_TRIVIAL}",
-        [*intervals, *differences],
-        reading=f"within {_NEAR:.0%} of the published number counts as the same; {_MATCHING}",
-    )
-    improved = mean_of("share saved by S2", 1 - table["s2"] / table["s0"], 1 - published["s2"] / published["s0"])
-    yield finding(
-        bench,
-        figure,
-        f"{subject}: share saved by S2",
-        order_or_numbers(above(improved), near_published([improved], _POINTS)),
-        f"S2 saves {improved.mean:.3f} of S0's; published {improved.claimed:.3f}.",
-        [improved],
-        reading=f"within {100 * _POINTS:.0f} points of the published number counts as the same; {_MATCHING}",
-    )
-
-
-def _delays(bench: Bench) -> Iterable[Finding]:
-    yield from _beside(bench, "P5.F10", "average delay in ms", with_queues(bench.rows), "delay", PUBLISHED_DELAYS)
-    hops = by_network(bench.rows, "average_hops", "method")
-    listed, fits, intervals = [], [], list[Interval]()
-    for milliseconds in (service / 1000 for service in (*SERVICES, 1000 * _between(hops["s0"]))):
-        found = [
-            mean_of(
-                f"{s.upper()} at {milliseconds:.3g} ms",
-                hops[s] + (hops[s] + 1) * milliseconds,
-                PUBLISHED_DELAYS[s],
-                together=3,
-            )
-            for s in UNCAPPED
-        ]
-        fits.append(near_published(found, _NEAR, relative=True))
-        listed.append(f"{', '.join(f'{one.mean:.3g}' for one in found)} at {milliseconds:.3g}")
-        intervals += found
-    yield finding(
-        bench,
-        "P5.F10",
-        "some matching time gives the published delays",
-        Verdict.HOLDS if Verdict.HOLDS in fits else Verdict.OPEN,
-        f"Delay of S0, S1 and S2 in ms by ms a match: {'; '.join(listed)}. The last is that under which S0's is as "
-        "published.",
-        intervals,
-        reading=f"no queues: 1 ms a hop and a match at each broker on the way; within {_NEAR:.0%} counts as the same",
-    )
-
-
-def _between(hops: pd.Series) -> float:
-    """The milliseconds a match under which S0's mean delay is the published one, if there are no queues."""
-    return float((PUBLISHED_DELAYS["s0"] - hops.mean()) / (hops.mean() + 1))
-
-
-def _traffic(bench: Bench) -> Iterable[Finding]:
-    rows = with_queues(bench.rows)
-    rows = rows.assign(rate=rows["messages"] / rows["duration"])
-    yield from _beside(bench, "P5.F11", "messages a second", rows, "rate", PUBLISHED_TRAFFIC, fitted=("s0",))
-
-
-def _at_higher_rates(bench: Bench) -> Iterable[Finding]:
-    queued = with_queues(bench.rows)
-    queued = queued.assign(share=1000 * queued["queued"] / queued["deliveries"])
-    delays, shares = (by_network(queued, column, "p_rate", "method") for column in ("delay", "share"))
-    rates = sorted(set(delays.columns.get_level_values("p_rate")))
-    saved = {rate: 1 - delays[rate, "s2"] / delays[rate, "s0"] for rate in rates}
-    rises = [
-        mean_of(f"share saved at {high} − at {low}", saved[high] - saved[low], together=len(rates) - 1)
-        for low, high in pairwise(rates)
-    ]
-    text = ", ".join(f"{saved[rate].mean():.3f} at {rate}" for rate in rates)
-    least = min(float(shares[rate, "s0"].mean()) for rate in rates)
-    risen = all_of(map(above, rises))
-    yield finding(
-        bench,
-        "P5.S7.5",
-        "saves more delay at a higher rate",
-        Verdict.OPEN if risen is Verdict.REFUTED and least < _DELIVERED else risen,
-        f"Share of S0's delay that S2 saves, by publications a minute: {text}. S0 delivers at least {least:.1%}"
-        f"{'; what it does not deliver has no delay to save' if least < _DELIVERED else ''}.",
-        rises,
-        reading=f"delay of what is delivered when the last publication is sent; {_MATCHING}",
-    )
-
-
-def _copies(bench: Bench) -> Iterable[Finding]:
-    counted = bench.rows.assign(
-        copies=[
-            _copies_each(answer, int(links))
-            for answer, links in zip(bench.rows["answer"], bench.rows["soft_links"], strict=True)
-        ]
-    )
-    saved: dict[str, dict[str, pd.Series]] = {s: {} for s in UNCAPPED[1:]}
-    for name, rows in of_data(counted):
-        each, messages = by_network(rows, "copies", "method"), by_network(rows, "value", "method")
-        order, more = ranked(each, ("s2", "s1"), "copies a forwarding broker sends", together=4)
-        fewer, less = ranked(messages, UNCAPPED, "messages", together=4)
-        for s, by_name in saved.items():
-            by_name[name] = 1 - messages[s] / messages["s0"]
-        text = (
-            "Copies of a publication that a forwarding broker sends: "
-            f"{shown({s: float(each[s].mean()) for s in UNCAPPED})}; "
-            f"messages in all: {shown({s: float(messages[s].mean()) for s in UNCAPPED}, '.0f')}."
-        )
-        verdict = all_of((order, fewer))
-        yield finding(
-            bench,
-            "P5.S2.3",
-            f"S2 sends fewer messages, more at a time, {name}",
-            verdict,
-            text,
-            [*more, *less],
-            rows=rows,
-        )
-    gains = [
-        mean_of(f"share of messages that {s.upper()} saves, sparse − dense", each["sparse"] - each["dense"], together=2)
-        for s, each in saved.items()
-    ]
-    own = "; ".join(
-        f"{s.upper()} {each['sparse'].mean():.3f} and {each['dense'].mean():.3f}" for s, each in saved.items()
-    )
-    published = "; ".join(
-        f"{s.upper()} {' and '.join(f'{_published_fall(s, name):.3f}' for name in ('sparse', 'dense'))}" for s in saved
-    )
-    yield finding(
-        bench,
-        "P5.S2.3",
-        "both save more when publications match fewer",
-        all_of(map(above, gains)),
-        f"Share of S0's messages saved, sparse and dense: {own}; by Table 2, {published}.",
-        gains,
-        reading="advantage as messages saved; more selective as the sparse data",
-    )
-
-
-def _published_fall(strategy: str, name: str) -> float:
-    """The share of S0's messages (deliveries and pure forwarders) that a strategy saves by Table 2."""
-    forwarders, deliveries = PUBLISHED[name][0], PUBLISHED_DELIVERIES[name]
-    return (forwarders[0] - forwarders[STRATEGIES.index(strategy)]) / (deliveries + forwarders[0])
-
-
-def _copies_each(answer: npt.NDArray[np.int32], links: int) -> float:
-    """Messages of a packed answer, divided by the pairs of a publication and a broker that forwards it."""
-    publication, sender, _ = np.asarray(answer)[1 + 2 * links :].reshape(-1, 3).astype(np.int64).T
-    return len(sender) / len(np.unique((publication << 20) + sender))
-
-
-CLAIMS_P5: tuple[Claim, ...] = tuple(
-    Claim(id_, statement, source, judge, experiment, seconds)
-    for id_, statement, source, judge, experiment, seconds in (
-        (
-            "P5.T2",
-            "pure forwarders fall by up to 70%; yields 38/50/61/64% sparse, 50/60/76/77% dense",
-            "P5 Table 2",
-            _table_two,
-            GRIDS_P5["P5.T2"],
-            None,
-        ),
-        (
-            "P5.F9",
-            "hop counts S2 < S1 < S0; S1 nearer S0 when dense; all strategies deliver the same",
-            "P5 Fig. 9",
-            _hop_counts,
-            GRIDS_P5["P5.F9"],
-            None,
-        ),
-        (
-            "P5.F10",
-            "average delays 14.0, 12.5, 9.3, 9.3 ms (dense)",
-            "P5 Fig. 10",
-            _delays,
-            GRIDS_P5["P5.F10"],
-            None,
-        ),
-        (
-            "P5.F11",
-            "average traffic 3400, 2850, 2200, 2200 messages a second (dense)",
-            "P5 Fig. 11",
-            _traffic,
-            GRIDS_P5["P5.F11"],
-            None,
-        ),
-        (
-            "P5.S7.5",
-            "more traffic increases the saving of delay",
-            "P5 §7, on Fig. 10",
-            _at_higher_rates,
-            partial(rising_rate, figure="P5.S7.5"),
-            None,
-        ),
-        (
-            "P5.S2.3",
-            "S2 sends fewer messages than S1 in all and more copies at a time; both save more when publications match "
-            "varied, small sets",
-            "P5 §2",
-            _copies,
-            partial(copies, figure="P5.S2.3"),
-            None,
-        ),
-    )
+_Link = tuple[int, int]
+_SMALL = {"brokers": 20, "degree": 4, "subscriptions": 60, "publications": 60, "fanout": 7, "spread": 60}
+_DELTAS, _FANOUT, _RADIUS, _BROKERS, _PUBLICATIONS = (1, 2, 3, 4, 5), 35, 4, 10, 6
+CONFIRMED, CONTRADICTED = Verdict.CONFIRMED, Verdict.CONTRADICTED
+# Data set, workload, brokers, subscriptions, published share of subscriptions that a publication matches.
+DATA_SETS = (
+    ("DT1", SPARSE, 120, 6552, 0.08),
+    ("DT2", DENSE, 120, 19_472, 0.53),
+    ("DT3", SPARSE, 250, 28_690, 0.09),
+    ("DT4", SPARSE, 21, 900, 0.09),
+    ("DT5", DENSE, 21, 6000, 0.54),
+    ("DT-C", COVERING, 500, 10_000, 0.04),
 )
+
+
+def small_networks(count: int, **shape: int) -> Iterator[tuple[BrokerNetwork, list[_Link]]]:
+    """Networks on random trees, and random soft links within Δ and the fanout."""
+    for number in range(count):
+        network = WORKLOADS["brokers-sparse"].generate(seed=SEED + number, tree="random", **(_SMALL | shape))
+        random = np.random.default_rng(number)
+        spare, links = network.spare_links().copy(), []
+        for u, v in random.permutation(network.allowed_links()).tolist():
+            if spare[u] and random.random() < 0.5:
+                spare[u] -= 1
+                links.append((u, v))
+        yield network, sorted(links)
+
+
+def _one_source(tree: BrokerTree, wanted: list[int], count: int, gap: int, *, fanout: int) -> BrokerNetwork:
+    """Publications of broker 0, `gap` microseconds apart, that these brokers want."""
+    zero = np.zeros((len(wanted), 1), dtype=np.int32)
+    subscriptions = Subscriptions(np.array(wanted, dtype=np.int32), zero, zero)
+    none = np.zeros((count, 1), dtype=np.int32)
+    traffic = Publications(np.arange(count) * gap, np.zeros(count, dtype=np.int32), none)
+    return BrokerNetwork(tree, subscriptions, traffic, radius=4, fanout=fanout)
+
+
+@claim("P5.S2.1")
+def EXAMPLE(bench: Bench) -> Judgement:
+    """Fig. 2: A–N1–N2, N2–N3, N2–N4, N4–N5, N4–N6; soft links of A to N2, N3, N5 and N6."""
+    tree = BrokerTree.of(7, [(0, 1), (1, 2), (2, 3), (2, 4), (4, 5), (4, 6)])
+    network, tally = _one_source(tree, [3, 5, 6], 1, 1, fanout=5), Tally()
+    for strategy, expected in (("s0", [1]), ("s1", [2]), ("s2", [3, 5, 6])):
+        links = [] if strategy == "s0" else [(0, 2), (0, 3), (0, 5), (0, 6)]
+        answer = disseminate_over(network, STRATEGIES.index(strategy), np.array(links, np.int32).reshape(-1, 2))
+        sent = sorted(receiver for _, sender, receiver in answer.messages.tolist() if sender == 0)
+        tally.add(sent == expected, f"under {strategy.upper()} A sends to {sent}")
+    return tally.judgement(exact(tally.n - tally.failed, tally.n))
+
+
+def contracted(tree: BrokerTree, a: int, links: set[int], radius: int) -> dict[int, int]:
+    """What each broker within a radius of `a` is contracted into, step by step from the farthest one."""
+    graph = nx.ego_graph(nx.Graph(tree.links.tolist()), a, radius=radius)
+    far = nx.single_source_shortest_path_length(graph, a)
+    stands_for = {v: v for v in graph}
+    for v in sorted(graph, key=lambda v: (-far[v], v)):
+        if v != a and v not in links:
+            closer = next(w for w in graph[v] if far[w] < far[v])
+            stands_for = {x: closer if at == v else at for x, at in stands_for.items()}
+            graph = nx.contracted_nodes(graph, closer, v, self_loops=False)
+    return stands_for
+
+
+@claim("P5.S3.1")
+def MAPS(bench: Bench) -> Judgement:
+    """Each map against a contraction from scratch, the sizes of its sets, and the effect of one more soft link."""
+    tally, entries = Tally(), 0
+    for number, (network, links) in enumerate(small_networks(3 if bench.quick else 30)):
+        tree, maps = network.tree, working_maps(network.tree, links, capacity=network.num_brokers)
+        for a in range(network.num_brokers):
+            ends = set(tree.neighbours[a].tolist()) | {v for u, v in links if u == a}
+            near = contracted(tree, a, ends, network.radius)
+            entries += len(near)
+            same = all(at == (a if v == a else maps.ends[a, maps.slots[a, v]]) for v, at in near.items())
+            tally.add(same, f"network {number}: the map of broker {a} is no contraction")
+            tally.add(_largest_set(maps, a) <= len(ends), f"network {number}: broker {a} has larger sets than links")
+        tally.add(not _one_link_more(network, links, maps), f"network {number}: a soft link changed maps of others")
+    return tally.judgement(exact(1.0 if not tally.failed else 0.0, entries))
+
+
+def _largest_set(maps: WorkingMaps, a: int) -> int:
+    sizes = [
+        sum(has_bit(sets[a, slot], other) for other in range(maps.ends.shape[1]))
+        for slot in maps.order[a, : maps.counts[a]].tolist()
+        for sets in (maps.between, maps.beyond, maps.behind)
+    ]
+    return max(sizes, default=0)
+
+
+def _one_link_more(network: BrokerNetwork, links: list[_Link], maps: WorkingMaps) -> bool:
+    """Add a soft link; whether it changes the maps of other brokers."""
+    u, v = next((u, v) for u, v in network.allowed_links().tolist() if (u, v) not in links)
+    before: list[npt.NDArray[Any]] = [np.array(array) for array in maps]
+    add_link(maps, u, v, True)
+    others = np.arange(network.num_brokers) != u
+    return any(not np.array_equal(old[others], np.asarray(new)[others]) for old, new in zip(before, maps, strict=True))
+
+
+def anchors_along(path: list[int], radius: int, towards: str) -> list[int | None]:
+    """The anchor at each broker of a propagation path from the subscriber's broker; None if no broker is left."""
+    index: int | None = 0
+    found: list[int | None] = [path[0]]
+    for hops in range(len(path) - 1):
+        if hops > radius - 1 and index is not None:
+            index = index + 1 if towards == "receiver" else (index - 1 if index else None)
+        found.append(None if index is None else path[index])
+    return found
+
+
+@claim("P5.S4.1")
+def ANCHORS(bench: Bench) -> Judgement:
+    """Anchors passed on hop by hop, moved towards the receiver, and as printed towards the subscriber."""
+
+    def along(towards: str) -> Judgement:
+        tally = Tally()
+        for network, _ in small_networks(3 if bench.quick else 30):
+            far = network.tree.distances
+            for subscriber, path in nx.single_source_shortest_path(nx.Graph(network.tree.links.tolist()), 0).items():
+                back = path[::-1]
+                for at, anchor in zip(back, anchors_along(back, network.radius, towards), strict=True):
+                    near = anchor is not None and far[at, anchor] == min(network.radius, far[at, subscriber])
+                    tally.add(near, f"the anchor of {subscriber} at {at} is {anchor}")
+        return tally.judgement(share_interval(tally.n - tally.failed, tally.n))
+
+    printed = along("subscriber")
+    return replace(along("receiver"), sensitivity=[Line("as printed", printed.number, printed.verdict)])
+
+
+@claim("P5.S4.3")
+def COVERING_SETS(bench: Bench) -> Judgement:
+    """What a covering set matches, the predicates of covered subscriptions, and the example of three subscriptions."""
+    tally, fewer = Tally(), []
+    for seed in range(5 if bench.quick else 30):
+        network = WORKLOADS[COVERING].generate(seed=seed, brokers=12, subscriptions=400, publications=60)
+        lows, highs = network.subscriptions.lows, network.subscriptions.highs
+        widths = (highs.astype(np.int64) - lows).sum(axis=1)
+        kept = covering_set(lows, highs, np.argsort(-widths, kind="stable"))
+        for point in network.publications.values:
+            matched = ((lows <= point) & (point <= highs)).all(axis=1)
+            tally.add(matched.any() == matched[kept].any(), f"seed {seed}: the covering set misses {point}")
+        predicates, covered = network.subscriptions.predicates, np.ones(len(lows), dtype=np.bool_)
+        covered[kept] = False
+        fewer.append(float(predicates[covered].mean() - predicates[kept].mean()))
+    lows, highs = np.array([[0], [2], [4]], dtype=np.int32), np.array([[9], [7], [5]], dtype=np.int32)
+    values = np.array([[1], [3], [4], [20]], dtype=np.int32)
+    sets = [covering_set(lows, highs, np.array(link, dtype=np.int64)) for link in ([0, 1, 2], [0], [1, 2])]
+    one, two = (sum(predicates_evaluated(lows, highs, k, values) for k in some) for some in (sets[:1], sets[1:]))
+    found = [kept.tolist() for kept in sets]
+    tally.add(found == [[0], [0], [1]] and one < two, f"the example has covering sets {found}")
+    more = judged(mean_interval(fewer), RISES)
+    return tally.judgement(more.number) if tally.failed else more
+
+
+def _capped(strategy: str) -> dict[str, int]:
+    """Uplinks of 2 a second for SH, which is S2 without caps."""
+    return {"uplink": 2} if strategy == "sh" else {}
+
+
+@claim("P5.S5.1")
+def DELIVERY(bench: Bench) -> Judgement:
+    """The judge of soft links on every strategy, while links are replaced; and S0's messages without soft links."""
+    tally, alike = Tally(), Tally()
+    for strategy in STRATEGIES:
+        options = {} if strategy == "s0" else {"rounds": 8, "window": 15, "candidates": 3}
+        for number, (network, _) in enumerate(small_networks(4 if bench.quick else 40, **_capped(strategy))):
+            result = bench.run(strategy, network, "soft-links", **options)
+            tally.add(result.status is not Status.FAILED, f"{strategy}, network {number}: {result.reason}")
+            if strategy != "s0":
+                of_tree = bench.run("s0", network, "soft-links").answer
+                answer = bench.run(strategy, network, "soft-links", rounds=0).answer
+                alike.add(answer == of_tree, f"{strategy}, network {number}")
+    line = Line("without soft links S1, S2 and SH send the messages of S0",
+                share_interval(alike.n - alike.failed, alike.n), alike.judgement().verdict)  # fmt: skip
+    return tally.judgement(share_interval(tally.n - tally.failed, tally.n), sensitivity=[line])
+
+
+@claim("P5.I.1")
+def ROUTES(bench: Bench) -> Judgement:
+    """The routes between pairs of brokers along their primary path, over the links of S2."""
+    shares, means = [], []
+    for seed in range(2 if bench.quick else 10):
+        network = WORKLOADS[SPARSE].generate(seed=SEED + seed, publications=2400)
+        answer = bench.run("s2", network, "soft-links").answer
+        assert answer is not None
+        routes, apart = routes_of(network.tree, answer.soft_links), network.tree.distances >= 2
+        shares.append(float((routes[apart] >= 2).mean()))
+        means.append(float(np.exp(np.log(routes[apart]).mean())))
+    lines = [Line("geometric mean of the routes of a pair", mean_interval(means), CONFIRMED)]
+    return judged(mean_interval(shares), at_least(0.5), sensitivity=lines)
+
+
+def routes_of(tree: BrokerTree, links: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
+    """The routes from u to v over links that each lead nearer to v along the primary path, shape (n, n)."""
+    far, size = tree.distances, tree.num_brokers
+    routes = np.eye(size)
+    pairs = np.concatenate([tree.links, tree.links[:, ::-1], links])
+    for v in range(size):
+        onward = pairs[far[pairs[:, 0], v] == far[pairs[:, 0], pairs[:, 1]] + far[pairs[:, 1], v]]
+        for u, w in onward[np.argsort(far[onward[:, 0], v], kind="stable")].tolist():
+            routes[u, v] += routes[w, v]
+    return routes
+
+
+@claim("P5.S6.1")
+def LOAD_FACTOR(bench: Bench) -> Judgement:
+    """A broker whose fanout leaves one soft link: to a broker farther away, or behind a more loaded one."""
+    apart = _one_source(BrokerTree.of(6, [(0, 1), (1, 2), (0, 3), (3, 4), (4, 5)]), [2, 5], 40, 1000, fanout=3)
+    cases = [("the link over 3 hops, not 2", apart, 5, 10)]
+    for loaded, expected in ((1, 2), (3, 4)):
+        caps = [int(v == loaded) for v in range(5)]
+        tree = BrokerTree.of(5, [(0, 1), (1, 2), (0, 3), (3, 4)], uplinks=caps)
+        traffic = _one_source(tree, [2, 4], 400, 100_000, fanout=3)
+        cases.append((f"the link that bypasses loaded broker {loaded}", traffic, expected, 100))
+
+    def kept(factor: str) -> Judgement:
+        tally = Tally()
+        for name, network, expected, window in cases:
+            answer = bench.run("s2", network, "soft-links", load_factor=factor, window=window).answer
+            links = [] if answer is None else [v for u, v in answer.soft_links.tolist() if u == 0]
+            tally.add(links == [expected], f"{name}: the soft link goes to {links}")
+        return tally.judgement(exact(tally.n - tally.failed, tally.n))
+
+    printed = kept("min")
+    return replace(kept("max"), sensitivity=[Line("load factor as printed, with min", printed.number, printed.verdict)])
+
+
+# Δ-moves
+
+
+def possible_moves(tree: BrokerTree, radius: int) -> list[Move]:
+    """Every Δ-move in a tree."""
+    far, hops, size = tree.distances, tree.next_hops, range(tree.num_brokers)
+    return [
+        Move(tree, radius, mover, int(hops[mover, new]), new)
+        for mover in size
+        for new in size
+        if 2 <= far[mover, new] <= radius
+    ]
+
+
+def random_tree(random: Random, size: int) -> BrokerTree:
+    """A tree in which each broker is attached to a random earlier one."""
+    return BrokerTree.of(size, [(random.randrange(v), v) for v in range(1, size)])
+
+
+def moved(seed: int, one_view: bool) -> tuple[int, int]:
+    """Publications lost, and those delivered more than once, while a random move is under way."""
+    random = Random(seed)
+    tree = random_tree(random, _BROKERS)
+    move = random.choice(possible_moves(tree, _RADIUS))
+    far, size = tree.distances, range(_BROKERS)
+    links = [(u, v) for u, v in product(size, size) if 2 <= far[u, v] <= _RADIUS and random.random() < 0.5]
+    network = MovingNetwork(move, links, random.choice((S1, S2)), Coordinator(), one_view=one_view)
+    wanted = _run(network, random)
+    return len(wanted - set(network.delivered)), len(network.delivered) - len(set(network.delivered))
+
+
+def _run(network: MovingNetwork, random: Random) -> set[_Link]:
+    """Start the move, publish, and deliver messages, all in a random order; return what must be delivered."""
+    size, wanted = network.move.tree.num_brokers, set()
+    todo = ["move", *["publish"] * _PUBLICATIONS]
+    random.shuffle(todo)
+    while todo or network.ready:
+        if todo and (not network.ready or random.random() < 0.1):
+            if todo.pop() == "move":
+                network.start()
+            else:
+                matching = sorted(random.sample(range(size), random.randint(0, size)))
+                source = random.randrange(size)
+                number = len(network._matching)
+                wanted |= {(number, v) for v in matching if v != source}
+                network.publish(source, np.array(matching, dtype=np.int32))
+        else:
+            network.step(random.choice(network.ready))
+    return wanted
+
+
+MOVED_SEEDS = {True: range(150, 310), False: range(2000)}
+
+
+@claim("P5.S6.5")
+def MOVES(bench: Bench) -> Judgement:
+    """Random moves with publications under way, by each broker's current view and by one view for each publication."""
+
+    def wrong(one_view: bool) -> Judgement:
+        tally = Tally()
+        for seed in MOVED_SEEDS[bench.quick]:
+            lost, repeated = moved(seed, one_view)
+            tally.add(not lost and not repeated, f"seed {seed}: {lost} lost, {repeated} repeated")
+        return tally.judgement(share_interval(tally.failed, tally.n))
+
+    repaired = wrong(True)
+    return replace(wrong(False), sensitivity=[Line("one view for each publication", repaired.number, repaired.verdict)])
+
+
+@claim("P5.S6.6")
+def AFFECTED(bench: Bench) -> Judgement:
+    """The brokers whose anchors change in every move on random trees, against the sets that §6 names."""
+    ends, mover, path = (
+        "N's before and B's after",
+        "old and new Δ-neighbourhood of the mover, as printed",
+        "also within Δ of the moving path",
+    )
+    outside, changed = {ends: 0, mover: 0, path: 0}, 0
+    for radius, seed in product((3, _RADIUS), range(20 if bench.quick else 200)):
+        for move in possible_moves(tree := random_tree(Random(seed), _BROKERS), radius):
+            after = move.tree_after()
+            different = set(np.flatnonzero((_anchors(tree, radius) != _anchors(after, radius)).any(axis=1)).tolist())
+            changed += len(different)
+            outside[ends] += len(different - _near(radius, (tree, move.old), (after, move.new)))
+            outside[mover] += len(different - _near(radius, (tree, move.mover), (after, move.mover)))
+            outside[path] += len(different - move.affected)
+    first, *lines = (
+        Line(name, exact(missed, changed), CONTRADICTED if missed else CONFIRMED) for name, missed in outside.items()
+    )
+    return Judgement(first.verdict, f"of {changed} brokers whose anchors change", first.number, lines)
+
+
+def _near(radius: int, *centres: tuple[BrokerTree, int]) -> set[int]:
+    """The brokers within a radius of a broker, each in its tree."""
+    return {v for tree, centre in centres for v in np.flatnonzero(tree.distances[centre] <= radius).tolist()}
+
+
+def _anchors(tree: BrokerTree, radius: int) -> npt.NDArray[np.int32]:
+    """The broker that is min(radius, distance) hops from u towards v, shape (n, n)."""
+    size = np.arange(tree.num_brokers, dtype=np.int32)
+    at = np.repeat(size[:, None], len(size), axis=1)
+    for _ in range(radius):
+        at = tree.next_hops[at, size[None, :]]
+    return at
+
+
+@claim("P5.S6.7")
+def ANY_TREE(bench: Bench) -> Judgement:
+    """Whether moves by one hop lead from a path to every tree on the same brokers."""
+    size = 4 if bench.quick else 6
+    start = BrokerTree.of(size, [(v, v + 1) for v in range(size - 1)])
+    reached, waiting = {start.links.tobytes()}, [start]
+    while waiting:
+        for move in possible_moves(waiting.pop(), 2):
+            after = move.tree_after()
+            if after.links.tobytes() not in reached:
+                reached.add(after.links.tobytes())
+                waiting.append(after)
+    trees = size ** (size - 2)
+    text = f"{len(reached)} of {trees} trees on {size} brokers"
+    return judged(exact(len(reached) / trees, trees), at_least(1), because=text)
+
+
+@claim("P5.S7.1")
+def RADIUS(bench: Bench) -> Judgement:
+    """The most brokers within Δ of one broker, and the brokers that a move affects, by Δ."""
+    tree = WORKLOADS[SPARSE].generate(seed=SEED, publications=1, subscriptions=1).tree
+    most = {delta: int((tree.distances <= delta).sum(axis=1).max()) - 1 for delta in _DELTAS}
+    moves = Random(SEED).sample(possible_moves(tree, 2), 40)
+    sizes = {r: [len(Move(tree, r, one.mover, one.old, one.new).affected) for one in moves] for r in _DELTAS[1:]}
+    lines = [
+        Line(f"brokers affected by a move, Δ = {r + 1} − Δ = {r}", number, judged(number, RISES).verdict)
+        for r in _DELTAS[1:-1]
+        if (number := mean_interval(np.subtract(sizes[r + 1], sizes[r])))
+    ]
+    least = min((delta for delta, count in most.items() if count >= _FANOUT), default=0)
+    right = least == 4 and all(line.verdict is CONFIRMED for line in lines)
+    text = ", ".join(f"{count} at Δ = {delta}" for delta, count in most.items())
+    return Judgement(CONFIRMED if right else CONTRADICTED, f"most neighbours: {text}", exact(most.get(3, 0)), lines)
+
+
+# Observations of our own
+
+
+@claim("W.DATA")
+def WORKLOAD_SHARES(bench: Bench) -> Judgement:
+    """The mean share of the subscriptions that a publication of our workloads matches, beside that of each data set."""
+    lines = []
+    for name, workload, brokers, subscriptions, published in DATA_SETS:
+        own = mean_interval(
+            matched_share(workload, SEED + seed, brokers, subscriptions) for seed in range(2 if bench.quick else 10)
+        )
+        near = judged(own, Limit(published - 0.05, published + 0.05))
+        lines.append((abs(own.mean - published), Line(f"{name}, published {published:g}", own, near.verdict)))
+    largest = max(gap for gap, _ in lines)
+    return judged(exact(largest, len(lines)), at_most(0.05), sensitivity=[line for _, line in lines])
+
+
+def matched_share(workload: str, seed: int, brokers: int, subscriptions: int) -> float:
+    """The mean share of the subscriptions that a publication matches, in one network."""
+    shape = {"brokers": brokers, "subscriptions": subscriptions, "publications": 400}
+    network = WORKLOADS[workload].generate(seed=seed, **shape)
+    lows, highs = network.subscriptions.lows, network.subscriptions.highs
+    counts = [((lows <= point) & (point <= highs)).all(axis=1).mean() for point in network.publications.values]
+    return float(np.mean(counts))
+
+
+@claim("W.SUMS")
+def PUBLISHED_SUMS(bench: Bench) -> Judgement:
+    """Arithmetic on Table 2 and Figure 11, and what 3,600 publications a second would mean."""
+    deliveries = {SPARSE: 348, DENSE: 1034}
+    gaps = [
+        abs(deliveries[law] / (deliveries[law] + count) - share)
+        for law in YIELDS
+        for count, share in zip(FORWARDERS[law], YIELDS[law], strict=True)
+    ]
+    rates = [t * 0.6 / (deliveries[DENSE] + f) for t, f in zip(TRAFFIC, FORWARDERS[DENSE], strict=True)]
+    fit = max(abs(rate - 1) for rate in rates) <= 0.03
+    lines = [Line("messages a second of Figure 11 ÷ messages of Table 2, least", exact(min(rates), len(NAMES)),
+                  CONFIRMED if fit else CONTRADICTED)]  # fmt: skip
+    for unit, rate in (("second", 3600 * 60), ("minute", 3600)):
+        late = []
+        for seed in range(2 if bench.quick else 5):
+            network = WORKLOADS[DENSE].generate(seed=SEED + seed, publications=6000, rate=rate)
+            result = bench.run("s0", network, "soft-links", service=1000)
+            late.append(1 - float(result.counters["queued_deliveries"]) / network.num_deliveries)
+        share = mean_interval(late)
+        lines.append(
+            Line(f"share that S0 leaves undelivered at 3,600 a {unit}", share, judged(share, at_most(0.02)).verdict)
+        )
+    return judged(exact(max(gaps), len(gaps)), at_most(0.01), sensitivity=lines)

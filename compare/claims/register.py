@@ -1,107 +1,37 @@
-"""The catalogue of claims, running them, and the record of their outcomes."""
+"""The catalogue of claims, running them, and the record of their rows."""
 
 from __future__ import annotations
 
 import json
-import math
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from ...instances.contract.catalogue import Catalogue, defined_in
 from ...instances.contract.errors import unknown
 from ...instances.contract.files import atomic_write, read_text
 from ...instances.contract.method import Method
-from ...instances.contract.result import Status
 from ..catalogue import METHODS
-from ..papers.bench import Bench, RunFailed, rows_here, rows_of, run_grids
-from .claim import Claim, Finding, Interval, NotRun, Scope, Verdict
+from .bench import Bench, RunFailed, rows_here, rows_of, run_grids
+from .claim import Claim, Judgement, Row, Verdict
+from .grids import experiment_of
 from .version import version_of_claim
 
-RECORD = Path(__file__).with_name("on_record.json")
+_SPARK_STARTS = 15.0
+RECORD = Path(__file__).with_name("record.json")
 
 
 def _claims(_name: str) -> list[Claim]:
-    """The claims that the files of this folder define, by paper."""
-    return sorted(defined_in(__package__, Claim), key=lambda claim: claim.id.partition(".")[0])
+    """The claims that the files of this folder define, by paper and in the order of the paper's statements."""
+    from .statements import statements
 
-
-def not_run() -> list[NotRun]:
-    """The sentences of the papers that nothing here can check, by paper."""
-    return sorted(defined_in(__package__, NotRun), key=lambda one: one.id)
+    rank = {id_: number for number, id_ in enumerate(statements())}
+    return sorted(defined_in(__package__, Claim), key=lambda one: (one.id[0] != "P", one.id[:2], rank.get(one.id, 0)))
 
 
 CLAIMS: Catalogue[Claim] = Catalogue("claim", _claims, group="overlaybench.claims", kind=Claim)
-
-
-@dataclass(frozen=True)
-class ClaimOutcome:
-    """The findings of one execution of a claim.
-
-    Attributes
-    ----------
-    quick : bool
-        Whether the quick version ran.
-    seconds : float
-        The duration of the judge, in one process.
-    grid_seconds : float
-        The sum of the durations of its runs on Spark, which share the cores.
-    version : str
-        Of the code that ran and judged it (`version_of_claim`); "" in records of earlier versions.
-    """
-
-    id: str
-    quick: bool
-    seconds: float
-    findings: tuple[Finding, ...]
-    grid_seconds: float = 0.0
-    version: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON object of ``claims --json``."""
-        claim = CLAIMS[self.id]
-        return {
-            "id": self.id,
-            "statement": claim.statement,
-            "source": claim.source,
-            "quick": self.quick,
-            "seconds": round(self.seconds, 3),
-            "grid_seconds": round(self.grid_seconds, 3),
-            "version": self.version,
-            "findings": [_plain({**asdict(finding), "scale": finding.scope.scale}) for finding in self.findings],
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> ClaimOutcome:
-        """The inverse of :meth:`to_dict`."""
-        findings = tuple(map(_finding, data["findings"]))
-        return cls(data["id"], data["quick"], data["seconds"], findings, data["grid_seconds"], data.get("version", ""))
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON has it: numbers of numpy become Python's, and those that are not finite become null."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple | np.ndarray):
-        return [_plain(each) for each in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _finding(data: Mapping[str, Any]) -> Finding:
-    own = {name: value for name, value in data.items() if name != "scale"}
-    own["verdict"] = Verdict(own["verdict"])
-    scope = dict(own.get("scope", {}))
-    for sizes in ("sizes", "claimed"):
-        scope[sizes] = {symbol: tuple(values) for symbol, values in scope.get(sizes, {}).items()}
-    own["scope"] = Scope(**scope | {"ties": tuple(scope.get("ties", ()))})
-    own["intervals"] = tuple(Interval(**one) for one in own.get("intervals", ()) if one["mean"] is not None)
-    return Finding(**own)
 
 
 def claims_named(ids: Sequence[str]) -> list[Claim]:
@@ -127,24 +57,21 @@ def claims_named(ids: Sequence[str]) -> list[Claim]:
     return list(found.values())
 
 
-def judge(claim: Claim, quick: bool, methods: Mapping[str, Method[Any, Any]] = METHODS) -> ClaimOutcome:
-    """Run one claim in this process, its experiment's runs one after the other, with these algorithms."""
-    experiment = claim.experiment(quick)
-    bench = Bench(quick, methods)
+def judge(claim: Claim, quick: bool = True, methods: Mapping[str, Method[Any, Any]] = METHODS) -> Row:
+    """Run one claim in this process, its grids' runs one after the other, with these algorithms."""
     start = time.perf_counter()
-    if experiment is not None:
-        bench.rows = rows_here(experiment, methods)
-    findings = _findings(claim, bench)
-    return ClaimOutcome(claim.id, quick, time.perf_counter() - start, findings)
+    bench = Bench(quick, methods, {name: rows_here(experiment_of(name, quick), methods) for name in claim.grids})
+    judgement = _judgement(claim, bench)
+    return Row(claim.id, quick, judgement, time.perf_counter() - start)
 
 
 def run_claims(
-    claims: Sequence[Claim], quick: bool, folder: Path, master: str, report: Callable[[str], None]
-) -> Iterator[ClaimOutcome]:
+    claims: Sequence[Claim], quick: bool, folder: Path, master: str, start: Callable[[Claim], None]
+) -> Iterator[Row | tuple[Claim, Exception]]:
     """Run claims: first all their grids as one study on Spark, then each claim's judge.
 
-    Runs that `folder` holds are not repeated, nor are judges of the present code; its ``claims.json`` has every outcome
-    so far.
+    Runs that `folder` holds are not repeated, nor are judges of the present code; its ``claims.json`` has every row so
+    far. A claim whose judge raises gives its exception; the others go on.
 
     Parameters
     ----------
@@ -152,66 +79,116 @@ def run_claims(
         A folder of results.
     master : str
         The Spark master.
-    report : callable
-        Receives a line before each claim.
+    start : callable
+        Receives each claim before it is judged.
 
     Raises
     ------
     BadInput
         If the folder holds another study.
     """
-    # Before the runs: code that changes meanwhile is not the code that judges.
-    versions = {claim.id: version_of_claim(claim) for claim in claims}
-    experiments = {claim.id: experiment for claim in claims if (experiment := claim.experiment(quick)) is not None}
-    store = run_grids(list(experiments.values()), quick, folder, master)
-    judged = {(one.id, one.quick, one.version): one for one in outcomes_in(folder / "claims.json")}
+    versions = {claim.id: version_of_claim(claim) for claim in claims}  # before the runs: code may change meanwhile
+    rows = {(row.id, row.version): row for row in rows_in(folder / "claims.json", quick)}
+    known = {claim.id: row for claim in claims if (row := rows.get((claim.id, versions[claim.id]))) and row.version}
+    waiting = [claim for claim in claims if claim.id not in known]
+    grids = {name: experiment_of(name, quick) for claim in waiting for name in claim.grids}
+    store = run_grids(list(grids.values()), quick, folder, master)
     for claim in claims:
-        if (version := versions[claim.id]) and (known := judged.get((claim.id, quick, version))) is not None:
-            yield known
+        start(claim)
+        if claim.id in known:
+            yield known[claim.id]
             continue
-        report(f"{claim.id}: {claim.statement}")
-        start = time.perf_counter()
-        bench = Bench(quick)
-        if claim.id in experiments:
-            bench.rows = rows_of(experiments[claim.id], store)
-        on_grid = float(bench.rows["seconds"].sum()) if claim.id in experiments else 0.0
-        findings = _findings(claim, bench)
-        seconds = time.perf_counter() - start
-        outcome = ClaimOutcome(claim.id, quick, seconds, findings, on_grid, version)
-        keep_outcomes([outcome], folder / "claims.json")
-        yield outcome
+        try:
+            began = time.perf_counter()
+            bench = Bench(quick, tables={name: rows_of(grids[name], store) for name in claim.grids})
+            judgement = _judgement(claim, bench)
+        except Exception as error:
+            yield claim, error
+            continue
+        on_grids = sum(float(table["seconds"].sum()) for table in bench.tables.values() if len(table))
+        row = Row(claim.id, quick, judgement, time.perf_counter() - began, on_grids, versions[claim.id])
+        keep_rows([row], folder / "claims.json")
+        yield row
 
 
-def _findings(claim: Claim, bench: Bench) -> tuple[Finding, ...]:
-    """The judge's findings; if runs that it needs have failed, a finding about them, so that other claims continue."""
+def _judgement(claim: Claim, bench: Bench) -> Judgement:
+    """The judge's judgement with the runs that it made; ``not decided`` if runs that it needs have failed."""
     try:
-        return tuple(claim.judge(bench))
+        found = claim.judge(bench)
     except RunFailed as failure:
-        return (Finding("its runs", Verdict.OPEN, f"A run failed: {failure}.", bench.done),)
-    except (LookupError, ValueError):  # a value that the judge needs is missing
-        rows = bench.rows
-        failed = rows[rows["status"] == Status.FAILED] if len(rows) else rows
-        if failed.empty:
-            raise
-        first = failed.iloc[0]
-        text = f"{len(failed)} of {len(rows)} runs failed, the first of {first['method']}: {first['reason']}."
-        return (Finding("its runs", Verdict.OPEN, text, len(rows)),)
+        return Judgement(Verdict.NOT_DECIDED, f"a run failed: {failure}", runs=bench.done)
+    return Judgement(**{**vars(found), "runs": found.runs or bench.done})
 
 
-def outcomes_in(file: Path) -> list[ClaimOutcome]:
-    """The outcomes in a file (none if it is missing), in the order of the claims and quick ones first.
-
-    Outcomes of claims that no longer exist are left out.
-    """
+def rows_in(file: Path, quick: bool | None = None) -> list[Row]:
+    """The rows in a file (none if it is missing), in its order; those of one version if `quick` is given."""
     stored = json.loads(read_text(file)) if file.is_file() else []
-    order = {id_: rank for rank, id_ in enumerate(CLAIMS)}
-    found = [ClaimOutcome.from_dict(one) for one in stored if one["id"] in order]
-    return sorted(found, key=lambda outcome: (order[outcome.id], not outcome.quick))
+    return [row for one in stored if (row := Row.from_dict(one)).quick == quick or quick is None]
 
 
-def keep_outcomes(outcomes: Sequence[ClaimOutcome], file: Path) -> None:
-    """Add outcomes to a file; they replace older ones of the same claim and version."""
-    kept = {(one.id, one.quick): one for one in (*outcomes_in(file), *outcomes)}
-    data = [kept[id_, quick].to_dict() for id_ in CLAIMS for quick in (True, False) if (id_, quick) in kept]
-    text = json.dumps(data, ensure_ascii=False, indent=1)
-    atomic_write(file, text + "\n")
+def record(file: Path = RECORD) -> dict[str, Row]:
+    """The row of each claim on record: that of the full version where there is one."""
+    return {row.id: row for row in sorted(rows_in(file), key=lambda row: not row.quick)}
+
+
+def keep_rows(rows: Sequence[Row], file: Path) -> None:
+    """Add rows to a file; they replace older ones of the same claim and version."""
+    kept = {(row.id, row.quick): row for row in (*rows_in(file), *rows)}
+    lines = [_entry(kept[key].to_dict()) for key in sorted(kept, key=str)]
+    atomic_write(file, "[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n")
+
+
+def _entry(row: Mapping[str, Any]) -> str:
+    """A row as JSON, a line each field and each line of the sensitivity."""
+    fields = []
+    for name, value in row.items():
+        if name in ("sensitivity", "details") and value:
+            inner = ",\n".join(f"   {json.dumps(one, ensure_ascii=False)}" for one in value)
+            fields.append(f'  "{name}": [\n{inner}\n  ]')
+        else:
+            fields.append(f'  "{name}": {json.dumps(value, ensure_ascii=False)}')
+    return " {\n" + ",\n".join(fields) + "\n }"
+
+
+class TimeToGo:
+    """The time that claims still take: as recorded, corrected by the pace of those that are done.
+
+    Parameters
+    ----------
+    claims : sequence of Claim
+        In their order. A claim that is not on record counts as the mean of the others.
+    quick : bool
+    """
+
+    def __init__(self, claims: Sequence[Claim], quick: bool) -> None:
+        known = {row.id: row for row in rows_in(RECORD, quick) if not row.earlier}
+        cores = len(os.sched_getaffinity(0))
+        grids = {claim.grids: known[claim.id].grid_seconds / cores for claim in claims if claim.id in known}
+        measured = [known[claim.id].seconds for claim in claims if claim.id in known]
+        usual = sum(measured) / len(measured) if measured else 1.0
+        self._expected = [known[claim.id].seconds if claim.id in known else usual for claim in claims]
+        self._unknown = sum(claim.id not in known for claim in claims)
+        self._grids = sum(grids.values()) + (_SPARK_STARTS if any(claim.grids for claim in claims) else 0.0)
+        self._measured: list[float] = []
+
+    def add(self, row: Row) -> None:
+        """Take note that the next claim's judge took so long."""
+        self._measured.append(row.seconds)
+
+    @property
+    def share(self) -> float:
+        """The share of the claims that are done."""
+        return len(self._measured) / max(len(self._expected), 1)
+
+    @property
+    def seconds(self) -> float:
+        """As recorded, times the pace so far, to which a second as recorded is added: short judges say little."""
+        done = len(self._measured)
+        pace = (sum(self._measured) + 1.0) / (sum(self._expected[:done]) + 1.0)
+        return sum(self._expected[done:]) * min(max(pace, 0.05), 20.0) + (0.0 if done else self._grids)
+
+    def __str__(self) -> str:
+        seconds = self.seconds
+        shown = f"{max(1.0, seconds):.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+        never = f" ({self._unknown} never timed)" if self._unknown else ""
+        return f"{len(self._measured)} of {len(self._expected)} done, about {shown} to go{never}"

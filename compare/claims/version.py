@@ -18,7 +18,7 @@ _HERE, _COMPARE = Path(__file__).parent, Path(__file__).parents[1]
 def version_of_claim(claim: Claim) -> str:
     """A digest of the code that runs and judges a claim.
 
-    It covers floors 1 to 3, the file that defines the claim and what this imports from ``compare/``, with the data
+    It covers the layers below, the file that defines the claim and what this imports from ``compare/``, with the data
     (JSON) beside these files. A claim of a plug-in has none (""), so that its judge is always repeated.
     """
     defining = [file for file in sorted(_HERE.glob("*.py")) if any(one is claim for one in _defined_in(file))]

@@ -85,13 +85,13 @@ def _kinds() -> Iterator[RenderableType]:
 
 
 def _claims() -> Iterator[RenderableType]:
-    from ..claims.estimate import expected_seconds
-    from ..claims.register import CLAIMS
+    from ..claims.pages import row_of
+    from ..claims.register import CLAIMS, record
 
-    rows = table("Claims", "claim", "what the paper says", "quick", "full", if_wide=("source",))
+    rows, found = table("Claims", "claim", "verdict", "what the paper says", if_wide=("place",)), record()
     for claim in CLAIMS.values():
-        quick, full = (f"{expected_seconds([claim], version):.0f} s" for version in (True, False))
-        add_row(rows, claim.id, claim.statement, quick, full, claim.source)
+        verdict, claimed = row_of(found, claim.id).judgement.verdict, claim.statement
+        add_row(rows, claim.id, verdict, claimed.statement, claimed.place)
     yield rows
 
 
@@ -283,21 +283,18 @@ def _kind(kind: Kind) -> list[Explanation]:  # type: ignore[type-arg]
 
 @explain.register
 def _claim(claim: Claim) -> list[Explanation]:
-    """A claim with its verdicts on record and its duration."""
-    from ..claims.estimate import expected_seconds
-    from ..claims.page_paper import anchor_of, page_of, paper_of
-    from ..claims.register import RECORD, outcomes_in
+    """A claim with its row on record."""
+    from ..claims.pages import printed, row_of
+    from ..claims.register import CLAIMS, record
 
-    findings = [one for outcome in outcomes_in(RECORD) if outcome.id == claim.id for one in outcome.findings]
-    quick, full = (expected_seconds([claim], version) for version in (True, False))
+    rows = record()
     facts = {
-        "source": _with_papers(claim.source),
-        "on record": "; ".join(f"{one.subject}: {one.line} ({one.runs} runs)" for one in findings),
-        "duration": f"about {quick:.0f} s quick, {full:.0f} s full",
-        "evidence": f"docs/claims/{page_of(paper_of(claim.id))}#{anchor_of(claim.id)}",
+        "source": _with_papers(f"{claim.id.partition('.')[0]} {claim.statement.place}"),
+        "reading": claim.statement.reading,
+        "on record": "\n".join(printed(row_of(rows, claim.id)).splitlines()[1:]) if claim.id in CLAIMS else "",
     }
     example = f"overlaybench claims {claim.id} --quick"
-    return [Explanation(claim.id, "claim", claim.statement, _given(facts), (), (example,))]
+    return [Explanation(claim.id, "claim", claim.statement.statement, _given(facts), (), (example,))]
 
 
 def values_of(option: Option) -> str:
@@ -339,7 +336,7 @@ def _given(facts: Mapping[str, str]) -> dict[str, str]:
 
 def _with_papers(source: str) -> str:
     """A source with the full names of the papers in it."""
-    from ..claims.page_paper import PAPERS
+    from ..claims.statements import papers
 
-    papers = [f"{short}: {PAPERS[short]}" for short in dict.fromkeys(re.findall(r"\bP[1-5]\b", source))]
-    return "\n".join([source, *papers])
+    short = dict.fromkeys(re.findall(r"\bP[1-5]\b", source))
+    return "\n".join([source, *(f"{name}: {papers()[name].title}" for name in short if name in papers())])

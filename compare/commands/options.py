@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
@@ -49,14 +48,14 @@ class Name(click.ParamType[str]):
 
 
 def _known(noun: str, problem: str | None) -> Iterator[tuple[str, str]]:
-    """The names of a noun with their summaries; claims are those on record, which are read faster than the claims."""
+    """The names of a noun with their summaries; claims are read from their statements."""
     from ...instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS
     from ..catalogue import METHODS
 
     if noun == "claims":
-        from ..claims.register import RECORD
+        from ..claims.statements import statements
 
-        yield from ((outcome["id"], "") for outcome in json.loads(RECORD.read_text(encoding="utf-8")))
+        yield from ((id_, one.statement) for id_, one in statements().items())
     elif noun == "instances":
         from ..library.table import read_table
 

@@ -1,5 +1,5 @@
 """A claim that is in no folder of ours."""
 
-from overlaybench.compare.claims.claim import Claim
+from overlaybench.compare.claims.claim import Claim, Judgement, Verdict
 
-CLAIM = Claim("TEST.1", "nothing", "tests", lambda bench: ())
+CLAIM = Claim("TEST.1", lambda bench: Judgement(Verdict.CONFIRMED), said="nothing", place="tests")

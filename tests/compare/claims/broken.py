@@ -6,9 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+import pandas as pd
+
 from overlaybench.compare.catalogue import METHODS
-from overlaybench.compare.claims.claim import Verdict
-from overlaybench.compare.claims.register import ClaimOutcome
+from overlaybench.compare.claims.bench import Bench, rows_here
+from overlaybench.compare.claims.claim import Judgement
+from overlaybench.compare.claims.grids import GRIDS
+from overlaybench.compare.claims.register import CLAIMS
 from overlaybench.instances.contract.method import Method, Proposal
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance
@@ -21,7 +25,7 @@ def with_broken(name: str, build: Broken) -> Mapping[str, Method[Any, Any]]:
     """The catalogue with one algorithm replaced by one without the search of ties."""
 
     def solve(
-        instance: TopicInstance, problem: object, *, seed: int, ties: str, **options: object
+        instance: TopicInstance, problem: object, *, seed: int, ties: str = "lowest", **options: object
     ) -> Proposal[Overlay]:
         if ties in ("worst", "best"):
             return Proposal(reason="not searched")
@@ -50,8 +54,18 @@ def forgetful_cd_oda(instance: TopicInstance, ties: str, seed: int) -> set[tuple
     }  # fmt: skip
 
 
-def verdicts(outcome: ClaimOutcome) -> dict[str, Verdict]:
-    return {finding.subject: finding.verdict for finding in outcome.findings}
+def judged_on(
+    claim: str,
+    methods: Mapping[str, Method[Any, Any]],
+    shape: Mapping[str, Any],
+    change: Callable[[pd.DataFrame], pd.DataFrame] = lambda rows: rows,
+) -> Judgement:
+    """The judgement of a claim's quick version, with other values of its grids' shapes and with changed rows."""
+    tables = {}
+    for name in CLAIMS[claim].grids:
+        sheets = tuple(replace(sheet, quick={**sheet.quick, **shape}) for sheet in GRIDS[name].sheets)
+        tables[name] = change(rows_here(replace(GRIDS[name], sheets=sheets).experiment(True), methods))
+    return CLAIMS[claim].judge(Bench(True, methods, tables))
 
 
 def fewer_ties(build: Broken) -> Broken:

@@ -14,7 +14,6 @@ import pytest
 from click.testing import CliRunner
 
 from overlaybench.compare.claims.hall_of_fame import add_case, worst_cases, wrong_with
-from overlaybench.compare.claims.register import CLAIMS, judge
 from overlaybench.compare.claims.worst import _up_to_names, search_worst_case
 from overlaybench.compare.command_line import cli
 from overlaybench.instances.contract.catalogue import methods_of
@@ -76,12 +75,6 @@ def test_only_the_worst_of_a_size_is_kept(tmp_path: Path) -> None:
     file.write_text("[{}]")
     with pytest.raises(BadInput, match=r"hall\.json: no list of worst cases"):
         worst_cases(file)
-
-
-def test_the_claim_on_the_hall_of_fame_has_its_verdicts() -> None:
-    verdicts = {finding.subject: str(finding.verdict) for finding in judge(CLAIMS["W.HALL"], quick=True).findings}
-    assert verdicts["on record"] == "holds"
-    assert verdicts["P1 Lemma 6.6 is the worst of its size"] == "refuted"
 
 
 def test_the_command_prints_the_case_and_keeps_it(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def completed(*words: str) -> list[str]:
             ["--nodes", "--topics", "--subscriptions", "--alpha", "--seed", "--master", "--output", "--help"],
         ),
         (("generate", "zipf", "--nodes", "9", "--to"), ["--topics"]),
-        (("claims", "P1.L6."), ["P1.L6.1", "P1.L6.2", "P1.L6.5", "P1.L6.6", "P1.L6.4"]),
+        (("claims", "P1.L6."), ["P1.L6.1", "P1.L6.2", "P1.L6.4", "P1.L6.5", "P1.L6.6"]),
         (("list", "min-"), ["min-tco"]),
         (("library", "u"), ["update"]),
         (("library", "get", "hypercube-6-u"), ["hypercube-6-unit"]),

@@ -69,7 +69,7 @@ def test_a_method_is_explained_with_its_guarantee_options_source_and_example(
 
 def test_a_claim_is_explained_with_its_verdict_and_its_command() -> None:
     out = CliRunner().invoke(cli, ["list", "P1.L6.6"]).output
-    assert "GM: holds" in out
+    assert "Lemma 6.6" in out
     assert "overlaybench claims P1.L6.6 --quick" in out
 
 

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from overlaybench.compare.catalogue import METHODS
+from overlaybench.compare.claims.bench import Experiment, rows_here, runs, together
 from overlaybench.compare.figures.charts import system_charts
-from overlaybench.compare.papers.bench import Experiment, rows_here, runs, together
 from overlaybench.compare.report.broker_tables import (
     broker_runs,
     loss_table,

@@ -1,0 +1,197 @@
+"""Rows of the ledger as text: on a terminal, and as the pages of the documentation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from textwrap import shorten, wrap
+
+from ...instances.contract.files import atomic_write
+from ..intervals import Interval
+from .claim import Judgement, Line, Row, Verdict
+from .register import CLAIMS
+from .statements import Paper, Statement, papers
+
+_WIDTH, _MOST = 80, 15
+_VERDICTS = """
+*confirmed in order*: the ranking or growth holds, the numbers do not. *depends*: on a choice that the paper leaves
+open. *contradicted*: under the reading declared before running, by a counterexample or outside the 95% interval.
+Readings, ties and laws that were varied stand under each claim and are not counted.
+"""
+NOT_RUN = Judgement(Verdict.NOT_DECIDED, "not run at full size yet: overlaybench claims ID")
+
+
+def row_of(rows: Mapping[str, Row], id_: str) -> Row:
+    """The row of a claim; ``not decided`` without one."""
+    return rows.get(id_) or Row(id_, False, NOT_RUN)
+
+
+def printed(row: Row) -> str:
+    """A row for a terminal: at most 15 lines of 80 columns."""
+    claimed, found = CLAIMS[row.id].statement, row.judgement
+    head = f"{row.id}  {found.verdict}"
+    lines = [f"{head}{f'{claimed.kind}, {claimed.place}':>{max(1, _WIDTH - len(head))}}"[:_WIDTH]]
+    lines += _block("", claimed.statement, 2)
+    lines += _block("reading: ", claimed.reading, 2)
+    lines += _block("number: ", _number(claimed, found.number), 2)
+    lines += _block("why: ", found.because, 2)
+    lines += _block("sizes: ", _sizes(row), 1)
+    ends = _block("advice: ", claimed.advice, 1) + _block("", _runs(row), 1)
+    room = _MOST - len(lines) - len(ends)
+    if found.sensitivity and room > 1:
+        lines.append("sensitivity, not counted:")
+        kept = found.sensitivity[: room - 1]
+        lines += [shorten(f"  {_line(one)}", _WIDTH, placeholder=" …") for one in kept]
+    return "\n".join([*lines, *ends])
+
+
+def _block(label: str, text: str, most: int) -> list[str]:
+    lines = wrap(label + text, _WIDTH, subsequent_indent="  ") if text else []
+    return (
+        lines
+        if len(lines) <= most
+        else [*lines[: most - 1], shorten(" ".join(lines[most - 1 :]), _WIDTH, placeholder=" …")]
+    )
+
+
+def _number(claimed: Statement, number: Interval | None) -> str:
+    if number is None:
+        return ""
+    published = f", published {claimed.printed}" if claimed.printed else ""
+    return f"{claimed.number or 'value'} {number}{published}, n = {number.n}"
+
+
+def _sizes(row: Row) -> str:
+    version = "quick version" if row.quick else ""
+    earlier = f"of an earlier version ({row.earlier})" if row.earlier else ""
+    return "; ".join(filter(None, (version, row.judgement.scale, earlier)))
+
+
+def _runs(row: Row) -> str:
+    seconds = row.seconds + row.grid_seconds
+    return f"{row.judgement.runs} runs, {seconds:.0f} s" if row.judgement.runs else ""
+
+
+def _line(one: Line) -> str:
+    return f"{one.varied}: {'' if one.number is None else one.number}, {one.verdict}"
+
+
+def listed(rows: Mapping[str, Row]) -> str:
+    """All claims with their verdicts on record, a line of 80 columns each, and how many have which verdict."""
+    lines = []
+    for id_, claim in CLAIMS.items():
+        head = f"{id_:10} {row_of(rows, id_).judgement.verdict:19}"
+        lines.append(f"{head} {shorten(claim.statement.statement, _WIDTH - len(head) - 1, placeholder=' …')}")
+    counts = Counter(row_of(rows, id_).judgement.verdict for id_ in CLAIMS)
+    total = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
+    return "\n".join([*lines, f"{len(CLAIMS)} claims: {total}."])
+
+
+def write_pages(rows: Mapping[str, Row], page: Path) -> None:
+    """Write the first page, and a page for each paper in a folder of its name beside it."""
+    for name, text in pages(rows, page.stem).items():
+        target = page.parent / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        atomic_write(target, text)
+
+
+def pages(rows: Mapping[str, Row], stem: str = "claims") -> dict[str, str]:
+    """The Markdown pages by their paths: ``claims.md``, ``claims/p1.md``, …."""
+    made = {f"{stem}.md": _first_page(rows, stem)}
+    made |= {f"{stem}/{name.lower()}.md": _paper_page(paper, rows) for name, paper in papers().items()}
+    return {name: "\n".join(lines) + "\n" for name, lines in made.items()}
+
+
+def _first_page(rows: Mapping[str, Row], stem: str) -> Iterator[str]:
+    ids = [id_ for paper in papers().values() for id_ in paper.claims if id_ in CLAIMS]
+    counts = Counter(row_of(rows, id_).judgement.verdict for id_ in ids)
+    yield "# The papers' claims and what we measured\n"
+    yield f"{len(ids)} claims, one verdict each: {', '.join(f'**{counts[v]} {v}**' for v in Verdict)}.\n"
+    yield from _table(("paper", *Verdict), (_counts(paper, rows, stem) for paper in papers().values()))
+    yield _VERDICTS
+    yield "## Findings, and what to do with them\n"
+    for paper in papers().values():
+        for finding in paper.findings.values():
+            own = [f"[{id_}]({stem}/{paper.name.lower()}.md#{_anchor(id_)})" for id_ in _of(finding.id)]
+            about = f" ({', '.join(own)})" if own else ""
+            yield f"* **{finding.title}**{about}. {_sentence(finding.text)} *{_sentence(finding.advice)}*"
+    yield "\n## All claims\n"
+    body = []
+    for id_ in ids:
+        found, claimed = row_of(rows, id_), CLAIMS[id_].statement
+        link = f"[{id_}]({stem}/{id_.partition('.')[0].lower()}.md#{_anchor(id_)})"
+        body.append((link, claimed.statement, f"{found.judgement.verdict}{'*' if found.earlier else ''}"))
+    yield from _table(("claim", "what is claimed", "verdict"), body)
+    yield "\n\\* the number of an earlier version, on the same grid and reading."
+    yield "\n`overlaybench claims ID` repeats a claim; `overlaybench reproduce ID` draws a figure."
+
+
+def _of(finding: str) -> list[str]:
+    return [id_ for paper in papers().values() for id_, one in paper.claims.items() if one.finding == finding]
+
+
+def _counts(paper: Paper, rows: Mapping[str, Row], stem: str) -> tuple[str, ...]:
+    counts = Counter(row_of(rows, id_).judgement.verdict for id_ in paper.claims if id_ in CLAIMS)
+    return f"[{paper.name}]({stem}/{paper.name.lower()}.md)", *(str(counts[verdict]) for verdict in Verdict)
+
+
+def _paper_page(paper: Paper, rows: Mapping[str, Row]) -> Iterator[str]:
+    yield f"# {paper.name}: {paper.title}\n"
+    for id_, claimed in paper.claims.items():
+        if id_ in CLAIMS:
+            yield from _section(row_of(rows, id_), claimed)
+    if paper.findings:
+        yield "## Findings\n"
+        for one in paper.findings.values():
+            own = ", ".join(_of(one.id)) or "no claim"
+            yield f"* **{one.title}** ({own}). {_sentence(one.text)} *{_sentence(one.advice)}*"
+        yield ""
+    if paper.errata:
+        yield "## Misprints and slips\n"
+        rows_ = ((one.place, one.printed, one.correct, one.shown_by) for one in paper.errata)
+        yield from _table(("place", "printed", "correct", "shown by"), rows_)
+        yield ""
+    if paper.not_run:
+        yield "## Not run\n"
+        yield from (
+            f"* **{one.id}** ({one.place}): {_sentence(one.statement)} {_sentence(one.reason)}" for one in paper.not_run
+        )
+        yield ""
+    if paper.observations:
+        yield "## Our own observations\n"
+        yield from (f"* {_sentence(one.statement)} {one.number} {one.advice}".rstrip() for one in paper.observations)
+
+
+def _section(row: Row, claimed: Statement) -> Iterator[str]:
+    """A claim in at most eight lines."""
+    found = row.judgement
+    yield f"## {row.id}\n"
+    yield f"**{found.verdict}**: {_sentence(claimed.statement)} ({claimed.kind}, {claimed.place})"
+    facts = [("number", _number(claimed, found.number)), ("why", found.because), ("reading", claimed.reading)]
+    facts += [("sizes", _sizes(row)), ("runs", _runs(row)), ("advice", claimed.advice)]
+    yield "".join(f"<br>{name}: {_escaped(text)}" for name, text in facts if text)
+    if found.details:
+        yield f"\nDetails: {_escaped('; '.join(found.details))}."
+    if found.sensitivity:
+        yield f"\nSensitivity: {_escaped('; '.join(map(_line, found.sensitivity)))}."
+    yield ""
+
+
+def _anchor(id_: str) -> str:
+    return id_.lower().replace(".", "")
+
+
+def _sentence(text: str) -> str:
+    return _escaped(text.rstrip(".") + ".") if text else ""
+
+
+def _escaped(text: str) -> str:
+    return text.replace("<", "\\<").replace("*", "\\*")
+
+
+def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
+    cells = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in (heads, *rows)]
+    yield f"| {' | '.join(cells[0])} |"
+    yield f"|{' --- |' * len(cells[0])}"
+    yield from (f"| {' | '.join(row)} |" for row in cells[1:])

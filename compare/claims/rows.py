@@ -1,0 +1,157 @@
+"""Claims about runs on a grid, as data: a number of each instance, what its mean must be, and what is varied."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from ..intervals import LEVEL, Interval, mean_interval, share_interval
+from .bench import Bench
+from .claim import Claim, Judgement, Limit, Line, Verdict, all_of, exact, verdict_of
+from .grids import GRIDS
+
+
+@dataclass(frozen=True)
+class Part:
+    """One sentence of a claim: a number of each instance, and what its mean must be.
+
+    Attributes
+    ----------
+    name : str
+        What the number is: ``D_DCBR − D_GMM``.
+    of : callable
+        Maps the wide table, with a row for each instance and a column for each value of `across`, to a number of each
+        instance. Truth values are judged as a share.
+    must : Limit, optional
+        What the claim says; without it the number is only shown.
+    nearly : Limit, optional
+        What suffices for ``confirmed in order``.
+    where : str
+        A pandas query on the rows.
+    measure, across : str
+        The column of the values, and the column (or list of columns) whose values become the columns of the wide table.
+    each : str
+        The column whose values are its rows: ``draw`` pairs instances of different shapes.
+    along : str
+        A size: the number is the slope along it, of a doubling if `doubling`.
+    extreme : str
+        ``max`` or ``min``: the number is that of all instances, not their mean (a claimed maximum is one number).
+    published : float, optional
+    """
+
+    name: str
+    of: Callable[[pd.DataFrame], pd.Series]
+    must: Limit | None = None
+    nearly: Limit | None = None
+    where: str = ""
+    measure: str = "max_degree"
+    across: str | list[str] = "method"
+    each: str = "instance"
+    along: str = ""
+    doubling: bool = False
+    extreme: str = ""
+    published: float | None = None
+
+    def number(self, rows: pd.DataFrame) -> Interval | None:
+        """The number with its interval; None where no instance has it."""
+        own = rows.query(self.where) if self.where else rows
+        own = own[own[self.measure].notna()]
+        if own.empty:
+            return None
+        try:
+            sample = self.of(wide(own, self.measure, self.across, self.each)).dropna()
+        except KeyError:  # a method that these rows lack
+            return None
+        if sample.empty:
+            return None
+        if self.along:
+            at = own.groupby(self.each)[self.along].first().astype(float).loc[sample.index]
+            return slope(np.log2(at) if self.doubling else at, sample)
+        if sample.dtype == bool:
+            return share_interval(int(sample.sum()), len(sample))
+        return exact(float(getattr(sample, self.extreme)()), len(sample)) if self.extreme else mean_interval(sample)
+
+
+def wide(rows: pd.DataFrame, measure: str, across: str | list[str] = "method", each: str = "instance") -> pd.DataFrame:
+    """A row for each instance and a column for each value of `across`: means over seeds; instances without gaps."""
+    return rows.pivot_table(index=each, columns=across, values=measure, aggfunc="mean").dropna()
+
+
+def slope(x: Sequence[float] | pd.Series, y: Sequence[float] | pd.Series) -> Interval:
+    """The slope of a line through points, with its 95% interval; none without spread in x."""
+    at, values = np.asarray(x, float), np.asarray(y, float)
+    if len(at) < 3 or np.ptp(at) == 0:
+        return Interval(math.nan, None, None, len(at))
+    from scipy import stats
+
+    line = stats.linregress(at, values)
+    half = float(stats.t.ppf(1 - LEVEL / 2, len(at) - 2)) * float(line.stderr)
+    return Interval(float(line.slope), float(line.slope) - half, float(line.slope) + half, len(at))
+
+
+def on_rows(
+    id_: str,
+    grid: str,
+    *parts: Part,
+    where: str = "ties == 'lowest'",
+    vary: Mapping[str, str] | None = None,
+    depends: str = "",
+    prepare: Callable[[pd.DataFrame], pd.DataFrame] = lambda rows: rows,
+) -> Claim:
+    """A claim about the runs on a grid.
+
+    Parameters
+    ----------
+    parts : Part
+        The first one's number is the claim's; the verdict is the gravest of all.
+    where : str
+        The principal reading: a pandas query on the rows.
+    vary : mapping
+        Other readings, by name: the query in place of `where`. They are lines of the sensitivity.
+    depends : str
+        A choice that the paper leaves open, say "ties": where a line whose name begins with it is confirmed and the
+        principal reading contradicted, or the other way round, the verdict is ``depends``.
+    prepare : callable
+        Adds columns to the rows.
+    """
+
+    def judge(bench: Bench) -> Judgement:
+        rows = prepare(bench.on(grid))
+        principal = judge_parts(parts, rows.query(where) if where else rows)
+        lines, sides = [], {principal.verdict}
+        for varied, query in (vary or {}).items():
+            one = judge_parts(parts, rows.query(query))
+            if one.number is not None:
+                lines.append(Line(varied, one.number, one.verdict))
+                sides |= {one.verdict} if depends and varied.startswith(depends) else set()
+        scale = GRIDS[grid].scale(rows.query(where) if where else rows)
+        found = replace(principal, sensitivity=tuple(lines), scale=scale, runs=len(rows))
+        if Verdict.CONTRADICTED in sides and sides & {Verdict.CONFIRMED, Verdict.ORDER}:
+            shown = "; ".join(f"{one.varied}: {one.verdict}" for one in lines if one.varied.startswith(depends))
+            because = f"on {depends}: as read {principal.verdict}; {shown}"
+            found = replace(found, verdict=Verdict.DEPENDS, because=because)
+        return found
+
+    return Claim(id_, judge, (grid,))
+
+
+def judge_parts(parts: Sequence[Part], rows: pd.DataFrame) -> Judgement:
+    """The gravest verdict over the parts that the rows have; what decides it, and a line for each further part."""
+    numbers = [(part, number) for part in parts if (number := part.number(rows)) is not None]
+    named = [(part, number, part.must) for part, number in numbers if part.must is not None]
+    if not named:
+        return Judgement(Verdict.NOT_DECIDED, "no run has the numbers that it needs")
+    verdicts = [verdict_of(number, must, part.nearly) for part, number, must in named]
+    verdict = all_of(verdicts)
+    deciding = [f"{p.name} {n}, claimed {m}" for (p, n, m), v in zip(named, verdicts, strict=True) if v is verdict]
+    details = [
+        f"{part.name}: {number}"
+        + (f", claimed {part.must}: {verdict_of(number, part.must, part.nearly)}" if part.must else "")
+        + (f", published {part.published:g}" if part.published is not None else "")
+        for part, number in numbers
+    ]
+    return Judgement(verdict, "; ".join(deciding[:2]), numbers[0][1], (), details if len(details) > 1 else ())

@@ -1,1 +1,0 @@
-"""The papers' figures and tables: grids, axes and published numbers."""

@@ -1,0 +1,245 @@
+"""The ledger: verdicts from intervals, statements, rows on record, pages, the commands and resuming."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from overlaybench.compare.catalogue import METHODS
+from overlaybench.compare.claims import register, statements
+from overlaybench.compare.claims.bench import Bench, RunFailed, rows_here
+from overlaybench.compare.claims.claim import (
+    Claim,
+    Judgement,
+    Limit,
+    Line,
+    Row,
+    Tally,
+    Verdict,
+    about,
+    at_most,
+    depends_on,
+    exact,
+    judged,
+    verdict_of,
+)
+from overlaybench.compare.claims.figures import FIGURES, TABLES, Curve, Figure, Panel, draw, points_of
+from overlaybench.compare.claims.grids import GRIDS, Grid, Sheet
+from overlaybench.compare.claims.pages import listed, pages, printed, row_of
+from overlaybench.compare.claims.register import CLAIMS, claims_named, judge, keep_rows, record, rows_in, run_claims
+from overlaybench.compare.claims.rows import Part, on_rows
+from overlaybench.compare.claims.statements import papers
+from overlaybench.compare.claims.version import version_of_claim
+from overlaybench.compare.command_line import cli
+from overlaybench.compare.intervals import Interval
+from overlaybench.instances.contract.errors import BadInput
+
+NUMBERS = st.floats(-1e6, 1e6)
+
+
+@given(NUMBERS, NUMBERS, NUMBERS, NUMBERS)
+def test_a_verdict_is_decided_by_the_whole_interval(a: float, b: float, c: float, d: float) -> None:
+    number, limit = Interval((a + b) / 2, min(a, b), max(a, b), 9), Limit(min(c, d), max(c, d))
+    inside = limit.low <= min(a, b) and max(a, b) <= limit.high
+    outside = max(a, b) < limit.low or min(a, b) > limit.high
+    wanted = Verdict.CONFIRMED if inside else Verdict.CONTRADICTED if outside else Verdict.NOT_DECIDED
+    assert verdict_of(number, limit) is wanted
+    assert verdict_of(number, limit, Limit()) in (Verdict.CONFIRMED, Verdict.ORDER)
+
+
+def test_a_single_sample_decides_nothing_and_a_count_does() -> None:
+    assert verdict_of(Interval(3.0, None, None, 1), at_most(5)) is Verdict.NOT_DECIDED
+    assert judged(exact(3), at_most(5)).verdict is Verdict.CONFIRMED
+    assert Tally().judgement(least=1).verdict is Verdict.NOT_DECIDED
+
+
+def test_sides_of_an_open_choice_that_disagree_make_the_verdict_depend() -> None:
+    sides = {"lowest": judged(exact(3), at_most(5)), "highest": judged(exact(9), at_most(5))}
+    found = depends_on("ties", sides)
+    assert found.verdict is Verdict.DEPENDS
+    assert [line.varied for line in found.sensitivity] == ["highest"]
+    assert depends_on("ties", {"a": sides["lowest"], "b": sides["lowest"]}).verdict is Verdict.CONFIRMED
+
+
+def test_every_claim_has_a_statement_with_its_place_and_points_to_a_finding() -> None:
+    every = [one for paper in papers().values() for one in paper.claims.values()]
+    findings = {name for paper in papers().values() for name in paper.findings}
+    assert {one.id for one in every} == {id_ for id_ in CLAIMS if not id_.startswith(("HUB", "TEST"))}
+    assert [one.id for one in every if not (one.place and one.statement)] == []
+    assert {one.finding for one in every if one.finding} <= findings
+    assert not [id_ for id_, count in Counter(one.id for one in every).items() if count > 1]
+
+
+def test_statements_with_an_unknown_key_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "p9.toml"
+    file.write_text('[[claim]]\nid = "P9.1"\nplace = "§1"\nkind = "theorem"\nstatment = "?"\n')
+    with pytest.raises(BadInput, match=r"p9\.toml.*statment"):
+        statements._paper(file)
+
+
+def test_claims_are_named_by_id_paper_and_reference() -> None:
+    assert [claim.id for claim in claims_named(["P1.L6.6", "P1.L6.6"])] == ["P1.L6.6"]
+    assert {claim.id[:2] for claim in claims_named(["P2"])} == {"P2"}
+    with pytest.raises(BadInput, match=r"unknown claim 'P1\.L6\.7'"):
+        claims_named(["P1.L6.7"])
+
+
+def test_every_grid_makes_runs_and_every_figure_and_claim_names_one() -> None:
+    for grid in GRIDS.values():
+        for quick in (True, False):
+            assert grid.experiment(quick).runs, grid.name
+    used = {name for claim in CLAIMS.values() for name in claim.grids}
+    assert used | {one.grid for one in FIGURES.values()} | {one.grid for one in TABLES.values()} <= set(GRIDS)
+
+
+def rows() -> pd.DataFrame:
+    sheet = Sheet("uniform", {"nodes": (20, 30), "topics": 10, "subscriptions": 3}, "min-tco", ("gm", "ring-per-topic"))
+    return rows_here(Grid("x", (sheet,), {"p_nodes": (20, 30, 90), "samples": 5}).experiment(True), METHODS)
+
+
+def test_rows_are_judged_part_by_part_and_readings_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "overlaybench.compare.claims.rows.GRIDS", {"x": Grid("x", (), {"p_nodes": (20, 30, 90), "samples": 5})}
+    )
+    more = Part("rings ÷ GM", lambda d: d["ring-per-topic"] / d["gm"], Limit(1.0), measure="edges")
+    less = replace(more, must=at_most(0.5))
+    bench = Bench(True, tables={"x": rows()})
+    found = on_rows("X.1", "x", more, vary={"large": "p_nodes == 30", "none": "p_nodes == 7"}, where="").judge(bench)
+    assert found.verdict is Verdict.CONFIRMED
+    assert found.scale == "|V| up to 30 of 90, 2 of 5 samples a point"
+    assert [line.varied for line in found.sensitivity] == ["large"]
+    assert on_rows("X.2", "x", more, less, where="").judge(bench).verdict is Verdict.CONTRADICTED
+    grows = Part("edges", lambda d: d["gm"], Limit(1e-9), measure="edges", along="p_nodes", doubling=True)
+    assert on_rows("X.3", "x", grows, where="").judge(bench).verdict is Verdict.CONFIRMED
+    failed = bench.tables["x"].assign(status="failed", reason="out of memory")
+    with pytest.raises(RunFailed, match="out of memory"):
+        on_rows("X.1", "x", more).judge(Bench(True, tables={"x": failed}))
+
+
+def test_a_figure_draws_its_curves_and_the_published_marks_in_three_formats() -> None:
+    rings = Curve("rings ÷ GM", "method == 'ring-per-topic'", "method == 'gm'")
+    figure = Figure("X.F1", "x", ("p_nodes", "nodes"), (Panel("edges", "edges", {"GM": {20.0: 31.0}}),),
+                    (Curve("GM", "method == 'gm'"), rings),
+                    )  # fmt: skip
+    points = points_of(figure, rows())
+    assert points.groupby("curve").size().to_dict() == {"GM": 3, "rings ÷ GM": 2}
+    assert points[points["published"]]["y"].tolist() == [31.0]
+    assert set(draw(figure, points).files) == {"pdf", "svg", "png"}
+
+
+LINES = st.lists(
+    st.builds(Line, st.text("ab |", min_size=1), st.just(exact(2.0)), st.sampled_from(Verdict)), max_size=3
+)
+
+
+@given(st.sampled_from(Verdict), st.text("abc ≤×", max_size=400), LINES)
+def test_a_row_is_the_same_after_writing_and_fits_a_terminal(verdict: Verdict, why: str, lines: list[Line]) -> None:
+    judgement = Judgement(verdict, why, Interval(1.5, 1.25, 1.75, 4), tuple(lines), (why,), "|V| up to 2", 7)
+    row = Row("P3.F10", False, judgement, 1.0, 2.0, "v")
+    assert Row.from_dict(json.loads(json.dumps(row.to_dict()))) == row
+    shown = printed(row).splitlines()
+    assert len(shown) <= 15
+    assert max(map(len, shown)) <= 80
+    assert shown[0].startswith(f"P3.F10  {verdict}")
+
+
+def test_the_record_has_a_row_for_each_claim_and_keeps_the_newest(tmp_path: Path) -> None:
+    assert set(record()) <= set(CLAIMS)
+    file, row = tmp_path / "record.json", Row("P3.F10", False, Judgement(Verdict.CONFIRMED))
+    keep_rows([row], file)
+    keep_rows([replace(row, version="new"), replace(row, quick=True)], file)
+    assert [(one.version, one.quick) for one in rows_in(file)] == [("new", False), ("", True)]
+    assert record(file)["P3.F10"].version == "new"
+
+
+def test_the_pages_count_claims_and_are_short() -> None:
+    made = pages(record())
+    assert len(made["claims.md"].splitlines()) <= 300
+    assert all(len(text.splitlines()) <= 450 for text in made.values())
+    assert made["claims.md"].splitlines()[2].startswith(f"{len(statements.statements())} claims, one verdict each")
+    assert all(f"## {id_}" in made[f"claims/{id_.partition('.')[0].lower()}.md"] for id_ in statements.statements())
+    links = re.findall(r"\]\((claims/\w+\.md)", made["claims.md"])
+    assert set(links) <= set(made)
+
+
+def interrupted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    calls: list[str] = []
+
+    def judgement(claim: Claim, bench: Bench) -> Judgement:
+        calls.append(claim.id)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return Judgement(Verdict.CONFIRMED)
+
+    monkeypatch.setattr(register, "_judgement", judgement)
+    return calls
+
+
+def test_claims_that_were_interrupted_go_on_and_repeat_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls, ids = interrupted(monkeypatch), ("P3.L3", "P3.L4", "P3.L6")
+
+    def start() -> list[str]:
+        done = run_claims([CLAIMS[id_] for id_ in ids], True, tmp_path, "local[1]", lambda claim: None)
+        return [one.id for one in done if isinstance(one, Row)]
+
+    with pytest.raises(KeyboardInterrupt):
+        start()
+    assert start() == list(ids)
+    assert calls == ["P3.L3", "P3.L4", "P3.L4", "P3.L6"]
+    monkeypatch.setattr(register, "version_of_claim", lambda claim: "changed")
+    assert start() == list(ids)
+    assert len(calls) == 7
+    assert version_of_claim(CLAIMS["P3.L3"]) != version_of_claim(CLAIMS["P3.L12"])
+    assert version_of_claim(Claim("X.1", lambda bench: Judgement(Verdict.CONFIRMED))) == ""
+
+
+def test_an_exception_is_a_line_with_the_claims_name_and_the_others_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def judgement(claim: Claim, bench: Bench) -> Judgement:
+        if claim.id == "P3.L3":
+            raise ZeroDivisionError("no phases")
+        return Judgement(Verdict.CONFIRMED, runs=1)
+
+    monkeypatch.setattr(register, "_judgement", judgement)
+    command = ["claims", "P3.L3", "P3.L4", "--quick", "--out", str(tmp_path), "--record", str(tmp_path / "r.json")]
+    ran = CliRunner().invoke(cli, command)
+    assert ran.exit_code == 1
+    assert "overlaybench: P3.L3: ZeroDivisionError: no phases\n" in ran.stderr
+    assert ran.stdout.startswith("P3.L4  confirmed")
+    assert [row.id for row in rows_in(tmp_path / "r.json")] == ["P3.L4"]
+    ran = CliRunner().invoke(cli, ["claims", "P3.L4", "--quick", "--out", str(tmp_path), "--json"])
+    (found,) = json.loads(ran.stdout)
+    assert (found["id"], found["verdict"], found["place"]) == ("P3.L4", "confirmed", "Lemma 4")
+
+
+def test_claims_without_a_name_are_listed_with_their_verdicts(tmp_path: Path) -> None:
+    ran = CliRunner().invoke(cli, ["claims", "--page", str(tmp_path / "claims.md")])
+    assert ran.exit_code == 0
+    assert ran.stdout.startswith(listed(record()))
+    assert "or --all" in ran.stdout
+    assert (tmp_path / "claims" / "p3.md").read_text().startswith("# P3: Chen")
+    assert row_of({}, "P3.F10").judgement.verdict is Verdict.NOT_DECIDED
+
+
+def test_a_run_that_failed_decides_nothing() -> None:
+    def fails(bench: Bench) -> Judgement:
+        raise RunFailed("gm on min-tco: out of memory")
+
+    found = judge(Claim("X.1", fails)).judgement
+    assert (found.verdict, found.because) == (Verdict.NOT_DECIDED, "a run failed: gm on min-tco: out of memory")
+
+
+def test_unknown_figures_are_refused() -> None:
+    with pytest.raises(BadInput, match=r"unknown figure or table 'P9\.F1'"):
+        CliRunner().invoke(cli, ["reproduce", "P9.F1"], catch_exceptions=False)
+    assert about(30).holds(exact(30))

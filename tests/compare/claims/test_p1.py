@@ -1,0 +1,184 @@
+"""P1's claims in small versions: the verdict of the sound algorithm, and another one where something is broken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+
+from overlaybench.compare.catalogue import METHODS
+from overlaybench.compare.claims import p1, p1_figures
+from overlaybench.compare.claims.claim import Verdict
+from overlaybench.compare.claims.link_contributions import Work, merge_by_link_contributions
+from overlaybench.compare.claims.properties import assorted
+from overlaybench.compare.claims.register import CLAIMS
+from overlaybench.compare.claims.statements import papers
+from overlaybench.heuristics.topics.greedy_merge import greedy_merge
+from overlaybench.heuristics.topics.ring_per_topic import ring_per_topic
+from overlaybench.instances.contract.catalogue import PROBLEMS
+from overlaybench.instances.topics.constructions import (
+    SetCover,
+    duplicated_instance,
+    greedy_merge_cuboid,
+    random_set_cover,
+    single_node_instance,
+)
+from overlaybench.instances.topics.instance import TopicInstance
+from overlaybench.models.topics.enumeration import minimum_set_cover, smallest_degree_of
+from tests.compare.claims.broken import Broken, judged_on, with_broken
+
+Edges = set[tuple[int, int]]
+CONFIRMED, ORDER, CONTRADICTED = Verdict.CONFIRMED, Verdict.ORDER, Verdict.CONTRADICTED
+
+
+@dataclass(frozen=True)
+class Case:
+    """A claim's verdict, what to break, the verdict then, and smaller shapes of its grids' instances."""
+
+    sound: Verdict
+    broken: Mapping[str, Broken] = field(default_factory=dict)
+    then: Verdict = CONTRADICTED
+    patches: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    shape: Mapping[str, Any] = field(default_factory=dict)
+
+
+def every_pair(instance: TopicInstance, ties: str, seed: int) -> Edges:
+    return set(combinations(range(instance.num_nodes), 2))
+
+
+def one_run(instance: TopicInstance, ties: str, seed: int) -> Edges:
+    return set(map(tuple, greedy_merge(instance, ties=ties).edges.tolist()))
+
+
+def lacking(instance: TopicInstance, ties: str, seed: int) -> Edges:
+    return set(sorted(one_run(instance, ties, seed))[:-1])
+
+
+def rings(instance: TopicInstance, ties: str, seed: int) -> Edges:
+    return set(map(tuple, ring_per_topic(instance).edges.tolist()))
+
+
+def rings_in_their_own_orders(instance: TopicInstance, ties: str, seed: int) -> Edges:
+    return set(map(tuple, ring_per_topic(instance, order="random-per-topic", seed=seed).edges.tolist()))
+
+
+def relisting(instance: TopicInstance, **given: Any) -> tuple[Any, Work]:
+    """An implementation that updates every pair after every edge."""
+    edges, work = merge_by_link_contributions(instance, **given)
+    return edges, work._replace(updates=work.edges * work.pairs + 1)
+
+
+def larger_cover(cover: SetCover) -> list[int]:
+    return [*minimum_set_cover(cover), 0]
+
+
+def no_cover(cover: SetCover) -> list[int]:
+    return list(minimum_set_cover(cover))[:-1]
+
+
+def higher_degree(instance: TopicInstance, node: int) -> tuple[int, Any]:
+    degree, overlay = smallest_degree_of(instance, node)
+    return degree + 3, overlay
+
+
+BY_NODES, BY_TOPICS = {"nodes": (200, 400, 800)}, {"nodes": 200, "topics": (100,)}
+OWN_ORDERS = {"ring-per-topic": rings_in_their_own_orders}
+CASES: Mapping[str, Case] = {
+    "P1.L5.1": Case(CONFIRMED, patches={"p1.smallest_degree_of": higher_degree}),
+    "P1.L5.2": Case(CONFIRMED, patches={"p1.minimum_set_cover": larger_cover}),
+    "P1.T5.3": Case(CONFIRMED, patches={"p1.minimum_set_cover": larger_cover}),
+    "P1.L7.1": Case(CONFIRMED, patches={"p1.minimum_set_cover": no_cover}),
+    "P1.L6.1": Case(CONFIRMED, {"gm": lacking}),
+    "P1.L6.2": Case(CONFIRMED, {"gm": every_pair}),
+    "P1.L6.4": Case(CONFIRMED, patches={"p1.merge_by_link_contributions": relisting}),
+    "P1.L6.5": Case(CONFIRMED, {"gm": every_pair}, shape={"nodes": (16,)}),
+    "P1.L6.6": Case(CONFIRMED, {"gm": every_pair}),
+    "P1.S6.4": Case(CONFIRMED, {"gm": one_run}),
+    "P1.F2": Case(CONFIRMED, {"gm": rings}, shape=BY_NODES),
+    "P1.S8.2": Case(CONFIRMED, patches={"p1_figures.overlaps": lambda instance: (1.0, 1.0)}),
+    "P1.F3": Case(ORDER, patches={"p1_figures.updates_of": lambda instance: float(instance.num_nodes**3)}),
+    "P1.F4a": Case(ORDER, {"gm": rings}, shape={"nodes": (1000,)}),
+    "P1.F4b": Case(CONTRADICTED, OWN_ORDERS, CONFIRMED, shape=BY_TOPICS),
+    "P1.I.1": Case(CONTRADICTED, OWN_ORDERS, CONFIRMED, shape={"nodes": 400, "topics": (100,)}),
+    "P1.I.2": Case(CONFIRMED, {"gm": every_pair}, shape={"nodes": (100,)}),
+    "P1.I.4": Case(CONTRADICTED, OWN_ORDERS, CONFIRMED, shape={"nodes": 400, "topics": (100,)}),
+}
+
+
+@pytest.fixture(autouse=True)
+def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four set covers, and the smaller assorted instances."""
+    covers = p1._covers
+
+    def small(quick: bool) -> Iterator[tuple[str, TopicInstance]]:
+        return ((name, one) for name, one in assorted(quick) if one.num_nodes < 100)
+
+    monkeypatch.setattr(p1, "_covers", lambda number, *sizes: covers(min(number, 4), *sizes))
+    monkeypatch.setattr("overlaybench.compare.claims.p1.assorted", small)
+
+
+@pytest.mark.parametrize("claim", [pytest.param(c, marks=pytest.mark.slow) if c == "P1.L5.1" else c for c in CASES])
+def test_a_broken_algorithm_changes_the_verdict(claim: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = CASES[claim]
+    assert judged_on(claim, METHODS, case.shape).verdict is case.sound
+    for name, function in case.patches.items():
+        monkeypatch.setattr(f"overlaybench.compare.claims.{name}", function)
+    methods: Mapping[str, Any] = METHODS
+    for name, build in case.broken.items():
+        methods = {**methods, name: with_broken(name, build)[name]}
+    assert judged_on(claim, methods, case.shape).verdict is case.then
+
+
+def test_every_claim_of_p1_has_a_case_and_a_statement() -> None:
+    stated = papers()["P1"]
+    assert set(CASES) == {claim for claim in CLAIMS if claim.startswith("P1.")} == set(stated.claims)
+    assert {one.finding for one in stated.claims.values()} - {""} <= set(stated.findings)
+    assert all(one.reason and one.id not in CLAIMS for one in stated.not_run)
+
+
+def test_a_higher_level_and_a_wrong_closed_form_contradict_figure_3(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(p1_figures, "merge_by_link_contributions", relisting)
+    assert "updates, not" in judged_on("P1.F3", METHODS, {}).because
+
+
+class TestErrata:
+    def test_lemma_5_1_does_not_bound_the_edges(self) -> None:
+        single = single_node_instance(cover := random_set_cover(5, 3, 0.15, 0))
+        degree, _ = smallest_degree_of(single, len(cover.sets))
+        instance = duplicated_instance(single, len(cover.sets))
+        fewest = METHODS["branch-and-cut"].run(instance, PROBLEMS["min-tco"], seed=0)
+        assert fewest.value is not None
+        assert fewest.value > max(3, degree)
+
+    def test_lemma_6_2s_topics_have_cycles(self) -> None:
+        found = 0
+        for _, instance in assorted(True):
+            overlay = greedy_merge(instance, ties="random", seed=1)
+            common = np.zeros(instance.num_topics, int)
+            for u, v in overlay.edges.tolist():
+                common[np.intersect1d(instance.topics_of(u), instance.topics_of(v))] += 1
+            found += bool((common > np.diff(instance.topic_offsets) - 1).any())
+        assert found
+
+    def test_lemma_6_4s_initialization_examines_pairs_without_common_topics(self) -> None:
+        ratios = []
+        for nodes in (50, 100, 200):
+            pairs = TopicInstance.from_subscriptions({f"n{v}": [f"t{v // 2}"] for v in range(nodes)})
+            ratios.append(merge_by_link_contributions(pairs)[1].initialization / p1.common_topics(pairs))
+        assert ratios[2] > 1.5 * ratios[1] > 2.25 * ratios[0]
+
+    def test_lemma_6_5s_bound_is_below_1_on_two_nodes(self) -> None:
+        instance = TopicInstance.from_subscriptions({"n0": ["a"], "n1": ["a"]})
+        assert greedy_merge(instance).num_edges == 1 > np.log(instance.num_subscriptions)
+
+    def test_lemma_6_6s_order_is_not_that_of_the_algorithm(self) -> None:
+        instance = greedy_merge_cuboid(k=4, m=3)
+        trace = METHODS["gm"].run(instance, PROBLEMS["min-tco"], seed=0, trace=True).trace
+        assert trace is not None
+        named = [{instance.node_label(v) for v in edge} for step in trace for edge in step.edges]
+        assert all({f"Stwo{p}", "Sk4"} in named[:2] for p in (1, 2))
+        assert not all({f"Stwo{p}", f"Sk{i}"} in named[:8] for p in (1, 2) for i in range(1, 5))

@@ -1,0 +1,241 @@
+"""P3's claims in small versions: the verdict of the sound algorithm or of published values, and of broken ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from overlaybench.compare.catalogue import METHODS
+from overlaybench.compare.claims import p3_lemmas, p3_system
+from overlaybench.compare.claims.bench import Bench, rows_here
+from overlaybench.compare.claims.claim import Verdict
+from overlaybench.compare.claims.grids import GRIDS
+from overlaybench.compare.claims.register import CLAIMS, judge
+from overlaybench.heuristics.topics.decentralised import decentralised
+from overlaybench.heuristics.topics.division import best_division, restricted
+from overlaybench.instances.topics.instance import TopicInstance
+from tests.compare.claims.broken import with_broken
+
+CONFIRMED, ORDER, CONTRADICTED = Verdict.CONFIRMED, Verdict.ORDER, Verdict.CONTRADICTED
+
+
+def everything(instance: TopicInstance, ties: str, seed: int) -> set[tuple[int, int]]:
+    return set(combinations(range(instance.num_nodes), 2))
+
+
+def nothing(instance: TopicInstance, ties: str, seed: int) -> set[tuple[int, int]]:
+    return set()
+
+
+def path(instance: TopicInstance, ties: str, seed: int) -> set[tuple[int, int]]:
+    return {(v, v + 1) for v in range(instance.num_nodes - 1)}
+
+
+BROKEN: Mapping[str, tuple[Verdict, str, Any]] = {
+    "P3.I.1": (CONFIRMED, "gm-m", nothing),
+    "P3.I.2": (CONFIRMED, "gm-m", everything),
+    "P3.S2.1": (CONFIRMED, "gm", path),
+    "P3.L4": (CONFIRMED, "gm-m", everything),
+    "P3.L11": (CONFIRMED, "dcb-m", path),
+    "P3.L14": (CONFIRMED, "dcbr-m", path),
+    "P3.S5.1": (CONFIRMED, "dcbr-m", path),
+    "P3.S4D.1": (CONFIRMED, "dcbr-m", everything),
+    "P3.S4A.2": (CONTRADICTED, "gm-m", path),
+}
+
+
+@pytest.mark.parametrize("id_", BROKEN)
+def test_a_broken_algorithm_changes_the_verdict(id_: str) -> None:
+    sound, name, build = BROKEN[id_]
+    assert judge(CLAIMS[id_]).judgement.verdict is sound
+    assert judge(CLAIMS[id_], True, with_broken(name, build)).judgement.verdict is not sound
+
+
+REPLACED: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
+    "P3.L3": (p3_lemmas, {"_best_matching": lambda labels, free: 100}),
+    "P3.L6": (p3_lemmas, {"_extended": lambda bench, instance, current, ties, seed: current}),
+    "P3.L8": (p3_lemmas, {"conquered_tree": lambda bench, h, part, ties: 3}),
+    "P3.S4C.1": (p3_lemmas, {"representatives": lambda one, *given: np.arange(one.num_nodes, dtype=np.int32)}),
+    "P3.S4C.3": (p3_lemmas, {"_smallest_cover": lambda cover, needed: 1}),
+    "P3.L12": (p3_system, {"_lower_bound": lambda bench, instance: 1e-9}),
+    "P3.L15": (p3_system, {"_lower_bound": lambda bench, instance: 1e-9}),
+    "P3.S4D.4": (p3_system, {"_work": lambda bench, instance, parts: ([10**12 // parts**6], 1)}),
+    "P3.S4B.1": (p3_system, {"restricted": lambda instance, nodes: only_equal_parts(instance, nodes)}),
+}  # fmt: skip
+
+
+def only_equal_parts(instance: TopicInstance, nodes: Any) -> TopicInstance:
+    return restricted(instance, nodes if len(nodes) == instance.num_nodes // 2 else nodes[:2])
+
+
+@pytest.mark.parametrize("id_", REPLACED)
+def test_a_broken_step_contradicts_the_claim(id_: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert judge(CLAIMS[id_]).judgement.verdict is CONFIRMED
+    module, replaced = REPLACED[id_]
+    for name, value in replaced.items():
+        monkeypatch.setattr(module, name, value)
+    assert judge(CLAIMS[id_]).judgement.verdict is CONTRADICTED
+
+
+def test_the_faster_data_structures_are_contradicted_by_another_overlay() -> None:
+    sound = METHODS["gm-m"]
+
+    def solve(instance: Any, problem: Any, *, data: str = "rows", **options: Any) -> Any:
+        other = {**options, "ties": "random", "seed": 99} if data == "table" else options
+        return sound.solve(instance, problem, data=data, **other)
+
+    assert judge(CLAIMS["P3.A3"]).judgement.verdict is CONFIRMED
+    broken = {**METHODS, "gm-m": replace(sound, solve=solve, warm_up=None)}
+    assert judge(CLAIMS["P3.A3"], True, broken).judgement.verdict is CONTRADICTED
+
+
+@pytest.mark.parametrize("id_", ["P3.L5", "P3.L9"])
+def test_equally_good_choices_contradict_the_bound_and_other_steps_do_not(id_: str) -> None:
+    assert judge(CLAIMS[id_]).judgement.verdict is CONTRADICTED
+    blind = {
+        **METHODS,
+        "gm-m": replace(METHODS["gm-m"], solve=METHODS["dcb-m"].solve, options=METHODS["dcb-m"].options),
+    }
+    assert CLAIMS[id_].judge(Bench(True, blind)).verdict is Verdict.NOT_DECIDED
+
+
+def test_when_edges_of_contribution_0_are_discarded_decides() -> None:
+    found = judge(CLAIMS["P3.S4A.1"]).judgement
+    assert found.verdict is Verdict.DEPENDS
+    assert [line.verdict for line in found.sensitivity] == [CONFIRMED]
+
+
+def test_the_scheme_that_tells_everyone_everything_is_no_partial_knowledge(monkeypatch: pytest.MonkeyPatch) -> None:
+    every = p3_system._schemes(True, decentralised)
+    assert judge(CLAIMS["P3.S4D.2"]).judgement.verdict is CONFIRMED
+    assert judge(CLAIMS["P3.S4D.3"]).judgement.verdict is CONFIRMED
+    told = [
+        (instance, part, replace(found, knows=[frozenset(range(instance.num_nodes))] * instance.num_nodes))
+        for instance, part, found in every
+    ]
+    monkeypatch.setattr(p3_system, "_schemes", lambda quick, simulate: told)
+    assert judge(CLAIMS["P3.S4D.2"]).judgement.verdict is CONTRADICTED
+    assert judge(CLAIMS["P3.S4D.3"]).judgement.verdict is CONTRADICTED
+
+
+def test_choosing_parts_is_dear_where_it_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    once = best_division
+    monkeypatch.setattr(p3_system, "best_division", lambda *given: list(map(once, *([one] * 200 for one in given))))
+    found = judge(CLAIMS["P3.S5.3"]).judgement
+    assert found.verdict in (CONTRADICTED, Verdict.NOT_DECIDED)
+    assert found.number is not None
+    assert found.number.mean > 1
+
+
+# ---- claims about rows: a small grid, whose runs have the given values ----
+
+Values = Callable[[pd.DataFrame], Mapping[str, Any]]
+
+
+@cache
+def runs_of(name: str) -> pd.DataFrame:
+    """The runs of a grid's quick version on tiny instances."""
+    sheets = []
+    for one in GRIDS[name].sheets:
+        shape = {**one.shape, **one.quick, "nodes": (30, 60) if isinstance(one.shape["nodes"], tuple) else 30}
+        if "subscriptions" not in shape and "least" not in shape:
+            shape |= {"topics": (20, 30) if isinstance(one.shape["topics"], tuple) else 20, "least": 3, "most": 9}
+        sheets.append(replace(one, shape=shape, quick={}))
+    return rows_here(replace(GRIDS[name], sheets=tuple(sheets)).experiment(True), METHODS)
+
+
+def by_method(rows: pd.DataFrame, values: Mapping[str, float], other: float = 1.0) -> pd.Series:
+    """A value for each method, a little larger on each further instance."""
+    rank = rows["instance"].astype("category").cat.codes
+    return rows["method"].map(values).fillna(other) * (1 + 1e-4 * rank)
+
+
+def degrees(**values: float) -> Values:
+    named = {name.replace("_", "-"): value for name, value in values.items()}
+    return lambda rows: {"max_degree": by_method(rows, named), "average_degree": by_method(rows, named)}
+
+
+def work(dcbr: float, dcb: float = 0.757) -> Values:
+    def values(rows: pd.DataFrame) -> Mapping[str, Any]:
+        steps = by_method(rows, {"gm-m": 1e6, "dcb-m": dcb * 1e6, "dcbr-m": dcbr * 1e6})
+        return {"c_table_work": steps.where(rows["o_data"] == "table"), "c_table_listed": 0.0}
+
+    return values
+
+
+ROWS: Mapping[str, tuple[Values, Values]] = {
+    "P3.T2": (degrees(gm_m=8.0, dcb_m=10.3, dcbr_m=10.9), degrees(gm_m=8.0, dcb_m=10.3, dcbr_m=30)),
+    "P3.T3": (degrees(gm_m=11.1, dcb_m=16.3, dcbr_m=16.4), degrees(gm_m=11.1, dcb_m=16.3, dcbr_m=60)),
+    "P3.T4": (degrees(gm_m=8.4, dcb_m=10.8, dcbr_m=10.8), degrees(gm_m=8.4, dcb_m=10.8, dcbr_m=60)),
+    "P3.F6": (degrees(gm_m=8.0, dcbr_m=9.2), degrees(gm_m=8.0, dcbr_m=20)),
+    "P3.F7": (work(0.048), work(3.0, 3.0)),
+    "P3.F8": (degrees(gm_m=8.0, dcbr_m=11.6), degrees(gm_m=8.0, dcbr_m=40)),
+    "P3.F10": (degrees(gm_m=6.0, dcbr_m=7.2, ring_per_topic=216), degrees(gm_m=6.0, dcbr_m=7.2, ring_per_topic=14)),
+    "P3.I.12": (lambda rows: {"seconds": 1.0, "cpu_seconds": 1.0}, lambda rows: {"cpu_seconds": 99.0}),
+    "P3.S6.4": (degrees(gm_m=8, minmax_oda=8.5, low_oda=9, gm=90, ring_per_topic=90), degrees(gm_m=9, minmax_oda=7)),
+    "P3.S4C.2": (lambda rows: {"c_representatives": 10.0, "c_lightweight": 90.0},
+                 lambda rows: {"c_representatives": 80.0, "c_lightweight": 90.0}),
+    "P3.S5.2": (lambda rows: {"c_bulk": 5.0, "c_eta": 3.0}, lambda rows: {"c_bulk": 5.0, "c_eta": 8.0}),
+    "P3.E12": (lambda rows: {"c_pn_ratio": 0.5, "c_pn_ratio_formula": 0.49},
+               lambda rows: {"c_pn_ratio": 1.0, "c_pn_ratio_formula": 0.5}),
+    "P3.F2": (lambda rows: {"c_inner_max_degree": np.nan, **degrees(gm_m=8, naive_dc=12)(rows)},
+              lambda rows: {"c_inner_max_degree": np.nan, **degrees(gm_m=8, naive_dc=8)(rows)}),
+    "P3.S5.4": (lambda rows: {"max_degree": 8 + rows["o_eta"]}, lambda rows: {"max_degree": 99 - rows["o_eta"]}),
+    "P3.L7": (lambda rows: {}, lambda rows: {"c_table_work": 9.0 * rows["p_nodes"].astype(float) ** 3 * 100}),
+    "P3.L10": (lambda rows: {}, lambda rows: {"c_inner_table_work": 1e3 * rows["p_nodes"].astype(float) ** 6}),
+    "P3.L13": (lambda rows: {}, lambda rows: {"c_table_work": 1e6 * rows["p_nodes"].astype(float) ** 6}),
+    "P3.L16": (lambda rows: {}, lambda rows: {"c_table_work": 1e6 * rows["p_nodes"].astype(float) ** 6}),
+    "P3.L1": (lambda rows: {}, lambda rows: {"value": by_method(rows, {"minmax-oda": 99.0})}),
+    "P3.L2": (lambda rows: {}, lambda rows: {"value": by_method(rows, {"gm-m": 99.0})}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("id_", ROWS)
+def test_rows_as_published_are_not_contradicted_and_others_are(id_: str) -> None:
+    sound, broken = ROWS[id_]
+    claim = CLAIMS[id_]
+    rows = runs_of(claim.grids[0])
+    right, wrong = (
+        claim.judge(Bench(True, tables={claim.grids[0]: rows.assign(**of(rows))})) for of in (sound, broken)
+    )
+    assert "contradicted" not in (right.details[0] if right.details else right.verdict)
+    assert wrong.verdict is CONTRADICTED
+
+
+def curve_over(column: str, values: Callable[[float], float]) -> Values:
+    return lambda rows: {"max_degree": rows[column].fillna(0).astype(float).map(values)}
+
+
+@pytest.mark.parametrize(
+    ("id_", "broken"),
+    [
+        ("P3.F4", lambda rows: {"max_degree": by_method(rows, {"gm-m": 5.0, "dcbr-m": 50.0})}),
+        ("P3.F5", curve_over("o_coverage", lambda c: 20 + 5 * c)),
+        ("P3.F9", lambda rows: {"max_degree": rows["p_most"].astype(float) * by_method(rows, {"dcbr-m": 2})}),
+        ("P3.S2.2", lambda rows: {"max_degree": 9.0, "average_degree": by_method(rows, {"naive-dc": 9})}),
+        ("P3.S6.1", lambda rows: {"max_degree": rows.groupby("instance").ngroup() * (rows["law"] == "uniform")}),
+    ],
+)  # fmt: skip
+def test_rows_that_go_the_other_way_contradict(id_: str, broken: Values) -> None:
+    claim = CLAIMS[id_]
+    rows = runs_of(claim.grids[0])
+    assert claim.judge(Bench(True, tables={claim.grids[0]: rows.assign(**broken(rows))})).verdict is CONTRADICTED
+
+
+def test_the_printed_lines_of_algorithm_12_are_run() -> None:
+    lines = judge(CLAIMS["P3.L14"]).judgement.sensitivity
+    assert [(line.varied[:7], line.verdict) for line in lines] == [("line 6 ", CONTRADICTED), ("line 12", CONFIRMED)]
+
+
+def test_algorithm_5_as_printed_builds_another_overlay_and_corrected_the_same() -> None:
+    instance = next(p3_lemmas.small(True, 6, nodes=20, topics=15, subscriptions=4))
+    greedy = Bench(True).run("gm-m", instance, "minmax-tco").answer
+    assert p3_lemmas.as_printed(instance, up_to_maximum=False)[0] == greedy
+    assert p3_lemmas.as_printed(instance)[0] != greedy
