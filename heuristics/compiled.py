@@ -14,6 +14,7 @@ import fcntl
 import hashlib
 import inspect
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -80,7 +81,9 @@ def _parts_of(function: Callable[..., Any], seen: dict[int, None]) -> list[str]:
         return []
     seen[id(function)] = None
     parts = [inspect.getsource(function)]
-    for name in _names_in(function.__code__):
+    # A compiled kernel names the types of its arguments by their modules.
+    types = re.findall(r"\w+", " ".join(map(str, function.__annotations__.values())))
+    for name in (*_names_in(function.__code__), *types):
         if name in function.__globals__:
             parts += [name, *_parts_of_value(function.__globals__[name], seen)]
     return parts
@@ -98,8 +101,14 @@ def _parts_of_value(value: Any, seen: dict[int, None]) -> list[str]:
     if isinstance(value, FunctionType) and value.__module__.startswith(_PACKAGE):
         return _parts_of(value, seen)
     if isinstance(value, type):
-        own = inspect.getsource(value) if value.__module__.startswith(_PACKAGE) else ""
-        return [f"{value.__module__}.{value.__qualname__}", own]
+        named = f"{value.__module__}.{value.__qualname__}"
+        if not value.__module__.startswith(_PACKAGE) or id(value) in seen:
+            return [named]
+        seen[id(value)] = None
+        fields = re.findall(r"\w+", " ".join(map(str, inspect.get_annotations(value).values())))
+        known = vars(sys.modules[value.__module__])
+        nested = [part for name in fields if name in known for part in _parts_of_value(known[name], seen)]
+        return [named, inspect.getsource(value), *nested]
     if isinstance(value, ModuleType):
         return [inspect.getsource(value) if value.__name__.startswith(_PACKAGE) else value.__name__]
     return [repr(value)]
