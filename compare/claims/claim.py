@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from ..intervals import Interval
+from ..intervals import Interval, share_interval
 
 if TYPE_CHECKING:
     from .bench import Bench
@@ -118,6 +118,17 @@ class Judgement:
     scale: str = ""
     runs: int = 0
 
+    def line(self, varied: str) -> Line:
+        """The judgement as a line of another one's sensitivity."""
+        return Line(varied, self.number, self.verdict)
+
+
+def over(choices: Sequence[str], judge: Callable[[str], Judgement], name: str = "{}") -> Judgement:
+    """The judgement under the first of some choices (laws, readings), and a line for each other one."""
+    first, *others = (judge(choice) for choice in choices)
+    lines = [one.line(name.format(choice)) for choice, one in zip(choices[1:], others, strict=True)]
+    return replace(first, sensitivity=(*first.sensitivity, *lines))
+
 
 def judged(
     number: Interval, must: Limit, nearly: Limit | None = None, *, because: str = "", **others: Any
@@ -151,6 +162,11 @@ class Tally:
         self.failed += not holds
         self.first = self.first or ("" if holds else case)
         return holds
+
+    @property
+    def share(self) -> Interval | None:
+        """The share of cases in which the claim holds; None without cases."""
+        return share_interval(self.n - self.failed, self.n) if self.n else None
 
     def judgement(self, number: Interval | None = None, *, least: int = 1, **others: Any) -> Judgement:
         """``confirmed`` if all cases hold, ``contradicted`` by the first that does not, undecided below `least`."""

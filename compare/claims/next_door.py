@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
 
@@ -13,7 +12,7 @@ from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from ..intervals import mean_interval, share_interval
 from .bench import LAWS, SEED, Bench
-from .claim import Judgement, Limit, Line, Tally, at_least, claim, exact, judged
+from .claim import Judgement, Limit, Tally, at_least, claim, exact, judged, over
 
 _WEIGHTED = ("plane", "transit-stub")
 _CONNECTED = {"edges": "min-tco", "max-degree": "minmax-tco"}
@@ -24,13 +23,6 @@ def instances(law: str, nodes: int, count: int, **more: object) -> list[TopicIns
     """So many instances of a law, with 100 topics and 10 a node unless said otherwise."""
     sizes = {"nodes": nodes, "topics": 100, "subscriptions": 10, **more}
     return [WORKLOADS[law].generate(seed=SEED + number, **sizes) for number in range(count)]
-
-
-def _over(laws: tuple[str, ...], judge: Callable[[str], Judgement]) -> Judgement:
-    """The judgement under the first law, and a line for each other one."""
-    first, *others = (judge(law) for law in laws)
-    lines = [Line(law, one.number, one.verdict) for law, one in zip(laws[1:], others, strict=True)]
-    return replace(first, sensitivity=(*first.sensitivity, *lines))
 
 
 def _built(bench: Bench, method: str, problem: str, instance: TopicInstance) -> Overlay:
@@ -56,7 +48,7 @@ def LOGARITHMIC_RATIO(bench: Bench) -> Judgement:
             largest = max(largest, found)
         return tally.judgement(exact(largest, tally.n))
 
-    return _over(_WEIGHTED, ratio)
+    return over(_WEIGHTED, ratio)
 
 
 @claim("N.WTCO.2")
@@ -71,7 +63,7 @@ def BEATS_EQUAL_EDGES(bench: Bench) -> Judgement:
             found.append(float(one.total_cost(blind.edges)) / bench.value("weighted-gm", one, "weighted-tco"))
         return judged(mean_interval(found), at_least(1.0))
 
-    return _over(_WEIGHTED, ratio)
+    return over(_WEIGHTED, ratio)
 
 
 @claim("N.KTCO.1")
@@ -101,7 +93,7 @@ def DEGREE_RATIO(bench: Bench) -> Judgement:
         ]
         return judged(mean_interval(found), Limit(1.55, 1.75), Limit(1.0, 2.0))
 
-    return _over(LAWS, ratio)
+    return over(LAWS, ratio)
 
 
 @claim("N.KTCO.3")
@@ -117,7 +109,7 @@ def SHORTER_TOPICS(bench: Bench) -> Judgement:
         ]
         return judged(mean_interval(found), Limit(0.4, 0.6), Limit(high=1.0))
 
-    return _over(LAWS, ratio)
+    return over(LAWS, ratio)
 
 
 def mean_diameter(instance: TopicInstance, overlay: Overlay) -> float:
@@ -146,7 +138,7 @@ def RELAYS_LOWER_DEGREES(bench: Bench) -> Judgement:
             for one in instances(law, count=2 if bench.quick else 10, **_SMALL)
         ]
         lower[degree] = judged(share_interval(sum(fewer), len(fewer)), Limit(low=1e-9))
-    lines = [Line("maximum degree", lower["max-degree"].number, lower["max-degree"].verdict)]
+    lines = [lower["max-degree"].line("maximum degree")]
     for law in LAWS:
         ratios = []
         for one in instances(law, *((40, 2) if bench.quick else (100, 5))):
@@ -154,7 +146,7 @@ def RELAYS_LOWER_DEGREES(bench: Bench) -> Judgement:
             assert bound is not None
             ratios.append(bench.value("edge-insertion", one, "filtering=100@edges") / bound)
         relayed = judged(mean_interval(ratios), Limit(high=1.0))
-        lines.append(Line(f"edges with a relay a topic ÷ bound without, {law}", relayed.number, relayed.verdict))
+        lines.append(relayed.line(f"edges with a relay a topic ÷ bound without, {law}"))
     return replace(lower["edges"], sensitivity=lines)
 
 
@@ -168,4 +160,4 @@ def NO_RELAY_IS_CONNECTED(bench: Bench) -> Judgement:
                 least = bench.value("branch-and-cut", one, connected, progress="off")
                 filtered = bench.value("filtering-cp-sat", one, f"filtering=0@{degree}", start="none")
                 tally.add(least == filtered, f"{degree}, {law} {number}: {filtered:g}, not {least:g}")
-    return tally.judgement(share_interval(tally.n - tally.failed, tally.n))
+    return tally.judgement(tally.share)

@@ -39,12 +39,14 @@ from .claim import (
     depends_on,
     exact,
     judged,
+    over,
 )
 
 METRICS = ("plane", "independent", "cheapest-ways")
 """The laws of prices; the paper names none, and distances in a plane are the principal one."""
 STEINLIB = Path(__file__).parents[3] / "shared" / "data" / "steinlib"
 _SECONDS, _ROUNDING = 60.0, 1e-9
+_AT_MOST_ONE = at_most(1 + _ROUNDING)
 PROVEN = 2e-6
 """Two optima, each within a relative 10⁻⁶, differ by more than this only if they are different."""
 _LARGEST_PRICE, _PATIENCE = 10, 200
@@ -53,11 +55,7 @@ CONFIRMED, CONTRADICTED, UNDECIDED = Verdict.CONFIRMED, Verdict.CONTRADICTED, Ve
 
 def over_laws(judge: Callable[[str], Judgement]) -> Judgement:
     """The judgement under prices of a plane, and a line for each other law of prices."""
-    first, *others = (judge(law) for law in METRICS)
-    lines = [
-        Line(f"prices {law}", one.number, one.verdict) for law, one in zip(METRICS[1:], others, strict=True)
-    ]  # fmt: skip
-    return replace(first, sensitivity=(*first.sensitivity, *lines))
+    return over(METRICS, judge, "prices {}")
 
 
 def networks(law: str, draws: int, **shape: float | str) -> Iterator[ContentInstance]:
@@ -65,8 +63,8 @@ def networks(law: str, draws: int, **shape: float | str) -> Iterator[ContentInst
     return (WORKLOADS["content"].generate(seed=seed, metric=law, **shape) for seed in range(draws))
 
 
-def answer_of(bench: Bench, method: str, instance: ContentInstance) -> Result[ContentOverlay]:
-    """A run under ``content-mst`` that has an answer.
+def overlay_of(bench: Bench, method: str, instance: ContentInstance) -> ContentOverlay:
+    """The overlay of a run under ``content-mst``.
 
     Raises
     ------
@@ -76,14 +74,13 @@ def answer_of(bench: Bench, method: str, instance: ContentInstance) -> Result[Co
     result = bench.run(method, instance, "content-mst")
     if result.answer is None or result.value is None:
         raise RunFailed(f"{method} on content-mst: {result.reason}")
-    return result
+    overlay: ContentOverlay = result.answer
+    return overlay
 
 
-def overlay_of(bench: Bench, method: str, instance: ContentInstance) -> ContentOverlay:
-    """The overlay of such a run."""
-    answer = answer_of(bench, method, instance).answer
-    assert answer is not None
-    return answer
+def part_of_cost(part: str, instance: ContentInstance, overlay: ContentOverlay) -> float:
+    """The access or core cost of an overlay."""
+    return problem_named("content-mst").measures(instance, overlay)[part]
 
 
 def cost_of(instance: ContentInstance, brokers: Ids) -> float:
@@ -128,13 +125,12 @@ def REDUCTION(bench: Bench) -> Judgement:
                 if brokers_at == "steiner-nodes" and graph.num_nodes <= 14 and cost.value is not None:
                     sides["stars"].add(_equal(cost.value, _star_price(overlay)), name)
     principal, printed, stars = (
-        tally.judgement(share_interval(tally.n - tally.failed, tally.n) if tally.n else None, least=least)
-        for tally, least in zip(sides.values(), (wanted, 1, 1), strict=True)
+        tally.judgement(tally.share, least=least) for tally, least in zip(sides.values(), (wanted, 1, 1), strict=True)
     )
-    lines = [
-        Line("brokers at Steiner nodes only, as printed", printed.number, printed.verdict),
-        Line("brokers at Steiner nodes, terminals as leaves (tree/star problem)", stars.number, stars.verdict),
-    ]
+    lines = (
+        printed.line("brokers at Steiner nodes only, as printed"),
+        stars.line("brokers at Steiner nodes, terminals as leaves (tree/star problem)"),
+    )
     return replace(principal, sensitivity=lines, details=(f"printed construction: {printed.because}",))
 
 
@@ -175,11 +171,11 @@ def NO_CONSTANT_RATIO(bench: Bench) -> Judgement:
     return Judgement(
         CONTRADICTED if encoded else UNDECIDED,
         text if encoded else f"the encoding of PARTITION fails: {partition.first}",
-        share_interval(partition.n - partition.failed, partition.n),
+        partition.share,
         [
             Line(
                 "without capacities: the optimum is the fewest sets of SET COVER",
-                share_interval(cover.n - cover.failed, cover.n),
+                cover.share,
                 UNDECIDED if cover.failed else CONTRADICTED,
             )
         ],
@@ -262,16 +258,14 @@ def RELAYS(bench: Bench) -> Judgement:
             for one in networks(law, 100 if bench.quick else 2000, users=1, brokers=9, intervals=1)
         ]
         dearer = share_interval(sum(one > 1 + _ROUNDING for one in ratios), len(ratios))
-        verdict = CONTRADICTED if max(ratios) > 1 + _ROUNDING else CONFIRMED
+        verdict = judged(exact(max(ratios)), _AT_MOST_ONE).verdict
         lines.append(Line(f"share of metrics in which a relay helps 4 of 9 brokers, prices {law}", dearer, verdict))
     for brokers, members in ((4, 3), (5, 4), (6, 4), (7, 5)):
         found, _ = worst_metric(brokers, members, steps=300 if bench.quick else 5000, seed=brokers)
-        lines.append(
-            Line(f"worst ratio found for {members} of {brokers} brokers (star: {2 - 2 / members:.3g})", exact(found),
-                 CONTRADICTED if found > 1 + _ROUNDING else CONFIRMED)
-        )  # fmt: skip
+        text = f"worst ratio found for {members} of {brokers} brokers (star: {2 - 2 / members:.3g})"
+        lines.append(judged(exact(found), _AT_MOST_ONE).line(text))
     text = f"proven least costs without and with the hub of a star of k brokers: {', '.join(shown)}"
-    return judged(exact(ratio, len(shown)), at_most(1), because=text, sensitivity=lines)
+    return judged(exact(ratio, len(shown)), _AT_MOST_ONE, because=text, sensitivity=lines)
 
 
 @claim("P4.2A")
@@ -291,9 +285,8 @@ def APPROXIMATION(bench: Bench) -> Judgement:
         printed, closure = (
             bench.value("steiner-mixing", users, "content-steiner", trees=trees) for trees in ("grown", "closure")
         )
-        far = printed / closure
-        grown.append(Line(f"Algorithm 3 as printed, {count} users far from the publisher", exact(far),
-                          CONTRADICTED if far > 2 else CONFIRMED))  # fmt: skip
+        far = judged(exact(printed / closure), at_most(2))
+        grown.append(far.line(f"Algorithm 3 as printed, {count} users far from the publisher"))
     scale = "" if shown else f"SteinLib's files are not in {STEINLIB.parent.name}/{STEINLIB.name} beside the checkout"
     details = (f"SteinLib B, ratio of 2(1 − 1/k): {', '.join(shown)}",) if shown else ()
     largest = exact(max(ratios, default=1.0), tally.n)
@@ -322,16 +315,15 @@ def TREES_OF_MESSAGES(bench: Bench) -> Judgement:
         shared, apart = (
             bench.value("branch-and-cut", ring_of_pairs(count), f"content-{one}") for one in ("shared-tree", "mst")
         )
-        ratio = shared / apart
-        lines.append(Line(f"one spanning tree for all flows (eq. 7, 8), cost ÷ apart, ring of {count} users",
-                          exact(ratio), CONTRADICTED if ratio > 1 + _ROUNDING else CONFIRMED))  # fmt: skip
+        ratio = judged(exact(shared / apart), _AT_MOST_ONE)
+        lines.append(ratio.line(f"one spanning tree for all flows (eq. 7, 8), cost ÷ apart, ring of {count} users"))
     whole = Tally()
     for one in networks("plane", 5 if bench.quick else 20, users=60, brokers=8, intervals=10):
         for method in ("random-assignment", "greedy-packing", "clustering", "steiner-mixing"):
             whole.add(is_one_tree(one, bench.run(method, one, "content-shared-tree")), method)
-    lines.append(Line("§II.A: with a tree of brokers, brokers and users are one tree",
-                      share_interval(whole.n - whole.failed, whole.n), whole.judgement().verdict))  # fmt: skip
-    return tally.judgement(share_interval(tally.n - tally.failed, tally.n), sensitivity=lines)
+    one_tree = whole.judgement(whole.share)
+    lines.append(one_tree.line("§II.A: with a tree of brokers, brokers and users are one tree"))
+    return tally.judgement(tally.share, sensitivity=lines)
 
 
 def cheapest_links(core: npt.NDArray[np.float64], members: int) -> list[tuple[int, int]]:
@@ -374,9 +366,8 @@ def SHARED_LINKS(bench: Bench) -> Judgement:
     def share(law: str) -> Judgement:
         shares = []
         for one in networks(law, 5 if bench.quick else 30, users=200, brokers=20, intervals=20):
-            result = answer_of(bench, "greedy-packing", one)
-            assert result.answer is not None
-            shares.append(result.measures["core"] / cost_of_single_flows(one, result.answer))
+            overlay = overlay_of(bench, "greedy-packing", one)
+            shares.append(part_of_cost("core", one, overlay) / cost_of_single_flows(one, overlay))
         return judged(mean_interval(shares), Limit(high=1 - _ROUNDING))
 
     return over_laws(share)
@@ -397,7 +388,7 @@ def LEAST_COSTS(bench: Bench) -> Judgement:
     free, late, relays = Tally(), Tally(), Tally()
     shape = {"users": 500, "brokers": 20, "intervals": 20, "slack": 1e6}
     for number, one in enumerate(networks("plane", 5 if bench.quick else 50, **shape)):
-        cost = answer_of(bench, "greedy-packing", one).measures["access"]
+        cost = part_of_cost("access", one, overlay_of(bench, "greedy-packing", one))
         free.add(_equal(cost, access_bound(one)), f"network {number}: access cost {cost:g}")
     for number, one in enumerate(networks("plane", 2 if bench.quick else 20, users=1, brokers=5, intervals=1)):
         own, tree = one.core[:4, :4], spanning_price(one.core, np.arange(4, dtype=np.int32))
@@ -416,9 +407,9 @@ def LEAST_COSTS(bench: Bench) -> Judgement:
             cost = packed.value or np.inf
             late.add(cost <= best.value * (1 + PROVEN), f"network {number}: {cost / best.value:.3f} of the least")
     sides = {
-        "without capacities and relays": free.judgement(share_interval(free.n - free.failed, free.n)),
-        "with capacities": late.judgement(share_interval(late.n - late.failed, late.n) if late.n else None),
-        "with relays": relays.judgement(share_interval(relays.n - relays.failed, relays.n)),
+        "without capacities and relays": free.judgement(free.share),
+        "with capacities": late.judgement(late.share),
+        "with relays": relays.judgement(relays.share),
     }
     return depends_on("capacities and relays (with them PARTITION and Steiner trees)", sides)
 
@@ -464,8 +455,7 @@ def TWO_HOPS(bench: Bench) -> Judgement:
             for method in ("greedy-packing", "steiner-mixing", "random-assignment")
         )
         names = ("more than steiner-mixing", "more than random-assignment")
-        lines = [Line(name, one.number, one.verdict) for name, one in zip(names, others, strict=True)]
-        return replace(first, sensitivity=lines)
+        return replace(first, sensitivity=[one.line(name) for name, one in zip(names, others, strict=True)])
 
     return over_laws(more)
 

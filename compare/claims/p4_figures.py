@@ -139,7 +139,7 @@ def CORE_IGNORED(bench: Bench) -> Judgement:
         return judged(mean_interval(found), at_most(1.05))
 
     varied = {**{f"prices {law}": loss(law) for law in METRICS[1:]}, "access ÷ core 1": loss("plane", 1.0)}
-    lines = [Line(name, one.number, one.verdict) for name, one in varied.items()]
+    lines = [one.line(name) for name, one in varied.items()]
     return replace(loss("plane"), sensitivity=lines)
 
 
@@ -158,7 +158,7 @@ def LINEAR(bench: Bench) -> Judgement:
     varied = {f"prices {law}": exponent(apart.format(law)) for law in METRICS[1:]} | {
         "|B| = 10": exponent("p_brokers == 10 and p_metric == 'plane'")
     }
-    lines = [Line(name, one.number, one.verdict) for name, one in varied.items()]
+    lines = [one.line(name) for name, one in varied.items()]
     sizes = [250, 500, 1000] if bench.quick else [1000, 2000, 4000]
     logs = [
         (np.log2(n), np.log2(WORKLOADS["content"].generate(seed=seed, users=n, brokers=10).demands.sum()))

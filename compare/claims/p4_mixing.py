@@ -19,11 +19,10 @@ from ...instances.content.workloads import contained_cells, exact_cells, interse
 from ...instances.contract.arrays import Ids
 from ...instances.contract.catalogue import WORKLOADS
 from ...instances.contract.result import Status
-from ..catalogue import problem_named
 from ..intervals import mean_interval, share_interval
 from .bench import Bench
 from .claim import RISES, Judgement, Line, Tally, Verdict, at_most, claim, depends_on, exact, judged
-from .p4 import METRICS, PROVEN, cost_of, networks, over_laws, overlay_of
+from .p4 import METRICS, PROVEN, cost_of, networks, over_laws, overlay_of, part_of_cost
 
 _SECONDS, _ROUNDING, _MATCH = 60.0, 1e-9, 0.01
 
@@ -62,7 +61,7 @@ def HISTOGRAMS(bench: Bench) -> Judgement:
 @claim("P4.S4.2")
 def CHANNELS_ADD_UP(bench: Bench) -> Judgement:
     """The sums over channels and over publishers and subscribers; subscribers of a cell want the same messages."""
-    tally, mst = Tally(), problem_named("content-mst")
+    tally = Tally()
     for law in METRICS:
         for seed, one in enumerate(networks(law, 3 if bench.quick else 20, users=60, brokers=12, intervals=8)):
             brokers = random_assignment(one, seed=seed)
@@ -71,7 +70,7 @@ def CHANNELS_ADD_UP(bench: Bench) -> Judgement:
                 sum(cost_of(_channel(one, c), brokers) for c in range(one.num_channels)),
             )
             tally.add(abs(whole - parts) <= _ROUNDING * whole, f"{law} {seed}: {whole:g}, channels {parts:g}")
-            access, printed = mst.measures(one, ContentOverlay(brokers))["access"], access_by_formula(one, brokers)
+            access, printed = part_of_cost("access", one, ContentOverlay(brokers)), access_by_formula(one, brokers)
             tally.add(abs(access - printed) <= _ROUNDING * access, f"{law} {seed}: access {access:g}, sum {printed:g}")
     overlapping, mixed, rng, draws = 0, 0, np.random.default_rng(7), 20 if bench.quick else 200
     for _ in range(draws):
@@ -88,7 +87,7 @@ def CHANNELS_ADD_UP(bench: Bench) -> Judgement:
         Line("cells between the ends of subscriptions with different subscribers", exact(mixed, draws),
              Verdict.CONTRADICTED if mixed else Verdict.CONFIRMED),
     ]  # fmt: skip
-    return tally.judgement(share_interval(tally.n - tally.failed, tally.n), sensitivity=lines)
+    return tally.judgement(tally.share, sensitivity=lines)
 
 
 def _channel(instance: ContentInstance, channel: int) -> ContentInstance:
@@ -125,7 +124,7 @@ def CONFLICTS(bench: Bench) -> Judgement:
         return replace(found, sensitivity=(line,))
 
     grown = judge("plane", True)
-    line = Line("trees by Algorithm 3, in which users are leaves", grown.number, grown.verdict)
+    line = grown.line("trees by Algorithm 3, in which users are leaves")
     found = over_laws(judge)
     return replace(found, sensitivity=(*found.sensitivity, line))
 
@@ -180,7 +179,7 @@ def BEST_BROKER(bench: Bench) -> Judgement:
     apart = sum(_needs_rates(seed) for seed in range(pairs))
     line = Line("share of networks that differ in rates only and have another best broker",
                 share_interval(apart, pairs), Verdict.CONTRADICTED if apart else Verdict.CONFIRMED)  # fmt: skip
-    return tally.judgement(share_interval(tally.n - tally.failed, tally.n), sensitivity=[line])
+    return tally.judgement(tally.share, sensitivity=[line])
 
 
 def moved_cost(instance: ContentInstance, brokers: Ids, user: int, broker: int) -> float:
@@ -220,7 +219,7 @@ def DISTRIBUTED(bench: Bench) -> Judgement:
     }
     declined = match("plane", 0, decline=0.5)
     found = depends_on("the users that a broker tries to move", sides)
-    line = Line("each of its users, of whom half decline", declined.number, declined.verdict)
+    line = declined.line("each of its users, of whom half decline")
     return replace(found, sensitivity=(*found.sensitivity, line))
 
 

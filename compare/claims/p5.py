@@ -149,10 +149,10 @@ def ANCHORS(bench: Bench) -> Judgement:
                 for at, anchor in zip(back, anchors_along(back, network.radius, towards), strict=True):
                     near = anchor is not None and far[at, anchor] == min(network.radius, far[at, subscriber])
                     tally.add(near, f"the anchor of {subscriber} at {at} is {anchor}")
-        return tally.judgement(share_interval(tally.n - tally.failed, tally.n))
+        return tally.judgement(tally.share)
 
     printed = along("subscriber")
-    return replace(along("receiver"), sensitivity=[Line("as printed", printed.number, printed.verdict)])
+    return replace(along("receiver"), sensitivity=[printed.line("as printed")])
 
 
 @claim("P5.S4.3")
@@ -198,9 +198,8 @@ def DELIVERY(bench: Bench) -> Judgement:
                 of_tree = bench.run("s0", network, "soft-links").answer
                 answer = bench.run(strategy, network, "soft-links", rounds=0).answer
                 alike.add(answer == of_tree, f"{strategy}, network {number}")
-    line = Line("without soft links S1, S2 and SH send the messages of S0",
-                share_interval(alike.n - alike.failed, alike.n), alike.judgement().verdict)  # fmt: skip
-    return tally.judgement(share_interval(tally.n - tally.failed, tally.n), sensitivity=[line])
+    line = alike.judgement(alike.share).line("without soft links S1, S2 and SH send the messages of S0")
+    return tally.judgement(tally.share, sensitivity=[line])
 
 
 @claim("P5.I.1")
@@ -250,7 +249,7 @@ def LOAD_FACTOR(bench: Bench) -> Judgement:
         return tally.judgement(exact(tally.n - tally.failed, tally.n))
 
     printed = kept("min")
-    return replace(kept("max"), sensitivity=[Line("load factor as printed, with min", printed.number, printed.verdict)])
+    return replace(kept("max"), sensitivity=[printed.line("load factor as printed, with min")])
 
 
 # Δ-moves
@@ -319,7 +318,7 @@ def MOVES(bench: Bench) -> Judgement:
         return tally.judgement(share_interval(tally.failed, tally.n))
 
     repaired = wrong(True)
-    return replace(wrong(False), sensitivity=[Line("one view for each publication", repaired.number, repaired.verdict)])
+    return replace(wrong(False), sensitivity=[repaired.line("one view for each publication")])
 
 
 @claim("P5.S6.6")

@@ -113,18 +113,20 @@ def _first_page(rows: Mapping[str, Row], stem: str) -> Iterator[str]:
     yield "## Findings, and what to do with them\n"
     for paper in papers().values():
         for finding in paper.findings.values():
-            own = [f"[{id_}]({stem}/{paper.name.lower()}.md#{_anchor(id_)})" for id_ in _of(finding.id)]
-            about = f" ({', '.join(own)})" if own else ""
-            yield f"* **{finding.title}**{about}. {_sentence(finding.text)} *{_sentence(finding.advice)}*"
+            own = ", ".join(_link(id_, stem) for id_ in _of(finding.id))
+            yield f"* **{finding.title}** ({own}): {_sentence(finding.advice or finding.text)}"
     yield "\n## All claims\n"
     body = []
     for id_ in ids:
         found, claimed = row_of(rows, id_), CLAIMS[id_].statement
-        link = f"[{id_}]({stem}/{id_.partition('.')[0].lower()}.md#{_anchor(id_)})"
-        body.append((link, claimed.statement, f"{found.judgement.verdict}{'*' if found.earlier else ''}"))
+        body.append((_link(id_, stem), claimed.statement, f"{found.judgement.verdict}{'*' if found.earlier else ''}"))
     yield from _table(("claim", "what is claimed", "verdict"), body)
     yield "\n\\* the number of an earlier version, on the same grid and reading."
     yield "\n`overlaybench claims ID` repeats a claim; `overlaybench reproduce ID` draws a figure."
+
+
+def _link(id_: str, stem: str) -> str:
+    return f"[{id_}]({stem}/{id_.partition('.')[0].lower()}.md#{_anchor(id_)})"
 
 
 def _of(finding: str) -> list[str]:
