@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -243,7 +244,12 @@ def _trend(method: str, column: str, must: Limit, measure: str = "max_degree") -
     return Part(name, lambda d: d[method], must, None, _KERNELS, measure, along=column, doubling=True)
 
 
-F6 = on_rows(
+def _sized(rows: pd.DataFrame) -> pd.DataFrame:
+    return _measured(rows).assign(mean_size=(rows["p_least"] + rows["p_most"]) / 2)
+
+
+_on = partial(on_rows, where=_LOWEST, prepare=_measured)
+F6 = _on(
     "P3.F6",
     "p3-laws",
     _less("dcbr-m", "gm-m", at_most(2.0), at_most(4.0), published=2.0),
@@ -255,9 +261,8 @@ F6 = on_rows(
     _seconds("dcbr-m"),
     where=f"{_LOWEST} and workload != 'zipf-fitted'",
     vary={f"law {one}": f"{_LOWEST} and workload == '{one}'" for one in (*_P3_LAWS, "zipf-fitted")} | _OTHER_READINGS,
-    prepare=_measured,
 )
-F7 = on_rows(
+F7 = _on(
     "P3.F7",
     "p3-nodes",
     _time("dcbr-m", at_most(0.0479 * 1.1), at_most(0.5), 0.0479),
@@ -267,11 +272,9 @@ F7 = on_rows(
     _ratio_trend("p_nodes", FALLS),
     _seconds("dcbr-m"),
     _seconds("dcb-m"),
-    where=_LOWEST,
     vary={name: where for name, where in _OTHER_READINGS.items() if "pairs" in name},
-    prepare=_measured,
 )
-F8 = on_rows(
+F8 = _on(
     "P3.F8",
     "p3-topics",
     _less("dcbr-m", "gm-m", about(3.51, 1.2), at_most(7), where="law == 'uniform'", published=3.51),
@@ -284,12 +287,9 @@ F8 = on_rows(
     _trend("dcbr-m", "p_topics", RISES),
     _ratio_trend("p_topics", RISES),
     _seconds("dcbr-m"),
-    where=_LOWEST,
-    prepare=_measured,
 )
-F9 = on_rows(
-    "P3.F9",
-    "p3-sizes",
+F9 = _on(
+    "P3.F9", "p3-sizes",
     Part("slope of D_DCBR − D_GMM a doubling of |T_v|", lambda d: d["dcbr-m"] - d["gm-m"], FALLS, None, _KERNELS,
          along="mean_size", doubling=True),
     _trend("dcbr-m", "mean_size", FALLS),
@@ -298,8 +298,7 @@ F9 = on_rows(
     _less("dcbr-m", "dcb-m", Limit(-1, 1)),
     _ratio_trend("mean_size", FALLS),
     _ratio_trend("mean_size", at_least(-0.1), "dcb-m"),
-    where=_LOWEST,
-    prepare=lambda rows: _measured(rows).assign(mean_size=(rows["p_least"] + rows["p_most"]) / 2),
+    prepare=_sized,
 )  # fmt: skip
 
 
@@ -307,7 +306,7 @@ def _rings(order: str, query: str = _LOWEST) -> str:
     return f"{query} and {_KERNELS} and (method != 'ring-per-topic' or o_order == '{order}')"
 
 
-F10 = on_rows(
+F10 = _on(
     "P3.F10",
     "p3-nodes",
     Part("D_RingPT ÷ D_DCBR", lambda d: d["ring-per-topic"] / d["dcbr-m"], about(30, 1.2), at_least(5), published=30),
@@ -320,7 +319,7 @@ F10 = on_rows(
         "p by candidate pairs (Lemma 7)": _rings("random-per-topic", _OTHER_READINGS["p by candidate pairs (Lemma 7)"]),
     },
 )
-I12 = on_rows(
+I12 = _on(
     "P3.I.12",
     "p3-laws",
     Part(
@@ -346,9 +345,8 @@ def _over_parts(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 _DCBR = f"method == 'dcbr-m' and {_GIVEN}"
-F4 = on_rows(
-    "P3.F4",
-    "p3-parts",
+F4 = _on(
+    "P3.F4", "p3-parts",
     Part("the p of least T_DCBR", lambda w: w.idxmin(axis=1).astype(float), about(10, 1.6), about(10, 3), _DCBR, "work",
          "parts", published=10),
     Part("max over p of D_DCBR − D_GMM", lambda w: w.max(axis=1), at_most(6.5), where=_DCBR, measure="excess",
@@ -362,10 +360,9 @@ F4 = on_rows(
     Part("T_DCB ÷ T_GMM, mean over p", lambda w: w.mean(axis=1), Limit(0.6, 1.4), None,
          f"method == 'dcb-m' and {_GIVEN}", "saved", "parts"),
     Part("rank correlation over p of T_DCBR and pn-ratio", lambda w: w["dcbr-m"], RISES, measure="follow", where=_DCBR),
-    where=_LOWEST,
     prepare=_over_parts,
 )  # fmt: skip
-E12 = on_rows(
+E12 = _on(
     "P3.E12",
     "p3-parts",
     Part(
@@ -380,24 +377,17 @@ E12 = on_rows(
     },
     prepare=_over_parts,
 )
-F5 = on_rows(
-    "P3.F5",
-    "p3-coverage",
-    Part("D at λ = 3 less D at λ = 4", lambda d: d[3] - d[4], at_most(0.32), at_most(0.71), where=_KERNELS,
-         across="o_coverage", published=0.32),
-    Part("D at λ = 2 less D at λ = 3", lambda d: d[2] - d[3], about(0.71, 1.5), RISES, where=_KERNELS,
-         across="o_coverage", published=0.71),
-    Part("D at λ = 1 less D at λ = 2 is 3 or more", lambda d: d[1] - d[2] >= 3, at_least(0.5), at_least(0.25),
-         where=_KERNELS, across="o_coverage"),
-    Part("the decrease gets less: D(1) − 2 D(2) + D(3)", lambda d: d[1] - 2 * d[2] + d[3], RISES, where=_KERNELS,
-         across="o_coverage"),
-    Part("T_DCBR ÷ T_GMM, mean over λ", lambda d: d.mean(axis=1), at_most(0.03), at_most(1), measure="saved",
-         across="o_coverage", published=0.03),
-    Part("(T at λ = 4 less T at λ = 1) ÷ T_GMM", lambda d: d[4] - d[1], at_most(0.0069), at_most(0.1), measure="saved",
-         across="o_coverage", published=0.0069),
+_D_OF, _T_OF = partial(Part, where=_KERNELS, across="o_coverage"), partial(Part, measure="saved", across="o_coverage")
+F5 = _on(
+    "P3.F5", "p3-coverage",
+    _D_OF("D at λ = 3 less D at λ = 4", lambda d: d[3] - d[4], at_most(0.32), at_most(0.71), published=0.32),
+    _D_OF("D at λ = 2 less D at λ = 3", lambda d: d[2] - d[3], about(0.71, 1.5), RISES, published=0.71),
+    _D_OF("D at λ = 1 less D at λ = 2 is 3 or more", lambda d: d[1] - d[2] >= 3, at_least(0.5), at_least(0.25)),
+    _D_OF("the decrease gets less: D(1) − 2 D(2) + D(3)", lambda d: d[1] - 2 * d[2] + d[3], RISES),
+    _T_OF("T_DCBR ÷ T_GMM, mean over λ", lambda d: d.mean(axis=1), at_most(0.03), at_most(1), published=0.03),
+    _T_OF("(T(λ = 4) − T(λ = 1)) ÷ T_GMM", lambda d: d[4] - d[1], at_most(0.0069), at_most(0.1), published=0.0069),
     where="ties == 'lowest' and method == 'dcbr-m'",
     vary={"ties highest": "ties == 'highest' and method == 'dcbr-m'"},
-    prepare=_measured,
 )  # fmt: skip
 
 
@@ -441,11 +431,11 @@ _EXPONENTIAL_MEANS = {
     "T_DCBR ÷ T_GMM": 0.130, "T_DCB ÷ T_GMM": 0.833, "|R| ÷ |L|": 0.0748,
 }  # fmt: skip
 _II = _of_table(_UNIFORM, _UNIFORM_MEANS)
-_III, _III_FITTED = (_of_table(law, _ZIPF_MEANS) for law in (_ZIPF, "zipf-fitted"))
+_III = _of_table(_ZIPF, _ZIPF_MEANS)
 _IV = _of_table(_EXPONENTIAL, _EXPONENTIAL_MEANS)
-T2 = on_rows("P3.T2", "p3-tables", *_II, where=_LOWEST, vary=_OTHER_READINGS, prepare=_measured)
-T3 = on_rows("P3.T3", "p3-tables", *_III, where=_LOWEST, vary=_OTHER_READINGS, prepare=_measured)
-T4 = on_rows("P3.T4", "p3-tables", *_IV, where=_LOWEST, vary=_OTHER_READINGS, prepare=_measured)
+T2 = _on("P3.T2", "p3-tables", *_II, vary=_OTHER_READINGS)
+T3 = _on("P3.T3", "p3-tables", *_III, vary=_OTHER_READINGS)
+T4 = _on("P3.T4", "p3-tables", *_IV, vary=_OTHER_READINGS)
 TABLE_II = Table(
     "P3.T2", "p3-tables", _II, _LOWEST, {"d_GMM": "printed 8.013, 8, 9, 0.0124: the row of D_GMM once more"}, _measured
 )
@@ -484,25 +474,23 @@ def fluctuation(bench: Bench) -> Judgement:
     )
 
 
-S4C_2 = on_rows(
+S4C_2 = _on(
     "P3.S4C.2",
     "p3-laws",
     Part("|L| ÷ |R|", lambda d: 1 / d["dcbr-m"], at_least(3), measure="share"),
     where=f"{_LOWEST} and workload != 'zipf-fitted'",
     vary={f"law {one}": f"{_LOWEST} and workload == '{one}'" for one in _P3_LAWS},
-    prepare=_measured,
 )
-S5_2 = on_rows(
+S5_2 = _on(
     "P3.S5.2",
     "p3-tables",
     Part("η ÷ max|T_v| that leaves a fifth bulk", lambda d: d["dcbr-m"], at_most(0.5), measure="eta"),
     Part("|B| ÷ |V|", lambda d: d["dcbr-m"], at_most(0.2), measure="bulk", extreme="max"),
-    where=_LOWEST,
     prepare=lambda rows: rows.assign(
         bulk=_column(rows, "c_bulk") / rows["p_nodes"].astype(float), eta=_column(rows, "c_eta") / rows["p_most"]
     ),
 )
-S6_4 = on_rows(
+S6_4 = _on(
     "P3.S6.4",
     "p3-known",
     _less("gm-m", "minmax-oda", at_most(0), at_most(0.5)),
@@ -515,15 +503,14 @@ _NAIVE_PARTS = {
     f"p = {p}, law {law}": f"workload == '{law}' and parts in (1, {p})" for law in _P3_LAWS for p in (2, 10, 20)
 }
 _NAIVE_DEFAULT = f"workload == '{_UNIFORM}' and parts in (1, 10)"
-F2 = on_rows(
+F2 = _on(
     "P3.F2",
     "p3-naive",
     Part("D_conquer − D_GMM", lambda d: d["naive-dc"] - d["gm-m"], RISES, measure="inner"),
     where=_NAIVE_DEFAULT,
     vary=_NAIVE_PARTS,
-    prepare=_measured,
 )
-S2_2 = on_rows(
+S2_2 = _on(
     "P3.S2.2",
     "p3-naive",
     Part("D ÷ D_GMM − d ÷ d_GMM", lambda d: d["naive-dc"], RISES, measure="relative"),
@@ -535,7 +522,7 @@ S2_2 = on_rows(
     ),
 )
 _DCBR_ONLY = "method == 'dcbr-m'"
-S5_4 = on_rows(
+S5_4 = _on(
     "P3.S5.4",
     "p3-eta",
     Part("D at η = 90 less D at η = 50", lambda d: d[90] - d[50], RISES, at_least(-0.5), _DCBR_ONLY, across="o_eta"),
@@ -543,7 +530,6 @@ S5_4 = on_rows(
     Part("pn-ratio at η = 90 less at η = 50", lambda d: d[90] - d[50], FALLS, None, _DCBR_ONLY, "c_pn_ratio", "o_eta"),
     where="workload == 'uniform-varying'",
     vary={f"law {one}": f"workload == '{one}'" for one in (_ZIPF, _EXPONENTIAL)},
-    prepare=_measured,
 )
 
 
@@ -594,38 +580,46 @@ def _by_law(*names: str) -> dict[str, tuple[Curve, ...]]:
     return {law: _curves(*names, where=f"{_LOWEST} and {_KERNELS} and workload == '{law}'") for law in _P3_LAWS}
 
 
-_RATIO = Panel("saved", "counted work ÷ GM-M's")
+def _share(axis: tuple[float, ...], published: Mapping[str, float]) -> Panel:
+    """Counted work ÷ GM-M's; the paper's text has means over the figure."""
+    return Panel(
+        "saved", "counted work ÷ GM-M's", {name: dict.fromkeys(axis, mean) for name, mean in published.items()}
+    )
+
+
+_figure = partial(Figure, prepare=_measured)
 FIGURE_4 = Figure(
     "P3.F4", "p3-parts", ("parts", "number of parts p"),
-    (_D, _AVERAGE, _RATIO, Panel("c_pn_ratio", "pn-ratio", {})),
+    (_D, _AVERAGE, _share((), {}), Panel("c_pn_ratio", "pn-ratio")),
     tuple(Curve(n.upper(), f"method == '{n}' and {_GIVEN}") for n in ("dcb-m", "dcbr-m")),
     log=True, prepare=_over_parts,
 )  # fmt: skip
-FIGURE_5 = Figure(
-    "P3.F5", "p3-coverage", _TOPICS_AXIS, (_D, _RATIO),
+FIGURE_5 = _figure(
+    "P3.F5", "p3-coverage", _TOPICS_AXIS, (_D, _share((500, 1000), {"at most": 0.03})),
     tuple(Curve(f"λ = {n}", f"method == 'dcbr-m' and o_coverage == {n} and ties == 'lowest'") for n in range(1, 5)),
-    prepare=_measured,
 )  # fmt: skip
-FIGURE_6 = Figure(
-    "P3.F6", "p3-laws", _NODES_AXIS, (_D, _AVERAGE, _RATIO),
+FIGURE_6 = _figure(
+    "P3.F6", "p3-laws", _NODES_AXIS, (_D, _AVERAGE, _share(_V, {"at most": 0.04})),
     tuple(Curve(f"{m.upper()}, {law.split('-')[0]}", f"method == '{m}' and workload == '{law}' and {_LOWEST}")
           for law in _P3_LAWS for m in ("gm-m", "dcbr-m")),
-    prepare=_measured,
 )  # fmt: skip
-FIGURE_7 = Figure("P3.F7", "p3-nodes", _NODES_AXIS, (_D, _AVERAGE, _RATIO), _curves(*_DIVIDED, where=_LOWEST),
-                  prepare=_measured)  # fmt: skip
-FIGURE_8 = Figure(
-    "P3.F8", "p3-topics", _TOPICS_AXIS, (_D, _AVERAGE, _RATIO),
-    _curves(*_DIVIDED, where=f"{_LOWEST} and workload == '{_UNIFORM}'"), _by_law("gm-m", "dcbr-m"), prepare=_measured,
+FIGURE_7 = _figure("P3.F7", "p3-nodes", _NODES_AXIS, (_D, _AVERAGE, _share(_V, {"DCBR-M": 0.0479, "DCB-M": 0.757})),
+                   _curves(*_DIVIDED, where=_LOWEST))  # fmt: skip
+FIGURE_8 = _figure(
+    "P3.F8", "p3-topics", _TOPICS_AXIS, (_D, _AVERAGE, _share(_T, {"DCBR-M": 0.038})),
+    _curves(*_DIVIDED, where=f"{_LOWEST} and workload == '{_UNIFORM}'"), _by_law("gm-m", "dcbr-m"),
 )  # fmt: skip
 FIGURE_9 = Figure(
-    "P3.F9", "p3-sizes", ("mean_size", "average number of topics a node"), (_D, _AVERAGE, _RATIO),
-    _curves(*_DIVIDED, where=_LOWEST),
-    prepare=lambda rows: _measured(rows).assign(mean_size=(rows["p_least"] + rows["p_most"]) / 2),
+    "P3.F9", "p3-sizes", ("mean_size", "average number of topics a node"), (_D, _AVERAGE, _share((), {})),
+    _curves(*_DIVIDED, where=_LOWEST), prepare=_sized,
 )  # fmt: skip
-FIGURE_10 = Figure(
-    "P3.F10", "p3-nodes", _NODES_AXIS, (_D, _AVERAGE),
-    (*_curves("gm-m", "dcbr-m"), Curve("RingPT", "method == 'ring-per-topic' and o_order == 'random-per-topic'")),
-    {"other orders of rings": tuple(Curve(f"RingPT, {order}", f"method == 'ring-per-topic' and o_order == '{order}'")
-                                    for order in ("number", "random"))},
+_RING = "method == 'ring-per-topic' and o_order == '{}'"
+_FACTOR = "RingPT ÷ DCBR-M"
+FIGURE_10 = _figure(
+    "P3.F10", "p3-nodes", _NODES_AXIS,
+    (_D, _AVERAGE, Panel("max_degree", "maximum degree, a ratio", {_FACTOR: dict.fromkeys(_V, 30.0)}, (
+        Curve(_FACTOR, _RING.format("random-per-topic"), f"method == 'dcbr-m' and {_LOWEST} and {_KERNELS}"),
+    ))),
+    (*_curves("gm-m", "dcbr-m"), Curve("RingPT", _RING.format("random-per-topic"))),
+    {"other orders of rings": tuple(Curve(f"RingPT, {order}", _RING.format(order)) for order in ("number", "random"))},
 )  # fmt: skip
