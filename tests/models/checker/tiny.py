@@ -56,7 +56,8 @@ class Tiny:
 
     @property
     def suffix(self) -> str:
-        if getattr(self.instance, "costs", None) is not None:
+        plain = getattr(self.instance, "costs", None) is None
+        if not plain or getattr(self.instance, "has_nodes_without_topics", False):
             return ".json"
         return ".csv" if self.problem in TOPIC_PROBLEMS else ".stp" if self.problem == "steiner" else ".json"
 

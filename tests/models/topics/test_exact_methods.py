@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from typing import Any
 
@@ -148,13 +147,6 @@ def test_a_cycle_of_five_beats_a_star_for_diameter_two() -> None:
             assert solved(name, "2d-true", instance).value == 5
         if "2d-star" in METHODS[name].problems:
             assert solved(name, "2d-star", instance).value == 7
-
-
-@pytest.mark.parametrize("name", ["ilp", "cp-sat"])
-def test_an_option_is_a_parameter_of_the_function_and_has_one_default(name: str) -> None:
-    parameters = inspect.signature(METHODS[name].solve).parameters
-    for option in METHODS[name].options:
-        assert parameters[option.name].default is inspect.Parameter.empty
 
 
 @pytest.mark.parametrize(("name", "problem", "options"), CASES, ids=described)
