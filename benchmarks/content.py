@@ -114,8 +114,6 @@ def measure(case: Case) -> dict[str, float]:
         assigned = ContentOverlay(random.answer.brokers)
         return timed(lambda: problem.value(instance, assigned), random.value)
     method = METHODS[case.work]
-    if method.warm_up is not None:
-        method.warm_up()
     return timed(lambda: method.run(instance, problem, **case.options).value, random.value)
 
 

@@ -82,8 +82,6 @@ def run(size: str, problem: ContentProblem, model: str, seed: int, limit: float)
     instance = WORKLOADS["content"].generate(users=users, brokers=brokers, intervals=channels, seed=seed)
     name, *formulation = model.split()
     method = METHODS[name]
-    if method.warm_up is not None:
-        method.warm_up()
     options = {"formulation": formulation[0]} if formulation else {}
     before = time.process_time()
     result = method.run(instance, problem, seed=seed, time_limit=limit, **options)

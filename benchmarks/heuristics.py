@@ -127,7 +127,6 @@ def measure(
     heuristic = METHODS[method]
     given = {"ties": ties} if any(option.name == "ties" for option in heuristic.options) else {}
     options = heuristic.complete(given, "min-tco")
-    heuristic.prepare()
 
     def solve() -> dict[str, float]:
         answer = heuristic.solve(instance, PROBLEMS["min-tco"], seed=0, time_limit=None, **options).answer

@@ -47,8 +47,6 @@ def main() -> None:
     chosen = parser.parse_args()
     instances = chosen_instances(chosen.workloads, chosen.sizes, chosen.listeners, chosen.seed)
     console = Console()
-    for method, _ in VARIANTS.values():
-        method.prepare()
     with console.status("") as status:
         flows = Table("instance", "problem", title="LP bound of single- and multi-commodity flows, and seconds")
         for heading in ("single", "s", "multi", "s"):

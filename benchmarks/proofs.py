@@ -118,8 +118,6 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--limit", type=float, default=600, help="seconds a run")
     asked = parser.parse_args()
-    for name in ("branch-and-cut", "lp-bound"):
-        METHODS[name].prepare()
     print("| instance | problem | nodes of the tree | s | with proof, s | | MB more | kB | check, s | verdict |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for number, row in enumerate(rows()):

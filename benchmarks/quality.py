@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
-from overlaybench.heuristics.topics.polish import POLISH, polish
+from overlaybench.heuristics.topics.polish import polish
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.topics.best import BEST
@@ -80,7 +80,6 @@ def main() -> None:
 
 def huge(limit: float) -> None:
     """Print what polishing 100,000 nodes for a time saves, in wall and in processor seconds."""
-    POLISH.prepare()
     for seed in range(2):
         instance = WORKLOADS["zipf"].generate(seed=seed, nodes=100_000, topics=1000, subscriptions=10)
         overlay = greedy_merge(instance, threads=2)

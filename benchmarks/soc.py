@@ -67,7 +67,6 @@ def speed(nodes: int) -> None:
     instance = ob.generate("zipf", nodes=nodes, topics=100, subscriptions=10, seed=1)
     for name, methods in FAST.items():
         for method in methods:
-            ob.METHODS[method].prepare()
             begin, used = time.perf_counter(), time.process_time()
             result = ob.solve(instance, name, method, time_limit=None)
             judged = time.perf_counter() - begin - result.seconds

@@ -32,7 +32,7 @@ from overlaybench.heuristics.brokers.kernels.forwarding import (
 from overlaybench.heuristics.brokers.kernels.link_management import Management, managed_links
 from overlaybench.heuristics.brokers.kernels.queueing import Timing, simulate
 from overlaybench.heuristics.brokers.kernels.working_map import add_link, remove_link, working_maps
-from overlaybench.heuristics.brokers.soft_links import S2_FAR, disseminate_over
+from overlaybench.heuristics.brokers.soft_links import disseminate_over
 from overlaybench.instances.brokers.network import BrokerNetwork
 from overlaybench.instances.contract.arrays import Ids
 from overlaybench.instances.contract.catalogue import WORKLOADS
@@ -62,8 +62,6 @@ def main() -> None:
     parser.add_argument("--parts", nargs="+", choices=parts, default=["static", "maps", "simpy"], metavar="PART")
     parser.add_argument("--data", nargs="+", choices=DATA, default=list(DATA), help="workloads of the first two parts")
     chosen = parser.parse_args()
-    if S2_FAR.warm_up is not None:
-        S2_FAR.warm_up()
     console = Console()
     for part in chosen.parts:
         console.print(parts[part](chosen.data))

@@ -66,9 +66,6 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="also write the rows as CSV")
     chosen = parser.parse_args()
     os.environ |= {"STEINERPY_REDUCE_JOBS": "1", "STEINERPY_ASCENT_JOBS": "1"}
-    for method in (*STEINER_MODELS, *STEINER_HEURISTICS):
-        if method.warm_up is not None:
-            method.warm_up()
     heuristic("mehlhorn")(
         hypercube(dimension=2, costs="unit", seed=0), 0.0
     )  # loads the libraries of the problem's checks

@@ -3,6 +3,10 @@
 A compiled kernel is stored under a digest of its own source and of all that it calls, in a folder that every checkout
 and every process of a user shares. So a kernel is compiled once a machine: a change elsewhere leaves it in the cache,
 and a process that needs a kernel which another one is compiling waits for it.
+
+On a tiny instance compiling takes a thousand times as long as the run, so there kernels are interpreted
+(:class:`.Interpreter`). The same interpreter lists what a method calls on a trial instance, and these kernels are then
+compiled on all cores (:func:`compile_calls`).
 """
 
 # mypy: disable-error-code="no-untyped-call"
@@ -13,20 +17,25 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import inspect
+import multiprocessing
 import os
 import re
 import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache, cached_property, update_wrapper
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar, cast
 
+from ..instances.contract.run import PAUSES, interpreting
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+_FEW = 4
 _KEPT_SECONDS = 30 * 24 * 3600
 _PACKAGE = __name__.partition(".")[0]
 
@@ -36,14 +45,19 @@ def kernel(function: Function) -> Function:
     return cast(Function, Kernel(function))
 
 
+def wrapping_kernel(function: Function) -> Function:
+    """A kernel whose integers may overflow, as those of hashes and random numbers do."""
+    return cast(Function, Kernel(function, wraps=True))
+
+
 class Kernel:
     """A function that numba compiles at its first call, or at the first call of a kernel that calls it.
 
     numba is imported at that time, so importing a module of kernels costs nothing.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.py_func = function
+    def __init__(self, function: Callable[..., Any], *, wraps: bool = False) -> None:
+        self.py_func, self.wraps = function, wraps
         update_wrapper(self, function)
 
     @cached_property
@@ -64,7 +78,8 @@ class Kernel:
         return sha.hexdigest()[:24]
 
     def __call__(self, *arguments: Any) -> Any:
-        return self.dispatcher(*arguments)
+        interpreter = interpreting.get()
+        return self.dispatcher(*arguments) if interpreter is None else interpreter.call(self, arguments)
 
     @property
     def _numba_type_(self) -> Any:
@@ -73,6 +88,59 @@ class Kernel:
 
     def __reduce__(self) -> str:
         return self.py_func.__qualname__
+
+    @staticmethod
+    def compile_all(calls: Sequence[tuple[Kernel, tuple[Any, ...]]]) -> None:
+        """Compile kernels, see :func:`compile_calls`."""
+        compile_calls(calls)
+
+
+def compile_calls(calls: Sequence[tuple[Kernel, tuple[Any, ...]]]) -> None:
+    """Compile kernels for the types of some arguments, on all cores; those in the cache are left there.
+
+    Parameters
+    ----------
+    calls : sequence of (Kernel, tuple)
+        As :class:`.Interpreter` records them.
+    """
+    from numba import typeof
+
+    missing = []
+    for called, arguments in calls:
+        types = tuple(map(typeof, arguments))
+        if not called.dispatcher._cache.has(types):
+            missing.append((called, types))
+    if len(missing) < _FEW:
+        return  # the first call compiles them
+    _announce_compilation()
+    context, done = multiprocessing.get_context("fork"), 0
+    queue = context.SimpleQueue()
+    for number in (*range(len(missing)), *[-1] * (workers := min(os.cpu_count() or 1, len(missing)))):
+        queue.put(number)
+    finished = context.SimpleQueue()
+    processes = [context.Process(target=_compile, args=(missing, queue, finished), daemon=True) for _ in range(workers)]
+    for process in processes:
+        process.start()
+    while any(process.is_alive() for process in processes) or not finished.empty():
+        while not finished.empty():
+            done += finished.get()
+            _show_progress(done, len(missing))
+        time.sleep(0.05)
+
+
+def _compile(missing: list[tuple[Kernel, Any]], queue: Any, finished: Any) -> None:
+    """In a process of its own: compile the kernels whose numbers the queue has, until it has -1."""
+    while (number := queue.get()) >= 0:
+        called, types = missing[number]
+        with suppress(Exception):  # the call itself raises it, where it is needed
+            called.dispatcher.compile(types)
+        finished.put(1)
+    os._exit(0)
+
+
+def _show_progress(done: int, of: int) -> None:
+    if sys.stderr.isatty():
+        print(f"\rkernels: {done} of {of} compiled" + ("\n" if done == of else ""), end="", file=sys.stderr, flush=True)
 
 
 def _parts_of(function: Callable[..., Any], seen: dict[int, None]) -> list[str]:
@@ -173,17 +241,25 @@ def _shared_cache(kernel: Kernel) -> Any:
                 found = super().load_overload(sig, target_context)
                 if found is None:
                     _announce_compilation()
+                    PAUSES.begin()
                 else:
                     self._release_lock()
             else:
                 os.utime(folder)
             return found
 
+        def has(self, sig: Any) -> bool:
+            """Whether the compiled kernel for these types of arguments is on the disk."""
+            from numba.core.registry import cpu_target
+
+            return self._index_key(sig, cpu_target.target_context.codegen()) in self._cache_file._load_index()
+
         def save_overload(self, sig: Any, data: Any) -> None:
             try:
                 super().save_overload(sig, data)
             finally:
                 self._release_lock()
+                PAUSES.end()
 
         def _take_lock(self) -> None:
             self._release_lock()  # of a compilation that raised

@@ -21,7 +21,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from traceback import walk_tb
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 import psutil
 
@@ -30,7 +30,7 @@ from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Method, Proposal, judged
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Result, Status
-from ...instances.contract.run import Trajectory, die_with_parent, watched
+from ...instances.contract.run import PAUSES, Trajectory, die_with_parent, watched
 from ..catalogue import METHODS, method_named, problem_named
 from ..plug_in_code import is_local
 
@@ -126,7 +126,6 @@ class Solver:
         self._digest = ""
         self._memory_at_start = self._begun = 0.0
         self._offered, self._trajectory = Offered(), Trajectory()
-        self._warm: set[tuple[str, str]] = set()
 
     def __enter__(self) -> Solver:
         return self
@@ -188,11 +187,10 @@ class Solver:
         self._runs, self._digest = 0, ""
 
     def _warm_up(self, job: Job) -> None:
-        member, needed = job.method.answering(job.problem.name), (job.method.name, job.problem.name)
-        if member.warm_up is not None and needed not in self._warm:
+        """Compile what the run will call before the process is forked, which inherits it."""
+        options = job.method.complete(job.options, job.problem.name)
+        if job.method.answering(job.problem.name).prepare(job.instance, job.problem, options):
             self.stop()
-            member.warm_up()
-            self._warm.add(needed)
 
     def _send(self, job: Job) -> None:
         """Send a job to the process if its method and problem have names; otherwise fork one that inherits it.
@@ -231,6 +229,7 @@ class Solver:
         pid, peak, children = self._process.pid, 0.0, 0.0
         self._offered, self._trajectory = Offered(), Trajectory()
         start = polled = children_polled = self._begun = time.monotonic()
+        paused = 0.0
         while True:
             if wait([self._connection, self._pidfd], timeout=_POLL_SECONDS):
                 try:
@@ -243,6 +242,11 @@ class Solver:
                     output, killed = self._printed(), self._process.exitcode == -signal.SIGKILL
                     reason = _cause_of_death(self._process.exitcode, output)
                     return IsolatedRun(job.failed(reason), peak, killed=killed, output=output)
+                if isinstance(message, Pause):
+                    changed = time.monotonic()
+                    start, self._begun = (each + changed - (paused or changed) for each in (start, self._begun))
+                    paused = changed if message.begun else 0.0
+                    continue
                 if not isinstance(message, Offered):
                     break
                 if message.stage != self._offered.stage:
@@ -261,7 +265,11 @@ class Solver:
                 if job.memory_limit is not None and held > job.memory_limit * MIB:
                     reason = f"memory: {held / MIB:.0f} MiB held, {job.memory_limit} MiB allowed"
                     return self._stopped(job, reason, peak, now - self._begun)
-            if job.time_limit is not None and now - start > _allowed(job.time_limit, self._offered.stage):
+            if (
+                job.time_limit is not None
+                and not paused
+                and now - start > _allowed(job.time_limit, self._offered.stage)
+            ):
                 reason = "time: killed after its limit and grace"
                 if self._offered.stage == "solved":
                     reason = f"time: its answer was not judged within {now - start:.0f} s"
@@ -324,7 +332,7 @@ def _serve(job: Job, connection: Connection, output: int) -> None:
 
 def _run(job: Job, connection: Connection) -> tuple[Result[Any], float, bool]:
     """The result, its processor seconds, and whether no child process is left."""
-    before = _cpu_seconds()
+    before, paused = _cpu_seconds(), PAUSES.cpu_seconds
     bound = contextlib.nullcontext() if job.memory_limit is None else address_space_bounded(job.memory_limit * MIB)
     with bound, watched(OfferSender(connection)):
         try:
@@ -335,7 +343,7 @@ def _run(job: Job, connection: Connection) -> tuple[Result[Any], float, bool]:
             result = job.failed(f"memory: more than {job.memory_limit} MiB asked for")
         except Exception as error:
             result = job.failed(f"{type(error).__name__}: {error}".splitlines()[0] + _location(error))
-    return result, _cpu_seconds() - before, not has_children()
+    return result, _cpu_seconds() - before - (PAUSES.cpu_seconds - paused), not has_children()
 
 
 def _location(error: Exception) -> str:
@@ -423,6 +431,12 @@ class Offered:
         return None if result.status is Status.FAILED else result
 
 
+class Pause(NamedTuple):
+    """A compilation begins, or has ended: the time between them counts in no limit."""
+
+    begun: bool
+
+
 class OfferSender:
     """In the solver process: sends what improves."""
 
@@ -437,6 +451,10 @@ class OfferSender:
             lower_bound=self._best.lower_bound if lower_bound is None else lower_bound,
         )
         self._connection.send(replace(self._best, answer=answer))
+
+    def paused(self, begun: bool) -> None:
+        """Send that a compilation begins or has ended."""
+        self._connection.send(Pause(begun))
 
     def solving(self, begun: bool) -> None:
         """Send that the method begins or has ended."""

@@ -23,7 +23,6 @@ from pyspark import Accumulator, AccumulatorParam, SparkContext
 from pyspark.core.broadcast import Broadcast
 
 from ...instances.contract.errors import BadInput
-from ...instances.contract.method import Method
 from ..catalogue import code_version, kind_named, method_named, own_part, problem_named
 from .isolation import IsolatedRun, Job, Solver, memory_bounded
 from .progress import Progress, Tally
@@ -317,8 +316,12 @@ def run_task(task: Task, store: Store, solver: Solver, proof: Path | None = None
     BadInput
         If the instance cannot be read.
     """
-    _warmed_up(task.method, task.problem)
     started, job = _now(), _job(task, store)
+    # Kernels are compiled and libraries imported in this worker, for its solvers to inherit.
+    if job.method.answering(job.problem.name).prepare(
+        job.instance, job.problem, job.method.complete(job.options, task.problem)
+    ):
+        gc.freeze()  # Spark collects garbage after every task; frozen objects are left out
     run = run_with_evidence(job, solver.run, (proof or store.proof(task.key)) if task.proof else None)
     return row(task, job.instance, run, started)
 
@@ -337,16 +340,6 @@ def _now() -> str:
 @cache
 def _solver() -> Solver:
     return Solver()
-
-
-@cache
-def _warmed_up(name: str, problem: str) -> Method[Any, Any]:
-    """The method, its kernels compiled and its libraries imported in this worker, for its solvers to inherit."""
-    method = method_named(name)
-    method.answering(problem).prepare()
-    # Spark collects garbage after every task; frozen objects are left out.
-    gc.freeze()
-    return method
 
 
 @lru_cache(maxsize=2)

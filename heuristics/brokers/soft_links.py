@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ...instances.brokers.network import BrokerNetwork, BrokerTree
-from ...instances.brokers.predicates import Publications, Subscriptions
+from ...instances.brokers.network import BrokerNetwork
 from ...instances.brokers.problems import Dissemination
 from ...instances.contract.arrays import Ids
 from ...instances.contract.method import Method, Proposal
@@ -146,23 +145,6 @@ def _queue_counters(
     }
 
 
-@cache
-def _warm_up() -> None:
-    network, management = example_network(), Management(rounds=3, candidates=2)
-    for strategy in STRATEGIES:
-        _queue_counters(network, strategy, disseminate(network, strategy, management), Timing(1))
-    counters(simulate_system(network, STRATEGIES.index("sh"), Scenario(interval=0.5), management, Service(1, 1)))
-
-
-def example_network() -> BrokerNetwork:
-    """A path of six brokers whose fanout is so small that links are profiled, promoted and dropped."""
-    tree = BrokerTree.of(6, [(v, v + 1) for v in range(5)], uplinks=[1] * 6)
-    subscriptions = Subscriptions(np.array([3, 4, 5]), np.array([[0], [1], [0]]), np.array([[0], [1], [1]]))
-    times = np.arange(4) * 400_000
-    publications = Publications(times, np.zeros(4, dtype=np.int32), np.array([[0], [1], [1], [0]]))
-    return BrokerNetwork(tree, subscriptions, publications, radius=4, fanout=3)
-
-
 def _method(
     strategy: str, summary: str, source: str, options: tuple[Option, ...], look: tuple[str, str]
 ) -> BrokerMethod:
@@ -177,7 +159,7 @@ def _method(
         options=options,
         colour=look[0],
         marker=look[1],
-        warm_up=_warm_up,
+        compiled=True,
         anytime=False,
     )
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ from ...instances.content.instance import ContentInstance, Flags, Floats
 from ...instances.content.problems import CONTENT_PROBLEMS, ContentOverlay
 from ...instances.contract.arrays import Ids
 from ...instances.contract.method import Method, Proposal
-from ...instances.contract.option import Option, complete
+from ...instances.contract.option import Option
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
 from .routing import route
@@ -102,7 +101,6 @@ def content_heuristic(
     solver: Solver,
     *,
     options: tuple[Option, ...] = (),
-    warm_up_with: tuple[Mapping[str, object], ...] = ({},),
     **attributes: Any,
 ) -> Method[ContentInstance, ContentOverlay]:
     """The method of a polynomial heuristic for all content problems.
@@ -112,8 +110,6 @@ def content_heuristic(
     solver : callable
         From the instance, the routing and, by name, `seed`, `time_limit` and the options to a proposal. If it raises
         :class:`CapacityExceeded`, the method fails with that reason.
-    warm_up_with : tuple of mappings
-        Options under which, together, `solver` calls all its kernels.
     **attributes
         Further attributes of :class:`.Method`.
     """
@@ -128,26 +124,7 @@ def content_heuristic(
         except CapacityExceeded as reason:
             return Proposal(reason=str(reason))
 
-    @cache
-    def warm_up() -> None:
-        for routing in ROUTINGS.values():
-            for given in warm_up_with:
-                chosen = complete(options, given, name)
-                solver(_five_brokers(), routing, seed=0, time_limit=None, **chosen)
-
     problems = tuple(ROUTINGS)
     return Method(
-        name=name, problems=problems, solve=solve, options=options, warm_up=warm_up, starts=problems, **attributes
+        name=name, problems=problems, solve=solve, options=options, compiled=True, starts=problems, **attributes
     )
-
-
-def _five_brokers() -> ContentInstance:
-    """An instance on which every heuristic calls all its kernels."""
-    points = np.array([[0, 0], [0, 2], [2, 0], [2, 2], [1, 1]])
-    distances = np.abs(points[:, None] - points).sum(axis=2).astype(np.float64)
-    users, channels = np.arange(10), np.arange(3)
-    rates = ((users[:, None] + channels) % 4).astype(np.float64)
-    subscriptions = (users[:, None] + 2 * channels) % 3 == 0
-    unlimited = ContentInstance(1 + distances[users % 5], distances, np.full(5, np.inf), rates, subscriptions)
-    capacity = unlimited.demands.sum() / 2
-    return ContentInstance(unlimited.access, distances, np.full(5, capacity), rates, subscriptions)

@@ -350,7 +350,6 @@ MIGRATION = content_heuristic(
     guarantee="never costs more than its start; it ends when no move of a single user lowers the cost",
     cost="O(|B| |C|) for each user in a sweep, and the trees of the channels that change",
     options=_OPTIONS,
-    warm_up_with=tuple({"start": start} for start in _STARTS),
     inputs=("overlay",),
     pace=5,
     colour="#D55E00",

@@ -289,7 +289,6 @@ STEINER_MIXING = content_heuristic(
     guarantee="no ratio is proven",
     cost="time O(|U| |B|), and the trees of each publisher and channel, which dominate",
     options=(TREES,),
-    warm_up_with=tuple({"trees": trees} for trees in _TREES),
     pace=4,
     random=True,
     colour="#0072B2",

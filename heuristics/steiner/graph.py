@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,11 +11,11 @@ import numpy.typing as npt
 
 from ...instances.contract.arrays import Ids, Offsets, offsets_of
 from ...instances.contract.method import Method, Proposal
-from ...instances.contract.option import Option, complete
+from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
-from ...instances.contract.run import Clock, interruptible
+from ...instances.contract.run import interruptible
 from ...instances.steiner.instance import SteinerInstance
 from ..compiled import kernel
 
@@ -158,9 +157,4 @@ def steiner_heuristic(
             return Proposal(status=Status.INFEASIBLE, reason="the terminals lie in different components of the graph")
         return Proposal(tree, status=Status.TIME_LIMIT if clock.passed else None, reason=clock.stopped_by)
 
-    @cache
-    def warm_up() -> None:
-        edges = [(0, 1, 2), (0, 2, 2), (0, 3, 2), (1, 2, 3), (2, 3, 3), (3, 4, 1)]
-        build(SteinerInstance.from_edges(5, edges, [1, 2, 3]), clock=Clock(None), **complete(options, {}, name))
-
-    return Method(name=name, problems=("steiner",), solve=solve, options=options, warm_up=warm_up, **attributes)
+    return Method(name=name, problems=("steiner",), solve=solve, options=options, compiled=True, **attributes)

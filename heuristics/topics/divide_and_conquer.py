@@ -309,7 +309,7 @@ def _ends(overlay: PartialOverlay) -> Ids:
     return np.stack(np.divmod(overlay.edges, overlay.instance.num_nodes), axis=1).astype(np.int32)
 
 
-_SHARED: dict[str, Any] = {"compile_with": ({"partitions": 3},), "inputs": ("mapper",), "random": True}
+_SHARED: dict[str, Any] = {"inputs": ("mapper",), "random": True}
 NAIVE_DC = naive_dc.method(
     "naive-dc",
     TOPIC_CONNECTED,

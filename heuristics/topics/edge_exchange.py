@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import cache
 
 import numpy as np
 
@@ -18,7 +17,6 @@ from ...instances.contract.run import Clock, offer
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.soc import SOC, as_soc
 from .greedy_merge import greedy_merge
-from .heuristic import trial_instance
 from .limits import offer_star
 
 STEPS = Option("steps", 1000, "overlays to evaluate, if the time limit allows", least=0, most=10**9)
@@ -131,15 +129,6 @@ def _neighbour(overlay: Overlay, draw: np.random.Generator) -> Overlay:
     return Overlay.from_edges(n, np.concatenate([kept, [[u, v]]])) if u != v else Overlay(n, kept)
 
 
-@cache
-def _warm_up() -> None:
-    greedy_merge(trial_instance())
-    for method in methods_of(__package__):
-        soc = method.answers("filtering") or method.answers("topic-diameter")
-        if soc and method.name != EDGE_EXCHANGE.name:
-            method.prepare()
-
-
 EDGE_EXCHANGE = Method(
     name="edge-exchange",
     problems=("filtering", "topic-diameter", "average-topic-diameter", "soc"),
@@ -150,7 +139,7 @@ EDGE_EXCHANGE = Method(
     random=True,
     solve=edge_exchange,
     options=(STEPS,),
-    warm_up=_warm_up,
+    compiled=True,
     pace=10_000,
     colour="#CC79A7",
     marker="*",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cache
 from heapq import heapify, heappop, heappush
 
 import numpy as np
@@ -18,7 +17,6 @@ from ...instances.contract.run import Clock, offer
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.soc import as_soc
 from .greedy_merge import greedy_merge
-from .heuristic import trial_instance
 from .kernels.relay_trees import adjacency, relay_trees
 from .limits import Limits, components_by_topic, limits_of, offer_star, star
 
@@ -289,13 +287,6 @@ def _root(parent: list[int], x: int) -> int:
     return x
 
 
-@cache
-def _warm_up() -> None:
-    instance = trial_instance()
-    graph = adjacency(instance.num_nodes, greedy_merge(instance).edges)
-    relay_trees(graph, instance.topic_offsets, instance.topic_nodes)
-
-
 EDGE_INSERTION = Method(
     name="edge-insertion",
     problems=("filtering",),
@@ -305,7 +296,7 @@ EDGE_INSERTION = Method(
     cost="Greedy Merge's and O(|T| (|V| + |E| log |E|))",
     solve=edge_insertion,
     options=(TREE,),
-    warm_up=_warm_up,
+    compiled=True,
     pace=100,
     colour="#009E73",
     marker="p",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +16,6 @@ from ...instances.contract.run import Clock
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.soc import as_soc
 from .greedy_merge import greedy_merge
-from .heuristic import trial_instance
 from .kernels.relay_trees import RelayTrees, adjacency, relay_trees
 from .limits import Limits, limits_of
 from .minmax_oda import minmax_oda
@@ -192,14 +190,6 @@ def _forest(num_nodes: int, edges: Edges, prices: npt.NDArray[np.int64]) -> npt.
     return kept
 
 
-@cache
-def _warm_up() -> None:
-    instance = trial_instance()
-    for build in (greedy_merge, minmax_oda):
-        graph = adjacency(instance.num_nodes, build(instance).edges)
-        relay_trees(graph, instance.topic_offsets, instance.topic_nodes)
-
-
 EDGE_REMOVAL = Method(
     name="edge-removal",
     problems=("filtering",),
@@ -209,7 +199,7 @@ EDGE_REMOVAL = Method(
     cost="O(|T| (|V| + |E| log |E|)) a round; a round an edge up to 400 edges, beyond that a round 2% of the edges",
     solve=edge_removal,
     options=(START,),
-    warm_up=_warm_up,
+    compiled=True,
     pace=200,
     colour="#D55E00",
     marker="X",

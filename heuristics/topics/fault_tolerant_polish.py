@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +19,6 @@ from ...instances.contract.run import Clock, offer
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.problems import FaultTolerantTCO
 from ..compiled import kernel
-from .gm2 import gm2
-from .heuristic import trial_instance
 from .local_search.linked_overlay import (
     Links,
     Subscriptions,
@@ -87,6 +85,7 @@ def fault_tolerant_polish(
 
     Examples
     --------
+    >>> from overlaybench.heuristics.topics.gm2 import gm2
     >>> instance = TopicInstance.from_subscriptions({f"n{v}": ["a"] for v in range(5)})
     >>> fault_tolerant_polish(instance, gm2(instance), steps=100).num_edges
     5
@@ -298,14 +297,6 @@ def _solve(
     return Proposal(polished, counters={"start": overlay.num_edges})
 
 
-@cache
-def _warm_up() -> None:
-    for method in starts("k-tco").values():
-        method.prepare()
-    small = trial_instance()
-    fault_tolerant_polish(small, gm2(small), steps=100)
-
-
 FAULT_TOLERANT_POLISH: Method[TopicInstance, Overlay] = Method(
     name="polish",
     problems=("k-tco",),
@@ -315,7 +306,7 @@ FAULT_TOLERANT_POLISH: Method[TopicInstance, Overlay] = Method(
     cost="a step takes the links of all topics of the edges at two nodes; memory O(Σ|T_v| + Σ_edges |T_u ∩ T_v|)",
     solve=_solve,
     options=(START, STEPS),
-    warm_up=_warm_up,
+    compiled=True,
     inputs=("overlay",),
     random=True,
     colour="#117733",

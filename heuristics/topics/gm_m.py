@@ -308,7 +308,6 @@ GM_M = gm_m.method(
     "gm-m",
     TOPIC_CONNECTED,
     steps=_steps,
-    compile_with=({"data": "rows"}, {"data": "table"}),
     summary="GM-M: MinMax-ODA without edges of contribution 0",
     source="P3 §III",
     guarantee="at most O(log |V||T|) times the smallest maximum degree (P3 Lemma 2)",

@@ -140,7 +140,6 @@ GREEDY_MERGE = greedy_merge.method(
     "gm",
     TOPIC_CONNECTED,
     steps=_steps,
-    compile_with=({"runs": 2},),
     summary="Greedy Merge: the edge that unites most topic components",
     source="P1 §6.1, §6.4",
     guarantee="one run has at most ln(Σ|T_v|) times the fewest edges (P1 Lemma 6.5)",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import cache, update_wrapper
+from collections.abc import Callable
+from functools import update_wrapper
 from typing import Any, Generic, ParamSpec
 
 from ...instances.contract.method import Method, Proposal
@@ -12,7 +12,7 @@ from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
 from ...instances.topics.instance import TopicInstance
 from .kernels.partial_overlay import OverlayBuild
-from .kernels.ties import RULES, TIES
+from .kernels.ties import TIES
 from .tie_search.extremes import TIES_OR_EXTREMES, SolveUnderTies
 from .tie_search.steps import GreedySteps
 
@@ -56,7 +56,6 @@ class Heuristic(Generic[Given]):
         *,
         steps: Callable[..., GreedySteps] | None = None,
         traced: Callable[..., GreedySteps] | None = None,
-        compile_with: tuple[Mapping[str, object], ...] = ({},),
         inputs: tuple[str, ...] = (),
         **fields: Any,
     ) -> Method[TopicInstance, Overlay]:
@@ -67,15 +66,11 @@ class Heuristic(Generic[Given]):
         steps, traced : callable, optional
             The steps of a greedy method, as :class:`.SolveUnderTies` takes them: the option ``ties`` then has the
             values ``worst`` and ``best``, and runs have a trace. `traced` is `steps` where it is not given.
-        compile_with : tuple of mappings
-            Options under which, together and under every rule for ties, all kernels are called.
         **fields
             Further fields of :class:`.Method`.
         """
         solve: Callable[..., Proposal[Overlay]] = self._solve
-        options, warm_up = self._options, None
-        if TIES in options:
-            warm_up = cache(lambda: self._compile(compile_with))
+        options = self._options
         if steps is not None:
             options = tuple(TIES_OR_EXTREMES if option == TIES else option for option in options)
             solve, inputs = SolveUnderTies(self._solve, steps, traced or steps), (*inputs, "trace")
@@ -84,7 +79,7 @@ class Heuristic(Generic[Given]):
             problems=problems,
             solve=solve,
             options=options,
-            warm_up=warm_up,
+            compiled=True,
             inputs=inputs,
             anytime=False,
             **fields,
@@ -101,15 +96,3 @@ class Heuristic(Generic[Given]):
     ) -> Proposal[Overlay]:
         built = self.build(instance, seed=seed, **options)
         return Proposal(built.overlay, counters=built.counters)
-
-    def _compile(self, compile_with: tuple[Mapping[str, object], ...]) -> None:
-        wants = ("abc", "abd", "abe", "cdf", "cef", "def", "g", "g", "h")
-        instance = TopicInstance.from_subscriptions({f"n{v}": list(topics) for v, topics in enumerate(wants)})
-        for options in compile_with:
-            for ties in RULES:
-                self.build(instance, seed=0, ties=ties, **options)
-
-
-def trial_instance() -> TopicInstance:
-    """A small instance that the warm-ups of local search and of exact methods solve."""
-    return TopicInstance.from_subscriptions({f"n{v}": [f"t{v * k % 7}" for k in range(1, 4)] for v in range(1, 14)})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 from heapq import heapify, heappop, heappush
 from itertools import combinations
 
@@ -15,7 +14,6 @@ from ...instances.contract.problem import Problem
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.soc import as_soc
 from .cd_oda import cd_oda, cd_oda_1, cd_oda_2
-from .heuristic import trial_instance
 from .limits import Limits, best_of, limits_of, star
 from .two_diameter_oda import two_diameter_oda
 
@@ -143,13 +141,6 @@ def _add_tree(centre: int, subscribers: list[int], radius: int, beside: list[set
             heappush(inner, (len(beside[v]), v))
 
 
-@cache
-def _warm_up() -> None:
-    instance = trial_instance()
-    for stars in _STARS:
-        stars(instance)
-
-
 LAYERED_ODA = Method(
     name="layered-oda",
     problems=("topic-diameter", "average-topic-diameter"),
@@ -158,7 +149,7 @@ LAYERED_ODA = Method(
     guarantee="no topic diameter above twice the radius",
     cost="that of P2's heuristics, and O(|T|(|V| + |E|) log |V|) for each radius",
     solve=layered_oda,
-    warm_up=_warm_up,
+    compiled=True,
     pace=150,
     colour="#56B4E9",
     marker="d",

@@ -67,7 +67,6 @@ LOW_ODA = low_oda.method(
     "low-oda",
     TOPIC_CONNECTED,
     steps=_steps,
-    compile_with=({"k": _K},),
     summary="Low-ODA: MinMax-ODA's edge unless Greedy Merge's contributes more than k times as much",
     source="P2 §3",
     guarantee="O(k log Σ|T_v|) times the fewest edges, O(|V|/k · log Σ|T_v|) times the smallest maximum degree (P2 "

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache, partial
 from typing import Any
 
 from ...instances.contract.catalogue import methods_of
@@ -18,7 +17,7 @@ from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
 from ...instances.contract.run import Clock, offer
 from ...instances.topics.instance import TopicInstance
-from .heuristic import TOPIC_CONNECTED, trial_instance
+from .heuristic import TOPIC_CONNECTED
 from .kernels.interest import edge_costs
 from .local_search.linked_overlay import subscriptions_of
 from .local_search.overlay_search import (
@@ -317,17 +316,6 @@ def starts(problem: str = "") -> dict[str, Method[TopicInstance, Overlay]]:
     return {each.name: each for each in methods if not each.anytime and asked <= set(each.problems)}
 
 
-@cache
-def _warm_up(problem: str, firsts: tuple[str, ...]) -> None:
-    for method in starts(problem).values():
-        method.prepare()
-    small = trial_instance()
-    for first in firsts:
-        polish(small, ring_per_topic(small), first=first, steps=1000)
-    if not problem:
-        PartitionedSearch(small, ring_per_topic(small), 0).run(lambda steps: False)
-
-
 START = Option(
     "start",
     "gm",
@@ -344,7 +332,7 @@ POLISH: Method[TopicInstance, Overlay] = Method(
     "Σ_edges |T_u ∩ T_v|)",
     solve=_solve,
     options=(START, FIRST, STEPS, THREADS),
-    warm_up=partial(_warm_up, "", tuple(_RANKS)),
+    compiled=True,
     inputs=("overlay",),
     random=True,
     colour="#117733",
@@ -358,5 +346,5 @@ WEIGHTED_POLISH: Method[TopicInstance, Overlay] = replace(
     summary="local search by costs from the overlay of another method",
     source="none; docs/topics.md",
     options=(WEIGHTED_START, STEPS),
-    warm_up=partial(_warm_up, "weighted-tco", ("cost",)),
+    compiled=True,
 )

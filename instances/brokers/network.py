@@ -209,6 +209,17 @@ class BrokerNetwork(Digested):
     fanout: int = 35
     attributes: tuple[str, ...] = ()
 
+    def trial(self) -> BrokerNetwork:
+        """A path of six brokers whose fanout is so small that links are profiled, promoted and dropped.
+
+        It shows which kernels a method calls.
+        """
+        tree = BrokerTree.of(6, [(v, v + 1) for v in range(5)], uplinks=[1] * 6)
+        subscriptions = Subscriptions(np.array([3, 4, 5]), np.array([[0], [1], [0]]), np.array([[0], [1], [1]]))
+        times = np.arange(4) * 400_000
+        publications = Publications(times, np.zeros(4, dtype=np.int32), np.array([[0], [1], [1], [0]]))
+        return BrokerNetwork(tree, subscriptions, publications, radius=4, fanout=3)
+
     def __post_init__(self) -> None:
         if self.radius < 1:
             raise BadInput(f"the radius Δ is {self.radius}: give at least 1")

@@ -25,6 +25,7 @@ Flags = npt.NDArray[np.bool_]
 _Array = TypeVar("_Array", Floats, Flags)
 ARRAYS = ("access", "core", "capacities", "rates", "subscriptions")
 _CELLS_AT_ONCE = 4_000_000
+_TINY = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,6 +164,22 @@ class ContentInstance(Digested):
     def demands(self) -> Floats:
         """The traffic between each user and its broker, published and received. Shape (|U|,)."""
         return _read_only(self.out_rates + self.in_rates)
+
+    @property
+    def is_tiny(self) -> bool:
+        """Whether compiling a kernel takes far longer than interpreting it on this instance."""
+        return self.num_users * self.num_brokers * self.num_channels <= _TINY
+
+    def trial(self) -> ContentInstance:
+        """A small instance that shows which kernels a method calls."""
+        points = np.array([[0, 0], [0, 2], [2, 0], [2, 2], [1, 1]])
+        distances = np.abs(points[:, None] - points).sum(axis=2).astype(np.float64)
+        users, channels = np.arange(10), np.arange(3)
+        rates = ((users[:, None] + channels) % 4).astype(np.float64)
+        subscriptions = (users[:, None] + 2 * channels) % 3 == 0
+        unlimited = ContentInstance(1 + distances[users % 5], distances, np.full(5, np.inf), rates, subscriptions)
+        capacities = np.full(5, unlimited.demands.sum() / 2)
+        return ContentInstance(unlimited.access, distances, capacities, rates, subscriptions)
 
     def load_limits(self) -> Floats:
         """The capacities with the tolerance for rounding errors in a sum of demands. Shape (|B|,), a new array."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import math
-import time
+import os
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Concatenate, Generic
@@ -13,9 +15,11 @@ from .errors import BadInput
 from .option import Option, Value, complete, stated
 from .problem import Answer, Instance, Problem, family_of
 from .result import Result, Status, Trace
-from .run import Trajectory, solving
+from .run import PAUSES, Interpreter, Trajectory, interpreted, interpreting, solving
 
-_ROUNDING = 1e-6
+_ROUNDING, _TRIAL_SECONDS = 1e-6, 0.5
+_INTERPRET = "OVERLAYBENCH_INTERPRET"
+_PREPARED: set[Any] = set()
 
 
 @dataclass(frozen=True)
@@ -64,8 +68,8 @@ class Method(Generic[Instance, Answer]):
     skip : callable, optional
         Takes an instance and a problem and returns why the method does not apply to them, or ""; the run is then
         ``skipped``.
-    warm_up : callable, optional
-        Compiles the method's kernels and loads its libraries, so that neither counts as solving time.
+    compiled : bool
+        Whether it calls compiled kernels: what a run calls on a trial instance is then compiled before (`prepare`).
     inputs : tuple of str
         Optional keywords of `solve` that are not options because text cannot express them: ``mapper``, which applies
         a function to independent parts of the work, ``overlay``, an initial answer, ``trace``, which asks for the
@@ -105,7 +109,7 @@ class Method(Generic[Instance, Answer]):
     engine: str = ""
     options: tuple[Option, ...] = ()
     skip: Callable[[Instance, Problem[Instance, Answer]], str] | None = None
-    warm_up: Callable[[], None] | None = None
+    compiled: bool = False
     inputs: tuple[str, ...] = ()
     anytime: bool = True
     random: bool = False
@@ -119,10 +123,31 @@ class Method(Generic[Instance, Answer]):
     def __repr__(self) -> str:
         return f"Method({self.name}: {self.summary})"
 
-    def prepare(self) -> None:
-        """Run `warm_up`, if there is one."""
-        if self.warm_up is not None:
-            self.warm_up()
+    def is_interpreted(self, instance: Instance) -> bool:
+        """Whether kernels are interpreted on this instance: compiling them would take far longer than the run."""
+        return self.compiled and getattr(instance, "is_tiny", False) and os.environ.get(_INTERPRET) != "never"
+
+    def prepare(self, instance: Instance, problem: Problem[Instance, Answer], options: Mapping[str, Value]) -> bool:
+        """Compile what a run with these options will call, on all cores, so that it does not count in the run's time.
+
+        A trial instance shows what is called (:class:`.Interpreter`). Once for a problem and options in a process.
+        Returns whether there was anything to compile or to load.
+        """
+        trial = getattr(instance, "trial", None)
+        if trial is None or not self.compiled or self.is_interpreted(instance):
+            return False
+        key = self.name, problem.name, type(instance), str(sorted(options.items()))
+        if key in _PREPARED:
+            return False
+        _PREPARED.add(key)
+        with interpreted(Interpreter(math.inf, record=True)) as interpreter:
+            silent = io.StringIO()
+            with suppress(Exception), redirect_stdout(silent), redirect_stderr(silent):
+                limit = _TRIAL_SECONDS if self.anytime else None
+                self.solve(trial(), problem, seed=0, time_limit=limit, **options)
+        if calls := list(interpreter.calls.values()):
+            type(calls[0][0]).compile_all(calls)
+        return bool(calls)
 
     def answers(self, problem: str) -> bool:
         """Whether it answers a problem, by name; a problem with limits is answered as its family is."""
@@ -155,7 +180,7 @@ class Method(Generic[Instance, Answer]):
             exact=all(member.exact for member in members),
             solve=partial(_solve_by_member, members),
             options=tuple(dict.fromkeys(option for member in members for option in member.options)),
-            warm_up=partial(_prepare_all, members),
+            compiled=any(member.compiled for member in members),
             inputs=tuple(dict.fromkeys(name for member in members for name in member.inputs)),
             colour=self.colour or other.colour,
             marker=self.marker or other.marker,
@@ -197,14 +222,25 @@ class Method(Generic[Instance, Answer]):
         chosen = self.complete(options, problem.name)
         accepted = self.answering(problem.name).inputs
         inputs = {name: value for name, value in options.items() if name in accepted}
-        skip = self.answering(problem.name).skip
-        if skip is not None and (reason := skip(instance, problem)):
+        member = self.answering(problem.name)
+        if member.skip is not None and (reason := member.skip(instance, problem)):
             return Result(problem=problem.name, method=self.name, status=Status.SKIPPED, reason=reason)
-        self.prepare()
-        start, trajectory = time.perf_counter(), Trajectory()
+        given = {"seed": seed, "time_limit": time_limit, **chosen, **inputs}
+        if interpreting.get() is not None:
+            return self._timed(instance, problem, given)
+        if member.is_interpreted(instance):
+            with suppress(Exception), interpreted(Interpreter()):  # what fails is compiled, and raises again
+                return self._timed(instance, problem, given)
+        member.prepare(instance, problem, chosen)
+        return self._timed(instance, problem, given)
+
+    def _timed(
+        self, instance: Instance, problem: Problem[Instance, Answer], given: Mapping[str, Any]
+    ) -> Result[Answer]:
+        start, trajectory = PAUSES.now(), Trajectory()
         with solving(instance, problem, trajectory):
-            proposal = self.solve(instance, problem, seed=seed, time_limit=time_limit, **chosen, **inputs)
-            seconds = time.perf_counter() - start
+            proposal = self.solve(instance, problem, **given)
+            seconds = PAUSES.now() - start
         return judged(self.name, instance, problem, proposal, seconds, trajectory)
 
 
@@ -213,11 +249,6 @@ def _solve_by_member(
 ) -> Proposal[Any]:
     member = next(member for member in members if member.answers(problem.name))
     return member.solve(instance, problem, **given)
-
-
-def _prepare_all(members: tuple[Method[Any, Any], ...]) -> None:
-    for member in members:
-        member.prepare()
 
 
 def judged(

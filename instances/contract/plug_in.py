@@ -25,7 +25,7 @@ class MethodFields(TypedDict, total=False):
     cost: str
     exact: bool
     skip: Callable[[Any, Problem[Any, Any]], str]
-    warm_up: Callable[[], None]
+    compiled: bool
     inputs: tuple[str, ...]
     anytime: bool
     random: bool

@@ -14,7 +14,129 @@ from contextvars import ContextVar
 from types import FrameType
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 from .problem import Problem
+
+
+class Callee(Protocol):
+    """A compiled function that can be interpreted, too."""
+
+    py_func: Callable[..., Any]
+    wraps: bool
+
+
+class Interpreter:
+    """Interprets compiled functions where compiling them would take far longer than the run: on tiny instances.
+
+    Results are those of the compiled functions: an integer that overflows raises FloatingPointError, unless the
+    function is one whose integers may. After some seconds in all, functions are compiled.
+
+    Parameters
+    ----------
+    seconds : float
+        The time for interpreted calls.
+    record : bool
+        Whether `calls` lists each function with the arguments of its first call of their types.
+    """
+
+    def __init__(self, seconds: float = 1.0, *, record: bool = False) -> None:
+        self.calls: dict[Any, tuple[Any, tuple[Any, ...]]] = {}
+        self._left, self._record, self._inside = seconds, record, False
+
+    def call(self, callee: Callee, arguments: tuple[Any, ...]) -> Any:
+        """The result of a call; nested calls are interpreted with it."""
+        if self._inside:
+            if not callee.wraps:
+                return callee.py_func(*arguments)
+            with np.errstate(over="ignore"):
+                return callee.py_func(*arguments)
+        if self._record:
+            self.calls.setdefault((callee, *map(_type_of, arguments)), (callee, arguments))
+        if self._left <= 0:
+            token = interpreting.set(None)
+            try:
+                return callee(*arguments)  # type: ignore[operator]
+            finally:
+                interpreting.reset(token)
+        start, self._inside = time.perf_counter(), True
+        try:
+            with np.errstate(over="ignore" if callee.wraps else "raise"):
+                return _plain(callee.py_func(*arguments))
+        finally:
+            self._inside = False
+            self._left -= time.perf_counter() - start
+
+
+def _type_of(value: Any) -> Any:
+    """What a compiled function's types depend on."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.ndim, value.flags.c_contiguous, value.flags.f_contiguous, value.flags.writeable
+    return (type(value), *map(_type_of, value)) if isinstance(value, tuple) else type(value)
+
+
+def _plain(value: Any) -> Any:
+    """A result with Python's numbers in place of NumPy's, as compiled functions return them."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, tuple):
+        each = map(_plain, value)
+        return type(value)(*each) if hasattr(value, "_fields") else tuple(each)
+    return value
+
+
+interpreting: ContextVar[Interpreter | None] = ContextVar("interpreting", default=None)
+"""The interpreter of this thread's compiled functions; None where they are compiled."""
+
+
+@contextmanager
+def interpreted(interpreter: Interpreter) -> Iterator[Interpreter]:
+    """Interpret compiled functions meanwhile."""
+    token = interpreting.set(interpreter)
+    try:
+        yield interpreter
+    finally:
+        interpreting.reset(token)
+
+
+class _Pauses:
+    """The time that this process has spent on compiling, which counts in no run and in no limit."""
+
+    seconds = cpu_seconds = 0.0
+    _depth, _start, _cpu_start = 0, 0.0, 0.0
+
+    def begin(self) -> None:
+        """A compilation begins, perhaps within another."""
+        self._depth += 1
+        if self._depth == 1:
+            self._start, self._cpu_start = time.perf_counter(), time.process_time()
+            _tell_paused(True)
+
+    def end(self) -> None:
+        """It ends; without one that has begun, nothing."""
+        self._depth = max(0, self._depth - 1)
+        if self._depth == 0 and self._start:
+            self.seconds += time.perf_counter() - self._start
+            self.cpu_seconds += time.process_time() - self._cpu_start
+            self._start = 0.0
+            _tell_paused(False)
+
+    def end_all(self) -> None:
+        """A run ends: a compilation that raised has not ended by itself."""
+        self._depth = min(self._depth, 1)
+        self.end()
+
+    def now(self) -> float:
+        """Seconds of this process's clock without pauses."""
+        return (self._start or time.perf_counter()) - self.seconds
+
+
+PAUSES = _Pauses()
+
+
+def _tell_paused(begun: bool) -> None:
+    if (watch := _watch.get()) is not None and watch[1] == os.getpid():
+        watch[0].paused(begun)
 
 
 class OutOfTime(Exception):
@@ -33,13 +155,13 @@ class Clock:
     """
 
     def __init__(self, time_limit: float | None, interruption: threading.Event | None = None) -> None:
-        self._end = math.inf if time_limit is None else time.perf_counter() + time_limit
+        self._end = math.inf if time_limit is None else PAUSES.now() + time_limit
         self._interruption = threading.Event() if interruption is None else interruption
 
     @property
     def left(self) -> float:
         """Remaining seconds: 0 after the limit or an interruption, infinite without a limit."""
-        return 0.0 if self.interrupted else max(0.0, self._end - time.perf_counter())
+        return 0.0 if self.interrupted else max(0.0, self._end - PAUSES.now())
 
     @property
     def passed(self) -> bool:
@@ -123,7 +245,7 @@ class Trajectory:
     """
 
     def __init__(self) -> None:
-        self._start = time.perf_counter()
+        self._start = PAUSES.now()
         self._points: list[Point] = []
 
     @property
@@ -137,7 +259,7 @@ class Trajectory:
         best = min(_known(last.value, value), default=None), max(_known(last.lower_bound, lower_bound), default=None)
         if best == last[1:]:
             return
-        now = max(time.perf_counter() - self._start, last.seconds, 1e-6)
+        now = max(PAUSES.now() - self._start, last.seconds, 1e-6)
         if self._points and _cell(now) == _cell(last.seconds):
             self._points.pop()
         self._points.append(Point(now, *best))
@@ -189,6 +311,9 @@ class Watcher(Protocol):
     def solving(self, begun: bool) -> None:
         """The method itself begins, and has ended: its time limit counts in between."""
 
+    def paused(self, begun: bool) -> None:
+        """A compilation begins, and has ended: its time counts in no limit."""
+
 
 class _Run:
     """A method at work: judges the answers that it offers, in at most a twentieth of its time."""
@@ -201,13 +326,13 @@ class _Run:
         self._trajectory, self._watcher = trajectory, watcher
         self._value, self._bound = math.inf, -math.inf
         self._pending: Any = None
-        self._start, self._spent = time.perf_counter(), 0.0
+        self._start, self._spent = PAUSES.now(), 0.0
 
     def offered(self, answer: Any, value: float | None, lower_bound: float | None) -> None:
         """Pass on what is better; an answer waits for the next offer while judging has taken its share of the time."""
         self._trajectory.report(value, lower_bound)
         self._pending = self._pending if answer is None else answer
-        now = time.perf_counter()
+        now = PAUSES.now()
         if self._is_busy(now):
             return
         chosen, self._pending = self._pending, None
@@ -220,14 +345,14 @@ class _Run:
             self._watcher.offered(
                 chosen if improved else None, self._value if improved else None, self._bound if raised else None
             )
-        self._spent += time.perf_counter() - now
+        self._spent += PAUSES.now() - now
 
     def offered_if_free(self, make: Callable[[], Any]) -> None:
         """Pass on an answer that takes time to make, unless offers have taken their share of the time."""
-        now = time.perf_counter()
+        now = PAUSES.now()
         if not self._is_busy(now):
             answer = make()
-            self._spent += time.perf_counter() - now
+            self._spent += PAUSES.now() - now
             self.offered(answer, None, None)
 
     def _is_busy(self, now: float) -> bool:
@@ -281,6 +406,7 @@ def solving(instance: Any, problem: Problem[Any, Any], trajectory: Trajectory) -
         if watcher is not None:
             watcher.solving(False)
     finally:
+        PAUSES.end_all()
         _run.reset(token)
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Costs = npt.NDArray[np.int64]
 _LARGEST_SUM = 2**53
+_TINY = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +80,16 @@ class SteinerInstance(Digested):
             raise BadInput("the costs add up to more than 2^53: divide them by a common factor")
         for name, value in (("edges", edges), ("costs", costs), ("terminals", terminals)):
             object.__setattr__(self, name, value)
+
+    @property
+    def is_tiny(self) -> bool:
+        """Whether compiling a kernel takes far longer than interpreting it on this instance."""
+        return self.num_edges <= _TINY
+
+    def trial(self) -> SteinerInstance:
+        """A small instance that shows which kernels a method calls."""
+        edges = [(v, (v + step) % 12, 1 + v * step % 7) for step in (1, 3, 5) for v in range(12)]
+        return SteinerInstance.from_edges(12, edges, [0, 2, 5, 8, 11])
 
     @classmethod
     def from_edges(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 from ...heuristics.brokers.kernels.forwarding import STRATEGIES
-from ...heuristics.brokers.soft_links import disseminate, example_network
+from ...heuristics.brokers.soft_links import disseminate
 from ...instances.brokers.network import BrokerNetwork
-from ...instances.brokers.problems import Dissemination, SoftLinks
+from ...instances.brokers.problems import Dissemination
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.problem import Problem
 from ...instances.contract.run import Clock, offer, offer_value
@@ -72,11 +71,6 @@ def _method(
             keep_start=False,
         )
 
-    @cache
-    def warm_up() -> None:
-        """Compile the kernels of the strategies, and load the solver's library."""
-        solve(example_network(), SoftLinks(), seed=0, time_limit=None, threads=1)
-
     return Method(
         name=name,
         problems=("soft-links",),
@@ -85,7 +79,7 @@ def _method(
         exact=True,
         solve=solve,
         options=(THREADS,),
-        warm_up=warm_up,
+        compiled=True,
         **fields,
     )
 

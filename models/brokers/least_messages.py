@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 from ...heuristics.brokers.kernels.forwarding import STRATEGIES
 from ...heuristics.brokers.kernels.link_management import Management
-from ...heuristics.brokers.soft_links import MANAGEMENT, disseminate, example_network
+from ...heuristics.brokers.soft_links import MANAGEMENT, disseminate
 from ...instances.brokers.network import BrokerNetwork
-from ...instances.brokers.problems import Dissemination, SoftLinks
+from ...instances.brokers.problems import Dissemination
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.problem import Problem
@@ -78,11 +77,6 @@ def _solve(
     return least_messages(instance, answer, seed=seed, time_limit=None if time_limit is None else clock.left)
 
 
-@cache
-def _warm_up() -> None:
-    _solve(example_network(), SoftLinks(), seed=0, time_limit=None, strategy="s2")
-
-
 LEAST_MESSAGES: Method[BrokerNetwork, Dissemination] = Method(
     name="least-messages",
     problems=("soft-links",),
@@ -92,7 +86,7 @@ LEAST_MESSAGES: Method[BrokerNetwork, Dissemination] = Method(
     cost="exponential in the worst case",
     solve=_solve,
     options=(Option("strategy", "s2", "the strategy for which links are managed", choices=STRATEGIES), *MANAGEMENT),
-    warm_up=_warm_up,
+    compiled=True,
     colour="#CC79A7",
     marker=">",
 )

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ...heuristics.content.routing import route
 from ...instances.content.instance import ContentInstance, Flags, Floats
-from ...instances.content.problems import CONTENT_PROBLEMS, ContentOverlay, ContentProblem
+from ...instances.content.problems import ContentOverlay, ContentProblem
 from ...instances.contract.run import Clock, offer, offer_bound
 from ..engine.exact_method import PROGRESS, START, SearchLog
 from ..engine.ilp_solvers import THREADS
@@ -191,20 +191,10 @@ def minimise(
     return Outcome(incumbent.answer, tree.units / planes.unit, not tree.complete, counters)
 
 
-def _load() -> None:
-    corners = np.array([[0.0, 2, 2], [2, 0, 2], [2, 2, 0]])
-    users = ContentInstance(corners, 2 * corners, np.full(3, 9.0), np.ones((3, 1)), np.ones((3, 1), np.bool_))
-    for problem in CONTENT_PROBLEMS:
-        minimise(users, problem, None, Clock(None), threads=1, progress="off")
-        planes = ContentCuts(ContentModel(users, problem.routing))
-        planes.violated(np.full(len(planes.columns), 0.3), exact=True)
-
-
 CONTENT_BRANCH_AND_CUT = exact_method(
     "branch-and-cut",
     minimise,
     summary="content: branch-and-cut on directed cuts of each publisher's arborescence",
     options=(START, THREADS, PROGRESS),
-    load=_load,
     proves=True,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,9 @@ from ...instances.contract.option import Option
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, interruptible, offer, offer_value
-from ..engine.cp_sat_solver import load_cp_sat, minimise_with_cp_sat
+from ..engine.cp_sat_solver import minimise_with_cp_sat
 from ..engine.exact_method import START, SolverOutcome, solve_exactly
-from ..engine.ilp_solvers import SOLVER, THREADS, load_ilp_solvers, minimise_with_ilp
+from ..engine.ilp_solvers import SOLVER, THREADS, minimise_with_ilp
 from ..engine.proof import Multipliers, ProofFile, Tree
 from .model import FORMULATION, ContentModel, compact_model
 
@@ -137,7 +137,6 @@ def exact_method(
     *,
     summary: str,
     options: tuple[Option, ...],
-    load: Callable[[], object],
     proves: bool = False,
 ) -> Method[ContentInstance, ContentOverlay]:
     """The method of a model with its solver for all content problems.
@@ -194,12 +193,6 @@ def exact_method(
                 file.claim(value, value if is_closed else None, [answer.brokers.tolist(), trees])
         return proposal
 
-    @cache
-    def warm_up() -> None:
-        for heuristic in methods_of(_HEURISTICS):
-            heuristic.prepare()
-        load()
-
     return Method(
         name=name,
         problems=tuple(problem.name for problem in CONTENT_PROBLEMS),
@@ -211,7 +204,7 @@ def exact_method(
         solve=solve,
         options=options,
         inputs=("proof",) if proves else (),
-        warm_up=warm_up,
+        compiled=True,
     )
 
 
@@ -291,7 +284,6 @@ CONTENT_CP_SAT = exact_method(
     _minimise_compact,
     summary="content: the compact models in integers, by CP-SAT",
     options=(FORMULATION, START, THREADS),
-    load=load_cp_sat,
 )
 
 CONTENT_ILP = exact_method(
@@ -299,5 +291,4 @@ CONTENT_ILP = exact_method(
     _minimise_compact,
     summary="content: integer programs in PuLP, by arborescences of publishers or brokers, or flows",
     options=(SOLVER, FORMULATION, START, THREADS),
-    load=load_ilp_solvers,
 )

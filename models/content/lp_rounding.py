@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import cache
-
-import numpy as np
 
 from ...instances.content.instance import ContentInstance
 from ...instances.content.problems import CONTENT_PROBLEMS, ContentOverlay, ContentProblem
@@ -77,14 +74,6 @@ def _solve(
     return Proposal(overlay, max(bound, access_bound(instance)), Status.TIME_LIMIT if stopped else None, {}, reason)
 
 
-@cache
-def _warm_up() -> None:
-    corners = np.array([[0.0, 2, 2], [2, 0, 2], [2, 2, 0]])
-    users = ContentInstance(corners, 2 * corners, np.full(3, 9.0), np.ones((3, 1)), np.ones((3, 1), np.bool_))
-    for problem in CONTENT_PROBLEMS:
-        rounded_relaxation(users, problem, Clock(None))
-
-
 LP_ROUNDING: Method[ContentInstance, ContentOverlay] = Method(
     name="lp-rounding",
     problems=tuple(problem.name for problem in CONTENT_PROBLEMS),
@@ -97,7 +86,7 @@ LP_ROUNDING: Method[ContentInstance, ContentOverlay] = Method(
     engine="branch-and-cut",
     options=(THREADS,),
     solve=_solve,
-    warm_up=_warm_up,
+    compiled=True,
     pace=50,
     colour="#CC79A7",
     marker="P",

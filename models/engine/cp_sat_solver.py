@@ -113,11 +113,6 @@ def minimise_with_cp_sat(
     return SolverOutcome(found, solver.best_objective_bound / unit, status != cp_model.OPTIMAL, counters)
 
 
-def load_cp_sat() -> None:
-    """Import the solver's library."""
-    from ortools.sat.python import cp_model  # noqa: F401
-
-
 def _add_row(cp: cp_model.CpModel, model: IntegerModel, row: Row, columns: list[cp_model.IntVar]) -> None:
     """Add a row, as a clause, an at-most-one or an exactly-one where it is one: CP-SAT propagates these faster."""
     from ortools.sat.python import cp_model

@@ -117,12 +117,6 @@ def program_of(model: IntegerModel, clock: Clock, scale: float = 1.0) -> tuple[p
     return program, columns
 
 
-def load_ilp_solvers() -> None:
-    """Import the solvers' libraries."""
-    import highspy  # noqa: F401
-    import pulp  # noqa: F401
-
-
 @dataclass(frozen=True)
 class SolverReport:
     """The outcome of a solver; the values of a solution are in the program's variables.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -371,21 +370,6 @@ class _Search:
         return case
 
 
-@cache
-def _warm_up() -> None:
-    """Compile the kernels, and load the LP solver."""
-    for presolve in (False, True):
-        steiner_branch_and_cut(_PETERSEN, presolve=presolve, progress="off")
-    incumbent = SteinerIncumbent(_PETERSEN, graph_of(10, _PETERSEN.edges), Clock(None))
-    # Dual ascent may solve so small an instance without an LP.
-    ascent = dual_ascent(incumbent.graph, np.repeat(_PETERSEN.costs, 2), _PETERSEN.terminals, 0)
-    planes = DirectedCuts(_PETERSEN, incumbent.graph, 0, incumbent.arcs, ascent, range(10))
-    ascent.sides(incumbent.graph, 0)
-    x = np.full(len(planes.columns), 0.2)
-    planes.violated(x, exact=True)
-    incumbent.build_along(planes.columns, x)
-
-
 # The Petersen graph: neither a path nor a star connects its outer cycle and one inner node.
 _PETERSEN = SteinerInstance.from_edges(
     10,
@@ -406,5 +390,5 @@ STEINER_BRANCH_AND_CUT: Method[SteinerInstance, Overlay] = Method(
     solve=steiner_branch_and_cut,
     options=(PRESOLVE, PROGRESS),
     inputs=("proof",),
-    warm_up=_warm_up,
+    compiled=True,
 )

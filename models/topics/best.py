@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 
@@ -19,9 +18,7 @@ from ...instances.contract.problem import Problem
 from ...instances.contract.run import Clock, interruptible, offer
 from ...instances.topics.instance import TopicInstance
 from .lp_heuristics.guided_candidates import guided_candidates
-from .lp_heuristics.guided_candidates import warm_up as warm_up_candidates
 from .lp_heuristics.star_centres import annealed_stars
-from .lp_heuristics.star_centres import warm_up as warm_up_stars
 
 STEPS = Option("steps", 200_000, "steps of local search, if there is no time limit", least=0, most=10**12)
 _SUBSCRIPTION_PACE = 5_000  # nanoseconds a subscription, beside the method's own pace
@@ -188,14 +185,6 @@ def _listed(values: dict[str, float]) -> str:
     return ", ".join(f"{name} {value:g}" for name, value in sorted(values.items(), key=lambda item: (item[1], item[0])))
 
 
-@cache
-def _warm_up() -> None:
-    for method in methods_of("overlaybench.heuristics.topics"):
-        method.prepare()
-    warm_up_candidates()
-    warm_up_stars()
-
-
 BEST: Method[TopicInstance, Overlay] = Method(
     name="best",
     problems=(*DIAMETER_TWO, "weighted-tco", "k-tco"),
@@ -206,7 +195,7 @@ BEST: Method[TopicInstance, Overlay] = Method(
     random=True,
     solve=best,
     options=(STEPS, THREADS),
-    warm_up=_warm_up,
+    compiled=True,
     colour="#44AA99",
     marker="*",
 )

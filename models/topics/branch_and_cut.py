@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ...heuristics.topics.fault_tolerant_polish import fault_tolerant_polish
-from ...heuristics.topics.heuristic import trial_instance
 from ...heuristics.topics.kernels.interest import edge_costs
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
@@ -21,17 +19,13 @@ from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, OutOfTime, interruptible, offer
 from ...instances.topics.instance import TopicInstance
-from ...instances.topics.problems import TOPIC_PROBLEMS
 from ..engine.exact_method import PROGRESS, SolverOutcome
 from ..engine.ilp_solvers import THREADS
 from ..engine.proof import ProofFile
 from .compact.overlay_model import Requirements, SimpleBounds, Subproblem, requirements_of, simple_bounds
 from .compact.pareto_front import pareto_front
-from .lp_heuristics.guided_candidates import warm_up as warm_up_candidates
-from .lp_heuristics.lp_guided import warm_up as warm_up_incumbents
 from .lp_heuristics.star_centres import annealed_stars
-from .lp_heuristics.star_centres import warm_up as warm_up_stars
-from .lp_heuristics.starts import any_overlay, heuristic_overlays, warm_up_heuristics
+from .lp_heuristics.starts import any_overlay, heuristic_overlays
 from .relaxation.candidate_edges import count_links
 from .relaxation.cutting_planes import ALL_PAIRS
 from .relaxation.dual_fitting import FittedProof, fitted_within, mean_degree_bound
@@ -319,21 +313,6 @@ def _proposal(overlay: Overlay | None, bound: float, outcome: SearchOutcome) -> 
     return Proposal(overlay, bound, status, outcome.counters, outcome.stopped_by)
 
 
-@cache
-def _warm_up() -> None:
-    """Compile the kernels, and load the LP solver."""
-    warm_up_heuristics()
-    small = trial_instance()
-    for problem in TOPIC_PROBLEMS:
-        if problem.name in PROBLEMS_ANSWERED:
-            options = BRANCH_AND_CUT.complete({"progress": "off", "steps": 50}, problem.name)
-            BRANCH_AND_CUT.solve(small, problem, seed=0, time_limit=None, **options)
-    # The search may solve so small an instance before it improves an incumbent.
-    warm_up_incumbents()
-    warm_up_stars()
-    warm_up_candidates()
-
-
 BRANCH_AND_CUT: Method[TopicInstance, Overlay] = Method(
     name="branch-and-cut",
     problems=PROBLEMS_ANSWERED,
@@ -351,7 +330,7 @@ BRANCH_AND_CUT: Method[TopicInstance, Overlay] = Method(
         PROGRESS,
     ),
     inputs=("proof",),
-    warm_up=_warm_up,
+    compiled=True,
     colour="#CC6677",
     marker="d",
 )

@@ -19,7 +19,7 @@ limit in the root LP. On larger instances, or for the bound alone, "multi" is th
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 from ...heuristics.topics.heuristic import DIAMETER_TWO
@@ -30,9 +30,9 @@ from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, OutOfTime, offer, offer_value
 from ...instances.topics.instance import TopicInstance
-from ..engine.cp_sat_solver import load_cp_sat, minimise_with_cp_sat
+from ..engine.cp_sat_solver import minimise_with_cp_sat
 from ..engine.exact_method import START, ModelTooLarge, SolverOutcome, solve_exactly
-from ..engine.ilp_solvers import SOLVER, THREADS, load_ilp_solvers, minimise_with_ilp, relaxed_bound
+from ..engine.ilp_solvers import SOLVER, THREADS, minimise_with_ilp, relaxed_bound
 from .compact.overlay_model import (
     FORMULATED,
     Requirements,
@@ -42,7 +42,7 @@ from .compact.overlay_model import (
     simple_bounds,
 )
 from .compact.pareto_front import pareto_front
-from .lp_heuristics.starts import any_overlay, heuristic_overlays, warm_up_heuristics
+from .lp_heuristics.starts import any_overlay, heuristic_overlays
 
 
 def _solve(
@@ -136,13 +136,8 @@ def relaxation_bound(instance: TopicInstance, problem: str, *, formulation: str 
 
 
 def _method(
-    name: str, minimise_model: Callable[..., SolverOutcome[Overlay]], load: Callable[[], object], **fields: Any
+    name: str, minimise_model: Callable[..., SolverOutcome[Overlay]], **fields: Any
 ) -> Method[TopicInstance, Overlay]:
-    @cache
-    def warm_up() -> None:
-        load()
-        warm_up_heuristics()
-
     return Method(
         name=name,
         problems=(*DIAMETER_TWO, "weighted-tco", "k-tco"),
@@ -150,7 +145,7 @@ def _method(
         cost="exponential in the worst case",
         exact=True,
         solve=partial(_solve, minimise_model),
-        warm_up=warm_up,
+        compiled=True,
         **fields,
     )
 
@@ -158,7 +153,6 @@ def _method(
 CP_SAT = _method(
     name="cp-sat",
     minimise_model=partial(minimise_with_cp_sat, lazy=False),
-    load=load_cp_sat,
     summary="compact CP-SAT models: an arborescence with levels in each topic, centres for diameter 2",
     guarantee="the optimum with proof; when stopped, the incumbent with a proven bound",
     options=(START, THREADS),
@@ -169,7 +163,6 @@ CP_SAT = _method(
 ILP = _method(
     name="ilp",
     minimise_model=minimise_with_ilp,
-    load=load_ilp_solvers,
     summary="compact integer programs in PuLP: flows for connectivity, centres and common neighbours for diameter 2",
     guarantee="the optimum with proof; when stopped, the incumbent with a proven bound, within the solver's tolerances",
     options=(

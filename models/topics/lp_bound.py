@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ...heuristics.topics.heuristic import DIAMETER_TWO, trial_instance
+from ...heuristics.topics.heuristic import DIAMETER_TWO
 from ...heuristics.topics.kernels.interest import edge_costs
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
@@ -23,11 +22,9 @@ from ..engine.ilp_solvers import THREADS
 from ..engine.proof import ProofFile, Proven
 from ..engine.relaxation import UNIT, Bound
 from .lp_heuristics.lp_guided import Incumbent
-from .lp_heuristics.lp_guided import warm_up as warm_up_incumbents
-from .lp_heuristics.starts import greedy_merge_or_stars, heuristic_overlays, stars, warm_up_heuristics
+from .lp_heuristics.starts import greedy_merge_or_stars, heuristic_overlays, stars
 from .relaxation.candidate_edges import count_links
 from .relaxation.cost_splitting import is_affordable, proof_rows, split_by_pricing
-from .relaxation.cost_splitting import warm_up as warm_up_pricing
 from .relaxation.cutting_planes import CuttingPlanes
 from .relaxation.dual_fitting import FittedProof, fitted_within, mean_degree_bound
 from .relaxation.presolve import PRESOLVE, attach_leaves, drop_implied_topics
@@ -302,19 +299,6 @@ def _solve(
     return Proposal(best, float(value), Status.TIME_LIMIT if stopped else None, counters, clock.stopped_by)
 
 
-@cache
-def _warm_up() -> None:
-    warm_up_heuristics()
-    warm_up_incumbents()
-    warm_up_pricing()
-    small = trial_instance()
-    attach_leaves(small)
-    for method in ("lp", "splitting"):
-        for of_degree in (False, True):
-            lower_bound(small, BoundSettings(method=method, progress="off"), of_degree=of_degree)
-        lower_bound(small, BoundSettings(method=method, progress="off"), weighted=True)
-
-
 LP_BOUND: Method[TopicInstance, Overlay] = Method(
     name="lp-bound",
     problems=(*DIAMETER_TWO, "weighted-tco"),
@@ -339,7 +323,7 @@ LP_BOUND: Method[TopicInstance, Overlay] = Method(
         PROGRESS,
     ),
     inputs=("proof",),
-    warm_up=_warm_up,
+    compiled=True,
     colour="#6699CC",
     marker="X",
 )

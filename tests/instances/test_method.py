@@ -156,20 +156,18 @@ def test_a_bug_in_a_method_is_not_hidden() -> None:
         method(solve).run(INSTANCE, MIN_TCO)
 
 
-def test_a_method_is_given_its_options_seed_and_limit_after_its_warm_up() -> None:
+def test_a_method_is_given_its_options_seed_and_limit() -> None:
     calls: list[Any] = []
 
     def solve(instance: TopicInstance, problem: Any, **given_options: object) -> Proposal[Overlay]:
         calls.append((instance, problem, given_options))
         return Proposal(PATH)
 
-    tried = method(solve, options=(Option("k", 3, "", least=1),), warm_up=lambda: calls.append("warm"))
+    tried = method(solve, options=(Option("k", 3, "", least=1),))
     tried.run(INSTANCE, MIN_TCO, seed=7, time_limit=2.5, k="4")
     tried.run(INSTANCE, MIN_TCO)
     assert calls == [
-        "warm",
         (INSTANCE, MIN_TCO, {"seed": 7, "time_limit": 2.5, "k": 4}),
-        "warm",
         (INSTANCE, MIN_TCO, {"seed": 0, "time_limit": None, "k": 3}),
     ]
 

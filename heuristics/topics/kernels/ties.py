@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ....instances.contract.errors import unknown
 from ....instances.contract.option import Option
-from ...compiled import kernel
+from ...compiled import kernel, wrapping_kernel
 
 RULES = ("lowest", "highest", "random")
 TIES = Option(
@@ -78,7 +78,7 @@ def candidate_of(rank: int, order: TieOrder) -> int:
     return _unscrambled(rank) ^ order.salt
 
 
-@kernel
+@wrapping_kernel
 def scrambled(number: int) -> int:
     """A pseudo-random permutation of 0…2^63 - 1: the last steps of splitmix64 on 63 bits."""
     # Unsigned throughout: the compiler assumes that signed products do not overflow.
@@ -91,7 +91,7 @@ def scrambled(number: int) -> int:
     return int(np.int64(x))
 
 
-@kernel
+@wrapping_kernel
 def _unscrambled(number: int) -> int:
     x = np.uint64(number)
     x ^= (x >> _31) ^ (x >> _62)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ....instances.contract.arrays import Ids, Offsets
 from ....instances.contract.run import Clock
-from ...compiled import kernel
+from ...compiled import kernel, wrapping_kernel
 from ..kernels.interest import EdgeCosts, cost_of
 from .linked_overlay import Flags, Links, Subscriptions, add_edge, mark_bridges, next_redundant, remove_edge, set_bridge
 
@@ -181,7 +181,7 @@ def key_of(slot: int, links: Links) -> int:
     return int(np.int64(links.ends[slot, 0]) * len(links.degrees) + links.ends[slot, 1])
 
 
-@kernel
+@wrapping_kernel
 def random_number(state: npt.NDArray[np.uint64]) -> float:
     """Uniform on [0, 1): xorshift64* (Marsaglia 2003, Vigna 2016)."""
     x = state[0]

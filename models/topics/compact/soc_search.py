@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -19,7 +19,7 @@ from ....instances.contract.problem import Problem
 from ....instances.contract.run import Clock, OutOfTime, Report, offer, offer_value
 from ....instances.topics.instance import TopicInstance
 from ....instances.topics.soc import SOC, as_soc
-from ...engine.cp_sat_solver import load_cp_sat, minimise_with_cp_sat
+from ...engine.cp_sat_solver import minimise_with_cp_sat
 from ...engine.exact_method import START, SolverOutcome, solve_exactly
 from ...engine.ilp_solvers import THREADS
 from .overlay_model import OverlayModel
@@ -105,20 +105,13 @@ def soc_method(
         build, known = formulate(instance, soc, limits_of(soc, instance))
         return solve_soc(instance, soc, build, known, start=start, seed=seed, time_limit=time_limit, threads=threads)
 
-    @cache
-    def warm_up() -> None:
-        load_cp_sat()
-        for method in methods_of("overlaybench.heuristics.topics"):
-            if method.answers(problems[0]):
-                method.prepare()
-
     return Method(
         problems=problems,
         guarantee="the optimum or the Pareto front with proof; when stopped, the incumbent with a proven bound",
         exact=True,
         solve=solve,
         options=(START, THREADS),
-        warm_up=warm_up,
+        compiled=True,
         colour="#6B5B00",
         **fields,
     )

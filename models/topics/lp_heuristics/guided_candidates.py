@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import heapq
 import math
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ....heuristics.compiled import kernel
-from ....heuristics.topics.greedy_merge import greedy_merge
-from ....heuristics.topics.heuristic import trial_instance
 from ....heuristics.topics.local_search.linked_overlay import (
     Links,
     Subscriptions,
@@ -32,11 +29,9 @@ from ....instances.contract.run import Clock, offer
 from ....instances.topics.instance import TopicInstance
 from ..relaxation.candidate_edges import CandidateEdges, keys_of
 from ..relaxation.cost_splitting import Splitting, is_affordable, split_by_pricing
-from ..relaxation.cost_splitting import warm_up as warm_up_pricing
 from ..relaxation.presolve import root
 from ..relaxation.proven_bound import MOST_PROVEN
 from .row_weighting import ENTRIES_A_STEP, RowWeighting, preferred
-from .row_weighting import warm_up as warm_up_row_weighting
 
 Weights = npt.NDArray[np.float64]
 _NOISE = 5e-4
@@ -214,13 +209,3 @@ def guided_candidates(
     if weighted:
         weights *= priced_weights(instance, kept.keys)
     return candidate_lists(instance, kept.keys, weights), overlays
-
-
-@cache
-def warm_up() -> None:
-    """Compile the kernels of :func:`guided_candidates`."""
-    warm_up_pricing()
-    warm_up_row_weighting()
-    small = trial_instance()
-    for weighted in (False, True):
-        guided_candidates(small, greedy_merge(small), Clock(None), weighted=weighted)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import numpy.typing as npt
 
-from ....heuristics.topics.heuristic import trial_instance
 from ....heuristics.topics.local_search.linked_overlay import subscriptions_of
 from ....heuristics.topics.local_search.overlay_search import (
     MOST_STEPS,
@@ -159,16 +156,6 @@ class Incumbent:
     def _next(self) -> int:
         self.seed = (self.seed * 6364136223846793005 + 1442695040888963407) % 2**62
         return self.seed
-
-
-@cache
-def warm_up() -> None:
-    """Compile the kernels of :class:`Incumbent`."""
-    small = trial_instance()
-    edges = CandidateEdges(small, all_pairs(small))
-    for cap in (2, small.num_nodes):
-        incumbent = Incumbent(small, Goal(cap=cap), None, 0)
-        incumbent.improve_along(edges, np.zeros(len(edges)), Clock(None), goal=0, steps=1)
 
 
 def _padded(x: Reals, size: int) -> Reals:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ....heuristics.compiled import kernel
-from ....heuristics.topics.greedy_merge import greedy_merge
-from ....heuristics.topics.heuristic import trial_instance
 from ....heuristics.topics.local_search.ruin_and_recreate import random_number
 from ....instances.contract.arrays import Ids, Offsets
 from ....instances.contract.overlay import Overlay
 from ....instances.contract.run import Clock
-from ..relaxation.candidate_edges import CandidateEdges, all_pairs, indices_of, keys_of
+from ..relaxation.candidate_edges import CandidateEdges, indices_of, keys_of
 
 Integers = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -367,11 +364,3 @@ def _search_depth_first(size: int, begin: int, used: int, links: Any, scratch: _
                 v = parent
         components += 1
     return components
-
-
-@cache
-def warm_up() -> None:
-    """Compile the kernels of :class:`RowWeighting`."""
-    small = trial_instance()
-    edges = CandidateEdges(small, all_pairs(small))
-    list(RowWeighting(edges, np.zeros(len(edges)), greedy_merge(small), 0).overlays(2, Clock(None), work=1000))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ....heuristics.compiled import kernel
-from ....heuristics.topics.heuristic import trial_instance
 from ....heuristics.topics.local_search.ruin_and_recreate import Cooling, random_number
 from ....instances.contract.arrays import Ids, Offsets
 from ....instances.contract.overlay import Overlay
@@ -93,12 +91,6 @@ def annealed_stars(instance: TopicInstance, steps: int, clock: Clock, seed: int)
     return stars.overlay
 
 
-@cache
-def warm_up() -> None:
-    """Compile the kernels of :class:`StarCentres`."""
-    annealed_stars(trial_instance(), 1, Clock(None), 0)
-
-
 @kernel
 def _largest(topic_offsets: Offsets, values: Reals) -> Counts:
     centre = np.zeros(len(topic_offsets) - 1, np.int64)
@@ -126,7 +118,7 @@ def _place(t: int, by: int, stars: _Stars) -> int:
             edge = stars.link_edge[_link(first, n, centre, w)]
             before = stars.used[edge] > 0
             stars.used[edge] += by
-            change += (stars.used[edge] > 0) - before
+            change += int(stars.used[edge] > 0) - int(before)
     return change
 
 

@@ -56,13 +56,6 @@ def stars(instance: TopicInstance) -> Overlay:
     return Overlay.from_edges(instance.num_nodes, np.stack([centres[others], instance.topic_nodes[others]], axis=1))
 
 
-def warm_up_heuristics() -> None:
-    """Compile the kernels of :func:`heuristic_overlays`."""
-    for method in methods_of("overlaybench.heuristics.topics"):
-        if method.starts:
-            method.prepare()
-
-
 def _run(work: Callable[[], Answer], instance: TopicInstance, clock: Clock) -> Answer | None:
     sizes = np.diff(instance.topic_offsets).astype(np.float64)
     steps = instance.num_nodes**2 + (sizes**2).sum() * int(np.diff(instance.node_offsets).max())

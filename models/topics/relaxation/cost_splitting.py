@@ -10,13 +10,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from ....heuristics.compiled import kernel
-from ....heuristics.topics.heuristic import trial_instance
 from ....heuristics.topics.kernels.interest import EdgeCosts, Interest, cost_of, edge_costs, positions_of, unit_costs
 from ....heuristics.topics.local_search.overlay_search import nearest_pairs
 from ....instances.contract.arrays import Ids, Offsets, offsets_of
@@ -554,12 +553,3 @@ def _too_cheap(
                         keys[size], topics[size], prices[size] = np.int64(u) * n + row[q], t, widest
                         size += 1
     return keys[:size].copy(), topics[:size].copy(), prices[:size].copy(), counts
-
-
-@cache
-def warm_up() -> None:
-    """Compile the kernels of :func:`split_by_pricing`."""
-    small = trial_instance()
-    for weighted in (False, True):
-        few = CandidateEdges(small, np.unique(nearest_pairs(small)))
-        _with_cheap(split_costs(small, 1.0, Clock(None), rounds=1, among=few, weighted=weighted), weighted)

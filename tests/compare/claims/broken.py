@@ -31,7 +31,7 @@ def with_broken(name: str, build: Broken) -> Mapping[str, Method[Any, Any]]:
             return Proposal(reason="not searched")
         return Proposal(Overlay.from_edges(instance.num_nodes, sorted(build(instance, ties, seed))))
 
-    return {**METHODS, name: replace(METHODS[name], solve=solve, warm_up=None)}
+    return {**METHODS, name: replace(METHODS[name], solve=solve, compiled=False)}
 
 
 def second_best_greedy_merge(instance: TopicInstance, ties: str, seed: int) -> set[tuple[int, int]]:

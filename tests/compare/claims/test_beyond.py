@@ -29,7 +29,7 @@ def built(name: str, build: Callable[[TopicInstance], Overlay]) -> Methods:
     def solve(instance: TopicInstance, problem: object, **given: object) -> Proposal[Overlay]:
         return Proposal(build(instance))
 
-    return {**METHODS, name: replace(METHODS[name], solve=solve, warm_up=None, members=())}
+    return {**METHODS, name: replace(METHODS[name], solve=solve, compiled=False, members=())}
 
 
 def every_pair(instance: TopicInstance) -> Overlay:
@@ -47,7 +47,7 @@ def without_ties(name: str) -> Methods:
     def solve(instance: object, problem: Any, *, seed: int, ties: str, **options: Any) -> Proposal[Any]:
         return Proposal(METHODS[name].run(instance, problem, ties="lowest", **options).answer)
 
-    return {**METHODS, name: replace(METHODS[name], solve=solve, warm_up=None)}
+    return {**METHODS, name: replace(METHODS[name], solve=solve, compiled=False)}
 
 
 FAULTS: Mapping[str, Fault] = {

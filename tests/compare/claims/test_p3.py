@@ -92,7 +92,7 @@ def test_the_faster_data_structures_are_contradicted_by_another_overlay() -> Non
         return sound.solve(instance, problem, data=data, **other)
 
     assert judge(CLAIMS["P3.A3"]).judgement.verdict is CONFIRMED
-    broken = {**METHODS, "gm-m": replace(sound, solve=solve, warm_up=None)}
+    broken = {**METHODS, "gm-m": replace(sound, solve=solve, compiled=False)}
     assert judge(CLAIMS["P3.A3"], True, broken).judgement.verdict is CONTRADICTED
 
 

@@ -208,47 +208,6 @@ def run_python(program: str, *arguments: str, environment: dict[str, str] | None
     return subprocess.run(command, check=True, env=environment, capture_output=True, text=True, timeout=250).stderr
 
 
-@pytest.mark.slow
-def test_warming_up_compiles_every_kernel_a_run_needs() -> None:
-    """In a process of its own: after the warm-ups, runs with any option compile nothing."""
-    run_python("""
-import random, sys
-from overlaybench.instances.contract.catalogue import PROBLEMS, methods_of
-from overlaybench.heuristics.compiled import Kernel
-from overlaybench.instances.topics.instance import TopicInstance
-
-HEURISTICS = [method for method in methods_of("overlaybench.heuristics.topics") if not method.anytime]
-
-def signatures():
-    kernels = {
-        id(value): value
-        for name, module in sys.modules.items() if name.startswith("overlaybench.heuristics")
-        for value in vars(module).values() if isinstance(value, Kernel)
-    }
-    assert len(kernels) > 20
-    return {kernel.__name__: len(kernel.dispatcher.signatures) for kernel in kernels.values()}
-
-for method in HEURISTICS:
-    method.prepare()
-before = signatures()
-further = {"gm": [{"runs": 1}, {"runs": 3}]}
-further |= dict.fromkeys(("naive-dc", "dcb-m", "dcbr-m", "dc-gm"), [{"partitions": p} for p in (0, 1, 4, 50)])
-for seed in range(8):
-    random.seed(seed)
-    instance = TopicInstance.from_subscriptions(
-        {f"n{v}": random.sample("abcdefgh", random.randint(1, 5)) for v in range(30)}
-    )
-    for method in HEURISTICS:
-        for ties in ("lowest", "highest", "random"):
-            options = {"ties": ties} if any(option.name == "ties" for option in method.options) else {}
-            for more in further.get(method.name, [{}]):
-                problem = PROBLEMS[method.problems[0]]
-                assert method.run(instance, problem, seed=seed, **options, **more).answer is not None
-after = signatures()
-assert before == after, {name: after[name] for name in after if before[name] != after[name]}
-""")
-
-
 TWO_KERNELS = """
 from overlaybench.heuristics.compiled import kernel
 

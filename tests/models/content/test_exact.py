@@ -42,8 +42,6 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("branch-and-cut", {}),
 ]
 ROUTINGS = [problem.name for problem in CONTENT_PROBLEMS]
-for method in CONTENT_MODELS:
-    method.prepare()
 
 
 def named(case: Any) -> Any:

@@ -35,6 +35,9 @@ class Heard:
     def solving(self, begun: bool) -> None:
         pass
 
+    def paused(self, begun: bool) -> None:
+        pass
+
 
 @pytest.mark.parametrize(("problem", "method", "source"), CASES)
 def test_solutions_of_a_solver_are_offered(problem: str, method: str, source: tuple[str, dict[str, Any]]) -> None:

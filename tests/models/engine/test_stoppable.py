@@ -93,7 +93,6 @@ def test_stars_and_a_bound_come_back_where_no_heuristic_ends_in_time(name: str) 
 def test_ctrl_c_while_heuristics_run_leaves_an_overlay_and_a_bound(
     method: Method[TopicInstance, Overlay],
 ) -> None:
-    method.prepare()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
     result = method.run(LARGE, PROBLEMS["min-tco"])

@@ -32,7 +32,6 @@ STEINER = PROBLEMS["steiner"]
 STEINLIB = Path(__file__).parents[3].parent / "shared" / "data" / "steinlib"
 PUBLISHED = {"b01": 82, "b02": 83, "b03": 138, "b04": 59, "b05": 61, "b06": 122, "b07": 111, "b08": 104, "b09": 220}
 SEEDS = st.integers(0, 10**9)
-STEINER_BRANCH_AND_CUT.prepare()
 
 
 @pytest.mark.skipif(not STEINLIB.is_dir(), reason="the SteinLib data is not beside the repository")

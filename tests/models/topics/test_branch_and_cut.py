@@ -37,12 +37,6 @@ every_variant = pytest.mark.parametrize(
 )
 
 
-@pytest.fixture(autouse=True, scope="module")
-def compiled() -> None:
-    for method in (BRANCH_AND_CUT, LP_BOUND):
-        method.prepare()
-
-
 @every_variant
 @settings(max_examples=5, deadline=None)
 @given(instance=topic_instances(max_nodes=6, max_topics=6))

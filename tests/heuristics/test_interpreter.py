@@ -1,0 +1,91 @@
+"""Interpreted kernels: the results of compiled ones, and no time or limit that compiling takes from a run."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import overlaybench as ob
+from overlaybench.compare.studies.isolation import Job, run_isolated
+from overlaybench.heuristics.compiled import kernel, wrapping_kernel
+from overlaybench.instances.contract.run import PAUSES, Interpreter, interpreted
+
+TINY: dict[str, dict[str, Any]] = {
+    "uniform": {"nodes": 8, "topics": 5, "subscriptions": 2},
+    "zipf": {"nodes": 10, "topics": 6, "subscriptions": 3},
+    "plane": {"nodes": 7, "topics": 4, "subscriptions": 2},
+    "content": {"users": 4, "brokers": 3, "intervals": 2},
+    "steiner-sparse": {"nodes": 12, "edges": 18, "terminals": 4},
+}
+INTERPRETED = [
+    (workload, problem.name, method.name)
+    for workload in TINY
+    for problem in ob.problems(ob.WORKLOADS[workload].kind).values()
+    for method in ob.methods(problem.name).values()
+    if method.compiled and method.name not in ("best", "polish", "cp-sat", "ilp", "edge-exchange")
+]
+
+
+@kernel
+def thousandth_power_sum(numbers: npt.NDArray[np.int32]) -> int:
+    total = 0
+    for number in numbers:
+        total += number * np.int32(1000)
+    return total
+
+
+@wrapping_kernel
+def mixed(number: int) -> int:
+    return int((np.uint64(number) * np.uint64(0xBF58476D1CE4E5B9)) >> np.uint64(1))
+
+
+@pytest.mark.parametrize(("workload", "problem", "method"), INTERPRETED, ids="-".join)
+def test_an_interpreted_run_is_the_compiled_one(workload: str, problem: str, method: str) -> None:
+    instance = ob.generate(workload, seed=3, **TINY[workload])
+    chosen = ob.METHODS[method]
+    compiled = chosen.run(instance, ob.PROBLEMS[problem], seed=5)
+    try:
+        with interpreted(Interpreter(60.0)):
+            found = chosen.run(instance, ob.PROBLEMS[problem], seed=5)
+    except (AttributeError, FloatingPointError):
+        pytest.skip("this run cannot be interpreted: it is compiled")
+    assert (found.status, found.value, found.lower_bound) == (compiled.status, compiled.value, compiled.lower_bound)
+    kind = ob.KINDS[ob.PROBLEMS[problem].kind]
+    assert (found.answer is None) == (compiled.answer is None)
+    if found.answer is not None:
+        assert kind.pack(found.answer).tolist() == kind.pack(compiled.answer).tolist()
+
+
+def test_an_overflow_that_a_compiled_kernel_would_not_have_is_an_error() -> None:
+    numbers = np.full(3, 2_000_000, np.int32)
+    with interpreted(Interpreter(1.0)), pytest.raises(FloatingPointError):
+        thousandth_power_sum(numbers)
+    with interpreted(Interpreter(1.0)):
+        assert mixed(12345) == ((12345 * 0xBF58476D1CE4E5B9 % 2**64) >> 1)
+
+
+def test_kernels_are_compiled_once_the_interpreter_has_had_its_time() -> None:
+    numbers = np.arange(4, dtype=np.int32)
+    with interpreted(Interpreter(0.0, record=True)) as interpreter:
+        assert thousandth_power_sum(numbers) == 6000
+    assert thousandth_power_sum.dispatcher.signatures  # type: ignore[attr-defined]
+    assert len(interpreter.calls) == 1
+
+
+def test_time_of_compiling_counts_in_no_run_and_in_no_limit() -> None:
+    @ob.method("slow-to-compile", problems=["min-tco"])
+    def slow_to_compile(instance: ob.TopicInstance, time_limit: float) -> list[tuple[int, int]]:
+        PAUSES.begin()
+        time.sleep(3.0)
+        PAUSES.end()
+        return [(0, 1)]
+
+    instance = ob.read({"ann": ["news"], "bob": ["news"]})
+    result = slow_to_compile.run(instance, ob.PROBLEMS["min-tco"], time_limit=0.5)
+    assert (result.value, result.seconds < 1.0) == (1, True)
+    job = Job(slow_to_compile, instance, ob.PROBLEMS["min-tco"], 0, {}, 0.5, None)
+    assert run_isolated(job).result.value == 1
