@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import faulthandler
 import fcntl
+import gc
 import multiprocessing
 import os
 import pickle
@@ -363,6 +364,7 @@ def _cpu_seconds() -> float:
 
 def _become_solver(connection: int, output: int) -> None:
     """Lead a session that dies with its parent, prints nothing, and holds none of its parent's files."""
+    gc.freeze()  # garbage of the parent, freed here, would hide as much memory of the run
     os.setsid()
     die_with_parent()
     signal.signal(signal.SIGINT, signal.default_int_handler)
