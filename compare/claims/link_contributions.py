@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...heuristics.compiled import kernel
 from ...heuristics.topics.kernels.interest import TopicComponents, singletons, unite
+from ...instances.contract.compiled import kernel
 from ...instances.topics.instance import TopicInstance
 
 MOST_NODES = 2**16

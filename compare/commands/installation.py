@@ -158,7 +158,7 @@ def libraries() -> Iterator[Check]:
 
 def folders() -> Iterator[Check]:
     """Whether results, temporary files and compiled kernels can be written."""
-    from ...heuristics.compiled import cache_folder
+    from ...instances.contract.compiled import cache_folder
 
     here = Path.cwd()
     if os.access(here, os.W_OK):

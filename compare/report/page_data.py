@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from ...heuristics.compiled import cache_folder
+from ...instances.contract.compiled import cache_folder
 from ...instances.contract.files import atomic_write
 from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance

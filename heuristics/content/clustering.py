@@ -6,7 +6,7 @@ import numpy as np
 
 from ...instances.content.instance import ContentInstance, Floats
 from ...instances.contract.arrays import Ids
-from ..compiled import kernel
+from ...instances.contract.compiled import kernel
 from .heuristic import CapacityExceeded, Users, content_heuristic, then_route, users_of
 
 _NONE = -1

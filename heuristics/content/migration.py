@@ -11,11 +11,11 @@ import numpy as np
 from ...instances.content.instance import ContentInstance, Flags, Floats
 from ...instances.content.problems import CONTENT_PROBLEMS, ContentOverlay
 from ...instances.contract.arrays import Ids, Offsets
+from ...instances.contract.compiled import kernel
 from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.run import Clock, offer
-from ..compiled import kernel
 from .clustering import clustering
 from .greedy_packing import greedy_packing
 from .heuristic import Users, content_heuristic, users_of

@@ -10,7 +10,7 @@ import numpy as np
 from ...instances.content.instance import ContentInstance, Flags, Floats
 from ...instances.content.problems import BrokerTraffic, ContentOverlay, RoutingTree, broker_traffic
 from ...instances.contract.arrays import Ids
-from ..compiled import kernel
+from ...instances.contract.compiled import kernel
 
 
 def route(instance: ContentInstance, brokers: Ids, routing: str) -> ContentOverlay:

@@ -6,9 +6,9 @@ import numpy as np
 
 from ...instances.content.instance import ContentInstance, Flags, Floats
 from ...instances.contract.arrays import Ids
+from ...instances.contract.compiled import kernel
 from ...instances.contract.errors import unknown
 from ...instances.contract.option import Option
-from ..compiled import kernel
 from .heuristic import assign_in_order, cheapest, content_heuristic, then_route
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...instances.contract.arrays import Ids, Offsets, offsets_of
+from ...instances.contract.compiled import kernel
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
@@ -17,7 +18,6 @@ from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
 from ...instances.contract.run import interruptible
 from ...instances.steiner.instance import SteinerInstance
-from ..compiled import kernel
 
 Reals = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]

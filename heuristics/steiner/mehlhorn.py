@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ...instances.contract.arrays import Ids
+from ...instances.contract.compiled import kernel
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.run import Clock
 from ...instances.steiner.instance import SteinerInstance
-from ..compiled import kernel
 from .graph import Flags, Graph, graph_of, nearest_terminals, root_of, spanning_tree, steiner_heuristic
 
 

@@ -7,11 +7,11 @@ import heapq
 import numpy as np
 
 from ...instances.contract.arrays import Ids
+from ...instances.contract.compiled import kernel
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.run import Clock, offer
 from ...instances.steiner.instance import SteinerInstance
-from ..compiled import kernel
 from .graph import Flags, Graph, Reals, graph_of, spanning_tree, steiner_heuristic
 
 _STEPS = 2_000_000  # edges looked at between two looks at the clock

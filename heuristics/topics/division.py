@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...instances.contract.arrays import Ids, Offsets, entries_of
+from ...instances.contract.compiled import kernel
 from ...instances.topics.instance import TopicInstance
-from ..compiled import kernel
 from .kernels.interest import Interest, interest_of
 from .kernels.ties import TieOrder, ranks_of, tie_order
 

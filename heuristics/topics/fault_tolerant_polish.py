@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...instances.contract.arrays import Ids
+from ...instances.contract.compiled import kernel
 from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
@@ -18,7 +19,6 @@ from ...instances.contract.problem import Problem
 from ...instances.contract.run import Clock, offer
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.problems import FaultTolerantTCO
-from ..compiled import kernel
 from .local_search.linked_overlay import (
     Links,
     Subscriptions,

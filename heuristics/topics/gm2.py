@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ...instances.contract.arrays import Ids
+from ...instances.contract.compiled import kernel
 from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
-from ..compiled import kernel
 from .gm_m import gm_m
 from .heuristic import heuristic
 from .kernels.partial_overlay import Edges, OverlayBuild

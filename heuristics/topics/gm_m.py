@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ...instances.contract.compiled import kernel
 from ...instances.contract.errors import BadInput
 from ...instances.contract.option import Option
 from ...instances.topics.instance import TopicInstance
-from ..compiled import kernel
 from .heuristic import TOPIC_CONNECTED, heuristic
 from .kernels.interest import TopicComponents, unite
 from .kernels.partial_overlay import Degrees, Edges, OverlayBuild, PartialOverlay

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from ...instances.contract.compiled import kernel
 from ...instances.contract.errors import BadInput
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
-from ..compiled import kernel
 from .heuristic import TOPIC_CONNECTED, heuristic
 from .kernels.interest import TopicComponents, unit_costs, unite
 from .kernels.partial_overlay import ANY_DEGREE, OverlayBuild, PartialOverlay

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...instances.contract.arrays import Ids, Offsets, offsets_of
+from ...instances.contract.compiled import kernel
 from ...instances.topics.instance import TopicInstance
-from ..compiled import kernel
 from .heuristic import TOPIC_CONNECTED, heuristic
 from .kernels.partial_overlay import Degrees, OverlayBuild, PartialOverlay
 from .kernels.ties import RULES, TIES, TieOrder, candidate_of, rank_of, tie_order

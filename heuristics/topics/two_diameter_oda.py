@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...instances.contract.arrays import Ids
+from ...instances.contract.compiled import kernel
 from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
-from ..compiled import kernel
 from .heuristic import DIAMETER_TWO, heuristic
 from .kernels.interest import Interest, interest_of, weighted_neighbours
 from .kernels.partial_overlay import OverlayBuild

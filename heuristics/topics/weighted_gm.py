@@ -7,8 +7,8 @@ import heapq
 import numpy as np
 import numpy.typing as npt
 
+from ...instances.contract.compiled import kernel
 from ...instances.topics.instance import TopicInstance
-from ..compiled import kernel
 from .heuristic import heuristic
 from .kernels.interest import EdgeCosts, TopicComponents, contribution, cost_of, edge_costs, join
 from .kernels.partial_overlay import (

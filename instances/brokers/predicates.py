@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
 from ..contract.arrays import Ids, Offsets, Rebuilt, frozen
+from ..contract.compiled import kernel
 from ..contract.errors import BadInput
 
 LOWEST, HIGHEST = -(2**31), 2**31 - 1
@@ -121,7 +120,7 @@ def matching_brokers(subscriptions: Subscriptions, publications: Publications, n
     np.maximum.at(box_highs, subscriptions.brokers, highs)
     sizes, brokers = [np.zeros(1, dtype=np.int64)], [np.zeros(0, dtype=np.int32)]
     for values in _chunks(publications, num_brokers):
-        matches = _compiled()(first, box_lows, box_highs, lows, highs, values)
+        matches = _match(first, box_lows, box_highs, lows, highs, values)
         sizes.append(matches.sum(axis=1))
         brokers.append(np.nonzero(matches)[1].astype(np.int32))
     return frozen(np.cumsum(np.concatenate(sizes)), np.int64), frozen(np.concatenate(brokers), np.int32)
@@ -145,14 +144,7 @@ def _chunks(publications: Publications, width: int) -> Iterator[Ids]:
     return (publications.values[start : start + rows] for start in range(0, len(publications), rows))
 
 
-@cache
-def _compiled() -> Callable[..., npt.NDArray[np.bool_]]:
-    """The kernel :func:`_match`; numba is imported when publications are first matched."""
-    from numba import njit
-
-    return cast(Callable[..., npt.NDArray[np.bool_]], njit(cache=True)(_match))
-
-
+@kernel
 def _match(first: Offsets, box_lows: Ids, box_highs: Ids, lows: Ids, highs: Ids, values: Ids) -> npt.NDArray[np.bool_]:
     """Whether a broker, whose subscriptions are ``first[broker] … first[broker + 1] - 1``, matches each point."""
     matches = np.zeros((len(values), len(first) - 1), dtype=np.bool_)

@@ -1,15 +1,12 @@
-"""The compiled kernels of topic instances: the cut nodes of every topic, and the draw of random topics by popularity.
-
-They import numba, so import this module where it is used.
-"""
+"""Compiled kernels of topic instances: the cut nodes of every topic, and the draw of random topics by popularity."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from ..contract.arrays import Ids, Offsets, offsets_of
+from ..contract.compiled import kernel, wrapping_kernel
 from ..contract.overlay import SubscriptionArrays
 from ..contract.workload import Weights
 
@@ -43,7 +40,7 @@ def topic_faults(instance: SubscriptionArrays, tails: Offsets, heads: Offsets) -
     return sorted(faults.items())
 
 
-@njit(cache=True)
+@kernel
 def _faults(topic_offsets: Offsets, by_topic: Offsets, offsets: Offsets, neighbours: Offsets) -> tuple[_Flags, _Flags]:
     """Whether each topic is connected, and whether each subscription's node is a cut node of it."""
     size, num_topics = len(offsets) - 1, len(topic_offsets) - 1
@@ -114,12 +111,13 @@ def draw_subscriptions(
     Cost O(Σ sizes · log |T|) if few draws repeat a topic. After 64 repetitions in a row a node draws among its missing
     topics, with the same distribution, in O(|T|) a draw.
     """
-    drawn: tuple[npt.NDArray[np.int64], Ids] = _draw(weights, least, most, peaked, np.uint64(seed), first, last)
-    return drawn
+    return _draw(weights, least, most, peaked, np.uint64(seed), first, last)
 
 
-@njit(cache=True)
-def _draw(weights, least, most, peaked, seed, first, last):  # type: ignore[no-untyped-def]
+@wrapping_kernel
+def _draw(
+    weights: Weights, least: int, most: int, peaked: bool, seed: np.uint64, first: int, last: int
+) -> tuple[npt.NDArray[np.int64], Ids]:
     cumulative = np.cumsum(weights)
     sizes = np.empty(last - first, dtype=np.int64)
     topics = np.empty((last - first) * most, dtype=np.int32)
@@ -140,7 +138,7 @@ def _draw(weights, least, most, peaked, seed, first, last):  # type: ignore[no-u
                 state += _GOLDEN
                 drawn = np.searchsorted(cumulative, _mixed(state) % cumulative[-1], side="right")
                 if taken_by[drawn] != node:
-                    topic = drawn
+                    topic = int(drawn)
                     break
             if topic < 0:
                 state += _GOLDEN
@@ -154,16 +152,16 @@ def _draw(weights, least, most, peaked, seed, first, last):  # type: ignore[no-u
     return sizes, topics[:filled].copy() if filled < len(topics) else topics
 
 
-@njit(cache=True)
-def _mixed(state):  # type: ignore[no-untyped-def]
+@wrapping_kernel
+def _mixed(state: np.uint64) -> np.uint64:
     """The output function of splitmix64."""
     state = (state ^ (state >> np.uint64(30))) * _MIX1
     state = (state ^ (state >> np.uint64(27))) * _MIX2
     return state ^ (state >> np.uint64(31))
 
 
-@njit(cache=True)
-def _among_free(weights, taken_by, node, mark):  # type: ignore[no-untyped-def]
+@kernel
+def _among_free(weights: Weights, taken_by: npt.NDArray[np.int64], node: int, mark: np.uint64) -> int:
     """The topic not yet taken by the node at which the cumulative weight of such topics exceeds `mark`."""
     for topic in range(len(weights)):
         if taken_by[topic] != node:

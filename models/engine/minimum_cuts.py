@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...heuristics.compiled import kernel
 from ...instances.contract.arrays import Ids, Offsets, offsets_of
+from ...instances.contract.compiled import kernel
 
 Reals = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]

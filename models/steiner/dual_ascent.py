@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...heuristics.compiled import kernel
 from ...heuristics.steiner.graph import Flags, Graph
 from ...instances.contract.arrays import Ids, Offsets
+from ...instances.contract.compiled import kernel
 
 Units = npt.NDArray[np.int64]
 _FAR = 2**60

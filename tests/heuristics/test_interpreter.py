@@ -11,7 +11,7 @@ import pytest
 
 import overlaybench as ob
 from overlaybench.compare.studies.isolation import Job, run_isolated
-from overlaybench.heuristics.compiled import kernel, wrapping_kernel
+from overlaybench.instances.contract.compiled import kernel, wrapping_kernel
 from overlaybench.instances.contract.run import PAUSES, Interpreter, interpreted
 
 TINY: dict[str, dict[str, Any]] = {

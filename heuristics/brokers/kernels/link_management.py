@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ....instances.brokers.network import BrokerNetwork, BrokerTree
 from ....instances.contract.arrays import Ids
-from ...compiled import kernel
+from ....instances.contract.compiled import kernel
 from .forwarding import INTERVAL, SentCounts, Traffic, no_messages, route, traffic_of
 from .working_map import FREE, WorkingMaps, add_link, has_bit, remove_link, set_bit, working_maps
 

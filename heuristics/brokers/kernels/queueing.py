@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ....instances.brokers.network import BrokerNetwork
 from ....instances.contract.arrays import Ids, frozen
-from ...compiled import kernel
+from ....instances.contract.compiled import kernel
 from .forwarding import NOWHERE, SentCounts, Traffic, Workspace, choose_targets, no_messages, traffic_of, workspace_for
 from .working_map import WorkingMaps, working_maps
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ....instances.brokers.network import BrokerNetwork
 from ....instances.brokers.predicates import Publications
 from ....instances.contract.arrays import Ids
-from ...compiled import kernel
+from ....instances.contract.compiled import kernel
 from ..kernels.link_management import Management
 from .network import NEVER, SECOND, Log, Network, Service
 from .routing import Limits, Neighbourhood, paths_from

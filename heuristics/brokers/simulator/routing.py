@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ....instances.brokers.network import BrokerTree
 from ....instances.contract.arrays import Ids
-from ...compiled import kernel
+from ....instances.contract.compiled import kernel
 from ..kernels.covering import covering_set, matched
 from ..kernels.forwarding import (
     NOWHERE,

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....instances.contract.arrays import Ids, Offsets
-from ...compiled import kernel
+from ....instances.contract.compiled import kernel
 
 Words = npt.NDArray[np.int64]
 

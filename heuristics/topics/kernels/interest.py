@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ....instances.contract.arrays import Ids, Offsets
+from ....instances.contract.compiled import kernel
 from ....instances.topics.instance import TopicInstance
-from ...compiled import kernel
 
 
 class Interest(NamedTuple):

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....instances.contract.arrays import Ids, Offsets, offsets_of
-from ...compiled import kernel
+from ....instances.contract.compiled import kernel
 
 Counts = npt.NDArray[np.int64]
 

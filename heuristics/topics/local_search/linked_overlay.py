@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ....instances.contract.arrays import Ids, Offsets
+from ....instances.contract.compiled import kernel
 from ....instances.contract.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
-from ...compiled import kernel
 from ..kernels.interest import interest_of, positions_of
 
 Flags = npt.NDArray[np.bool_]

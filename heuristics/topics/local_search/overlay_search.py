@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ....instances.contract.arrays import Ids, entries_of, offsets_of
+from ....instances.contract.compiled import kernel
 from ....instances.contract.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
-from ...compiled import kernel
 from ..kernels.interest import (
     EdgeCosts,
     Interest,

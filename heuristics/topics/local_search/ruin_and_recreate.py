@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ....instances.contract.arrays import Ids, Offsets
+from ....instances.contract.compiled import kernel, wrapping_kernel
 from ....instances.contract.run import Clock
-from ...compiled import kernel, wrapping_kernel
 from ..kernels.interest import EdgeCosts, cost_of
 from .linked_overlay import Flags, Links, Subscriptions, add_edge, mark_bridges, next_redundant, remove_edge, set_bridge
 

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....heuristics.compiled import kernel
 from ....heuristics.topics.local_search.linked_overlay import (
     Links,
     Subscriptions,
@@ -24,6 +23,7 @@ from ....heuristics.topics.local_search.overlay_search import candidate_lists, n
 from ....heuristics.topics.local_search.ruin_and_recreate import CandidateLists, random_number
 from ....heuristics.topics.polish import searches_in_parts
 from ....instances.contract.arrays import Ids, Offsets
+from ....instances.contract.compiled import kernel
 from ....instances.contract.overlay import Overlay
 from ....instances.contract.run import Clock, offer
 from ....instances.topics.instance import TopicInstance

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....heuristics.compiled import kernel
 from ....heuristics.topics.local_search.ruin_and_recreate import random_number
 from ....instances.contract.arrays import Ids, Offsets
+from ....instances.contract.compiled import kernel
 from ....instances.contract.overlay import Overlay
 from ....instances.contract.run import Clock
 from ..relaxation.candidate_edges import CandidateEdges, indices_of, keys_of

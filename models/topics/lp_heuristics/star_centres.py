@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....heuristics.compiled import kernel
 from ....heuristics.topics.local_search.ruin_and_recreate import Cooling, random_number
 from ....instances.contract.arrays import Ids, Offsets
+from ....instances.contract.compiled import kernel
 from ....instances.contract.overlay import Overlay
 from ....instances.contract.run import Clock
 from ....instances.topics.instance import TopicInstance

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....heuristics.compiled import kernel
 from ....heuristics.topics.kernels.interest import Interest, interest_of
 from ....instances.contract.arrays import Ids, Offsets, offsets_of
+from ....instances.contract.compiled import kernel
 from ....instances.contract.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 

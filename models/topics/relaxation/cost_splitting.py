@@ -15,10 +15,10 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from ....heuristics.compiled import kernel
 from ....heuristics.topics.kernels.interest import EdgeCosts, Interest, cost_of, edge_costs, positions_of, unit_costs
 from ....heuristics.topics.local_search.overlay_search import nearest_pairs
 from ....instances.contract.arrays import Ids, Offsets, offsets_of
+from ....instances.contract.compiled import kernel
 from ....instances.contract.overlay import Overlay
 from ....instances.contract.run import Clock
 from ....instances.topics.instance import TopicInstance

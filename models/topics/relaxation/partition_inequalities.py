@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ....heuristics.compiled import kernel
 from ....instances.contract.arrays import Ids, Offsets
+from ....instances.contract.compiled import kernel
 from .candidate_edges import Links
 from .topic_rows import TopicRows
 

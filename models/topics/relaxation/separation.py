@@ -20,9 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ....heuristics.compiled import kernel
 from ....heuristics.topics.kernels.interest import EdgeCosts, unit_costs
 from ....instances.contract.arrays import Ids, Offsets
+from ....instances.contract.compiled import kernel
 from .candidate_edges import CandidateEdges, Links
 from .partition_inequalities import violated_partitions
 from .topic_rows import DIAMETER, LEAVING, TWICE, TopicRows, joined, no_rows

@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....heuristics.compiled import kernel
 from ....heuristics.topics.kernels.interest import EdgeCosts, Interest, cost_of
 from ....instances.contract.arrays import Ids, Offsets, entries_of
+from ....instances.contract.compiled import kernel
 from .candidate_edges import Links
 
 PARTITION, DIAMETER, LEAVING, TWICE = 0, 1, 2, 3

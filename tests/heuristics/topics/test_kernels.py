@@ -209,7 +209,7 @@ def run_python(program: str, *arguments: str, environment: dict[str, str] | None
 
 
 TWO_KERNELS = """
-from overlaybench.heuristics.compiled import kernel
+from overlaybench.instances.contract.compiled import kernel
 
 STEP = 1
 

@@ -31,7 +31,7 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar, cast
 
-from ..instances.contract.run import PAUSES, interpreting
+from .run import PAUSES, interpreting
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
