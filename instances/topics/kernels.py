@@ -123,7 +123,7 @@ def _draw(
     topics = np.empty((last - first) * most, dtype=np.int32)
     taken_by = np.full(len(weights), -1, dtype=np.int64)
     half = (most - least) // 2 if peaked else 0
-    filled = 0
+    filled = np.int64(0)
     for node in range(first, last):
         state = _mixed(seed + _GOLDEN) ^ _mixed(np.uint64(node) * _GOLDEN + np.uint64(1))
         state += _GOLDEN
