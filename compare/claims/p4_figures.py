@@ -40,9 +40,10 @@ def _sized(methods: object, seeds: tuple[int, int], sizes: tuple[int, ...] = _SI
 GRID_SIZES = Grid(
     "p4-sizes",
     (
-        *_sized(CONTENT_METHODS, (6, 100)),
-        *_sized((_GROWN, _HEAVIEST), (6, 10)),
-        *(one for law in METRICS[1:] for one in _sized(CONTENT_METHODS, (4, 10), (1000, 10_000), metric=law)),
+        *_sized(CONTENT_METHODS, (6, 100), (1000, 10_000)),
+        *_sized(CONTENT_METHODS, (0, 20), (2000, 5000)),
+        *_sized((_GROWN, _HEAVIEST), (6, 5), (1000, 10_000)),
+        *(one for law in METRICS[1:] for one in _sized(CONTENT_METHODS, (4, 5), (1000, 10_000), metric=law)),
         *(
             Sheet("content", {"users": 1000, "brokers": 100, "metric": METRICS}, routing, CONTENT_METHODS, (0, 10))
             for routing in ROUTINGS
@@ -57,9 +58,9 @@ GRID_CORE = Grid(
     (
         Sheet("content", {**_LARGE, "access_to_core": (1.0, 32.0)}, ROUTINGS[0], CONTENT_METHODS, (5, 100),
               quick={"users": 500, "brokers": 5}, paired=True),
-        Sheet("content", {**_LARGE, "access_to_core": 4.0}, ROUTINGS[0], CONTENT_METHODS, (5, 20),
+        Sheet("content", {**_LARGE, "access_to_core": 4.0}, ROUTINGS[0], CONTENT_METHODS, (5, 10),
               quick={"users": 500, "brokers": 5}, paired=True),
-        Sheet("content", {**_LARGE, "access_to_core": (1.0, 32.0)}, ROUTINGS[0], (_GROWN,), (5, 5),
+        Sheet("content", {**_LARGE, "access_to_core": (1.0, 32.0)}, ROUTINGS[0], (_GROWN,), (5, 3),
               quick={"users": 500, "brokers": 5}, paired=True),
         *(
             Sheet("content", {**_LARGE, "access_to_core": (1.0, 32.0), "metric": law}, ROUTINGS[0], CONTENT_METHODS,

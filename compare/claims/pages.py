@@ -13,13 +13,13 @@ from .claim import Judgement, Line, Row, Verdict
 from .register import CLAIMS
 from .statements import Paper, Statement, papers
 
-_WIDTH, _MOST = 80, 15
+_WIDTH = 80
 _VERDICTS = """
 *confirmed in order*: the ranking or growth holds, the numbers do not. *depends*: on a choice that the paper leaves
 open. *contradicted*: under the reading declared before running, by a counterexample or outside the 95% interval.
 Readings, ties and laws that were varied stand under each claim and are not counted.
 """
-NOT_RUN = Judgement(Verdict.NOT_DECIDED, "not run at full size yet: overlaybench claims ID")
+NOT_RUN = Judgement(Verdict.NOT_DECIDED, "not run in full yet: overlaybench claims ID --run")
 
 
 def row_of(rows: Mapping[str, Row], id_: str) -> Row:
@@ -27,23 +27,22 @@ def row_of(rows: Mapping[str, Row], id_: str) -> Row:
     return rows.get(id_) or Row(id_, False, NOT_RUN)
 
 
-def printed(row: Row) -> str:
-    """A row for a terminal: at most 15 lines of 80 columns."""
+def printed(row: Row, *, every: bool = False) -> str:
+    """A row for a terminal: at most 15 lines of 80 columns; `every` adds what was varied, and the details."""
     claimed, found = CLAIMS[row.id].statement, row.judgement
     head = f"{row.id}  {found.verdict}"
     lines = [f"{head}{f'{claimed.kind}, {claimed.place}':>{max(1, _WIDTH - len(head))}}"[:_WIDTH]]
-    lines += _block("", claimed.statement, 2)
-    lines += _block("reading: ", claimed.reading, 2)
-    lines += _block("number: ", _number(claimed, found.number), 2)
-    lines += _block("why: ", found.because, 2)
-    lines += _block("sizes: ", _sizes(row), 1)
-    ends = _block("advice: ", claimed.advice, 1) + _block("", _runs(row), 1)
-    room = _MOST - len(lines) - len(ends)
-    if found.sensitivity and room > 1:
-        lines.append("sensitivity, not counted:")
-        kept = found.sensitivity[: room - 1]
-        lines += [shorten(f"  {_line(one)}", _WIDTH, placeholder=" …") for one in kept]
-    return "\n".join([*lines, *ends])
+    other = sum(one.verdict is not found.verdict for one in found.sensitivity)
+    varied = f"{len(found.sensitivity)} lines, {other} with another verdict (--all shows them)"
+    parts = [("", claimed.statement, 2), ("reading: ", claimed.reading, 2)]
+    parts += [("number: ", _number(claimed, found.number), 2), ("why: ", found.because, 2), ("sizes: ", _sizes(row), 1)]
+    parts += [("sensitivity, not counted: ", varied if found.sensitivity and not every else "", 1)]
+    parts += [("advice: ", claimed.advice, 1), ("", _runs(row), 1)]
+    lines += (line for label, text, most in parts for line in _block(label, text, 99 if every else most))
+    if every:
+        for name, more in (("details", found.details), ("sensitivity", list(map(_line, found.sensitivity)))):
+            lines += [f"{name}:", *(line for one in more for line in _block("  ", one, 99))] if more else []
+    return "\n".join(lines)
 
 
 def _block(label: str, text: str, most: int) -> list[str]:
@@ -122,7 +121,7 @@ def _first_page(rows: Mapping[str, Row], stem: str) -> Iterator[str]:
         body.append((_link(id_, stem), claimed.statement, f"{found.judgement.verdict}{'*' if found.earlier else ''}"))
     yield from _table(("claim", "what is claimed", "verdict"), body)
     yield "\n\\* the number of an earlier version, on the same grid and reading."
-    yield "\n`overlaybench claims ID` repeats a claim; `overlaybench reproduce ID` draws a figure."
+    yield "\n`overlaybench claims ID --run` repeats a claim; `overlaybench reproduce ID` draws a figure."
 
 
 def _link(id_: str, stem: str) -> str:

@@ -23,6 +23,7 @@ _HANDLE, _CHARACTER = 20, 0.6  # of a legend: points, and a letter's width as a 
 _MOST_TICKS = 8
 _DASHES: Mapping[Any, list[float]] = {"-": [1, 0], "--": [4, 2], ":": [1, 1.5], "-.": [5, 1.5, 1, 1.5]}
 _TIME = "datum.value < 1 ? format(datum.value * 1000, '~g') + ' ms' : format(datum.value, ',~g') + ' s'"
+_PLAIN = "format(datum.value, ',.9~g')"
 
 
 class Axis(NamedTuple):
@@ -271,10 +272,8 @@ def scale(axis: Axis) -> alt.Scale:
 
 def _axis(axis: Axis, **given: Any) -> alt.Axis:
     powers = {"values": [10.0**power for power in range(-5, 6)]} if axis.log else {}
-    formats: Mapping[str, dict[str, Any]] = {
-        "s": {"labelExpr": _TIME, **powers},
-        "": {"format": ",~g"},
-    }
+    # An axis rounds numbers in its format to the step of its ticks: 200 would be "2e+2". An expression does not.
+    formats: Mapping[str, dict[str, Any]] = {"s": {"labelExpr": _TIME, **powers}, "": {"labelExpr": _PLAIN}}
     return alt.Axis(**formats[axis.unit], **given)
 
 

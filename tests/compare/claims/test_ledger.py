@@ -229,6 +229,17 @@ def test_claims_without_a_name_are_listed_with_their_verdicts(tmp_path: Path) ->
     assert "or --all" in ran.stdout
     assert (tmp_path / "claims" / "p3.md").read_text().startswith("# P3: Chen")
     assert row_of({}, "P3.F10").judgement.verdict is Verdict.NOT_DECIDED
+    assert CliRunner().invoke(cli, ["claims", "--quick"]).exit_code == 2
+
+
+def test_a_claim_is_shown_as_recorded_and_nothing_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("overlaybench.compare.commands.claims.run_claims", None)
+    short, whole = (CliRunner().invoke(cli, ["claims", "P3.F10", *more]).stdout for more in ((), ("--all",)))
+    assert short == printed(row_of(record(), "P3.F10")) + "\n"
+    assert set(short.splitlines()[:4]) <= set(whole.splitlines())
+    assert all(line.varied.split()[0] in whole for line in row_of(record(), "P3.F10").judgement.sensitivity)
+    every = json.loads(CliRunner().invoke(cli, ["claims", "--json"]).stdout)
+    assert [one["id"] for one in every] == list(CLAIMS)
 
 
 def test_a_run_that_failed_decides_nothing() -> None:
