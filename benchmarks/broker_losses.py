@@ -148,7 +148,7 @@ def draw(factors: dict[str, Interval], file: Path) -> None:
     caption = "Messages of the system ÷ the proven optimum, by how fast traffic changes."
     axes = Axis("reviews of links between changes of traffic", log=True), Axis("messages ÷ optimum")
     drawn = curves(points, *axes, name=file.stem, caption=caption, shaded=False)
-    file.write_bytes(drawn.svg_file)
+    file.write_bytes(drawn.files["svg"])
 
 
 if __name__ == "__main__":

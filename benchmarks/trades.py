@@ -84,7 +84,7 @@ def weighted(nodes: int, steps: int, docs: Path | None) -> None:
     if docs is not None:
         table = pd.DataFrame(points, columns=["panel", "curve", "x", "y"])
         drawn = curves(table, Axis("edges"), Axis("cost"), name="weighted", caption="Edges against cost.")
-        (docs / "weighted.svg").write_bytes(drawn.svg_file)
+        (docs / "weighted.svg").write_bytes(drawn.files["svg"])
 
 
 def faults(nodes: int, steps: int, draws: int, docs: Path | None) -> None:
@@ -102,7 +102,7 @@ def faults(nodes: int, steps: int, draws: int, docs: Path | None) -> None:
         table = pd.DataFrame(points, columns=["curve", "x", "y"])
         axes = Axis("nodes that leave (%)"), Axis("topics still connected (%)")
         drawn = curves(table, *axes, name="fault_tolerance", caption="Topics that survive.")
-        (docs / "fault_tolerance.svg").write_bytes(drawn.svg_file)
+        (docs / "fault_tolerance.svg").write_bytes(drawn.files["svg"])
 
 
 def survivors(instance: TopicInstance, overlay: Overlay, share: float, draws: int) -> float:

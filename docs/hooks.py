@@ -61,7 +61,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         path = f"constructions/{drawn.name}.svg"
         if (stored := files.get_file_from_path(path)) is not None:
             files.remove(stored)
-        files.append(File.generated(config, path, content=drawn.svg_file))
+        files.append(File.generated(config, path, content=drawn.files["svg"]))
     return files
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from ...heuristics.topics.divide_and_conquer import conquer_and_combine
 from ...heuristics.topics.division import Division, Partition
@@ -21,6 +20,7 @@ from ...instances.topics.constructions import root_and_leaves
 from ...instances.topics.instance import TopicInstance
 from ...models.topics.enumeration import smallest_degree_of
 from ..catalogue import method_named, problem_named, workload_named
+from .draw import Cell, grid
 from .panels import ContentOverlays, SubscriptionMatrix, TopicOverlays
 from .style import Drawing, DrawOptions, drawing, styled
 
@@ -32,21 +32,10 @@ _ROUTINGS = {"content-mst": "without relays", "content-steiner": "with relays"}
 
 @dataclass(frozen=True)
 class DrawnConstruction:
-    """What is drawn of a construction.
+    """What is drawn of a construction: the smallest parameters at which the heuristic's answer and the optimum differ.
 
-    Attributes
-    ----------
-    parameters : mapping
-        Of the workload: the smallest size at which the two answers differ.
-    problem : str
-        "" for content, whose two routings are drawn; or `DEGREE_OF_V`.
-    method : str
-        The heuristic that the construction is about.
-    ties : str
-    answer : callable, optional
-        Builds the answer instead of a plain run of the method.
-    remark : str
-        What is special about that answer.
+    `problem` is "" for content, whose two routings are drawn, or `DEGREE_OF_V`; `answer`, if any, builds the answer
+    instead of a plain run of the method, and `remark` says what is special about it.
     """
 
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -126,53 +115,42 @@ def construction_drawing(name: str) -> Drawing:
     """
     if name not in DRAWN:
         raise BadInput(f"no figure of '{name}': choose one of {', '.join(DRAWN)}")
-    parameters = DRAWN[name].parameters
-    with styled():
-        page, shown = _topics(name) if DRAWN[name].problem else _content(_instance(name))
-        values = ", ".join(f"{key} = {value}" for key, value in parameters.items())
-        return drawing(page, name, f"{workload_named(name).source}, `{name}` with {values}: {shown}.")
+    chosen = DRAWN[name]
+    with styled() as options:
+        cells, shown = _topics(name) if chosen.problem else _content(_instance(name))
+        values = ", ".join(f"{key} = {value}" for key, value in chosen.parameters.items())
+        caption = f"{workload_named(name).source}, `{name}` with {values}: {shown}."
+        return drawing(grid(cells, options, panel=2.6), name, caption)
 
 
 def _instance(name: str) -> Any:
     return workload_named(name).generate(**{"seed": 1, **DRAWN[name].parameters})
 
 
-def _topics(name: str) -> tuple[Figure, str]:
+def _topics(name: str) -> tuple[list[Cell], str]:
     """The subscriptions as a matrix beside the two overlays on one circle, of which the differences are marked."""
     chosen, pair = DRAWN[name], pair_of(name)
-    panels = TopicOverlays(
-        pair.instance,
-        pair.answers,
-        DrawOptions(differences=True, circle=True, centres=chosen.problem.startswith("2d-")),
-    )
-    page = Figure(figsize=(7.2, 2.9), layout="constrained")
-    matrix, *circles = page.subplots(1, 3, width_ratios=(1.1, 1, 1))
-    SubscriptionMatrix(pair.instance).paint(matrix)
-    matrix.set_title("subscriptions")
+    look = DrawOptions(differences=True, circle=True, centres=chosen.problem.startswith("2d-"))
+    overlays = TopicOverlays(pair.instance, pair.answers, look)
     ties = "" if chosen.ties == "lowest" else f" with ties={chosen.ties}"
     value, optimum = pair.values
-    titles = f"{chosen.method}: {value:g}", f"optimum: {optimum:g}"
-    for number, (axes, title) in enumerate(zip(circles, titles, strict=True)):
-        panels.paint(axes, number)
-        axes.set_title(title)
-    page.legend(handles=panels.legend(), loc="outside lower right", ncols=3)
     shown = (
         f"{pair.instance.num_nodes} nodes, {pair.instance.num_topics} topics. For {chosen.problem}, "
         f"{chosen.method}{ties}{chosen.remark} gives {value:g}; the proven optimum is {optimum:g}. Edges that only one "
         "of the overlays has are orange"
     )
-    return page, shown
+    matrix = Cell(SubscriptionMatrix(pair.instance), 0, -1, "subscriptions")
+    titles = f"{chosen.method}: {value:g}", f"optimum: {optimum:g}"
+    return [matrix, *(Cell(overlays, number, -1, title) for number, title in enumerate(titles))], shown
 
 
-def _content(instance: ContentInstance) -> tuple[Figure, str]:
+def _content(instance: ContentInstance) -> tuple[list[Cell], str]:
     """The overlays without and with relays, side by side."""
-    page = Figure(figsize=(6.2, 3.2), layout="constrained")
     exact = method_named("cp-sat")
     solved = [exact.run(instance, problem_named(name), time_limit=_SECONDS) for name in _ROUTINGS]
-    panels = ContentOverlays(instance, [one.answer for one in solved if one.answer is not None], DrawOptions())
-    for number, (title, best) in enumerate(zip(_ROUTINGS.values(), solved, strict=True)):
-        axes = page.add_subplot(1, 2, number + 1)
-        panels.paint(axes, number)
-        axes.set_title(f"{title}: {best.value:g} ({best.status})")
-    page.legend(handles=panels.legend(), loc="outside lower center", ncols=4)
-    return page, "overlays of proven least cost for content-mst and for content-steiner"
+    overlays = ContentOverlays(instance, [one.answer for one in solved if one.answer is not None], DrawOptions())
+    cells = [
+        Cell(overlays, number, -1, f"{title}: {best.value:g} ({best.status})")
+        for number, (title, best) in enumerate(zip(_ROUTINGS.values(), solved, strict=True))
+    ]
+    return cells, "overlays of proven least cost for content-mst and for content-steiner"

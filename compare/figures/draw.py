@@ -37,17 +37,19 @@ _PANELS: dict[str, type[Panels]] = {
 }
 _MEASURES = 2
 _PANEL, _COLUMNS, _LINE = 3.4, 3, 0.0185  # inches, panels side by side, and inches a line of text for each point
+_LEAST_PANEL = 2.2  # inches
 _PAGE_PANEL = 4.0  # inches
 _TEMPLATE = Path(__file__).with_name("drawing.html")
 
 
 class Cell(NamedTuple):
-    """A panel: the answer's number, the part of it, its title, and facts in two lines or none."""
+    """A panel: what paints it, the answer's number, the part of it, its title, and facts in two lines or none."""
 
+    panels: Panels
     number: int
     part: int
     title: str
-    facts: str
+    facts: str = ""
 
 
 class NotebookFigure(Figure):
@@ -100,43 +102,41 @@ def draw(instance: Any, *answers: Any, options: DrawOptions = DEFAULT) -> Figure
     'answer 1'
     """
     with styled(options.figure):
-        panels, cells = _prepared(instance, answers, options)
-        return grid(panels, cells, options.figure)
+        return grid(_cells(instance, answers, options), options.figure)
 
 
-def grid(panels: Panels, cells: Sequence[Cell], options: FigureOptions) -> Figure:
-    """The panels with their titles and facts, in rows of one answer's parts, or of three answers."""
-    beside = len(panels.parts) if len(panels.parts) > 1 else len(cells)
-    columns, legend = min(beside, _COLUMNS), panels.legend()
-    lines, size, width = -(-len(cells) // columns), options.font_size, options.width or _PANEL * max(columns, 1.3)
+def grid(cells: Sequence[Cell], options: FigureOptions, *, panel: float = _PANEL, beside: int = _COLUMNS) -> Figure:
+    """The panels with their titles and facts in rows of at most `beside`, and the legend of the last one below.
+
+    A panel is `panel` inches wide; where the options have a width, fewer stand side by side if they would be narrow.
+    """
+    fitting = max(1, int(options.width / _LEAST_PANEL)) if options.width else _COLUMNS
+    columns, legend = min(len(cells), beside, fitting), cells[-1].panels.legend()
+    lines, size, width = -(-len(cells) // columns), options.font_size, options.width or panel * max(columns, 1.3)
     letters = int(width / columns * 72 / (0.58 * size))
     texts = [
         [row for fact in cell.facts.split("\n") for row in wrap(fact, letters, break_on_hyphens=False)]
         for cell in cells
     ]
-    rows = max(map(len, texts))
+    rows, shape = max(map(len, texts)), max(cell.panels.shape for cell in cells)
     entries = max(2, int(width / (0.22 * size)))
     below = 0.02 * size * -(-len(legend) // entries) + 0.12 if legend else 0
-    height = lines * (width / max(columns, 1.3) * panels.shape + _LINE * size * (rows + 1)) + below
+    height = lines * (width / max(columns, 1.3) * shape + _LINE * size * (rows + 1)) + below
     figure = NotebookFigure(figsize=(width, height), layout=ConstrainedLayoutEngine(h_pad=0.09))
     for index, (cell, text) in enumerate(zip(cells, texts, strict=True), 1):
         axes = figure.add_subplot(lines, columns, index)
-        panels.paint(axes, cell.number, cell.part)
+        cell.panels.paint(axes, cell.number, cell.part)
         axes.set_title(cell.title + "\n" * rows, linespacing=1.25)
         if rows:
-            axes.annotate(
-                *("\n".join(text + [""] * (rows - len(text))), (0, 1), (0, 4)),
-                xycoords="axes fraction",
-                textcoords="offset points",
-                va="bottom",
-                linespacing=1.25,
-            ).set_in_layout(False)
+            shown = "\n".join(text + [""] * (rows - len(text)))
+            look: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "bottom"}
+            axes.annotate(shown, (0, 1), (0, 4), linespacing=1.25, **look).set_in_layout(False)
     if legend:
         figure.legend(handles=legend, loc="outside lower center", ncols=entries)
     return figure
 
 
-def _prepared(instance: Any, answers: Sequence[Any], options: DrawOptions) -> tuple[Panels, list[Cell]]:
+def _cells(instance: Any, answers: Sequence[Any], options: DrawOptions) -> list[Cell]:
     """The panels of a drawing with their titles."""
     kind = kind_of(instance)
     if (count := kind.size(instance)[kind.sizes[0]]) > MOST_NODES:
@@ -149,18 +149,14 @@ def _prepared(instance: Any, answers: Sequence[Any], options: DrawOptions) -> tu
     panels = build(instance, [each.answer for each in named], options)
     if not named:
         size = ", ".join(f"{count:,} {name}" for name, count in kind.size(instance).items())
-        return panels, [Cell(0, -1, options.title or size, "")]
-    cells = [
-        Cell(
-            number,
-            part,
-            f"{each.name}, {label}" if label else each.name,
-            "" if len(panels.parts) > 1 else facts[number],
-        )
+        return [Cell(panels, 0, -1, options.title or size)]
+    if len(panels.parts) > 1:
+        facts = [""] * len(named)
+    return [
+        Cell(panels, number, part, f"{each.name}, {label}" if label else each.name, facts[number])
         for number, each in enumerate(named)
         for part, label in panels.parts
     ]
-    return panels, cells
 
 
 class _Named(NamedTuple):
@@ -224,9 +220,11 @@ def save_page(path: Path, title: str, instance: Any, *answers: Any, options: Dra
         As :func:`draw`, and if the file cannot be written.
     """
     with styled(ON_PAGE):
-        panels, cells = _prepared(instance, answers, replace(options, figure=ON_PAGE))
-        shown = [_panel(panels, cell, f"drawing{index}") for index, cell in enumerate(cells, 1)]
-    write_page(path, title, f'<div class="panels">{"".join(shown)}</div>{_legend(panels.legend())}')
+        cells = _cells(instance, answers, replace(options, figure=ON_PAGE))
+        shown = [page_panel(cell, f"drawing{index}") for index, cell in enumerate(cells, 1)]
+    items = "".join(f"<li>{_swatch(entry)} {escape(str(entry.get_label()))}</li>" for entry in cells[0].panels.legend())
+    legend = f'<ul class="legend" aria-label="Legend">{items}</ul>' if items else ""
+    write_page(path, title, f'<div class="panels">{"".join(shown)}</div>{legend}')
 
 
 def write_page(path: Path, title: str, body: str) -> None:
@@ -241,20 +239,16 @@ def embedded_json(data: Any) -> str:
     return text.replace("<", "\\u003c")
 
 
-def _panel(panels: Panels, cell: Cell, name: str) -> str:
-    figure = Figure(figsize=(_PAGE_PANEL, _PAGE_PANEL * panels.shape), layout="constrained")
-    panels.paint(figure.add_subplot(), cell.number, cell.part)
+def page_panel(cell: Cell, name: str) -> str:
+    """A panel as a figure of a page, its caption above; `name` starts the identifiers in it."""
+    figure = Figure(figsize=(_PAGE_PANEL, _PAGE_PANEL * cell.panels.shape), layout="constrained")
+    cell.panels.paint(figure.add_subplot(), cell.number, cell.part)
     facts = "".join(f"<br>{escape(line)}" for line in cell.facts.split("\n") if line)
     title, svg = escape(cell.title), drawing(figure, name, "").svg
     return (
         f"<figure><figcaption><strong>{title}</strong>{facts}</figcaption>"
         f'<div class="paper" role="img" aria-label="{title}">{svg}</div></figure>'
     )
-
-
-def _legend(entries: Sequence[Line2D]) -> str:
-    items = "".join(f"<li>{_swatch(entry)} {escape(str(entry.get_label()))}</li>" for entry in entries)
-    return f'<ul class="legend" aria-label="Legend">{items}</ul>' if items else ""
 
 
 def _swatch(entry: Line2D) -> str:

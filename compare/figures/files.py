@@ -15,6 +15,8 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from fontTools.pens.recordingPen import RecordingPen
+from fontTools.svgLib.path import parse_path
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path as Outline
@@ -39,6 +41,13 @@ _WITHOUT_DATE: Mapping[str, dict[str, None]] = {
 }
 _SYSTEMS = ("xelatex", "lualatex", "pdflatex")
 _DEBIAN = "apt-get install texlive-latex-recommended texlive-fonts-recommended cm-super texlive-xetex"
+_CODES = {
+    "moveTo": Outline.MOVETO,
+    "lineTo": Outline.LINETO,
+    "qCurveTo": Outline.CURVE3,
+    "curveTo": Outline.CURVE4,
+    "closePath": Outline.CLOSEPOLY,
+}
 _NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?")
 
 
@@ -141,18 +150,19 @@ def figure_of(svg: str) -> Figure:
     """The figure of matplotlib that shows a chart's ``<svg>`` element: for LaTeX's texts, PGF, PDF and PNG."""
     root = ET.fromstring(re.sub(r' xmlns="[^"]*"', "", svg))
     width, height = (float(root.attrib["viewBox"].split()[side]) for side in (2, 3))
-    scale = float(root.attrib["width"].removesuffix("pt")) / width / 72
-    figure = Figure(figsize=(width * scale, height * scale))
-    to_page = Affine2D().scale(scale, -scale).translate(0, height * scale)
-    for rank, (element, place) in enumerate(_elements(root, Affine2D())):
+    scale = float(root.attrib["width"].removesuffix("pt")) / width
+    figure = Figure(figsize=(width * scale / 72, height * scale / 72))
+    to_page = Affine2D().scale(scale / 72, -scale / 72).translate(0, height * scale / 72)
+    for rank, (element, place) in enumerate(_elements(root, to_page)):
         if element.tag == "text":
-            _add_text(figure, element, place, to_page, 72 * scale)
+            _add_text(figure, element, place, scale)
         elif element.tag in ("path", "line"):
-            _add_path(figure, element, place + to_page, 72 * scale, rank)
+            _add_path(figure, element, place, scale, rank)
     return figure
 
 
 def _elements(element: ET.Element, place: Transform) -> Iterator[tuple[ET.Element, Transform]]:
+    """The elements that are shown, each with its transform to inches."""
     if element.get("display") == "none":
         return
     for name, given in re.findall(r"(\w+)\(([^)]*)\)", element.get("transform", "")):
@@ -160,29 +170,26 @@ def _elements(element: ET.Element, place: Transform) -> Iterator[tuple[ET.Elemen
         own = Affine2D()
         if name == "translate":
             own.translate(*numbers, *([0.0] if len(numbers) == 1 else []))
-        elif name == "rotate":
-            own.rotate_deg(numbers[0])
-        elif name == "scale":
-            own.scale(*numbers)
+        else:
+            getattr(own, {"rotate": "rotate_deg"}.get(name, name))(*numbers)
         place = own + place
     yield element, place
     for child in element if element.tag != "text" else ():
         yield from _elements(child, place)
 
 
-def _add_text(figure: Figure, element: ET.Element, place: Transform, to_page: Transform, scale: float) -> None:
+def _add_text(figure: Figure, element: ET.Element, place: Transform, scale: float) -> None:
     lines = [(part.text or "", float(part.get("dy", "0"))) for part in element.findall("tspan")]
     below = 0.0
     (cosine, sine), *_ = place.get_matrix()[:2, :2].T
     for text, step in lines or [(element.text or "", 0.0)]:
         below += step
-        x, y = (place + to_page).transform((0.0, below))
         shown = figure.text(
-            *(x / figure.get_figwidth(), y / figure.get_figheight()),
+            *(place.transform((0.0, below)) / figure.get_size_inches()),
             text,
             ha={"middle": "center", "end": "right"}.get(element.get("text-anchor", ""), "left"),
             va="baseline",
-            rotation=-np.degrees(np.arctan2(sine, cosine)),
+            rotation=np.degrees(np.arctan2(sine, cosine)),
             rotation_mode="anchor",
             fontsize=float(element.attrib["font-size"].removesuffix("px")) * scale,
             fontweight=element.get("font-weight", "normal"),
@@ -195,10 +202,12 @@ def _add_text(figure: Figure, element: ET.Element, place: Transform, to_page: Tr
 def _add_path(figure: Figure, element: ET.Element, place: Transform, scale: float, rank: int) -> None:
     given, opacity = element.attrib, float(element.get("opacity", "1"))
     outline = f"M0,0L{given.get('x2', '0')},{given.get('y2', '0')}" if element.tag == "line" else given.get("d", "")
-    fill = mpl.colors.to_rgba(_colour(given.get("fill")), opacity * float(given.get("fill-opacity", "1")))
-    stroke = mpl.colors.to_rgba(_colour(given.get("stroke")), opacity * float(given.get("stroke-opacity", "1")))
-    visible = [_colour(given.get(name)) != "none" for name in ("fill", "stroke")]
-    if not outline or not any(visible):
+    fill, stroke = (
+        mpl.colors.to_rgba(colour, opacity * float(given.get(f"{name}-opacity", "1"))) if colour != "none" else "none"
+        for name in ("fill", "stroke")
+        for colour in [_colour(given.get(name))]
+    )
+    if not outline or fill == stroke == "none":
         return
     dashes = [float(number) * scale for number in _NUMBER.findall(given.get("stroke-dasharray", ""))]
     width = float(given.get("stroke-width", "1")) * scale
@@ -206,8 +215,8 @@ def _add_path(figure: Figure, element: ET.Element, place: Transform, scale: floa
     patch = PathPatch(
         outline_of(outline),
         transform=place + figure.dpi_scale_trans,
-        facecolor=fill if visible[0] else "none",
-        edgecolor=stroke if visible[1] else "none",
+        facecolor=fill,
+        edgecolor=stroke,
         linewidth=width,
         zorder=1 + rank * 1e-6,
         clip_on=False,
@@ -222,42 +231,11 @@ def _colour(given: str | None) -> str:
 
 
 def outline_of(path: str) -> Outline:
-    """A path of SVG as matplotlib's; arcs are those of circles."""
-    points, codes = [np.zeros(2)], [Outline.MOVETO]
-    start = at = np.zeros(2)
-    for letter, given in re.findall(r"([MLHVhvlQCAZ])([^MLHVhvlQCAZ]*)", path):
-        numbers = np.array([float(number) for number in _NUMBER.findall(given)])
-        if letter == "Z":
-            points, codes, at = [*points, start], [*codes, Outline.CLOSEPOLY], start
-        elif letter == "A":
-            for radius, _, _, large, sweep, *end in numbers.reshape(-1, 7):
-                curve = _arc(at, np.array(end), radius, bool(large), bool(sweep))
-                points, at = [*points, *curve[1:]], np.array(end)
-                codes += [Outline.CURVE4] * (len(curve) - 1)
-        elif letter in "Hh" or letter in "Vv":
-            to = at.copy()
-            axis = int(letter in "Vv")
-            to[axis] = numbers[-1] + (to[axis] if letter in "hv" else 0)
-            points, codes, at = [*points, to], [*codes, Outline.LINETO], to
-        else:
-            pairs = numbers.reshape(-1, 2) + (at if letter == "l" else 0)
-            code = {"M": Outline.MOVETO, "Q": Outline.CURVE3, "C": Outline.CURVE4}.get(letter, Outline.LINETO)
-            points, codes, at = [*points, *pairs], [*codes, *[code] * len(pairs)], pairs[-1]
-            start = pairs[0] if letter == "M" else start
-    return Outline(np.array(points[1:]), codes[1:])
-
-
-def _arc(start: Any, end: Any, radius: float, large: bool, sweep: bool) -> Any:
-    """The points of a circle's arc as Bézier curves, the first of which is `start`."""
-    middle, half = (start + end) / 2, (end - start) / 2
-    length = float(np.hypot(*half)) or 1e-9
-    height = np.sqrt(max(radius**2 - length**2, 0.0)) * (1 if large != sweep else -1)
-    centre = middle + height / length * np.array([-half[1], half[0]])
-    first, last = (np.degrees(np.arctan2(*(point - centre)[::-1])) for point in (start, end))
-    last += 360 if sweep and last <= first else -360 if not sweep and last >= first else 0
-    curve = Outline.arc(min(first, last), max(first, last), n=max(1, int(np.ceil(abs(last - first) / 90))))
-    points = np.asarray(curve.vertices)
-    return (points if sweep else points[::-1]) * max(radius, length) + centre
+    """A path of SVG as matplotlib's."""
+    pen = RecordingPen()
+    parse_path(path, pen)
+    steps = [(point, _CODES[name]) for name, points in pen.value if name in _CODES for point in points or [(0, 0)]]
+    return Outline(np.array([point for point, _ in steps], dtype=np.float64), [code for _, code in steps])
 
 
 def tex_system() -> str:

@@ -6,18 +6,17 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pandas as pd
-from matplotlib.figure import Figure
 
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.result import Status
 from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
 from ..studies.bounds import TOLERANCE, problem_order
+from .draw import Cell, grid
 from .panels import TopicOverlays
-from .style import Drawing, DrawOptions, drawing, scaled, styled
+from .style import Drawing, DrawOptions, drawing, styled
 
 _LARGEST = 80
-_NARROW = 5.0  # inches, below which the overlays are one above the other
 
 
 class RunPair(NamedTuple):
@@ -43,16 +42,12 @@ def overlay_drawing(runs: pd.DataFrame, load_instance: Callable[[str], TopicInst
         return None
     instance = load_instance(pair.optimal.instance)
     optimal, other = (TOPICS.unpack(run.answer, instance) for run in (pair.optimal, pair.other))
-    with styled():
-        narrow = scaled(7.2, 3.9)[0] < _NARROW
-        figure = Figure(figsize=scaled(3.6, 6.2) if narrow else scaled(7.2, 3.9), layout="constrained")
-        both = TopicOverlays(instance, (optimal, other), DrawOptions(by_topic=True, differences=True))
-        for column, (run, overlay) in enumerate(((pair.optimal, optimal), (pair.other, other)), 1):
-            axes = figure.add_subplot(*((2, 1) if narrow else (1, 2)), column)
-            both.paint(axes, column - 1)
-            axes.set_title(_title(run, overlay, pair.optimal))
-        columns = 7 if figure.get_figwidth() > 6 else 3
-        figure.legend(handles=both.legend(), loc="outside lower center", ncols=columns)
+    look = DrawOptions(by_topic=True, differences=True)
+    with styled() as options:
+        both = TopicOverlays(instance, (optimal, other), look)
+        runs_of = zip((pair.optimal, pair.other), (optimal, other), strict=True)
+        titles = [_title(run, overlay, pair.optimal) for run, overlay in runs_of]
+        figure = grid([Cell(both, number, -1, title) for number, title in enumerate(titles)], options)
         caption = _caption(pair, instance, optimal, other, len(both.colours))
         shown = dict.fromkeys([pair.optimal.anchor, pair.other.anchor])
         return drawing(figure, "overlay", caption, anchors=tuple(shown))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
 
 import matplotlib as mpl
 import networkx as nx
 import numpy as np
+import numpy.typing as npt
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch
+from matplotlib.ticker import FixedFormatter
 
 from ...instances.brokers.network import BrokerNetwork
 from ...instances.content.instance import ContentInstance
@@ -18,16 +21,143 @@ from ...instances.content.problems import ContentOverlay
 from ...instances.contract.errors import unknown
 from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
-from .graph import Edge, GraphAxes, NodeLook, Positions, circle, dot, layout, line, shortened
-from .style import DEFAULT, INK, OTHER_TOPICS, TOPIC_COLOURS, DrawOptions, plain_ticks
+from .style import DEFAULT, INK, OTHER_TOPICS, TOPIC_COLOURS, DrawOptions
 
+Positions = npt.NDArray[np.float64]
+Edge = tuple[int, int]
+Lengths = Mapping[int, Mapping[int, float]]
+
+LABELLED = 40
+"""The most nodes that get a label each."""
 LINE_WIDTH, EDGE_WIDTH = 1.7, 8.0  # of one topic, and at most of an edge, in points
 CENTRE, HERE, COMMON, PLAIN, HIGHLIGHT = "#9ECAE9", "#D55E00", "#B0B0B0", "#555555", "#FFE7A3"
 _FAINT, _USER, _SOFT = "#D5D5D5", "#E69F00", "#0072B2"
-_MOST_PRICES, _MOST_USERS, _MOST_COSTS, _FEW_LINKS = 24, 60, 40, 60
+_MOST_BY_DISTANCE, _MOST_PRICES, _MOST_USERS, _MOST_COSTS, _FEW_LINKS = 100, 24, 60, 40, 60
+_AXES_POINTS, _BASE_SIZE = 235, 7.0  # the width for which sizes are chosen, and the font size there
+_WIDEST_LABEL = 7
 _ROW, _MATRIX_WIDTH, _LEAST, _MOST = 0.115, 4.4, 0.5, 2.0  # inches a node, and of the width; and heights ÷ width
 _LEAST_TEXT = 6.0 / 7  # of the font size
 _MOST_TOPICS, _LONGEST = 16, 4
+
+
+def circle(count: int) -> Positions:
+    """Points on the unit circle, clockwise from the top. Shape (count, 2)."""
+    angles = np.pi / 2 - 2 * np.pi * np.arange(count) / count
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def layout(
+    num_nodes: int, edges: Iterable[Edge], lengths: Mapping[int, Mapping[int, float]] | None = None
+) -> Positions:
+    """Positions with few crossings, shape (|V|, 2): nodes of high degree come to lie inside.
+
+    `lengths` is the distance wanted between any two nodes, by default their number of hops. After Kamada and Kawai
+    (1989) up to 100 nodes, else Fruchterman and Reingold (1991); the same positions each time.
+    """
+    graph: nx.Graph[int] = nx.Graph()
+    graph.add_nodes_from(range(num_nodes))
+    graph.add_edges_from(edges)
+    if num_nodes > _MOST_BY_DISTANCE:
+        placed = nx.spring_layout(graph, seed=1)
+    else:
+        hops = dict(nx.all_pairs_shortest_path_length(graph))
+        apart = max(max(row.values()) for row in hops.values()) + 1
+        near = lengths or {u: {v: float(hops[u].get(v, apart)) for v in graph} for u in graph}
+        placed = nx.kamada_kawai_layout(graph, dist=near)
+    return np.array([placed[v] for v in range(num_nodes)]).round(3)
+
+
+class GraphAxes:
+    """Axes on which a graph is drawn, of equal scales and without a frame; positions have shape (|V|, 2)."""
+
+    def __init__(self, axes: Axes, positions: Positions) -> None:
+        self.axes, self.positions = axes, positions
+        spread = max(float(np.ptp(positions, axis=0).max()), 0.5)
+        margin = 0.14 * spread
+        axes.set_aspect("equal")
+        axes.set_axis_off()
+        axes.set_xlim(positions[:, 0].min() - margin, positions[:, 0].max() + margin)
+        axes.set_ylim(positions[:, 1].min() - margin, positions[:, 1].max() + margin)
+        self.scale = float(mpl.rcParams["font.size"]) / _BASE_SIZE
+        self.point = (spread + 2 * margin) / _AXES_POINTS
+        self.labelled = len(positions) <= LABELLED
+
+    def edges(self, edges: Sequence[Edge], colour: str, width: float, **line: Any) -> None:
+        """Straight lines; `width` in points; `line` as for matplotlib's LineCollection."""
+        if len(edges):
+            segments = [self.positions[list(edge)] for edge in edges]
+            look = {"capstyle": "butt", "zorder": 1, **line}
+            self.axes.add_collection(LineCollection(segments, colors=colour, linewidths=width, **look))
+
+    def bands(self, edges: Sequence[Edge], colours: Sequence[Sequence[str]]) -> None:
+        """Each edge as parallel lines in its colours."""
+        segments, shades, widths = [], [], []
+        for edge, own in zip(edges, colours, strict=True):
+            one = min(LINE_WIDTH, EDGE_WIDTH / max(len(own), 1))
+            ends = self.positions[list(edge)]
+            along = ends[1] - ends[0]
+            across = np.array([-along[1], along[0]]) / max(float(np.hypot(*along)), 1e-9) * self.point * one
+            segments += [ends + across * (number - (len(own) - 1) / 2) for number in range(len(own))]
+            shades += own
+            widths += [one] * len(own)
+        self.axes.add_collection(LineCollection(segments, colors=shades, linewidths=widths, capstyle="butt", zorder=1))
+
+    def nodes(
+        self,
+        labels: Sequence[str],
+        fill: Mapping[int, str] | None = None,
+        *,
+        marker: str = "o",
+        degrees: Sequence[int] | None = None,
+        shown: Sequence[int] | None = None,
+    ) -> None:
+        """Circles with their labels inside up to 40 nodes; beyond that points whose area grows with the degree."""
+        shown = range(len(self.positions)) if shown is None else shown
+        sizes: float | list[float] = 150 * self.scale**2
+        if not self.labelled:
+            known = degrees if degrees is not None else [0] * len(self.positions)
+            sizes = [6 + 40 * known[v] / max(1, *known) for v in shown]
+        x, y = self.positions[list(shown)].T
+        look: dict[str, Any] = {"edgecolors": INK, "linewidths": 0.7, "marker": marker, "zorder": 2, "clip_on": False}
+        self.axes.scatter(x, y, s=sizes, c=[(fill or {}).get(v, "white") for v in shown], **look)
+        for v in shown if self.labelled else ():
+            self.text(shortened(labels[v]), self.positions[v], 6.5, boxed=len(labels[v]) > 3)  # wider than its circle
+            if degrees is not None:
+                self.text(str(degrees[v]), self.positions[v] + 9 * self.scale * self.point)
+
+    def label_edges(self, edges: Sequence[Edge], texts: Sequence[str]) -> None:
+        """A text on each edge, not in its middle, where a node may lie."""
+        for (u, v), text in zip(edges, texts, strict=True):
+            self.text(text, 0.6 * self.positions[u] + 0.4 * self.positions[v])
+
+    def text(self, text: str, at: Positions, size: float = 6.0, *, boxed: bool = True) -> None:
+        """A text around a point, in points; `boxed` is readable across lines."""
+        # A box rather than an outline, which would turn the text into paths.
+        box = {"boxstyle": "square,pad=0.08", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
+        look: dict[str, Any] = {
+            "ha": "center",
+            "va": "center",
+            "zorder": 3,
+            "color": INK,
+            "fontsize": size * self.scale,
+        }
+        self.axes.annotate(text, (at[0], at[1]), bbox=box if boxed else None, **look)
+
+
+def shortened(label: str) -> str:
+    """At most the first characters of a label that fit beside others."""
+    return label if len(label) <= _WIDEST_LABEL else label[: _WIDEST_LABEL - 1] + "…"
+
+
+def line(colour: str, label: str, width: float = 1.0, style: Literal["-", "--"] = "-") -> Line2D:
+    """An entry of a legend for edges."""
+    return Line2D([], [], color=colour, linewidth=width, linestyle=style, label=label)
+
+
+def dot(colour: str, label: str, marker: str = "o") -> Line2D:
+    """An entry of a legend for nodes."""
+    look: dict[str, Any] = {"marker": marker, "markersize": 6, "markeredgecolor": INK, "markeredgewidth": 0.7}
+    return Line2D([], [], linestyle="none", markerfacecolor=colour, label=label, **look)
 
 
 class Panels:
@@ -46,12 +176,12 @@ class Panels:
     shape : float
         The height of a panel divided by its width.
     positions : float array, shape (n, 2)
-    links : list of set of (int, int)
+    links : list of list of (int, int)
         The edges of each answer, in the order of the answers.
     """
 
     shape = 1.0
-    plural, thin, strong = "answers", 0.8, 2.2
+    thin, strong = 0.8, 2.2
 
     def __init__(self, instance: Any, answers: Sequence[Any] = (), options: DrawOptions = DEFAULT) -> None:
         self.instance, self.answers, self.options = instance, answers, options
@@ -75,7 +205,7 @@ class Panels:
 
     def links_of(self, answer: Any) -> list[Edge]:
         """The edges of an answer."""
-        return edges_of(answer)
+        return pairs(answer.edges)
 
     def paint(self, axes: Axes, number: int, part: int = -1) -> None:
         """Draw a part of the answer of this number; without answers, the instance."""
@@ -83,7 +213,7 @@ class Panels:
 
     def legend(self) -> list[Line2D]:
         """The entries that explain the marks."""
-        raise NotImplementedError
+        return []
 
     def paint_links(self, graph: GraphAxes, number: int, plain: float = 1.0) -> None:
         """The edges of an answer, those that not all answers have strong where differences are asked for."""
@@ -94,8 +224,10 @@ class Panels:
         graph.edges([link for link in links if link in self.common], COMMON, self.thin)
         graph.edges([link for link in links if link not in self.common], HERE, self.strong)
 
-    def differing(self, noun: str = "", style: Any = "-") -> list[Line2D]:
-        """The entries of a legend for edges that all answers have, and for the others."""
+    def explained(self, noun: str, plain: Line2D, style: Any = "-") -> list[Line2D]:
+        """The entries for edges: those that all answers have and the others, or `plain`; none without answers."""
+        if not self.options.differences:
+            return [plain] if self.answers else []
         here = "only here" if len(self.answers) == 2 else "not in all"
         return [
             line(HERE, f"{noun} {here}".strip(), self.strong, style),
@@ -109,21 +241,14 @@ class TopicOverlays(Panels):
     def __init__(self, instance: TopicInstance, answers: Sequence[Overlay], options: DrawOptions = DEFAULT) -> None:
         super().__init__(instance, answers, options)
         self.labels = [instance.node_label(v) for v in range(instance.num_nodes)]
-        self.topics = [self._topic(label) for label in options.topics]
+        known = [instance.topic_label(t) for t in range(instance.num_topics)]
+        if foreign := [label for label in options.topics if label not in known]:
+            raise unknown("topic", foreign[0], known)
+        self.topics = [known.index(label) for label in options.topics]
         self.colours = topic_colours(instance)
         self.centres = [star_centres(instance, answer) if options.centres else [] for answer in answers]
-        self.thin = 0.8 * self._scale
-        self.strong = 2.2 * self._scale
-
-    @property
-    def _scale(self) -> float:
-        return 1.0 if self.size <= 80 else 0.4
-
-    def _topic(self, label: str) -> int:
-        labels = [self.instance.topic_label(t) for t in range(self.instance.num_topics)]
-        if label not in labels:
-            raise unknown("topic", label, labels)
-        return labels.index(label)
+        self.scale = 1.0 if self.size <= 80 else 0.4
+        self.thin, self.strong = 0.8 * self.scale, 2.2 * self.scale
 
     @property
     def parts(self) -> Sequence[tuple[int, str]]:
@@ -135,35 +260,33 @@ class TopicOverlays(Panels):
         graph, answer, edges = GraphAxes(axes, self.positions), self.answers[number], self.links[number]
         if part >= 0:
             members = set(self.instance.subscribers(part).tolist())
-            graph.edges([edge for edge in edges if not members.issuperset(edge)], "#DDDDDD", 0.6 * self._scale)
+            graph.edges([edge for edge in edges if not members.issuperset(edge)], "#DDDDDD", 0.6 * self.scale)
             graph.edges([edge for edge in edges if members.issuperset(edge)], TOPIC_COLOURS[1], self.strong)
             fill = dict.fromkeys(members, CENTRE)
         else:
             fill = dict.fromkeys(self.centres[number], CENTRE)
             if not self.options.by_topic:
-                self.paint_links(graph, number, self._scale)
+                self.paint_links(graph, number, self.scale)
             else:
                 if self.options.differences:
                     others = [edge for edge in edges if edge not in self.common]
                     graph.edges(others, HIGHLIGHT, EDGE_WIDTH + 4, zorder=0)
-                shades = [shades_of(self.instance, edge, self.colours) for edge in edges]
-                graph.bands(edges, shades, LINE_WIDTH, EDGE_WIDTH)
+                graph.bands(edges, [shades_of(self.instance, edge, self.colours) for edge in edges])
         degrees = answer.degrees.tolist() if self.options.degrees or not graph.labelled else None
-        graph.nodes(self.labels, NodeLook(fill, degrees=degrees))
+        graph.nodes(self.labels, fill, degrees=degrees)
 
     def legend(self) -> list[Line2D]:
         """The entries that explain the colours."""
         if self.topics:
             label = "edge between subscribers"
             return [line(TOPIC_COLOURS[1], label, 2.2), line("#DDDDDD", "other edge"), dot(CENTRE, "subscriber")]
-        entries = topic_legend(self.instance, self.colours) if self.options.by_topic else []
-        if self.options.differences and not self.options.by_topic:
-            entries += self.differing()
-        elif self.options.differences:
-            entries.append(line(HIGHLIGHT, str(self.differing()[0].get_label()), 5))
-        if any(self.centres):
-            entries.append(dot(CENTRE, "centre of a topic's star"))
-        return entries
+        differing = self.explained("", line(PLAIN, "edge")) if self.options.differences else []
+        if self.options.by_topic:
+            entries = [line(shade, self.instance.topic_label(t), 2.2) for t, shade in self.colours.items()]
+            if more := self.instance.num_topics - len(self.colours):
+                entries.append(line(OTHER_TOPICS, f"{more} other topic{'s' if more > 1 else ''}", 2.2))
+            differing = [*entries, *(line(HIGHLIGHT, str(one.get_label()), 5) for one in differing[:1])]
+        return [*differing, *([dot(CENTRE, "centre of a topic's star")] if any(self.centres) else [])]
 
 
 class SubscriptionMatrix(Panels):
@@ -183,26 +306,22 @@ class SubscriptionMatrix(Panels):
         axes.set(xlabel=f"{instance.num_topics} topics", xticks=[], yticks=[])
         topics = [instance.topic_label(t) for t in range(instance.num_topics)]
         if len(topics) <= _MOST_TOPICS and max(map(len, topics)) <= _LONGEST:
-            plain_ticks(axes.xaxis, range(len(topics)), topics)
+            axes.set_xticks(range(len(topics)))
+            axes.xaxis.set_major_formatter(FixedFormatter(topics))
         figure = axes.get_figure(root=True)
         if instance.num_nodes * _ROW * size / 7 <= (0.0 if figure is None else figure.get_figheight()):
-            plain_ticks(
-                axes.yaxis, range(instance.num_nodes), [instance.node_label(v) for v in range(instance.num_nodes)]
-            )
+            axes.set_yticks(range(instance.num_nodes))
+            axes.yaxis.set_major_formatter(FixedFormatter([instance.node_label(v) for v in range(instance.num_nodes)]))
         else:
             axes.set_ylabel(f"{instance.num_nodes} nodes")
         axes.tick_params(labelsize=_LEAST_TEXT * size, length=0)
         axes.grid(visible=False)
 
-    def legend(self) -> list[Line2D]:
-        """No entry."""
-        return []
-
 
 class ContentOverlays(Panels):
     """The answers on the same brokers; without answers, the brokers with a minimum spanning tree of their prices."""
 
-    strong, thin = 2.2, 1.2
+    thin = 1.2
 
     @property
     def size(self) -> int:
@@ -234,11 +353,11 @@ class ContentOverlays(Panels):
         if len(used):
             self._users(graph, used)
         degrees = np.bincount(used, minlength=instance.num_brokers).tolist()
-        fill = dict.fromkeys(np.unique(used).tolist(), CENTRE)
         labels = [instance.broker_label(b) for b in range(instance.num_brokers)]
-        graph.nodes(labels, NodeLook(fill, degrees=None if graph.labelled else degrees))
+        fill = dict.fromkeys(np.unique(used).tolist(), CENTRE)
+        graph.nodes(labels, fill, degrees=None if graph.labelled else degrees)
 
-    def _users(self, graph: GraphAxes, brokers: np.ndarray[tuple[int, ...], np.dtype[np.int32]]) -> None:
+    def _users(self, graph: GraphAxes, brokers: npt.NDArray[np.int32]) -> None:
         """The users of each broker on a circle around it; their number where they are many."""
         radius = 17 * graph.point * graph.scale
         for b in np.unique(brokers).tolist():
@@ -254,13 +373,9 @@ class ContentOverlays(Panels):
         """The entries that explain the marks."""
         if not self.answers:
             return [dot("white", "broker"), line(_FAINT, "minimum spanning tree of the prices")]
-        entries = [dot(CENTRE, "broker with users"), dot("white", "other broker")]
-        if len(self.answers[0].brokers) <= _MOST_USERS:
-            entries.append(line(_USER, "user"))
-        return [
-            *entries,
-            *(self.differing("link") if self.options.differences else [line(PLAIN, "link with its price")]),
-        ]
+        users = [line(_USER, "user")] if len(self.answers[0].brokers) <= _MOST_USERS else []
+        entries = [dot(CENTRE, "broker with users"), dot("white", "other broker"), *users]
+        return [*entries, *self.explained("link", line(PLAIN, "link with its price"))]
 
 
 class BrokerTrees(Panels):
@@ -277,40 +392,31 @@ class BrokerTrees(Panels):
 
     def links_of(self, answer: Any) -> list[Edge]:
         """The soft links, each to its receiver."""
-        return sorted({(u, v) for u, v in answer.soft_links.tolist()})
+        return sorted(set(pairs(answer.soft_links)))
 
     def paint(self, axes: Axes, number: int, part: int = -1) -> None:
         """Draw the tree, and the soft links of the answer of this number if there is one, as arrows to the receiver."""
         graph, tree = GraphAxes(axes, self.positions), self.instance.tree
-        graph.edges([(u, v) for u, v in tree.links.tolist()], PLAIN, 1.0)
+        graph.edges(pairs(tree.links), PLAIN, 1.0)
         links = self.links[number] if self.answers else []
         few, apart = len(links) <= _FEW_LINKS, 5 if graph.labelled else 2
+        look: dict[str, Any] = (
+            {"mutation_scale": 5, "linewidth": 0.9} if few else {"mutation_scale": 3, "linewidth": 0.4}
+        )
+        look |= {"connectionstyle": "arc3,rad=0.2", "arrowstyle": "-|>", "linestyle": (0, (3, 2)), "zorder": 1.5}
         for u, v in links:
             shade = _SOFT if not self.options.differences else COMMON if (u, v) in self.common else HERE
-            arrow = FancyArrowPatch(
-                *(tuple(self.positions[u]), tuple(self.positions[v])),
-                connectionstyle="arc3,rad=0.2",
-                arrowstyle="-|>",
-                mutation_scale=5 if few else 3,
-                linestyle=(0, (3, 2)),
-                linewidth=0.9 if few else 0.4,
-                color=shade,
-                shrinkA=apart,
-                shrinkB=apart,
-                zorder=1.5,
-            )
-            axes.add_patch(arrow)
+            ends = tuple(self.positions[u]), tuple(self.positions[v])
+            axes.add_patch(FancyArrowPatch(*ends, color=shade, shrinkA=apart, shrinkB=apart, **look))
         subscribed = np.unique(self.instance.subscriptions.brokers).tolist()
         degrees = tree.degrees.tolist() if self.options.degrees or not graph.labelled else None
         labels = [tree.label(v) for v in range(tree.num_brokers)]
-        graph.nodes(labels, NodeLook(dict.fromkeys(subscribed, CENTRE), degrees=degrees))
+        graph.nodes(labels, dict.fromkeys(subscribed, CENTRE), degrees=degrees)
 
     def legend(self) -> list[Line2D]:
         """The entries that explain the marks."""
         entries = [dot(CENTRE, "broker with subscriptions"), dot("white", "other broker"), line(PLAIN, "primary link")]
-        if self.options.differences:
-            return [*entries, *self.differing("soft link", "--")]
-        return [*entries, *([line(_SOFT, "soft link", style="--")] if self.answers else [])]
+        return [*entries, *self.explained("soft link", line(_SOFT, "soft link", style="--"), "--")]
 
 
 class SteinerTrees(Panels):
@@ -320,15 +426,11 @@ class SteinerTrees(Panels):
 
     def placed(self) -> Positions:
         """By the graph."""
-        return layout(self.size, self._edges)
-
-    @property
-    def _edges(self) -> list[Edge]:
-        return [(u, v) for u, v in self.instance.edges.tolist()]
+        return layout(self.size, pairs(self.instance.edges))
 
     def paint(self, axes: Axes, number: int, part: int = -1) -> None:
         """Draw the graph, and the answer of this number if there is one."""
-        graph, instance, edges = GraphAxes(axes, self.positions), self.instance, self._edges
+        graph, instance, edges = GraphAxes(axes, self.positions), self.instance, pairs(self.instance.edges)
         graph.edges(edges, _FAINT, 0.7 if graph.labelled else 0.4)
         self.paint_links(graph, number, 2)
         tree = self.links[number] if self.answers else []
@@ -338,20 +440,18 @@ class SteinerTrees(Panels):
         graph.label_edges(known, [f"{costs[edge]:g}" for edge in known])
         labels = [instance.node_label(v) for v in range(instance.num_nodes)]
         terminals = instance.terminals.tolist()
-        graph.nodes(labels, NodeLook(shown=[v for v in range(instance.num_nodes) if v not in set(terminals)]))
-        graph.nodes(labels, NodeLook(dict.fromkeys(terminals, CENTRE), "s", shown=terminals))
+        graph.nodes(labels, shown=sorted(set(range(instance.num_nodes)) - set(terminals)))
+        graph.nodes(labels, dict.fromkeys(terminals, CENTRE), marker="s", shown=terminals)
 
     def legend(self) -> list[Line2D]:
         """The entries that explain the marks."""
         entries = [dot(CENTRE, "terminal", "s"), dot("white", "other node"), line(_FAINT, "edge of the graph")]
-        if self.options.differences:
-            return [*entries, *self.differing()]
-        return [*entries, *([line(PLAIN, "tree", 2)] if self.answers else [])]
+        return [*entries, *self.explained("", line(PLAIN, "tree", 2))]
 
 
-def edges_of(overlay: Overlay) -> list[Edge]:
-    """The edges as pairs."""
-    return [(u, v) for u, v in overlay.edges.tolist()]
+def pairs(edges: npt.NDArray[np.int32]) -> list[Edge]:
+    """The rows of an array of shape (m, 2) as pairs."""
+    return [(u, v) for u, v in edges.tolist()]
 
 
 def topic_colours(instance: TopicInstance) -> dict[int, str]:
@@ -368,31 +468,21 @@ def shades_of(instance: TopicInstance, edge: Edge, colours: dict[int, str]) -> l
     return (own + ([OTHER_TOPICS] if len(own) < len(shared) else [])) or [INK]
 
 
-def topic_legend(instance: TopicInstance, colours: dict[int, str]) -> list[Line2D]:
-    """An entry for each topic with a colour, and one for all others."""
-    entries = [line(colour, instance.topic_label(t), 2.2) for t, colour in colours.items()]
-    if more := instance.num_topics - len(colours):
-        entries.append(line(OTHER_TOPICS, f"{more} other topic{'s' if more > 1 else ''}", 2.2))
-    return entries
-
-
 def star_centres(instance: TopicInstance, overlay: Overlay) -> list[int]:
     """One centre for each topic of three or more subscribers; none if some topic has no centre.
 
     A centre is adjacent to all other subscribers of its topic; of several the one of largest degree is taken.
     """
-    adjacent: dict[int, set[int]] = {v: {v} for v in range(instance.num_nodes)}
-    for u, v in edges_of(overlay):
-        adjacent[u].add(v)
-        adjacent[v].add(u)
+    graph: nx.Graph[int] = nx.Graph(pairs(overlay.edges))
+    graph.add_nodes_from(range(instance.num_nodes))
     centres = set()
     for topic in range(instance.num_topics):
         members = instance.subscribers(topic).tolist()
-        able = [v for v in members if adjacent[v].issuperset(members)]
+        able = [v for v in members if {v, *graph[v]}.issuperset(members)]
         if not able:
             return []
         if len(members) > 2:
-            centres.add(max(able, key=lambda v: len(adjacent[v])))
+            centres.add(max(able, key=graph.degree))
     return sorted(centres)
 
 

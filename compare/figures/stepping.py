@@ -7,37 +7,29 @@ from dataclasses import replace
 from functools import partial
 from html import escape
 from pathlib import Path
-from textwrap import wrap
 
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
 
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import atomic_write
 from ...instances.contract.overlay import Overlay
-from ...instances.contract.result import Step, Trace
+from ...instances.contract.result import Trace
 from ...instances.topics.instance import TopicInstance
-from .draw import ON_PAGE, embedded_json, write_page
+from .draw import ON_PAGE, Cell, embedded_json, grid, page_panel, write_page
 from .files import set_by_tex
-from .graph import GraphAxes, NodeLook
-from .panels import CENTRE, HERE, PLAIN, TopicOverlays
+from .panels import CENTRE, HERE, PLAIN, GraphAxes, Panels, TopicOverlays
 from .style import DEFAULT, DrawOptions, check_ending, drawing, styled
 
 MOST_FRAMES = 300
-_WIDTH, _PAGE_WIDTH = 4.2, 4.0  # inches
+_WIDTH = 4.2  # inches
 _TOPICS_SHOWN = 12
 _NUMBER = ' class="number"'
 
 
-class SteppedOverlay:
-    """The overlay of a trace, step by step.
-
-    Parameters
-    ----------
-    instance : TopicInstance
-    trace : Trace
-    options : DrawOptions
-    """
+class SteppedOverlay(Panels):
+    """The overlay of a trace, step by step."""
 
     def __init__(self, instance: TopicInstance, trace: Trace, options: DrawOptions = DEFAULT) -> None:
         self.instance, self.trace, self.options = instance, trace, options
@@ -45,8 +37,31 @@ class SteppedOverlay:
         self.labels = [instance.node_label(v) for v in range(instance.num_nodes)]
         self.positions = TopicOverlays(instance, [Overlay.from_edges(instance.num_nodes, edges)], options).positions
 
+    def paint(self, axes: Axes, number: int, part: int = -1) -> None:
+        """Draw a step, counted from 1: its edges in orange, those of earlier steps in grey.
+
+        Step 0 is all steps for a page, the edges of step k in the group ``step-k``, its nodes ringed in ``ring-k``.
+        """
+        graph = GraphAxes(axes, self.positions)
+        if number:
+            current, before = self.trace[number - 1], range(number - 1)
+            graph.edges([edge for at in before for edge in self.trace[at].edges], PLAIN, 1.0)
+            graph.edges(list(current.edges), HERE, 2.2)
+            graph.nodes(self.labels, dict.fromkeys(current.nodes, CENTRE))
+            return
+        for at, step in enumerate(self.trace, 1):
+            graph.edges(list(step.edges), PLAIN, 1.2, gid=f"step-{at}")
+            x, y = self.positions[list(step.nodes)].T
+            size = 300 * graph.scale**2 if graph.labelled else 60
+            axes.scatter(x, y, s=size, facecolors="none", edgecolors=HERE, gid=f"ring-{at}", zorder=4)
+        graph.nodes(self.labels)
+
+    def title(self, number: int) -> str:
+        """The number and the choice of a step; it counts from 1."""
+        return f"Step {number} of {len(self.trace)}: {self.trace.choice(self.trace[number - 1])}"
+
     def text(self, number: int) -> str:
-        """A step in words; it counts from 1."""
+        """A step in words."""
         step = self.trace[number - 1]
         topics = [self.trace.topic_labels[t] for t in step.topics]
         listed = " ".join(topics[:_TOPICS_SHOWN]) + (f" … ({len(topics)})" if len(topics) > _TOPICS_SHOWN else "")
@@ -60,41 +75,12 @@ class SteppedOverlay:
         )
 
     def frames(self) -> Iterator[Figure]:
-        """A figure for each step: its edges in orange, those of earlier steps in grey."""
+        """A figure for each step."""
         if len(self.trace) > MOST_FRAMES:
             raise BadInput(f"{len(self.trace)} steps in frames: at most {MOST_FRAMES}: write a page (.html)")
-        earlier: list[tuple[int, int]] = []
-        for number, step in enumerate(self.trace, 1):
-            width = self.options.figure.width or _WIDTH
-            figure = Figure(figsize=(width, 1.12 * width), layout="constrained")
-            graph = GraphAxes(figure.add_subplot(), self.positions)
-            graph.edges(earlier, PLAIN, 1.0)
-            self._paint_step(graph, step, "")
-            graph.nodes(self.labels, NodeLook(dict.fromkeys(step.nodes, CENTRE)))
-            figure.suptitle(self.title(number), fontweight="bold", x=0.02, ha="left")
-            letters = int(0.96 * width * 72 / (0.58 * self.options.figure.font_size))
-            figure.text(0.02, 0.01, "\n".join(wrap(self.text(number), letters)), va="bottom")
-            earlier += step.edges
-            yield figure
-
-    def title(self, number: int) -> str:
-        """The number and the choice of a step."""
-        return f"Step {number} of {len(self.trace)}: {self.trace.choice(self.trace[number - 1])}"
-
-    def _paint_step(self, graph: GraphAxes, step: Step, gid: str) -> None:
-        graph.edges(list(step.edges), HERE if not gid else PLAIN, 2.2 if not gid else 1.2, gid=gid or None)
-
-    def figure(self) -> Figure:
-        """All steps in one figure, the edges of step k in the group ``step-k``, its nodes ringed in ``ring-k``."""
-        figure = Figure(figsize=(_PAGE_WIDTH, _PAGE_WIDTH), layout="constrained")
-        graph = GraphAxes(figure.add_subplot(), self.positions)
-        for number, step in enumerate(self.trace, 1):
-            self._paint_step(graph, step, f"step-{number}")
-            x, y = self.positions[list(step.nodes)].T
-            size = 300 * graph.scale**2 if graph.labelled else 60
-            graph.axes.scatter(x, y, s=size, facecolors="none", edgecolors=HERE, gid=f"ring-{number}", zorder=4)
-        graph.nodes(self.labels)
-        return figure
+        options = replace(self.options.figure, width=self.options.figure.width or _WIDTH)
+        for number in range(1, len(self.trace) + 1):
+            yield grid([Cell(self, number, -1, self.title(number), self.text(number))], options)
 
 
 def save_steps(stepped: SteppedOverlay, path: Path, title: str) -> None:
@@ -108,8 +94,7 @@ def save_steps(stepped: SteppedOverlay, path: Path, title: str) -> None:
     check_steps_path(path)
     if path.suffix == ".html":
         with styled(ON_PAGE):
-            drawn = drawing(stepped.figure(), "drawing", "")
-        write_page(path, title, _page(stepped, drawn.svg))
+            write_page(path, title, _page(stepped))
         return
     with styled(replace(stepped.options.figure, formats=("svg",))):
         if path.suffix == ".pdf":
@@ -121,8 +106,7 @@ def save_steps(stepped: SteppedOverlay, path: Path, title: str) -> None:
         except OSError as error:
             raise BadInput(f"{path}: cannot be written ({error.strerror}): choose another path") from None
         for number, frame in enumerate(frames, 1):
-            data = drawing(frame, "step", "").svg_file
-            atomic_write(path / f"{number:03}.svg", data)
+            atomic_write(path / f"{number:03}.svg", drawing(frame, "step", "").files["svg"])
 
 
 def check_steps_path(path: Path) -> None:
@@ -138,7 +122,7 @@ def _write_pages(stepped: SteppedOverlay, file: Path) -> None:
                 pages.savefig(frame)
 
 
-def _page(stepped: SteppedOverlay, svg: str) -> str:
+def _page(stepped: SteppedOverlay) -> str:
     """The figure, the slider, the text of each step, and the table of all."""
     trace, count = stepped.trace, len(stepped.trace)
     names = ("step", "choice", trace.measure, "ties")
@@ -151,8 +135,9 @@ def _page(stepped: SteppedOverlay, svg: str) -> str:
     )
     steps = [{"title": stepped.title(number), "text": stepped.text(number)} for number in range(1, count + 1)]
     script = Path(__file__).with_name("stepping.js").read_text(encoding="utf-8")
+    shown = Cell(stepped, 0, -1, "The overlay after the step shown; its edges are marked")
     return f"""<div class="steps">
-<figure class="paper" role="img" aria-label="The overlay after the step shown; its edges are marked">{svg}</figure>
+{page_panel(shown, "drawing")}
 <section aria-label="Steps">
 <div class="controls">
 <button type="button" id="back" aria-label="Step back">◀</button>

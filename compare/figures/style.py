@@ -14,11 +14,8 @@ from typing import Any, Literal, NamedTuple
 import matplotlib as mpl
 import pandas as pd
 from matplotlib import font_manager
-from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.files import atomic_write
@@ -325,16 +322,6 @@ class Drawing:
     anchors: tuple[str, ...] = ()
     chart: Mapping[str, Any] | None = None
 
-    @property
-    def svg_file(self) -> bytes:
-        """The contents of its SVG file."""
-        return self.files["svg"]
-
-    @property
-    def pdf_file(self) -> bytes:
-        """The contents of its PDF file."""
-        return self.files["pdf"]
-
 
 def drawing(drawn: Drawn, name: str, caption: str, anchors: Sequence[str] = ()) -> Drawing:
     """Render a chart or a figure in the formats of the options; without dates, so that equal figures are equal bytes.
@@ -371,28 +358,3 @@ def check_ending(path: Path, endings: Sequence[str] = ENDINGS) -> None:
     """Raise BadInput if a file has none of these endings."""
     if path.suffix not in endings:
         raise BadInput(f"{path}: unknown ending '{path.suffix}': use {', '.join(endings)}")
-
-
-def scaled(width: float, height: float) -> tuple[float, float]:
-    """The size of a figure in inches: as given, or scaled to the width of the options."""
-    wanted = _CURRENT.get().width or width
-    return wanted, height * wanted / width
-
-
-def plain_ticks(axis: Any, ticks: Sequence[float], texts: Sequence[str] | None = None) -> None:
-    """Set exactly these ticks of matplotlib, labelled by their numbers or by `texts`."""
-    axis.set_major_locator(FixedLocator(list(ticks)))
-    axis.set_major_formatter(FixedFormatter(list(texts or [f"{tick:,.6g}" for tick in ticks])))
-    axis.set_minor_locator(NullLocator())
-
-
-def panels(count: int, legend: Sequence[Line2D]) -> tuple[Figure, list[Axes]]:
-    """A figure of matplotlib with `count` axes in a grid and a legend below; for charts see `curves.panels`."""
-    options = _CURRENT.get()
-    columns = min(count, 3, max(1, int(options.width / (1.62 * options.enlarged))) if options.width else 3)
-    width, lines = options.width or max(2.6 * columns, 3.6), -(-count // columns)
-    entries = max(1, int(width / (1.45 * options.enlarged)))
-    below = (0.16 * -(-len(legend) // entries) + 0.15) * options.enlarged
-    figure = Figure(figsize=(width, 2.15 * lines + below), layout="constrained")
-    figure.legend(handles=list(legend), loc="outside lower center", ncols=entries, handletextpad=0.4)
-    return figure, [figure.add_subplot(lines, columns, cell) for cell in range(1, count + 1)]

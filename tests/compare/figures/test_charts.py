@@ -59,7 +59,7 @@ def test_curves_have_a_colour_each_published_marks_and_their_legend_in_every_for
 def test_a_chart_is_the_same_figure_of_matplotlib() -> None:
     table = pd.DataFrame({"curve": ["a", "a", "b"], "x": [1, 2, 1], "y": [1.0, 3.0, 2.0]})
     with styled(FigureOptions(width=4.0, formats=("svg",))):
-        svg = curves(table, Axis("nodes"), Axis("edges"), name="drawn").svg_file.decode()
+        svg = curves(table, Axis("nodes"), Axis("edges"), name="drawn").files["svg"].decode()
         figure = figure_of(svg.partition("?>")[2].strip())
     assert figure.get_figwidth() == pytest.approx(4.0, abs=0.01)
     assert {"nodes", "edges", "a", "b"} <= {text.get_text() for text in figure.texts}

@@ -49,14 +49,14 @@ def test_they_do_not_differ_at_the_next_smaller_size(name: str) -> None:
 
 def test_a_figure_is_drawn_the_same_twice_and_says_what_is_proven() -> None:
     first, second = construction_drawing("case-seven"), construction_drawing("case-seven")
-    assert first.svg_file == second.svg_file
+    assert first.files["svg"] == second.files["svg"]
     assert "cd-oda-2 gives 7; the proven optimum is 6" in first.caption
 
 
 @pytest.mark.slow
 def test_a_content_construction_is_drawn_for_both_routings() -> None:
     star = construction_drawing("relay-star")
-    assert star.svg_file == construction_drawing("relay-star").svg_file
+    assert star.files["svg"] == construction_drawing("relay-star").files["svg"]
     assert "rim = 5" in star.caption
     assert "without relays: 8 (optimal)" in star.svg
 

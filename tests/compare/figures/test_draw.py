@@ -13,8 +13,7 @@ from matplotlib.figure import Figure
 
 import overlaybench as ob
 from overlaybench.compare.figures.draw import MOST_NODES, NotebookFigure, draw, save_page
-from overlaybench.compare.figures.graph import layout
-from overlaybench.compare.figures.panels import COMMON, HERE, star_centres, tree_layout
+from overlaybench.compare.figures.panels import COMMON, HERE, layout, star_centres, tree_layout
 from overlaybench.compare.figures.style import DrawOptions, save
 from overlaybench.instances.content.problems import ContentOverlay
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, kind_of
