@@ -126,7 +126,7 @@ def grid(cells: Sequence[Cell], options: FigureOptions, *, panel: float = _PANEL
     for index, (cell, text) in enumerate(zip(cells, texts, strict=True), 1):
         axes = figure.add_subplot(lines, columns, index)
         cell.panels.paint(axes, cell.number, cell.part)
-        axes.set_title(cell.title + "\n" * rows, linespacing=1.25)
+        axes.set_title(cell.title, pad=4 + 1.5 * size * rows)
         if rows:
             shown = "\n".join(text + [""] * (rows - len(text)))
             look: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "bottom"}

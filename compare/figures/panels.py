@@ -74,10 +74,10 @@ class GraphAxes:
         self.axes, self.positions = axes, positions
         spread = max(float(np.ptp(positions, axis=0).max()), 0.5)
         margin = 0.14 * spread
-        axes.set_aspect("equal")
+        axes.set_aspect("equal", adjustable="datalim")  # a box that shrinks would cut its title
         axes.set_axis_off()
-        axes.set_xlim(positions[:, 0].min() - margin, positions[:, 0].max() + margin)
-        axes.set_ylim(positions[:, 1].min() - margin, positions[:, 1].max() + margin)
+        axes.margins(0)
+        axes.update_datalim([positions.min(axis=0) - margin, positions.max(axis=0) + margin])
         self.scale = float(mpl.rcParams["font.size"]) / _BASE_SIZE
         self.point = (spread + 2 * margin) / _AXES_POINTS
         self.labelled = len(positions) <= LABELLED
