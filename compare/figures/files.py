@@ -184,8 +184,10 @@ def _add_text(figure: Figure, element: ET.Element, place: Transform, scale: floa
     (cosine, sine), *_ = place.get_matrix()[:2, :2].T
     for text, step in lines or [(element.text or "", 0.0)]:
         below += step
+        x, y = place.transform((0.0, below)) / figure.get_size_inches()
         shown = figure.text(
-            *(place.transform((0.0, below)) / figure.get_size_inches()),
+            x,
+            y,
             text,
             ha={"middle": "center", "end": "right"}.get(element.get("text-anchor", ""), "left"),
             va="baseline",

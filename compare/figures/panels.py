@@ -91,7 +91,9 @@ class GraphAxes:
 
     def bands(self, edges: Sequence[Edge], colours: Sequence[Sequence[str]]) -> None:
         """Each edge as parallel lines in its colours."""
-        segments, shades, widths = [], [], []
+        segments: list[Positions] = []
+        shades: list[str] = []
+        widths: list[float] = []
         for edge, own in zip(edges, colours, strict=True):
             one = min(LINE_WIDTH, EDGE_WIDTH / max(len(own), 1))
             ends = self.positions[list(edge)]
