@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ...heuristics.content.heuristic import assign_in_order
+from ...heuristics.content.assignment import assign_in_order, random_assignment
 from ...heuristics.content.migration import migrate
 from ...heuristics.content.migration_protocol import simulate_migration
-from ...heuristics.content.random_assignment import random_assignment
 from ...heuristics.content.steiner_mixing import traffic_on_closure_trees, traffic_on_grown_trees
 from ...instances.content.instance import ContentInstance, Floats
 from ...instances.content.problems import ContentOverlay

@@ -7,7 +7,7 @@ import numpy as np
 from ...instances.content.instance import ContentInstance, Floats
 from ...instances.contract.arrays import Ids
 from ...instances.contract.compiled import kernel
-from .heuristic import CapacityExceeded, Users, content_heuristic, then_route, users_of
+from .assignment import CapacityExceeded, Users, content_heuristic, users_of
 
 _NONE = -1
 
@@ -22,10 +22,9 @@ def clustering(instance: ContentInstance) -> Ids:
 
     Notes
     -----
-    Result and errors are those of :func:`.greedy_packing`.
-
-    Zhao, Wu (P4), §III.B, Algorithm 2, whose argmin must be argmax. Traffic on a path of price 0 has an infinite
-    ratio; pairs of equal ratio are taken in lexicographic order. The second stage is :func:`.route`.
+    Zhao, Wu (P4), §III.B, Algorithm 2, whose argmin must be argmax. Result and errors are those of
+    :func:`.assign_in_order`. Traffic on a path of price 0 has an infinite ratio; pairs of equal ratio are taken in
+    lexicographic order.
 
     The traffic of a pair is at most what the two publish. So its ratio is at most the higher of the two users' ratios
     of published traffic to access price. The search for the best pair orders users by this bound and seldom goes
@@ -135,7 +134,7 @@ def _assign_others(users: Users, brokers: Ids, loads: Floats) -> int:
 
 CLUSTERING = content_heuristic(
     "clustering",
-    then_route(lambda instance, **_: clustering(instance)),
+    lambda instance, **_: clustering(instance),
     summary="users with much traffic between them on one broker, then trees",
     source="P4 §III.B",
     guarantee="no ratio is proven",

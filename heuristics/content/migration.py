@@ -9,18 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...instances.content.instance import ContentInstance, Flags, Floats
-from ...instances.content.problems import CONTENT_PROBLEMS, ContentOverlay
+from ...instances.content.problems import CONTENT_PROBLEMS, ContentOverlay, ContentProblem
 from ...instances.contract.arrays import Ids, Offsets
 from ...instances.contract.compiled import kernel
 from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.run import Clock, offer
+from .assignment import Users, content_heuristic, greedy_packing, random_assignment, users_of
 from .clustering import clustering
-from .greedy_packing import greedy_packing
-from .heuristic import Users, content_heuristic, users_of
 from .migration_protocol import Move, simulate_migration
-from .random_assignment import random_assignment
 from .routing import Network, network_of, prices_from, route
 from .steiner_mixing import steiner_mixing
 
@@ -30,13 +28,7 @@ _STARTS = {
     "steiner-mixing": lambda instance, seed: steiner_mixing(instance, seed=seed),
     "random-assignment": lambda instance, seed: random_assignment(instance, seed=seed),
 }
-_OPTIONS = (
-    Option("start", "greedy-packing", "the heuristic whose assignment is improved", choices=tuple(_STARTS)),
-    Option("heaviest", 0, "how many of its heaviest users a broker tries in a sweep; 0: all", least=0),
-    Option("decline", 0.0, "share of the users who decline to move", least=0.0, most=1.0),
-    Option("publications", 20, "messages published during the moves, to count losses", least=0),
-)
-_PROBLEMS = {problem.routing: problem for problem in CONTENT_PROBLEMS}
+_VALUES = {problem.routing: problem.value for problem in CONTENT_PROBLEMS}
 _USERS_AT_ONCE = 500
 _RELATIVE_GAIN = 1e-12
 
@@ -92,10 +84,10 @@ def migrate(
     """
     users, clock = users_of(instance), Clock(time_limit)
     refused = np.zeros(instance.num_users, dtype=np.bool_)
-    unwilling = refused.copy() if declines is None else declines
+    willing = ~(refused if declines is None else declines)
     best = route(instance, brokers, routing)
     offer(best)
-    value = _PROBLEMS[routing].value
+    value = _VALUES[routing]
     requests: list[Move] = []
     sweeps = rounds = 0
     while True:
@@ -104,7 +96,7 @@ def migrate(
         new_requests: list[Move] = []
         settled = False
         while not settled and not clock.passed:
-            in_sweep = _sweep(users, network, placement, heaviest, unwilling, refused, clock)
+            in_sweep = _sweep(users, network, placement, heaviest, willing, refused, clock)
             new_requests += [replace(request, round=rounds + request.round) for request in in_sweep]
             sweeps, rounds = sweeps + 1, rounds + instance.num_users
             settled = not any(request.accepted for request in in_sweep)
@@ -124,13 +116,7 @@ def migrate(
 
 
 def _sweep(
-    users: Users,
-    network: Network,
-    placement: Placement,
-    heaviest: int,
-    unwilling: Flags,
-    refused: Flags,
-    clock: Clock,
+    users: Users, network: Network, placement: Placement, heaviest: int, willing: Flags, refused: Flags, clock: Clock
 ) -> list[Move]:
     """The requests of a sweep."""
     by_weight = np.lexsort((np.arange(len(refused)), -users.demands, placement.brokers))
@@ -139,29 +125,26 @@ def _sweep(
     turns = np.lexsort((homes, rounds))
     if heaviest:
         turns = turns[rounds[turns] < heaviest]
-    tolerance = _RELATIVE_GAIN * cost(users, placement)
+    least = _RELATIVE_GAIN * cost(users, placement)
     requests = []
     for start in range(0, len(turns), _USERS_AT_ONCE):
         if clock.passed:
             break
         part = turns[start : start + _USERS_AT_ONCE]
-        rows = _request_moves(users, network, placement, by_weight[part], unwilling, refused, tolerance)
+        rows = _request_moves(users, network, placement, by_weight[part], willing, refused, least)
         for index, user, home, foreign in rows.tolist():
-            requests.append(Move(user, home, foreign, int(rounds[part[index]]), not unwilling[user]))
+            requests.append(Move(user, home, foreign, int(rounds[part[index]]), bool(willing[user])))
     return requests
 
 
 @kernel
 def _request_moves(
-    users: Users,
-    network: Network,
-    placement: Placement,
-    turns: Offsets,
-    unwilling: Flags,
-    refused: Flags,
-    tolerance: float,
+    users: Users, network: Network, placement: Placement, turns: Offsets, willing: Flags, refused: Flags, least: float
 ) -> Ids:
-    """Move users one after the other; each request is a row: index in `turns`, user, home broker, foreign broker."""
+    """Move users one after the other; each request is a row: index in `turns`, user, home broker, foreign broker.
+
+    A broker asks a user to move if the cost falls by more than `least`.
+    """
     requests = np.empty((len(turns), 4), dtype=np.int32)
     count = 0
     changes = np.empty(len(placement.loads))
@@ -171,12 +154,11 @@ def _request_moves(
             continue
         cost_changes(users, network, placement, user, changes)
         foreign = _best_broker(users, placement, user, changes)
-        if changes[foreign] < -tolerance:
+        if changes[foreign] < -least:
             requests[count] = np.array([index, user, placement.brokers[user], foreign])
             count += 1
-            if unwilling[user]:
-                refused[user] = True
-            else:
+            refused[user] = not willing[user]
+            if willing[user]:
                 move(users, network, placement, user, foreign)
     return requests[:count]
 
@@ -220,14 +202,8 @@ class Placement(NamedTuple):
 def placement_of(users: Users, network: Network, brokers: Ids) -> Placement:
     """The placement of an assignment, which is copied. Cost O(|U| |C|) and one tree for each channel."""
     size = (users.rates.shape[1], len(network.core))
-    placement = Placement(
-        brokers.copy(),
-        np.zeros(size[1]),
-        np.zeros(size, dtype=np.int32),
-        np.zeros(size),
-        np.zeros(size),
-        np.zeros(size[0]),
-    )
+    subscribers, loads, core_costs = np.zeros(size, dtype=np.int32), np.zeros(size[1]), np.zeros(size[0])
+    placement = Placement(brokers.copy(), loads, subscribers, np.zeros(size), np.zeros(size), core_costs)
     for u in range(len(brokers)):
         placement.loads[brokers[u]] += users.demands[u]
         for c in range(size[0]):
@@ -323,22 +299,21 @@ def _weighted_sum(rates: Floats, prices: Floats) -> float:
 
 def _solve(
     instance: ContentInstance,
-    routing: str,
     *,
+    problem: ContentProblem,
     seed: int,
-    time_limit: float | None,
     overlay: ContentOverlay | None = None,
-    **chosen: Any,
+    **given: Any,
 ) -> Proposal[ContentOverlay]:
-    problem = _PROBLEMS[routing]
     if overlay is not None and (violations := problem.violations(instance, overlay)):
         raise BadInput(f"{violations[0]}: start from a valid overlay")
-    before = _STARTS[chosen["start"]](instance, seed) if overlay is None else overlay.brokers
-    declines = np.random.default_rng(seed).random(instance.num_users) < chosen["decline"]
-    result = migrate(instance, before, routing, heaviest=chosen["heaviest"], declines=declines, time_limit=time_limit)
+    before = _STARTS[given["start"]](instance, seed) if overlay is None else overlay.brokers
+    declines = np.random.default_rng(seed).random(instance.num_users) < given["decline"]
+    limits = {"heaviest": given["heaviest"], "time_limit": given["time_limit"]}
+    result = migrate(instance, before, problem.routing, declines=declines, **limits)
     if overlay is not None and problem.value(instance, overlay) < problem.value(instance, result.overlay):
         result = MigrationResult(overlay, (), result.sweeps)  # the given trees are better than the heuristic ones
-    counts = simulate_migration(instance, before, result.requests, publications=chosen["publications"], seed=seed)
+    counts = simulate_migration(instance, before, result.requests, publications=given["publications"], seed=seed)
     return Proposal(result.overlay, counters={"sweeps": result.sweeps, **counts.counters})
 
 
@@ -349,7 +324,12 @@ MIGRATION = content_heuristic(
     source="P4 §IV.C, §V",
     guarantee="never costs more than its start; it ends when no move of a single user lowers the cost",
     cost="O(|B| |C|) for each user in a sweep, and the trees of the channels that change",
-    options=_OPTIONS,
+    options=(
+        Option("start", "greedy-packing", "the heuristic whose assignment is improved", choices=tuple(_STARTS)),
+        Option("heaviest", 0, "how many of its heaviest users a broker tries in a sweep; 0: all", least=0),
+        Option("decline", 0.0, "share of the users who decline to move", least=0.0, most=1.0),
+        Option("publications", 20, "messages published during the moves, to count losses", least=0),
+    ),
     inputs=("overlay",),
     pace=5,
     colour="#D55E00",

@@ -30,18 +30,7 @@ class Move:
 
 @dataclass(frozen=True)
 class MessageCounts:
-    """The messages of a simulation.
-
-    Attributes
-    ----------
-    messages : Counter
-        Protocol messages by kind: ``request_to_move``, ``accept``, ``decline``, ``replicate``, ``address``,
-        ``connect``, ``register`` and ``redirect``.
-    delivered, lost : int
-        Pairs of a publication and a subscriber that were served, and that were not.
-    duplicates : int
-        Further deliveries to the same subscriber.
-    """
+    """Protocol messages by kind; pairs of a publication and a subscriber served or not; repeated deliveries."""
 
     messages: Counter[str]
     delivered: int
@@ -86,15 +75,10 @@ def simulate_migration(
     forwarding : float
         How long the home broker forwards, as a share of the time after which no message can arrive any more.
 
-    Returns
-    -------
-    MessageCounts
-        With `forwarding` at least 1 no message is lost.
-
     Notes
     -----
-    Zhao, Wu (P4), §V: register(), summarize(), request_to_move(), accept(), replicate(), connect(), redirect().
-    O(|B|) messages for each move, one for each subscriber of a publication; logarithmic time for each message.
+    Zhao, Wu (P4), §V. With `forwarding` at least 1 no message is lost. O(|B|) messages for each move, one for each
+    subscriber of a publication; logarithmic time for each message.
     """
     network = _Network(instance, brokers, forwarding)
     rounds = [list(group) for _, group in itertools.groupby(moves, key=lambda move: move.round)]

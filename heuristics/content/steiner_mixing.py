@@ -7,9 +7,8 @@ import numpy as np
 from ...instances.content.instance import ContentInstance, Flags, Floats
 from ...instances.contract.arrays import Ids
 from ...instances.contract.compiled import kernel
-from ...instances.contract.errors import unknown
 from ...instances.contract.option import Option
-from .heuristic import assign_in_order, cheapest, content_heuristic, then_route
+from .assignment import assign_in_order, cheapest, content_heuristic
 
 
 def traffic_on_closure_trees(instance: ContentInstance) -> Floats:
@@ -140,12 +139,11 @@ def traffic_on_grown_trees(instance: ContentInstance) -> Floats:
 
     Notes
     -----
-    Zhao, Wu (P4), §IV.B, phase 1, and Algorithm 3 as far as it can be read. Users are leaves, so a second user near an
-    unused broker gains nothing from the first: with n users near a broker at distance d from the publisher's, the tree
-    costs n·d where d suffices, and no constant ratio holds.
+    Zhao, Wu (P4), §IV.B, phase 1, and Algorithm 3 as far as it can be read. Users are leaves: with n users near a
+    broker at distance d from the publisher's, the tree costs n·d where d suffices, and no constant ratio holds.
 
-    With n subscribers O(n |B|) for each tree, of which there is one for each channel and broker of entry; O(|B|²) for
-    each channel, and again for each user who is nearest to a broker.
+    With n subscribers O(n |B|) for each tree, one for each channel and broker of entry; O(|B|²) for each channel, and
+    again for each user who is nearest to a broker.
     """
     by_price = np.argsort(instance.access.T, axis=1, kind="stable").astype(np.int32)
     traffic = np.zeros(instance.access.shape)
@@ -231,20 +229,14 @@ def _grow(core: Floats, lists: Ids, prices: Floats, start: int, joined: Ids) -> 
 
 
 _TREES = {"closure": traffic_on_closure_trees, "grown": traffic_on_grown_trees}
-TREES = Option(
-    "trees",
-    "closure",
-    "message trees: minimum spanning trees of the metric closure, or grown from the publisher (Algorithm 3)",
-    choices=tuple(_TREES),
-)
 
 
-def steiner_mixing(instance: ContentInstance, *, trees: str = str(TREES.default), seed: int = 0) -> Ids:
+def steiner_mixing(instance: ContentInstance, *, trees: str = "closure", seed: int = 0) -> Ids:
     """Draw a broker for each user in proportion to the traffic of message trees on the link between the two.
 
-    Phase 1 builds a tree for each publisher and channel. Phase 2 assigns the users in the order of their indices: of
-    the brokers with enough residual capacity it draws one, weighted by the traffic on its link to the user. If there
-    is no such traffic, it takes the cheapest of them. Phase 3, the trees between brokers, is :func:`.route`.
+    Phase 1 builds a tree for each publisher and channel. Phase 2 draws a broker with enough residual capacity for each
+    user in the order of their indices, weighted by the traffic on its link to the user; without such traffic it takes
+    the cheapest of them. Phase 3 is :func:`.route`.
 
     Parameters
     ----------
@@ -255,9 +247,8 @@ def steiner_mixing(instance: ContentInstance, *, trees: str = str(TREES.default)
 
     Notes
     -----
-    Result and errors are those of :func:`.greedy_packing`.
-
-    Zhao, Wu (P4), §IV.B. The draw costs O(|U| |B|); phase 1 dominates.
+    Zhao, Wu (P4), §IV.B. Result and errors are those of :func:`.assign_in_order`. The draw costs O(|U| |B|); phase 1
+    dominates.
 
     Examples
     --------
@@ -267,8 +258,6 @@ def steiner_mixing(instance: ContentInstance, *, trees: str = str(TREES.default)
     >>> steiner_mixing(ContentInstance(prices, distance, np.full(2, np.inf), rates, wanted)).tolist()
     [1, 1, 1]
     """
-    if trees not in _TREES:
-        raise unknown("value of option 'trees'", trees, _TREES)
     traffic = _TREES[trees](instance)
     draws = np.random.default_rng(seed).random(instance.num_users)
 
@@ -283,12 +272,19 @@ def steiner_mixing(instance: ContentInstance, *, trees: str = str(TREES.default)
 
 STEINER_MIXING = content_heuristic(
     "steiner-mixing",
-    then_route(steiner_mixing),
+    lambda instance, *, trees, seed, **_: steiner_mixing(instance, trees=trees, seed=seed),
     summary="a broker drawn by the traffic of Steiner trees for each publisher and channel, then trees",
     source="P4 §IV.B",
     guarantee="no ratio is proven",
     cost="time O(|U| |B|), and the trees of each publisher and channel, which dominate",
-    options=(TREES,),
+    options=(
+        Option(
+            "trees",
+            "closure",
+            "message trees: minimum spanning trees of the metric closure, or grown from the publisher (Algorithm 3)",
+            choices=tuple(_TREES),
+        ),
+    ),
     pace=4,
     random=True,
     colour="#0072B2",

@@ -80,7 +80,7 @@ def spanning_tree(graph: Graph, order: Ids, inside: Flags, terminals: Ids) -> tu
 
     Parameters
     ----------
-    order : int32 array, shape (m,)
+    order : int32 array
         The edges by cost.
     inside : bool array, shape (n,)
         The marked nodes.
@@ -94,10 +94,10 @@ def spanning_tree(graph: Graph, order: Ids, inside: Flags, terminals: Ids) -> tu
     """
     n = len(inside)
     parent, degree = np.arange(n, dtype=np.int32), np.zeros(n, np.int32)
-    kept = np.zeros(len(order), np.bool_)
+    kept = np.zeros(len(graph.u), np.bool_)
     for e in order:
         if inside[graph.u[e]] and inside[graph.v[e]]:
-            a, b = root_of(parent, graph.u[e]), root_of(parent, graph.v[e])
+            a, b = _root_of(parent, graph.u[e]), _root_of(parent, graph.v[e])
             if a != b:
                 parent[a] = b
                 kept[e] = True
@@ -107,7 +107,7 @@ def spanning_tree(graph: Graph, order: Ids, inside: Flags, terminals: Ids) -> tu
     separate = 0
     for t in terminals:
         needed[t] = True
-        separate += root_of(parent, t) != root_of(parent, terminals[0])
+        separate += _root_of(parent, t) != _root_of(parent, terminals[0])
     for v in range(n):
         leaf = v
         while degree[leaf] == 1 and not needed[leaf]:
@@ -122,7 +122,7 @@ def spanning_tree(graph: Graph, order: Ids, inside: Flags, terminals: Ids) -> tu
 
 
 @kernel
-def root_of(parent: Ids, node: int) -> int:
+def _root_of(parent: Ids, node: int) -> int:
     """The representative of a node's component, with path halving."""
     while parent[node] != node:
         parent[node] = parent[parent[node]]

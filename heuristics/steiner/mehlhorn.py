@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...instances.contract.arrays import Ids
+from ...instances.contract.arrays import Ids, Offsets
 from ...instances.contract.compiled import kernel
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.run import Clock
 from ...instances.steiner.instance import SteinerInstance
-from .graph import Flags, Graph, graph_of, nearest_terminals, root_of, spanning_tree, steiner_heuristic
+from .graph import Flags, Graph, graph_of, nearest_terminals, spanning_tree, steiner_heuristic
 
 
 def mehlhorn(instance: SteinerInstance, *, clock: Clock | None = None) -> Overlay | None:
-    """A tree of at most 2(1 − 1/k) times the least cost; None if the terminals are not connected.
-
-    `clock` does not interrupt it.
+    """A tree of at most 2(1 − 1/k) times the least cost; None if the terminals are not connected; no limit ends it.
 
     Notes
     -----
@@ -29,35 +27,21 @@ def mehlhorn(instance: SteinerInstance, *, clock: Clock | None = None) -> Overla
     reached = (base[graph.u] >= 0) & (base[graph.v] >= 0)
     between = np.flatnonzero(reached & (base[graph.u] != base[graph.v]))
     lengths = distance[graph.u[between]] + costs[between] + distance[graph.v[between]]
-    crossing = between[np.argsort(lengths, kind="stable")]
-    kept = _kruskal(crossing.astype(np.int32), base[graph.u], base[graph.v], instance.num_nodes)
-    if len(kept) < len(terminals) - 1:
-        return None
+    crossing = between[np.argsort(lengths, kind="stable")].astype(np.int32)
     inside = np.zeros(instance.num_nodes, np.bool_)
     inside[terminals] = True
-    _mark_paths(graph, kept, via, inside)
+    regions = graph._replace(u=base[graph.u], v=base[graph.v])
+    kept, separate = spanning_tree(regions, crossing, inside, terminals)
+    if separate:
+        return None
+    _mark_paths(graph, np.flatnonzero(kept), via, inside)
     order = np.argsort(costs, kind="stable").astype(np.int32)
     chosen = spanning_tree(graph, order, inside, terminals)[0]
     return Overlay.from_edges(instance.num_nodes, instance.edges[chosen])
 
 
 @kernel
-def _kruskal(order: Ids, a: Ids, b: Ids, n: int) -> Ids:
-    """The edges, in the given order, that connect different components."""
-    parent = np.arange(n, dtype=np.int32)
-    kept = np.empty(len(order), np.int32)
-    count = 0
-    for e in order:
-        first, second = root_of(parent, a[e]), root_of(parent, b[e])
-        if first != second:
-            parent[first] = second
-            kept[count] = e
-            count += 1
-    return kept[:count]
-
-
-@kernel
-def _mark_paths(graph: Graph, edges: Ids, via: Ids, inside: Flags) -> None:
+def _mark_paths(graph: Graph, edges: Offsets, via: Ids, inside: Flags) -> None:
     """Mark the nodes on the paths from both ends of the edges to their terminals."""
     for e in edges:
         for end in (graph.u[e], graph.v[e]):

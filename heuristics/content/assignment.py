@@ -1,0 +1,194 @@
+"""Users assigned one after the other, by a rule a method: `greedy-packing`, `random-assignment`, and what all share.
+
+A method for the content problems assigns users to brokers, and then :func:`.route` chooses the trees between these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...instances.content.instance import ContentInstance, Flags, Floats
+from ...instances.content.problems import CONTENT_PROBLEMS, ContentOverlay
+from ...instances.contract.arrays import Ids
+from ...instances.contract.method import Method, Proposal
+from ...instances.contract.option import Option
+from ...instances.contract.result import Status
+from .routing import route
+
+_ORDERS: dict[str, Callable[[ContentInstance, int], Any]] = {
+    "given": lambda instance, seed: np.arange(instance.num_users),
+    "heaviest": lambda instance, seed: np.argsort(-instance.demands, kind="stable"),
+    "random": lambda instance, seed: np.random.default_rng(seed).permutation(instance.num_users),
+}
+
+
+class CapacityExceeded(Exception):
+    """No broker has enough residual capacity for a user; the message gives the numbers."""
+
+    def __init__(self, instance: ContentInstance, user: int, loads: Floats) -> None:
+        residual = instance.capacities - loads
+        largest = int(np.argmax(residual))
+        super().__init__(
+            f"no broker can take user '{instance.user_label(user)}' with demand {instance.demands[user]:g}: the largest"
+            f" residual capacity is {max(0.0, residual[largest]):g}, of broker '{instance.broker_label(largest)}'"
+        )
+
+
+class Users(NamedTuple):
+    """The users as kernels take them: shapes (|U|, |B|), (|U|, |C|), (|U|, |C|), (|U|,) and (|B|,)."""
+
+    access: Floats
+    rates: Floats
+    subscriptions: Flags
+    demands: Floats
+    load_limits: Floats
+
+
+def users_of(instance: ContentInstance) -> Users:
+    """The users of an instance."""
+    return Users(instance.access, instance.rates, instance.subscriptions, instance.demands, instance.load_limits())
+
+
+def assign_in_order(instance: ContentInstance, users: Iterable[int], choose: Callable[[int, Flags], int]) -> Ids:
+    """Assign users one after the other; `choose` takes a user and the feasible brokers and returns one of them.
+
+    Returns
+    -------
+    int32 array, shape (|U|,)
+
+    Raises
+    ------
+    CapacityExceeded
+        If no broker has enough residual capacity for a user.
+    """
+    limits, loads = instance.load_limits(), np.zeros(instance.num_brokers)
+    brokers = np.empty(instance.num_users, dtype=np.int32)
+    for user in users:
+        feasible: Flags = loads + instance.demands[user] <= limits
+        if not feasible.any():
+            raise CapacityExceeded(instance, user, loads)
+        brokers[user] = choose(user, feasible)
+        loads[brokers[user]] += instance.demands[user]
+    return brokers
+
+
+def cheapest(instance: ContentInstance, user: int, feasible: Flags) -> int:
+    """The feasible broker of least access price; ties go to the lowest index."""
+    return int(np.argmin(np.where(feasible, instance.access[user], np.inf)))
+
+
+def greedy_packing(instance: ContentInstance, *, order: str = "given", seed: int = 0) -> Ids:
+    """Assign each user to the broker of least access price with enough residual capacity; ties go to the lowest index.
+
+    Parameters
+    ----------
+    order : {"given", "heaviest", "random"}
+        The order in which users are assigned.
+    seed : int
+        For the random order.
+
+    Notes
+    -----
+    Zhao, Wu (P4), §III.A, Algorithm 1, whose first lines swap the names of users and brokers. Result and errors are
+    those of :func:`assign_in_order`. Without capacity limits the access cost is optimal. Cost O(|U| |B|).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> prices, distance = np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 1.0]]), np.array([[0.0, 3.0], [3.0, 0.0]])
+    >>> greedy_packing(ContentInstance(prices, distance, np.full(2, np.inf), np.ones((3, 1)), np.ones((3, 1)))).tolist()
+    [0, 1, 0]
+    """
+    return assign_in_order(instance, _ORDERS[order](instance, seed).tolist(), partial(cheapest, instance))
+
+
+def random_assignment(instance: ContentInstance, *, seed: int = 0) -> Ids:
+    """Draw a broker uniformly for each user, in the order of their indices.
+
+    If the broker lacks the capacity for the user, another one is drawn among those that have it.
+
+    Notes
+    -----
+    Zhao, Wu (P4), §VI.B. Result and errors are those of :func:`assign_in_order`. Cost O(|U| |B|).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> each = np.ones((3, 1))
+    >>> random_assignment(ContentInstance(each, np.zeros((1, 1)), np.full(1, np.inf), each, each)).tolist()
+    [0, 0, 0]
+    """
+    random = np.random.default_rng(seed)
+    drawn = random.integers(instance.num_brokers, size=instance.num_users, dtype=np.int32)
+
+    def draw(user: int, feasible: Flags) -> int:
+        if feasible[drawn[user]]:
+            return int(drawn[user])
+        possible = np.flatnonzero(feasible)
+        return int(possible[random.integers(len(possible))])
+
+    return assign_in_order(instance, range(instance.num_users), draw)
+
+
+def content_heuristic(
+    name: str, solver: Callable[..., Ids | Proposal[ContentOverlay]], **attributes: Any
+) -> Method[ContentInstance, ContentOverlay]:
+    """The method of a polynomial heuristic for all content problems.
+
+    Parameters
+    ----------
+    solver : callable
+        From the instance and, by name, `problem`, `seed`, `time_limit` and the options to a proposal, or to the broker
+        of each user. If it raises :class:`CapacityExceeded`, the method fails with that reason.
+    **attributes
+        Further attributes of :class:`.Method`.
+    """
+
+    def solve(instance: ContentInstance, problem: Any, **given: Any) -> Proposal[ContentOverlay]:
+        if conflict := instance.capacity_conflict():
+            return Proposal(status=Status.INFEASIBLE, reason=conflict)
+        try:
+            found = solver(instance, problem=problem, **given)
+        except CapacityExceeded as reason:
+            return Proposal(reason=str(reason))
+        return found if isinstance(found, Proposal) else Proposal(route(instance, found, problem.routing))
+
+    problems = tuple(problem.name for problem in CONTENT_PROBLEMS)
+    return Method(name=name, problems=problems, solve=solve, compiled=True, starts=problems, **attributes)
+
+
+GREEDY_PACKING = content_heuristic(
+    "greedy-packing",
+    lambda instance, *, order, seed, **_: greedy_packing(instance, order=order, seed=seed),
+    summary="the cheapest broker with enough residual capacity for each user, then trees",
+    source="P4 §III.A",
+    guarantee="without capacity limits the access cost is the least; nothing is proven of the core cost",
+    cost="time O(|U| |B|), and the trees",
+    options=(
+        Option(
+            "order",
+            "given",
+            "the order of users: by index, by falling demand, or random by seed",
+            choices=tuple(_ORDERS),
+        ),
+    ),
+    pace=2,
+    colour="#E69F00",
+    marker="<",
+)
+RANDOM_ASSIGNMENT = content_heuristic(
+    "random-assignment",
+    lambda instance, *, seed, **_: random_assignment(instance, seed=seed),
+    summary="a random broker within its capacity for each user, the baseline",
+    source="P4 §VI.B",
+    guarantee="no ratio is proven",
+    cost="time O(|U| |B|), and the trees",
+    pace=1,
+    random=True,
+    colour="#8C8C8C",
+    marker=">",
+)
