@@ -3,6 +3,11 @@
 from .compare.catalogue import METHODS as METHODS
 from .compare.figures.draw import draw as draw
 from .compare.figures.style import DrawOptions as DrawOptions
+from .compare.python_api.analysis import critical_difference as critical_difference
+from .compare.python_api.analysis import mean_interval as mean_interval
+from .compare.python_api.analysis import paired as paired
+from .compare.python_api.analysis import profile as profile
+from .compare.python_api.analysis import ratio_plot as ratio_plot
 from .compare.python_api.comparing import MethodComparison as MethodComparison
 from .compare.python_api.comparing import compare_methods as compare_methods
 from .compare.python_api.instances import generate as generate
@@ -14,9 +19,9 @@ from .compare.python_api.solving import check as check
 from .compare.python_api.solving import lower_bound as lower_bound
 from .compare.python_api.solving import solve as solve
 from .compare.python_api.studies import StudyResults as StudyResults
-from .compare.python_api.studies import StudyTable as StudyTable
 from .compare.python_api.studies import compare_studies as compare_studies
 from .compare.python_api.studies import study as study
+from .compare.python_api.tables import ResultTable as ResultTable
 from .instances.brokers.network import BrokerNetwork as BrokerNetwork
 from .instances.content.instance import ContentInstance as ContentInstance
 from .instances.contract.catalogue import KINDS as KINDS

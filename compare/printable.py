@@ -1,13 +1,15 @@
-"""Texts without the characters that a terminal obeys, a reader of CSV breaks at, or pandas takes for a text's end."""
+"""Values and texts as terminals, CSV and data frames show them."""
 
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_DIGITS, _DIGEST = 8, re.compile("[0-9a-f]{32,}")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -22,3 +24,35 @@ def printable_rows(rows: pd.DataFrame) -> pd.DataFrame:
     for name in rows.select_dtypes("object"):
         rows[name] = rows[name].map(lambda entry: printable(entry) if isinstance(entry, str) else entry)
     return rows
+
+
+def cell(name: str, value: object) -> str:
+    """A value in a table, by the name of its column: the first digits of digests, memory in MiB, shares in per cent."""
+    from ..instances.contract.shown import text
+
+    if isinstance(value, str):
+        return printable(value)[: _DIGITS if _DIGEST.fullmatch(value) else None]
+    if isinstance(value, float) and value == value:
+        if name.endswith("memory"):
+            return f"{value / 2**20:,.3g} MiB"
+        if name.endswith(("gap", "integral")):
+            return f"{value:.2%}"
+        if name.endswith("seconds"):
+            return f"{value:.3g}"
+    return text(value)
+
+
+class StatusLine:
+    """A line on stderr that is written over; nothing where stderr is no terminal."""
+
+    def show(self, done: int, text: str) -> None:
+        """Show a text; `done` is for bars, which have the same methods."""
+        self._write(text[:79])
+
+    def clear(self) -> None:
+        """Remove it."""
+        self._write("")
+
+    def _write(self, text: str) -> None:
+        if sys.stderr.isatty():
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)

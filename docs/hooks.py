@@ -22,7 +22,7 @@ import overlaybench as ob
 from overlaybench.compare.claims.pages import pages as claim_pages
 from overlaybench.compare.claims.register import record
 from overlaybench.compare.command_line import COMMANDS, cli
-from overlaybench.compare.commands.listing import Explanation, explain, values_of
+from overlaybench.compare.commands.listing import Explanation, explain, values_of, with_papers
 from overlaybench.compare.figures.constructions import DRAWN, construction_drawing
 from overlaybench.compare.library.page import with_table
 from overlaybench.compare.library.table import read_table
@@ -174,7 +174,8 @@ def _entries(title: str, entries: Iterable[object]) -> Iterator[str]:
 
 def _entry(one: Explanation, level: str = "##") -> Iterator[str]:
     yield f"{level} {one.name}\n\n*{one.noun}*: {_cell(one.summary)}.\n"
-    yield "\n".join(f"* **{about}**: {_cell(text)}" for about, text in one.facts.items()) + "\n"
+    facts = {**one.facts, "source": with_papers(one.facts.get("source", ""))}
+    yield "\n".join(f"* **{about}**: {_cell(text)}" for about, text in facts.items() if text) + "\n"
     options = [(f"`{each.name}`", f"`{each.default}`", values_of(each), _cell(each.summary)) for each in one.options]
     yield from _table(("parameter" if one.noun == "workload" else "option", "default", "values", "meaning"), options)
     yield "```\n" + "\n".join(one.examples) + "\n```\n"

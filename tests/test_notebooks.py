@@ -58,8 +58,8 @@ def test_a_notebook_shows_progress_and_then_takes_it_away(tmp_path: Path) -> Non
     from nbclient import NotebookClient
 
     code = (
-        "import overlaybench as ob\nfrom overlaybench.compare.python_api import progress\n"
-        "for item in progress.tracked([1, 2], ['gm', 'low-oda']):\n    if item == 2: raise KeyboardInterrupt"
+        "import overlaybench as ob\nfrom overlaybench.compare.python_api.comparing import tracked\n"
+        "for item in tracked([1, 2], ['gm', 'low-oda']):\n    if item == 2: raise KeyboardInterrupt"
     )
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
     seen: list[str] = []

@@ -27,21 +27,12 @@ _LEAST_PYTHON, _LEAST_JAVA = (3, 11), 17
 _VECTOR = "jdk.incubator.vector"
 _GET_JAVA = "install default-jre-headless (Debian), or set JAVA_HOME to Java 17 or newer with all its modules"
 _CGROUP = Path("/sys/fs/cgroup")
-_MEMORY_FILES = ("memory.max", "memory/memory.limit_in_bytes")
+_TRIALS = ("zipf", "plane", "content", "brokers-sparse", "steiner-sparse")
 
 
 @dataclass(frozen=True)
 class Check:
-    """The outcome of one check.
-
-    Attributes
-    ----------
-    name, found : str
-        What is checked, and what it is here.
-    state : {"ok", "warning", "problem"}
-    fix : str
-        What to do; "" if it is ok.
-    """
+    """What was checked, its state (ok, warning or problem), what was found, and the fix."""
 
     name: str
     state: str
@@ -52,28 +43,22 @@ class Check:
 @click.command("doctor")
 @click.option("--spark", is_flag=True, help="Start Spark, too (10 to 20 s).")
 @click.option("--solvers", is_flag=True, help="Let every solver solve a small instance, too (some seconds).")
+@click.option("--compile", "kernels", is_flag=True, help="Compile all kernels, too, once a machine (some minutes).")
 @AS_JSON
-def doctor(spark: bool, solvers: bool, as_json: bool) -> None:
+def doctor(spark: bool, solvers: bool, kernels: bool, as_json: bool) -> None:
     """Check this installation: Java, memory, cores, versions, solvers. Exit status 1 if something is missing."""
-    further = [*([_solvers] if solvers else []), *([_spark] if spark else [])]
-    problems = 0
+    further = {_solvers: solvers, _spark: spark, _kernels: kernels}
     results = []
-    for check in (*_CHECKS, *further):
+    for check in (*_CHECKS, *(check for check, asked in further.items() if asked)):
         for result in check():
-            problems += result.state == "problem"
-            results.append(asdict(result))
+            results.append(result)
             if not as_json:
-                _print(result)
+                colour = {"ok": "green", "warning": "yellow", "problem": "red"}[result.state]
+                click.echo(f"{click.style(f'{result.state:8}', fg=colour)} {result.name}: {result.found}")
+                click.echo(f"         {result.fix}\n" if result.fix else "", nl=False)
     if as_json:
-        click.echo(json.dumps(results, ensure_ascii=False))
-    sys.exit(1 if problems else 0)
-
-
-def _print(result: Check) -> None:
-    colour = {"ok": "green", "warning": "yellow", "problem": "red"}[result.state]
-    click.echo(f"{click.style(f'{result.state:8}', fg=colour)} {result.name}: {result.found}")
-    if result.fix:
-        click.echo(f"         {result.fix}")
+        click.echo(json.dumps([asdict(result) for result in results], ensure_ascii=False))
+    sys.exit(1 if any(result.state == "problem" for result in results) else 0)
 
 
 def python() -> Iterator[Check]:
@@ -112,9 +97,8 @@ def memory() -> Iterator[Check]:
     import psutil
 
     now = psutil.virtual_memory()
-    limit = min([now.total, *(value for name in _MEMORY_FILES if (value := _number(_CGROUP / name)))])
-    free = min(now.available, limit)
-    state, fix = "ok", ""
+    limit = min([now.total, *_cgroup("memory.max")])
+    free, state, fix = min(now.available, limit), "ok", ""
     if free < 2 * _GIB:
         state = "problem" if free < _GIB / 2 else "warning"
         fix = "close other programs, or give a study memory_limit (MiB a run) and fewer cores: --master 'local[1]'"
@@ -123,14 +107,19 @@ def memory() -> Iterator[Check]:
 
 def cores() -> Iterator[Check]:
     """The cores that this process may use, and a container's share of them."""
-    allowed, present = len(os.sched_getaffinity(0)), os.cpu_count() or 1
-    quota = _cpu_quota()
-    found = f"{allowed} of {present}"
-    if quota and quota < allowed:
-        fix = f"run studies with --master 'local[{max(1, int(quota))}]'"
-        yield Check("cores", "warning", f"{found}, but the container may use {quota:g}", fix)
+    allowed, limits = len(os.sched_getaffinity(0)), _cgroup("cpu.max")
+    found, share = f"{allowed} of {os.cpu_count()}", limits[0] / limits[1] if len(limits) == 2 else allowed
+    if share < allowed:
+        fix = f"run studies with --master 'local[{max(1, int(share))}]'"
+        yield Check("cores", "warning", f"{found}, but the container may use {share:g}", fix)
     else:
         yield Check("cores", "ok", found)
+
+
+def _cgroup(name: str) -> list[int]:
+    """The numbers in a file of Linux's control groups; none where it has no limit."""
+    words = (_CGROUP / name).read_text().split() if (_CGROUP / name).is_file() else []
+    return [int(word) for word in words] if all(map(str.isdigit, words)) else []
 
 
 def libraries() -> Iterator[Check]:
@@ -240,22 +229,20 @@ def _spark() -> Iterator[Check]:
     )
 
 
-def _number(file: Path) -> int:
-    """The number in a file of Linux's control groups; 0 if there is none."""
-    try:
-        return int(file.read_text())
-    except (OSError, ValueError):
-        return 0
+def _kernels() -> Iterator[Check]:
+    """Compile what every method calls with its default options; a terminal shows how many are left."""
+    from ...heuristics.compiled import compile_calls
+    from ...instances.contract.catalogue import PROBLEMS, WORKLOADS, kind_of
+    from ..catalogue import METHODS
 
-
-def _cpu_quota() -> float:
-    """The cores' worth of time that the container may use; 0 without a limit."""
-    try:
-        quota, period = (_CGROUP / "cpu.max").read_text().split()
-        return 0.0 if quota == "max" else int(quota) / int(period)
-    except (OSError, ValueError):
-        quota_us, period_us = (_number(_CGROUP / "cpu" / f"cpu.cfs_{what}_us") for what in ("quota", "period"))
-        return quota_us / period_us if quota_us > 0 and period_us > 0 else 0.0
+    calls: dict[Any, tuple[Any, tuple[Any, ...]]] = {}
+    for trial in (WORKLOADS[name].generate(seed=0).trial() for name in _TRIALS):
+        for member in (one for method in METHODS.values() for one in method.members or (method,) if one.compiled):
+            for problem in (PROBLEMS[name] for name in member.problems):
+                if problem.kind == kind_of(trial).name:
+                    calls |= member.calls(trial, problem, member.complete({}, problem.name))
+    compile_calls(list(calls.values()))
+    yield Check("kernels", "ok", f"{len(calls)} are compiled")
 
 
 @click.command("completion")

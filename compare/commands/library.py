@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
-import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from ..printable import StatusLine
 from .options import ARCHIVE, FILE, LIBRARY_INSTANCE, MASTER, METHOD, PROBLEM_NAME, QUIET, figure_options
-from .outputs import add_row, show, table
+from .outputs import show, table
 from .studies import echo_statuses
 
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 _TABLE = click.option("--table", "folder", type=FILE, help="A folder with another library's tables.")
 _GROUP = click.option("--group", "groups", multiple=True, metavar="GROUP", help="Only these groups; repeatable.")
 _PROBLEM = click.option("--problem", "problems", multiple=True, type=PROBLEM_NAME, help="Only these; repeatable.")
+_WIDE = 100_000
 _OPEN = click.option("--open", "only_open", is_flag=True, help="Only where the optimum is not proven.")
 
 
@@ -50,13 +50,12 @@ def list_instances(groups: tuple[str, ...], problems: tuple[str, ...], only_open
 
     library = _table(folder)
     pairs = chosen(library, groups=groups, problems=problems, only_open=only_open)
-    rows = table("The library", "instance", "problem", "value", "bound", "gap", if_wide=("group", "sizes", "needs"))
+    rows = []
     for entry, problem in pairs:
         known = library.known(entry.name, problem)
-        numbers = ("" if math.isnan(number) else f"{number:.10g}" for number in (known.value, known.bound))
-        gap = "" if math.isnan(known.gap) else f"{known.gap:.2%}"
-        add_row(rows, entry.name, problem, *numbers, gap, entry.group, entry.sizes, entry.needs)
-    show(rows)
+        row = {"instance": entry.name, "problem": problem, "value": known.value, "bound": known.bound, "gap": known.gap}
+        rows.append(row | {"group": entry.group, "sizes": entry.sizes, "needs": entry.needs})
+    show(table("The library", rows, ("group", "sizes", "needs"), pipe=_WIDE))
     instances = len({entry.name for entry, _ in pairs})
     click.echo(f"overlaybench: {instances} instances, {len(pairs)} with their problems", err=True)
 
@@ -136,22 +135,21 @@ def score(results: Path, folder: Path | None) -> None:
 
     library = _table(folder)
     found = scored(library, [run.record for run in library_runs(library, Store.existing(results))])
-    heads = ("problem", "method", "limit", "instances", "mean gap", "proven", "primal integral", "rank")
-    rows = table("Scores on the library", *heads, if_wide=("better than known",))
-    for line in found.itertuples():
-        add_row(
-            rows,
-            line.problem,
-            line.method,
-            f"{line.time_limit:g} s",
-            f"{line.answered} of {line.instances} ({line.of} in all)",
-            f"{line.mean_gap:.3%}",
-            f"{line.proven:.0%}",
-            f"{line.primal_integral:.3%}",
-            f"{line.rank} of {line.compared}",
-            str(line.improved),
-        )
-    show(rows)
+    rows = [
+        {
+            "problem": line.problem,
+            "method": line.method,
+            "limit": f"{line.time_limit:g} s",
+            "instances": f"{line.answered} of {line.instances} ({line.of} in all)",
+            "mean gap": line.mean_gap,
+            "proven": f"{line.proven:.0%}",
+            "primal integral": line.primal_integral,
+            "rank": f"{line.rank} of {line.compared}",
+            "better than known": line.improved,
+        }
+        for line in found.itertuples()
+    ]
+    show(table("Scores on the library", rows, ("better than known",)))
 
 
 @library_.command("update")
@@ -174,8 +172,10 @@ def update(results: tuple[Path, ...], page: Path | None, folder: Path | None) ->
     library, missing = with_digests(_table(folder))
     for reason in missing:
         click.echo(f"overlaybench: {reason}", err=True)
+    line = StatusLine()
     for one in results:
-        done = updated(library, Store.existing(one), _counted)
+        done = updated(library, Store.existing(one), lambda runs, of: line.show(runs, f"checked {runs} of {of} runs"))
+        line.clear()
         for key, reason in done.refused:
             click.echo(f"overlaybench: {one}: run {key} refused: {reason}", err=True)
         click.echo(f"{one}: {done.taken} runs taken in, {done.certified} with a certified bound")
@@ -183,11 +183,6 @@ def update(results: tuple[Path, ...], page: Path | None, folder: Path | None) ->
     write_table(library, folder or TABLE)
     if page is not None:
         write_page(library, page)
-
-
-def _counted(done: int, of: int) -> None:
-    if sys.stderr.isatty():
-        click.echo(f"\rchecked {done} of {of} runs" + ("\n" if done == of else ""), err=True, nl=False)
 
 
 @library_.command("map")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +21,13 @@ from ...instances.contract.workload import Workload
 from ..catalogue import METHODS
 from ..claims.claim import Claim
 from .options import ANY_NAME
-from .outputs import add_row, show, table
+from .outputs import show, table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+_WIDE = 100_000
+"""A list has every column in a pipe."""
 
 
 @click.command("list")
@@ -35,7 +38,7 @@ def list_(what: str) -> None:
     WHAT is one of these words, "all", or the name of a method, problem, workload, kind of instances or claim.
     """
     if what in (*LISTS, "all"):
-        show(*(part for name, parts in LISTS.items() if what in (name, "all") for part in parts()))
+        show(*(part for name in LISTS if what in (name, "all") for part in _listed(name)))
         for name, catalogue in (("methods", METHODS), ("workloads", WORKLOADS)):
             if what in (name, "all"):
                 for error in catalogue.errors:
@@ -45,98 +48,67 @@ def list_(what: str) -> None:
         show(*_explained(what))
 
 
-def _problems() -> Iterator[RenderableType]:
-    rows = table("Problems", "problem", "minimise", "instances", if_wide=("source",))
-    for problem in PROBLEMS.values():
-        add_row(rows, problem.name, problem.summary, problem.kind, problem.source)
-    yield rows
+def _claims() -> Iterable[Claim]:
+    from ..claims.register import CLAIMS
+
+    return CLAIMS.values()
 
 
-def _methods(problem: str = "") -> Iterator[RenderableType]:
-    """A table for each set of problems, or one of the methods for a problem."""
-    groups: dict[str, list[Method[Any, Any]]] = {}
-    for method in METHODS.values():
-        for one in method.members or (method,):
-            if not problem or one.answers(problem):
-                groups.setdefault(problem or ", ".join(one.problems), []).append(one)
-    for answers, methods in groups.items():
-        rows = table(f"Methods for {answers}", "method", "what it does", if_wide=("answers", "options", "source"))
-        for one in methods:
-            name = f"{one.name} (exact)" if one.exact else one.name
-            add_row(rows, name, one.summary, ", ".join(one.problems), defaults_of(one.options) or "-", one.source)
-        yield rows
+LISTS: Mapping[str, tuple[Callable[[], Iterable[object]], tuple[str, ...], tuple[str, ...]]] = {
+    "problems": (PROBLEMS.values, ("instances",), ("source",)),
+    "methods": (METHODS.values, (), ("answers", "options", "source")),
+    "workloads": (WORKLOADS.values, ("instances",), ("options", "source")),
+    "kinds": (KINDS.values, ("default problem",), ("sizes", "measures")),
+    "claims": (_claims, ("verdict",), ("place",)),
+}
+"""What each list has: its entries, the facts that it shows, and those that it shows where there is room."""
 
 
-def _workloads(kind: str = "") -> Iterator[RenderableType]:
-    rows = table("Workloads", "workload", "law", "instances", if_wide=("parameters", "source"))
-    for workload in WORKLOADS.values():
-        if kind in ("", workload.kind):
-            parameters = defaults_of(workload.parameters)
-            law = f"{workload.summary}; needs {workload.needs}" if workload.needs else workload.summary
-            add_row(rows, workload.name, law, workload.kind, parameters, workload.source)
-    yield rows
-
-
-def _kinds() -> Iterator[RenderableType]:
-    rows = table("Kinds of instances", "kind", "what it is", "default problem", if_wide=("sizes", "measures"))
-    for kind in KINDS.values():
-        add_row(rows, kind.name, kind.summary, kind.default_problem, ", ".join(kind.sizes), ", ".join(kind.measures))
-    yield rows
-
-
-def _claims() -> Iterator[RenderableType]:
-    from ..claims.pages import row_of
-    from ..claims.register import CLAIMS, record
-
-    rows, found = table("Claims", "claim", "verdict", "what the paper says", if_wide=("place",)), record()
-    for claim in CLAIMS.values():
-        verdict, claimed = row_of(found, claim.id).judgement.verdict, claim.statement
-        add_row(rows, claim.id, verdict, claimed.statement, claimed.place)
-    yield rows
+def _listed(name: str, problem: str = "", kind: str = "") -> Iterator[RenderableType]:
+    """The table of a list, or of those of its entries that answer a problem or are of a kind; methods by problems."""
+    entries, facts, if_room = LISTS[name]
+    groups: dict[str, list[Mapping[str, str]]] = {}
+    for one in (each for entry in entries() for each in explain(entry)):
+        answers, of_kind = one.facts.get("answers", ""), one.facts.get("instances", "")
+        if (not problem or problem in answers.split(", ")) and kind in ("", of_kind):
+            row = {name[:-1]: f"{one.name} (exact)" if one.noun.startswith("exact") else one.name}
+            row |= {"what it is": one.summary, **{about: one.facts.get(about, "") for about in (*facts, *if_room)}}
+            row |= {"options": defaults_of(one.options)} if "options" in row else {}
+            groups.setdefault(problem or answers, []).append(row)
+    for group, rows in groups.items():
+        yield table(f"{name.capitalize()}{f' for {group}' if group else ''}", rows, if_room, pipe=_WIDE)
 
 
 def _explained(name: str) -> Iterator[RenderableType]:
     """What the name stands for; for a problem also what answers it."""
-    found = explanations(name)
-    if not found:
-        from ..claims.register import CLAIMS
-
-        raise unknown("name", name, [*LISTS, "all", *PROBLEMS, *KINDS, *METHODS, *WORKLOADS, *CLAIMS])
-    for explanation in found:
-        yield from _parts(explanation)
-    if name in PROBLEMS:
-        yield from (*_methods(name), *_workloads(PROBLEMS[name].kind))
-
-
-def _parts(explanation: Explanation) -> Iterator[RenderableType]:
     from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
-    yield Text.assemble((explanation.name, "bold"), f" ({explanation.noun}): {explanation.summary}")
-    facts = Table.grid(padding=(0, 2))
-    for about, text in explanation.facts.items():
-        facts.add_row(Text(about), Text(text))
-    yield Padding(facts, (1, 0, 0, 2))
-    if explanation.options:
-        words = "Parameters" if explanation.noun == "workload" else "Options"
-        options = table(f"\n{words}", "name", "default", "values", "meaning")
-        for option in explanation.options:
-            add_row(options, option.name, str(option.default), values_of(option), option.summary)
-        yield options
-    if explanation.examples:
-        yield Text("\nExample" if len(explanation.examples) == 1 else "\nExamples", style="bold")
-        lines = "\n".join(f"  {line}" for line in explanation.examples)
-        yield Text(f"{lines}\n", no_wrap=True, overflow="ignore")
-
-
-LISTS: Mapping[str, Callable[[], Iterator[RenderableType]]] = {
-    "problems": _problems,
-    "methods": _methods,
-    "workloads": _workloads,
-    "kinds": _kinds,
-    "claims": _claims,
-}
+    found = explanations(name)
+    if not found:
+        raise unknown(
+            "name", name, [*LISTS, "all", *PROBLEMS, *KINDS, *METHODS, *WORKLOADS, *(c.id for c in _claims())]
+        )
+    for one in found:
+        yield Text.assemble((one.name, "bold"), f" ({one.noun}): {one.summary}")
+        facts = Table.grid(padding=(0, 2))
+        for about, text in one.facts.items():
+            facts.add_row(Text(about), Text(with_papers(text) if about == "source" else text))
+        yield Padding(facts, (1, 0, 0, 2))
+        if one.options:
+            words = "Parameters" if one.noun == "workload" else "Options"
+            rows = (
+                {"name": each.name, "default": str(each.default), "values": values_of(each), "meaning": each.summary}
+                for each in one.options
+            )
+            yield table(f"\n{words}", rows, pipe=_WIDE)
+        if one.examples:
+            yield Text("\nExample" if len(one.examples) == 1 else "\nExamples", style="bold")
+            lines = "\n".join(f"  {line}" for line in one.examples)
+            yield Text(f"{lines}\n", no_wrap=True, overflow="ignore")
+    if name in PROBLEMS:
+        yield from (*_listed("methods", problem=name), *_listed("workloads", kind=PROBLEMS[name].kind))
 
 
 _SMALL = {
@@ -150,26 +122,14 @@ _SMALL = {
 
 @dataclass(frozen=True)
 class Explanation:
-    """An entry of a catalogue in words.
-
-    Attributes
-    ----------
-    name, noun, summary : str
-        As in ``gm``, ``method`` and what it is in one line.
-    facts : mapping
-        Further lines, by what they are about.
-    options : tuple of Option
-        Of a method, or the parameters of a workload.
-    examples : tuple of str
-        Command lines that work one after the other.
-    """
+    """An entry of a catalogue in words: facts by what they are about, and command lines that work one by one."""
 
     name: str
     noun: str
     summary: str
     facts: Mapping[str, str]
     options: tuple[Option, ...] = ()
-    examples: tuple[str, ...] = field(default_factory=tuple)
+    examples: tuple[str, ...] = ()
 
 
 def explanations(name: str) -> list[Explanation]:
@@ -223,7 +183,7 @@ def _method(method: Method) -> list[Explanation]:  # type: ignore[type-arg]
             if any(option.name == "ties" for option in one.options)
             else "",
             "further inputs": ", ".join(_INPUTS[name] for name in one.inputs if name in _INPUTS),
-            "source": _with_papers(one.source),
+            "source": one.source,
         }
         noun = "exact method" if one.exact else "method"
         limit = " --time-limit 10" if one.exact else ""
@@ -244,7 +204,7 @@ def _workload(workload: Workload) -> list[Explanation]:  # type: ignore[type-arg
     """A workload with its parameters."""
     given = " ".join(f"--{option.name.replace('_', '-')} {option.default}" for option in workload.parameters[:3])
     example = f"overlaybench generate {workload.name} {given} -o {_file(workload.kind)}"
-    facts = {"instances": workload.kind, "needs": workload.needs, "source": _with_papers(workload.source)}
+    facts = {"instances": workload.kind, "needs": workload.needs, "source": workload.source}
     return [Explanation(workload.name, "workload", workload.summary, _given(facts), workload.parameters, (example,))]
 
 
@@ -255,7 +215,7 @@ def _problem(problem: Problem) -> list[Explanation]:  # type: ignore[type-arg]
         "instances": problem.kind,
         "also measured": ", ".join(name.replace("_", " ") for name in KINDS[problem.kind].measures),
         "default method": problem.default_method,
-        "source": _with_papers(problem.source),
+        "source": problem.source,
     }
     answering = (method.name for method in METHODS.values() if method.answers(problem.name))
     chosen = problem.default_method or next(answering, "")
@@ -271,6 +231,7 @@ def _kind(kind: Kind) -> list[Explanation]:  # type: ignore[type-arg]
     facts = {
         "files": ", ".join(dict.fromkeys((f".json ({kind.format})", *kind.endings) if kind.format else kind.endings)),
         "columns of tables": ", ".join(kind.columns),
+        "default problem": kind.default_problem,
         "sizes": ", ".join(kind.sizes),
         "measures": ", ".join(name.replace("_", " ") for name in kind.measures),
         "answer in --json": ", ".join(kind.shown),
@@ -289,7 +250,9 @@ def _claim(claim: Claim) -> list[Explanation]:
 
     rows = record()
     facts = {
-        "source": _with_papers(f"{claim.id.partition('.')[0]} {claim.statement.place}"),
+        "source": f"{claim.id.partition('.')[0]} {claim.statement.place}",
+        "place": claim.statement.place,
+        "verdict": str(row_of(rows, claim.id).judgement.verdict),
         "reading": claim.statement.reading,
         "on record": "\n".join(printed(row_of(rows, claim.id)).splitlines()[1:]) if claim.id in CLAIMS else "",
     }
@@ -334,7 +297,7 @@ def _given(facts: Mapping[str, str]) -> dict[str, str]:
     return {about: text for about, text in facts.items() if text}
 
 
-def _with_papers(source: str) -> str:
+def with_papers(source: str) -> str:
     """A source with the full names of the papers in it."""
     from ..claims.statements import papers
 

@@ -1,48 +1,59 @@
-"""How commands print tables and measures."""
+"""How commands print tables and texts."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..printable import cell
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
     from rich.table import Table
 
-_WIDE = 120
+_IN_TITLE = ("problem", "family")
 
 
-def console(width: int = 160) -> Console:
-    """A console as wide as the terminal, or of `width` columns where a file or pipe has no width."""
-    from rich.console import Console
+def table(title: str, rows: Iterable[Mapping[str, Any]], if_room: Sequence[str] = (), *, pipe: int = 100) -> Table:
+    """A table that :func:`show` prints: a column a key, numbers to the right. A problem that all rows share is above.
 
-    return Console() if sys.stdout.isatty() else Console(width=width)
-
-
-def table(title: str, *columns: str, if_wide: Sequence[str] = ()) -> Table:
-    """An empty table that :func:`show` prints; columns `if_wide` need 120 columns, or a pipe, and come last.
-
-    Add rows by :func:`add_row`.
+    Parameters
+    ----------
+    if_room : sequence of str
+        Keys that are left out, the last one first, where the terminal is too narrow for them.
+    pipe : int
+        The columns that stand in for the terminal's width in a file or pipe.
     """
     from rich import box
+    from rich.console import Console
     from rich.table import Table
-
-    wide = not sys.stdout.isatty() or console().width >= _WIDE
-    looks: dict[str, Any] = {"title_justify": "left", "title_style": "bold", "header_style": "", "box": box.SIMPLE_HEAD}
-    made = Table(title=title, **looks)
-    for number, column in enumerate((*columns, *(if_wide if wide else ()))):
-        made.add_column(column, overflow="fold", no_wrap=number == 0)
-    return made
-
-
-def add_row(rows: Table, *cells: str) -> None:
-    """Add a row; cells of columns that the table leaves out are dropped. Cells are plain text."""
     from rich.text import Text
 
-    from ..printable import printable
-
-    rows.add_row(*(Text(printable(cell)) for cell in cells[: len(rows.columns)]))
+    rows = list(rows)
+    names = list(rows[0]) if rows else []
+    for name in _IN_TITLE:
+        if name in names[1:] and len(rows) > 1 and len({row[name] for row in rows}) == 1:
+            title = f"{title}, {name} {rows[0][name]}" if title else f"{name} {rows[0][name]}"
+            names.remove(name)
+    terminal = sys.stdout.isatty()
+    texts = {name: [cell(name, row[name]) for row in rows] for name in names}
+    heads = {name: name.replace("_", "\n" if terminal else " ") for name in names}
+    widths = {name: max(map(len, [*heads[name].split("\n"), *texts[name]])) for name in names}
+    room = Console().width if terminal else pipe
+    for name in reversed([name for name in if_room if name in widths]):
+        if sum(width + 2 for width in widths.values()) > room:
+            del widths[name]
+    looks: dict[str, Any] = {"title_justify": "left", "title_style": "bold", "header_style": ""}
+    made = Table(title=title, box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, **looks)
+    for name in widths:
+        number = all(row[name] is None or isinstance(row[name], (int, float)) for row in rows)
+        fixed, least = number or name == names[0], widths[name] if number else None
+        side: Literal["right", "left"] = "right" if number else "left"
+        made.add_column(heads[name], justify=side, overflow="fold", no_wrap=fixed, min_width=least)
+    for line in zip(*(texts[name] for name in widths), strict=True):
+        made.add_row(*map(Text, line))
+    return made
 
 
 def show(*parts: RenderableType) -> None:
@@ -53,7 +64,7 @@ def show(*parts: RenderableType) -> None:
     if sys.stdout.isatty():
         for part in parts:
             whole = bool(getattr(part, "no_wrap", False))  # a command line is copied whole
-            console().print(part, highlight=False, soft_wrap=whole)
+            Console().print(part, highlight=False, soft_wrap=whole)
         return
     wide = Console(width=100_000, highlight=False)
     for part in parts:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-import pandas as pd
 
 from ...instances.contract.errors import unknown
 from ...instances.contract.files import atomic_write
@@ -13,7 +12,7 @@ from ..claims.bench import rows_of, run_grids
 from ..claims.figures import FIGURES, TABLES, Figure, Table, draw, points_of, table_of
 from ..claims.grids import experiment_of
 from .options import FILE, MASTER
-from .outputs import add_row, show, table
+from .outputs import show, table
 
 
 @click.command("reproduce")
@@ -41,15 +40,7 @@ def reproduce(ids: tuple[str, ...], quick: bool, every: bool, out: Path | None, 
             files = draw(one, shown).files
         else:
             shown, files = table_of(one, rows), {}
-        _show(one.name, shown)
+        show(table(one.name, shown.to_dict("records"), pipe=100_000))
         for ending, data in {"csv": shown.to_csv(index=False).encode(), **files}.items():
             atomic_write(folder / f"{one.name}.{ending}", data)
         click.echo(", ".join(f"{folder / one.name}.{ending}" for ending in (*files, "csv")))
-
-
-def _show(name: str, rows: pd.DataFrame) -> None:
-    printed = table(name, *map(str, rows.columns))
-    for values in rows.itertuples(index=False):
-        cells = (f"{value:.4g}" if isinstance(value, float) else str(value) for value in values)
-        add_row(printed, *("" if cell in ("nan", "None") else cell for cell in cells))
-    show(printed)

@@ -17,7 +17,6 @@ from click.shell_completion import CompletionItem
 
 from ...instances.contract.catalogue import WORKLOADS, kind_of_file
 from ...instances.contract.errors import BadInput
-from ...instances.contract.problem import Problem
 from ...instances.contract.result import Result, Status
 from ..catalogue import kind_named, problem_named, workload_named
 from ..studies.isolation import memory_bounded
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
 _WIDTH = 80
 _LONG = ("choices", "system_series", "system_hop_counts", "system_pair_delays")
 _PARQUET = ".parquet"
+_NO_LIMIT: dict[str, Any] = {"time_limit": None}
 
 
 class _Generate(click.Command):
@@ -106,13 +106,21 @@ def _named_values(words: tuple[str, ...]) -> dict[str, object]:
 @click.option("--memory-limit", type=click.IntRange(min=1), help="MiB beyond what the program itself takes.")
 @column_options
 @click.option("-o", "--output", type=FILE, help="Write the answer to this file (JSON; overlay/1 for topics).")
-@click.option("--start", type=FILE, help="A file with the answer that the method starts from (polish, migration).")
+@click.option(
+    "--start", "overlay", type=FILE, help="A file with the answer that the method starts from (polish, migration)."
+)
 @click.option("--proof", type=FILE, help="Write a proof of the bound to this file, and check it as `check-proof` does.")
 @click.option(
     "--master",
     help="Spark master for the parts of a divide-and-conquer method; with -o FOLDER.parquet all is on Spark.",
 )
-@click.option("--step", is_flag=True, help="Show a greedy method's choices in order, with contribution and ties.")
+@click.option(
+    "--step",
+    "trace",
+    is_flag=True,
+    default=None,
+    help="Show a greedy method's choices in order, with contribution and ties.",
+)
 @AS_JSON
 def solve(
     file: Path,
@@ -121,53 +129,25 @@ def solve(
     options: tuple[str, ...],
     columns: Mapping[str, str],
     output: Path | None,
-    step: bool,
     as_json: bool,
     **given: Any,
 ) -> None:
     """Solve a problem on the instance in FILE and check the answer. Exit status 1 if the run failed."""
+    from ..python_api.solving import solve as solved
+
     if given["master"] is not None and (_is_parquet(output) or (_is_parquet(file) and not file.is_file())):
-        result = _solve_on_spark(file, problem, method, key_values(options), columns, output, step=step, **given)
+        result = _solve_on_spark(file, problem, method, key_values(options), columns, output, **given)
         shown = _as_json(result, {"overlay": result.answer}, {}) if as_json else f"{_text(result)}\n{result.answer}"
     else:
         judge = problem_asked(file, problem)
         instance = load_instance(file, judge, columns)
-        result = _solved(instance, judge, method, {**key_values(options)}, step=step, **given)
+        further = {name: value for name, value in given.items() if value is not None}
+        result = solved(instance, judge, method, apart=True, **_NO_LIMIT | further, **key_values(options))
         if output is not None and result.answer is not None:
             kind_named(judge.kind).write_answer(result.answer, instance, output)
         shown = _json(result, instance) if as_json else _text(result)
     click.echo(shown)
     sys.exit(1 if result.status is Status.FAILED else 0)
-
-
-def _solved(
-    instance: Any,
-    problem: Problem[Any, Any],
-    method: str | None,
-    options: dict[str, Any],
-    *,
-    step: bool,
-    start: Path | None = None,
-    **given: Any,
-) -> Result[Any]:
-    """The result of ``ob.solve`` in a process of its own, or on Spark."""
-    from ..python_api.solving import check_takes, method_for
-    from ..python_api.solving import solve as solve_apart
-
-    if step:
-        from ...heuristics.topics.tie_search.steps import check_traceable
-
-        check_takes(method_for(problem, method), "trace", problem.name)
-        check_traceable(instance)
-        options["trace"] = True
-    if start is not None:
-        check_takes(method_for(problem, method), "overlay", problem.name)
-        if "start" in options:
-            raise BadInput("--start and --option start=…: give one of them")
-        options["overlay"] = answer = kind_named(problem.kind).read_answer(start, instance)
-        if violations := problem.violations(instance, answer):
-            raise BadInput(f"{start}: {violations[0]}: give an answer that is valid for {problem.name}")
-    return solve_apart(instance, problem, method, apart=True, **given, **options)
 
 
 def _is_parquet(path: Path | None) -> bool:
@@ -191,13 +171,10 @@ def _solve_on_spark(
     from ..spark_solver import solving
     from ..spark_solver.numbering import as_uri
 
-    if output is None or output.suffix != _PARQUET:
-        raise BadInput(f"{file}: is solved on the cluster: write its overlay by -o FOLDER{_PARQUET}")
-    if not _is_parquet(file):
-        raise BadInput(f"{file}: a cluster reads Parquet: give such files, or another ending to -o")
+    if output is None or output.suffix != _PARQUET or not _is_parquet(file):
+        raise BadInput(f"{file}: a cluster reads Parquet and writes it: give such files, and -o FOLDER{_PARQUET}")
     if problem not in (None, solving.PROBLEM) or method not in (None, solving.METHOD):
-        asked = f"{problem or solving.PROBLEM} by {method or solving.METHOD}"
-        raise BadInput(f"{output}: no {asked} from Parquet to Parquet: take {solving.PROBLEM} by {solving.METHOD}")
+        raise BadInput(f"{output}: from Parquet to Parquet only {solving.PROBLEM} by {solving.METHOD}: name no other")
     if unused := [f"--{name.replace('_', '-')}" for name, value in others.items() if value]:
         raise BadInput(f"{unused[0]}: not on a cluster from Parquet to Parquet: leave it out")
     completed = solving.completed(options)
@@ -230,14 +207,15 @@ def _text(result: Result[Any]) -> str:
         lines.append(f"proven lower bound {result.lower_bound:g}{gap}")
     elif result.value is not None:
         lines.append("no lower bound: the method proves none")
-    lines += [f"proof: {result.counters[VERDICT]}"] if VERDICT in result.counters else []
+    given = result.counters
     counters = [
-        f"{name.replace('_', ' ')} {value:g}" if isinstance(value, float | int) else f"{name.replace('_', ' ')} {value}"
-        for name, value in result.counters.items()
+        f"{name.replace('_', ' ')} {f'{value:g}' if isinstance(value, float | int) else value}"
+        for name, value in given.items()
         if name not in (*_LONG, *COUNTERS)
     ]
+    lines += [f"proof: {given[VERDICT]}"] if VERDICT in given else []
     lines += [_wrapped(f"counters: {', '.join(counters)}")] if counters else []
-    lines += [_wrapped(f"choices: {result.counters['choices']}")] if result.counters.get("choices") else []
+    lines += [_wrapped(f"choices: {given['choices']}")] if given.get("choices") else []
     lines += [result.reason] if result.reason else []
     return "\n".join([*lines, *([] if result.trace is None else ["", repr(result.trace)])])
 
@@ -361,6 +339,7 @@ def draw(
     from ..figures.draw import save_page
     from ..figures.stepping import SteppedOverlay, check_steps_path, save_steps
     from ..figures.style import ENDINGS, DrawOptions, check_ending, save
+    from ..python_api.solving import solve
 
     judge = problem_asked(file, problem)
     instance, kind = load_instance(file, judge, columns), kind_named(judge.kind)
@@ -378,8 +357,8 @@ def draw(
     read = [kind.read_answer(each, instance) for each in answers]
     results = []
     for name in methods:
-        given: dict[str, Any] = {"seed": seed, "time_limit": time_limit}
-        result = _solved(instance, judge, name, {**key_values(options)}, step=step, **given)
+        given: dict[str, Any] = {"seed": seed, "time_limit": time_limit, **key_values(options)}
+        result = solve(instance, judge, name, apart=True, **given, **{"trace": True} if step else {})
         if result.answer is None:
             raise BadInput(f"--method {name}: {result.status} ({result.reason or 'no answer'}): nothing to draw")
         results.append(result)

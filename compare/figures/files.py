@@ -146,12 +146,12 @@ def _register_fonts() -> None:
     vl_convert.register_font_directory(str(Path(mpl.get_data_path()) / "fonts" / "ttf"))
 
 
-def figure_of(svg: str) -> Figure:
+def figure_of(svg: str, kind: type[Figure] = Figure) -> Figure:
     """The figure of matplotlib that shows a chart's ``<svg>`` element: for LaTeX's texts, PGF, PDF and PNG."""
     root = ET.fromstring(re.sub(r' xmlns="[^"]*"', "", svg))
     width, height = (float(root.attrib["viewBox"].split()[side]) for side in (2, 3))
     scale = float(root.attrib["width"].removesuffix("pt")) / width
-    figure = Figure(figsize=(width * scale / 72, height * scale / 72))
+    figure = kind(figsize=(width * scale / 72, height * scale / 72))
     to_page = Affine2D().scale(scale / 72, -scale / 72).translate(0, height * scale / 72)
     for rank, (element, place) in enumerate(_elements(root, to_page)):
         if element.tag == "text":

@@ -18,10 +18,13 @@ from .style import INK, QUIET, FigureOptions, Style, styled
 _WIDTH, _HEIGHT, _ROW, _LEAST_WIDTH = 180, 110, 16, 158  # points
 _JITTER = 0.12
 
+PARTS = ("differences", "profile", "ranks")
 Panel = Callable[[Paired, Mapping[str, Style], FigureOptions], Any]
 
 
-def paired_chart(comparisons: Sequence[Paired], styles: Mapping[str, Style]) -> Mapping[str, Any]:
+def paired_chart(
+    comparisons: Sequence[Paired], styles: Mapping[str, Style], parts: Sequence[str] = PARTS
+) -> Mapping[str, Any]:
     """A line of panels for each problem: every pair's differences, the profile, and the ranks of three or more methods.
 
     Parameters
@@ -30,15 +33,21 @@ def paired_chart(comparisons: Sequence[Paired], styles: Mapping[str, Style]) -> 
         One a problem, all of the same measure.
     styles : mapping
         The style of each method (`method_styles`).
+    parts : sequence of str
+        Those of `PARTS` that are drawn, where there are data for them.
 
     Returns
     -------
     mapping
         The specification; in a narrow figure the panels are below each other.
     """
-    kinds: list[Panel] = [_differences]
-    kinds += [_profile] if all((one.values.to_numpy() > 0).all() for one in comparisons) else []
-    kinds += [_ranks] if any(one.values.shape[1] > 2 for one in comparisons) else []
+    positive = all((one.values.to_numpy() > 0).all() for one in comparisons)
+    known: dict[str, tuple[Panel, bool]] = {
+        "differences": (_differences, True),
+        "profile": (_profile, positive),
+        "ranks": (_ranks, all(one.values.shape[1] > 2 for one in comparisons)),
+    }
+    kinds = [known[part][0] for part in parts if known[part][1]]
     names = list(dict.fromkeys(str(name) for one in comparisons for name in one.values.columns))
     with styled() as options:
         columns = max(1, min(len(kinds), int(options.width * 72 / _LEAST_WIDTH))) if options.width else len(kinds)
@@ -126,5 +135,7 @@ def _ranks(comparison: Paired, styles: Mapping[str, Style], options: FigureOptio
         look: dict[str, Any] = {"align": side, "baseline": "bottom", "fontSize": options.font_size, "color": INK}
         layers.append(alt.Chart(data(own)).mark_text(**look).encode(x, y, text="text:N"))
     return alt.layer(*layers).properties(
-        width=_WIDTH, height=max(_HEIGHT, _ROW * (1.5 + count / 2)), title="mean rank (1 is best)"
+        width=_WIDTH,
+        height=max(_HEIGHT, _ROW * (1.5 + count / 2)),
+        title=f"{comparison.problem}: mean rank (1 is best)",
     )

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Method
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Result, Status
-from ...instances.contract.shown import table, text
+from ...instances.contract.shown import text
 from ..catalogue import METHODS
+from ..printable import StatusLine
 from ..studies.isolation import Job, Solver
 from ..studies.notebook import NotebookBar, in_notebook
 from .solving import AnyProblem, check_limits, method_for, problem_for
+from .tables import ResultTable
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _COLUMNS = ("method", "status", "value", "ratio", "lower_bound", "gap", "seconds")
-_HEAD = tuple(name.replace("_", " ") for name in _COLUMNS)
 
+Item = TypeVar("Item")
 Choice = str | Method[Any, Any] | Mapping[str, Any]
 
 
@@ -87,7 +87,7 @@ def compare_methods(
     for job in jobs:
         job.method.complete(job.options, judge.name)
     names = [_label(job) for job in jobs]
-    results = [_run(job) for job in _tracked(jobs, names)]
+    results = [_run(job) for job in tracked(jobs, names)]
     bounds = [(each.lower_bound, name) for each, name in zip(results, names, strict=True) if _proves(each)]
     if not bounds and judge.default_method:
         exact = Job(method_for(judge, None), instance, judge, seed, {}, time_limit, memory_limit)
@@ -117,36 +117,15 @@ def _proves(result: Result[Any]) -> bool:
     return result.lower_bound is not None and result.status is not Status.FAILED
 
 
-def _tracked(items: Sequence[Job], names: Sequence[str]) -> Iterator[Job]:
-    """Yield the items; a bar names the one at work, and goes when all are done. Elsewhere nothing is shown."""
-    if in_notebook():
-        yield from _in_notebook(items, names)
-    elif sys.stderr.isatty():
-        yield from _on_terminal(items, names)
-    else:
-        yield from items
-
-
-def _in_notebook(items: Sequence[Job], names: Sequence[str]) -> Iterator[Job]:
-    bar = NotebookBar(len(items))
+def tracked(items: Sequence[Item], names: Sequence[str]) -> Iterator[Item]:
+    """Yield the items; a terminal or a notebook shows the name of the one at work until all are done."""
+    bar = NotebookBar(len(items)) if in_notebook() else StatusLine()
     try:
         for done, (item, name) in enumerate(zip(items, names, strict=True)):
             bar.show(done, f"{name}, {done + 1} of {len(items)}")
             yield item
     finally:
         bar.clear()
-
-
-def _on_terminal(items: Sequence[Job], names: Sequence[str]) -> Iterator[Job]:
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=len(items))
-        for item, name in zip(items, names, strict=True):
-            bar.update(task, description=name)
-            yield item
-            bar.advance(task)
 
 
 @dataclass(frozen=True, repr=False)
@@ -212,30 +191,19 @@ class MethodComparison:
             rows.append(dict(zip(_COLUMNS, cells, strict=True)) | dict(each.measures))
         return pd.DataFrame(rows).assign(reason=[each.reason for each in self.results])
 
-    def _rows(self) -> Iterator[tuple[str, ...]]:
-        for name, each, ratio in zip(self.methods, self.results, self.ratios, strict=True):
-            gap = "–" if each.gap is None else f"{each.gap:.2%}"
-            ratio_shown = "–" if ratio is None else f"{ratio:.3f}"
-            numbers = (text(each.value), ratio_shown, text(each.lower_bound), gap, f"{each.seconds:.3f}")
-            yield name, str(each.status), *numbers
-
-    def _title(self) -> str:
-        if self.bound is None:
-            return f"{self.problem}: no method proved a lower bound"
-        return f"{self.problem}: best proven lower bound {text(self.bound)}, by {self.bound_by}"
-
-    def _reasons(self) -> list[str]:
-        return [f"{name}: {each.reason}" for name, each in zip(self.methods, self.results, strict=True) if each.reason]
+    @property
+    def table(self) -> ResultTable:
+        """The same as a table, which shows itself and becomes LaTeX."""
+        bound = "no method proved a lower bound"
+        if self.bound is not None:
+            bound = f"best proven lower bound {text(self.bound)}, by {self.bound_by}"
+        reasons = (
+            f"{name}: {each.reason}" for name, each in zip(self.methods, self.results, strict=True) if each.reason
+        )
+        return ResultTable(self.to_pandas(), f"{self.problem}: {bound}", tuple(reasons), _COLUMNS)
 
     def __repr__(self) -> str:
-        cells = [_HEAD, *self._rows()]
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        lines = [
-            "  ".join([*map(str.ljust, row[:2], widths), *map(str.rjust, row[2:], widths[2:])]).rstrip()
-            for row in cells
-        ]
-        return "\n".join([self._title(), *lines, *self._reasons()])
+        return repr(self.table)
 
     def _repr_html_(self) -> str:
-        notes = "".join(f"<br>{escape(reason)}" for reason in self._reasons())
-        return table(self._title(), _HEAD, self._rows(), texts=2) + notes
+        return self.table._repr_html_()

@@ -79,8 +79,8 @@ def solve(
         The Spark master for the parts of a divide-and-conquer method.
     **options
         Options of the method, such as ``ties="random"``; and ``trace=True`` for the choices of a greedy method, or
-        ``overlay=…`` for the answer that a local search starts from; and ``proof=path`` for a file to which a proof of
-        the bound is written, once it is complete.
+        ``overlay=…`` for the answer, or its file, that a local search starts from; and ``proof=path`` for a file to
+        which a proof of the bound is written, once it is complete.
 
     Returns
     -------
@@ -105,9 +105,15 @@ def solve(
     check_limits(seed, time_limit)
     judge = problem_for(instance, problem)
     chosen = method_for(judge, method)
-    for needed in ("trace", "proof"):
+    for needed in ("trace", "proof", "overlay"):
         if options.get(needed):
             check_takes(chosen, needed, judge.name)
+    if options.get("trace"):
+        from ...heuristics.topics.tie_search.steps import check_traceable
+
+        check_traceable(instance)
+    if options.get("overlay"):
+        options["overlay"] = _start(instance, judge, options)
     if master is not None:
         return _on_spark(master, chosen, instance, judge, time_limit, memory_limit, {"seed": seed, **options})
     if apart or memory_limit is not None:
@@ -117,6 +123,18 @@ def solve(
     with atomic_file(Path(options["proof"]).expanduser(), if_filled=True) as file:
         given = {**options, "proof": file}
         return chosen.answering(judge.name).run(instance, judge, seed=seed, time_limit=time_limit, **given)
+
+
+def _start(instance: Any, problem: Problem[Any, Any], options: dict[str, Any]) -> Any:
+    given, name = options["overlay"], "--start"
+    if "start" in options:
+        raise BadInput("--start and --option start=…: give one of them")
+    if isinstance(given, str | Path):
+        name = str(given)
+    answer = answer_to(instance, given)
+    if violations := problem.violations(instance, answer):
+        raise BadInput(f"{name}: {violations[0]}: give an answer that is valid for {problem.name}")
+    return answer
 
 
 def _apart(job: Job) -> Result[Any]:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...instances.contract.catalogue import KINDS
+from ...instances.contract.errors import BadInput
+from .tables import ResultTable
 
 if TYPE_CHECKING:
     import pandas as pd
-    import polars as pl
-    import pyarrow as pa
 
     from ..studies.comparison import StudyComparison
 
-_SHOWN = ("problem", "variant", "family", "status", "value", "lower_bound", "ratio", "seconds")
-_MOST_ROWS = 20
+_SHOWN = ("variant", "status", "value", "lower_bound", "ratio", "seconds")
 
 
 def study(
@@ -70,6 +69,7 @@ def compare_studies(
     *,
     ignore: Sequence[str] = (),
     noise: float = 0.1,
+    versions: tuple[str, str] | None = None,
     **where: object,
 ) -> StudyComparison:
     """Compare two studies run by run: what got better, what got worse, and what took longer.
@@ -84,6 +84,8 @@ def compare_studies(
         Match runs that differ in these.
     noise : float
         Seconds below which times are not compared.
+    versions : (str, str), optional
+        The code version of each side, or its first digits; by default the present ones.
     **where
         Keep the rows with these values: ``problem="min-tco"``.
 
@@ -102,14 +104,24 @@ def compare_studies(
     >>> ob.compare_studies("results/before", "results/after").is_worse  # doctest: +SKIP
     False
     """
-    from ..studies.comparison import compared
+    from ..studies.comparison import compared, results_of_version
 
     sides = [each if isinstance(each, StudyResults) else StudyResults(each) for each in (first, second)]
-    before, after = (each.results(**where).rows for each in sides)  # type: ignore[arg-type]
-    return compared(before, after, ignore=ignore, noise=noise)
+    if versions:
+        rows = [results_of_version(one.path, of, texts_of(where)) for one, of in zip(sides, versions, strict=True)]
+    else:
+        rows = [one.results(**where).rows for one in sides]  # type: ignore[arg-type]
+    if not any(map(len, rows)):
+        raise BadInput("there are no such runs: see `overlaybench results`")
+    return compared(*rows, ignore=ignore, noise=noise)
 
 
-@dataclass(frozen=True)
+def texts_of(where: Mapping[str, object]) -> dict[str, str]:
+    """Values as ``--where`` takes them."""
+    return {column: f"{value:g}" if isinstance(value, float) else str(value) for column, value in where.items()}
+
+
+@dataclass(frozen=True, repr=False)
 class StudyResults:
     """The folder of a study's results, also where ``overlaybench study`` ran it.
 
@@ -125,7 +137,7 @@ class StudyResults:
 
     folder: str | Path
 
-    def results(self, *, all_runs: bool = False, **where: object) -> StudyTable:
+    def results(self, *, all_runs: bool = False, **where: object) -> ResultTable:
         """Its finished runs, a row a run; keywords keep the rows with these values: ``problem="min-tco"``.
 
         Parameters
@@ -138,10 +150,19 @@ class StudyResults:
         BadInput
             If the folder holds no results, or a column is unknown.
         """
+        from ..studies.bounds import problem_order, sizes_of
         from ..studies.results import results
 
-        texts = {column: f"{value:g}" if isinstance(value, float) else str(value) for column, value in where.items()}
-        return StudyTable(results(self._path, texts, all_runs=all_runs))
+        rows = results(self.path, texts_of(where), all_runs=all_runs)
+        sizes = sizes_of(rows)
+        order = {name: rank for rank, name in enumerate(problem_order(rows))}
+        rows = rows.sort_values(
+            ["problem", "family", *sizes, "instance", "variant", "seed"],
+            key=lambda column: column.map(order) if column.name == "problem" else column,
+            ignore_index=True,
+        )
+        title = f"{len(rows)} runs" if len(rows) != 1 else "1 run"
+        return ResultTable(rows, title, columns=("problem", "family", "instance", *sizes[:1], *_SHOWN))
 
     def instance(self, digest: str, kind: str = "topics") -> Any:
         """An instance of the study by its digest: the column ``instance`` of the results.
@@ -153,66 +174,31 @@ class StudyResults:
         """
         from ..studies.store import Store
 
-        return Store.existing(self._path).instance(digest, KINDS.named(kind))
+        return Store.existing(self.path).instance(digest, KINDS.named(kind))
 
     def report(self) -> Path:
         """Write its report (report.html, tables/ and figures/ in the folder) and return the path of the page."""
         from ..report.writing import report_study
 
-        return report_study(self._path)
+        return report_study(self.path)
+
+    def judged(self, **where: object) -> pd.DataFrame:
+        """The chosen runs with the bounds that all runs of the study prove; see :func:`.judged_runs`."""
+        from ..report.tables import judged_runs
+        from ..studies.results import results
+        from ..studies.store import Store
+
+        store = Store.existing(self.path)
+        runs = judged_runs(store.rows(store.plan().keys))
+        return runs[runs["key"].isin(set(results(self.path, texts_of(where))["key"]))] if where else runs
 
     @property
-    def _path(self) -> Path:
+    def path(self) -> Path:
+        """The folder."""
         return Path(self.folder).expanduser()
+
+    def __repr__(self) -> str:
+        return f"{self.folder}: {self.results()!r}"
 
     def _repr_html_(self) -> str:
         return self.results()._repr_html_()
-
-
-@dataclass(frozen=True, repr=False)
-class StudyTable:
-    """Runs as a table, for the data frame library of one's choice; docs/results.md explains the columns.
-
-    Attributes
-    ----------
-    rows : pandas.DataFrame
-        A row a run.
-
-    Examples
-    --------
-    >>> import overlaybench as ob
-    >>> import pandas as pd
-    >>> ob.StudyTable(pd.DataFrame({"problem": ["min-tco"], "value": [13.0]})).to_arrow().column_names
-    ['problem', 'value']
-    """
-
-    rows: pd.DataFrame
-
-    def to_pandas(self) -> pd.DataFrame:
-        """A pandas DataFrame."""
-        return self.rows.copy()
-
-    def to_arrow(self) -> pa.Table:
-        """A pyarrow Table."""
-        import pyarrow as pa
-
-        return pa.Table.from_pandas(self.rows, preserve_index=False)
-
-    def to_polars(self) -> pl.DataFrame:
-        """A polars DataFrame."""
-        import polars as pl
-
-        return pl.DataFrame(self.to_arrow())
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __repr__(self) -> str:
-        return f"{len(self)} runs\n{self._shown().to_string(index=False, max_rows=_MOST_ROWS, na_rep='–')}"
-
-    def _repr_html_(self) -> str:
-        shown: Any = self._shown().to_html(index=False, max_rows=_MOST_ROWS, na_rep="–", float_format="{:.4g}".format)
-        return f"<p>{len(self)} runs</p>{shown}"
-
-    def _shown(self) -> pd.DataFrame:
-        return self.rows[[column for column in _SHOWN if column in self.rows.columns]]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+_FEW = 8
+
 
 class BadInput(ValueError):
     """Input that cannot be used. The message is one line; the command line exits with status 2.
@@ -24,10 +26,15 @@ class BadInput(ValueError):
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> BadInput:
-    """The error for a `name` of some `kind` that is not `known`; it suggests the nearest one."""
+    """The error for a `name` of some `kind` that is not `known`; it suggests the nearest one, or the nearest three."""
     from difflib import get_close_matches
 
     names = sorted(known)
-    nearest = get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"did you mean '{nearest[0]}'?" if nearest else f"known: {', '.join(names) or 'none'}"
+    nearest = get_close_matches(name, names, n=3, cutoff=0.5)
+    if nearest:
+        hint = f"did you mean '{nearest[0]}'?"
+    elif len(names) <= _FEW:
+        hint = f"known: {', '.join(names) or 'none'}"
+    else:
+        hint = f"of {len(names)} the nearest are {', '.join(get_close_matches(name, names, n=3, cutoff=0.0))}"
     return BadInput(f"unknown {kind} '{name}': {hint}")

@@ -140,14 +140,19 @@ class Method(Generic[Instance, Answer]):
         if key in _PREPARED:
             return False
         _PREPARED.add(key)
-        with interpreted(Interpreter(math.inf, record=True)) as interpreter:
-            silent = io.StringIO()
-            with suppress(Exception), redirect_stdout(silent), redirect_stderr(silent):
-                limit = _TRIAL_SECONDS if self.anytime else None
-                self.solve(trial(), problem, seed=0, time_limit=limit, **options)
-        if calls := list(interpreter.calls.values()):
+        if calls := list(self.calls(trial(), problem, options).values()):
             type(calls[0][0]).compile_all(calls)
         return bool(calls)
+
+    def calls(
+        self, trial: Instance, problem: Problem[Instance, Answer], options: Mapping[str, Value]
+    ) -> dict[Any, Any]:
+        """The kernels that a run on a tiny instance calls, each with the arguments of its first call of their types."""
+        silent, limit = io.StringIO(), _TRIAL_SECONDS if self.anytime else None
+        interpreter = Interpreter(math.inf, record=True)
+        with interpreted(interpreter), suppress(Exception), redirect_stdout(silent), redirect_stderr(silent):
+            self.solve(trial, problem, seed=0, time_limit=limit, **options)
+        return interpreter.calls
 
     def answers(self, problem: str) -> bool:
         """Whether it answers a problem, by name; a problem with limits is answered as its family is."""

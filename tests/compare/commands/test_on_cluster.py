@@ -18,9 +18,9 @@ SOLVE = "solve in.parquet --master local -o out.parquet"
     [
         (
             f"{SOLVE} --problem low-tco",
-            "out.parquet: no low-tco by dc-gm from Parquet to Parquet: take min-tco by dc-gm",
+            "out.parquet: from Parquet to Parquet only min-tco by dc-gm",
         ),
-        (f"{SOLVE} --problem min-tco --method gm", "no min-tco by gm from Parquet to Parquet: take min-tco by dc-gm"),
+        (f"{SOLVE} --problem min-tco --method gm", "out.parquet: from Parquet to Parquet only min-tco by dc-gm"),
         (f"{SOLVE} --problem min-tco --method dc-gm --option part_rows=0", "part_rows"),
         (f"{SOLVE} --problem min-tco --method dc-gm --option cores=1", "did you mean 'core_rows'"),
         ("solve in.csv --master local -o out.parquet --problem min-tco", "in.csv: a cluster reads Parquet"),

@@ -50,7 +50,7 @@ def test_a_terminal_of_80_columns_shows_every_column_whole(
     lines = printed(capsys, *words)
     assert max(map(len, lines)) <= 80
     text = "\n".join(lines)
-    assert "1234567" in text or "82307" in text
+    assert "1,234,567" in text or "823,0" in text
     assert "ratio" in text
     assert "…" not in text
 
@@ -63,12 +63,18 @@ def test_a_failed_run_is_followed_by_its_reason(shown: pytest.MonkeyPatch, capsy
         assert word in text
 
 
-def test_a_pipe_gets_a_line_a_run_with_its_whole_key(
+def test_a_pipe_gets_narrow_rows_of_one_line_with_the_digits_of_keys_last(
     shown: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = printed(capsys)
-    assert [line.split()[0] for line in lines[2:]] == rows()["key"].tolist()
+    assert [line.split()[-1] for line in lines[2:6]] == [
+        key[:8] for key in rows().sort_values(["problem", "variant"])["key"]
+    ]
     assert REASON in lines[-1]
+    assert max(map(len, lines[:6])) <= 100
+    grouped = printed(capsys, "--by", "variant")
+    assert max(map(len, grouped[:-2])) <= 100
+    assert any("95.4 MiB" in line for line in printed(capsys, "--by", "nodes"))
 
 
 def test_groups_say_over_how_many_instances_their_means_are(
@@ -81,6 +87,6 @@ def test_groups_say_over_how_many_instances_their_means_are(
         "Each mean is over the instances that its group answered; see --common.",
         "Mean ratios are over the instances with a proven bound (ratio instances).",
     ]
-    assert "0 of 1" not in "\n".join(printed(capsys, "--by", "problem", "--by", "variant", "--common"))
+    assert "see --common" not in "\n".join(printed(capsys, "--by", "problem", "--by", "variant", "--common"))
     with pytest.raises(BadInput, match="--common: give --by as well"):
         printed(capsys, "--common")

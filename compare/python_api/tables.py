@@ -1,0 +1,114 @@
+"""Tables that show themselves, are drawn, and become LaTeX or a data frame of any library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from ...instances.contract.errors import BadInput
+from ..printable import cell
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    from matplotlib.figure import Figure
+
+_MOST_ROWS = 20
+
+
+@dataclass(frozen=True, repr=False)
+class ResultTable:
+    """Runs, or what is computed from them, as a table; docs/results.md explains the columns.
+
+    Attributes
+    ----------
+    rows : pandas.DataFrame
+    title : str
+    notes : tuple of str
+        Sentences below the table.
+    columns : tuple of str
+        Those that the table shows, as far as it has them; all if empty.
+    drawn : callable, optional
+        Draws the figure of the table: a chart's specification (Vega-Lite) or a figure of matplotlib.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> import pandas as pd
+    >>> ob.ResultTable(pd.DataFrame({"problem": ["min-tco"], "value": [13.0]})).to_arrow().column_names
+    ['problem', 'value']
+    """
+
+    rows: pd.DataFrame
+    title: str = ""
+    notes: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    drawn: Callable[[], Any] | None = None
+
+    @property
+    def shown(self) -> pd.DataFrame:
+        """The columns that the table shows."""
+        return self.rows[[name for name in self.columns or self.rows.columns if name in self.rows]]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A pandas DataFrame."""
+        return self.rows.copy()
+
+    def to_arrow(self) -> pa.Table:
+        """A pyarrow Table."""
+        import pyarrow as pa
+
+        return pa.Table.from_pandas(self.rows, preserve_index=False)
+
+    def to_polars(self) -> pl.DataFrame:
+        """A polars DataFrame."""
+        import polars as pl
+
+        return pl.DataFrame(self.to_arrow())
+
+    def to_latex(self, label: str = "") -> str:
+        """A table for LaTeX's booktabs, with the title as its caption."""
+        from ..studies.latex import latex_table
+
+        return latex_table(self.shown, self.title, label)
+
+    def plot(self) -> Figure:
+        """The figure of the table: it shows itself in a notebook, and `savefig` writes it.
+
+        Raises
+        ------
+        BadInput
+            If the table has no figure.
+        """
+        from ..figures.draw import NotebookFigure
+        from ..figures.files import figure_of, vega_svg
+        from ..figures.style import styled
+
+        if self.drawn is None:
+            raise BadInput("this table has no figure: see ob.ratio_plot, ob.paired and ob.profile")
+        with styled():
+            drawn = self.drawn()
+            return figure_of(vega_svg(drawn), NotebookFigure) if isinstance(drawn, dict) else drawn
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        return "\n".join(filter(None, [self.title, self._texts().to_string(index=False), *self.notes]))
+
+    def _repr_html_(self) -> str:
+        parts = [escape(self.title), self._texts().to_html(index=False), *map(escape, self.notes)]
+        return "".join(part if part.startswith("<table") else f"<p>{part}</p>" for part in parts if part)
+
+    def _texts(self) -> pd.DataFrame:
+        """The first and last rows that are shown, as texts."""
+        import pandas as pd
+
+        rows = self.shown
+        if len(rows) > _MOST_ROWS:
+            rows = pd.concat([rows.head(_MOST_ROWS // 2), rows.tail(_MOST_ROWS // 2)])
+        texts = {name.replace("_", " "): [cell(name, each) for each in rows[name].tolist()] for name in rows}
+        return pd.DataFrame(texts)
