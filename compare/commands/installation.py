@@ -231,8 +231,8 @@ def _spark() -> Iterator[Check]:
 
 def _kernels() -> Iterator[Check]:
     """Compile what every method calls with its default options; a terminal shows how many are left."""
-    from ...heuristics.compiled import compile_calls
     from ...instances.contract.catalogue import PROBLEMS, WORKLOADS, kind_of
+    from ...instances.contract.compiled import compile_calls
     from ..catalogue import METHODS
 
     calls: dict[Any, tuple[Any, tuple[Any, ...]]] = {}
