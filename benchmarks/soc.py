@@ -16,7 +16,7 @@ from rich.table import Table
 import overlaybench as ob
 from overlaybench.heuristics.topics.limits import limits_of
 from overlaybench.instances.topics.soc import as_soc
-from overlaybench.models.topics.diameter_cp_sat import least_degree
+from overlaybench.models.topics.soc_cp_sat import least_degree
 
 EXACT = ("filtering", "filtering=4@edges", "filtering@max-degree=3", "topic-diameter", "topic-diameter=3@max-degree")
 FAST = {

@@ -34,7 +34,6 @@ def minimise_with_cp_sat(
     start: Start | None = None,
     threads: int = 1,
     seed: int = 0,
-    lazy: bool = True,
     report: Report | None = None,
 ) -> SolverOutcome[Answer]:
     """Solve with the complete linear relaxation, without which the bounds of the compact models are far weaker.
@@ -50,8 +49,6 @@ def minimise_with_cp_sat(
         A hint.
     threads : int
         CP-SAT's workers.
-    lazy : bool
-        Whether CP-SAT adds the rows of the relaxation as they are violated, its default, or all of them at the root.
     report : callable, optional
         Is given the objective of each solution, and each bound on it.
 
@@ -82,7 +79,7 @@ def minimise_with_cp_sat(
     solver.parameters.num_workers = threads
     solver.parameters.random_seed = seed % 2**31
     solver.parameters.linearization_level = 2
-    solver.parameters.add_lp_constraints_lazily = lazy
+    solver.parameters.add_lp_constraints_lazily = model.lazy
     solver.parameters.presolve_inclusion_work_limit = _INCLUSION_WORK
     clock.check()
     if math.isfinite(clock.left):

@@ -38,6 +38,8 @@ class IntegerModel:
     integral : list of bool
         A column that need not be integral may be: CP-SAT takes all columns as integers.
     constant : float
+    lazy : bool
+        Whether CP-SAT adds rows to its linear relaxation as they are violated, its default, or all at the root.
     """
 
     def __init__(self) -> None:
@@ -45,7 +47,7 @@ class IntegerModel:
         self.lower: list[int] = []
         self.upper: list[int] = []
         self.integral: list[bool] = []
-        self.constant = 0.0
+        self.constant, self.lazy = 0.0, True
         self._rows: list[Row] = []
 
     @property

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,23 +18,23 @@ from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
 from ...instances.contract.run import Clock, interruptible, offer
 from ...instances.topics.instance import TopicInstance
-from .lp_heuristics.guided_candidates import guided_candidates
-from .lp_heuristics.star_centres import annealed_stars
+from .lp_heuristics.lp_guided import guided_candidates
+from .lp_heuristics.star_centres import starred
+from .relaxation.dual_fitting import dual_fitting_bound, mean_degree_bound
 
 STEPS = Option("steps", 200_000, "steps of local search, if there is no time limit", least=0, most=10**12)
 _SUBSCRIPTION_PACE = 5_000  # nanoseconds a subscription, beside the method's own pace
 _PATIENCE = 600.0  # expected seconds up to which a heuristic runs without a limit
 
 
-@dataclass(frozen=True)
-class _Plan:
+class _Plan(NamedTuple):
     """What follows the heuristics for a problem.
 
     Attributes
     ----------
     finish : callable, optional
-        From the instance, the best overlay, the steps, the time limit's presence, the clock and the seed to another
-        overlay, no worse, where there is no local search of :func:`.polish`.
+        From the instance, the best overlay, the steps, a clock and the seed to another overlay, no worse, where there
+        is no local search of :func:`polish`.
     guided : bool
         Whether an overlay is built along an approximate LP solution, whose edges are the candidates of the search.
     exchanges : bool
@@ -42,19 +43,15 @@ class _Plan:
         Whether the LP and the overlay have the instance's costs.
     """
 
-    finish: Callable[[TopicInstance, Overlay, int, bool, Clock, int], Overlay] | None = None
+    finish: Callable[[TopicInstance, Overlay, int, Clock, int], Overlay] | None = None
     guided: bool = False
     exchanges: bool = False
     weighted: bool = False
 
 
-def _polished(instance: TopicInstance, best: Overlay, steps: int, limited: bool, clock: Clock, seed: int) -> Overlay:
+def _polished(instance: TopicInstance, best: Overlay, steps: int, clock: Clock, seed: int) -> Overlay:
+    limited = math.isfinite(clock.left)
     return fault_tolerant_polish(instance, best, seed=seed, steps=None if limited else steps, clock=clock)
-
-
-def _starred(instance: TopicInstance, best: Overlay, steps: int, limited: bool, clock: Clock, seed: int) -> Overlay:
-    stars = annealed_stars(instance, steps, clock, seed)
-    return best if stars is None or stars.num_edges >= best.num_edges else stars
 
 
 _PLANS = {
@@ -63,8 +60,8 @@ _PLANS = {
     "low-tco": _Plan(guided=True),
     "weighted-tco": _Plan(guided=True, weighted=True),
     "k-tco": _Plan(_polished),
-    "2d-star": _Plan(_starred),
-    "2d-true": _Plan(_starred),
+    "2d-star": _Plan(starred),
+    "2d-true": _Plan(starred),
 }
 
 
@@ -123,12 +120,13 @@ def best(
                 chosen = overlay
                 offer(chosen)
         assert chosen is not None
-        counters: dict[str, float | str] = {"heuristics": _listed(values)}
-        if clock.passed or not chosen.num_edges:
-            return Proposal(chosen, counters=counters, reason=clock.stopped_by)
+        listed = sorted(values.items(), key=lambda item: (item[1], item[0]))
+        counters: dict[str, float | str] = {"heuristics": ", ".join(f"{name} {value:g}" for name, value in listed)}
         plan = _PLANS[problem.name]
+        if clock.passed or _is_best(instance, chosen, plan):
+            return Proposal(chosen, counters=counters, reason=clock.stopped_by)
         if plan.finish is not None:
-            chosen = plan.finish(instance, chosen, steps, time_limit is not None, clock, seed)
+            chosen = plan.finish(instance, chosen, steps, clock, seed)
             offer(chosen)
             return Proposal(chosen, counters=counters, reason=clock.stopped_by)
         overlays, near = [chosen], None
@@ -139,33 +137,36 @@ def best(
             if built:
                 counters["built"] = instance.total_cost(built[0].edges) if plan.weighted else built[0].num_edges
                 offer(built[0])
-        overlays.sort(key=lambda overlay: problem.value(instance, overlay))
         if not clock.passed:
-            start = overlays[0]
-            overlays.append(
-                polish(
-                    instance,
-                    start,
-                    first=AIMS[problem.name],
-                    seed=seed,
-                    steps=steps,
-                    candidates=near,
-                    clock=clock,
-                    threads=threads,
-                )
+            polished = polish(
+                instance,
+                min(overlays, key=lambda overlay: problem.value(instance, overlay)),
+                first=AIMS[problem.name],
+                seed=seed,
+                steps=steps,
+                candidates=near,
+                clock=clock,
+                threads=threads,
             )
+            overlays.append(polished)
         chosen = min(overlays, key=lambda overlay: problem.value(instance, overlay))
         return Proposal(chosen, counters=counters, reason=clock.stopped_by)
 
 
+def _is_best(instance: TopicInstance, overlay: Overlay, plan: _Plan) -> bool:
+    """Whether simple bounds on edges and degrees leave nothing to search for."""
+    if plan.weighted:
+        return not overlay.num_edges
+    edges = dual_fitting_bound(instance, work=0)
+    fewest, least = math.ceil(edges), math.ceil(mean_degree_bound(instance, edges))
+    return overlay.num_edges <= fewest and (plan.finish is not None or overlay.max_degree <= least)
+
+
 def _in_order(problem: Problem[TopicInstance, Overlay]) -> list[Method[TopicInstance, Overlay]]:
     """The heuristics for a problem: the fastest, then the promising ones, then the others from fast to slow."""
-    fastest, *others = [method for method in _heuristics() if problem.name in method.problems]
+    known = methods_of("overlaybench.heuristics.topics")
+    fastest, *others = [method for method in known if not method.anytime and problem.name in method.problems]
     return [fastest, *sorted(others, key=lambda method: problem.name not in method.promising)]
-
-
-def _heuristics() -> list[Method[TopicInstance, Overlay]]:
-    return [method for method in methods_of("overlaybench.heuristics.topics") if not method.anytime]
 
 
 def _fits(
@@ -179,10 +180,6 @@ def _fits(
     expected = 1e-9 * (method.pace * pairs + _SUBSCRIPTION_PACE * instance.num_subscriptions)
     share = 1.0 if problem.name in method.promising else 0.5
     return expected < min(_PATIENCE, share * clock.left)
-
-
-def _listed(values: dict[str, float]) -> str:
-    return ", ".join(f"{name} {value:g}" for name, value in sorted(values.items(), key=lambda item: (item[1], item[0])))
 
 
 BEST: Method[TopicInstance, Overlay] = Method(

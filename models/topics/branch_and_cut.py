@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from ...heuristics.topics.fault_tolerant_polish import fault_tolerant_polish
 from ...heuristics.topics.kernels.interest import edge_costs
@@ -23,15 +22,15 @@ from ..engine.exact_method import PROGRESS, SolverOutcome
 from ..engine.ilp_solvers import THREADS
 from ..engine.proof import ProofFile
 from .compact.overlay_model import Requirements, SimpleBounds, Subproblem, requirements_of, simple_bounds
-from .compact.pareto_front import pareto_front
-from .lp_heuristics.star_centres import annealed_stars
-from .lp_heuristics.starts import any_overlay, heuristic_overlays
+from .compact.pareto_front import pareto_front, shown
+from .lp_heuristics.lp_guided import any_overlay, heuristic_overlays
+from .lp_heuristics.star_centres import starred
 from .relaxation.candidate_edges import count_links
 from .relaxation.cutting_planes import ALL_PAIRS
 from .relaxation.dual_fitting import FittedProof, fitted_within, mean_degree_bound
-from .relaxation.presolve import PRESOLVE, attach_leaves, drop_implied_topics, moved_to_neighbours
+from .relaxation.presolve import PRESOLVE, presolved
 from .relaxation.proven_bound import MOST_PROVEN, begin_proof, write_case
-from .relaxation.separation import DiameterSeparator, FaultSeparator, Goal
+from .relaxation.separation import DiameterSeparator, FaultSeparator, Goal, Separator
 from .search.edge_minimisation import SearchOutcome, SearchSettings, minimise_degree, minimise_edges
 from .search.star_search import minimise_stars
 
@@ -41,13 +40,7 @@ _EDGES_POLISHED = 50  # by one round of steps; they take some 10 microseconds ea
 
 @dataclass(frozen=True)
 class _Run:
-    """One run, after its presolve.
-
-    Attributes
-    ----------
-    starts : list of Overlay
-        Valid, the best first.
-    """
+    """One run, after its presolve; the `starts` are valid, the best first."""
 
     instance: TopicInstance
     problem: Problem[TopicInstance, Overlay]
@@ -66,31 +59,30 @@ class _Run:
             write_case(self.settings.proof, FittedProof(self.instance, fitted), fitted)
 
 
+@dataclass(frozen=True)
 class Edges:
     """How the fewest edges are found and proven; what differs for another objective, its class overrides.
 
     Attributes
     ----------
-    presolved : bool
+    implied : bool
         Whether topics that others imply may go.
     leaves : bool
         Whether nodes that need one neighbour may be attached to it.
+    weighted : bool
+        Whether edges have the instance's costs.
+    separator : type of Separator
+        The rows of the topics.
+    improve : callable, optional
+        From the instance, the best heuristic overlay, the steps of local search, a clock and the seed to an overlay no
+        worse, before the search.
     """
 
-    presolved = True
-    leaves = False
-
-    def start(self, run: _Run) -> Overlay:
-        """An overlay to start from, as good as the best of the heuristics'."""
-        return run.starts[0]
-
-    def refusal(self, instance: TopicInstance, start: Overlay) -> str:
-        """Why the instance cannot be searched; bounded by dual fitting alone then."""
-        return ""
-
-    def goal(self, instance: TopicInstance) -> Goal:
-        """The columns' costs and the topics' rows."""
-        return Goal()
+    implied: bool = True
+    leaves: bool = False
+    weighted: bool = False
+    separator: type[Separator] = Separator
+    improve: Callable[[TopicInstance, Overlay, int, Clock, int], Overlay] | None = None
 
     def solve(self, run: _Run) -> Proposal[Overlay]:
         """Search and prove."""
@@ -103,64 +95,12 @@ class Edges:
 
     def search(self, run: _Run) -> SearchOutcome:
         """The tree, and the heuristics before it."""
-        return minimise_edges(run.instance, self.goal(run.instance), run.starts[0], run.clock, run.settings)
-
-
-class EdgesWithLeaves(Edges):
-    """``min-tco``."""
-
-    leaves = True
-
-
-class Costs(Edges):
-    """``weighted-tco``."""
-
-    def refusal(self, instance: TopicInstance, start: Overlay) -> str:
-        """Beyond 2^28, sums in integers might overflow."""
-        too_dear = instance.total_cost(start.edges) >= MOST_PROVEN
-        return f"costs above {MOST_PROVEN:,}: divide them" if too_dear else ""
-
-    def goal(self, instance: TopicInstance) -> Goal:
-        """With the instance's costs."""
-        return Goal(costs=edge_costs(instance))
-
-
-class FaultTolerantEdges(Edges):
-    """``k-tco``, whose search has no local search of its own."""
-
-    presolved = False
-
-    def start(self, run: _Run) -> Overlay:
-        """The best heuristic overlay, polished."""
-        steps = run.settings.steps * max(1, run.starts[0].num_edges // _EDGES_POLISHED)
-        share = run.clock.share(0.2)
-        return fault_tolerant_polish(run.instance, run.starts[0], seed=run.settings.seed, steps=steps, clock=share)
-
-    def goal(self, instance: TopicInstance) -> Goal:
-        """With the rows of topics without one subscriber."""
-        return Goal(separator=FaultSeparator)
-
-
-class EdgesWithinTwo(Edges):
-    """``2d-true``."""
-
-    presolved = False
-
-    def start(self, run: _Run) -> Overlay:
-        """Annealed stars, if they have fewer edges than the best heuristic overlay."""
-        stars = annealed_stars(run.instance, run.settings.steps, run.clock.share(0.2), run.settings.seed)
-        best = run.starts[0]
-        return best if stars is None or stars.num_edges >= best.num_edges else stars
-
-    def goal(self, instance: TopicInstance) -> Goal:
-        """With the rows of diameter 2."""
-        return Goal(separator=DiameterSeparator)
+        goal = Goal(costs=edge_costs(run.instance) if self.weighted else None, separator=self.separator)
+        return minimise_edges(run.instance, goal, run.starts[0], run.clock, run.settings)
 
 
 class Stars(Edges):
     """``2d-star``, whose columns are edges and centres."""
-
-    presolved = False
 
     def search(self, run: _Run) -> SearchOutcome:
         """See :func:`.minimise_stars`."""
@@ -210,7 +150,7 @@ class EdgesTimesDegree(Edges):
             if settings.proof.is_written:
                 simple = SimpleBounds(0, self._proven_degree(run, simple.max_degree))
             front = pareto_front(requirements, simple, minimise, run.starts, clock)
-            total.complete, total.counters, bound = front.complete, front.counters, front.lower_bound
+            total.complete, total.counters, bound = front.complete, front.counters(shown(front)), front.lower_bound
         except OutOfTime:
             bound = math.ceil(fitted) * math.ceil(mean_degree_bound(instance, fitted))
             run.prove(fitted)
@@ -226,14 +166,19 @@ class EdgesTimesDegree(Edges):
         return degree if outcome.complete and outcome.overlay is None else 1
 
 
+def _polished(instance: TopicInstance, start: Overlay, steps: int, clock: Clock, seed: int) -> Overlay:
+    steps *= max(1, start.num_edges // _EDGES_POLISHED)
+    return fault_tolerant_polish(instance, start, seed=seed, steps=steps, clock=clock)
+
+
 OBJECTIVES: dict[str, Edges] = {
-    "min-tco": EdgesWithLeaves(),
+    "min-tco": Edges(leaves=True),
     "minmax-tco": Degree(),
     "low-tco": EdgesTimesDegree(),
-    "weighted-tco": Costs(),
-    "k-tco": FaultTolerantEdges(),
-    "2d-star": Stars(),
-    "2d-true": EdgesWithinTwo(),
+    "weighted-tco": Edges(weighted=True),
+    "k-tco": Edges(implied=False, separator=FaultSeparator, improve=_polished),
+    "2d-star": Stars(implied=False),
+    "2d-true": Edges(implied=False, separator=DiameterSeparator, improve=starred),
 }
 PROBLEMS_ANSWERED = tuple(OBJECTIVES)
 
@@ -282,30 +227,21 @@ def branch_and_cut(
         starts = heuristic_overlays(instance, problem, seed=seed, clock=clock.share(0.5))
         starts = starts or [any_overlay(instance, problem)]
         offer(starts[0])
-        improved = objective.start(_Run(instance, problem, starts, clock, settings))
-        if improved is not starts[0]:
-            starts = [improved]
-            offer(improved)
-        if refusal := objective.refusal(instance, starts[0]):
+        if objective.improve is not None:
+            share = clock.share(0.2)
+            starts = [objective.improve(instance, starts[0], settings.steps, share, seed)]
+            offer(starts[0])
+        if objective.weighted and instance.total_cost(starts[0].edges) >= MOST_PROVEN:
             least = float(math.ceil(fitted_within(clock, instance, work=_FITTING_WORK)))
-            return Proposal(starts[0], least, Status.TIME_LIMIT, reason=refusal)
-        reduced, topics, leaves = instance, np.arange(instance.num_topics, dtype=np.int32), None
-        counters: dict[str, float | str] = {}
-        if presolve and objective.presolved:
-            presolved = drop_implied_topics(instance)
-            reduced, topics = presolved.instance, presolved.topics
-            counters["topics_implied"] = instance.num_topics - len(presolved.kept)
-            counters["edges_forced"] = len(presolved.forced)
-        if presolve and objective.leaves and count_links(instance) <= ALL_PAIRS:
-            whole = reduced
-            reduced, leaves = attach_leaves(whole)
-            starts = [moved_to_neighbours(start, whole, leaves) for start in starts]
-            counters["leaves"] = len(leaves)
-        begin_proof(file, instance, problem.name, topics, leaves)
-        proposal = objective.solve(_Run(reduced, problem, starts, clock, settings))
+            return Proposal(starts[0], least, Status.TIME_LIMIT, reason=f"costs above {MOST_PROVEN:,}: divide them")
+        leaves = presolve and objective.leaves and count_links(instance) <= ALL_PAIRS
+        reduced = presolved(instance, implied=presolve and objective.implied, leaves=leaves)
+        starts = [reduced.moved(start) for start in starts]
+        begin_proof(file, instance, problem.name, reduced)
+        proposal = objective.solve(_Run(reduced.instance, problem, starts, clock, settings))
         if (answer := proposal.answer) is not None:
             file.claim(problem.value(instance, answer), proposal.lower_bound, answer.edges.tolist())
-    return replace(proposal, counters={**proposal.counters, **counters})
+    return replace(proposal, counters={**proposal.counters, **reduced.counters})
 
 
 def _proposal(overlay: Overlay | None, bound: float, outcome: SearchOutcome) -> Proposal[Overlay]:

@@ -41,8 +41,8 @@ from .compact.overlay_model import (
     requirements_of,
     simple_bounds,
 )
-from .compact.pareto_front import pareto_front
-from .lp_heuristics.starts import any_overlay, heuristic_overlays
+from .compact.pareto_front import pareto_front, shown
+from .lp_heuristics.lp_guided import any_overlay, heuristic_overlays
 
 
 def _solve(
@@ -113,7 +113,13 @@ def _solve(
         model = build_model(requirements, subproblem, formulation, clock)
         values = None if start is None else model.start(start)
         return minimise_model(
-            model, clock, answer=model.overlay, start=values, seed=seed, report=subproblem.report, **settings
+            model,
+            clock,
+            answer=model.overlay,
+            start=values,
+            seed=seed,
+            report=subproblem.report,
+            **settings,
         )
 
     def search(best: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:
@@ -122,7 +128,7 @@ def _solve(
             return minimise(requirements, subproblem, start=best, clock=clock)
         front = pareto_front(requirements, simple, minimise, starts, clock)
         answer = min(front.overlays, key=value, default=None)
-        return SolverOutcome(answer, front.lower_bound, not front.complete, front.counters)
+        return SolverOutcome(answer, front.lower_bound, not front.complete, front.counters(shown(front)))
 
     return solve_exactly(value, search, clock, starts=starts, lower_bound=least)
 
@@ -152,7 +158,7 @@ def _method(
 
 CP_SAT = _method(
     name="cp-sat",
-    minimise_model=partial(minimise_with_cp_sat, lazy=False),
+    minimise_model=minimise_with_cp_sat,
     summary="compact CP-SAT models: an arborescence with levels in each topic, centres for diameter 2",
     guarantee="the optimum with proof; when stopped, the incumbent with a proven bound",
     options=(START, THREADS),

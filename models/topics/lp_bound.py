@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from ...heuristics.topics.heuristic import DIAMETER_TWO
 from ...heuristics.topics.kernels.interest import edge_costs
@@ -21,73 +20,21 @@ from ..engine.exact_method import PROGRESS, SearchLog
 from ..engine.ilp_solvers import THREADS
 from ..engine.proof import ProofFile, Proven
 from ..engine.relaxation import UNIT, Bound
-from .lp_heuristics.lp_guided import Incumbent
-from .lp_heuristics.starts import greedy_merge_or_stars, heuristic_overlays, stars
+from .branch_and_cut import OBJECTIVES
+from .lp_heuristics.lp_guided import Incumbent, greedy_merge_or_stars, heuristic_overlays, stars
 from .relaxation.candidate_edges import count_links
 from .relaxation.cost_splitting import is_affordable, proof_rows, split_by_pricing
 from .relaxation.cutting_planes import CuttingPlanes
 from .relaxation.dual_fitting import FittedProof, fitted_within, mean_degree_bound
-from .relaxation.presolve import PRESOLVE, attach_leaves, drop_implied_topics
+from .relaxation.presolve import PRESOLVE, presolved
 from .relaxation.proven_bound import MOST_PROVEN, RowMultipliers, begin_proof, write_case
 from .relaxation.separation import Goal
 
-
-class _Bounded(NamedTuple):
-    """What is bounded for a problem, topic-connected overlays where nothing else is said.
-
-    Attributes
-    ----------
-    factors : tuple of bool
-        The value is the product of bounds on the degree (True) and on the edges.
-    weighted : bool
-        Whether edges have the instance's costs.
-    leaves : bool
-        Whether nodes that need one neighbour may be attached to it.
-    """
-
-    factors: tuple[bool, ...] = (False,)
-    weighted: bool = False
-    leaves: bool = False
-
-
-_BOUNDED = {
-    "min-tco": _Bounded(leaves=True),
-    "minmax-tco": _Bounded((True,)),
-    "low-tco": _Bounded((False, True)),
-    "weighted-tco": _Bounded(weighted=True),
-}
+_FACTORS = {"minmax-tco": (True,), "low-tco": (False, True)}  # of the value: degrees (True), edges by default
 _SMOOTHING, _STALL = 0.005, 2e-5
-_BUILD_EVERY = 10
+_BUILD_EVERY, _STEPS = 10, 10_000
 _LP_LINKS, _PROVEN_LINKS = 30_000, 60_000_000
-
-
-@dataclass(frozen=True)
-class BoundSettings:
-    """The parameters of :func:`lower_bound`.
-
-    Attributes
-    ----------
-    method : {"auto", "lp", "splitting", "fitting"}
-    presolve : bool
-        Drop topics that others imply.
-    stall : float
-        Cutting planes stop when ten rounds raise the bound by less than this.
-    threads : int
-        Of the LP solver.
-    progress : {"auto", "on", "off"}
-    offers : bool
-        Offer each bound (:func:`.offer`): the problem is the one that is bounded.
-    """
-
-    method: str = "auto"
-    presolve: bool = True
-    stall: float = 1e-3
-    threads: int = 1
-    progress: str = "auto"
-    offers: bool = False
-
-
-DEFAULTS = BoundSettings()
+_METHODS = ("auto", "lp", "splitting", "fitting")
 
 
 @dataclass(frozen=True)
@@ -99,8 +46,8 @@ class LowerBound:
     value : Fraction
         On the number of edges, their cost, or the maximum degree. Each is an integer, so it may be rounded up.
     proven : Proven or None
-        The proof of `value`, or of a number of edges that such a mean degree follows from, on the presolved instance;
-        None if it would not fit in memory.
+        The proof of `value`, or of a number of edges that such a mean degree follows from; None if it would not fit in
+        memory.
     overlay : Overlay or None
         The best overlay found during the computation.
     stopped : bool
@@ -120,17 +67,21 @@ class LowerBound:
 
 def lower_bound(
     instance: TopicInstance,
-    settings: BoundSettings = DEFAULTS,
+    clock: Clock,
     *,
     of_degree: bool = False,
     weighted: bool = False,
-    time_limit: float | None = None,
+    method: str = "auto",
+    stall: float = 1e-3,
+    threads: int = 1,
+    log: SearchLog | None = None,
+    enough: float = math.inf,
 ) -> LowerBound:
     """Bound the edges, their cost, or the maximum degree, of every topic-connected overlay from below.
 
     All methods approximate the LP over all partition inequalities: ``lp`` by cutting planes and pricing from a sparse
     start, ``splitting`` by subgradients. Every iterate's duals are rounded and their bound computed in integers
-    over all pairs, so `time_limit` and Ctrl-C leave a valid bound, no worse than that of dual fitting. ``auto`` takes
+    over all pairs, so the clock and Ctrl-C leave a valid bound, no worse than that of dual fitting. ``auto`` takes
     ``lp`` up to 30,000 pairs of subscribers of a topic, then ``splitting`` where :func:`.is_affordable`, else
     ``fitting``. From 60,000,000 pairs on ``splitting`` has no proof: its rows would not fit in memory.
 
@@ -140,37 +91,35 @@ def lower_bound(
         Bound the maximum degree, not the edges. Only ``lp`` weighs the nodes; the others bound the mean degree.
     weighted : bool
         Bound the cost of the edges, which must be below 2^28 in total. ``fitting`` counts each as 1.
-    time_limit : float, optional
-        Seconds.
+    stall : float
+        Cutting planes stop when ten rounds raise the bound by less than this.
+    enough : float
+        What a known overlay has: a bound as large ends the computation, as does one that an overlay found here has.
 
     Notes
     -----
     Costs: :mod:`.cutting_planes`, :mod:`.cost_splitting`, :mod:`.dual_fitting`. Min-TCO is P1 §4, MinMax-TCO P2 §2.1.
     """
-    with interruptible(time_limit) as clock:
-        return _bounded(instance, of_degree, clock, settings, weighted)
-
-
-def _bounded(
-    instance: TopicInstance, of_degree: bool, clock: Clock, settings: BoundSettings, weighted: bool = False
-) -> LowerBound:
-    if settings.presolve:
-        instance = drop_implied_topics(instance).instance
-    method, on_bound = settings.method, offer_bound if settings.offers else None
-    progress = SearchLog(settings.progress, on_bound=on_bound)
+    log = log or SearchLog("off")
     if method == "auto":
         links = count_links(instance)
         method = "lp" if links <= _LP_LINKS else "splitting" if is_affordable(instance, clock) else "fitting"
     fitted = fitted_within(clock, instance)
-    by_fitting = LowerBound(fitted, FittedProof(instance, fitted), None, clock.passed, {})
-    if method == "lp":
-        bound = _by_planes(instance, of_degree, clock, settings, progress, weighted)
-    elif method == "splitting":
-        bound = _by_splitting(instance, clock, progress, weighted)
-    else:
-        bound = by_fitting
+    by_fitting = bound = LowerBound(fitted, FittedProof(instance, fitted), None, clock.passed, {})
+    simple = mean_degree_bound(instance, fitted)
+    if math.ceil(simple if of_degree else fitted) >= enough:
+        method = "fitting"
+    if method != "fitting":
+        start = greedy_merge_or_stars(instance, clock)
+        goal = Goal(costs=edge_costs(instance) if weighted else None)
+        incumbent = Incumbent(instance, goal, start, 0)
+        if method == "splitting":
+            bound = _by_splitting(instance, incumbent, start, clock, log, weighted, enough)
+        else:
+            goal = Goal(edge_cost=0, degree_cost=1) if of_degree else goal
+            planes = CuttingPlanes(instance, goal, start, threads=threads)
+            bound = _by_planes(planes, incumbent, clock, log, stall, enough)
     if of_degree and method == "lp":
-        simple = mean_degree_bound(instance, fitted)
         if simple > bound.value:
             return replace(bound, value=simple, proven=by_fitting.proven)
         return replace(bound, proves_degree=True)
@@ -181,37 +130,28 @@ def _bounded(
 
 
 def _by_planes(
-    instance: TopicInstance,
-    of_degree: bool,
-    clock: Clock,
-    settings: BoundSettings,
-    progress: SearchLog,
-    weighted: bool,
+    planes: CuttingPlanes, incumbent: Incumbent, clock: Clock, log: SearchLog, stall: float, enough: float
 ) -> LowerBound:
-    start = greedy_merge_or_stars(instance, clock)
-    cost = _cost_goal(instance, weighted)
-    incumbent = Incumbent(instance, cost, start, 0)
-    goal = Goal(edge_cost=0, degree_cost=1) if of_degree else cost
-    planes = CuttingPlanes(instance, goal, start, threads=settings.threads)
-    rounds = 0
+    of_degree, rounds = planes.goal.degree_cost > 0, 0
 
     def at_round(bound: Bound) -> bool:
         nonlocal rounds
         rounds += 1
         if not of_degree and rounds % _BUILD_EVERY == 0:
             incumbent.build_along(planes.edges, planes.lp.x)
-        progress.line(
+        log.line(
             incumbent=None if of_degree else incumbent.value,
             bound=planes.best_units / UNIT,
             cuts=planes.cuts,
             edges=len(planes.edges),
         )
-        return False
+        return planes.least_value(planes.best_units) >= min(enough, math.inf if of_degree else incumbent.value)
 
-    planes.tighten(clock, stall=settings.stall, at_round=at_round)
+    planes.tighten(clock, stall=stall, at_round=at_round)
     stopped = clock.passed
     if not of_degree:
-        incumbent.improve_along(planes.edges, planes.lp.x, clock, goal=0, steps=10_000)
+        least = planes.least_value(planes.best_units)
+        incumbent.improve_along(planes.edges, planes.lp.x, clock, goal=least, steps=_STEPS)
     counters: dict[str, float | str] = {
         "rounds": rounds,
         "cuts": planes.cuts,
@@ -222,35 +162,39 @@ def _by_planes(
     return LowerBound(value, planes.best_proven, incumbent.overlay, stopped, counters)
 
 
-def _cost_goal(instance: TopicInstance, weighted: bool) -> Goal:
-    return Goal(costs=edge_costs(instance)) if weighted else Goal()
-
-
-def _by_splitting(instance: TopicInstance, clock: Clock, progress: SearchLog, weighted: bool) -> LowerBound:
-    start = greedy_merge_or_stars(instance, clock)
-    incumbent = Incumbent(instance, _cost_goal(instance, weighted), start, 0)
+def _by_splitting(
+    instance: TopicInstance,
+    incumbent: Incumbent,
+    start: Overlay,
+    clock: Clock,
+    log: SearchLog,
+    weighted: bool,
+    enough: float,
+) -> LowerBound:
     splitting = split_by_pricing(
         instance,
         start,
         clock.share(0.9),
         smoothing=_SMOOTHING,
         stall=_STALL,
-        progress=progress,
+        progress=log,
         weighted=weighted,
+        enough=enough,
     )
-    stopped = not splitting.converged
-    try:
-        incumbent.improve_along(*splitting.used_or_in(start), clock, goal=0, steps=10_000)
-    except KeyboardInterrupt:
-        stopped = True
-    proven = None
-    if count_links(instance) <= _PROVEN_LINKS:
-        proven = RowMultipliers.of(*proof_rows(splitting))
+    least = -(-splitting.units // UNIT)
+    incumbent.improve_along(*splitting.used_or_in(start), clock, goal=least, steps=_STEPS)
+    proven = RowMultipliers.of(*proof_rows(splitting)) if count_links(instance) <= _PROVEN_LINKS else None
     counters: dict[str, float | str] = {"rounds": splitting.rounds, "columns": len(splitting.columns)}
     if math.isfinite(splitting.limit):
         counters["limit_at_most"] = round(splitting.limit, 3)
     value = Fraction(splitting.units, UNIT)
-    return LowerBound(value, proven, incumbent.overlay, stopped, counters)
+    return LowerBound(value, proven, incumbent.overlay, not splitting.converged, counters)
+
+
+def _measured(instance: TopicInstance, overlay: Overlay, of_degree: bool, weighted: bool) -> int:
+    if of_degree:
+        return overlay.max_degree
+    return instance.total_cost(overlay.edges) if weighted else overlay.num_edges
 
 
 def _solve(
@@ -259,32 +203,40 @@ def _solve(
     *,
     seed: int,
     time_limit: float | None,
+    method: str,
     presolve: bool,
+    stall: float,
+    threads: int,
+    progress: str,
     proof: str | Path | None = None,
-    **options: Any,
 ) -> Proposal[Overlay]:
-    factors, weighted, may_attach = _BOUNDED.get(problem.name, _Bounded())
+    objective, factors = OBJECTIVES[problem.name], _FACTORS.get(problem.name, (False,))
     with interruptible(time_limit) as clock, ProofFile(proof) as file:
-        reduced, topics, leaves = instance, None, None
-        if presolve:
-            presolved = drop_implied_topics(instance)
-            reduced, topics = presolved.instance, presolved.topics
-        if presolve and may_attach:
-            reduced, leaves = attach_leaves(reduced)
-        begin_proof(file, instance, problem.name, topics, leaves)
-        settings = BoundSettings(**options, presolve=False, offers=len(factors) == 1)
+        # Overlays for topics of any diameter are bounded, so topics that others imply may always go.
+        reduced = presolved(instance, implied=presolve, leaves=presolve and objective.leaves)
+        begin_proof(file, instance, problem.name, reduced)
         overlays, value, stopped = [stars(instance)], 1, False
-        if weighted and problem.value(instance, overlays[0]) >= MOST_PROVEN:
-            settings = replace(settings, method="fitting")
-        if settings.method != "fitting":
+        if objective.weighted and problem.value(instance, overlays[0]) >= MOST_PROVEN:
+            method = "fitting"
+        if method != "fitting":
             first = clock.share(0.5)
             overlays += heuristic_overlays(instance, problem, seed=seed, clock=first)
             stopped = first.passed
         offer(min(overlays, key=lambda overlay: problem.value(instance, overlay)))
         counters: dict[str, float | str] = {}
+        log = SearchLog(progress, on_bound=offer_bound if len(factors) == 1 else None)
         for number, of_degree in enumerate(factors, start=1):
-            share = clock.share(0.5) if number < len(factors) else clock
-            bound = _bounded(reduced, of_degree, share, settings, weighted)
+            bound = lower_bound(
+                reduced.instance,
+                clock.share(0.5) if number < len(factors) else clock,
+                of_degree=of_degree,
+                weighted=objective.weighted,
+                method=method,
+                stall=stall,
+                threads=threads,
+                log=log,
+                enough=min(_measured(instance, overlay, of_degree, objective.weighted) for overlay in overlays),
+            )
             value *= math.ceil(bound.value)
             offer(lower_bound=float(value))
             stopped |= bound.stopped
@@ -311,14 +263,9 @@ LP_BOUND: Method[TopicInstance, Overlay] = Method(
     engine="branch-and-cut",
     solve=_solve,
     options=(
-        Option(
-            "method",
-            BoundSettings.method,
-            "cutting planes; cost splitting; dual fitting alone; or the first two by size",
-            choices=("auto", "lp", "splitting", "fitting"),
-        ),
+        Option("method", "auto", "cutting planes; cost splitting; dual fitting alone; or by size", choices=_METHODS),
         PRESOLVE,
-        Option("stall", BoundSettings.stall, "stop when ten rounds gain less than this", least=0.0, most=1e9),
+        Option("stall", 1e-3, "stop when ten rounds gain less than this", least=0.0, most=1e9),
         THREADS,
         PROGRESS,
     ),

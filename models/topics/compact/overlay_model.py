@@ -51,11 +51,9 @@ class Requirements:
     ----------
     num_nodes : int
     topics : list of tuples of int
-        The distinct V_t of at least two subscribers. The constraints of a topic depend on V_t alone, so a second
-        topic with the same subscribers adds none, nor does one with a single subscriber.
+        The distinct V_t of at least two subscribers.
     edges : list of (u, v), u < v
-        The pairs with a topic in common, in order. Any other edge is in no G_t: without it an overlay stays valid
-        and does not become worse.
+        The pairs with a topic in common, in order: without any other edge an overlay stays valid.
     forced : set of edges
         The topics of two subscribers: only their one edge connects such a topic.
     cost : dict
@@ -67,10 +65,6 @@ class Requirements:
     edges: list[Edge]
     forced: frozenset[Edge]
     cost: Mapping[Edge, int] = field(default_factory=dict)
-
-    def check_size(self, power: int, most: int) -> None:
-        """Raise :class:`.ModelTooLarge` if a model of |V_t|^power variables a topic has more than `most`."""
-        check_size(len(self.edges) + sum(len(subscribers) ** power for subscribers in self.topics), most)
 
 
 def requirements_of(
@@ -111,14 +105,9 @@ def requirements_of(
 
 @dataclass(frozen=True)
 class Blocks:
-    """A topic whose subscribers are grouped into the blocks that forced edges already connect.
+    """A topic whose subscribers are grouped into blocks that forced edges connect, the largest first.
 
-    Attributes
-    ----------
-    count : int
-        The number of blocks, at least 2; block 0 is a largest one.
-    between : dict
-        The edges between blocks i < j.
+    `count` is their number, at least 2; `between` has the edges between blocks i < j.
     """
 
     count: int
@@ -128,43 +117,32 @@ class Blocks:
 def unconnected_topics(requirements: Requirements, clock: Clock) -> Iterator[Blocks]:
     """The topics that the forced edges leave unconnected, each distinct partition into blocks once.
 
-    An overlay with the forced edges connects a topic if and only if it connects its blocks, as each block is connected
-    already. Time O(Σ_t (|V_t|² + |forced|)).
+    An overlay with the forced edges connects a topic if and only if it connects its blocks. Time O(Σ_t |V_t|² +
+    |forced|).
 
     Raises
     ------
     OutOfTime
     """
+    forced: dict[int, set[int]] = defaultdict(set)
+    for u, v in requirements.forced:
+        forced[u].add(v)
+        forced[v].add(u)
     seen = set()
     for subscribers in requirements.topics:
         clock.check()
-        blocks = tuple(_connected_by(requirements.forced, subscribers))
-        if len(blocks) > 1 and blocks not in seen:
-            seen.add(blocks)
-            between: dict[tuple[int, int], list[Edge]] = {}
-            for i, j in combinations(range(len(blocks)), 2):
-                between[i, j] = [pair(u, v) for u in blocks[i] for v in blocks[j]]
-            yield Blocks(len(blocks), between)
-
-
-def _connected_by(forced: frozenset[Edge], subscribers: Subscribers) -> list[Subscribers]:
-    """The components of the forced edges within V_t, the largest first, then in the order of their nodes."""
-    neighbours: dict[int, list[int]] = {v: [] for v in subscribers}
-    for u, v in forced:
-        if u in neighbours and v in neighbours:
-            neighbours[u].append(v)
-            neighbours[v].append(u)
-    components = []
-    waiting = dict.fromkeys(subscribers)
-    while waiting:
-        reached = [waiting.popitem()[0]]
-        for node in reached:
-            for other in neighbours[node]:
-                if other in waiting:
-                    del waiting[other]
-                    reached.append(other)
-        components.append(tuple(sorted(reached)))
-    return sorted(components, key=lambda block: (-len(block), block))
+        blocks, waiting = [], set(subscribers)
+        while waiting:
+            reached = [waiting.pop()]
+            for node in reached:
+                reached += forced[node] & waiting
+                waiting -= forced[node]
+            blocks.append(tuple(sorted(reached)))
+        blocks.sort(key=lambda block: (-len(block), block))
+        if len(blocks) > 1 and (key := tuple(blocks)) not in seen:
+            seen.add(key)
+            pairs = combinations(range(len(blocks)), 2)
+            yield Blocks(len(blocks), {(i, j): [pair(u, v) for u in blocks[i] for v in blocks[j]] for i, j in pairs})
 
 
 def pair(u: int, v: int) -> Edge:
@@ -173,12 +151,7 @@ def pair(u: int, v: int) -> Edge:
 
 
 class SimpleBounds(NamedTuple):
-    """Valid for every overlay in which each topic is connected, so for all problems.
-
-    Attributes
-    ----------
-    edges, max_degree : int
-    """
+    """Bounds on the edges and the maximum degree of every overlay in which each topic is connected."""
 
     edges: int
     max_degree: int
@@ -213,8 +186,8 @@ def _neighbours_needed(node: int, topics: Iterable[Subscribers]) -> int:
     others: set[int] = set()
     count = 0
     for topic in topics:
-        if not any(v in others for v in topic if v != node):
-            others.update(v for v in topic if v != node)
+        if others.isdisjoint(rest := [v for v in topic if v != node]):
+            others.update(rest)
             count += 1
     return count
 
@@ -237,19 +210,16 @@ class OverlayModel(IntegerModel):
     Attributes
     ----------
     num_nodes : int
-    edge : dict
-        x_e for every pair e = (u, v), u < v.
-    centre : dict
-        For the diameter-2 problems, c_v of the subscribers of each topic.
-    joint : dict
-        For ``2d-true``, z_uvw: w is adjacent to both u and v; shared by all topics of u, v and w.
+    edge, centre, joint : dict
+        x_e for every pair e = (u, v), u < v; for diameter 2, c_v of the subscribers of each topic; for ``2d-true``,
+        z_uvw: w is adjacent to both u and v, shared by all topics of u, v and w.
     degree : int or None
         D, at least the degree of every node; see :meth:`max_degree`.
     """
 
     def __init__(self, num_nodes: int, edges: Iterable[Edge], forced: frozenset[Edge] = frozenset()) -> None:
         super().__init__()
-        self.num_nodes = num_nodes
+        self.num_nodes, self.lazy = num_nodes, False
         self.edge = {e: self.column(int(e in forced)) for e in edges}
         self.centre: dict[Subscribers, dict[int, int]] = {}
         self.joint: dict[tuple[int, int, int], int] = {}
@@ -303,6 +273,9 @@ class Formulated:
         Whether these are O(|V_t|³).
     front : bool
         Whether the problem is solved by its Pareto front of edges and degree.
+    lazy : bool
+        Whether CP-SAT adds rows to its LP only once they are violated. With all rows of the stars of 60 listeners the
+        LP of the root takes 2 to 6 s, before which no solution is better than the start's.
     """
 
     value: Callable[[int, int], int] = lambda edges, degree: edges
@@ -312,22 +285,15 @@ class Formulated:
     require: Callable[[OverlayModel, Subscribers], None] | None = None
     cubic: bool = False
     front: bool = False
+    lazy: bool = False
 
 
 @dataclass(frozen=True)
 class Subproblem:
-    """One minimisation.
+    """One minimisation; the costs of the edges and fault tolerance are in the requirements.
 
-    Attributes
-    ----------
-    problem : Formulated
-        The costs of the edges and fault tolerance are in the requirements.
-    least : int
-        A known lower bound on the value, which becomes a row of the model.
-    degree_cap : int, optional
-        The largest degree allowed.
-    report : callable, optional
-        Is given the value of each solution, and each bound on it.
+    `least`, a known lower bound on the value, becomes a row of the model, and no degree is above `degree_cap`. `report`
+    is given the value of each solution, and each bound on it.
     """
 
     problem: Formulated
@@ -368,8 +334,10 @@ def build_model(requirements: Requirements, subproblem: Subproblem, formulation:
     """
     problem = subproblem.problem
     cubic = problem.cubic or (problem.require is None and formulation == "multi")
-    requirements.check_size(3 if cubic else 2, MOST_VARIABLES[formulation])
+    columns_of_topics = sum(len(subscribers) ** (3 if cubic else 2) for subscribers in requirements.topics)
+    check_size(len(requirements.edges) + columns_of_topics, MOST_VARIABLES[formulation])
     model = OverlayModel(requirements.num_nodes, requirements.edges, requirements.forced)
+    model.lazy = problem.lazy
     if problem.of_degree:
         model.max_degree(subproblem.least, cost=1)
     else:
@@ -502,7 +470,7 @@ FORMULATED = {
     "low-tco": Formulated(lambda edges, degree: edges * degree, front=True),
     "weighted-tco": Formulated(weighted=True),
     "k-tco": Formulated(fault_tolerant=True),
-    "2d-star": Formulated(require=_require_star),
+    "2d-star": Formulated(require=_require_star, lazy=True),
     "2d-true": Formulated(require=_require_diameter, cubic=True),
 }
 """The problems of the compact models by name."""

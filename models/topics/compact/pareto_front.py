@@ -1,12 +1,14 @@
-"""The exact Pareto front of edges against maximum degree, by an epsilon-constraint on the degree."""
+"""Exact Pareto fronts of two functions of overlays, by limits on one of them (the ε-constraint)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import count
 
 from ....instances.contract.overlay import Overlay
 from ....instances.contract.run import Clock, OutOfTime
+from ...engine.exact_method import SolverOutcome
 from .overlay_model import FORMULATED, Minimise, Requirements, SimpleBounds, Subproblem
 
 
@@ -19,8 +21,14 @@ class Front:
         The least ℓ that any overlay has, and a lower bound on f.
     size : callable
         ℓ and f of an overlay.
-    starts : list of Overlay
+    value : callable
+        From ℓ and f to the problem's value; it rises with both.
+    starts : iterable of Overlay
         Valid, not necessarily on the front.
+    last : int, optional
+        The largest ℓ that any overlay has; then f is found without a limit first.
+    fits : callable, optional
+        Whether an overlay of ℓ can have an f as large as this.
 
     Attributes
     ----------
@@ -32,9 +40,17 @@ class Front:
     """
 
     def __init__(
-        self, first: int, least: int, size: Callable[[Overlay], tuple[int, int]], starts: list[Overlay]
+        self,
+        first: int,
+        least: int,
+        size: Callable[[Overlay], tuple[int, int]],
+        value: Callable[[int, float], float],
+        starts: Iterable[Overlay],
+        *,
+        last: int | None = None,
+        fits: Callable[[int, float], bool] = lambda limit, f: True,
     ) -> None:
-        self.first, self.least, self._size = first, least, size
+        self.first, self.least, self.last, self._size, self._value, self._fits = first, least, last, size, value, fits
         self.overlays: list[Overlay] = []
         self._sizes: list[tuple[int, int]] = []
         self.proven: dict[int, float] = {}
@@ -61,109 +77,123 @@ class Front:
         """The least f of an overlay within the limit; infinite without one."""
         return min((f for size, f in self._sizes if size <= limit), default=math.inf)
 
+    @property
+    def floor(self) -> float:
+        """A lower bound on f without a limit."""
+        return self.least if self.last is None else self.bound(self.last)
 
-class ParetoFront(Front):
-    """E(d), the least number of edges of a topic-connected overlay with no degree above d."""
-
-    def __init__(self, num_nodes: int, simple: SimpleBounds, starts: list[Overlay]) -> None:
-        super().__init__(simple.max_degree, simple.edges, lambda each: (each.max_degree, each.num_edges), starts)
-        self.num_nodes = num_nodes
+    @property
+    def _limits(self) -> range:
+        return range(self.first, (max([self.first, *self.proven]) if self.last is None else self.last) + 1)
 
     @property
     def lower_bound(self) -> float:
-        """A lower bound on edges × maximum degree.
-
-        Proof: an overlay of maximum degree d has at least E(d) edges, so its value is at least d·bound(d); and d is at
-        least the simple bound. As its degrees add up to 2|E| ≤ d|V|, no overlay has a maximum degree d with
-        2·bound(d) > d|V|.
-        """
-        candidates = [degree * self.bound(degree) for degree in self._degrees if self.can_carry(degree)]
-        return min(candidates, default=0)
+        """A lower bound on the problem's value: the least over the limits, and beyond the last one."""
+        values = [self._value(limit, self.bound(limit)) for limit in self._limits if self._can_be(limit)]
+        if self.last is None:
+            values.append(self._value(self._limits.stop, self.least))
+        return min(values, default=0)
 
     @property
     def points(self) -> list[tuple[int, int]]:
-        """The pairs (E(d), d) proven to be on the front, by rising d: E(d) is known, and E(d − 1) proven larger."""
+        """The pairs (ℓ, f(ℓ)) proven to be on the front, by rising ℓ: f(ℓ) is known, and f(ℓ − 1) proven larger."""
         return [
-            (best.num_edges, degree)
-            for degree in self._degrees
-            if (best := self.best(degree)) is not None and self.bound(degree) >= best.num_edges
-            if degree == self.first or self.bound(degree - 1) > best.num_edges
+            (limit, int(f))
+            for limit in self._limits
+            if math.isfinite(f := self.least_known(limit)) and self.bound(limit) >= f
+            if limit == self.first or self.bound(limit - 1) > f
         ]
 
     @property
     def complete(self) -> bool:
-        """Whether the points are the entire front: E(d) is known for every d up to one where the cap costs no edge."""
-        for degree in self._degrees:
-            if self.bound(degree) < self.least_known(degree):
+        """Whether the points are the entire front: f is known up to a limit from which on it cannot fall."""
+        for limit in self._limits:
+            if self.bound(limit) < self.least_known(limit):
                 return False
-            if self.least_known(degree) <= self.bound(self.num_nodes - 1):
+            if self.least_known(limit) <= self.floor:
+                return True
+        return False
+
+    def counters(self, shown: Iterable[tuple[float, float]]) -> dict[str, float | str]:
+        """As reported with a result, with the points as they are shown."""
+        text = " ".join(f"{one:g}x{other:g}" for one, other in shown)
+        return {"nodes": self.nodes, "front": text, "front_complete": "yes" if self.complete else "no"}
+
+    def search(
+        self, minimise: Callable[[int, Overlay | None, Clock, int], SolverOutcome[Overlay]], clock: Clock
+    ) -> None:
+        """Minimise under rising limits until f cannot fall further.
+
+        A minimisation gets half of the time left, which reserves time for the later ones. Without a time limit, the
+        first minimisation that is stopped ends the search.
+
+        Parameters
+        ----------
+        minimise : callable
+            From a limit, the best overlay within it, a clock and a lower bound on f to the outcome.
+        """
+        for limit in count(self.first) if self.last is None else (self.last, *range(self.first, self.last)):
+            least = self.bound(limit)
+            self.proven[limit] = least if self._can_be(limit) else math.inf
+            if self.proven[limit] < self.least_known(limit):
+                try:
+                    outcome = minimise(limit, self.best(limit), clock.share(0.5), int(least))
+                except OutOfTime:
+                    break
+                self.nodes += float(outcome.counters.get("nodes", 0))
+                self.proven[limit] = max(least, _rounded_up(outcome.lower_bound))
+                if outcome.answer is not None:
+                    self.add(outcome.answer)
+                if outcome.stopped and (math.isinf(clock.left) or clock.interrupted):
+                    break
+            if limit != self.last and self.least_known(limit) <= self.floor:
                 break
-        return True
 
-    def can_carry(self, degree: int) -> bool:
-        """Whether bound(degree) edges can have no degree above this one: the degrees add up to twice the edges."""
-        return 2 * self.bound(degree) <= degree * self.num_nodes
+    def _can_be(self, limit: int) -> bool:
+        return self._fits(limit, self.bound(limit))
 
-    @property
-    def counters(self) -> dict[str, float | str]:
-        """As reported with a result."""
-        return {"nodes": self.nodes, "front": str(self), "front_complete": "yes" if self.complete else "no"}
 
-    @property
-    def _degrees(self) -> range:
-        return range(self.first, self.num_nodes)
+def _rounded_up(bound: float) -> float:
+    """A bound on integers rounded up; a millionth above an integer counts as the solver's tolerance."""
+    return math.ceil(bound - 1e-6) if math.isfinite(bound) else bound
 
-    def __str__(self) -> str:
-        return " ".join(f"{edges}x{degree}" for edges, degree in self.points)
+
+def edges_by_degree(num_nodes: int, simple: SimpleBounds, starts: Iterable[Overlay]) -> Front:
+    """E(d), the least number of edges of a topic-connected overlay with no degree above d; the value is d·E(d).
+
+    Degrees add up to twice the edges, so no overlay has a maximum degree d with 2·E(d) > d|V|.
+    """
+    return Front(
+        simple.max_degree,
+        simple.edges,
+        lambda overlay: (overlay.max_degree, overlay.num_edges),
+        lambda degree, edges: degree * edges,
+        starts,
+        last=num_nodes - 1,
+        fits=lambda degree, edges: 2 * edges <= degree * num_nodes,
+    )
 
 
 def pareto_front(
-    requirements: Requirements, simple: SimpleBounds, minimise: Minimise, starts: list[Overlay], clock: Clock
-) -> ParetoFront:
-    """Minimise edges without a cap on the degrees, then under rising caps until a cap no longer costs edges.
-
-    A minimisation gets half of the time left, which reserves time for the later caps. Without a time limit, the first
-    minimisation that is stopped ends the search.
-
-    Parameters
-    ----------
-    requirements, simple
-        Of the instance.
-    minimise
-        Solves subproblems ``min-tco``; its start is the best known overlay under the cap.
-    starts : list of Overlay
-        Topic-connected.
+    requirements: Requirements, simple: SimpleBounds, minimise: Minimise, starts: Iterable[Overlay], clock: Clock
+) -> Front:
+    """The front of edges and maximum degree; `minimise` solves subproblems of the fewest edges.
 
     Raises
     ------
     ModelTooLarge
         If the model of a subproblem is too large.
     """
-    front = ParetoFront(requirements.num_nodes, simple, list(starts))
-    most = requirements.num_nodes - 1
-    for cap in (most, *range(simple.max_degree, most)):
-        if not front.can_carry(cap):
-            front.proven[cap] = math.inf
-            continue
-        best, fewest = front.best(cap), front.bound(cap)
-        if best is None or best.num_edges > fewest:
-            subproblem = Subproblem(FORMULATED["min-tco"], int(fewest), None if cap == most else cap)
-            try:
-                outcome = minimise(requirements, subproblem, start=best, clock=clock.share(0.5))
-            except OutOfTime:
-                break
-            front.nodes += float(outcome.counters.get("nodes", 0))
-            front.proven[cap] = max(fewest, _rounded_up(outcome.lower_bound))
-            if outcome.answer is not None:
-                front.add(outcome.answer)
-            if outcome.stopped and (math.isinf(clock.left) or clock.interrupted):
-                break
-        best = front.best(cap)
-        if cap < most and best is not None and best.num_edges <= front.bound(most):
-            break
+    front = edges_by_degree(requirements.num_nodes, simple, starts)
+
+    def under(cap: int, start: Overlay | None, clock: Clock, least: int) -> SolverOutcome[Overlay]:
+        subproblem = Subproblem(FORMULATED["min-tco"], least, None if cap == front.last else cap)
+        return minimise(requirements, subproblem, start=start, clock=clock)
+
+    front.search(under, clock)
     return front
 
 
-def _rounded_up(bound: float) -> float:
-    """A bound on integers rounded up; a millionth above an integer counts as the solver's tolerance."""
-    return math.ceil(bound - 1e-6) if math.isfinite(bound) else bound
+def shown(front: Front) -> list[tuple[float, float]]:
+    """The points as edges × maximum degree."""
+    return [(edges, degree) for degree, edges in front.points]

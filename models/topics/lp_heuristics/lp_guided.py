@@ -1,32 +1,283 @@
-"""The incumbent, improved by overlays that are built along LP values and by local search."""
+"""Starts of exact methods, and heuristics guided by an LP solution: greedy overlays, local search, dives."""
 
 from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ....heuristics.topics.local_search.linked_overlay import subscriptions_of
+from ....instances.contract.compiled import kernel
+from ....heuristics.topics.greedy_merge import greedy_merge
+from ....heuristics.topics.local_search.linked_overlay import (
+    Links,
+    Subscriptions,
+    edges_of,
+    links_of,
+    mark_all_bridges,
+    mark_bridges,
+    remove_edge,
+    subscriptions_of,
+)
 from ....heuristics.topics.local_search.overlay_search import (
     MOST_STEPS,
     OverlaySearch,
     candidate_lists,
+    nearest_pairs,
     priced_weights,
 )
-from ....heuristics.topics.local_search.ruin_and_recreate import Cooling, SearchParameters
+from ....heuristics.topics.local_search.ruin_and_recreate import (
+    CandidateLists,
+    Cooling,
+    SearchParameters,
+    random_number,
+)
+from ....heuristics.topics.polish import searches_in_parts
+from ....heuristics.topics.ring_per_topic import harary_per_topic
+from ....instances.contract.arrays import Ids, Offsets
+from ....instances.contract.catalogue import methods_of
 from ....instances.contract.overlay import Overlay
+from ....instances.contract.problem import Problem
 from ....instances.contract.run import Clock, offer
 from ....instances.topics.instance import TopicInstance
 from ...engine.relaxation import NO_CUTOFF, UNIT, Bits, Reals
-from ..relaxation.candidate_edges import CandidateEdges, all_pairs
+from ...engine.stoppable import Answer, finished_within
+from ..relaxation.candidate_edges import CandidateEdges, all_pairs, keys_of
+from ..relaxation.cost_splitting import Splitting, is_affordable, split_by_pricing
 from ..relaxation.cutting_planes import CuttingPlanes
+from ..relaxation.presolve import root
+from ..relaxation.proven_bound import MOST_PROVEN
 from ..relaxation.separation import Goal
-from .guided_candidates import seconds_of_greedy, weighted_greedy
 from .row_weighting import ENTRIES_A_STEP, RowWeighting, preferred
 
 Flags = npt.NDArray[np.bool_]
 ANY_OVERLAY = 2.0**61  # as a goal: any overlay within the limits
+_NOISE, _PACE = 5e-4, 2e-6
+_ROUNDS, _FEW_ROUNDS = 2_000, 350  # few of a large instance without a time limit
+_LONGEST_GREEDY = 30.0
 _HOT, _COLD = 0.2, 0.05
 _FEW_NODES = 50
+_DIVE_ROUNDS, _DIVE_STEPS = 6, 4_000
+_INTEGRAL = 1e-6
+
+
+def heuristic_overlays(
+    instance: TopicInstance, problem: Problem[TopicInstance, Overlay], *, seed: int, clock: Clock
+) -> list[Overlay]:
+    """The overlays of the problem's own heuristics with their default options, the best first.
+
+    A heuristic that does not end in time adds none. Cost: the heuristics'.
+    """
+    overlays = []
+    for method in methods_of("overlaybench.heuristics.topics"):
+        if problem.name in method.starts:
+            options = method.complete({}, problem.name)
+            solve = partial(method.solve, instance, problem, seed=seed, time_limit=None, **options)
+            proposal = _run(solve, instance, clock)
+            if proposal is not None and proposal.answer is not None:
+                overlays.append(proposal.answer)
+    return sorted(overlays, key=lambda overlay: problem.value(instance, overlay))
+
+
+def greedy_merge_or_stars(instance: TopicInstance, clock: Clock) -> Overlay:
+    """The overlay of Greedy Merge, or :func:`stars` if the clock leaves no time for it."""
+    return _run(partial(greedy_merge, instance), instance, clock) or stars(instance)
+
+
+def any_overlay(instance: TopicInstance, problem: Problem[TopicInstance, Overlay]) -> Overlay:
+    """A valid overlay in time O(Σ|T_v| log Σ|T_v|): rings for fault tolerance, else :func:`stars`."""
+    return harary_per_topic(instance, order="number") if problem.name == "k-tco" else stars(instance)
+
+
+def stars(instance: TopicInstance) -> Overlay:
+    """The star of each topic at its first subscriber, valid for all problems but ``k-tco``.
+
+    Time O(Σ|T_v| log Σ|T_v|).
+    """
+    sizes = np.diff(instance.topic_offsets)
+    centres = np.repeat(instance.topic_nodes[instance.topic_offsets[:-1]], sizes)
+    others = centres != instance.topic_nodes
+    return Overlay.from_edges(instance.num_nodes, np.stack([centres[others], instance.topic_nodes[others]], axis=1))
+
+
+def _run(work: Callable[[], Answer], instance: TopicInstance, clock: Clock) -> Answer | None:
+    sizes = np.diff(instance.topic_offsets).astype(np.float64)
+    steps = instance.num_nodes**2 + (sizes**2).sum() * int(np.diff(instance.node_offsets).max())
+    return finished_within(clock, work, steps=float(steps))
+
+
+def weighted_greedy(edges: CandidateEdges, weights: Reals, *, cap: int, overload: float, seed: int) -> Overlay:
+    """Choose edges greedily by contribution × weight, then drop the redundant ones, lightest first.
+
+    Parameters
+    ----------
+    edges : CandidateEdges
+        Together they connect every topic.
+    weights : float64 array, one an edge
+        Positive, for instance LP values plus a small constant.
+    cap : int
+        At a node of this degree, another edge costs 1 + `overload` instead of 1.
+    seed : int
+        Breaks ties.
+
+    Returns
+    -------
+    Overlay
+        Topic-connected, without redundant edges.
+
+    Notes
+    -----
+    Cost O(links log candidates), and O(|V_t|) for each topic of an edge that is dropped.
+    """
+    instance, n = edges.instance, edges.instance.num_nodes
+    state = np.array([np.uint64(seed) * np.uint64(2) + np.uint64(1)], np.uint64)
+    chosen = _connect(_indexed(edges), weights, cap, overload, n, instance.num_subscriptions, state)
+    overlay = Overlay.from_edges(n, np.stack([edges.u[chosen], edges.v[chosen]], axis=1))
+    by_key = chosen[np.argsort(edges.keys[chosen])]
+    subscriptions = subscriptions_of(instance)
+    links = links_of(overlay, subscriptions, spare_edges=0, spare_links=0)
+    work = np.zeros((5, int(np.diff(instance.topic_offsets).max())), np.int32)
+    mark_all_bridges(subscriptions, links, work)
+    _drop_redundant(np.argsort(weights[by_key], kind="stable"), subscriptions, links, work)
+    return Overlay.from_edges(n, np.stack(np.divmod(edges_of(links), n), axis=1))
+
+
+def _seconds_of_greedy(edges: CandidateEdges) -> float:
+    """About as long as :func:`weighted_greedy` takes, on a slow machine."""
+    return _PACE * len(edges.links.edge)
+
+
+class _Index(NamedTuple):
+    """The subscriptions at both ends of each link, and the links by edge."""
+
+    one: Offsets
+    other: Offsets
+    edge_offsets: Offsets
+    edge_links: Offsets
+    u: Ids
+    v: Ids
+
+
+def _indexed(edges: CandidateEdges) -> _Index:
+    links, first = edges.links, np.repeat(edges.instance.topic_offsets[:-1], np.diff(edges.links.offsets))
+    return _Index(first + links.a, first + links.b, *edges.links_by_edge, edges.u, edges.v)
+
+
+@kernel
+def _connect(
+    space: _Index,
+    weights: Reals,
+    cap: int,
+    overload: float,
+    num_nodes: int,
+    vertices: int,
+    state: npt.NDArray[np.uint64],
+) -> Ids:
+    """Choose edges of best contribution × weight ÷ cost until the topics are connected.
+
+    As neither contributions nor 1 ÷ cost ever rise, an edge is judged again only when it comes first (Minoux 1978).
+    """
+    degree, parent = np.zeros(num_nodes, np.int32), np.arange(vertices)
+    noisy = np.empty(len(weights))
+    for e in range(len(weights)):
+        noisy[e] = weights[e] * (1.0 + _NOISE * random_number(state))
+    queue = [(-(space.edge_offsets[e + 1] - space.edge_offsets[e]) * noisy[e], e) for e in range(len(weights))]
+    heapq.heapify(queue)
+    chosen, count = np.empty(len(weights), np.int32), 0
+    while len(queue):
+        before, e = queue[0]
+        contribution = 0
+        for i in range(space.edge_offsets[e], space.edge_offsets[e + 1]):
+            link = space.edge_links[i]
+            contribution += root(parent, space.one[link]) != root(parent, space.other[link])
+        if contribution == 0:
+            heapq.heappop(queue)
+            continue
+        price = 1.0 + overload * ((degree[space.u[e]] >= cap) + (degree[space.v[e]] >= cap))
+        score = -contribution * noisy[e] / price
+        if score > before:
+            heapq.heapreplace(queue, (score, e))
+            continue
+        heapq.heappop(queue)
+        chosen[count] = e
+        count += 1
+        degree[space.u[e]] += 1
+        degree[space.v[e]] += 1
+        for i in range(space.edge_offsets[e], space.edge_offsets[e + 1]):
+            link = space.edge_links[i]
+            parent[root(parent, space.one[link])] = root(parent, space.other[link])
+    return chosen[:count].copy()
+
+
+@kernel
+def _drop_redundant(slots: npt.NDArray[np.int64], subscriptions: Subscriptions, links: Links, work: Ids) -> None:
+    """Drop the edges that are a bridge of no topic, in the given order; all marks of bridges must be up to date."""
+    for slot in slots:
+        if links.bridges[slot] == 0:
+            one = links.first[slot]
+            remove_edge(slot, links)
+            while one >= 0:
+                mark_bridges(links.topic[one], subscriptions, links, work)
+                one = links.following[one]
+
+
+def guided_candidates(
+    instance: TopicInstance,
+    start: Overlay,
+    clock: Clock,
+    *,
+    weighted: bool = False,
+    splitting: Splitting | None = None,
+    steps: int | None = None,
+    seed: int = 0,
+) -> tuple[CandidateLists | None, list[Overlay]]:
+    """The edges that an approximate LP solution uses, as candidates of local search, and overlays built along it.
+
+    Unless there is a split of costs already, a fifth of the time goes into one where :func:`.is_affordable`; else each
+    node's nearest are the candidates. The overlay is built if there is time. Where overlays are searched in parts,
+    these find their own candidates.
+
+    Parameters
+    ----------
+    steps : int, optional
+        Only the number of edges matters: :class:`.RowWeighting` along the split improves the better overlay in half of
+        the time that is left; without a time limit, for as long as so many steps of ruin and recreate take.
+    seed : int
+        Of this search.
+    """
+    in_parts = searches_in_parts(instance.num_nodes, "cost" if weighted else "edges")
+    target = instance.total_cost(start.edges) if weighted else start.num_edges
+    fifth = clock.share(0.2)
+    if splitting is None and target < MOST_PROVEN and is_affordable(instance, fifth):
+        rounds = _FEW_ROUNDS if in_parts and math.isinf(fifth.left) else _ROUNDS
+        splitting = split_by_pricing(instance, start, fifth, rounds=rounds, weighted=weighted)
+    if splitting is None:
+        if in_parts:
+            return None, []
+        near = np.union1d(nearest_pairs(instance, by_cost=weighted), keys_of(start))
+        return candidate_lists(instance, near, priced_weights(instance, near) if weighted else None), []
+    kept, usage = splitting.used_or_in(start)
+    overlays = []
+    if _seconds_of_greedy(kept) < min(_LONGEST_GREEDY, clock.left):
+        worth = (usage + 0.01) / (instance.edge_costs(kept.u, kept.v) if weighted else 1)
+        overlays.append(weighted_greedy(kept, worth, cap=instance.num_nodes, overload=0.0, seed=0))
+    if in_parts:
+        return None, overlays
+    if steps is not None:
+        best = min([start, *overlays], key=lambda overlay: overlay.num_edges)
+        least = -(-splitting.units // UNIT)
+        work = steps * ENTRIES_A_STEP if math.isinf(clock.left) else 10**18
+        for found in RowWeighting(kept, usage, best, seed).overlays(best.num_edges, clock.share(0.5), work, least):
+            offer(found)
+            overlays.append(found)
+    weights = preferred(usage).astype(np.float32)
+    if weighted:
+        weights *= priced_weights(instance, kept.keys)
+    return candidate_lists(instance, kept.keys, weights), overlays
 
 
 class Incumbent:
@@ -104,7 +355,7 @@ class Incumbent:
         of larger LP value. Ruin and recreate cools down within the time of the clock, if that is shorter. If there is
         no time to build, nothing is done.
         """
-        if self.overlay is not None and seconds_of_greedy(edges) > clock.left:
+        if self.overlay is not None and _seconds_of_greedy(edges) > clock.left:
             return
         start = self.build_along(edges, x)
         if start is None or self.value <= goal or clock.passed:
@@ -125,10 +376,8 @@ class Incumbent:
                 self._pairs = CandidateEdges(self.instance, all_pairs(self.instance))
             edges, values = self._pairs, np.zeros(len(self._pairs))
         search = RowWeighting(edges, values, start, self._next())
-        for overlay in search.overlays(int(self.value), clock, steps * ENTRIES_A_STEP):
+        for overlay in search.overlays(int(self.value), clock, steps * ENTRIES_A_STEP, goal):
             self.offer(overlay)
-            if self.value <= goal:
-                break
 
     def _ruin_and_recreate(
         self, edges: CandidateEdges, x: Reals, start: Overlay, clock: Clock, goal: float, steps: int
@@ -162,11 +411,6 @@ def _padded(x: Reals, size: int) -> Reals:
     return np.concatenate([x, np.zeros(size - len(x))])
 
 
-_ROUNDS = 6
-_STEPS = 4_000
-_INTEGRAL = 1e-6
-
-
 def dive(planes: CuttingPlanes, incumbent: Incumbent, x: Reals, clock: Clock, *, goal: float, share: float) -> None:
     """Fix the free edges of largest LP value at 1, a share at a time, until the LP bound reaches the incumbent.
 
@@ -197,12 +441,12 @@ def dive(planes: CuttingPlanes, incumbent: Incumbent, x: Reals, clock: Clock, *,
             enough=int(min(incumbent.value - 1, 2**29)) * UNIT,
             exact=False,
             stall=0.02,
-            rounds=_ROUNDS,
+            rounds=_DIVE_ROUNDS,
         )
         if bound is None or not planes.lp.feasible:
             return
         x = np.append(planes.lp.x, np.zeros(len(planes.edges) - len(planes.lp.x)))
-        incumbent.improve_along(planes.edges, x, clock, goal=goal, steps=_STEPS)
+        incumbent.improve_along(planes.edges, x, clock, goal=goal, steps=_DIVE_STEPS)
         if bound.units > int(min(incumbent.value - 1, 2**29)) * UNIT:
             return
         grown = len(planes.edges) - len(lower)

@@ -15,72 +15,38 @@ from ....instances.contract.overlay import Overlay
 from ....instances.contract.run import Clock
 from ..relaxation.candidate_edges import CandidateEdges, indices_of, keys_of
 
-Integers = npt.NDArray[np.int64]
+Table = npt.NDArray[Any]  # of int32 or int64
 Reals = npt.NDArray[np.float64]
-Random = npt.NDArray[np.uint64]
 ENTRIES_A_STEP = 4_000  # of arrays, that this search may read for each step of ruin and recreate
 _PREFERENCE = 0.1
 _STEPS = 100_000  # without success
-_WORK_A_CALL = 10_000_000
+_FIRST_CALL, _WORK_A_CALL = 5_000, 10_000_000
 SIZE, SPLIT, STEPS, WORK, LAST = range(5)
-# Lists of edges, links and split topics are in no order; a removed item is replaced by the last. −1 stands for none.
-_TOPIC = np.dtype(
-    [
-        ("subscriber", np.int64),  # the first one
-        ("link", np.int64),  # the first one
-        ("weight", np.int64),
-        ("used", np.int64),  # the number of links that are in the overlay
-        ("components", np.int64),
-        ("split", np.int64),  # an item in the list of topics of several components
-        ("index", np.int64),  # of the topic in that list
-    ]
-)
-_EDGE = np.dtype(
-    [
-        ("link", np.int64),  # the first one in the list by edge
-        ("preference", np.float64),
-        ("gain", np.int64),  # the weight of the topics in which it connects two components
-        ("loss", np.int64),  # the weight of the topics in which it is a bridge
-        ("changed", np.int64),  # the step in which it was added or removed
-        ("member", np.int64),  # an item in the list of the overlay's edges
-        ("index", np.int64),  # of the edge in that list
-    ]
-)
-_LINK = np.dtype(
-    [
-        ("edge", np.int32),
-        ("topic", np.int32),
-        ("a", np.int32),  # its ends in V_t
-        ("b", np.int32),
-        ("used", np.int32),  # an item in the list of the topic's links that are in the overlay
-        ("index", np.int32),  # of the link in that list
-        ("bridge", np.int32),  # 0 or 1
-        ("by_edge", np.int32),  # an item in the list of links by edge
-    ]
-)
-
-
-class _Scratch(NamedTuple):
-    head: Ids
-    entered: Ids
-    low: Ids
-    arc: Ids
-    parent_arc: Ids
-    label: Ids
-    target: Ids  # two arcs for each link of a topic
-    next: Ids
+# The columns of the tables. The first two hold a list in no order: its items, and the index of each of them in it, −1
+# if it is no item; a removed item is replaced by the last. Of topics, those of several components; of edges, those of
+# the overlay; of links, those of the overlay's edges, topic by topic from its first link on.
+ITEM, INDEX = 0, 1
+SUBSCRIBER, FIRST, WEIGHT, USED, COMPONENTS = range(2, 7)  # of topics: the first two as offsets, then links in use
+LINKS, GAIN, LOSS, CHANGED = range(2, 6)  # of edges: an offset by edge; weights of the topics; the step
+EDGE, TOPIC, A, B, BRIDGE, BY_EDGE = range(2, 8)  # of links: A and B are its ends in V_t, the last lists links by edge
 
 
 class _Space(NamedTuple):
-    """The overlay, a set of candidate edges, with the components and bridges of every topic."""
+    """The overlay, a set of candidate edges, with the components and bridges of every topic.
 
-    topics: Any  # one more than there are
-    edges: Any  # one more than there are
-    links: Any  # by topic
+    The gain of an edge is the weight of the topics in which it connects two components, its loss that of those in
+    which it is a bridge.
+    """
+
+    topics: Table  # one row more than there are
+    edges: Table  # one row more than there are
+    preference: Reals  # of each edge
+    links: Ids  # a table, by topic
     component: Ids  # of each subscriber, by topic
-    scratch: _Scratch
-    counts: Integers  # by SIZE, SPLIT, STEPS, WORK, LAST: the edge changed last
-    random: Random
+    scratch: Ids  # shape (6, the most subscribers of a topic)
+    arcs: Ids  # shape (2, twice the most links of a topic): targets, and the next arc of the same tail
+    counts: Table  # by SIZE, SPLIT, STEPS, WORK, LAST: the edge changed last
+    random: npt.NDArray[np.uint64]
 
 
 class RowWeighting:
@@ -118,19 +84,19 @@ class RowWeighting:
         keys = self._edges.keys[self._order]
         _begin(self._order[indices_of(keys_of(self._best), keys)], self._space)
 
-    def overlays(self, below: int, clock: Clock, work: int) -> Iterator[Overlay]:
-        """Overlays of fewer and fewer edges than `below`, until the time or the work is over.
+    def overlays(self, below: int, clock: Clock, work: int, least: float = 1) -> Iterator[Overlay]:
+        """Overlays of fewer and fewer edges than `below`, until the time or the work is over or one has `least`.
 
         The unit of work is an entry of an array read, some 4 ns.
         """
-        patience, last = _STEPS, int(self._space.counts[STEPS]) + _STEPS
-        while below > 1 and work > 0 and not clock.passed:
-            done = _exchange(below - 1, min(work, _WORK_A_CALL), last, self._space)
-            counts = self._space.counts
+        patience, last, at_once = _STEPS, int(self._space.counts[STEPS]) + _STEPS, _FIRST_CALL
+        while below > least and work > 0 and not clock.passed:
+            done = _exchange(below - 1, min(work, at_once), last, self._space)
+            counts, at_once = self._space.counts, min(2 * at_once, _WORK_A_CALL)
             work -= max(1, counts[WORK])
             counts[WORK] = 0
             if done:
-                members = self._space.edges["member"][: counts[SIZE]]
+                members = self._space.edges[: counts[SIZE], ITEM]
                 ends = np.stack([self._edges.u[members], self._edges.v[members]], axis=1)
                 self._best = Overlay.from_edges(self._best.num_nodes, ends)
                 below, patience, last = int(counts[SIZE]), _STEPS, int(counts[STEPS]) + _STEPS
@@ -145,29 +111,21 @@ def preferred(values: Reals) -> Reals:
     return 1 - _PREFERENCE + _PREFERENCE * np.minimum(values, 1)
 
 
-def _space(candidates: CandidateEdges, preference: Reals, random: Random) -> _Space:
+def _space(candidates: CandidateEdges, preference: Reals, random: npt.NDArray[np.uint64]) -> _Space:
     offsets, of_topic = candidates.instance.topic_offsets, candidates.links
     by_edge, links_by_edge = candidates.links_by_edge
-    topics, edges = np.zeros(len(offsets), _TOPIC), np.zeros(len(by_edge), _EDGE)
-    links = np.zeros(len(of_topic.edge), _LINK)
-    topics["subscriber"], topics["link"] = offsets, of_topic.offsets
-    topics["weight"], topics["components"], topics["index"] = 1, 1, -1
-    edges["link"], edges["preference"][:-1], edges["index"] = by_edge, preference, -1
     sizes = np.diff(of_topic.offsets)
-    links["edge"], links["a"], links["b"], links["by_edge"] = of_topic.edge, of_topic.a, of_topic.b, links_by_edge
-    links["topic"], links["index"] = np.repeat(np.arange(len(sizes)), sizes), -1
-    return _Space(
-        topics,
-        edges,
-        links,
-        np.zeros(offsets[-1], np.int32),
-        _Scratch(
-            *(np.zeros(int(np.diff(offsets).max(initial=0)), np.int32) for _ in range(6)),
-            *(np.zeros(2 * int(sizes.max(initial=0)), np.int32) for _ in range(2)),
-        ),
-        np.array([0, 0, 0, 0, -1], np.int64),
-        random,
-    )
+    topics, edges = np.zeros((len(offsets), 7), np.int64), np.zeros((len(by_edge), 6), np.int64)
+    links = np.zeros((len(of_topic.edge), 8), np.int32)
+    topics[:, INDEX] = edges[:, INDEX] = links[:, INDEX] = -1
+    topics[:, SUBSCRIBER], topics[:, FIRST], topics[:, WEIGHT], topics[:, COMPONENTS] = offsets, of_topic.offsets, 1, 1
+    edges[:, LINKS], links[:, TOPIC] = by_edge, np.repeat(np.arange(len(sizes)), sizes)
+    for column, values in ((EDGE, of_topic.edge), (A, of_topic.a), (B, of_topic.b), (BY_EDGE, links_by_edge)):
+        links[:, column] = values
+    component, counts = np.zeros(offsets[-1], np.int32), np.array([0, 0, 0, 0, -1], np.int64)
+    scratch = np.zeros((6, int(np.diff(offsets).max(initial=0))), np.int32)
+    arcs = np.zeros((2, 2 * int(sizes.max(initial=0))), np.int32)
+    return _Space(topics, edges, preference, links, component, scratch, arcs, counts, random)
 
 
 @kernel
@@ -182,7 +140,7 @@ def _begin(chosen: Offsets, space: _Space) -> None:
 @kernel
 def _exchange(size: int, work: int, last: int, space: _Space) -> bool:
     """Exchange edges until at most `size` connect all topics; returns whether they do within the work and steps."""
-    counts = space.counts
+    counts, topics = space.counts, space.topics
     while counts[SPLIT] or counts[SIZE] > size:
         if counts[WORK] >= work or counts[STEPS] >= last:
             return False
@@ -190,15 +148,17 @@ def _exchange(size: int, work: int, last: int, space: _Space) -> bool:
             e = _least_loss(space)
         else:
             counts[STEPS] += 1
-            e = _most_gain(space.topics[int(random_number(space.random) * counts[SPLIT])].split, space)
+            e = _most_gain(topics[int(random_number(space.random) * counts[SPLIT]), ITEM], space)
         counts[LAST] = e
         if e < 0:
             continue
-        space.edges[e].changed = counts[STEPS]
-        _change(e, space)
-        if space.edges[e].index >= 0:
+        space.edges[e, CHANGED] = counts[STEPS]
+        _list(e, space)
+        for i in range(space.edges[e, LINKS], space.edges[e + 1, LINKS]):
+            _refresh(space.links[space.links[i, BY_EDGE], TOPIC], space)
+        if space.edges[e, INDEX] >= 0:
             for i in range(counts[SPLIT]):
-                _raise_weight(space.topics[i].split, space)
+                _raise_weight(topics[i, ITEM], space)
     return True
 
 
@@ -209,10 +169,10 @@ def _least_loss(space: _Space) -> int:
     counts[WORK] += counts[SIZE]
     best, least, oldest = -1, np.inf, 0
     for i in range(counts[SIZE]):
-        e = edges[i].member
-        loss = edges[e].loss * edges[e].preference
-        if e != counts[LAST] and (loss < least or (loss == least and edges[e].changed < oldest)):
-            best, least, oldest = e, loss, edges[e].changed
+        e = int(edges[i, ITEM])
+        loss = edges[e, LOSS] * space.preference[e]
+        if e != counts[LAST] and (loss < least or (loss == least and edges[e, CHANGED] < oldest)):
+            best, least, oldest = e, loss, edges[e, CHANGED]
     return best
 
 
@@ -220,117 +180,113 @@ def _least_loss(space: _Space) -> int:
 def _most_gain(t: int, space: _Space) -> int:
     """The edge between two components of topic t to add."""
     counts, edges, links, component = space.counts, space.edges, space.links, space.component
-    base, begin, end = space.topics[t].subscriber, space.topics[t].link, space.topics[t + 1].link
+    base, begin, end = space.topics[t, SUBSCRIBER], space.topics[t, FIRST], space.topics[t + 1, FIRST]
     counts[WORK] += end - begin
     best, most, oldest = -1, 0.0, 0
     for k in range(begin, end):
-        if component[base + links[k].a] != component[base + links[k].b]:
-            e = links[k].edge
-            gain = edges[e].gain * edges[e].preference
-            if e != counts[LAST] and (gain > most or (gain == most and edges[e].changed < oldest)):
-                best, most, oldest = e, gain, edges[e].changed
+        if component[base + links[k, A]] != component[base + links[k, B]]:
+            e = int(links[k, EDGE])
+            gain = edges[e, GAIN] * space.preference[e]
+            if e != counts[LAST] and (gain > most or (gain == most and edges[e, CHANGED] < oldest)):
+                best, most, oldest = e, gain, edges[e, CHANGED]
     return best
 
 
 @kernel
 def _raise_weight(t: int, space: _Space) -> None:
     edges, links, component = space.edges, space.links, space.component
-    base, begin, end = space.topics[t].subscriber, space.topics[t].link, space.topics[t + 1].link
-    space.topics[t].weight += 1
+    base, begin, end = space.topics[t, SUBSCRIBER], space.topics[t, FIRST], space.topics[t + 1, FIRST]
+    space.topics[t, WEIGHT] += 1
     space.counts[WORK] += end - begin
     for k in range(begin, end):
-        if component[base + links[k].a] != component[base + links[k].b]:
-            edges[links[k].edge].gain += 1
-    for i in range(begin, begin + space.topics[t].used):
-        edges[links[links[i].used].edge].loss += links[links[i].used].bridge
+        if component[base + links[k, A]] != component[base + links[k, B]]:
+            edges[links[k, EDGE], GAIN] += 1
+    for i in range(begin, begin + space.topics[t, USED]):
+        edges[links[links[i, ITEM], EDGE], LOSS] += links[links[i, ITEM], BRIDGE]
 
 
 @kernel
-def _change(e: int, space: _Space) -> None:
-    """Add an edge that is not in the overlay, or remove one that is."""
-    _list(e, space)
-    for i in range(space.edges[e].link, space.edges[e + 1].link):
-        _refresh(space.links[space.links[i].by_edge].topic, space)
+def _append(x: int, end: int, table: Table) -> None:
+    """Append an item to a list that ends before row `end`."""
+    table[end, ITEM], table[x, INDEX] = x, end
+
+
+@kernel
+def _take_out(x: int, last: int, table: Table) -> None:
+    """Take an item out of a list whose last row is `last`."""
+    index, moved = table[x, INDEX], table[last, ITEM]
+    table[index, ITEM], table[moved, INDEX] = moved, index
+    table[x, INDEX] = -1
 
 
 @kernel
 def _list(e: int, space: _Space) -> None:
     """Put an edge and its links into the lists of the overlay, or take them out."""
     counts, edges, links, topics = space.counts, space.edges, space.links, space.topics
-    adds = edges[e].index < 0
+    adds = edges[e, INDEX] < 0
     if adds:
-        edges[e].index = counts[SIZE]
-        edges[counts[SIZE]].member = e
+        _append(e, counts[SIZE], edges)
         counts[SIZE] += 1
     else:
         counts[SIZE] -= 1
-        last = edges[counts[SIZE]].member
-        edges[edges[e].index].member = last
-        edges[last].index = edges[e].index
-        edges[e].index = -1
-    for i in range(edges[e].link, edges[e + 1].link):
-        k = links[i].by_edge
-        t = links[k].topic
-        first = topics[t].link
+        _take_out(e, counts[SIZE], edges)
+    for i in range(edges[e, LINKS], edges[e + 1, LINKS]):
+        k = links[i, BY_EDGE]
+        t = links[k, TOPIC]
         if adds:
-            links[k].index = first + topics[t].used
-            links[links[k].index].used = k
-            topics[t].used += 1
+            _append(k, topics[t, FIRST] + topics[t, USED], links)
+            topics[t, USED] += 1
         else:
-            edges[e].loss -= links[k].bridge * topics[t].weight
-            links[k].bridge = 0
-            topics[t].used -= 1
-            final = links[first + topics[t].used].used
-            links[links[k].index].used = final
-            links[final].index = links[k].index
-            links[k].index = -1
+            edges[e, LOSS] -= links[k, BRIDGE] * topics[t, WEIGHT]
+            links[k, BRIDGE] = 0
+            topics[t, USED] -= 1
+            _take_out(k, topics[t, FIRST] + topics[t, USED], links)
 
 
 @kernel
 def _refresh(t: int, space: _Space) -> None:
     """The components and bridges of a topic after a change, with the gains and losses that follow."""
     counts, edges, links, topics, component = space.counts, space.edges, space.links, space.topics, space.component
-    label, target = space.scratch.label, space.scratch.target
-    base, begin, end, weight = topics[t].subscriber, topics[t].link, topics[t + 1].link, topics[t].weight
-    used, size = topics[t].used, topics[t + 1].subscriber - base
-    components, before = _search_depth_first(size, begin, used, links, space.scratch), topics[t].components
+    label, target = space.scratch[5], space.arcs[0]
+    base, begin, end, weight = topics[t, SUBSCRIBER], topics[t, FIRST], topics[t + 1, FIRST], topics[t, WEIGHT]
+    used, size, before = topics[t, USED], topics[t + 1, SUBSCRIBER] - base, topics[t, COMPONENTS]
+    components = _search_depth_first(size, begin, used, space)
     counts[WORK] += size + 2 * used
     if components > 1 or before > 1:
         counts[WORK] += end - begin
         for k in range(begin, end):
-            a, b = links[k].a, links[k].b
+            a, b = links[k, A], links[k, B]
             apart = label[a] != label[b]
             if apart != (component[base + a] != component[base + b]):
-                edges[links[k].edge].gain += weight if apart else -weight
+                edges[links[k, EDGE], GAIN] += weight if apart else -weight
         for v in range(size):
             component[base + v] = label[v]
     for i in range(used):
-        k = links[begin + i].used
+        k = links[begin + i, ITEM]
         bridge = np.int32(target[2 * i] < 0)
-        edges[links[k].edge].loss += weight * (bridge - links[k].bridge)
-        links[k].bridge = bridge
-    topics[t].components = components
+        edges[links[k, EDGE], LOSS] += weight * (bridge - links[k, BRIDGE])
+        links[k, BRIDGE] = bridge
+    topics[t, COMPONENTS] = components
     if components > 1 and before <= 1:
-        topics[t].index = counts[SPLIT]
-        topics[counts[SPLIT]].split = t
+        _append(t, counts[SPLIT], topics)
         counts[SPLIT] += 1
     elif components <= 1 and before > 1:
         counts[SPLIT] -= 1
-        last = topics[counts[SPLIT]].split
-        topics[topics[t].index].split = last
-        topics[last].index = topics[t].index
-        topics[t].index = -1
+        _take_out(t, counts[SPLIT], topics)
 
 
 @kernel
-def _search_depth_first(size: int, begin: int, used: int, links: Any, scratch: _Scratch) -> int:
+def _search_depth_first(size: int, begin: int, used: int, space: _Space) -> int:
     """Label the components of a topic; the bridges get negative targets (Tarjan 1974). Returns their number."""
-    head, entered, low, current, parent_arc, label, target, following = scratch
+    links, scratch, target, following = space.links, space.scratch, space.arcs[0], space.arcs[1]
+    head, entered, low, current, parent_arc, label = (
+        scratch[0], scratch[1], scratch[2], scratch[3], scratch[4], scratch[5],
+    )  # fmt: skip
     for v in range(size):
         head[v] = entered[v] = -1
     for i in range(used):
-        k = links[begin + i].used
-        a, b = links[k].a, links[k].b
+        k = links[begin + i, ITEM]
+        a, b = links[k, A], links[k, B]
         target[2 * i], following[2 * i], head[a] = b, head[a], 2 * i
         target[2 * i + 1], following[2 * i + 1], head[b] = a, head[b], 2 * i + 1
     components = time = 0

@@ -91,6 +91,12 @@ def annealed_stars(instance: TopicInstance, steps: int, clock: Clock, seed: int)
     return stars.overlay
 
 
+def starred(instance: TopicInstance, best: Overlay, steps: int, clock: Clock, seed: int) -> Overlay:
+    """The annealed stars if they have fewer edges than the best overlay so far, else this one."""
+    stars = annealed_stars(instance, steps, clock, seed)
+    return best if stars is None or stars.num_edges >= best.num_edges else stars
+
+
 @kernel
 def _largest(topic_offsets: Offsets, values: Reals) -> Counts:
     centre = np.zeros(len(topic_offsets) - 1, np.int64)

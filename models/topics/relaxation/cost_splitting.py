@@ -102,6 +102,7 @@ def split_costs(
     among: CandidateEdges | None = None,
     shares: Reals | None = None,
     weighted: bool = False,
+    enough: float = np.inf,
 ) -> Splitting:
     """Raise the bound by subgradient steps; every round's bound is computed in integers.
 
@@ -123,16 +124,17 @@ def split_costs(
     weighted : bool
         Whether edges have the costs of the instance; else each costs 1. Sums of units must stay below 2^62: a target
         below 2^28 will do.
+    enough : float
+        A bound that rounds up to this ends the steps.
 
     Notes
     -----
     Steps along smoothed subgradients as in the volume algorithm (Barahona, Anbil 2000), with Polyak's length. A round
-    takes O(Σ_t |V_t|²): Prim's algorithm on the complete graph of each topic, and a projection onto the simplex
-    for each edge. Memory 60 bytes for each link, a pair of subscribers of a topic; among given edges, for each of
-    their links.
+    takes O(Σ_t |V_t|²): Prim's algorithm in each topic, and a projection onto the simplex for each edge. Memory 80
+    bytes for each link of an edge to a topic.
     """
     edges = CandidateEdges(instance, all_pairs(instance)) if among is None else among
-    span = spanning(edges, complete=among is None)
+    span = spanning(edges)
     offsets, order = edges.links_by_edge
     costs = costs_of(edges, weighted)
     if shares is None:
@@ -167,6 +169,9 @@ def split_costs(
                 best.converged = True
                 return best
             mark = best.units
+        if -(-best.units // UNIT) >= enough:
+            best.converged = True
+            return best
         shares = _step(centre, direction, costs, offsets, order, length * max(1.0, target - total / UNIT))
     return best
 
@@ -211,19 +216,15 @@ def proof_rows(splitting: Splitting) -> tuple[TopicRows, Reals]:
     return rows, np.array(duals, np.float64)
 
 
-def spanning(
-    edges: CandidateEdges, *, complete: bool = False
-) -> Callable[[Units], tuple[np.int64, npt.NDArray[np.bool_]]]:
+def spanning(edges: CandidateEdges) -> Callable[[Units], tuple[np.int64, npt.NDArray[np.bool_]]]:
     """The function from links' weights to the total of minimum spanning trees of all topics, and their links."""
     topic_offsets, links = edges.instance.topic_offsets, edges.links
-    if complete:
-        return lambda weight: spanning_trees(topic_offsets, links.offsets, weight)
     first = np.repeat(topic_offsets[:-1], np.diff(links.offsets))
     ends, others = np.concatenate([first + links.a, first + links.b]), np.concatenate([links.b, links.a])
     order = np.argsort(ends, kind="stable")
     starts = offsets_of(ends, int(topic_offsets[-1]))
     others, via = others[order], order % len(links.a)
-    return lambda weight: _span_sparse(topic_offsets, links, starts, others, via, weight)
+    return lambda weight: _span(topic_offsets, links, starts, others, via, weight)
 
 
 @kernel
@@ -239,44 +240,13 @@ def rounded_shares(shares: Reals, costs: Reals, offsets: Offsets, order: Offsets
 
 
 @kernel
-def spanning_trees(
-    topic_offsets: Offsets, link_offsets: Offsets, weight: Units
+def _span(
+    topic_offsets: Offsets, links: Links, starts: Offsets, others: Ids, via: Offsets, weight: Units
 ) -> tuple[np.int64, npt.NDArray[np.bool_]]:
     """The total weight of minimum spanning trees of all topics, and their links.
 
-    The links of a topic are all pairs (a, b), a < b, of its subscribers in lexicographic order.
-    """
-    total = np.int64(0)
-    in_tree = np.zeros(len(weight), np.bool_)
-    for t in range(len(topic_offsets) - 1):
-        n, first = topic_offsets[t + 1] - topic_offsets[t], link_offsets[t]
-        nearest, via = np.full(n, np.int64(2**62)), np.zeros(n, np.int64)
-        inside = np.zeros(n, np.bool_)
-        v = 0
-        for _ in range(n - 1):
-            inside[v] = True
-            closest = -1
-            for w in range(n):
-                if not inside[w]:
-                    a, b = min(v, w), max(v, w)
-                    k = first + a * (2 * n - a - 1) // 2 + b - a - 1
-                    if weight[k] < nearest[w]:
-                        nearest[w], via[w] = weight[k], k
-                    if closest < 0 or nearest[w] < nearest[closest]:
-                        closest = w
-            total += nearest[closest]
-            in_tree[via[closest]] = True
-            v = closest
-    return total, in_tree
-
-
-@kernel
-def _span_sparse(
-    topic_offsets: Offsets, links: Links, starts: Offsets, others: Ids, via: Offsets, weight: Units
-) -> tuple[np.int64, npt.NDArray[np.bool_]]:
-    """As :func:`spanning_trees`; subscriber p has links to ``others[starts[p]:starts[p + 1]]``.
-
-    By Prim's algorithm without a heap, or by Kruskal's where links are so few that sorting them takes less.
+    Subscriber p has links to ``others[starts[p]:starts[p + 1]]``. By Prim's algorithm without a heap, or by Kruskal's
+    where links are so few that sorting them takes less.
     """
     total = np.int64(0)
     in_tree = np.zeros(len(weight), np.bool_)
@@ -380,6 +350,7 @@ def split_by_pricing(
     smoothing: float = 0.02,
     progress: SearchLog | None = None,
     weighted: bool = False,
+    enough: float = np.inf,
 ) -> Splitting:
     """As :func:`.split_costs` among all pairs, by column generation and without a list of them.
 
@@ -387,20 +358,21 @@ def split_by_pricing(
     another one in a topic is the heaviest edge on the tree path between its ends: with these shares, or smaller ones,
     it makes no tree lighter. Where its prices add up to more than its cost, it gets shares in proportion and is listed.
     Each split goes on from the last one, for 50 rounds at first, then for twice as many each time, at most 800, and
-    its bound is computed among all pairs. If half of all pairs would be listed at the start, all are.
+    its bound is computed among all pairs. If half of all pairs would be listed at the start, all are. A bound as large
+    as the overlay's cost, or `enough`, ends it.
 
     Notes
     -----
     Pricing takes O(Σ_t |V_t|²); a run that has no time for it proves nothing.
     """
     target = float(instance.total_cost(start.edges) if weighted else start.num_edges)
-    begin = time.perf_counter()
+    begin, enough = time.perf_counter(), min(enough, target)
     listed = CandidateEdges(instance, np.union1d(nearest_pairs(instance, _NEAREST, by_cost=weighted), keys_of(start)))
     if not listed.common.all():  # an overlay may have edges without a common topic
         listed = CandidateEdges(instance, listed.keys[listed.common > 0])
     split_for = partial(split_costs, instance, target, stall=stall, smoothing=smoothing, weighted=weighted)
     if len(listed.links.edge) >= _FEW * count_links(instance):
-        return split_for(clock, rounds=rounds, progress=progress)
+        return split_for(clock, rounds=rounds, progress=progress, enough=enough)
     best, length, shares = Splitting.of(listed), _SHORTEST, None
     seconds = time.perf_counter() - begin  # of the next pricing, at most
     while best.rounds < rounds and not best.converged and clock.left > seconds:
@@ -420,6 +392,7 @@ def split_by_pricing(
         if split.limit < best.limit:
             best.columns, best.usage, best.limit = split.columns, split.usage, split.limit
         best.converged = split.converged and best.units >= (1 - stall) * split.units
+        best.converged |= -(-best.units // UNIT) >= enough
         seconds = time.perf_counter() - begin
         if progress is not None:
             progress.line(incumbent=target, bound=best.units / UNIT, edges=len(listed), nodes=best.rounds)

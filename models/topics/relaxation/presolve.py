@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,48 @@ PRESOLVE = Option(
 
 @dataclass(frozen=True)
 class Presolved:
+    """A smaller instance on the same nodes, whose overlays are overlays of the original one.
+
+    Attributes
+    ----------
+    instance : TopicInstance
+    topics : int32 array
+        The original number of each of its topics, without those of leaves.
+    whole : TopicInstance
+        Before leaves were attached.
+    leaves : int32 array, shape (leaves, 3)
+        See :func:`attach_leaves`.
+    counters : dict
+        As reported with a result.
+    """
+
+    instance: TopicInstance
+    topics: Ids
+    whole: TopicInstance
+    leaves: Ids
+    counters: dict[str, float | str]
+
+    def moved(self, overlay: Overlay) -> Overlay:
+        """A valid overlay of the original instance as one of this instance, see :func:`moved_to_neighbours`."""
+        return moved_to_neighbours(overlay, self.whole, self.leaves)
+
+
+def presolved(instance: TopicInstance, *, implied: bool = True, leaves: bool = False) -> Presolved:
+    """Drop the topics that others imply, and attach leaves."""
+    topics, counters = np.arange(instance.num_topics, dtype=np.int32), dict[str, float | str]()
+    whole = reduced = instance
+    steps = np.empty((0, 3), np.int32)
+    if implied:
+        whole, topics, kept, forced = drop_implied_topics(instance)
+        reduced = whole
+        counters |= {"topics_implied": instance.num_topics - len(kept), "edges_forced": len(forced)}
+    if leaves:
+        reduced, steps = attach_leaves(whole)
+        counters["leaves"] = len(steps)
+    return Presolved(reduced, topics, whole, steps, counters)
+
+
+class Implied(NamedTuple):
     """An instance without its implied topics: the same overlays are topic-connected.
 
     Attributes
@@ -45,7 +88,7 @@ class Presolved:
     forced: Edges
 
 
-def drop_implied_topics(instance: TopicInstance) -> Presolved:
+def drop_implied_topics(instance: TopicInstance) -> Implied:
     """Find and drop the topics that the others imply, and find the edges of every topic-connected overlay.
 
     A topic t is implied by topics s with V_s ⊆ V_t if the sets V_s, as the edges of a hypergraph, connect V_t.
@@ -58,20 +101,17 @@ def drop_implied_topics(instance: TopicInstance) -> Presolved:
     Notes
     -----
     Invalid for diameter 2 and for fault tolerance: a union of graphs of diameter 2 need not have diameter 2, nor must
-    one of 2-connected graphs be 2-connected. Time O(Σ_t Σ_{v∈V_t} |T_v|),
-    memory O(Σ|T_v|).
+    one of 2-connected graphs be 2-connected. Time O(Σ_t Σ_{v∈V_t} |T_v|), memory O(Σ|T_v|).
 
     References
     ----------
     Chen, Komusiewicz et al. (SIAM J. Discrete Math. 2015) show that several published reductions of subset
     interconnection design are wrong; this one uses no exchange argument.
     """
-    interest = interest_of(instance)
-    sizes = np.diff(instance.topic_offsets)
+    interest, sizes = interest_of(instance), np.diff(instance.topic_offsets)
     kept = np.flatnonzero(_not_implied(interest, np.argsort(-sizes, kind="stable"))).astype(np.int32)
-    pairs = kept[sizes[kept] == 2]
-    first = instance.topic_offsets[pairs]
-    ends = instance.topic_nodes[first].astype(np.int64), instance.topic_nodes[first + 1].astype(np.int64)
+    first = instance.topic_offsets[kept[sizes[kept] == 2]]
+    forced = np.unique(instance.topic_nodes[first] * np.int64(instance.num_nodes) + instance.topic_nodes[first + 1])
     stays = np.zeros(instance.num_topics, dtype=np.bool_)
     stays[kept] = True
     node_of = np.repeat(np.arange(instance.num_nodes), np.diff(instance.node_offsets))
@@ -81,9 +121,7 @@ def drop_implied_topics(instance: TopicInstance) -> Presolved:
     here = stays[instance.node_topics]
     offsets = offsets_of(node_of[here], instance.num_nodes)
     reduced = TopicInstance.from_sorted(offsets, instance.node_topics[here], instance.num_topics)
-    reduced = reduced.with_costs(instance.costs)
-    forced = np.unique(ends[0] * instance.num_nodes + ends[1])
-    return Presolved(reduced, np.flatnonzero(stays).astype(np.int32), kept, forced)
+    return Implied(reduced.with_costs(instance.costs), np.flatnonzero(stays).astype(np.int32), kept, forced)
 
 
 @kernel

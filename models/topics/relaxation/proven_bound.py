@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ....heuristics.topics.kernels.interest import costs_of
-from ....instances.contract.arrays import Ids
 from ....instances.topics.instance import TopicInstance
 from ...engine.proof import Multipliers, ProofFile, Proven
 from ...engine.relaxation import UNIT, Bound
 from .candidate_edges import CandidateEdges
+from .presolve import Presolved
 from .separation import Goal
 from .topic_rows import DIAMETER, LEAVING, PARTITION, TWICE, TopicRows, Units, cover, sweep
 
@@ -126,20 +126,18 @@ def _rounded(duals: Reals) -> Units:
     return units
 
 
-def begin_proof(
-    file: ProofFile, instance: TopicInstance, problem: str, kept: Ids | None = None, leaves: Ids | None = None
-) -> None:
+def begin_proof(file: ProofFile, instance: TopicInstance, problem: str, reduced: Presolved) -> None:
     """Write the first line, and those of the steps of :func:`.attach_leaves`.
 
-    Rows speak of the topics in `kept` by their position there, of all topics by default, and then of those of leaves.
+    Rows speak of the topics that presolve keeps by their position there, and then of those of leaves.
     """
     if not file.is_written:
         return
     nodes = [instance.node_label(v) for v in range(instance.num_nodes)]
     topics = [instance.topic_label(t) for t in range(instance.num_topics)]
-    implied = {} if kept is None else {"kept": kept.tolist()}
-    file.head(problem=problem, instance=instance.digest, unit=UNIT, nodes=nodes, topics=topics, **implied)
-    for step in () if leaves is None else leaves.tolist():
+    kept = reduced.topics.tolist()
+    file.head(problem=problem, instance=instance.digest, unit=UNIT, nodes=nodes, topics=topics, kept=kept)
+    for step in reduced.leaves.tolist():
         file.line("leaf", *step)
 
 

@@ -16,8 +16,7 @@ from ...engine.exact_method import SearchLog
 from ...engine.proof import NO_FILE, NO_PROOF, ProofFile, Proven
 from ...engine.relaxation import UNIT, Bound
 from ...engine.tree_search import WORK_A_STEP, TreeSearch
-from ..lp_heuristics.guided_candidates import guided_candidates
-from ..lp_heuristics.lp_guided import ANY_OVERLAY, Incumbent, dive
+from ..lp_heuristics.lp_guided import ANY_OVERLAY, Incumbent, dive, guided_candidates
 from ..relaxation.candidate_edges import count_links
 from ..relaxation.cost_splitting import Splitting, is_affordable, split_by_pricing
 from ..relaxation.cutting_planes import ALL_PAIRS, CuttingPlanes

@@ -22,7 +22,7 @@ from overlaybench.models.engine.stoppable import finished_within
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
 from overlaybench.models.topics.enumeration import minimum_set_cover
 from overlaybench.models.topics.lp_bound import LP_BOUND
-from overlaybench.models.topics.lp_heuristics.starts import greedy_merge_or_stars, heuristic_overlays, stars
+from overlaybench.models.topics.lp_heuristics.lp_guided import greedy_merge_or_stars, heuristic_overlays, stars
 from overlaybench.models.topics.relaxation.dual_fitting import dual_fitting_bound, fitted_within
 
 HOURS = 1e12

@@ -6,45 +6,36 @@ import tempfile
 from fractions import Fraction
 from pathlib import Path
 
-import numpy as np
-
 from overlaybench.instances.topics.files import write_topics
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.engine.proof import ProofFile, Proven
 from overlaybench.models.topics.lp_bound import LowerBound
-from overlaybench.models.topics.relaxation.presolve import drop_implied_topics
+from overlaybench.models.topics.relaxation.presolve import presolved
 from overlaybench.models.topics.relaxation.proven_bound import begin_proof, write_case
 from tests.models.checker.tiny import checker
 
 
 def proven_value(
-    instance: TopicInstance, problem: str, proven: Proven, bound: Fraction | float = 0, *, of_degree: bool = False
-) -> float:
-    """The bound on the problem's value that a case of these multipliers proves, on an instance without presolve."""
-    return _checked(instance, problem, proven, bound, of_degree, np.arange(instance.num_topics, dtype=np.int32))
-
-
-def proven_by(instance: TopicInstance, problem: str, bound: LowerBound) -> float:
-    """The bound on the problem's value that the proof of a presolved lower bound proves."""
-    topics = drop_implied_topics(instance).topics
-    return _checked(instance, problem, bound.proven, bound.value, bound.proves_degree, topics)
-
-
-def _checked(
     instance: TopicInstance,
     problem: str,
     proven: Proven | None,
-    bound: Fraction | float,
-    of_degree: bool,
-    topics: np.ndarray[tuple[int], np.dtype[np.int32]],
+    bound: Fraction | float = 0,
+    *,
+    of_degree: bool = False,
 ) -> float:
+    """The bound on the problem's value that a case of these multipliers proves, without presolve."""
     with tempfile.TemporaryDirectory() as folder:
         file, path = Path(folder) / "instance.json", Path(folder) / "proof.gz"
         write_topics(instance, file)
         with ProofFile(path) as proof:
-            begin_proof(proof, instance, problem, topics)
+            begin_proof(proof, instance, problem, presolved(instance, implied=False))
             if proven is not None:
                 write_case(proof, proven, Fraction(bound), of_degree=of_degree)
             proof.claim(None, None, None)
         value: float = checker().check(str(file), str(path))[2]
     return value
+
+
+def proven_by(instance: TopicInstance, problem: str, bound: LowerBound) -> float:
+    """The bound on the problem's value that the proof of a lower bound proves."""
+    return proven_value(instance, problem, bound.proven, bound.value, of_degree=bound.proves_degree)

@@ -9,9 +9,10 @@ import pytest
 
 from overlaybench.instances.contract.catalogue import methods_of
 from overlaybench.instances.contract.result import Status
+from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
-from overlaybench.models.topics.lp_bound import BoundSettings, lower_bound
+from overlaybench.models.topics.lp_bound import lower_bound
 from tests.models.topics.proven import proven_by
 from tests.models.topics.small_instances import bounded
 from tests.topic_brute_force import optimum
@@ -20,7 +21,6 @@ MODELS = methods_of("overlaybench.models.topics")
 
 PROBLEMS = {problem.name: problem for problem in TOPIC_PROBLEMS}
 
-QUIET = BoundSettings(progress="off")
 METHODS = {method.name: method for method in MODELS if method.exact}
 
 
@@ -50,6 +50,6 @@ def test_no_disagreement_in_four_thousand_instances(part: int) -> None:
             values["brute force"] = optimum(instance, problem)
         assert len(set(values.values())) == 1, f"seed {seed}, {problem}: {values}"
         if problem in ("min-tco", "minmax-tco"):
-            bound = lower_bound(instance, QUIET, of_degree=problem == "minmax-tco")
+            bound = lower_bound(instance, Clock(None), of_degree=problem == "minmax-tco")
             assert bound.value <= values["cp-sat"], f"seed {seed}"
             assert proven_by(instance, problem, bound) == math.ceil(bound.value)

@@ -17,7 +17,7 @@ from overlaybench.instances.contract.result import Result, Status
 from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.link_costs import LinkCosts
-from overlaybench.models.topics.lp_bound import BoundSettings, lower_bound
+from overlaybench.models.topics.lp_bound import lower_bound
 from overlaybench.models.topics.relaxation.candidate_edges import CandidateEdges, all_pairs
 from overlaybench.models.topics.relaxation.cost_splitting import proof_rows, split_costs
 from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes
@@ -62,7 +62,7 @@ def test_exact_methods_agree_beyond_the_brute_force(problem: str, seeds: range) 
 def test_lower_bounds_by_cost_are_bounds(method: str, seeds: range) -> None:
     for seed in seeds:
         instance = priced(small_instance(seed), seed)
-        bound = lower_bound(instance, BoundSettings(method=method, progress="off"), weighted=True)
+        bound = lower_bound(instance, Clock(None), method=method, weighted=True)
         assert bound.value <= optimum(instance, "weighted-tco"), f"seed {seed}"
         assert proven_by(instance, "weighted-tco", bound) == math.ceil(bound.value)
 
@@ -72,7 +72,7 @@ def test_splitting_by_cost_reaches_the_bound_of_cutting_planes() -> None:
     start = weighted_greedy_merge(instance)
     target = float(PROBLEMS["weighted-tco"].value(instance, start))
     splitting = split_costs(instance, target, Clock(None), rounds=3000, weighted=True)
-    planes = lower_bound(instance, BoundSettings(method="lp", progress="off"), weighted=True).value
+    planes = lower_bound(instance, Clock(None), method="lp", weighted=True).value
     assert 0.98 * float(planes) <= splitting.units / 2**32 <= float(planes) * (1 + 1e-6)
     proof = RowMultipliers.of(*proof_rows(splitting))
     assert proven_value(instance, "weighted-tco", proof) == -(-splitting.units // 2**32)

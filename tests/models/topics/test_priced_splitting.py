@@ -123,9 +123,9 @@ def test_pricing_reaches_the_bound_of_the_cutting_planes(seeds: range) -> None:
 
 def test_lp_bound_proves_the_same_where_a_proof_would_be_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     instance = uniform_instance(30, 9, 3)
-    whole = lp_bound.lower_bound(instance, lp_bound.BoundSettings(method="splitting"))
+    whole = lp_bound.lower_bound(instance, Clock(None), method="splitting")
     monkeypatch.setattr(lp_bound, "_PROVEN_LINKS", 10)
-    bare = lp_bound.lower_bound(instance, lp_bound.BoundSettings(method="splitting"))
+    bare = lp_bound.lower_bound(instance, Clock(None), method="splitting")
     assert whole.proven is not None
     assert bare.proven is None
     assert whole.value == bare.value >= 29

@@ -13,7 +13,7 @@ from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.engine.relaxation import UNIT, Bound
-from overlaybench.models.topics.lp_bound import BoundSettings, lower_bound
+from overlaybench.models.topics.lp_bound import lower_bound
 from overlaybench.models.topics.relaxation.candidate_edges import CandidateEdges, all_pairs
 from overlaybench.models.topics.relaxation.cost_splitting import proof_rows, split_costs
 from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes
@@ -99,7 +99,7 @@ def test_every_iterate_is_a_valid_bound_and_the_proof_is_of_the_best(seeds: rang
 def test_no_lower_bound_exceeds_the_optimum(method: str, of_degree: bool, problem: str, seeds: range) -> None:
     for seed in seeds:
         instance = small_instance(seed)
-        bound = lower_bound(instance, BoundSettings(method=method, progress="off"), of_degree=of_degree)
+        bound = lower_bound(instance, Clock(None), method=method, of_degree=of_degree)
         assert bound.value <= optimum(instance, problem), f"seed {seed}"
         assert proven_by(instance, problem, bound) == math.ceil(bound.value), f"seed {seed}"
 

@@ -10,7 +10,7 @@ from overlaybench.compare.library.table import read_table
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.models.topics.lp_heuristics.row_weighting import SIZE, SPLIT, RowWeighting
+from overlaybench.models.topics.lp_heuristics.row_weighting import GAIN, ITEM, LOSS, SIZE, SPLIT, WEIGHT, RowWeighting
 from overlaybench.models.topics.relaxation.candidate_edges import CandidateEdges, all_pairs
 from tests.models.topics.small_instances import small_instance, tiers, uniform_instance
 from tests.topic_brute_force import optimum
@@ -49,12 +49,12 @@ def test_gains_losses_and_components_are_those_of_networkx(nodes: int, topics: i
             search.overlays(int(np.diff(instance.topic_offsets).max()) - 1, Clock(None), 30_000 * (seed + 1))
         )
         space, edges = search._space, search._edges
-        members = space.edges["member"][: space.counts[SIZE]]
+        members = space.edges[: space.counts[SIZE], ITEM]
         gain, loss, split = np.zeros(len(edges), int), np.zeros(len(edges), int), set()
         chosen = nx.Graph(zip(edges.u[members].tolist(), edges.v[members].tolist(), strict=True))
         chosen.add_nodes_from(range(nodes))
         for t in range(topics):
-            subscribers, weight = instance.subscribers(t).tolist(), space.topics["weight"][t]
+            subscribers, weight = instance.subscribers(t).tolist(), space.topics[t, WEIGHT]
             graph = chosen.subgraph(subscribers)
             part = {v: i for i, nodes_of in enumerate(nx.connected_components(graph)) for v in nodes_of}
             bridges = {frozenset(bridge) for bridge in nx.bridges(graph)}
@@ -64,10 +64,10 @@ def test_gains_losses_and_components_are_those_of_networkx(nodes: int, topics: i
                 if u in part and v in part:
                     gain[e] += weight * (part[u] != part[v])
                     loss[e] += weight * (frozenset((u, v)) in bridges)
-        assert space.edges["gain"][:-1].tolist() == gain.tolist()
-        assert space.edges["loss"][:-1].tolist() == loss.tolist()
-        assert set(space.topics["split"][: space.counts[SPLIT]].tolist()) == split
-        assert max(space.topics["weight"]) > 1
+        assert space.edges[:-1, GAIN].tolist() == gain.tolist()
+        assert space.edges[:-1, LOSS].tolist() == loss.tolist()
+        assert set(space.topics[: space.counts[SPLIT], ITEM].tolist()) == split
+        assert space.topics[:, WEIGHT].max() > 1
 
 
 def test_a_search_that_found_nothing_begins_again_at_its_best_overlay(monkeypatch: pytest.MonkeyPatch) -> None:

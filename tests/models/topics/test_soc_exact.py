@@ -12,8 +12,7 @@ from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.result import Result, Status
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.soc import DEGREE_FUNCTIONS, ROUTING_COSTS, as_soc
-from overlaybench.models.topics.diameter_cp_sat import DIAMETER_CP_SAT
-from overlaybench.models.topics.filtering_cp_sat import FILTERING_CP_SAT
+from overlaybench.models.topics.soc_cp_sat import DIAMETER_CP_SAT, FILTERING_CP_SAT
 from tests.models.topics.small_instances import small_instance, tiers
 from tests.soc_brute_force import optimum, pareto_front
 

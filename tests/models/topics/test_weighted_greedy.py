@@ -10,8 +10,7 @@ from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
-from overlaybench.models.topics.lp_heuristics.guided_candidates import weighted_greedy
-from overlaybench.models.topics.lp_heuristics.lp_guided import Incumbent
+from overlaybench.models.topics.lp_heuristics.lp_guided import Incumbent, weighted_greedy
 from overlaybench.models.topics.relaxation.candidate_edges import CandidateEdges, all_pairs
 from overlaybench.models.topics.relaxation.separation import Goal
 from tests.models.topics.small_instances import small_instance, tiers, uniform_instance, value_of
