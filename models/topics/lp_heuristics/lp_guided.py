@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.contract.compiled import kernel
 from ....heuristics.topics.greedy_merge import greedy_merge
 from ....heuristics.topics.local_search.linked_overlay import (
     Links,
@@ -40,6 +39,7 @@ from ....heuristics.topics.polish import searches_in_parts
 from ....heuristics.topics.ring_per_topic import harary_per_topic
 from ....instances.contract.arrays import Ids, Offsets
 from ....instances.contract.catalogue import methods_of
+from ....instances.contract.compiled import kernel
 from ....instances.contract.overlay import Overlay
 from ....instances.contract.problem import Problem
 from ....instances.contract.run import Clock, offer
