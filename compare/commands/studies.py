@@ -17,7 +17,7 @@ import click
 from ...instances.contract.errors import BadInput
 from ..printable import printable
 from ..studies.plot import MEASURES, Plot, plot_of
-from ..studies.progress import clock, saved
+from ..studies.progress import duration, saved
 from ..studies.store import Store
 from .options import ARCHIVE, FILE, MASTER, QUIET, figure_options, key_values
 
@@ -140,7 +140,7 @@ def _by_method(table: pd.DataFrame, planned: Mapping[str, int]) -> Iterator[str]
 def _duration(seconds: float) -> str:
     if not seconds >= 0:
         return "–"
-    return clock(seconds) if seconds >= 60 else f"{seconds:.3g} s" if seconds >= 1 else f"{1000 * seconds:.3g} ms"
+    return duration(seconds) if seconds >= 60 else f"{seconds:.3g} s" if seconds >= 1 else f"{1000 * seconds:.3g} ms"
 
 
 @click.command("report")
@@ -198,7 +198,7 @@ def verify(folder: Path, master: str, archive: Path | None, share: float | None,
     """
     from ..studies.verification import verify as verify_study
 
-    verification = verify_study(folder, master, archive, share=share or 0.0, seed=seed)
+    verification = verify_study(folder, master, archive, share=share or 0.0, seed=seed, quiet=False)
     for key, fault in verification.faults:
         click.echo(printable(f"{key}: {fault}"))
     for note in verification.notes:

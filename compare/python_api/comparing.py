@@ -15,7 +15,6 @@ from ...instances.contract.shown import text
 from ..catalogue import METHODS
 from ..printable import StatusLine
 from ..studies.isolation import Job, Solver
-from ..studies.notebook import NotebookBar, in_notebook
 from .solving import AnyProblem, check_limits, method_for, problem_for
 from .tables import ResultTable
 
@@ -119,6 +118,8 @@ def _proves(result: Result[Any]) -> bool:
 
 def tracked(items: Sequence[Item], names: Sequence[str]) -> Iterator[Item]:
     """Yield the items; a terminal or a notebook shows the name of the one at work until all are done."""
+    from ..studies.progress import NotebookBar, in_notebook
+
     bar = NotebookBar(len(items)) if in_notebook() else StatusLine()
     try:
         for done, (item, name) in enumerate(zip(items, names, strict=True)):

@@ -1,4 +1,4 @@
-"""The progress of a study: a bar in a terminal or notebook, a plain line every 15 s in a log."""
+"""The progress of what takes long: a bar in a terminal or notebook, a plain line every 15 s elsewhere."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from math import inf, log
+from html import escape
+from importlib import import_module
+from math import log
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -21,7 +22,6 @@ from rich.text import Text
 
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import atomic_write, read_text
-from .notebook import NotebookBar, in_notebook
 from .row import from_line
 from .store import Store, lines_from
 from .study import expected_seconds
@@ -35,47 +35,56 @@ _GROWTH = 1.5  # the time of a method is taken to grow with this power of the si
 _STEEPEST = 4.0
 
 
-class Progress:
-    """Shows done, failed, running and remaining runs on stderr, with an estimate of the time to go.
+def in_notebook() -> bool:
+    """Whether this process runs a notebook's cells."""
+    shell = sys.modules.get("IPython")
+    return shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
+
+
+class NotebookBar:
+    """A bar with a text beside it, updated in place, and removed when it is cleared; rich needs ipywidgets for that."""
+
+    def __init__(self, total: int) -> None:
+        ipython: Any = import_module("IPython.display")
+        self._total, self._html = total, ipython.HTML
+        self._output = ipython.display(self._html(""), display_id=True)
+
+    def show(self, done: int, text: str) -> None:
+        """Show how much is done."""
+        bar = f'<progress max="{self._total}" value="{done}"></progress>'
+        self._output.update(self._html(f"{bar} {escape(text)}"))
+
+    def clear(self) -> None:
+        """Remove it."""
+        self._output.update(self._html(""))
+
+
+class Bar:
+    """How much of a whole is done, on what is stderr when it is made; `quiet`, it shows nothing but notes.
 
     Parameters
     ----------
-    planned : mapping
-        The number of the study's runs, by method.
-    before : int
-        Those that were stored before it started.
-    quiet : bool
-        Show nothing.
-    folder : Path, optional
-        The results folder, where ``overlaybench status`` finds the estimate.
+    total : int
+    what : str
+        What is counted: ``rows checked``.
     """
 
-    def __init__(
-        self, planned: Mapping[str, int], before: int, *, quiet: bool = False, folder: Path | None = None
-    ) -> None:
-        self._quiet, self._folder = quiet, folder
-        self._planned, self._total, self._before = planned, sum(planned.values()), before
-        self._start = self._last = time.monotonic()
-        self._saved = float("-inf")
-        self._line = ""
-        self._console = Console(stderr=True)
+    def __init__(self, total: int, what: str, *, quiet: bool = False) -> None:
+        self.total, self.what, self.quiet = total, what, quiet
+        self._out, self._last, self._line = sys.stderr, time.monotonic(), ""
+        console = Console(file=self._out)
+        self._notebook = NotebookBar(total) if in_notebook() and not quiet else None
         self._bar: bars.Progress | None = None
-        self._notebook = NotebookBar(self._total) if in_notebook() and not quiet else None
-        if not quiet and self._console.is_terminal and not self._notebook:
+        if not quiet and console.is_terminal and not self._notebook:
+            text = bars.TextColumn("{task.description}", table_column=Column(no_wrap=True))
             self._bar = bars.Progress(
-                bars.BarColumn(bar_width=None),
-                bars.TextColumn("{task.description}", table_column=Column(no_wrap=True)),
-                console=self._console,
-                refresh_per_second=4,
-                expand=True,
+                bars.BarColumn(bar_width=None), text, console=console, refresh_per_second=4, expand=True
             )
 
-    def __enter__(self) -> Progress:
-        if self._before:
-            self._print(f"{self._before} of {self._total} runs were done before")
+    def __enter__(self) -> Bar:
         if self._bar:
             self._bar.start()
-            self._bar.add_task("", total=self._total, completed=self._before)
+            self._bar.add_task("", total=self.total)
         return self
 
     def __exit__(
@@ -86,74 +95,33 @@ class Progress:
         elif self._bar:
             self._bar.stop()
         elif self._line:
-            self._print(self._line)
+            self.note(self._line)
 
-    def show(self, tally: Tally, running: int) -> None:
-        """Show the runs done and failed since the start, those running, and the time to go."""
-        done, elapsed = self._before + tally.done, time.monotonic() - self._start
-        running = min(running, max(0, self._total - done))  # a worker without a run may still be at its end
-        left = max(0, self._total - done - running)
-        known = done < self._total and (tally.done or tally.work.is_limited)
-        to_go = tally.work.to_go(elapsed, running, tally.done) if known else 0.0
-        about = f"{'at most' if tally.work.is_limited else 'about'} {clock(to_go)} to go" if to_go >= 1 else ""
-        self._line = (
-            f"{done} of {self._total} runs done ({tally.failed} failed), {running} running, {left} left, "
-            f"{clock(elapsed)} so far{', ' if about else ''}{about}"
-        )
+    def show(self, done: int, *texts: str) -> None:
+        """Show how much is done, with the first of the texts beside which the bar is not too short."""
+        texts = texts or (f"{done:,} of {self.total:,} {self.what}",)
         if self._notebook:
-            self._notebook.show(done, self._line)
+            self._notebook.show(done, texts[0])
         elif self._bar:
-            self._bar.update(bars.TaskID(0), completed=done, description=self._fitting(tally, running, about))
-        elif time.monotonic() - self._last >= _PLAIN_SECONDS:
-            self._last = time.monotonic()
-            self._print(self._line)
-        if self._folder and time.monotonic() - self._saved >= _SAVED_SECONDS:
-            self._saved = time.monotonic()
-            _save(self._folder, about, self._planned)
+            width = self._bar.console.width - _LEAST_BAR
+            fitting = next((text for text in texts if len(text) < width), texts[-1])
+            self._bar.update(bars.TaskID(0), total=self.total, completed=done, description=fitting)
+        elif not self.quiet:
+            self._line = texts[0]
+            if time.monotonic() - self._last >= _PLAIN_SECONDS:
+                self._last, self._line = time.monotonic(), ""
+                self.note(texts[0])
 
-    def _fitting(self, tally: Tally, running: int, about: str) -> str:
-        """The longest text beside which the bar is not too short."""
-        done, failed = self._before + tally.done, f"{tally.failed} failed" if tally.failed else ""
-        on = f"{running} running" if running else ""
-        short = about.removesuffix(" to go").replace("at most ", "≤ ").replace("about ", "~")
-        texts = (
-            [f"{done:,} of {self._total:,} runs done", failed, on, about],
-            [f"{done:,} of {self._total:,} done", failed, on, about],
-            [f"{done}/{self._total} done", failed, about],
-            [f"{done}/{self._total}", failed, short],
-            [f"{done}/{self._total}", short],
-        )
-        lines = [", ".join(filter(None, parts)) for parts in texts]
-        return next((line for line in lines if len(line) + _LEAST_BAR < self._console.width), lines[-1])
+    def waiting(self, what: str) -> None:
+        """Show what has to be there before the work begins."""
+        self.show(0, f"0 of {self.total:,} {self.what}, starting {what}", f"starting {what}")
 
-    def _print(self, line: str) -> None:
+    def note(self, line: str) -> None:
+        """Print a line that stays."""
         if self._bar:
             self._bar.console.print(Text(line))
-        elif not self._quiet:
-            print(line, file=sys.stderr, flush=True)
-
-
-def _save(folder: Path, about: str, planned: Mapping[str, int]) -> None:
-    text = json.dumps({"to_go": about, "planned": planned})
-    with suppress(BadInput):  # on a full disk the first row that cannot be stored ends the study
-        atomic_write(folder / _FILE, text)
-
-
-def saved(folder: Path) -> tuple[str, dict[str, int]]:
-    """What a study that ran in a folder noted last: the time to go, and the number of its runs by method."""
-    file = folder / _FILE
-    try:
-        data = json.loads(read_text(file)) if file.is_file() else {}
-        return str(data.get("to_go", "")), {str(name): int(runs) for name, runs in data.get("planned", {}).items()}
-    except (ValueError, AttributeError, TypeError):
-        return "", {}
-
-
-def clock(seconds: float) -> str:
-    """A duration as minutes:seconds, or hours:minutes:seconds."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+        else:
+            print(line, file=self._out, flush=True)
 
 
 class RunKind(NamedTuple):
@@ -189,18 +157,24 @@ class Work(NamedTuple):
         """Whether most of the work left is known by time limits alone: the estimate is an upper one."""
         return self.limited >= self.left / 2 > 0
 
+    def about(self, to_go: float) -> str:
+        """The time to go in words; "" if it is less than a second."""
+        return f"{'at most' if self.is_limited else 'about'} {duration(to_go)} to go" if to_go >= 1 else ""
 
-@dataclass
+
 class Tally:
     """Counts the runs that are logged from now on; an update costs reading what is new.
 
     Parameters
     ----------
     store : Store
+        Its rows so far say how long runs take.
     tasks : iterable of Task
         The runs to do.
     sizes : mapping
         The first size of each instance, by digest.
+    planned : mapping
+        The number of all runs of the study, by method.
 
     Attributes
     ----------
@@ -208,25 +182,26 @@ class Tally:
         Runs since the tally was created.
     """
 
-    store: Store
-    tasks: Iterable[Task]
-    sizes: Mapping[str, int]
-    done: int = 0
-    failed: int = 0
-    _work: Work | None = None
-
-    def __post_init__(self) -> None:
-        self._read = Counter({log.name: log.stat().st_size for log in self.store.logs()})
+    def __init__(
+        self, store: Store, tasks: Iterable[Task], sizes: Mapping[str, int], planned: Mapping[str, int] | None = None
+    ) -> None:
+        self._store, self._planned = store, planned or {}
+        self.done = self.failed = 0
+        self._start, self._saved = time.monotonic(), float("-inf")
+        self._seconds, self._work = 0.0, None
+        self._read = Counter({log.name: log.stat().st_size for log in store.logs()})
         self._left: Counter[tuple[RunKind, int]] = Counter()
-        self._measured: dict[object, dict[int, list[float]]] = defaultdict(lambda: defaultdict(lambda: [0.0, 0.0]))
-        """The number of runs done and their seconds, of each group (:meth:`RunKind.alike`) and size."""
-        for task in self.tasks:
+        self._measured: dict[object, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+        """The seconds of the runs of each group (:meth:`RunKind.alike`) and size."""
+        for task in tasks:
             kind = RunKind(task.problem, task.method, task.options, task.exact, task.time_limit)
-            self._left[kind, self.sizes.get(task.instance, 1)] += 1
+            self._left[kind, sizes.get(task.instance, 1)] += 1
+        for row in store.table(columns=[*RunKind._fields, "sizes", "seconds"]).to_pylist():
+            self._measure(row)
 
     def update(self) -> None:
         """Count what was logged since the last update."""
-        for log_file in self.store.logs():
+        for log_file in self._store.logs():
             with suppress(FileNotFoundError):  # merged meanwhile
                 for line in lines_from(log_file, self._read[log_file.name]):
                     if line.endswith(b"\n"):
@@ -236,16 +211,20 @@ class Tally:
 
     def count(self, row: Mapping[str, Any]) -> None:
         """Count a run that is done."""
-        kind = RunKind(*(row[name] for name in RunKind._fields))
-        size = next((int(number) for _, number in row["sizes"]), 1)
         self.done += 1
         self.failed += row["status"] == "failed"
-        self._left[kind, size] -= 1
+        at, seconds = self._measure(row)
+        self._left[at] -= 1
+        self._seconds += seconds
+
+    def _measure(self, row: Mapping[str, Any]) -> tuple[tuple[RunKind, int], float]:
+        kind = RunKind(*(row[name] for name in RunKind._fields))
+        size = next((int(number) for _, number in row["sizes"]), 1)
+        seconds = max(_LEAST_SECONDS, row["seconds"])  # may be NaN
         for group in kind.alike():
-            of_size = self._measured[group][size]
-            of_size[0] += 1
-            of_size[1] += max(_LEAST_SECONDS, row["seconds"])  # may be NaN
+            self._measured[group][size].append(seconds)
         self._work = None
+        return (kind, size), seconds
 
     @property
     def work(self) -> Work:
@@ -255,22 +234,45 @@ class Tally:
         next size, of the same kind if possible, else of its method, else of any heuristic or exact method, scaled
         by the growth with the size; where nothing like it is done, as expected (its limit, for an exact method).
         """
-        if self._work is None:
-            means = {
-                group: {size: seconds / runs for size, (runs, seconds) in sizes.items()}
-                for group, sizes in self._measured.items()
-            }
-            left = limited = 0.0
-            for (kind, size), runs in self._left.items():
-                if runs > 0:
-                    seconds = _expected(kind, size, means)
-                    if seconds is None:
-                        seconds = expected_seconds(kind.exact, kind.time_limit)
-                        limited += runs * seconds if kind.exact else 0.0
-                    left += runs * seconds
-            done = sum(seconds for exact in (False, True) for _, seconds in self._measured[exact].values())
-            self._work = Work(done, left, limited)
-        return self._work
+        means = {
+            group: {size: sum(seconds) / len(seconds) for size, seconds in sizes.items()}
+            for group, sizes in self._measured.items()
+        }
+        left = limited = 0.0
+        for (kind, size), runs in self._left.items():
+            if runs > 0:
+                seconds = _expected(kind, size, means)
+                if seconds is None:
+                    seconds = expected_seconds(kind.exact, kind.time_limit)
+                    limited += runs * seconds if kind.exact else 0.0
+                left += runs * seconds
+        return Work(self._seconds, left, limited)
+
+    def show(self, bar: Bar, running: int) -> None:
+        """Show the runs done and failed, those running, and the time to go; `status` finds them in the folder."""
+        total = sum(self._planned.values())
+        done, elapsed = total - sum(self._left.values()), time.monotonic() - self._start
+        running = min(running, max(0, total - done))  # a worker without a run may still be at its end
+        left, work = max(0, total - done - running), self.work
+        about = work.about(work.to_go(elapsed, running, self.done)) if done < total else ""
+        on, failed = f"{running} running" if running else "", f"{self.failed} failed" if self.failed else ""
+        waiting = "waiting for workers" if done < total else ""
+        short = about.removesuffix(" to go").replace("at most ", "≤ ").replace("about ", "~")
+        counted = f"{done:,} of {total:,} runs done"
+        parts = (
+            [counted, failed, on or waiting, f"{left} left", f"{duration(elapsed)} so far"],
+            [counted, failed, on],
+            [f"{done:,} of {total:,} done", failed],
+            [f"{done}/{total}", failed],
+            [f"{done}/{total}"],
+        )
+        ends = (about, about, about, short, short)
+        bar.show(done, *(", ".join(filter(None, [*each, end])) for each, end in zip(parts, ends, strict=True)))
+        if time.monotonic() - self._saved >= _SAVED_SECONDS:
+            self._saved = time.monotonic()
+            with suppress(BadInput):  # on a full disk the first row that cannot be stored ends the study
+                text = json.dumps({"to_go": about, "planned": self._planned})
+                atomic_write(self._store.folder / _FILE, text)
 
 
 def _expected(kind: RunKind, size: int, means: Mapping[object, Mapping[int, float]]) -> float | None:
@@ -279,7 +281,7 @@ def _expected(kind: RunKind, size: int, means: Mapping[object, Mapping[int, floa
         if seconds := means.get(group):
             nearest = min(seconds, key=lambda other: abs(log(max(other, 1) / max(size, 1))))
             scaled = seconds[nearest] * float((max(size, 1) / max(nearest, 1)) ** _growth(seconds))
-            return min(scaled, kind.time_limit if kind.time_limit > 0 else inf)
+            return min(scaled, kind.time_limit)
     return None
 
 
@@ -289,3 +291,21 @@ def _growth(seconds: Mapping[int, float]) -> float:
     if low == high:
         return _GROWTH
     return min(_STEEPEST, max(0.0, log(seconds[max(seconds)] / seconds[min(seconds)]) / log(high / low)))
+
+
+def saved(folder: Path) -> tuple[str, dict[str, int]]:
+    """What a study that ran in a folder noted last: the time to go, and the number of its runs by method."""
+    file = folder / _FILE
+    try:
+        data = json.loads(read_text(file)) if file.is_file() else {}
+        return str(data.get("to_go", "")), {str(name): int(runs) for name, runs in data.get("planned", {}).items()}
+    except (ValueError, AttributeError, TypeError):
+        return "", {}
+
+
+def duration(seconds: float) -> str:
+    """A duration in its two largest units: ``13 h 22 min``, ``4 min 10 s``, ``7 s``."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    parts = {"h": hours, "min": minutes, "s": 0 if hours else rest}
+    return " ".join(f"{number} {unit}" for unit, number in parts.items() if number) or "0 s"

@@ -1,4 +1,4 @@
-"""A row of results: what is stored of a run, its schema, its forms in a log line and in a table, its typed columns."""
+"""A row of results: its columns, what each may hold, its forms in a log line and in a table, its typed columns."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import cache, lru_cache
 from importlib import metadata
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +20,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ...instances.contract.catalogue import KINDS
+from ...instances.contract.catalogue import KINDS, PROBLEMS
 from ...instances.contract.problem import Problem
+from ...instances.contract.result import Result, Status
 from ...instances.contract.run import Point
 from ...instances.topics.files import TOPICS
 from ..catalogue import kind_named, problem_named
@@ -26,42 +30,75 @@ from .isolation import IsolatedRun
 from .task import STORED, Task
 
 FORMAT = "results/3"
-"""Of the results folder: its number rises with every change of `SCHEMA` or of the files."""
+"""Of the results folder: its number rises with every change of `COLUMNS` or of the files."""
 
-SCHEMA = pa.schema(
-    [
-        ("key", pa.string()),
-        ("instance", pa.string()),
-        ("recipe", pa.string()),
-        ("family", pa.string()),
-        ("kind", pa.string()),
-        ("sizes", pa.map_(pa.string(), pa.int64())),
-        ("problem", pa.string()),
-        ("method", pa.string()),
-        ("variant", pa.string()),
-        ("options", pa.string()),
-        ("exact", pa.bool_()),
-        ("seed", pa.int64()),
-        ("time_limit", pa.float64()),
-        ("memory_limit", pa.int64()),
-        ("status", pa.string()),
-        ("reason", pa.string()),
-        ("value", pa.float64()),
-        ("lower_bound", pa.float64()),
-        ("seconds", pa.float64()),
-        ("cpu_seconds", pa.float64()),
-        ("measures", pa.map_(pa.string(), pa.float64())),
-        ("counters", pa.string()),
-        ("answer", pa.list_(pa.int32())),
-        ("peak_memory", pa.float64()),
-        ("code_version", pa.string()),
-        ("judge", pa.string()),
-        ("versions", pa.string()),
-        ("machine", pa.string()),
-        ("started", pa.string()),
-        ("points", pa.list_(pa.struct(dict.fromkeys(Point._fields, pa.float64())))),
-    ]
-).with_metadata({"overlaybench": FORMAT})
+Holds = Callable[[Any], bool]
+_TEXT, _INTEGER, _NUMBER = pa.string(), pa.int64(), pa.float64()
+
+
+def _form(pattern: str) -> Holds:
+    return lambda text: re.fullmatch(pattern, text) is not None
+
+
+def _is_object(text: str) -> bool:
+    def no_number(name: str) -> float:
+        raise ValueError(f"{name} is no number of JSON")
+
+    return isinstance(json.loads(text, parse_constant=no_number), dict)
+
+
+def _is_given(value: object) -> bool:
+    return value is not None
+
+
+def _is_amount(number: float) -> bool:
+    return 0 <= number < inf
+
+
+def _are_distinct(pairs: Iterable[tuple[str, float]]) -> bool:
+    named = dict(pairs)
+    return len(named) == len(list(pairs)) and None not in named.values()
+
+
+def _are_integers(numbers: list[int | None] | None) -> bool:
+    return numbers is None or None not in numbers
+
+
+COLUMNS: dict[str, tuple[pa.DataType, Holds]] = {
+    "key": (_TEXT, _form("[0-9a-f]{32}")),
+    "instance": (_TEXT, _form("[0-9a-f]{8,128}")),
+    "recipe": (_TEXT, _is_object),
+    "family": (_TEXT, _is_given),
+    "kind": (_TEXT, KINDS.__contains__),
+    "sizes": (pa.map_(_TEXT, _INTEGER), _are_distinct),
+    "problem": (_TEXT, PROBLEMS.__contains__),
+    "method": (_TEXT, _is_given),
+    "variant": (_TEXT, _is_given),
+    "options": (_TEXT, _is_object),
+    "exact": (pa.bool_(), _is_given),
+    "seed": (_INTEGER, lambda seed: 0 <= seed < 2**31),
+    "time_limit": (_NUMBER, lambda seconds: 0 < seconds < inf),
+    "memory_limit": (_INTEGER, lambda mib: mib > 0),
+    "status": (_TEXT, list(Status).__contains__),
+    "reason": (_TEXT, _is_given),
+    "value": (_NUMBER, lambda value: True),
+    "lower_bound": (_NUMBER, lambda bound: True),
+    "seconds": (_NUMBER, _is_amount),
+    "cpu_seconds": (_NUMBER, lambda seconds: not (seconds or 0.0) < 0),
+    "measures": (pa.map_(_TEXT, _NUMBER), _are_distinct),
+    "counters": (_TEXT, _is_object),
+    "answer": (pa.list_(pa.int32()), _are_integers),
+    "peak_memory": (_NUMBER, _is_amount),
+    "code_version": (_TEXT, _form(r"[0-9a-f]{12}(\+[0-9a-f]+)?")),
+    "judge": (_TEXT, _is_given),
+    "versions": (_TEXT, lambda text: _is_object(text) and "python" in json.loads(text)),
+    "machine": (_TEXT, lambda text: _is_object(text) and "host" in json.loads(text)),
+    "started": (_TEXT, _form(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(\+\d\d:\d\d|Z)")),
+    "points": (pa.list_(pa.struct(dict.fromkeys(Point._fields, _NUMBER))), _is_given),
+}
+"""Of each column: its type, and whether a value is one that a run can have; docs/results.md says what it means."""
+
+SCHEMA = pa.schema([(name, kind) for name, (kind, _) in COLUMNS.items()]).with_metadata({"overlaybench": FORMAT})
 
 MEASURED = ("seconds", "cpu_seconds", "peak_memory", "machine", "started", "points")
 """The columns in which two runs of one task may differ."""
@@ -77,24 +114,21 @@ _CHECKSUM = 32
 
 
 def row(task: Task, instance: Any, run: IsolatedRun, started: str = "") -> dict[str, Any]:
-    """What is stored of a run: the fields of `SCHEMA`, which docs/results.md explains."""
-    problem, result = problem_named(task.problem), run.result
+    """What is stored of a run."""
+    problem = problem_named(task.problem)
     values = {
         **of_task(task),
         **of_instance(problem, instance),
-        **{name: getattr(result, name) for name in ("reason", "value", "lower_bound", "seconds")},
-        "status": str(result.status),
+        **of_result(problem, run.result),
+        "seconds": run.result.seconds,
         "cpu_seconds": run.cpu_seconds,
-        "measures": list(result.measures.items()),
-        "counters": json.dumps(dict(result.counters)),
-        "answer": None if result.answer is None else kind_named(problem.kind).pack(result.answer),
+        "counters": json.dumps(dict(run.result.counters)),
         "peak_memory": run.peak,
         "versions": library_versions(),
         "machine": machine(),
         "started": started,
-        "points": [point._asdict() for point in result.points],
     }
-    return {name: values[name] for name in SCHEMA.names}
+    return {name: values[name] for name in COLUMNS}
 
 
 def of_task(task: Task) -> dict[str, Any]:
@@ -110,6 +144,36 @@ def of_instance(problem: Problem[Any, Any], instance: Any) -> dict[str, Any]:
         "sizes": list(kind.size(instance).items()),
         "judge": f"{judge.__module__}.{judge.__qualname__}",
     }
+
+
+def of_result(problem: Problem[Any, Any], result: Result[Any]) -> dict[str, Any]:
+    """The columns that follow from a judged result."""
+    packed = None if result.answer is None else kind_named(problem.kind).pack(result.answer)
+    return {
+        "status": str(result.status),
+        "reason": result.reason,
+        "value": result.value,
+        "lower_bound": result.lower_bound,
+        "measures": list(result.measures.items()),
+        "answer": packed,
+        "points": [point._asdict() for point in result.points],
+    }
+
+
+def impossible(row: Mapping[str, Any]) -> list[str]:
+    """The faults of a row's columns by themselves, a sentence each: what is missing, of another type or no run's."""
+    if missing := [name for name in COLUMNS if name not in row]:
+        return [f"has no {missing[0]}"]
+    faults = []
+    for name, (kind, holds) in COLUMNS.items():
+        try:
+            pa.array([row[name]], kind)
+            held = holds(row[name])
+        except (pa.ArrowException, TypeError, ValueError, OverflowError, RecursionError):
+            held = False
+        if not held:
+            faults.append(f"has an impossible {name}: {str(row[name])[:80]!r}")
+    return faults
 
 
 def to_line(row: dict[str, Any]) -> bytes:
@@ -182,10 +246,8 @@ def library_versions() -> str:
     """
     found = {"python": platform.python_version()}
     for name in _LIBRARIES:
-        try:
+        with suppress(metadata.PackageNotFoundError):
             found[name.lower()] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
     return json.dumps(found, sort_keys=True)
 
 

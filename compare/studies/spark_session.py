@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 import sys
 import tempfile
-import threading
 import tomllib
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from concurrent.futures import Future, wait
+from contextlib import contextmanager, redirect_stderr, suppress
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from traceback import print_exc, print_exception
-from typing import Any, TypeVar
+from threading import Thread
+from typing import Any, TextIO, TypeVar
 
 from packaging.requirements import Requirement
 from py4j.protocol import Py4JError
-from pyspark import SparkContext, SparkFiles, accumulators
+from pyspark import SparkConf, SparkContext, SparkFiles
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.java_gateway import launch_gateway
 
 from ...instances.contract.catalogue import PROBLEMS, WORKLOADS, Catalogue
 from ...instances.contract.errors import BadInput
@@ -36,7 +35,16 @@ Part = TypeVar("Part")
 Output = TypeVar("Output")
 
 _FAILURES = 8
-_LOGGERS = ("py4j", "pyspark")
+_POLL_SECONDS = 0.25
+_CONFIGURATION = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.ui.retainedJobs": "10",
+    "spark.ui.retainedStages": "10",
+    "spark.ui.retainedTasks": "1000",
+    "spark.task.maxFailures": str(_FAILURES),
+    "spark.executor.maxNumFailures": str(_FAILURES),
+}
 _FOLDER = "plug-ins"
 _CATALOGUES: Mapping[str, Catalogue[Any]] = {"methods": METHODS, "problems": PROBLEMS, "workloads": WORKLOADS}
 _SPARK_ERRORS = (Py4JError, PySparkException, ConnectionError)
@@ -61,31 +69,24 @@ def spark(
         What the workers get beside it.
     """
     local = re.fullmatch(r"local(?:\[([0-9]+|\*)\])?", master)
-    builder = (
-        SparkSession.builder.appName("overlaybench")
-        .master(f"local[{local[1] or 1},{_FAILURES}]" if local else master)
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.ui.retainedJobs", "10")
-        .config("spark.ui.retainedStages", "10")
-        .config("spark.ui.retainedTasks", "1000")
-        .config("spark.task.maxFailures", str(_FAILURES))
-        .config("spark.executor.maxNumFailures", str(_FAILURES))
-    )
-    with tempfile.TemporaryDirectory(prefix="overlaybench-") as folder:
+    conf = SparkConf().setAppName("overlaybench").setMaster(f"local[{local[1] or 1},{_FAILURES}]" if local else master)
+    conf.setAll([*_CONFIGURATION.items()])
+    with (
+        tempfile.TemporaryDirectory(prefix="overlaybench-") as folder,
+        log.open("a", encoding="utf-8") as file,
+        redirect_stderr(file),  # tracebacks of other threads, finalisers, the accumulators' server and py4j
+    ):
         if master.startswith("local"):
             os.environ["PYSPARK_PYTHON"] = sys.executable
             os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         else:
             code = archive or write_archive(Path(folder) / f"{PACKAGE}.zip")
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable if archive is None else "python3")
-            builder = (
-                builder.config("spark.archives", f"{code.resolve()}#{PACKAGE}")
-                .config("spark.executorEnv.PYTHONPATH", PACKAGE)
-                .config("spark.pyspark.driver.python", sys.executable)
-            )
+            conf.set("spark.archives", f"{code.resolve()}#{PACKAGE}")
+            conf.set("spark.executorEnv.PYTHONPATH", PACKAGE)
+            conf.set("spark.pyspark.driver.python", sys.executable)
         try:
-            with helpers_logged(log), _started(builder, log) as context:
+            with _started(conf, file) as context:
                 if plug_ins is not None:
                     plug_ins.send(context, Path(folder))
                 yield context
@@ -94,23 +95,34 @@ def spark(
 
 
 @contextmanager
-def _started(builder: SparkSession.Builder, log: Path) -> Iterator[SparkContext]:
-    with log.open("ab") as file:
-        screen = os.dup(2)
-        os.dup2(file.fileno(), 2)
-        try:
-            session = builder.getOrCreate()
-        finally:
-            os.dup2(screen, 2)
-            os.close(screen)
+def _started(conf: SparkConf, log: TextIO) -> Iterator[SparkContext]:
+    gateway = SparkContext._gateway or launch_gateway(conf, {"stderr": log})  # type: ignore[no-untyped-call]
+    context = SparkContext(conf=conf, gateway=gateway)
     try:
-        session.sparkContext.setLogLevel("WARN")
-        yield session.sparkContext
+        context.setLogLevel("WARN")
+        yield context
     finally:
-        with suppress(*_SPARK_ERRORS):  # its process may be dead
-            session.sparkContext.cancelAllJobs()
-        with suppress(*_SPARK_ERRORS):
-            session.stop()
+        for end in (context.cancelAllJobs, context.stop):
+            with suppress(*_SPARK_ERRORS):  # its process may be dead
+                end()
+
+
+def awaited(action: Callable[[], Output], poll: Callable[[], object]) -> Output:
+    """What an action returns, which another thread does; `poll` is called four times a second and at its end."""
+    future: Future[Output] = Future()
+
+    def act() -> None:
+        try:
+            future.set_result(action())
+        except Exception as error:  # raised below
+            future.set_exception(error)
+
+    Thread(target=act, daemon=True).start()
+    ended = False
+    while not ended:
+        ended = bool(wait([future], timeout=_POLL_SECONDS).done)
+        poll()
+    return future.result()
 
 
 def _error_line(error: Exception) -> str:
@@ -121,43 +133,6 @@ def _error_line(error: Exception) -> str:
         return f"{type(error).__name__}: the Java process has ended"
     found = _ERROR_LINE.search(trace)
     return (found[0] if found else trace.strip().splitlines()[-1])[:_MOST_CHARACTERS]
-
-
-@contextmanager
-def helpers_logged(log: Path) -> Iterator[None]:
-    """Send the tracebacks of other threads, finalisers, the accumulators' server and py4j to a file, not to stderr."""
-    with log.open("a", encoding="utf-8") as file, ExitStack() as stack:
-        handler = logging.StreamHandler(file)
-        for name in _LOGGERS:
-            logger = logging.getLogger(name)
-            logger.addHandler(handler)
-            stack.callback(logger.removeHandler, handler)
-            stack.enter_context(_replaced(logger, "propagate", False))
-
-        def of_server(*_: Any) -> None:
-            print_exc(file=file)
-
-        def of_thread(failure: threading.ExceptHookArgs) -> None:
-            print_exception(failure.exc_value, file=file)
-
-        def unraisable(failure: sys.UnraisableHookArgs) -> None:
-            print_exception(failure.exc_value, file=file)
-
-        for server in (accumulators.AccumulatorTCPServer, accumulators.AccumulatorUnixServer):
-            stack.enter_context(_replaced(server, "handle_error", of_server))
-        stack.enter_context(_replaced(threading, "excepthook", of_thread))
-        stack.enter_context(_replaced(sys, "unraisablehook", unraisable))
-        yield
-
-
-@contextmanager
-def _replaced(owner: Any, name: str, value: object) -> Iterator[None]:
-    before = getattr(owner, name)
-    setattr(owner, name, value)
-    try:
-        yield
-    finally:
-        setattr(owner, name, before)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, lru_cache, partial
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 from pyspark import Accumulator, AccumulatorParam, SparkContext
@@ -25,25 +24,19 @@ from pyspark.core.broadcast import Broadcast
 from ...instances.contract.errors import BadInput
 from ..catalogue import code_version, kind_named, method_named, own_part, problem_named
 from .isolation import IsolatedRun, Job, Solver, memory_bounded
-from .progress import Progress, Tally
+from .progress import Bar, Tally
 from .proofs import run_with_evidence
 from .recipe import Recipe
 from .row import object_in, row
-from .spark_session import PlugIns, spark
+from .spark_session import PlugIns, awaited, spark
 from .store import Plan, RunLog, Store, StoredInstance
 from .study import Study
 from .task import Task
 
-_POLL_SECONDS, _MERGE_SECONDS = 0.25, 30.0
+_MERGE_SECONDS = 30.0
 _SLICES_A_CORE = 4
 _MOST_DEATHS = 3
 _SHORT, _MOST_TOGETHER = 0.05, 10
-
-Notify = Callable[[str], None]
-
-
-def _to_stderr(sentence: str) -> None:
-    print(f"overlaybench: {sentence}", file=sys.stderr, flush=True)
 
 
 def run_study(
@@ -54,7 +47,6 @@ def run_study(
     archive: Path | None = None,
     quiet: bool = False,
     grow: bool = False,
-    notify: Notify = _to_stderr,
 ) -> list[str]:
     """Generate the instances and do the runs that are missing; return the keys of all runs of the study.
 
@@ -70,8 +62,6 @@ def run_study(
         Show no progress.
     grow : bool
         Take a folder of a study that shares neither name nor instance with this one.
-    notify : callable
-        Takes a sentence that the user must see: what was found damaged, which workers died.
 
     Raises
     ------
@@ -85,19 +75,21 @@ def run_study(
         if not grow:
             store.check_related(study.name, [recipe.to_json() for recipe in study.recipes])
         for remark in store.recover():
-            notify(remark)
+            print(f"overlaybench: {remark}", file=sys.stderr, flush=True)
         index = store.index()
         recipes = [recipe for recipe in study.recipes if not _is_stored(recipe, index, store)]
         grows = recipes and store.has_plan  # until the new instances are there, the present plan remains
         tasks = store.keyed(study.tasks(index)) if grows else _planned(study, index, store)
         if recipes or _missing(tasks, store):
             plug_ins = _plug_ins(study)
-            with spark(master, store.folder / "spark.log", archive, plug_ins) as context:
-                if recipes:
-                    index |= _generate(context, recipes, store, plug_ins)
-                    store.write_index(index)
-                    tasks = _planned(study, index, store)
-                _run_all(context, tasks, store, plug_ins, quiet=quiet, notify=notify)
+            with Bar(len(recipes or tasks), "instances made" if recipes else "runs done", quiet=quiet) as bar:
+                bar.waiting("Spark")
+                with spark(master, store.folder / "spark.log", archive, plug_ins) as context:
+                    if recipes:
+                        index |= _generate(context, recipes, store, plug_ins, bar)
+                        store.write_index(index)
+                        tasks = _planned(study, index, store)
+                    _run_all(context, tasks, store, plug_ins, bar)
             store.merge()
         return list(tasks)
 
@@ -127,13 +119,17 @@ def _missing(tasks: Mapping[str, Task], store: Store) -> list[Task]:
 
 
 def _generate(
-    context: SparkContext, recipes: list[Recipe], store: Store, plug_ins: PlugIns
+    context: SparkContext, recipes: list[Recipe], store: Store, plug_ins: PlugIns, bar: Bar
 ) -> dict[str, StoredInstance]:
-    folder = str(store.folder.resolve())
-    lines = [recipe.to_json() for recipe in recipes]
-    partitions = _partitions(context, lines)
-    index = {}
-    for line, stored, error in partitions.map(lambda line: _generate_one(line, folder, plug_ins)).collect():
+    folder, made, index = str(store.folder.resolve()), context.accumulator(0), {}
+
+    def generated(line: str) -> tuple[str, StoredInstance | None, str]:
+        found = _generate_one(line, folder, plug_ins)
+        made.add(1)
+        return found
+
+    partitions = _partitions(context, [recipe.to_json() for recipe in recipes])
+    for line, stored, error in awaited(partitions.map(generated).collect, lambda: bar.show(made.value)):
         if stored is None:
             raise BadInput(f"instance {line}: {error}")
         index[line] = stored
@@ -153,27 +149,28 @@ def _generate_one(line: str, folder: str, plug_ins: PlugIns) -> tuple[str, Store
         return line, None, str(error)
 
 
-def _run_all(
-    context: SparkContext, tasks: Mapping[str, Task], store: Store, plug_ins: PlugIns, *, quiet: bool, notify: Notify
-) -> None:
+def _run_all(context: SparkContext, tasks: Mapping[str, Task], store: Store, plug_ins: PlugIns, bar: Bar) -> None:
     """Rounds of the runs that are missing, until none is: the death of a worker loses the run that it had begun."""
     missing = _missing(tasks, store)
     deaths: Counter[str] = Counter()
     planned = Counter(task.method for task in tasks.values())
     sizes = {instance.digest: instance.size for instance in store.index().values()}
-    with Progress(planned, len(tasks) - len(missing), quiet=quiet, folder=store.folder) as progress:
-        tally, most = Tally(store, missing, sizes), _MOST_TOGETHER
-        while missing:
-            error = _run_round(context, missing, store, plug_ins, most=most, progress=progress, tally=tally)
-            before, missing, most = missing, _missing(tasks, store), 1
-            if error is not None and len(missing) == len(before):
-                raise error
-            if missing:
-                notify(f"{len(missing)} of {len(before)} runs were lost with their workers and are repeated")
-            if error is None:  # otherwise some were never begun
-                deaths.update(task.key for task in missing)
-            _give_up([task for task in missing if deaths[task.key] >= _MOST_DEATHS], store)
-            missing = [task for task in missing if deaths[task.key] < _MOST_DEATHS]
+    tally, most = Tally(store, missing, sizes, planned), _MOST_TOGETHER
+    bar.total, bar.what = len(tasks), "runs done"
+    if len(missing) < len(tasks) and not bar.quiet:
+        bar.note(f"{len(tasks) - len(missing)} of {len(tasks)} runs were done before")
+    while missing:
+        error = _run_round(context, missing, store, plug_ins, most=most, bar=bar, tally=tally)
+        before, missing, most = missing, _missing(tasks, store), 1
+        if error is not None and len(missing) == len(before):
+            raise error
+        if missing:
+            lost = f"{len(missing)} of {len(before)} runs were lost with their workers and are repeated"
+            bar.note(f"overlaybench: {lost}")
+        if error is None:  # otherwise some were never begun
+            deaths.update(task.key for task in missing)
+        _give_up([task for task in missing if deaths[task.key] >= _MOST_DEATHS], store)
+        missing = [task for task in missing if deaths[task.key] < _MOST_DEATHS]
 
 
 @dataclass(frozen=True)
@@ -199,46 +196,38 @@ class _Round:
 
 
 def _run_round(
-    context: SparkContext,
-    tasks: list[Task],
-    store: Store,
-    plug_ins: PlugIns,
-    *,
-    most: int,
-    progress: Progress,
-    tally: Tally,
+    context: SparkContext, tasks: list[Task], store: Store, plug_ins: PlugIns, *, most: int, bar: Bar, tally: Tally
 ) -> Exception | None:
     """Have the workers take runs from a queue until it is empty; return the error that ended them before, if any."""
     folder = store.folder.resolve()
     queue = Queue.create(folder, len(tasks))
     shared = context.broadcast(_Round(tasks, queue, str(folder), most))
     failure = context.accumulator("", _FirstText())
-    workers = _partitions(context, range(len(tasks)))
-    errors: list[Exception] = []
+    workers, merged = _partitions(context, range(len(tasks))), time.monotonic()
 
-    def job() -> None:
+    def poll() -> None:
+        nonlocal merged
+        tally.update()
+        tally.show(bar, _active(context))
+        if time.monotonic() > merged + _MERGE_SECONDS:
+            store.merge()
+            merged = time.monotonic()
+
+    def job() -> Exception | None:
         try:
             workers.foreachPartition(lambda _: _work(shared, failure, plug_ins))
-        except Exception as error:  # Spark's errors have no common base; raised below
-            errors.append(error)
+        except Exception as error:  # Spark's errors have no common base
+            return error
+        return None
 
-    thread = Thread(target=job, daemon=True)
-    thread.start()
-    merged = time.monotonic()
     try:
-        while thread.is_alive():
-            thread.join(_POLL_SECONDS)
-            tally.update()
-            progress.show(tally, _active(context))
-            if time.monotonic() > merged + _MERGE_SECONDS:
-                store.merge()
-                merged = time.monotonic()
+        ended = awaited(job, poll)
     finally:
         queue.close()
     shared.unpersist()
     if failure.value:
         raise BadInput(failure.value)
-    return errors[0] if errors else None
+    return ended
 
 
 def _partitions(context: SparkContext, items: Iterable[Any]) -> Any:

@@ -5,32 +5,30 @@ from __future__ import annotations
 import itertools
 import json
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from ...instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import read_text
+from ...instances.contract.method import Proposal, judged
 from ...instances.contract.result import Status
-from ...instances.contract.run import Clock
+from ...instances.contract.run import Clock, Point, Trajectory
 from ...models.engine.stoppable import finished_within
 from ..catalogue import METHODS, code_version, kind_named, own_part
 from .bounds import TOLERANCE, disagreements, proven
 from .isolation import memory_bounded
+from .progress import Bar
 from .proofs import faults_of_evidence, has_evidence
 from .recipe import Recipe
 from .rerun import faults_of_rerun, rerun, sampled
-from .row import OBJECTS, SCHEMA, of_instance, of_task, spread, table_of
-from .spark_session import PlugIns, find_plug_ins, spark
+from .row import impossible, of_instance, of_result, of_task, spread, table_of
+from .spark_session import PlugIns, awaited, find_plug_ins, spark
 from .store import LOG, Store, read_log, read_part
 from .study import Study, study_of
 from .task import STORED, Task, options_json
@@ -46,14 +44,10 @@ Item = Row | tuple[str, str, int]
 Apply = Callable[[list[Item], int, PlugIns], list[Fault]]
 
 _ROWS_PER_SLICE, _PROOFS_PER_SLICE = 50, 5
-_MAY_BE_NULL = ("value", "lower_bound", "answer", "cpu_seconds")
-_KEY = re.compile(r"[0-9a-f]{32}")
-_VERSION = re.compile(r"[0-9a-f]{12}(\+[0-9a-f]+)?")
-_DIGEST = re.compile(r"[0-9a-f]{8,128}")
-_MOST_SEED = 2**31
 _MOST_SECONDS = 300.0
 _SLACK_SHARE, _SLACK_SECONDS = 1.25, 10.0
 _LONGEST = 200
+_ENDED_WITHOUT = (Status.FAILED, Status.SKIPPED)
 
 
 @dataclass(frozen=True)
@@ -78,13 +72,12 @@ class Verification:
 
 
 def verify(
-    folder: Path, master: str, archive: Path | None = None, *, share: float = 0.0, seed: int = 0
+    folder: Path, master: str, archive: Path | None = None, *, share: float = 0.0, seed: int = 0, quiet: bool = True
 ) -> Verification:
     """Check every stored row on Spark, and what rows, plan, index and labels say of each other.
 
-    Of each row everything is recomputed that follows from it: its key; its instance, from its file and from its recipe,
-    with sizes; kind, variant, exactness and judge; its answer's violations, value and measures; that its status has an
-    answer, a reason and a bound where it needs one, from a method that proves bounds; and its proof.
+    Of each row all that follows from it is derived again: its key; its instance, from its file and from its recipe; and
+    from instance, answer, bound and points the whole outcome, as the problem judges it. Its proof is checked again.
     No bound of a row may lie above a valid answer's value on the same instance, directly or by an implication between
     problems. The plan and every row must follow from the text of a study in the folder.
 
@@ -103,9 +96,18 @@ def verify(
     store = Store.existing(folder)
 
     def on_spark(items: list[Item], slices: int, plug_ins: PlugIns) -> list[Fault]:
-        with spark(master, store.folder / "spark.log", archive, plug_ins) as context:
-            faults_of = checked_in(str(store.folder.resolve()), plug_ins)
-            return list(context.parallelize(items, slices).flatMap(faults_of).collect())
+        with Bar(len(items), "rows and instances checked", quiet=quiet) as bar:
+            bar.waiting("Spark")
+            with spark(master, store.folder / "spark.log", archive, plug_ins) as context:
+                faults_of, checked = checked_in(str(store.folder.resolve()), plug_ins), context.accumulator(0)
+
+                def counted(item: Item) -> list[Fault]:
+                    found = faults_of(item)
+                    checked.add(1)
+                    return found
+
+                rows = context.parallelize(items, slices).flatMap(counted)
+                return list(awaited(rows.collect, lambda: bar.show(checked.value)))
 
     return verified(store, on_spark, share=share, seed=seed)
 
@@ -153,7 +155,7 @@ def checked_in(folder: str, plug_ins: PlugIns) -> Callable[[Item], list[Fault]]:
     def faults_of(item: Item) -> list[Fault]:
         plug_ins.register()
         if isinstance(item, tuple):
-            return [("index.json", fault) for fault in _faults_of_entry(*item, folder)]
+            return [("index.json", fault) for fault in _found(lambda: _faults_of_entry(*item, folder))]
         return [(str(item.get("key")), fault) for fault in faults_of_row(item, folder)]
 
     return faults_of
@@ -161,14 +163,11 @@ def checked_in(folder: str, plug_ins: PlugIns) -> Callable[[Item], list[Fault]]:
 
 def _faults_of_entry(recipe: str, digest: str, size: int, folder: str) -> Iterator[str]:
     """The faults of an entry of the index: that its recipe gives another instance, or that of another size."""
-    try:
-        made, kind = _generated(recipe), kind_named(Recipe.from_json(recipe).kind)
-        if made is not None and made != digest:
-            yield f"its recipe {recipe} gives another instance than {digest}"
-        if kind.size(Store(Path(folder)).instance(digest, kind))[kind.sizes[0]] != size:
-            yield f"has another size than the instance {digest}"
-    except Exception as error:  # a forged entry must not end the verification of the others
-        yield f"its recipe {recipe}: {error}".splitlines()[0]
+    made, kind = _generated(recipe), kind_named(Recipe.from_json(recipe).kind)
+    if made is not None and made != digest:
+        yield f"its recipe {recipe} gives another instance than {digest}"
+    if kind.size(Store(Path(folder)).instance(digest, kind))[kind.sizes[0]] != size:
+        yield f"has another size than the instance {digest}"
 
 
 def _workload(recipe: str) -> str:
@@ -188,88 +187,18 @@ def faults_of_row(row: Row, folder: str) -> list[str]:
     folder : str
         The results folder, for instances and proofs.
     """
-    if faults := list(_malformed(row)):
+    if faults := impossible(row):
         return faults
-    run = _StoredRun(row, folder)
-    return [fault for check in CHECKS for fault in _found(check, run)]
+    if row["method"] not in METHODS and "+" not in row["code_version"]:
+        return [f"has the unknown method '{row['method']}'"]
+    return [fault for check in CHECKS for fault in _found(lambda check=check: check(row, folder))]  # type: ignore[misc]
 
 
-def _malformed(row: Row) -> Iterator[str]:
-    """Columns that are missing, null or of another type, and texts that are no JSON or name nothing."""
-    if missing := [name for name in SCHEMA.names if name not in row]:
-        yield f"has no {missing[0]}"
-        return
-    if nulls := [name for name in SCHEMA.names if row[name] is None and name not in _MAY_BE_NULL]:
-        yield f"has null as its {' and '.join(nulls)}"
-        return
+def _found(check: Callable[[], Iterator[str]]) -> Iterator[str]:
     try:
-        table_of([dict(row)])
-    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-        yield f"has a value of another type ({str(error).splitlines()[0]})"
-        return
-    for name in ("sizes", "measures"):
-        if any(value is None for _, value in row[name]) or len({key for key, _ in row[name]}) < len(row[name]):
-            yield f"has a null or a name twice in its {name}"
-    if row["answer"] is not None and any(number is None for number in row["answer"]):
-        yield "has a null in its answer"
-    yield from (f"has as its {name} no JSON object" for name in OBJECTS if not _is_object(row[name]))
-    forms = {"key": _KEY, "instance": _DIGEST, "code_version": _VERSION}
-    yield from (f"has a {name} of another form" for name, form in forms.items() if not form.fullmatch(row[name]))
-    if row["status"] not in list(Status):
-        yield f"has the unknown status '{row['status']}'"
-    for noun, known in (("kind", KINDS), ("problem", PROBLEMS), ("method", METHODS)):
-        if row[noun] not in known and not (noun == "method" and "+" in row["code_version"]):
-            yield f"has the unknown {noun} '{row[noun]}'"
-            return
-    if (wanted := PROBLEMS[row["problem"]].kind) != row["kind"]:
-        yield f"has the kind {row['kind']}, its problem {row['problem']} is about {wanted}"
-
-
-def _is_object(text: str) -> bool:
-    def no_number(name: str) -> float:
-        raise ValueError(f"{name} is no number of JSON")
-
-    try:
-        return isinstance(json.loads(text, parse_constant=no_number), dict)
-    except (ValueError, RecursionError):
-        return False
-
-
-class _StoredRun:
-    """A row that is well formed, and what it refers to, read and generated when a check asks for it."""
-
-    def __init__(self, row: Row, folder: str) -> None:
-        self.row, self.folder = row, folder
-        self.problem, self.status = PROBLEMS[row["problem"]], Status(row["status"])
-        method = METHODS.get(row["method"])
-        self.method = None if method is None else method.answering(row["problem"])
-        """None for a plug-in that is not installed."""
-        self.is_plug_in = "+" in row["code_version"]
-        self.is_current = own_part(row["code_version"]) == code_version()
-        """Whether the row is of this version of the code, whose methods and workloads are known."""
-        task = Task(**{name: row[name] for name in STORED})
-        with_proof = replace(task, proof=True)
-        self.task = with_proof if with_proof.key == row["key"] else task
-
-    @cached_property
-    def instance(self) -> Any:
-        return _stored_instance(self.folder, self.row["instance"], self.problem.kind)
-
-    @cached_property
-    def answer(self) -> Any:
-        return KINDS[self.problem.kind].unpack(np.asarray(self.row["answer"], dtype=np.int32), self.instance)
-
-
-Check = Callable[[_StoredRun], Iterator[str]]
-
-
-def _found(check: Check, run: _StoredRun) -> Iterator[str]:
-    try:
-        yield from check(run)
-    except (BadInput, ValueError, IndexError) as error:
-        yield f"{type(error).__name__}: {error}".splitlines()[0]
+        yield from check()
     except Exception as error:  # a forged row must not end the verification of the others
-        yield f"cannot be checked ({check.__name__.strip('_')}: {type(error).__name__}: {error})".splitlines()[0]
+        yield f"{type(error).__name__}: {error}".splitlines()[0]
 
 
 def _other(row: Row, wanted: Row) -> Iterator[str]:
@@ -280,135 +209,97 @@ def _other(row: Row, wanted: Row) -> Iterator[str]:
             yield f"has {stored} as its {name}, and {derived} follows from its other columns"
 
 
-def _task(run: _StoredRun) -> Iterator[str]:
+def _is_current(row: Row) -> bool:
+    """Whether a row is of this version of the code, and its method is known."""
+    return own_part(row["code_version"]) == code_version() and row["method"] in METHODS
+
+
+def _task(row: Row, folder: str) -> Iterator[str]:
     """The key, and in this version of the code the form of the options, the variant and exactness."""
-    if not (run.is_current and run.method):
-        yield from _other(run.row, {"key": run.task.key})
-        return
-    stated = METHODS[run.task.method].stated(json.loads(run.task.options), run.task.problem)
-    yield from _other(run.row, {**of_task(run.task), "options": options_json(stated)})
+    task = Task(**{name: row[name] for name in STORED})
+    with_proof = replace(task, proof=True)
+    task = with_proof if with_proof.key == row["key"] else task
+    wanted: dict[str, Any] = {"key": task.key}
+    if _is_current(row):
+        stated = METHODS[task.method].stated(json.loads(task.options), task.problem)
+        wanted = {**of_task(task), "options": options_json(stated)}
+    yield from _other(row, wanted)
 
 
-def _recipe(run: _StoredRun) -> Iterator[str]:
-    recipe = _recipe_in(run.row["recipe"])
-    yield from _other(run.row, {"recipe": recipe.to_json(), "family": recipe.family})
-    digest = _generated(run.row["recipe"], run.is_current)
-    if digest is not None and digest != run.row["instance"]:
+def _recipe(row: Row, folder: str) -> Iterator[str]:
+    recipe = Recipe.from_json(row["recipe"])
+    yield from _other(row, {"recipe": recipe.to_json(), "family": recipe.family})
+    current = own_part(row["code_version"]) == code_version()
+    if _generated(row["recipe"], current) not in (None, row["instance"]):
         yield "its recipe gives another instance"
 
 
-def _instance(run: _StoredRun) -> Iterator[str]:
-    """Kind and sizes, and in this version of the code the judge and the reason for which a run is skipped."""
-    wanted = of_instance(run.problem, run.instance)
-    if not run.is_current:
+def _outcome(row: Row, folder: str) -> Iterator[str]:
+    """All that follows from instance, answer, bound and points, as the problem judges them."""
+    problem, status = PROBLEMS[row["problem"]], Status(row["status"])
+    instance = _stored_instance(folder, row["instance"], problem.kind)
+    wanted = of_instance(problem, instance)
+    if not _is_current(row):
         del wanted["judge"]
-    yield from _other(run.row, wanted)
-    if run.method is None or not run.is_current or run.is_plug_in:
+    yield from _other(row, wanted)
+    packed = row["answer"]
+    answer = None if packed is None else KINDS[problem.kind].unpack(np.asarray(packed, dtype=np.int32), instance)
+    trajectory = Trajectory([Point(**point) for point in row["points"]])
+    proposal = Proposal(answer, row["lower_bound"], status, reason=row["reason"])
+    result = judged(row["method"], instance, problem, proposal, row["seconds"], trajectory)
+    if result.status is not status:
+        yield f"is {status}, and judged {result.status} ({result.reason})".splitlines()[0]
+    derived = of_result(problem, result)
+    derived["answer"] = None if derived["answer"] is None else np.asarray(derived["answer"]).tolist()
+    yield from _other(row, derived)
+    yield from (f"has not {sentence}" for sentence, holds in RULES.items() if not holds(row))
+    method = METHODS.get(row["method"])
+    if method is None or "+" in row["code_version"]:
         return
-    reason = run.method.skip(run.instance, run.problem) if run.method.skip else ""
-    if run.status is Status.SKIPPED and run.row["reason"] != reason:
-        yield f"was skipped, for which {run.method.name} has {'another' if reason else 'no'} reason"
-    if run.status is not Status.SKIPPED and reason:
-        yield f"was not skipped, although {reason}"
+    method = method.answering(problem.name)
+    if row["lower_bound"] is not None and not (method.exact or method.bounds):
+        yield f"has the lower bound {row['lower_bound']:g}, and {method.name} proves none"
+    if _is_current(row):
+        reason = method.skip(instance, problem) if method.skip else ""
+        if reason != (row["reason"] if status is Status.SKIPPED else ""):
+            yield f"is {status}, and {method.name} has {'the' if reason else 'no'} reason {reason} to skip it"
 
 
-def _answer(run: _StoredRun) -> Iterator[str]:
-    if run.row["answer"] is None:
-        return
-    if violations := run.problem.violations(run.instance, run.answer):
-        yield "; ".join(violations)
-    measures = run.problem.measures(run.instance, run.answer)
-    packed = np.asarray(KINDS[run.problem.kind].pack(run.answer)).tolist()
-    wanted = {"value": run.problem.value(run.instance, run.answer), "measures": list(measures.items())}
-    yield from _other(run.row, {**wanted, "answer": packed})
+def _evidence(row: Row, folder: str) -> Iterator[str]:
+    if has_evidence(row["counters"]):
+        problem = PROBLEMS[row["problem"]]
+        instance = _stored_instance(folder, row["instance"], problem.kind)
+        proof = Store(Path(folder)).proof(row["key"])
+        yield from faults_of_evidence(json.loads(row["counters"]), instance, problem, proof, row["seconds"])
 
 
-def _rules(run: _StoredRun) -> Iterator[str]:
-    """The `RULES` that the row breaks; one that cannot be evaluated is broken."""
-    fields = SimpleNamespace(**run.row)
-    for sentence, holds in RULES.items():
-        try:
-            broken = not holds(fields)
-        except (TypeError, ValueError, KeyError):
-            broken = True
-        if broken:
-            yield f"has not {sentence}"
+CHECKS = (_task, _recipe, _outcome, _evidence)
+"""Each takes a row whose columns are possible by themselves and the results folder, and yields the row's faults."""
 
 
-def _bound(run: _StoredRun) -> Iterator[str]:
-    bound = run.row["lower_bound"]
-    if bound is None:
-        return
-    if run.problem.integral and math.isfinite(bound) and bound != math.floor(bound):
-        yield f"has the lower bound {bound:g}, and every value is an integer"
-    if run.method is not None and not run.is_plug_in and not (run.method.exact or run.method.bounds):
-        yield f"has the lower bound {bound:g}, and {run.method.name} proves none"
-
-
-def _evidence(run: _StoredRun) -> Iterator[str]:
-    if has_evidence(run.row["counters"]):
-        proof = Store(Path(run.folder)).proof(run.row["key"])
-        counters = json.loads(run.row["counters"])
-        yield from faults_of_evidence(counters, run.instance, run.problem, proof, run.row["seconds"])
-
-
-CHECKS: tuple[Check, ...] = (_task, _recipe, _instance, _answer, _rules, _bound, _evidence)
-"""Each takes a row that is well formed and yields its faults."""
-
-_ENDED_WITHOUT = (Status.FAILED, Status.SKIPPED)
-_NO_ANSWER = (Status.INFEASIBLE, *_ENDED_WITHOUT)
-
-
-def _monotone(points: Sequence[Row], name: str, sign: int) -> bool:
+def _worsens(points: Sequence[Row], name: str, sign: int) -> bool:
     known = [math.inf if point[name] is None else sign * point[name] for point in points]
-    return all(before >= after for before, after in itertools.pairwise(known))
+    return not all(before >= after for before, after in itertools.pairwise(known))
 
 
-RULES: dict[str, Callable[[SimpleNamespace], bool]] = {
-    "limits above 0": lambda r: 0 < r.time_limit < math.inf and r.memory_limit > 0,
-    "a seed that a study derives": lambda r: 0 <= r.seed < _MOST_SEED,
-    "seconds and memory of 0 or more": lambda r: (
-        r.seconds >= 0 and r.peak_memory >= 0 and not (r.cpu_seconds or 0.0) < 0
-    ),
+RULES: dict[str, Callable[[Row], bool]] = {
     "seconds within its limit, and above 0": lambda r: (
-        r.status in _ENDED_WITHOUT or 0 < r.seconds <= _SLACK_SHARE * r.time_limit + _SLACK_SECONDS
+        r["status"] in _ENDED_WITHOUT or 0 < r["seconds"] <= _SLACK_SHARE * r["time_limit"] + _SLACK_SECONDS
     ),
-    "0 seconds, although it was skipped": lambda r: r.status != Status.SKIPPED or r.seconds == 0,
-    "a start with a time zone": lambda r: datetime.fromisoformat(r.started).tzinfo is not None,
-    "the version of Python and the name of its machine": lambda r: (
-        "python" in json.loads(r.versions) and "host" in json.loads(r.machine)
+    "0 seconds, although it was skipped": lambda r: r["status"] != Status.SKIPPED or r["seconds"] == 0,
+    "a status that a lower bound can have": lambda r: r["status"] not in _ENDED_WITHOUT or r["lower_bound"] is None,
+    "a finite lower bound": lambda r: r["lower_bound"] != math.inf or r["status"] == Status.INFEASIBLE,
+    "points in the order of time": lambda r: all(
+        before <= after for before, after in itertools.pairwise([0.0, *(point["seconds"] for point in r["points"])])
     ),
-    "a value and an answer, or neither": lambda r: (r.value is None) == (r.answer is None),
-    "measures only with an answer": lambda r: r.answer is not None or not r.measures,
-    "the answer that its status says": lambda r: (
-        r.status not in (Status.OPTIMAL, Status.FEASIBLE) or r.answer is not None
+    "points that never get worse": lambda r: (
+        not (_worsens(r["points"], "value", 1) or _worsens(r["points"], "lower_bound", -1))
     ),
-    "a status that an answer can have": lambda r: r.status not in _NO_ANSWER or r.answer is None,
-    "a reason for its status": lambda r: r.status not in _ENDED_WITHOUT or bool(r.reason),
-    "a status that a lower bound can have": lambda r: r.status not in _ENDED_WITHOUT or r.lower_bound is None,
-    "status optimal where its lower bound is its value, and only there": lambda r: (
-        r.value is None or (r.status == Status.OPTIMAL) == (r.value == r.lower_bound)
-    ),
-    "a number as its lower bound": lambda r: r.lower_bound is None or not math.isnan(r.lower_bound),
-    "a finite lower bound": lambda r: r.lower_bound != math.inf or r.status == Status.INFEASIBLE,
-    "a lower bound of at most its value": lambda r: (
-        None in (r.value, r.lower_bound) or r.lower_bound <= r.value + TOLERANCE * max(1.0, abs(r.value))
-    ),
-    "points": lambda r: bool(r.points) or (r.value, r.lower_bound) == (None, None),
     "points of finite numbers": lambda r: all(
-        point["seconds"] is not None and all(number is None or math.isfinite(number) for number in point.values())
-        for point in r.points
+        number is None or math.isfinite(number) for point in r["points"] for number in point.values()
     ),
-    "points in the order of time, before its end": lambda r: (
-        not r.points
-        or all(a <= b for a, b in itertools.pairwise([0.0, *(point["seconds"] for point in r.points), r.seconds]))
-    ),
-    "a last point of its value and lower bound": lambda r: (
-        not r.points or (r.points[-1]["value"], r.points[-1]["lower_bound"]) == (r.value, r.lower_bound)
-    ),
-    "points that never get worse": lambda r: _monotone(r.points, "value", 1) and _monotone(r.points, "lower_bound", -1),
 }
-"""What every row must have, whatever its problem and method."""
+"""What every row must have beside what is derived, whatever its problem and method."""
 
 
 @lru_cache(maxsize=64)
@@ -418,7 +309,7 @@ def _generated(recipe: str, current: bool = True) -> str | None:
     It is not known of another version of the code, of a plug-in that is another one now or not installed, and of a file
     or software that this machine has not.
     """
-    made = _recipe_in(recipe)
+    made = Recipe.from_json(recipe)
     if made.workload:
         workload = WORKLOADS.get(made.workload)
         if workload is None and not made.code:
@@ -442,13 +333,6 @@ def _generated(recipe: str, current: bool = True) -> str | None:
     if fault:
         raise BadInput(f"its recipe gives no instance: {fault}")
     return digest
-
-
-def _recipe_in(text: str) -> Recipe:
-    try:
-        return Recipe.from_json(text)
-    except (TypeError, AttributeError):
-        raise BadInput("its recipe has other fields than those of a recipe") from None
 
 
 @lru_cache(maxsize=2)

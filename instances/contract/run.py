@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FrameType
@@ -244,9 +244,9 @@ class Trajectory:
     (1.0, 1.0)
     """
 
-    def __init__(self) -> None:
+    def __init__(self, points: Iterable[Point] = ()) -> None:
         self._start = PAUSES.now()
-        self._points: list[Point] = []
+        self._points = list(points)
 
     @property
     def points(self) -> tuple[Point, ...]:

@@ -13,7 +13,8 @@ import pytest
 from rich.console import Console
 
 from overlaybench.compare.studies import progress
-from overlaybench.compare.studies.progress import Progress, Tally, Work, saved
+from overlaybench.compare.studies.progress import Bar, Tally, Work, duration, saved
+from overlaybench.compare.studies.row import SCHEMA, table_of
 from overlaybench.compare.studies.store import Store
 from overlaybench.compare.studies.task import Task
 
@@ -26,91 +27,105 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return now
 
 
-def tally(done: int, failed: int, work: Work) -> Tally:
-    return Tally(Store(Path("none")), [], {}, done=done, failed=failed, _work=work)
+def tally(store: Path, planned: dict[str, int], left: int, failed: int, work: Work) -> Tally:
+    """The state of a study of which so many runs are left."""
+    tally = Tally(Store(store), [Job("gm", 10, 1.0).task] * left, {}, planned)
+    tally.done, tally.failed, tally.worked = 1, failed, work
+    return tally
 
 
-def test_a_log_gets_plain_lines_and_one_at_the_end(clock: list[float], capsys: pytest.CaptureFixture[str]) -> None:
-    with Progress({"gm": 60, "ilp": 40}, 20) as shown:
-        shown.show(tally(8, 1, Work(10, 90, 0)), 2)  # too soon
+@pytest.fixture
+def worked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The work of a tally is what a test says."""
+    monkeypatch.setattr(Tally, "work", property(lambda tally: tally.worked), raising=True)
+
+
+@pytest.mark.usefixtures("worked")
+def test_a_log_gets_plain_lines_and_one_at_the_end(
+    clock: list[float], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    planned = {"gm": 60, "ilp": 40}
+    with Bar(100, "runs done") as bar:
+        states = [tally(tmp_path, planned, 72, 1, Work(10, 90, 0)), tally(tmp_path, planned, 60, 1, Work(32, 92, 0))]
+        bar.waiting("Spark")
+        states[0].show(bar, 2)  # too soon
         clock[0] += 16
-        shown.show(tally(20, 1, Work(32, 92, 0)), 0)
+        states[1].show(bar, 0)
         clock[0] += 1
-        shown.show(tally(80, 3, Work(100, 0, 0)), 2)  # workers that end hold no run any more
+        tally(tmp_path, planned, 0, 3, Work(100, 0, 0)).show(bar, 2)  # workers that end hold no run any more
     assert capsys.readouterr().err.splitlines() == [
-        "20 of 100 runs were done before",
-        "40 of 100 runs done (1 failed), 0 running, 60 left, 0:16 so far, about 0:46 to go",
-        "100 of 100 runs done (3 failed), 0 running, 0 left, 0:17 so far",
+        "40 of 100 runs done, 1 failed, waiting for workers, 60 left, 16 s so far, about 46 s to go",
+        "100 of 100 runs done, 3 failed, 0 left, 0 s so far",
     ]
 
 
-def test_a_note_that_cannot_be_written_does_not_end_the_study(clock: list[float], tmp_path: Path) -> None:
-    with Progress({"gm": 2}, 0, quiet=True, folder=tmp_path / "missing") as shown:
-        clock[0] += 60
-        shown.show(tally(1, 0, Work(1, 1, 0)), 1)
-    assert saved(tmp_path / "missing") == ("", {})
-
-
-def test_the_estimate_counts_work_and_not_runs(clock: list[float], capsys: pytest.CaptureFixture[str]) -> None:
-    """Long runs come first: half of the work may be one run of a hundred."""
-    with Progress({"gm": 101}, 0) as shown:
-        clock[0] += 60
-        shown.show(tally(1, 0, Work(60, 60, 0)), 0)
-    assert (
-        "1 of 101 runs done (0 failed), 0 running, 100 left, 1:00 so far, about 1:00 to go" in capsys.readouterr().err
-    )
-
-
-def test_an_estimate_by_limits_says_at_most(clock: list[float], capsys: pytest.CaptureFixture[str]) -> None:
-    with Progress({"ilp": 100}, 0) as shown:
+@pytest.mark.usefixtures("worked")
+def test_an_estimate_by_limits_says_at_most(
+    clock: list[float], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Bar(100, "runs done") as bar:
+        shown = tally(tmp_path, {"ilp": 100}, 100, 0, Work(0, 6000, 6000))
+        shown.done = 0
         clock[0] += 20
-        shown.show(tally(0, 0, Work(0, 6000, 6000)), 2)
-    assert "0:20 so far, at most 50:00 to go" in capsys.readouterr().err
+        shown.show(bar, 2)
+    assert "20 s so far, at most 50 min to go" in capsys.readouterr().err
 
 
-def test_a_quiet_study_shows_nothing(clock: list[float], capsys: pytest.CaptureFixture[str]) -> None:
-    with Progress({"gm": 10}, 5, quiet=True) as shown:
+def test_a_quiet_bar_shows_nothing(clock: list[float], capsys: pytest.CaptureFixture[str]) -> None:
+    with Bar(10, "runs done", quiet=True) as bar:
         clock[0] += 100
-        shown.show(tally(1, 0, Work(1, 1, 0)), 1)
+        bar.show(3)
     assert capsys.readouterr() == ("", "")
 
 
+@pytest.mark.usefixtures("worked")
 @pytest.mark.parametrize(
     ("width", "text"),
     [
-        (100, "412 of 1,064 runs done, 3 failed, 2 running, at most 2:30:00 to go"),
-        (80, "412 of 1,064 runs done, 3 failed, 2 running, at most 2:30:00 to go"),
-        (72, "412 of 1,064 done, 3 failed, 2 running, at most 2:30:00 to go"),
-        (60, "412/1064 done, 3 failed, at most 2:30:00 to go"),
-        (40, "412/1064, 3 failed, ≤ 2:30:00"),
-        (20, "412/1064, ≤ 2:30:00"),
+        (
+            110,
+            "412 of 1,064 runs done, 3 failed, 2 running, 650 left, 0 s so far, at most 2 h 30 min to go",
+        ),
+        (80, "412 of 1,064 runs done, 3 failed, 2 running, at most 2 h 30 min to go"),
+        (72, "412 of 1,064 done, 3 failed, at most 2 h 30 min to go"),
+        (50, "412/1064, 3 failed, ≤ 2 h 30 min"),
+        (24, "412/1064, ≤ 2 h 30 min"),
     ],
 )
 def test_a_terminal_gets_a_bar_beside_a_text_that_fits(
-    width: int, text: str, monkeypatch: pytest.MonkeyPatch, clock: list[float]
+    width: int, text: str, monkeypatch: pytest.MonkeyPatch, clock: list[float], tmp_path: Path
 ) -> None:
     console = Console(force_terminal=True, width=width, file=io.StringIO(), _environ={})
-    monkeypatch.setattr(progress, "Console", lambda stderr: console)
+    monkeypatch.setattr(progress, "Console", lambda file: console)
     monkeypatch.setattr(Work, "to_go", lambda *given: 9000.0)
-    with Progress({"gm": 1064}, 400) as shown:
-        shown.show(tally(12, 3, Work(24, 18000, 18000)), 2)
-        assert shown._bar
-        lines = console.render_lines(shown._bar.get_renderable(), pad=False)
+    with Bar(1064, "runs done") as bar:
+        tally(tmp_path, {"gm": 1064}, 652, 3, Work(24, 18000, 18000)).show(bar, 2)
+        assert bar._bar
+        lines = console.render_lines(bar._bar.get_renderable(), pad=False)
     plain = ["".join(segment.text for segment in line) for line in lines]
     assert len(plain) == 1
     assert plain[0].rstrip().endswith(text)
     assert len(plain[0]) <= width
-    assert ("━" in plain[0]) == (width > 20)
+    assert "━" in plain[0]
 
 
+@pytest.mark.usefixtures("worked")
 def test_status_finds_the_time_to_go_and_the_runs_of_each_method(tmp_path: Path, clock: list[float]) -> None:
     assert saved(tmp_path) == ("", {})
-    with Progress({"gm": 6, "ilp": 4}, 0, quiet=True, folder=tmp_path) as shown:
-        clock[0] += 10
-        shown.show(tally(5, 0, Work(10, 10, 0)), 0)
-    assert saved(tmp_path) == ("about 0:10 to go", {"gm": 6, "ilp": 4})
+    shown = tally(tmp_path, {"gm": 6, "ilp": 4}, 5, 0, Work(10, 10, 0))
+    clock[0] += 10
+    shown.show(Bar(10, "runs done", quiet=True), 0)
+    assert saved(tmp_path) == ("about 10 s to go", {"gm": 6, "ilp": 4})
     (tmp_path / "progress.json").write_text("{")
     assert saved(tmp_path) == ("", {})
+    tally(tmp_path / "missing", {"gm": 6}, 5, 0, Work(1, 1, 0)).show(Bar(6, "runs done", quiet=True), 1)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.2, "0 s"), (59, "59 s"), (61, "1 min 1 s"), (48120, "13 h 22 min"), (7200, "2 h")]
+)
+def test_a_duration_has_its_two_largest_units(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
 
 
 class Job(NamedTuple):
@@ -205,3 +220,15 @@ def test_runs_that_fail_are_counted_and_take_time(tmp_path: Path) -> None:
     tally = Tally(Store(tmp_path), [Job("gm", 10, 0.0).task], {"10": 10})
     tally.count({**Job("gm", 10, float("nan")).row, "status": "failed"})
     assert (tally.done, tally.failed, tally.work.left) == (1, 1, 0.0)
+
+
+def full(job: Job) -> dict[str, object]:
+    return dict.fromkeys(SCHEMA.names) | job.row
+
+
+def test_the_runs_that_are_stored_say_how_long_others_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs = [Job("ilp", 50, 0.5, 60.0)] * 400
+    monkeypatch.setattr(Store, "table", lambda *given, **more: table_of([full(job) for job in jobs[:9]]))
+    tally = tally_of(jobs)
+    assert tally.work == Work(done=0.0, left=200.0, limited=0.0)
+    assert tally.work.about(tally.work.to_go(1.0, 2, 0)) == "about 1 min 40 s to go"
