@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import faulthandler
 import fcntl
@@ -15,14 +14,14 @@ import signal
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from traceback import walk_tb
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any
 
 import psutil
 
@@ -123,10 +122,10 @@ class Solver:
         self._process: BaseProcess | None = None
         self._connection: Connection | None = None
         self._output = self._pidfd = -1
-        self._runs = 0
+        self._pid = self._runs = 0
         self._digest = ""
-        self._memory_at_start = self._begun = 0.0
-        self._offered, self._trajectory = Offered(), Trajectory()
+        self._memory_at_start = 0.0
+        self._heard = _Heard()
 
     def __enter__(self) -> Solver:
         return self
@@ -138,8 +137,10 @@ class Solver:
 
     def run(self, job: Job) -> IsolatedRun:
         """Do a run; see :func:`run_isolated`. One whose process is killed from outside is repeated, at most twice."""
-        job.method.complete(job.options, job.problem.name)
-        self._warm_up(job)
+        options = job.method.complete(job.options, job.problem.name)
+        # What the run will call is compiled before the process is forked, which inherits it.
+        if job.method.answering(job.problem.name).prepare(job.instance, job.problem, options):
+            self.stop()
         start = time.monotonic()
         for _ in range(_MOST_ATTEMPTS):
             try:
@@ -161,37 +162,33 @@ class Solver:
     def interrupted(self, job: Job) -> IsolatedRun | None:
         """The answer of an anytime method whose run Ctrl-C has ended; None if it has none."""
         end = time.monotonic() + _INTERRUPT_SECONDS
-        with contextlib.suppress(EOFError, OSError, pickle.UnpicklingError):
-            if self._process and self._process.pid and self._connection and job.method.anytime:
-                os.kill(self._process.pid, signal.SIGINT)
+        with suppress(EOFError, OSError, pickle.UnpicklingError):
+            if self._connection and job.method.anytime:
+                os.kill(self._pid, signal.SIGINT)
                 while (left := end - time.monotonic()) > 0 and self._connection.poll(left):
-                    if isinstance(message := self._connection.recv(), Offered):
-                        self._keep(message)
-                        continue
-                    result, cpu_seconds, _ = message
-                    held = max(0.0, private_memory(self._process.pid) - self._memory_at_start)
-                    return IsolatedRun(result, held, cpu_seconds, output=self._printed())
-                run = self._stopped(job, "interrupted", 0.0, time.monotonic() - self._begun)
+                    if (ended := self._heard.hear(self._connection.recv())) is not None:
+                        result, cpu_seconds, _ = ended
+                        held = max(0.0, private_memory(self._pid) - self._memory_at_start)
+                        return IsolatedRun(result, held, cpu_seconds, output=self._printed())
+                run = self._stopped(job, "interrupted", 0.0)
                 return None if run.result.status is Status.FAILED else run
         return None
 
     def stop(self) -> None:
         """Kill the process and every process it started; a new one is forked when needed."""
         if self._process is not None:
-            _kill(self._process)
+            try:
+                os.killpg(self._pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                self._process.kill()
+            self._process.join()
         if self._connection is not None:
             self._connection.close()
         for handle in (self._output, self._pidfd):
             if handle >= 0:
                 os.close(handle)
         self._process, self._connection, self._output, self._pidfd = None, None, -1, -1
-        self._runs, self._digest = 0, ""
-
-    def _warm_up(self, job: Job) -> None:
-        """Compile what the run will call before the process is forked, which inherits it."""
-        options = job.method.complete(job.options, job.problem.name)
-        if job.method.answering(job.problem.name).prepare(job.instance, job.problem, options):
-            self.stop()
+        self._pid, self._runs, self._digest = 0, 0, ""
 
     def _send(self, job: Job) -> None:
         """Send a job to the process if its method and problem have names; otherwise fork one that inherits it.
@@ -200,7 +197,7 @@ class Solver:
         """
         named = METHODS.get(job.method.name) is job.method and PROBLEMS.get(job.problem.name) is job.problem
         if self._connection is not None and named:
-            self._memory_at_start = private_memory(self._process.pid or 0) if self._process else 0.0
+            self._memory_at_start = private_memory(self._pid)
             instance = None if self._digest == job.instance.digest else job.instance
             self._digest = job.instance.digest
             limits = job.seed, dict(job.options), job.time_limit, job.memory_limit
@@ -218,85 +215,60 @@ class Solver:
         self._process = context.Process(target=_serve, args=(job, solver_end, self._output), daemon=False)
         self._process.start()
         solver_end.close()
+        self._pid = self._process.pid or 0
         # The process's own sentinel is a pipe, which the solver closes with all else that it inherited.
-        self._pidfd = os.pidfd_open(self._process.pid or 0)
+        self._pidfd = os.pidfd_open(self._pid)
         self._digest = getattr(job.instance, "digest", "")
 
     def _await(self, job: Job) -> IsolatedRun:
         """Wait for the result; kill the process where it exceeds a limit."""
         assert self._process is not None
-        assert self._process.pid is not None
         assert self._connection is not None
-        pid, peak, children = self._process.pid, 0.0, 0.0
-        self._offered, self._trajectory = Offered(), Trajectory()
-        start = polled = children_polled = self._begun = time.monotonic()
-        paused = 0.0
-        while True:
+        peak = children = 0.0
+        polled = children_polled = time.monotonic()
+        heard = self._heard = _Heard()
+        ended = None
+        while ended is None:
             if wait([self._connection, self._pidfd], timeout=_POLL_SECONDS):
                 try:
-                    message = self._connection.recv()
+                    ended = heard.hear(self._connection.recv())
                 except (EOFError, OSError, pickle.UnpicklingError):
                     if not wait([self._pidfd], timeout=_END_SECONDS):
-                        reason = "crash: the solver closed its files and went on"
-                        return self._stopped(job, reason, peak, time.monotonic() - self._begun)
+                        return self._stopped(job, "crash: the solver closed its files and went on", peak)
                     self._process.join()
                     output, killed = self._printed(), self._process.exitcode == -signal.SIGKILL
                     reason = _cause_of_death(self._process.exitcode, output)
                     return IsolatedRun(job.failed(reason), peak, killed=killed, output=output)
-                if isinstance(message, Pause):
-                    changed = time.monotonic()
-                    start, self._begun = (each + changed - (paused or changed) for each in (start, self._begun))
-                    paused = changed if message.begun else 0.0
-                    continue
-                if not isinstance(message, Offered):
+                if ended is not None:
                     break
-                if message.stage != self._offered.stage:
-                    start = time.monotonic()
-                    if message.stage == "solving":
-                        self._begun, self._trajectory = start, Trajectory()
-                self._keep(message)
-            if (now := time.monotonic()) > polled + _POLL_SECONDS:
+            now = time.monotonic()
+            if now > polled + _POLL_SECONDS:
                 polled = now
                 if os.fstat(self._output).st_size > _MOST_OUTPUT:
                     os.ftruncate(self._output, 0)  # it lies in memory
                 if now > children_polled + _POLL_CHILDREN_SECONDS:
-                    children, children_polled = sum(map(private_memory, session_members(pid))), now
-                held = private_memory(pid) + children - self._memory_at_start
+                    children, children_polled = sum(map(private_memory, session_members(self._pid))), now
+                held = private_memory(self._pid) + children - self._memory_at_start
                 peak = max(peak, held)
                 if job.memory_limit is not None and held > job.memory_limit * MIB:
                     reason = f"memory: {held / MIB:.0f} MiB held, {job.memory_limit} MiB allowed"
-                    return self._stopped(job, reason, peak, now - self._begun)
-            if (
-                job.time_limit is not None
-                and not paused
-                and now - start > _allowed(job.time_limit, self._offered.stage)
-            ):
-                reason = "time: killed after its limit and grace"
-                if self._offered.stage == "solved":
-                    reason = f"time: its answer was not judged within {now - start:.0f} s"
-                elif not job.method.anytime:
-                    reason += f" ({job.method.name} has no answer before its end)"
-                return self._stopped(job, reason, peak, now - self._begun)
-        peak = max(peak, private_memory(pid) - self._memory_at_start)
-        result, cpu_seconds, is_alone = message
+                    return self._stopped(job, reason, peak)
+            if reason := heard.exceeded(job):
+                return self._stopped(job, reason, peak)
+        peak = max(peak, private_memory(self._pid) - self._memory_at_start)
+        result, cpu_seconds, is_alone = ended
         if result.status is Status.FAILED and result.reason.startswith("memory:"):
-            return self._stopped(job, result.reason, peak, time.monotonic() - self._begun)
+            return self._stopped(job, result.reason, peak)
         output = self._printed()
         if not is_alone:
             self.stop()
         return IsolatedRun(result, peak, cpu_seconds, output=output)
 
-    def _keep(self, message: Offered) -> None:
-        self._offered = self._offered.updated(message)
-        self._trajectory.report(message.value, message.lower_bound)
-
-    def _stopped(self, job: Job, reason: str, peak: float, seconds: float) -> IsolatedRun:
+    def _stopped(self, job: Job, reason: str, peak: float) -> IsolatedRun:
         """The run with the best that it offered, or failed; the process is killed first."""
-        output = self._printed()
+        seconds, output = time.monotonic() - self._heard.begun, self._printed()
         self.stop()
-        offered = self._offered
-        kept = offered.result(job.method.name, job.instance, job.problem, reason, seconds, self._trajectory)
-        return IsolatedRun(job.failed(reason) if kept is None else kept, peak, output=output)
+        return IsolatedRun(self._heard.result(job, reason, seconds), peak, output=output)
 
     def _printed(self) -> str:
         """What the solver printed in this run; the file is emptied when the next one starts, or is too large."""
@@ -304,11 +276,75 @@ class Solver:
         return os.pread(self._output, _KEPT_OUTPUT, max(0, size - _KEPT_OUTPUT)).decode(errors="replace")
 
 
-def _allowed(time_limit: float, stage: str) -> float:
-    """Seconds that a stage of a run may take."""
-    if stage == "solving":
-        return time_limit + _GRACE_SECONDS + _GRACE_SHARE * time_limit
-    return time_limit + max(_AROUND_SECONDS, _AROUND_SHARE * time_limit)
+class _Sender:
+    """In the solver process: sends what a run offers, that a compilation begins or ends, and so does the method."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._send = connection.send
+
+    def offered(self, answer: Any, value: float | None, lower_bound: float | None) -> None:
+        self._send(("offered", answer, value, lower_bound))
+
+    def paused(self, begun: bool) -> None:
+        self._send(("paused", begun))
+
+    def solving(self, begun: bool) -> None:
+        self._send(("solving", begun))
+
+
+class _Heard:
+    """What was heard of a run: the best answer and bound that it offered, its stage, and since when.
+
+    The time of a compilation counts in no limit.
+    """
+
+    def __init__(self) -> None:
+        self.start = self.begun = time.monotonic()
+        self._stage, self._paused = "starting", 0.0
+        self._answer, self._lower_bound, self._trajectory = None, None, Trajectory()
+
+    def hear(self, message: tuple[Any, ...]) -> tuple[Result[Any], float, bool] | None:
+        """Take a message of a `_Sender`, or return the outcome that :func:`_run` has sent."""
+        match message:
+            case ("offered", answer, value, lower_bound):
+                self._answer = self._answer if answer is None else answer
+                self._lower_bound = self._lower_bound if lower_bound is None else lower_bound
+                self._trajectory.report(value, lower_bound)
+            case ("paused", begun):
+                now = time.monotonic()
+                lasted = now - self._paused if self._paused else 0.0
+                self.start, self.begun = self.start + lasted, self.begun + lasted
+                self._paused = now if begun else 0.0
+            case ("solving", begun):
+                self.start, self._stage = time.monotonic(), "solving" if begun else "solved"
+                if begun:
+                    self.begun, self._trajectory = self.start, Trajectory()
+            case (result, cpu_seconds, is_alone):
+                return result, cpu_seconds, is_alone
+        return None
+
+    def exceeded(self, job: Job) -> str:
+        """How the run exceeds its time limit now, or ""."""
+        if job.time_limit is None or self._paused:
+            return ""
+        grace = _GRACE_SECONDS + _GRACE_SHARE * job.time_limit
+        if self._stage != "solving":
+            grace = max(_AROUND_SECONDS, _AROUND_SHARE * job.time_limit)
+        passed = time.monotonic() - self.start
+        if passed <= job.time_limit + grace:
+            return ""
+        if self._stage == "solved":
+            return f"time: its answer was not judged within {passed:.0f} s"
+        why = "" if job.method.anytime else f" ({job.method.name} has no answer before its end)"
+        return f"time: killed after its limit and grace{why}"
+
+    def result(self, job: Job, reason: str, seconds: float) -> Result[Any]:
+        """The judged result of a stopped run: the best that it offered; failed if that is nothing or not valid."""
+        if self._answer is None and self._lower_bound is None:
+            return job.failed(reason)
+        proposal = Proposal(self._answer, self._lower_bound, Status.TIME_LIMIT, reason=reason)
+        result = judged(job.method.name, job.instance, job.problem, proposal, seconds, self._trajectory)
+        return job.failed(reason) if result.status is Status.FAILED else result
 
 
 def _serve(job: Job, connection: Connection, output: int) -> None:
@@ -317,7 +353,7 @@ def _serve(job: Job, connection: Connection, output: int) -> None:
     instance = job.instance
     while True:
         outcome = _run(job, connection)
-        with contextlib.suppress(AttributeError):  # not glibc
+        with suppress(AttributeError):  # not glibc
             # Memory that the heap kept would not be seen when the next run uses it.
             ctypes.CDLL(None).malloc_trim(0)
         sys.stdout.flush()
@@ -334,8 +370,8 @@ def _serve(job: Job, connection: Connection, output: int) -> None:
 def _run(job: Job, connection: Connection) -> tuple[Result[Any], float, bool]:
     """The result, its processor seconds, and whether no child process is left."""
     before, paused = _cpu_seconds(), PAUSES.cpu_seconds
-    bound = contextlib.nullcontext() if job.memory_limit is None else address_space_bounded(job.memory_limit * MIB)
-    with bound, watched(OfferSender(connection)):
+    bound = nullcontext() if job.memory_limit is None else address_space_bounded(job.memory_limit * MIB)
+    with bound, watched(_Sender(connection)):
         try:
             result = job.method.answering(job.problem.name).run(
                 job.instance, job.problem, seed=job.seed, time_limit=job.time_limit, **dict(job.options)
@@ -376,7 +412,7 @@ def _become_solver(connection: int, output: int) -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     for name in os.listdir("/proc/self/fd"):
         if int(name) not in (0, 1, 2, connection, output, nothing):
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 os.fstat(int(name))
                 os.dup2(nothing, int(name))  # not closed: Arrow aborts a later fork where its own pipe is
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -390,78 +426,6 @@ def _cause_of_death(exitcode: int | None, output: str) -> str:
     else:
         cause = f"crash: exit status {exitcode}"
     return f"{cause} ({last_line})" if last_line else cause
-
-
-def _kill(process: BaseProcess) -> None:
-    """Kill the solver and every process it started."""
-    if process.pid is None:
-        return
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        process.kill()
-    process.join()
-
-
-@dataclass(frozen=True)
-class Offered:
-    """The best answer, its value and the best bound that a run has offered, and whether its method is at work."""
-
-    answer: Any = None
-    value: float | None = None
-    lower_bound: float | None = None
-    stage: str = "starting"
-
-    def updated(self, later: Offered) -> Offered:
-        """Join a later message of the same run, whose answers improve and whose bounds are the best so far."""
-        return replace(later, answer=self.answer) if later.answer is None else later
-
-    def result(
-        self,
-        method: str,
-        instance: Any,
-        problem: Problem[Any, Any],
-        reason: str,
-        seconds: float,
-        trajectory: Trajectory,
-    ) -> Result[Any] | None:
-        """The judged result of a stopped run; None if there is nothing to keep, or it is not valid."""
-        if self.answer is None and self.lower_bound is None:
-            return None
-        proposal = Proposal(self.answer, self.lower_bound, Status.TIME_LIMIT, reason=reason)
-        result = judged(method, instance, problem, proposal, seconds, trajectory)
-        return None if result.status is Status.FAILED else result
-
-
-class Pause(NamedTuple):
-    """A compilation begins, or has ended: the time between them counts in no limit."""
-
-    begun: bool
-
-
-class OfferSender:
-    """In the solver process: sends what improves."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection, self._best = connection, Offered()
-
-    def offered(self, answer: Any, value: float | None, lower_bound: float | None) -> None:
-        """Send a better answer or bound."""
-        self._best = replace(
-            self._best,
-            value=self._best.value if value is None else value,
-            lower_bound=self._best.lower_bound if lower_bound is None else lower_bound,
-        )
-        self._connection.send(replace(self._best, answer=answer))
-
-    def paused(self, begun: bool) -> None:
-        """Send that a compilation begins or has ended."""
-        self._connection.send(Pause(begun))
-
-    def solving(self, begun: bool) -> None:
-        """Send that the method begins or has ended."""
-        self._best = replace(self._best, stage="solving" if begun else "solved")
-        self._connection.send(self._best)
 
 
 def private_memory(pid: int) -> float:

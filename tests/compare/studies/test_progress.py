@@ -30,14 +30,14 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def tally(store: Path, planned: dict[str, int], left: int, failed: int, work: Work) -> Tally:
     """The state of a study of which so many runs are left."""
     tally = Tally(Store(store), [Job("gm", 10, 1.0).task] * left, {}, planned)
-    tally.done, tally.failed, tally.worked = 1, failed, work
+    tally.__dict__ |= {"done": 1, "failed": failed, "worked": work}
     return tally
 
 
 @pytest.fixture
 def worked(monkeypatch: pytest.MonkeyPatch) -> None:
     """The work of a tally is what a test says."""
-    monkeypatch.setattr(Tally, "work", property(lambda tally: tally.worked), raising=True)
+    monkeypatch.setattr(Tally, "work", property(lambda tally: tally.__dict__["worked"]))
 
 
 @pytest.mark.usefixtures("worked")
