@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from msgspec import structs
 
 from ...instances.contract.errors import unknown
 from ...instances.contract.method import Method
@@ -37,7 +38,7 @@ class Experiment:
 
     def __post_init__(self) -> None:
         families = tuple(sorted({recipe.family for recipe in self.recipes}))
-        own = tuple(one if one.families else replace(one, families=families) for one in self.runs)
+        own = tuple(one if one.families else structs.replace(one, families=families) for one in self.runs)
         object.__setattr__(self, "runs", own)
 
     def study(self, name: str) -> Study:

@@ -13,7 +13,7 @@ from ...instances.contract.option import Option
 from ...instances.contract.problem import Problem
 from ..catalogue import METHODS
 from .plot import MEASURES
-from .study import Files, FromWorkload, RunsTable, StudyTable
+from .study import Files, FromWorkload, Runs, StudyTable
 
 Schema = dict[str, Any]
 
@@ -27,7 +27,7 @@ def study_schema() -> Schema:
     It refuses an unknown name, key or option, a value of another type or out of range. A number in quotes, which a
     study file may have, is refused as well. Cost: every method and workload is imported.
     """
-    tables = (StudyTable, RunsTable, Files, FromWorkload)
+    tables = (StudyTable, Runs, Files, FromWorkload)
     _, components = msgspec.json.schema_components(tables, ref_template="#/$defs/{name}")
     named = {name: _without_defaults(table) for name, table in components.items()}
     study, runs, files, of_any = (named.pop(table.__name__) for table in tables)

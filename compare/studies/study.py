@@ -6,9 +6,9 @@ import itertools
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +19,7 @@ from ...instances.contract.catalogue import modules_beside
 from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.files import read_text
 from ...instances.contract.option import Value
+from ...instances.topics.workloads import RandomTopics
 from ..catalogue import kind_named, method_named, problem_named, version_of, workload_named, workload_version
 from .plot import Plot, Report
 from .recipe import Recipe, freeze
@@ -27,7 +28,7 @@ from .task import Task, derived_seed, options_json, writes_proofs
 from .toml_tables import as_list, checked, grid, located, parsed
 
 Positive = Annotated[int, Meta(ge=1)]
-Seconds = Annotated[float, Meta(gt=0, description="seconds a run (60)")]
+Seconds = Annotated[float, Meta(gt=0, le=1e9, description="seconds a run (60)")]
 Megabytes = Annotated[int, Meta(ge=1, description="MiB a run (4096)")]
 Names = Annotated[list[str], Meta(min_length=1)]
 Sample = Annotated[int, Meta(ge=0)]
@@ -39,6 +40,7 @@ Seeds = (
 
 _MOST_BYTES, _MOST_INSTANCES, _MOST_RUNS = 2**22, 100_000, 1_000_000
 _WILD = ("*", "?", "[")
+_GROUPS = ("variant", "label", "method", "family", "problem", "kind", "status", "exact", "code_version")
 
 
 class OfAny(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
@@ -73,17 +75,24 @@ class FromWorkload(OfAny, kw_only=True, frozen=True):
     workload: str
 
 
-class RunsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A ``[[runs]]`` table; limits that it does not have are those of the study."""
+class Runs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A ``[[runs]]`` table: every method on every problem, on the instances it admits.
 
-    problems: Names
-    methods: Annotated[list[str | dict[str, Any]], Meta(min_length=1)]
-    families: Annotated[list[str], Meta(description="only instances of these (all)")] = []
+    Limits that the table does not have are those of the study. Once checked, `methods` are names with sorted options.
+    """
+
+    problems: Annotated[tuple[str, ...], Meta(min_length=1)]
+    methods: Annotated[tuple[Any, ...], Meta(min_length=1)]
+    families: Annotated[tuple[str, ...], Meta(description="only instances of these (all)")] = ()
     nodes_at_most: Annotated[Positive, Meta(description="only instances of at most so many nodes, users, …")] = 2**31
-    time_limit: Seconds | None = None
-    memory_limit: Megabytes | None = None
+    time_limit: Seconds = 60.0
+    memory_limit: Megabytes = 4096
     repeats: Annotated[Positive, Meta(description="runs of each method, with seeds of their own (1)")] = 1
     proof: Annotated[bool, Meta(description="keep and check proofs, of methods that write them (false)")] = False
+
+    def admits(self, recipe: Recipe, instance: StoredInstance) -> bool:
+        """Whether to do these runs on an instance; `nodes_at_most` bounds the first size of its kind."""
+        return instance.size <= self.nodes_at_most and (not self.families or recipe.family in self.families)
 
 
 class StudyTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -96,24 +105,6 @@ class StudyTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     time_limit: Seconds = 60.0
     memory_limit: Megabytes = 4096
     report: Report = Report()
-
-
-@dataclass(frozen=True)
-class Runs:
-    """One ``[[runs]]`` table: every method on every problem, on the instances it admits."""
-
-    problems: tuple[str, ...]
-    methods: tuple[tuple[str, tuple[tuple[str, Value], ...]], ...]
-    families: tuple[str, ...]
-    nodes_at_most: int
-    time_limit: float
-    memory_limit: int
-    repeats: int
-    proof: bool = False
-
-    def admits(self, recipe: Recipe, instance: StoredInstance) -> bool:
-        """Whether to do these runs on an instance; `nodes_at_most` bounds the first size of its kind."""
-        return instance.size <= self.nodes_at_most and (not self.families or recipe.family in self.families)
 
 
 @dataclass(frozen=True)
@@ -211,7 +202,11 @@ def study_of(spec: str, path: Path) -> Study:
         As :func:`read_study`.
     """
     with located(str(path)), modules_beside(path.parent):
-        table = checked(parsed(spec), StudyTable)
+        given = parsed(spec)
+        for key in ("instances", "runs"):
+            if isinstance(given.get(key), dict):
+                raise BadInput(f"[{key}] is one table, and there may be several: write [[{key}]]")
+        table = checked(given, StudyTable)
         sources = Sources(table.seed, path.parent)
         recipes: list[Recipe] = []
         runs: list[Runs] = []
@@ -220,47 +215,55 @@ def study_of(spec: str, path: Path) -> Study:
                 recipes.extend(itertools.islice(sources.recipes(source), _MOST_INSTANCES + 1))
                 if len(recipes) > _MOST_INSTANCES:
                     raise BadInput(f"more than {_MOST_INSTANCES:,} instances: divide the study")
+        limits = {"time_limit": table.time_limit, "memory_limit": table.memory_limit}
         for number, one in enumerate(table.runs, start=1):
             with located(f"runs[{number}]"):
-                runs.append(_runs(checked(one, RunsTable), table, recipes))
+                runs.append(_resolved(checked({**limits, **one}, Runs), recipes))
         if len(recipes) * sum(len(each.problems) * len(each.methods) * each.repeats for each in runs) > _MOST_RUNS:
             raise BadInput(f"more than {_MOST_RUNS:,} runs are possible: divide the study")
         distinct, plots = tuple(dict.fromkeys(recipes)), tuple(dict.fromkeys(table.report.plots))
+        for number, plot in enumerate(plots, start=1):
+            with located(f"report.plots[{number}]"):
+                _check_plot(plot, distinct, runs)
         name = path.stem if table.name is None else table.name
         return Study(name, table.seed, distinct, tuple(runs), tuple(sources.notes), spec, plots)
 
 
-def _runs(table: RunsTable, study: StudyTable, recipes: list[Recipe]) -> Runs:
-    families = {recipe.family for recipe in recipes}
-    problems = [problem_named(problem).name for problem in table.problems]
+def _resolved(runs: Runs, recipes: list[Recipe]) -> Runs:
+    """A table with its names checked, and a method for each combination of options."""
+    problems = tuple(problem_named(problem).name for problem in runs.problems)
     for problem in problems:
         if (kind := problem_named(problem).kind) not in {recipe.kind for recipe in recipes}:
             raise BadInput(f"problem '{problem}' needs instances of the kind '{kind}', and the study has none")
-    variants = (variant for method in table.methods for variant in _variants(method))
-    chosen = list(itertools.islice(variants, _MOST_RUNS + 1))
-    for problem, (method, options) in itertools.product(problems, chosen):
+    methods = tuple(itertools.islice((each for method in runs.methods for each in _variants(method)), _MOST_RUNS + 1))
+    for problem, (method, options) in itertools.product(problems, methods):
         method_named(method).complete(dict(options), problem)
-    for family in table.families:
+    families = {recipe.family for recipe in recipes}
+    for family in runs.families:
         if family not in families:
             raise unknown("family", family, families)
-    if table.proof and not any(writes_proofs(method, problem) for problem in problems for method, _ in chosen):
+    if runs.proof and not any(writes_proofs(method, problem) for problem in problems for method, _ in methods):
         raise BadInput("proof: none of these methods writes proofs of these problems: leave it out, or add another")
-    return Runs(
-        tuple(problems),
-        tuple(chosen),
-        tuple(table.families),
-        table.nodes_at_most,
-        study.time_limit if table.time_limit is None else table.time_limit,
-        study.memory_limit if table.memory_limit is None else table.memory_limit,
-        table.repeats,
-        table.proof,
-    )
+    return msgspec.structs.replace(runs, problems=problems, methods=methods)
 
 
-def _variants(method: str | dict[str, Any]) -> Iterator[tuple[str, tuple[tuple[str, Value], ...]]]:
+def _check_plot(plot: Plot, recipes: Iterable[Recipe], runs: Iterable[Runs]) -> None:
+    """Raise for an x or a group that no run of the study can have."""
+    recipes = list(recipes)
+    sizes = [size for kind in {recipe.kind for recipe in recipes} for size in kind_named(kind).sizes]
+    varied = {name for recipe in recipes for name, _ in recipe.parameters}
+    varied |= {*sizes, *(f"total_{size}" for size in sizes)}
+    varied |= {option.name for one in runs for method, _ in one.methods for option in method_named(method).options}
+    if plot.x not in varied:
+        raise unknown("x", plot.x, varied)
+    if plot.group not in varied and plot.group not in _GROUPS:
+        raise unknown("group", plot.group, {*varied, *_GROUPS})
+
+
+def _variants(method: object) -> Iterator[tuple[str, tuple[tuple[str, Value], ...]]]:
     """``"gm"``, or ``{method = "low-oda", k = [2, 3]}`` with every combination of the options' values."""
     table = {"method": method} if isinstance(method, str) else method
-    if not isinstance(table.get("method"), str):
+    if not isinstance(table, dict) or not isinstance(table.get("method"), str):
         raise BadInput(f'a method is a name or {{method = "name", option = value}}, not {method!r}')
     name = method_named(table["method"]).name
     for values in grid({key: value for key, value in table.items() if key != "method"}):
@@ -298,6 +301,8 @@ class Sources:
         code = workload_version(workload.name)
         for values in grid({key: value for key, value in source.items() if key not in keys}):
             parameters = freeze(workload.complete(values))
+            if isinstance(workload.build, RandomTopics):
+                _check_draw(workload.build, tuple(pair for pair in parameters if pair[0] != "nodes"))
             for seed in _seeds_of(table, str(self.seed), workload.name, repr(parameters)):
                 family = workload.name if table.family is None else table.family
                 yield Recipe(family, seed, workload=workload.name, parameters=parameters, code=code)
@@ -347,3 +352,9 @@ def _seeds_of(table: OfAny, *parts: str) -> Iterator[int]:
         yield from table.seeds
     else:
         yield from (derived_seed(*parts, str(number)) for number in range(table.seeds))
+
+
+@lru_cache(maxsize=2**10)
+def _check_draw(build: RandomTopics, parameters: tuple[tuple[str, Any], ...]) -> None:
+    """Raise for parameters that do not go together, which drawing the topics of no node finds."""
+    build.draw(0, 0, seed=0, **dict(parameters))

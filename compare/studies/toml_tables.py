@@ -16,14 +16,6 @@ from ...instances.contract.errors import BadInput, unknown
 Table = TypeVar("Table", bound=msgspec.Struct)
 Value = TypeVar("Value")
 
-_WORDS = {
-    "str": "a text",
-    "int": "a whole number",
-    "float": "a number",
-    "bool": "true or false",
-    "array": "a list",
-    "object": "a table",
-}
 _DEEP_KEY = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){64}""")
 
 
@@ -57,14 +49,8 @@ def checked(table: Mapping[str, Any], kind: type[Table]) -> Table:
         return msgspec.convert(table, kind)
     except msgspec.ValidationError as error:
         what, _, where = str(error).partition(" - at `$")
-        what = re.sub(r"Object contains unknown field `(.*)`", r"unknown key '\1': correct its name", what)
-        what = re.sub(r"`(.*?)`", lambda kinds: _in_words(kinds[1]), what)
         where = re.sub(r"\[(\d+)\]", lambda at: f"[{int(at[1]) + 1}]", where.strip(".`"))  # as for tables
         raise BadInput(f"{where}: {what}".removeprefix(": ")) from None
-
-
-def _in_words(kinds: str) -> str:
-    return " or ".join(_WORDS.get(kind, kind) for kind in kinds.split(" | ") if kind != "null")
 
 
 def as_list(value: Value | list[Value]) -> list[Value]:
@@ -73,7 +59,9 @@ def as_list(value: Value | list[Value]) -> list[Value]:
 
 
 def grid(lists: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Every combination of the values of all keys."""
+    """Every combination of the values of all keys; BadInput for a list without any."""
     choices: list[list[Any]] = [as_list(value) for value in lists.values()]
+    if empty := [key for key, values in zip(lists, choices, strict=True) if not values]:
+        raise BadInput(f"{empty[0]}: the list is empty: give it a value, or leave the key out")
     for values in itertools.product(*choices):
         yield dict(zip(lists, values, strict=True))

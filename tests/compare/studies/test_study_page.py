@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.studies.plot import MEASURES, Plot, plots_of
 from overlaybench.compare.studies.schema import study_schema
-from overlaybench.compare.studies.study import Files, RunsTable, Study, StudyTable, read_study
+from overlaybench.compare.studies.study import Files, Runs, Study, StudyTable, read_study
 from overlaybench.instances.contract.catalogue import WORKLOADS
 from overlaybench.instances.contract.errors import BadInput
 
@@ -72,7 +72,7 @@ def test_the_page_explains_every_key_and_has_an_example_of_each() -> None:
     explained = set(re.findall(r"`\[*([a-z_]+)\]*`(?=[^|\n]*\|)", PAGE))
     used = set(re.findall(r"(?:^|[{,\[] *)([a-z_]+)(?:\]\]|\]| =)", "\n".join(examples()), re.MULTILINE))
     keys = {
-        *(key for table in (StudyTable, RunsTable, Files) for key in table.__struct_fields__),
+        *(key for table in (StudyTable, Runs, Files) for key in table.__struct_fields__),
         "workload",
         "plots",
         *Plot.__struct_fields__,
