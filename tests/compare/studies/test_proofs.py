@@ -139,7 +139,7 @@ def test_a_table_without_a_method_that_proves_is_refused(tmp_path: Path) -> None
     with pytest.raises(BadInput, match=r"runs\[1\]: proof: none of these methods writes proofs"):
         read_study(file)
     file.write_text(SPEC + 'proof = "yes"\n')
-    with pytest.raises(BadInput, match="proof: Expected true or false"):
+    with pytest.raises(BadInput, match="proof: Expected `bool`"):
         read_study(file)
 
 

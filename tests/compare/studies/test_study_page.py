@@ -169,10 +169,10 @@ def test_a_study_chooses_its_plots_and_keeps_them_in_its_text(tmp_path: Path) ->
     ("plots", "said"),
     [
         ('[{ x = "nodes", y = "speed" }]', "report.plots[1]: unknown measure 'speed'"),
-        ('[{ x = "nodes" }, { x = "nodes", grp = "method" }]', "report.plots[2]: unknown key 'grp'"),
-        ("[3]", "report.plots[1]: Expected a table, got a whole number"),
-        ('[{ x = ["nodes"] }]', "report.plots[1].x: Expected a text"),
-        ('"nodes"', "report.plots: Expected a list"),
+        ('[{ x = "nodes" }, { x = "nodes", grp = "method" }]', "report.plots[2]: Object contains unknown field `grp`"),
+        ("[3]", "report.plots[1]: Expected `object`"),
+        ('[{ x = ["nodes"] }]', "report.plots[1].x: Expected `str`"),
+        ('"nodes"', "report.plots: Expected `array`"),
     ],
 )
 def test_an_error_in_a_plot_names_it(tmp_path: Path, plots: str, said: str) -> None:
