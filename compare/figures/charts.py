@@ -132,6 +132,43 @@ def _names(runs: pd.DataFrame) -> pd.Series[str]:
     return runs["label"] + runs["exact"].astype(bool).map({True: " (exact)", False: ""})
 
 
+def chosen_charts() -> dict[str, Any]:
+    """The charts whose axes the reader of a page chooses: every run (runs), their means, and the profile.
+
+    The page fills in their data (rows with label, instance, x, y and ratio), titles and scales.
+    """
+    blank = alt.Chart(alt.NamedData("chosen"))
+    given: dict[str, Any] = {"x": "x:Q", "y": "y:Q", "color": alt.Color("label:N", legend=None), "xOffset": "label:N"}
+    marked = {**given, "fill": alt.Fill("label:N", legend=None), "shape": alt.Shape("label:N", legend=None)}
+    point = blank.mark_point(size=55, strokeWidth=1.2, tooltip=alt.TooltipContent("data"))
+    proven = alt.condition("datum.proven", alt.value(0.85), alt.value(0.001))
+    grouped = {"low": "min(y)", "high": "max(y)", "y": "mean(y)", "runs": "count()", "instances": "distinct(instance)"}
+    means = alt.layer(
+        blank.mark_rule(strokeWidth=1.2).encode(**{**given, "y": "low:Q", "y2": "high:Q"}),
+        blank.mark_line(strokeWidth=1.5).encode(**given).properties(name="line"),
+        point.encode(**marked),
+    )
+    counted = blank.transform_joinaggregate(total="count()", groupby=["label"])
+    ranked = counted.transform_filter("isValid(datum.ratio)").transform_window(
+        rank="row_number()", sort=[alt.SortField("ratio")], groupby=["label"]
+    )
+    line = ranked.transform_calculate(share="datum.rank / datum.total").mark_line(
+        interpolate="step-after", strokeWidth=2, point=alt.OverlayMarkDef(filled=True, size=30)
+    )
+    profile = line.encode(
+        x=alt.X("ratio:Q", title="factor of the best bound"),
+        y=alt.Y("share:Q", title="share of runs within the factor", scale=alt.Scale(domain=[0, 1])),
+        color=given["color"],
+        tooltip=["label:N", "ratio:Q", alt.Tooltip("share:Q", format=".0%")],
+    )
+    charts = {
+        "runs": point.encode(**marked, fillOpacity=proven),
+        "means": means.transform_aggregate(**grouped, groupby=["label", "x"]),
+        "profile": profile,
+    }
+    return {name: chart.to_dict(validate=False) for name, chart in charts.items()}
+
+
 def profile_chart(runs: pd.DataFrame) -> Drawing | None:
     """Performance profile (Dolan and Moré 2002): the share of instances solved within a factor τ of the best bound."""
     bounded = runs[runs["bound"].notna() & ((runs["bound"] > 0) | (runs["value"] == 0))]

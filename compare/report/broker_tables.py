@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,45 +12,20 @@ import pandas as pd
 from ...instances.brokers.files import BROKERS
 from ...instances.contract.result import Status
 from ..figures.charts import broker_charts, system_charts
-from . import cells
-from .cells import plain_table
-from .page import Part
+from .tables import Domain
 
 TREE = "s0"
 LEAST = "least-messages"
 _SETTING = ["family", "brokers", "fanout"]
 
 
-def broker_part(rows: pd.DataFrame, keep: Callable[[str, pd.DataFrame], str]) -> Part | None:
-    """The part, or None if the study has no runs on broker networks; parameters as for `content_part`."""
-    if rows.empty:
-        return None
-    runs = broker_runs(rows)
-    built = [(name, title, sentence, build(runs)) for name, title, sentence, build in _TABLES]
-    shown = [
-        (title, sentence, plain_table(own, keep(f"brokers-{name}", own), _WRITTEN))
-        for name, title, sentence, own in built
-        if len(own)
-    ]
-    drawn = [*broker_charts(runs), *system_charts(system_series(runs.assign(label=runs["variant"])))]
-    return Part(BROKERS.name, "Soft links over broker trees", shown, drawn)
-
-
 def broker_runs(rows: pd.DataFrame) -> pd.DataFrame:
-    """The runs on broker networks, each with the tree alone and the best bound of its instance.
+    """The runs on broker networks with a value, each with the tree alone and the best bound of its instance.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        The runs of the kind ``brokers``, as in the store.
-
-    Returns
-    -------
-    DataFrame
-        The rows with a value, and: fanout, rate and uplink (from the recipe, or NaN), bound (the highest lower bound of
-        any run on the instance, at least its deliveries), bounded (whether an exact method ran on it), proven (whether
-        a run attains the bound), ratio (value ÷ bound), tree (the messages of S0) and fewer (the reduction of pure
-        forwarders against S0; NaN if S0 has none).
+    Adds fanout, rate and uplink (from the recipe, or NaN), bound (the highest lower bound of any run on the instance,
+    at least its deliveries), bounded (whether an exact method ran on it), proven (whether a run attains the bound),
+    ratio (value ÷ bound), tree (the messages of S0) and fewer (the reduction of pure forwarders against S0; NaN if S0
+    has none).
     """
     runs = rows[rows["value"].notna() & (rows["status"] != Status.FAILED)].copy()
     for name in ("fanout", "rate", "uplink"):
@@ -117,11 +92,8 @@ def system_series(runs: pd.DataFrame) -> pd.DataFrame:
 def optimum_table(runs: pd.DataFrame) -> pd.DataFrame:
     """Messages ÷ best bound by brokers and method, on instances that an exact method was run on.
 
-    Returns
-    -------
-    DataFrame
-        family, brokers, fanout, variant, instances, proven (of these), reached (the bound), mean, worst, and saved: the
-        reduction as a share of the messages that S0 sends above the bound.
+    Adds to these instances, proven (of these), reached (the bound), mean, worst, and saved: the reduction as a share of
+    the messages that S0 sends above the bound.
     """
     bounded = runs[runs["bounded"]]
     avoidable = (bounded["tree"] - bounded["bound"]).where(bounded["tree"] > bounded["bound"])
@@ -137,12 +109,9 @@ def optimum_table(runs: pd.DataFrame) -> pd.DataFrame:
 def loss_table(runs: pd.DataFrame) -> pd.DataFrame:
     """The causes of a strategy's distance from the optimum, on instances that an exact method was run on.
 
-    Returns
-    -------
-    DataFrame
-        links of (the method that chose the links), instances, proven (of these), and means of forwarding (its messages
-        ÷ the fewest over the same links), gain (these ÷ the bound over all possible links) and both (the product). Runs
-        whose links no ``least-messages`` run solved to optimality are left out.
+    By ``links of`` (the method that chose the links): instances, proven (of these), and means of forwarding (its
+    messages ÷ the fewest over the same links), gain (these ÷ the bound over all possible links) and both (the product).
+    Runs whose links no ``least-messages`` run solved to optimality are left out.
     """
     given = runs[runs["bounded"] & runs["answer"].notna()]
     given = given.assign(
@@ -160,53 +129,49 @@ def loss_table(runs: pd.DataFrame) -> pd.DataFrame:
     return _means(compared, [], columns).rename(columns={"variant": "links of"})
 
 
-_TABLES: tuple[tuple[str, str, str, Callable[[pd.DataFrame], pd.DataFrame]], ...] = (
+DOMAIN = Domain(
+    BROKERS.name,
+    "Soft links over broker trees",
+    broker_runs,
     (
-        "optima",
-        "Distance from the optimum",
-        "Messages ÷ the best proven lower bound, on instances with a run of an exact method. The bound covers all "
-        "soft links that fanout and Δ allow, and all routes over them. Saved: the reduction, as a share of the "
-        "messages that S0 (the tree alone) sends above the bound. S0, S1, S2 and SH are the strategies of Kazemzadeh "
-        "and Jacobsen 2012 (P5).",
-        optimum_table,
+        (
+            "optima",
+            "Distance from the optimum",
+            "Messages ÷ the best proven lower bound, on instances with a run of an exact method. The bound covers all"
+            " soft links that fanout and Δ allow, and all routes over them. Saved: the reduction, as a share of the "
+            "messages that S0 (the tree alone) sends above the bound. S0, S1, S2 and SH are the strategies of "
+            "Kazemzadeh and Jacobsen 2012 (P5).",
+            optimum_table,
+        ),
+        (
+            "losses",
+            "Causes of the distance",
+            "Forwarding: a strategy's messages ÷ the fewest over the same soft links. Gain: the fewest over these "
+            "links ÷ the bound, which is due to the choice of links. Both: the product.",
+            loss_table,
+        ),
+        (
+            "strategies",
+            "Savings of each strategy",
+            "Yield (P5, Table 2): deliveries ÷ messages. Fewer forwarders: the reduction of pure forwarders against "
+            "S0. Means over instances.",
+            strategy_table,
+        ),
+        (
+            "queues",
+            "With queues",
+            "The share of all deliveries that arrive before the last publication, in a simulation with service times "
+            "and uplink caps.",
+            queue_table,
+        ),
+        (
+            "system",
+            "As a system",
+            "Brokers that know only what messages brought them (simulate=system): yield of all messages until the "
+            "last publication, and of those in the second half of that time; the share of control messages in all "
+            "bytes; copies that met a crashed neighbour; publications lost by brokers that crashed for good.",
+            system_table,
+        ),
     ),
-    (
-        "losses",
-        "Causes of the distance",
-        "Forwarding: a strategy's messages ÷ the fewest over the same soft links. Gain: the fewest over these links ÷ "
-        "the bound, which is due to the choice of links. Both: the product.",
-        loss_table,
-    ),
-    (
-        "strategies",
-        "Savings of each strategy",
-        "Yield (P5, Table 2): deliveries ÷ messages. Fewer forwarders: the reduction of pure forwarders against S0. "
-        "Means over instances.",
-        strategy_table,
-    ),
-    (
-        "queues",
-        "With queues",
-        "The share of all deliveries that arrive before the last publication, in a simulation with service times and "
-        "uplink caps.",
-        queue_table,
-    ),
-    (
-        "system",
-        "As a system",
-        "Brokers that know only what messages brought them (simulate=system): yield of all messages until the last "
-        "publication, and of those in the second half of that time; the share of control messages in all bytes; copies "
-        "that met a crashed neighbour; publications lost by brokers that crashed for good.",
-        system_table,
-    ),
+    lambda runs: [*broker_charts(runs), *system_charts(system_series(runs.assign(label=runs["variant"])))],
 )
-"""Name, title, sentence and function of each table."""
-
-_WRITTEN: Mapping[str, Callable[[Any], str]] = {
-    **dict.fromkeys(("mean", "worst", "forwarding", "gain", "both"), cells.ratio),
-    **dict.fromkeys(("saved", "yield", "late yield", "fewer forwarders", "delivered", "control"), cells.percentage),
-    **dict.fromkeys(("brokers", "fanout", "rate", "uplink", "instances", "proven", "reached"), cells.count),
-    **dict.fromkeys(("longest queue", "messages", "soft_links", "bypassed", "lost"), cells.count),
-    **dict.fromkeys(("hops", "delay ms"), lambda value: cells.number(value, ",.2f")),
-    "seconds": cells.seconds,
-}

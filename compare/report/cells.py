@@ -1,4 +1,4 @@
-"""The elements of the report's page: tables by columns, identifiers, and the format of numbers."""
+"""The elements of the report's page: columns by their names, tables, identifiers, and the format of numbers."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ import base64
 import gzip
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+from ...instances.contract.result import Status
 
 _LARGE = 1_000_000
 _LONG, _CUT = 40, 12
@@ -25,14 +29,11 @@ class Cell(NamedTuple):
     runs: Sequence[tuple[str, str]] = ()
 
 
-def number(value: float, pattern: str = ",.6g") -> str:
-    """A number, or a dash for NaN."""
-    return f"{value:{pattern}}" if np.isfinite(value) else "–"
-
-
-def count(value: float) -> str:
-    """A whole number, or a dash."""
-    return number(value, ",.0f")
+def number(value: float, pattern: str = "") -> str:
+    """A number, by default with six digits or as a whole number; a dash for NaN."""
+    if not np.isfinite(value):
+        return "–"
+    return f"{value:{pattern or (',.0f' if value == round(value) else ',.6g')}}"
 
 
 def ratio(value: float) -> str:
@@ -57,43 +58,75 @@ def seconds(value: float) -> str:
     return f"{value / 60:.1f} min" if value < 7200 else f"{value / 3600:,.1f} h"
 
 
-def memory(value: float) -> str:
-    """A number of bytes in MiB, or a dash."""
-    return f"{value / 2**20:,.0f} MiB" if np.isfinite(value) else "–"
-
-
 class Column(NamedTuple):
-    """A column of a table.
+    """How a column is shown.
 
     Attributes
     ----------
-    name : str
-        Of the column of data.
     head : str
-        By default the name with spaces.
-    write : callable
-        The text of an entry; numbers are aligned on the right.
+        By default its name with spaces.
+    write : callable, optional
+        The text of an entry; by default `number` for numbers and the entry as it is for others.
     group : str
         Of columns with a common head.
-    look : {"", "wide", "digest"}
-        Long texts that wrap, or digests.
+    look : {"", "n", "wide", "digest"}
+        The class of its cells: numbers are aligned on the right, long texts wrap.
     """
 
-    name: str
     head: str = ""
-    write: Callable[[Any], str] = str
+    write: Callable[[Any], str] | None = None
     group: str = ""
     look: str = ""
 
-    @property
-    def title(self) -> str:
-        """The head."""
-        return self.head or self.name.replace("_", " ")
 
-    @property
-    def css(self) -> str:
-        """The class of its cells."""
-        return self.look or ("" if self.write is str else "n")
+_BOUND, _OPTIMUM, _INTERVAL = "ratio to the best bound", "ratio where the optimum is proven", "95% interval"
+COLUMNS: Mapping[str, Column] = {
+    "compared_instances": Column("instances", group=_BOUND),
+    "mean_ratio": Column("mean", ratio, _BOUND),
+    "worst_ratio": Column("worst", ratio, _BOUND),
+    "optimum_instances": Column("instances", group=_OPTIMUM),
+    "versus_optimum": Column("runs", group=_OPTIMUM),
+    "reached": Column(group=_OPTIMUM),
+    "mean_over_optimum": Column("mean", ratio, _OPTIMUM),
+    "worst_over_optimum": Column("worst", ratio, _OPTIMUM),
+    "proved": Column("proved optimal"),
+    "mean_integral": Column("primal integral", percentage),
+    "mean_seconds": Column("mean time", seconds),
+    "seeds": Column("seeds of the runs", look="n"),
+    "time_limits": Column("time limit", look="n"),
+    **{str(status): Column(group="runs that ended as") for status in Status},
+    "longest": Column("longest run", seconds),
+    "peak_memory": Column(write=lambda value: number(value / 2**20, ",.0f") + " MiB" if value == value else "–"),
+    "reason": Column(look="wide"),
+    "run": Column(look="wide"),
+    "digest": Column("instance"),
+    "bound": Column("best bound"),
+    "best": Column("best answer"),
+    "lower_bound": Column("own bound"),
+    "gap": Column(write=percentage),
+    "proof": Column("bound proven by", look="wide"),
+    "number": Column("run", look="n"),
+    "limit": Column(look="n"),
+    "seed": Column(write=str),
+    "ratio": Column(write=ratio),
+    "seconds": Column("time", seconds),
+    "key": Column(look="digest"),
+    "instance": Column("digest", look="digest wide"),
+    "recipe": Column(look="wide code"),
+    "runs_listed": Column("runs", look="wide"),
+    "variant": Column("method"),
+    "access_to_core": Column("access ÷ core price"),
+    "crr": Column("cost reduction", ratio),
+    "low": Column("from", ratio, _INTERVAL),
+    "high": Column("to", ratio, _INTERVAL),
+    **dict.fromkeys(("hops", "delay ms"), Column(write=lambda value: number(value, ",.2f"))),
+    **dict.fromkeys(("messages", "soft_links", "bypassed", "lost"), Column(write=lambda value: number(value, ",.0f"))),
+    **dict.fromkeys(("core", "smallest", "largest", "total"), Column(write=ratio)),
+    **dict.fromkeys(("mean", "worst", "forwarding", "gain", "both"), Column(write=ratio)),
+    **dict.fromkeys(("saved", "yield", "late yield", "fewer forwarders"), Column(write=percentage)),
+    **dict.fromkeys(("delivered", "control"), Column(write=percentage)),
+}
+"""The columns of all tables of the page that are not shown as their names and entries are."""
 
 
 class Table(NamedTuple):
@@ -108,55 +141,61 @@ class Table(NamedTuple):
     @property
     def groups(self) -> list[tuple[str, int]]:
         """The groups of columns from left to right, with their widths; empty without groups."""
-        found: list[tuple[str, int]] = []
-        for column in self.columns:
-            if found and found[-1][0] == column.group:
-                found[-1] = (column.group, found[-1][1] + 1)
-            else:
-                found.append((column.group, 1))
-        return found if any(group for group, _ in found) else []
+        found = [(name, len(list(own))) for name, own in groupby(column.group for column in self.columns)]
+        return found if any(name for name, _ in found) else []
 
 
 def table(
     rows: pd.DataFrame,
-    columns: Sequence[Column],
+    names: Iterable[str],
     name: str = "",
     *,
     link: Callable[[Any, str], str | tuple[str, str]] = lambda line, column: "",
     anchors: Sequence[str] = (),
+    heads: Mapping[str, str] | None = None,
 ) -> Table:
     """Rows of data as a table of the page.
 
     Parameters
     ----------
     rows : DataFrame
-        With the names of the columns; an entry that is a `Cell` stays as it is. The column ``exact`` marks exact
-        methods.
+        An entry that is a `Cell` stays as it is. The column ``exact`` marks exact methods.
+    names : iterable of str
+        The columns that are shown, as `COLUMNS` says.
     name : str
         Of its CSV file.
     link : callable
         The identifier that the cell of a row (a mapping) and a column's name links to, or "", or that with a tooltip.
     anchors : sequence of str
         The identifiers of the rows.
+    heads : mapping, optional
+        Heads that differ from those of `COLUMNS`.
     """
+    columns = {one: _column(one, rows[one], (heads or {}).get(one, "")) for one in names}
     lines = []
     for line in rows.to_dict("records"):
         cells = []
-        for column in columns:
-            entry = line[column.name]
+        for one, column in columns.items():
+            entry = line[one]
             if not isinstance(entry, Cell):
+                assert column.write is not None
                 entry = Cell(column.write(entry))
-                to = "" if entry.text in _WITHOUT_LINK else link(line, column.name)
+                to = "" if entry.text in _WITHOUT_LINK else link(line, one)
                 entry = entry._replace(to=to) if isinstance(to, str) else entry._replace(to=to[0], hover=to[1])
             cells.append(entry)
         lines.append(cells)
-    return Table(name, columns, lines, anchors, rows["exact"].tolist() if "exact" in rows else ())
+    return Table(name, list(columns.values()), lines, anchors, rows["exact"].tolist() if "exact" in rows else ())
 
 
-def plain_table(rows: pd.DataFrame, name: str, written: Mapping[str, Callable[[Any], str]]) -> Table:
-    """All columns of the rows, each in the format that `written` has for it, or as text."""
-    heads = {"variant": "method"}
-    return table(rows, [Column(str(one), heads.get(str(one), ""), written.get(str(one), str)) for one in rows], name)
+def _column(name: str, entries: pd.Series[Any], head: str) -> Column:
+    known = COLUMNS.get(name, Column())
+    numbers = is_numeric_dtype(entries) and not is_bool_dtype(entries)
+    return Column(
+        head or known.head or name.replace("_", " "),
+        known.write or (number if numbers else str),
+        known.group,
+        known.look or ("n" if numbers else ""),
+    )
 
 
 class File(NamedTuple):

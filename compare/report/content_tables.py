@@ -2,84 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from ...instances.content.files import CONTENT
 from ...instances.contract.catalogue import PROBLEMS
 from ...instances.contract.result import Status
 from ..figures.charts import content_charts
-from . import cells
-from .cells import Column, plain_table, table
-from .page import Part
+from ..intervals import mean_interval
+from .tables import Domain
 
 BASELINE = "random-assignment"
-_CONFIDENCE = 0.95
 _SHAPE = ["problem", "family", "users", "brokers", "channels", "access_to_core", "variant"]
-_REDUCTIONS = (
-    *(
-        Column("problem"),
-        Column("family"),
-        *(Column(name, write=cells.count) for name in ("users", "brokers", "channels")),
-    ),
-    *(Column("access_to_core", "access ÷ core price", cells.number), Column("variant", "method")),
-    *(Column("instances", write=cells.count), Column("crr", "cost reduction", cells.ratio)),
-    *(Column("interval", "95% interval", format), Column("seconds", "mean time", cells.seconds)),
-)
-
-
-def content_part(rows: pd.DataFrame, keep: Callable[[str, pd.DataFrame], str]) -> Part | None:
-    """The part, or None if the study has no content runs.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        The runs of the kind ``content`` (`judged_runs`).
-    keep : callable
-        Adds a table as a CSV file under a name and returns the name.
-    """
-    if rows.empty:
-        return None
-    runs = content_runs(rows)
-    reductions, routings = reduction_table(runs), routing_table(runs)
-    ends = [f"{cells.ratio(low)} to {cells.ratio(high)}" for low, high in reductions[["low", "high"]].to_numpy()]
-    shown = reductions.assign(
-        interval=[end if np.isfinite(low) else "–" for end, low in zip(ends, reductions["low"], strict=True)]
-    )
-    ratios = dict.fromkeys(("core", "smallest", "largest", "total"), cells.ratio)
-    tables = [
-        (
-            "Cost reduction ratio",
-            "The cost of random assignment ÷ the method's on the same instance (Zhao and Wu 2011, P4, §VI.B): mean "
-            "over instances with its 95% confidence interval.",
-            table(shown, _REDUCTIONS, keep("content-cost-reduction", reductions)),
-        ),
-        (
-            "Cost of a routing for equal assignments",
-            "Core cost and total cost ÷ those of mst, over assignments that a method gave for both.",
-            plain_table(routings, keep("content-routings", routings), {**ratios, "assignments": cells.count}),
-        ),
-    ]
-    given = [(title, sentence, one) for title, sentence, one in tables if one.lines]
-    return Part(CONTENT.name, "Content-based overlays", given, content_charts(reductions))
 
 
 def content_runs(rows: pd.DataFrame) -> pd.DataFrame:
-    """The runs on content instances, each with the baseline on its instance.
+    """The runs on content instances with a value, each with the baseline on its instance.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        The runs of the kind ``content``, as in the store.
-
-    Returns
-    -------
-    DataFrame
-        The rows with a value, and: access_to_core (from the recipe, or NaN), crr (the mean cost of random assignment on
-        the instance ÷ the run's).
+    Adds access_to_core (from the recipe, or NaN) and crr (the mean cost of random assignment on the instance ÷ the
+    run's).
     """
     runs = rows[rows["value"].notna() & (rows["status"] != Status.FAILED)].copy()
     prices = runs["recipe_fields"].map(lambda recipe: recipe.get("parameters", {}).get("access_to_core"))
@@ -106,19 +47,17 @@ def reduction_table(runs: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The grouping columns, instances, crr (the mean over instances of the mean over runs), low and high (the 95%
+        The grouping columns, instances, crr (the mean over instances of the mean over runs), low and high (its 95%
         confidence interval by Student's t; NaN for a single instance) and seconds (mean).
     """
     compared = runs[runs["crr"].notna() & (runs["method"] != BASELINE)]
     each = compared.groupby([*_SHAPE, "instance"], dropna=False)[["crr", "seconds"]].mean()
-    grouped = each.groupby(level=_SHAPE, dropna=False, sort=False)
-    means = grouped.agg(
-        instances=("crr", "size"), crr=("crr", "mean"), spread=("crr", "std"), seconds=("seconds", "mean")
-    )
-    half = stdtrit(means["instances"] - 1, (1 + _CONFIDENCE) / 2) * means["spread"] / np.sqrt(means["instances"])
-    means.insert(2, "low", means["crr"] - half)
-    means.insert(3, "high", means["crr"] + half)
-    return means.drop(columns="spread").reset_index()
+    found = []
+    for shape, own in each.groupby(level=_SHAPE, dropna=False, sort=False):
+        one = mean_interval(own["crr"])
+        found.append((*shape, one.n, one.mean, one.low, one.high, own["seconds"].mean()))
+    table = pd.DataFrame(found, columns=[*_SHAPE, "instances", "crr", "low", "high", "seconds"])
+    return table.astype({"low": np.float64, "high": np.float64})
 
 
 def routing_table(runs: pd.DataFrame) -> pd.DataFrame:
@@ -149,3 +88,26 @@ def routing_table(runs: pd.DataFrame) -> pd.DataFrame:
         total=("total", "mean"),
     )
     return means.reset_index()
+
+
+DOMAIN = Domain(
+    CONTENT.name,
+    "Content-based overlays",
+    content_runs,
+    (
+        (
+            "cost-reduction",
+            "Cost reduction ratio",
+            "The cost of random assignment ÷ the method's on the same instance (Zhao and Wu 2011, P4, §VI.B): mean "
+            "over instances with its 95% confidence interval.",
+            reduction_table,
+        ),
+        (
+            "routings",
+            "Cost of a routing for equal assignments",
+            "Core cost and total cost ÷ those of mst, over assignments that a method gave for both.",
+            routing_table,
+        ),
+    ),
+    lambda runs: content_charts(reduction_table(runs)),
+)

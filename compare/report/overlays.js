@@ -19,7 +19,7 @@
       return name in runs.codes ? runs.texts[name][runs.codes[name][index]] : runs.numbers[name]?.[index];
     };
     const ofInstance = (digest) => Object.keys(drawn.runs)
-      .filter((run) => runs.instances[runs.instance[Number(run) - 1]] === digest)
+      .filter((run) => trait(run, "instance") === digest)
       .sort((one, other) => one - other);
     const edges = (run) => {
       const code = drawn.answers[drawn.runs[run]];

@@ -1,10 +1,10 @@
-"""The data of the page's scripts: every run once in columns, and the overlays that are drawn side by side."""
+"""The data of the page's scripts: every run once in columns, the charts of them, and the overlays side by side."""
 
 from __future__ import annotations
 
 import json
 import string
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from ...instances.contract.compiled import cache_folder
 from ...instances.contract.files import atomic_write
 from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
+from ..figures.charts import chosen_charts
 from ..figures.curves import outline
 from ..figures.draw import embedded_json
 from ..figures.style import method_styles
@@ -85,42 +86,36 @@ def plot_data(runs: pd.DataFrame, plots: Sequence[Plot] = ()) -> dict[str, Any]:
     -------
     dict
         texts (column → its distinct texts, problems in their usual order), codes (column → index into texts, a run
-        each), numbers (column → a number a run, None where it has none), axes (names of columns → titles, for x and
-        y), styles (label → colour, outline of the marker in a square from −1 to 1, exact), instances (digests) and
-        instance (a run each), first (x and y).
+        each), numbers (column → a number a run, None where it has none), x and y (names of columns → titles), styles
+        (label → colour, outline of the marker in a square from −1 to 1, exact), first (x and y of each plot), charts
+        (`chosen_charts`).
 
     Notes
     -----
     About 120 bytes of JSON a run.
     """
     own = runs.reset_index(drop=True)
-    texts = {name: own[name].astype(str) for name in _TEXTS}
-    numbers = {name: _numbers(own[name]) for name in ("seed", "bound")}
+    texts = {name: own[name].astype(str) for name in _TEXTS} | {"instance": own["instance"].str[:8]}
+    numbers = {name: own[name] for name in ("seed", "bound")} | {"proven": own["optimum"].notna().astype(int)}
     titles = {}
     columns, sizes = varied(own), sizes_of(own)
     for given in sorted(columns, key=lambda name: name not in sizes):
-        column = columns[given]
         name = f"parameter {given}" if given in _TAKEN else str(given)
         titles[name] = str(given).replace("_", " ")
-        as_numbers = pd.to_numeric(column, errors="coerce")
-        if as_numbers.notna().sum() == column.notna().sum():
-            numbers[name] = _numbers(as_numbers)
+        as_numbers = pd.to_numeric(columns[given], errors="coerce")
+        if as_numbers.notna().sum() == columns[given].notna().sum():
+            numbers[name] = as_numbers
         else:
-            texts[name] = column.map(str, na_action="ignore").fillna("")
+            texts[name] = columns[given].map(str, na_action="ignore").fillna("")
     shown = {name: one for name, one in MEASURES.items() if one.column in own and own[one.column].notna().any()}
-    numbers |= {name: _numbers(own[one.column] / one.unit) for name, one in shown.items()}
+    numbers |= {name: own[one.column] / one.unit for name, one in shown.items()}
     measures = {name: one.title for name, one in shown.items()}
-    order = {"problem": problem_order(own)}
-    known = {name: order.get(name) or sorted(column.unique()) for name, column in texts.items()}
-    instances = own["instance"].unique().tolist()
+    known = {name: sorted(column.unique()) for name, column in texts.items()} | {"problem": problem_order(own)}
     exact = dict(zip(own["label"], own["exact"], strict=True))
     return {
         "texts": known,
-        "codes": {name: _codes(column, known[name]) for name, column in texts.items()},
-        "numbers": numbers,
-        "proven": own["optimum"].notna().astype(int).tolist(),
-        "instances": [digest[:8] for digest in instances],
-        "instance": _codes(own["instance"], instances),
+        "codes": {name: pd.Index(known[name]).get_indexer(column).tolist() for name, column in texts.items()},
+        "numbers": {name: _numbers(column) for name, column in numbers.items()},
         "x": {**titles, "family": "family", "label": "method", **measures},
         "y": measures,
         "styles": {
@@ -128,22 +123,15 @@ def plot_data(runs: pd.DataFrame, plots: Sequence[Plot] = ()) -> dict[str, Any]:
             for label, style in method_styles(own).items()
         },
         "first": [[plot.x, plot.y] for plot in plots],
+        "charts": chosen_charts(),
     }
 
 
 def _numbers(column: pd.Series[float]) -> list[float | None]:
     """The numbers for JSON: None for what is not finite, whole ones exact, others with six digits."""
     values = pd.to_numeric(column).to_numpy(dtype=np.float64)
-    return [_short(value) if np.isfinite(value) else None for value in values]
-
-
-def _short(value: float) -> float:
-    return int(value) if value == int(value) else float(f"{value:.6g}")
-
-
-def _codes(column: pd.Series[str], known: Sequence[str]) -> list[int]:
-    index: Mapping[str, int] = {text: number for number, text in enumerate(known)}
-    return [index[text] for text in column]
+    short = (int(value) if value == round(value) else float(f"{value:.6g}") for value in values[np.isfinite(values)])
+    return [next(short) if finite else None for finite in np.isfinite(values)]
 
 
 def overlay_data(runs: pd.DataFrame, load_instance: Callable[[str], TopicInstance]) -> dict[str, Any] | None:

@@ -1,5 +1,5 @@
 "use strict";
-// One plot whose problem, axes and methods are chosen; drawn by Vega-Lite.
+// One plot whose problem, axes and methods are chosen: the charts of the data, of which the axes are filled in here.
 {
   const data = embedded("plot-data");
   const CANVAS_FROM = 3000;  // points; below, the plot is SVG with a description of each point
@@ -11,8 +11,8 @@
     const legend = document.getElementById("plot-legend");
     const box = document.getElementById("plot");
     const note = document.getElementById("plot-note");
-    const runs = data.instance.map((instance, index) => {
-      const run = { run: index + 1, instance: data.instances[instance], proven: Boolean(data.proven[index]) };
+    const runs = data.codes.label.map((_, index) => {
+      const run = { run: index + 1 };
       for (const [name, codes] of Object.entries(data.codes)) run[name] = data.texts[name][codes[index]];
       for (const [name, values] of Object.entries(data.numbers)) run[name] = values[index];
       return run;
@@ -26,6 +26,7 @@
     const given = (value) => value != null && value !== "";
     const distinct = (rows, name) => [...new Set(rows.map((row) => row[name]).filter(given))];
     const title = (name) => data.x[name] || name;
+    const colour = (label) => readable(data.styles[label][0]);
 
     const choices = () => {
       const rows = ofProblem();
@@ -50,8 +51,6 @@
       choice.logarithmic.checked = up.length > 0 && Math.max(...up) / Math.min(...up) > 20;
     };
 
-    const colour = (label) => readable(data.styles[label][0]);
-
     const entry = (label) => {
       const box = element("input", { type: "checkbox" });
       box.checked = !off.has(label);
@@ -64,145 +63,91 @@
       return element("label", {}, box, mark, label + (data.styles[label][2] ? " (exact)" : ""));
     };
 
-    const common = (rows, labels) => {  // the rows on the instances that all methods shown have
+    const common = (rows, what) => {  // the rows on the instances that all methods shown have, and a sentence
+      const labels = distinct(rows, "label");
       const seen = new Map();
       for (const row of rows) seen.set(row.instance, (seen.get(row.instance) || new Set()).add(row.label));
-      const shared = [...seen].filter(([, found]) => found.size === labels.length).map(([instance]) => instance);
-      const kept = shared.length ? rows.filter((row) => shared.includes(row.instance)) : rows;
-      return [kept, shared.length, seen.size];
+      const shared = new Set([...seen.keys()].filter((instance) => seen.get(instance).size === labels.length));
+      if (!shared.size) return [rows, "over each method's own instances (no instance has all methods shown: compare with care)"];
+      const over = `over the ${shared.size} of ${count(seen.size, "instance")} on which all methods shown have a ${what}`;
+      return [rows.filter((row) => shared.has(row.instance)), over];
     };
-
-    const means = (rows, x, y) => {
-      const groups = new Map();
-      for (const row of rows) {
-        const key = JSON.stringify([row.label, row[x]]);
-        groups.set(key, [...(groups.get(key) || []), row]);
-      }
-      return [...groups.values()].map((group) => {
-        const values = group.map((row) => row[y]);
-        const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-        const instances = new Set(group.map((row) => row.instance)).size;
-        const ends = { lowest: Math.min(...values), highest: Math.max(...values) };
-        return { label: group[0].label, [x]: group[0][x], [y]: mean, ...ends, runs: group.length, instances };
-      });
-    };
-
-    const profiles = (rows, labels) => labels.flatMap((label) => {
-      const own = rows.filter((row) => row.label === label);
-      const reached = own.map((row) => row.ratio).filter((ratio) => ratio != null).sort((a, b) => a - b);
-      return reached.map((ratio, index) => ({ label, ratio, share: (index + 1) / own.length }));
-    });
-
-    const tooltip = (rows) => Object.keys(rows[0] || {})
-      .filter((name) => !["proven", "problem"].includes(name))
-      .map((name) => ({ field: escapedField(name), title: name === "label" ? "method" : title(name) }));
-    const formatTooltip = (facts, escape) => {
-      const short = (text) => (Number(text) % 1 ? Number(text).toPrecision(4) : text);
-      const cell = (name, text) => `<td class="${name}">${escape(text)}</td>`;
-      const lines = Object.entries(facts).filter(([, value]) => given(value) && value !== "null");
-      const line = ([name, value]) => `<tr>${cell("key", name)}${cell("value", short(value))}</tr>`;
-      return `<table>${lines.map(line).join("")}</table>`;
-    };
-    const escapedField = (name) => name.replace(/[.[\]\\]/g, "\\$&");
-
-    const encoding = (x, y, labels) => {
-      const steps = choice.steps.value === "steps";
-      const range = labels.map(colour);
-      const scale = { domain: labels, range };
-      return {
-        x: { field: escapedField(x), title: title(x), ...(steps
-          ? { type: "ordinal", axis: { labelAngle: 0, labelOverlap: true } }
-          : { type: "quantitative", scale: { type: choice.steps.value, zero: false, nice: false, padding: 12 } }) },
-        y: { field: escapedField(y), title: title(y), type: "quantitative",
-             scale: { type: choice.logarithmic.checked ? "log" : "linear", zero: false, nice: false, padding: 10 } },
-        ...(steps ? { xOffset: { field: "label", sort: labels } } : {}),
-        color: { field: "label", type: "nominal", scale, legend: null },
-        shape: { field: "label", type: "nominal", legend: null,
-          scale: { domain: labels, range: labels.map((label) => data.styles[label][1]) } },
-      };
-    };
-
-    const ofRuns = (rows, x, y, labels) => {
-      const base = encoding(x, y, labels);
-      return { data: { values: rows }, mark: { type: "point", size: 55, cursor: "pointer", strokeWidth: 1.2 },
-        encoding: { ...base, fill: base.color, tooltip: tooltip(rows),
-          fillOpacity: { condition: { test: "datum.proven", value: 0.85 }, value: 0.001 } } };
-    };
-
-    const ofMeans = (rows, x, y, labels) => {
-      const base = encoding(x, y, labels);
-      const line = { mark: { type: "line", strokeWidth: 1.5 }, encoding: { ...base, shape: undefined } };
-      const range = { mark: { type: "rule", strokeWidth: 1.2 },
-        encoding: { ...base, shape: undefined, y: { ...base.y, field: "lowest" }, y2: { field: "highest" } } };
-      const marked = { ...base, fill: base.color, tooltip: tooltip(rows) };
-      const point = { mark: { type: "point", size: 70 }, encoding: marked };
-      return { data: { values: rows }, layer: [range, ...(choice.steps.value === "steps" ? [] : [line]), point] };
-    };
-
-    const ofProfiles = (rows, labels) => ({
-      data: { values: rows },
-      mark: { type: "line", interpolate: "step-after", strokeWidth: 2, point: { filled: true, size: 30 } },
-      encoding: {
-        x: { field: "ratio", type: "quantitative", title: "factor of the best bound",
-          scale: { type: choice.logarithmic.checked ? "log" : "linear", zero: false } },
-        y: { field: "share", type: "quantitative", title: "share of runs within the factor", scale: { domain: [0, 1] } },
-        color: { field: "label", type: "nominal", scale: { domain: labels, range: labels.map(colour) }, legend: null },
-        tooltip: [{ field: "label", title: "method" }, { field: "ratio" }, { field: "share", format: ".0%" }],
-      },
-    });
 
     const count = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 
-    const specification = () => {
-      const [x, y] = [choice.x.value, choice.y.value];
-      const profile = choice.show.value === "profile";
+    const chosen = (show, x, y) => {  // the rows of the chart, and the sentence below it
       const all = ofProblem().filter((run) => !off.has(run.label));
-      const labels = Object.keys(data.styles).filter((label) => all.some((run) => run.label === label));
-      if (profile) {
-        const [rows, shared, total] = common(all, labels);
-        const sentence = `Share of runs whose ratio is at most a factor, ${over(shared, total, "run")};`;
-        return [ofProfiles(profiles(rows, labels), labels), rows.length, `${sentence} a run without a ratio never is.`];
+      if (show === "profile") {
+        const [rows, over] = common(all, "run");
+        return [rows, `Share of runs whose ratio is at most a factor, ${over}; a run without a ratio never is.`];
       }
       const low = choice.logarithmic.checked ? 0 : -Infinity;
       const along = (value) => given(value) && (choice.steps.value !== "log" || value > 0);
-      const rows = all.filter((run) => given(run[y]) && run[y] > low && along(run[x]));
-      const left = all.length - rows.length;
+      const known = all.filter((run) => given(run[y]) && run[y] > low && along(run[x]));
+      const left = all.length - known.length;
       const without = left ? ` ${count(left, "run")} without a value on these axes ${left === 1 ? "is" : "are"} left out.` : "";
-      if (choice.show.value === "means") {
-        const present = labels.filter((label) => rows.some((run) => run.label === label));
-        const [kept, shared, total] = common(rows, present);
-        return [ofMeans(means(kept, x, y), x, y, labels), kept.length,
-          `Means ${over(shared, total, y)}, with the lowest and the highest run.${without}`];
+      if (show === "means") {
+        const [rows, over] = common(known, y);
+        return [rows, `Means ${over}, with the lowest and the highest run.${without}`];
       }
       const key = "Filled: the optimum of the instance is proven; hollow: only a bound. A click on a point shows its row.";
-      return [ofRuns(rows, x, y, labels), rows.length, `${count(rows.length, "run")}. ${key}${without}`];
+      return [known, `${count(known.length, "run")}. ${key}${without}`];
     };
 
-    const over = (shared, total, what) => (shared
-      ? `over the ${shared} of ${count(total, "instance")} on which all methods shown have a ${what}`
-      : `over each method's own instances (no instance has all methods shown: compare with care)`);
+    const formatTooltip = (facts, escape) => {
+      const short = (text) => (Number(text) % 1 ? Number(text).toPrecision(4) : text);
+      const names = { x: title(choice.x.value), y: title(choice.y.value), low: "lowest", high: "highest", ...data.x };
+      const line = ([name, value]) => `<tr><td class="key">${escape(names[name] || name)}</td>`
+        + `<td class="value">${escape(short(value))}</td></tr>`;
+      const left = ["proven", "problem", ...(facts.run ? ["x", "y"] : [])];
+      const shown = Object.entries(facts).filter(([name, value]) => given(value) && value !== "null" && !left.includes(name));
+      return `<table>${shown.map(line).join("")}</table>`;
+    };
+
+    const specification = (rows) => {  // the chart with its data, and every channel with what was chosen for it
+      const [show, steps] = [choice.show.value, choice.steps.value];
+      const labels = Object.keys(data.styles).filter((label) => rows.some((run) => run.label === label));
+      const y = { scale: { type: choice.logarithmic.checked ? "log" : "linear", zero: false, nice: false, padding: 10 } };
+      const channels = {
+        color: { scale: { domain: labels, range: labels.map(colour) } },
+        fill: { scale: { domain: labels, range: labels.map(colour) } },
+        shape: { scale: { domain: labels, range: labels.map((label) => data.styles[label][1]) } },
+        xOffset: { sort: labels },
+        ...(show === "profile" ? { x: { scale: y.scale } } : {
+          x: { title: title(choice.x.value), ...(steps === "steps" ? { type: "ordinal", axis: { labelAngle: 0, labelOverlap: true } }
+            : { type: "quantitative", scale: { type: steps, zero: false, nice: false, padding: 12 } }) },
+          y: { title: title(choice.y.value), ...y },
+        }),
+      };
+      const filled = JSON.parse(JSON.stringify(data.charts[show]), (key, value) => {
+        if (key === "xOffset" && steps !== "steps") return undefined;  // only beside each other at even steps
+        if (key === "layer" && steps === "steps") return value.filter((one) => one.name !== "line");
+        return key in channels && value.field ? { ...value, ...channels[key] } : value;
+      });
+      return { ...filled, data: { values: rows } };
+    };
 
     const draw = async () => {
       const turn = ++redrawn;
-      const profile = choice.show.value === "profile";
-      for (const control of [choice.x, choice.y, choice.steps]) control.disabled = profile || !control.options.length;
-      const [layers, points, sentence] = specification();
-      const style = getComputedStyle(document.body);
+      const [show, x, y] = [choice.show.value, choice.x.value, choice.y.value];
+      for (const control of [choice.x, choice.y, choice.steps]) control.disabled = show === "profile" || !control.options.length;
+      const [rows, sentence] = chosen(show, x, y);
       const quiet = getComputedStyle(note).color;
-      const line = getComputedStyle(box).borderTopColor;
+      const ink = getComputedStyle(document.body).color;
       const font = getComputedStyle(legend).fontFamily;
       const axis = {
-        labelColor: style.color, titleColor: style.color, domainColor: quiet, tickColor: quiet, gridColor: line,
+        labelColor: ink, titleColor: ink, domainColor: quiet, tickColor: quiet, gridColor: getComputedStyle(box).borderTopColor,
         labelFontSize: 12, titleFontSize: 12.5, titleFontWeight: "normal", labelFont: font, titleFont: font,
       };
-      const subject = profile ? "performance profile" : `${title(choice.y.value)} against ${title(choice.x.value)}`;
+      const subject = show === "profile" ? "performance profile" : `${title(y)} against ${title(x)}`;
       const spec = {
-        ...layers, width: "container", height: innerWidth < 700 ? 300 : 400, background: null,
+        ...specification(rows.map((run) => ({ ...run, x: run[x], y: run[y] }))),
+        width: "container", height: innerWidth < 700 ? 300 : 400, background: null,
         autosize: { type: "fit-x", contains: "padding" }, config: { axis, view: { stroke: null }, font },
         description: `${choice.problem.value}: ${subject}`,
       };
       const made = await vegaEmbed(box, spec, {
-        mode: "vega-lite", actions: false, renderer: points > CANVAS_FROM ? "canvas" : "svg",
+        mode: "vega-lite", actions: false, renderer: show === "runs" && rows.length > CANVAS_FROM ? "canvas" : "svg",
         tooltip: { theme: isDark() ? "dark" : "light", formatTooltip },
       });
       if (turn !== redrawn) return made.finalize();
@@ -230,12 +175,12 @@
         draw();
       });
     }
-    document.addEventListener("theme", () => {
+    const again = () => {
       choices();
       draw();
-    });
-    choices();
-    draw();
+    };
+    document.addEventListener("theme", again);
+    again();
   };
 
   const luminance = (rgb) => rgb
@@ -260,19 +205,15 @@
     for (const { isIntersecting, target } of entries) {
       if (!isIntersecting) continue;
       live.unobserve(target);
-      const figure = target.closest("figure");
-      const picture = target.querySelector("svg");
-      const size = picture.getAttribute("style");
-      const spec = JSON.parse(figure.querySelector("script.chart").textContent);
+      const spec = JSON.parse(target.closest("figure").querySelector("script.chart").textContent);
+      const size = target.querySelector("svg").getAttribute("style");
       const box = document.createElement("div");
       vegaEmbed(box, spec, { mode: "vega-lite", actions: false, renderer: "svg", logLevel: 1 }).then(() => {
         const drawn = box.querySelector("svg");
         drawn.setAttribute("style", size);
-        drawn.removeAttribute("width");
-        drawn.removeAttribute("height");
+        for (const name of ["width", "height"]) drawn.removeAttribute(name);
         for (const empty of box.querySelectorAll('g[role="graphics-symbol"]:not([aria-label])')) {
-          empty.removeAttribute("role");
-          empty.removeAttribute("aria-roledescription");
+          for (const name of ["role", "aria-roledescription"]) empty.removeAttribute(name);
         }
         target.replaceChildren(box);
       });

@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from ...instances.contract.catalogue import KINDS
 from ...instances.contract.result import Status
+from ..figures.style import Drawing
 from ..studies.bounds import TOLERANCE, measures_of, problem_order, proven, relative_gaps, sized, sizes_of, with_bounds
 from ..studies.columns import with_integrals
 
 _NUMBERS = ("time_limit", "value", "lower_bound", "seconds", "peak_memory")
+
+
+class Domain(NamedTuple):
+    """The section of the page about one kind of instances.
+
+    Attributes
+    ----------
+    kind, title : str
+    runs : callable
+        The runs of the kind (`judged_runs`) with what the tables need.
+    tables : sequence of (str, str, str, callable)
+        Name, title and sentence of each table, and the function of `runs` that gives its rows.
+    charts : callable
+        The figures of `runs`.
+    """
+
+    kind: str
+    title: str
+    runs: Callable[[pd.DataFrame], pd.DataFrame]
+    tables: Sequence[tuple[str, str, str, Callable[[pd.DataFrame], pd.DataFrame]]]
+    charts: Callable[[pd.DataFrame], list[Drawing]]
 
 
 def run_columns(runs: pd.DataFrame) -> list[str]:
@@ -55,7 +77,9 @@ def judged_runs(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.Dat
     pairs = proven(runs) if pairs is None else pairs
     runs.loc[runs["status"] == Status.FAILED, ["value", "lower_bound"]] = np.nan
     runs.loc[runs["status"] == Status.SKIPPED, "seconds"] = np.nan
-    runs["label"] = _labels(runs)
+    limits = runs.groupby(["problem", "variant"])["time_limit"].transform(lambda column: column.nunique(dropna=False))
+    shown = runs["time_limit"].map(lambda limit: "no limit" if np.isnan(limit) else f"{limit:g} s")
+    runs["label"] = runs["variant"].where(limits <= 1, runs["variant"] + ", " + shown)
     runs = with_integrals(with_bounds(runs, pairs), pairs)
     runs["gap"] = relative_gaps(runs["value"], runs["lower_bound"])
     runs["reached"] = (runs["value"] - runs["optimum"]).abs() <= TOLERANCE * runs["optimum"].abs().clip(lower=1)
@@ -67,12 +91,6 @@ def judged_runs(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.Dat
     )
     runs["anchor"] = [f"run-{number}" for number in range(1, len(runs) + 1)]
     return runs
-
-
-def _labels(runs: pd.DataFrame) -> pd.Series[str]:
-    limits = runs.groupby(["problem", "variant"])["time_limit"].transform(lambda column: column.nunique(dropna=False))
-    shown = runs["time_limit"].map(lambda limit: "no limit" if np.isnan(limit) else f"{limit:g} s")
-    return runs["variant"].where(limits <= 1, runs["variant"] + ", " + shown)
 
 
 def method_table(runs: pd.DataFrame, problem: str) -> pd.DataFrame:
@@ -94,40 +112,40 @@ def method_table(runs: pd.DataFrame, problem: str) -> pd.DataFrame:
         proved (runs that proved their own answer optimal), failed, mean_integral (of the primal integrals),
         mean_seconds (over all runs but skipped ones).
     """
-    columns = (
-        *("method", "exact", "instances", "runs", "answered", "compared", "compared_instances", "mean_ratio"),
-        *("worst_ratio", "worst_run", "versus_optimum", "optimum_instances", "mean_over_optimum"),
-        *("worst_over_optimum", "reached", "proved", "failed", "mean_integral", "mean_seconds"),
+    own = runs[runs["problem"] == problem]
+    known = own["optimum"].notna() & own["value"].notna()
+    own = own.assign(
+        bounded=own["instance"].where(own["ratio"].notna()),
+        solved=own["instance"].where(known),
+        known=known,
+        over=own["ratio"].where(known),
+        reached=own["reached"] & known,
+        proved=own["status"] == Status.OPTIMAL,
+        failed=own["status"] == Status.FAILED,
     )
-    chosen = runs[runs["problem"] == problem]
-    table = pd.DataFrame([_line(label, group) for label, group in chosen.groupby("label")], columns=columns)
+    table = own.groupby("label").agg(
+        exact=("exact", "any"),
+        instances=("instance", "nunique"),
+        runs=("key", "size"),
+        answered=("value", "count"),
+        compared=("ratio", "count"),
+        compared_instances=("bounded", "nunique"),
+        mean_ratio=("ratio", "mean"),
+        worst_ratio=("ratio", "max"),
+        versus_optimum=("known", "sum"),
+        optimum_instances=("solved", "nunique"),
+        mean_over_optimum=("over", "mean"),
+        worst_over_optimum=("over", "max"),
+        reached=("reached", "sum"),
+        proved=("proved", "sum"),
+        failed=("failed", "sum"),
+        mean_integral=("primal_integral", "mean"),
+        mean_seconds=("seconds", "mean"),
+    )
+    ranked = own[own["ratio"].notna()].sort_values("ratio", ascending=False, kind="stable").drop_duplicates("label")
+    table.insert(8, "worst_run", ranked.set_index("label")["anchor"].reindex(table.index).fillna(""))
+    table = table.rename_axis("method").reset_index()
     return table.sort_values(["exact", "mean_ratio", "method"], ignore_index=True)
-
-
-def _line(label: str, group: pd.DataFrame) -> tuple[Any, ...]:
-    ratios = group["ratio"].dropna()
-    known = group[group["optimum"].notna() & group["value"].notna()]
-    return (
-        label,
-        bool(group["exact"].any()),
-        group["instance"].nunique(),
-        len(group),
-        int(group["value"].notna().sum()),
-        len(ratios),
-        group.loc[ratios.index, "instance"].nunique(),
-        ratios.mean(),
-        ratios.max(),
-        group.loc[ratios.idxmax(), "anchor"] if len(ratios) else "",
-        len(known),
-        known["instance"].nunique(),
-        known["ratio"].mean(),
-        known["ratio"].max(),
-        int(known["reached"].sum()),
-        int((group["status"] == Status.OPTIMAL).sum()),
-        int((group["status"] == Status.FAILED).sum()),
-        group["primal_integral"].mean(),
-        group["seconds"].mean(),
-    )
 
 
 def family_ratios(runs: pd.DataFrame, problem: str) -> pd.DataFrame:
@@ -207,10 +225,8 @@ def span(numbers: pd.Series[float]) -> str:
 
 def listed(numbers: pd.Series[float], *, unit: str = "", most: int = 6) -> str:
     """The distinct numbers, as text; a long list is shortened in the middle. NaN is written ``none``."""
-    distinct: Sequence[float] = sorted(set(numbers.dropna().tolist()))
-    if not distinct:
+    texts = [f"{number:g}" for number in sorted(set(numbers.dropna().tolist()))]
+    if not texts:
         return ""
-    texts = [f"{number:g}" for number in distinct]
     shown = texts if len(texts) <= most else [*texts[:2], "…", texts[-1]]
-    missing = ", none" if numbers.isna().any() else ""
-    return ", ".join(shown) + unit + missing
+    return ", ".join(shown) + unit + (", none" if numbers.isna().any() else "")

@@ -1,20 +1,22 @@
-"""Writing the report of a study: one self-contained page, and its tables and figures as files."""
+"""The report of a study: one self-contained page whose numbers link to the rows behind them, tables and figures."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from ...instances.brokers.files import BROKERS
-from ...instances.content.files import CONTENT
-from ...instances.contract.catalogue import PROBLEMS
+from ...instances.contract.catalogue import KINDS, PROBLEMS
 from ...instances.contract.files import atomic_write
+from ...instances.contract.result import Status
 from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
 from ..catalogue import own_part
@@ -24,17 +26,39 @@ from ..figures.draw import embedded_json
 from ..figures.overlay import overlay_drawing
 from ..figures.style import DEFAULT_OPTIONS, Drawing, FigureOptions, styled
 from ..printable import printable, printable_rows
-from ..studies.bounds import IMPLICATIONS, disagreements, proven
+from ..studies.bounds import IMPLICATIONS, disagreements, problem_order, proven
+from ..studies.latex import csv_text, latex_table
 from ..studies.plot import Plot, plots_of
 from ..studies.store import Store
-from . import cells, page
-from .broker_tables import broker_part
-from .content_tables import content_part
+from . import broker_tables, content_tables
+from .cells import Anchors, Cell, Table, carried, links, number, ratio, seconds, table
 from .page_data import interactive
-from .tables import run_columns
+from .summary import INSTANCES, Phrase, summary
+from .tables import (
+    Domain,
+    effort_table,
+    failure_table,
+    family_counts,
+    family_ratios,
+    family_table,
+    judged_runs,
+    method_table,
+    run_columns,
+)
 
-_PARTS = ((CONTENT, content_part), (BROKERS, broker_part))
+_DOMAINS = (content_tables.DOMAIN, broker_tables.DOMAIN)
 _LIVE = 60_000  # characters of a chart's specification, beyond which the page shows the picture alone
+_ROWS_IN_LATEX = 100
+_IN_PAPERS = (
+    *("method", "compared_instances", "mean_ratio", "worst_ratio", "optimum_instances", "mean_over_optimum"),
+    *("worst_over_optimum", "proved", "failed", "mean_seconds"),
+)
+_LINKS = ["worst_run", "first_run", "bound_keys", "best_key", "keys"]
+_OVER_BOUND = ("mean_ratio", "worst_ratio", "compared_instances")
+_OVER_OPTIMUM = ("mean_over_optimum", "worst_over_optimum", "versus_optimum", "optimum_instances")
+_OUTCOMES = ("instances", "runs", "answered", "reached", "proved", "failed", "mean_integral", "mean_seconds")
+_INPUTS = ("family", "size", "instances", "problems", "runs", "seeds", "seconds")
+_EFFORTS = ("method", "problems", "time_limits", "runs", *map(str, Status), "seconds", "longest", "peak_memory")
 
 
 def report_study(
@@ -127,21 +151,29 @@ def write_report(
     """
     rows, title, notes = printable_rows(rows), printable(title), [printable(note) for note in notes]
     pairs = proven(rows)
-    study = page.StudyPage(rows, pairs, disagreements(rows, pairs))
+    study = StudyPage(rows, pairs, disagreements(rows, pairs))
     plots = plots or default_plots(study.runs)
     plotted = [(plot, plot_table(study.runs, plot)) for plot in plots]
-    for plot, table in plotted:
-        study.keep(plot.name, table)
-    drawings, parts = _drawn(study, load_instance, plotted, DEFAULT_OPTIONS)
-    content = _content(study, title, spec, notes)
-    shown = {"figures": _on_page(drawings), "parts": [(part, _on_page(part.drawings)) for part in parts]}
-    scripted = interactive(study.runs, load_instance, plots)
-    html = _template().render(**content, **shown, **scripted, endings=figure_options.formats)
+    for plot, points in plotted:
+        study.keep(plot.name, points)
+    parts = [Part(study, domain) for domain in _DOMAINS if (study.runs["kind"] == domain.kind).any()]
+    figures = _drawn(study, parts, load_instance, plotted, DEFAULT_OPTIONS)
+    shown = [_on_page(drawings) for drawings in figures]
+    content = study.content(notes)
+    html = _template().render(
+        **content,
+        **interactive(study.runs, load_instance, plots),
+        title=title,
+        spec=spec,
+        figures=shown[0],
+        parts=list(zip(parts, shown[1:], strict=True)),
+        endings=figure_options.formats,
+    )
     if figure_options != DEFAULT_OPTIONS:
-        drawings, parts = _drawn(study, load_instance, plotted, figure_options)
+        figures = _drawn(study, parts, load_instance, plotted, figure_options)
     files = {f"tables/{name}.csv": text for name, text in study.csv.items()}
     files |= {f"tables/{name}.tex": text.encode() for name, text in study.tex.items()}
-    for one in [*drawings, *(one for part in parts for one in part.drawings)]:
+    for one in (one for drawings in figures for one in drawings):
         files |= {f"figures/{one.name}.{ending}": data for ending, data in one.files.items()}
     for name in ("tables", "figures"):
         (folder / name).mkdir(parents=True, exist_ok=True)
@@ -151,20 +183,20 @@ def write_report(
 
 
 def _drawn(
-    study: page.StudyPage,
+    study: StudyPage,
+    parts: Sequence[Part],
     load_instance: Callable[[str], TopicInstance],
     plotted: Sequence[tuple[Plot, pd.DataFrame]],
     options: FigureOptions,
-) -> tuple[list[Drawing], list[page.Part]]:
-    """The figures of the page, and the parts with theirs."""
+) -> list[list[Drawing]]:
+    """The figures of the page, and those of each part."""
     topics = study.runs[study.runs["kind"] == TOPICS.name]
     with styled(options):
-        drawings = [plot_drawing(study.runs, plot, table) for plot, table in plotted]
+        drawings = [plot_drawing(study.runs, plot, points) for plot, points in plotted]
         drawings += topic_charts(topics) if len(topics) else []
         others = (overlay_drawing(topics, load_instance), anytime_chart(study.runs))
         drawings += [one for one in others if one is not None]
-        built = [part(study.runs[study.runs["kind"] == kind.name], study.keep) for kind, part in _PARTS]
-        return drawings, [one for one in built if one is not None]
+        return [drawings, *(part.domain.charts(part.runs) for part in parts)]
 
 
 def _on_page(drawings: Sequence[Drawing]) -> list[tuple[Drawing, Markup, Markup]]:
@@ -172,57 +204,6 @@ def _on_page(drawings: Sequence[Drawing]) -> list[tuple[Drawing, Markup, Markup]
     specs = ["" if one.chart is None else embedded_json(one.chart) for one in drawings]
     shown = (Markup(spec if len(spec) < _LIVE else "") for spec in specs)
     return [(one, Markup(one.svg), spec) for one, spec in zip(drawings, shown, strict=True)]
-
-
-def _content(study: page.StudyPage, title: str, spec: str, notes: Sequence[str]) -> dict[str, Any]:
-    runs = study.runs
-    study.keep("runs", runs[run_columns(runs)])
-    versions = sorted(runs["code_version"].map(own_part).unique())
-    if len(versions) > 1:
-        notes = [*notes, f"The runs come from {len(versions)} versions of the code: {', '.join(versions)}."]
-    content = {
-        "title": title,
-        "spec": spec,
-        "notes": notes,
-        "facts": _facts(study),
-        "versions": versions,
-        "contradictions": page.contradictions(study),
-        "failures": page.failures(study),
-        "problems": [
-            {
-                "name": name,
-                "summary": PROBLEMS[name].summary if name in PROBLEMS else "",
-                "anchor": study.anchors.of("problem", name),
-                "verdict": page.sentences(study, name),
-                "methods": page.methods(study, name),
-                "families": page.families(study, name),
-                "proofs": page.proofs(study, name),
-                "proofs_anchor": study.anchors.of("instances", name),
-            }
-            for name in study.problems
-        ],
-        "inputs": page.inputs(study),
-        "efforts": page.efforts(study),
-        "origins": page.origins(study),
-        "run_lists": page.run_lists(study),
-        "implications": [
-            (" × ".join(implication.premises), implication.target, implication.proof) for implication in IMPLICATIONS
-        ],
-    }
-    return {**content, "files": {name: cells.carried(f"{name}.csv", text) for name, text in study.csv.items()}}
-
-
-def _facts(study: page.StudyPage) -> list[tuple[str, str, str]]:
-    """The size of the study: (number, what it counts, the identifier it links to)."""
-    runs = study.runs
-    counted = (
-        (len(runs), "run", "all-runs"),
-        (runs["variant"].nunique(), "method", "what-was-run"),
-        (runs["instance"].nunique(), "instance", "all-instances"),
-        (runs["problem"].nunique(), "problem", "in-short"),
-    )
-    facts = [(f"{count:,}", noun if count == 1 else noun + "s", to) for count, noun, to in counted]
-    return [*facts, (cells.seconds(runs["seconds"].sum()), "of solving in total", "what-was-run")]
 
 
 def _template() -> Any:
@@ -234,3 +215,240 @@ def _template() -> Any:
         lstrip_blocks=True,
     )
     return environment.get_template("report.html")
+
+
+@dataclass
+class StudyPage:
+    """The runs of a study, what is proven of their instances, and the tables of the page with their identifiers."""
+
+    rows: pd.DataFrame
+    pairs: pd.DataFrame
+    contradictions: pd.DataFrame
+    anchors: Anchors = field(default_factory=Anchors)
+    csv: dict[str, bytes] = field(default_factory=dict)
+    tex: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.runs = judged_runs(self.rows, self.pairs)
+        self._anchor_of: Mapping[str, str] = dict(zip(self.runs["key"], self.runs["anchor"], strict=True))
+
+    def rows_of(self, problem: str, label: str) -> str:
+        """The identifier of a method's runs on a problem."""
+        return self.anchors.of("rows", problem, label)
+
+    def keep(self, name: str, rows: pd.DataFrame, caption: str = "", columns: Sequence[str] = ()) -> str:
+        """Add a table as a CSV file and, if it is short enough for a paper, these columns as LaTeX.
+
+        Returns the name of its files, which is no path: the name of a problem, which may be a plug-in's, is part of it.
+        """
+        name = re.sub(r"[^\w-]+", "-", name).strip("-")
+        self.csv[name] = csv_text(rows).encode()
+        if 0 < len(rows) <= _ROWS_IN_LATEX:
+            shown = rows[list(columns)] if columns else rows.drop(columns=_LINKS, errors="ignore")
+            self.tex[name] = latex_table(shown, caption or name, f"tab:{name}")
+        return name
+
+    def content(self, notes: Sequence[str]) -> dict[str, Any]:
+        """The variables of the page's template that are not about figures."""
+        runs = self.runs
+        self.keep("runs", runs[run_columns(runs)])
+        versions = sorted(runs["code_version"].map(own_part).unique())
+        if len(versions) > 1:
+            notes = [*notes, f"The runs come from {len(versions)} versions of the code: {', '.join(versions)}."]
+        made = {
+            "notes": notes,
+            "facts": self._facts(),
+            "versions": versions,
+            "contradictions": list(self._contradictions()),
+            "failures": self._failures(),
+            "problems": [self._problem(name) for name in problem_order(runs)],
+            "inputs": self._inputs(),
+            "efforts": self._efforts(),
+            "origins": list(self._origins()),
+            "run_lists": list(self._run_lists()),
+            "implications": [(" × ".join(one.premises), one.target, one.proof) for one in IMPLICATIONS],
+        }
+        return {**made, "files": {name: carried(f"{name}.csv", text) for name, text in self.csv.items()}}
+
+    def _facts(self) -> list[tuple[str, str, str]]:
+        """The size of the study: (number, what it counts, the identifier it links to)."""
+        counted = (
+            (len(self.runs), "run", "all-runs"),
+            (self.runs["variant"].nunique(), "method", "what-was-run"),
+            (self.runs["instance"].nunique(), "instance", "all-instances"),
+            (self.runs["problem"].nunique(), "problem", "in-short"),
+        )
+        facts = [(f"{count:,}", noun if count == 1 else noun + "s", to) for count, noun, to in counted]
+        return [*facts, (seconds(self.runs["seconds"].sum()), "of solving in total", "what-was-run")]
+
+    def _problem(self, name: str) -> dict[str, Any]:
+        def target(phrase: Phrase) -> str:
+            if phrase.rows == INSTANCES:
+                return self.anchors.of("instances", name)
+            return self.rows_of(name, phrase.rows) if phrase.rows else ""
+
+        results = method_table(self.runs, name)
+        return {
+            "name": name,
+            "summary": PROBLEMS[name].summary if name in PROBLEMS else "",
+            "anchor": self.anchors.of("problem", name),
+            "verdict": [(phrase.text, target(phrase)) for phrase in summary(self.runs, self.pairs, name)],
+            "methods": self._methods(name, results),
+            "families": self._families(name, results),
+            "proofs": self._proofs(name),
+            "proofs_anchor": self.anchors.of("instances", name),
+        }
+
+    def _methods(self, problem: str, rows: pd.DataFrame) -> Table:
+        """The problem's main table: the results of each method. Columns of optima that repeat bounds are left out."""
+
+        def link(line: Any, column: str) -> str | tuple[str, str]:
+            if column == "worst_ratio":
+                return line["worst_run"], "the run with the worst ratio"
+            return self.rows_of(problem, line["method"])
+
+        kept = self.keep(problem, rows, f"{problem}: results of each method.", _IN_PAPERS)
+        over_optimum = () if (rows["compared"] == rows["versus_optimum"]).all() else _OVER_OPTIMUM
+        shown = rows.assign(reached=rows["reached"].where(rows["versus_optimum"] > 0))
+        return table(shown, ("method", *_OVER_BOUND, *over_optimum, *_OUTCOMES), kept, link=link)
+
+    def _families(self, problem: str, results: pd.DataFrame) -> Table | None:
+        """The mean ratio by family; None with a single family."""
+        means = family_ratios(self.runs, problem)
+        if len(means.columns) < 2:
+            return None
+        counts = family_counts(self.runs, problem)
+        caption = f"{problem}: mean ratio to the best bound, by family."
+        name = self.keep(f"{problem}-by-family", means.rename_axis("method").reset_index(), caption)
+        shown = pd.DataFrame({"method": means.index, "exact": results["exact"].to_numpy()})
+        for family in means:
+            known = counts.reindex([(label, family) for label in means.index], fill_value=0)
+            shown[family] = [
+                Cell(f"{ratio(mean)} ({count})", self.rows_of(problem, label)) if count else Cell("–")
+                for label, mean, count in zip(means.index, means[family], known, strict=True)
+            ]
+        heads = {"method": "mean ratio to the best bound (instances)", **{str(family): str(family) for family in means}}
+        return table(shown, ["method", *means.columns], name, heads=heads)
+
+    def _proofs(self, problem: str) -> Table:
+        """The bounds and optima of each instance of a problem."""
+        pairs = self.pairs[self.pairs["problem"] == problem]
+
+        def link(line: Any, column: str) -> str:
+            if column in ("digest", "runs"):
+                return self.anchors.of("input", line["instance"])
+            keys = {"bound": [*line["bound_keys"]], "best": [line["best_key"]]}.get(column, [])
+            return self._anchor_of[keys[0]] if any(keys) else ""
+
+        def proof(pair: Any) -> Cell:
+            names = [self._anchor_of[key] for key in pair.bound_keys]
+            return Cell(f": {pair.bound_proof}" if pair.bound_proof else "" if names else "–", runs=links(names))
+
+        kept = self.keep(f"{problem}-instances", pairs)
+        shown = pairs.assign(
+            digest=pairs["instance"].str[:8],
+            optimum=pairs["proven"].where(np.isfinite(pairs["optimum"]), "open"),
+            proof=[proof(pair) for pair in pairs.itertuples()],
+        )
+        sizes = KINDS[pairs["kind"].iloc[0]].sizes
+        names = ("digest", "family", *sizes, "runs", "bound", "best", "gap", "optimum", "proof")
+        anchors = [self.anchors.of("instance", problem, digest) for digest in pairs["instance"]]
+        return table(shown, names, kept, link=link, anchors=anchors)
+
+    def _inputs(self) -> Table:
+        """The instances of the study by family and size."""
+        rows = family_table(self.runs)
+
+        def link(line: Any, column: str) -> str:
+            named = self.anchors.of("inputs", line["kind"], line["family"], str(line["extent"]))
+            return named if column != "family" else ""
+
+        return table(rows, _INPUTS, self.keep("inputs", rows), link=link, heads={"seconds": "total time"})
+
+    def _efforts(self) -> Table:
+        """The methods with their limits and the outcomes of their runs."""
+        rows = effort_table(self.runs)
+
+        def link(line: Any, column: str) -> str:
+            return self.anchors.of("method", line["method"])
+
+        return table(rows, _EFFORTS, self.keep("methods", rows), link=link, heads={"seconds": "total time"})
+
+    def _failures(self) -> Table | None:
+        """Failed runs by problem, method and reason, with links; None without any."""
+        rows, failed = failure_table(self.runs), self.runs[self.runs["status"] == Status.FAILED]
+        if rows.empty:
+            return None
+        anchors = failed.groupby(["problem", "label", "reason"], sort=False)["anchor"].agg(list)
+        shown = rows.assign(run=[Cell("", runs=links(each)) for each in anchors])
+        return table(shown, ("problem", "method", "runs", "reason", "run"), self.keep("failures", rows))
+
+    def _contradictions(self) -> Iterator[dict[str, Any]]:
+        """Contradictions between results, with links to their runs."""
+        if len(self.contradictions):
+            self.keep("contradictions", self.contradictions)
+        for found in self.contradictions.itertuples(index=False):
+            yield {
+                "problem": found.problem,
+                "instance": found.instance[:8],
+                "to": self.anchors.of("instance", found.problem, found.instance),
+                "sentence": found.sentence,
+                "runs": links(self._anchor_of[key] for key in found.keys),
+            }
+
+    def _origins(self) -> Iterator[dict[str, Any]]:
+        """The instances by family and size, each with its recipe and its runs."""
+        names = self.runs.groupby("instance")["anchor"].agg(list)
+        for (kind, family, extent), group in self.runs.groupby(["kind", "family", "extent"]):
+            first, *others = KINDS[kind].sizes
+            made = group.drop_duplicates("instance").drop(columns="exact")
+            rows = made.assign(runs_listed=[Cell("", runs=links(names[one])) for one in made["instance"]])
+            anchors = [self.anchors.of("input", digest) for digest in made["instance"]]
+            yield {
+                "title": f"{family}, {extent:,.0f} {first}",
+                "anchor": self.anchors.of("inputs", kind, family, str(extent)),
+                "table": table(rows, ("instance", *others, "recipe", "runs_listed"), anchors=anchors),
+            }
+
+    def _run_lists(self) -> Iterator[dict[str, Any]]:
+        """All runs by variant, problem and label."""
+        order = self.runs[["exact", "variant"]].drop_duplicates().sort_values(["exact", "variant"])
+        by_variant = dict(list(self.runs.groupby("variant")))
+        for variant in order["variant"].drop_duplicates():
+            lists = []
+            for (problem, label), group in by_variant[variant].groupby(["problem", "label"], sort=False):
+                title = f"{problem}: {len(group):,} {'run' if len(group) == 1 else 'runs'} of {label}"
+                shown = {"anchor": self.rows_of(problem, label), "title": title}
+                lists.append({**shown, "table": self._run_table(group)})
+            yield {"variant": variant, "anchor": self.anchors.of("method", variant), "lists": lists}
+
+    def _run_table(self, group: pd.DataFrame) -> Table:
+        def link(line: Any, column: str) -> str:
+            shown = column in ("digest", "bound")
+            return self.anchors.of("instance", line["problem"], line["instance"]) if shown else ""
+
+        names = (
+            *("number", "digest", "family", *KINDS[group["kind"].iloc[0]].sizes[:2], "seed", "limit", "status"),
+            *("value", "lower_bound", "proven", "gap", "bound", "ratio", "seconds", "key"),
+            *(["reason"] if group["reason"].any() else []),
+        )
+        limits = [number(limit, "g") + (" s" if np.isfinite(limit) else "") for limit in group["time_limit"]]
+        rows = group.drop(columns="exact").assign(
+            number=group["anchor"].str.removeprefix("run-"), digest=group["instance"].str[:8], limit=limits
+        )
+        return table(rows, names, link=link, anchors=group["anchor"].tolist())
+
+
+class Part:
+    """The section of the page about one kind of instances: its runs, and its tables with titles and sentences."""
+
+    def __init__(self, study: StudyPage, domain: Domain) -> None:
+        self.domain, self.kind, self.title = domain, domain.kind, domain.title
+        self.runs = domain.runs(study.runs[study.runs["kind"] == domain.kind])
+        self.tables = list(self._tables(study))
+
+    def _tables(self, study: StudyPage) -> Iterable[tuple[str, str, Table]]:
+        for name, title, sentence, build in self.domain.tables:
+            rows = build(self.runs)
+            if len(rows):
+                yield title, sentence, table(rows, rows.columns, study.keep(f"{self.kind}-{name}", rows))

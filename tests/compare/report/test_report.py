@@ -186,7 +186,7 @@ def test_the_page_has_landmarks_a_skip_link_and_a_name_for_every_table(html: str
 def test_every_run_is_on_the_page_with_its_key_and_its_data_once(html: str) -> None:
     rows = study_rows()
     data = embedded(html, "plot-data")
-    assert len(data["instance"]) == len(rows)
+    assert len(data["codes"]["instance"]) == len(rows)
     assert set(embedded(html, "overlay-data")["runs"]) <= {str(number) for number in range(1, len(rows) + 1)}
     assert html.count('type="application/json" id=') == 2
     for key in rows["key"]:
@@ -214,11 +214,9 @@ def test_a_method_table_on_the_page_shows_the_table_s_numbers(html: str) -> None
     line = method_table(judged_runs(study_rows()), "min-tco").set_index("method").loc["gm"]
     block = html[html.index('id="problem-min-tco"') :]
     cells = re.findall(r"<td[^>]*>(.*?)</td>", block[block.index("<tbody>") : block.index("</tbody>")])
-    texts = [re.sub(r"<[^>]*>", "", cell) for cell in cells[:15]]
-    assert texts[:5] == ["gm", "2", "2", "2", "2"]
-    assert texts[5:7] == [f"{line['mean_ratio']:.3f}", f"{line['worst_ratio']:.3f}"]
-    assert texts[5:7] == ["1.200", "1.400"]
-    assert texts[7:10] == ["2", "2", "1"]
+    texts = [re.sub(r"<[^>]*>", "", cell) for cell in cells[:9]]
+    assert texts[1:3] == [f"{line['mean_ratio']:.3f}", f"{line['worst_ratio']:.3f}"]
+    assert texts == ["gm", "1.200", "1.400", "2", "2", "2", "2", "1", "0"], "what repeats the bounds is left out"
 
 
 def test_csv_files_hold_the_tables_and_stand_within_the_page(html: str, folder: Path) -> None:
