@@ -300,7 +300,7 @@ class StudyPage:
         }
 
     def _methods(self, problem: str, rows: pd.DataFrame) -> Table:
-        """The problem's main table: the results of each method. Columns of optima that repeat bounds are left out."""
+        """The problem's main table: the results of each method. Optima that are the bounds are left out."""
 
         def link(line: Any, column: str) -> str | tuple[str, str]:
             if column == "worst_ratio":
@@ -308,9 +308,11 @@ class StudyPage:
             return self.rows_of(problem, line["method"])
 
         kept = self.keep(problem, rows, f"{problem}: results of each method.", _IN_PAPERS)
-        over_optimum = () if (rows["compared"] == rows["versus_optimum"]).all() else _OVER_OPTIMUM
+        told_apart = rows["versus_optimum"].any() and (rows["compared"] != rows["versus_optimum"]).any()
         shown = rows.assign(reached=rows["reached"].where(rows["versus_optimum"] > 0))
-        return table(shown, ("method", *_OVER_BOUND, *over_optimum, *_OUTCOMES), kept, link=link)
+        return table(
+            shown, ("method", *_OVER_BOUND, *(_OVER_OPTIMUM if told_apart else ()), *_OUTCOMES), kept, link=link
+        )
 
     def _families(self, problem: str, results: pd.DataFrame) -> Table | None:
         """The mean ratio by family; None with a single family."""
