@@ -142,7 +142,8 @@ def chosen_charts() -> dict[str, Any]:
     marked = {**given, "fill": alt.Fill("label:N", legend=None), "shape": alt.Shape("label:N", legend=None)}
     point = blank.mark_point(size=55, strokeWidth=1.2, tooltip=alt.TooltipContent("data"))
     proven = alt.condition("datum.proven", alt.value(0.85), alt.value(0.001))
-    grouped = {"low": "min(y)", "high": "max(y)", "y": "mean(y)", "runs": "count()", "instances": "distinct(instance)"}
+    ends: Any = {"low": "min(y)", "high": "max(y)", "y": "mean(y)"}
+    counts: Any = {"runs": "count()", "instances": "distinct(instance)"}
     means = alt.layer(
         blank.mark_rule(strokeWidth=1.2).encode(**{**given, "y": "low:Q", "y2": "high:Q"}),
         blank.mark_line(strokeWidth=1.5).encode(**given).properties(name="line"),
@@ -163,7 +164,7 @@ def chosen_charts() -> dict[str, Any]:
     )
     charts = {
         "runs": point.encode(**marked, fillOpacity=proven),
-        "means": means.transform_aggregate(**grouped, groupby=["label", "x"]),
+        "means": means.transform_aggregate(**ends, **counts, groupby=["label", "x"]),
         "profile": profile,
     }
     return {name: chart.to_dict(validate=False) for name, chart in charts.items()}
