@@ -166,7 +166,7 @@ def load_instance(file: Path, problem: Problem[Any, Any], columns: Mapping[str, 
     with memory_bounded(str(file)):
         read = kind.read(file, columns)
     if read.remark:
-        click.echo(f"overlaybench: {read.remark}", err=True)
+        click.echo(f"overlaybench: {file}: {read.remark}", err=True)
     return read.instance
 
 

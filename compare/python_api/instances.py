@@ -8,6 +8,7 @@ from textwrap import shorten
 from typing import Any, TypeVar, overload
 
 from ...instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS, kind_of_file
+from ...instances.contract.kind import LoadedInstance
 from ...instances.contract.method import Method
 from ...instances.contract.problem import Problem
 from ...instances.contract.shown import table
@@ -65,13 +66,11 @@ def read(source: object, *, node: str = "node", topic: str = "topic") -> Any:
         path = Path(source).expanduser()
         kind = kind_of_file(path)
         loaded = kind.read(path, {"node": node, "topic": topic} if kind.columns else {})
-        instance, remark = loaded.instance, loaded.remark
     else:
-        instance, duplicates = from_object(source, node_column=node, topic_column=topic)
-        remark = f"{duplicates} duplicate (node, topic) rows, each counted once" if duplicates else ""
-    if remark:
-        warnings.warn(remark, stacklevel=2)
-    return instance
+        loaded = LoadedInstance(*from_object(source, node_column=node, topic_column=topic))
+    if loaded.remark:
+        warnings.warn(loaded.remark, stacklevel=2)
+    return loaded.instance
 
 
 def generate(workload: str, *, seed: int = 0, **parameters: Any) -> Any:

@@ -55,10 +55,9 @@ _SYSTEM = (
         "system: simulate brokers that exchange messages, for the counters and the links; the answer is routed over "
         "the links that they have at the end",
         choices=(STATIC, "system"),
-        later=True,
     ),
     *(
-        Option(name, default, f"system: {summary}", least=0, later=True, needs="simulate=system")
+        Option(name, default, f"system: {summary}", least=0, needs="simulate=system")
         for name, default, summary in (
             ("rate", _SCENARIO.rate, "publications a minute; 0 for the instance's times"),
             ("uplink", _SCENARIO.uplink, "copies a second; 0 for the instance's caps"),

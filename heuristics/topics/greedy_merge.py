@@ -18,9 +18,7 @@ from .mst_per_topic import spanning_trees
 from .tie_search.steps import EdgeSteps, heaviest
 
 RUNS = Option("runs", 1, "how often to run, each time on the edges not used yet", least=1)
-THREADS = Option(
-    "threads", 1, "threads that count contributions, but for random ties; same edges", least=1, most=64, later=True
-)
+THREADS = Option("threads", 1, "threads that count contributions, but for random ties; same edges", least=1, most=64)
 
 
 @heuristic(RUNS, TIES, THREADS)

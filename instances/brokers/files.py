@@ -13,11 +13,10 @@ from msgspec import Meta, Struct
 from ..contract.errors import BadInput
 from ..contract.files import Label, errors_in, known_index, known_indices, natural_order, read_json, write_json
 from ..contract.kind import Kind, LoadedInstance
-from .network import DELAY, UNCAPPED, BrokerNetwork, BrokerTree
+from .network import DELAY, FORMAT, UNCAPPED, BrokerNetwork, BrokerTree
 from .predicates import HIGHEST, LOWEST, Publications, Subscriptions
 from .problems import Dissemination
 
-FORMAT, ANSWER_FORMAT = "brokers/1", "dissemination/1"
 _Count = Annotated[int, Meta(ge=0, le=HIGHEST)]
 _Bound = Annotated[int, Meta(ge=LOWEST + 1, le=HIGHEST - 1)]
 
@@ -155,7 +154,8 @@ class Brokers(Kind[BrokerNetwork, Dissemination]):
     """Broker networks and their disseminations."""
 
     name, summary = "brokers", "a broker tree with subscriptions and publications; answered by soft links and messages"
-    instance_type, default_problem, format = BrokerNetwork, "soft-links", FORMAT
+    instance_type, default_problem = BrokerNetwork, "soft-links"
+    format, answer_format = FORMAT, "dissemination/1"
     sizes = ("brokers", "subscriptions", "publications")
     measures = ("deliveries", "pure_forwarders", "yield", "average_hops", "max_hops", "soft_links")
     shown = ("soft_links", "messages")
@@ -166,16 +166,12 @@ class Brokers(Kind[BrokerNetwork, Dissemination]):
     def write(self, instance: BrokerNetwork, path: Path) -> None:
         write_brokers(instance, path)
 
-    def size(self, instance: BrokerNetwork) -> dict[str, int]:
-        counts = (instance.num_brokers, len(instance.subscriptions), len(instance.publications))
-        return dict(zip(self.sizes, counts, strict=True))
-
     def read_answer(self, path: Path, instance: BrokerNetwork) -> Dissemination:
         """Read soft links [sender, receiver] and messages [publication, sender, receiver].
 
         Publications are numbered from 0 in the order of the network's file.
         """
-        data = read_json(path, ANSWER_FORMAT, _DisseminationInFile)
+        data = read_json(path, self.answer_format, _DisseminationInFile)
         ids = {instance.tree.label(v): v for v in range(instance.num_brokers)}
         with errors_in(path):
             links = [known_indices(ends, ids, f"soft link {k}", "broker") for k, ends in enumerate(data.soft_links)]
@@ -185,9 +181,6 @@ class Brokers(Kind[BrokerNetwork, Dissemination]):
                     raise BadInput(f"message {number}: unknown publication {publication}: count from 0")
                 messages.append([publication, *known_indices(ends, ids, f"message {number}", "broker")])
         return Dissemination.of(np.array(links, dtype=np.int64), np.array(messages, dtype=np.int64))
-
-    def write_answer(self, answer: Dissemination, instance: BrokerNetwork, path: Path) -> None:
-        write_json(path, {"format": ANSWER_FORMAT, **self.labelled(answer, instance)})
 
     def labelled(self, answer: Dissemination, instance: BrokerNetwork) -> dict[str, object]:
         """Soft links and messages by broker label, as the file has them."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,13 +13,14 @@ import numpy.typing as npt
 from ..contract.arrays import Ids, Offsets, Rebuilt, frozen
 from ..contract.errors import BadInput
 from ..contract.files import distinct_labels
-from ..contract.shown import Digested, circle, facts
+from ..contract.shown import Digested, circle
 from .predicates import Publications, Subscriptions, matching_brokers
 
 if TYPE_CHECKING:
     import networkx as nx
 
 
+FORMAT = "brokers/1"
 DELAY = 1000
 UNCAPPED = 0
 
@@ -173,7 +173,7 @@ def _check_delays(delays: int, links: int) -> None:
         raise BadInput(f"{delays} delays for {links} primary links: give one each")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BrokerNetwork(Digested):
     """A primary network with its traffic and the limits on soft links (P5 §3, §6).
 
@@ -275,16 +275,17 @@ class BrokerNetwork(Digested):
         """The most soft links of each broker: the fanout less its primary links, shape (n,)."""
         return self.fanout - self.tree.degrees
 
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 (hexadecimal) of everything except labels and attribute names: the same on every machine."""
-        sha = hashlib.sha256(b"overlaybench brokers/1\n")
+    @property
+    def size(self) -> dict[str, int]:
+        """The numbers of brokers, subscriptions and publications."""
+        counts = self.num_brokers, len(self.subscriptions), len(self.publications)
+        return dict(zip(("brokers", "subscriptions", "publications"), counts, strict=True))
+
+    def _content(self) -> tuple[str, Iterable[npt.NDArray[Any]]]:
         tree, subs, pubs = self.tree, self.subscriptions, self.publications
         head = [self.num_brokers, self.radius, self.fanout, len(self.attributes), len(subs), len(pubs)]
         arrays = (np.array(head), tree.links, tree.delays, tree.uplinks, subs.brokers, subs.lows, subs.highs)
-        for part in (*arrays, pubs.times, pubs.sources, pubs.values):
-            sha.update(np.ascontiguousarray(part, dtype="<i8").tobytes())
-        return sha.hexdigest()
+        return FORMAT, (each.astype(np.int64) for each in (*arrays, pubs.times, pubs.sources, pubs.values))
 
     def to_networkx(self) -> nx.Graph[str]:
         """The primary tree on the brokers' labels, with the ``delay`` of each link in microseconds."""
@@ -296,23 +297,6 @@ class BrokerNetwork(Digested):
             graph.add_edge(self.tree.label(a), self.tree.label(b), delay=delay)
         return graph
 
-    def __repr__(self) -> str:
-        return (
-            f"BrokerNetwork({self.num_brokers} brokers, {len(self.subscriptions)} subscriptions, "
-            f"{len(self.publications)} publications, {self.digest[:12]})"
-        )
-
-    def _repr_html_(self) -> str:
-        return facts(
-            "BrokerNetwork",
-            {
-                "brokers": self.num_brokers,
-                "subscriptions": len(self.subscriptions),
-                "publications": len(self.publications),
-                "attributes": len(self.attributes),
-                "radius of soft links": self.radius,
-                "fanout": self.fanout,
-                "digest": self.digest[:12],
-            },
-            circle((self.num_brokers, self.tree.label), self.tree.links),
-        )
+    def _shown(self) -> tuple[Mapping[str, object], str]:
+        rows = {"attributes": len(self.attributes), "radius of soft links": self.radius, "fanout": self.fanout}
+        return rows, circle((self.num_brokers, self.tree.label), self.tree.links)

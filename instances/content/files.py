@@ -14,10 +14,9 @@ from msgspec import Meta, Struct
 from ..contract.errors import BadInput
 from ..contract.files import atomic_write, errors_in, known_index, known_indices, natural_order, read_json, write_json
 from ..contract.kind import Kind, LoadedInstance
-from .instance import ARRAYS, ContentInstance, metric_closure
+from .instance import AXES, FORMAT, ContentInstance, metric_closure
 from .problems import ContentOverlay, RoutingTree
 
-FORMAT, ANSWER_FORMAT = "content/1", "content-overlay/1"
 _LONGEST_ERROR = 200
 _LABELS = ("user_labels", "broker_labels", "channel_labels")
 
@@ -27,7 +26,7 @@ def read_content(path: Path, *, close: bool = False) -> ContentInstance:
 
     Users, brokers and channels of a JSON file are numbered in the natural order of their labels (u2 before u10),
     whatever the order of keys. A price between two brokers may be given in one direction or both. A missing rate is 0,
-    a capacity of null is infinite.
+    a capacity of null is infinite; so is an access price, for a broker that the user does not know.
 
     Parameters
     ----------
@@ -84,7 +83,7 @@ class _BrokerInFile(Struct):
 
 
 class _UserInFile(Struct):
-    access: dict[str, _Price]
+    access: dict[str, _Price | None]
     rates: dict[str, _Price] = {}
     subscriptions: list[str] = []
 
@@ -113,12 +112,15 @@ def _from_json(data: _ContentInFile, close: bool) -> ContentInstance:
     for user, entry in data.users.items():
         number, where = users[user], f"user '{user}'"
         for broker, price in entry.access.items():
-            access[number, known_index(broker, brokers, where, "broker")] = price
+            at = number, known_index(broker, brokers, where, "broker")
+            access[at] = np.inf if price is None else price
         for channel, rate in entry.rates.items():
             rates[number, known_index(channel, channels, where, "channel")] = rate
         subscriptions[number, known_indices(entry.subscriptions, channels, where, "channel")] = True
         if (missing := np.flatnonzero(np.isnan(access[number]))).size:
-            raise BadInput(f"{where} has no price to broker '{labels[1][missing[0]]}': add it to its \"access\"")
+            raise BadInput(
+                f"{where} has no price to broker '{labels[1][missing[0]]}': add it to its \"access\", or null"
+            )
     limits = {brokers[broker]: entry.capacity for broker, entry in data.brokers.items()}
     arrays = {
         "access": access,
@@ -162,22 +164,22 @@ def _labels(instance: ContentInstance) -> tuple[list[str], list[str], list[str]]
 def _read_arrays(path: Path) -> dict[str, Any]:
     try:
         with np.load(path, allow_pickle=False) as data:
-            found = {name: data[name] for name in data.files if name in (*ARRAYS, *_LABELS)}
+            found = {name: data[name] for name in data.files if name in (*AXES, *_LABELS)}
     except MemoryError:
         raise
     except Exception as error:  # numpy, zipfile and zlib have their own errors for damaged files
         message = str(error).partition("\n")[0][:_LONGEST_ERROR]
         raise BadInput(f"cannot be read as NPZ ({message}): check the path or write the file again") from None
-    for name in ARRAYS:
+    for name in AXES:
         if name not in found:
-            raise BadInput(f"has no array '{name}': needs {', '.join(ARRAYS)}")
+            raise BadInput(f"has no array '{name}': needs {', '.join(AXES)}")
         if found[name].dtype.kind not in "biuf":
             raise BadInput(f"array '{name}' has type {found[name].dtype}: give numbers")
     return found | {name: [str(label) for label in found[name]] for name in _LABELS if name in found}
 
 
 def _write_arrays(instance: ContentInstance, file: Path) -> None:
-    arrays: dict[str, Any] = {name: getattr(instance, name) for name in ARRAYS}
+    arrays: dict[str, Any] = {name: getattr(instance, name) for name in AXES}
     arrays |= {name: np.array(labels) for name in _LABELS if (labels := getattr(instance, name)) is not None}
     with file.open("wb") as stream:
         np.savez_compressed(stream, **arrays)
@@ -199,7 +201,7 @@ class Content(Kind[ContentInstance, ContentOverlay]):
 
     name, summary = "content", "users, brokers and channels with rates and prices; an answer is a broker for each user"
     instance_type, default_problem = ContentInstance, "content-steiner"
-    format, endings, ending = FORMAT, (".npz",), ".npz"
+    format, answer_format, endings, ending = FORMAT, "content-overlay/1", (".npz",), ".npz"
     sizes = ("users", "brokers", "channels")
     measures = ("access", "core", "brokers_used", "largest_load")
     shown = ("assignment", "trees")
@@ -210,11 +212,8 @@ class Content(Kind[ContentInstance, ContentOverlay]):
     def write(self, instance: ContentInstance, path: Path) -> None:
         write_content(instance, path)
 
-    def size(self, instance: ContentInstance) -> dict[str, int]:
-        return {"users": instance.num_users, "brokers": instance.num_brokers, "channels": instance.num_channels}
-
     def read_answer(self, path: Path, instance: ContentInstance) -> ContentOverlay:
-        data = read_json(path, ANSWER_FORMAT, _OverlayInFile)
+        data = read_json(path, self.answer_format, _OverlayInFile)
         users, brokers, channels = ({label: k for k, label in enumerate(labels)} for labels in _labels(instance))
         with errors_in(path):
             assignment = np.full(instance.num_users, -1, dtype=np.int32)
@@ -231,9 +230,6 @@ class Content(Kind[ContentInstance, ContentOverlay]):
                 sources = known_indices(tree.sources, brokers, where, "broker")
                 trees.append(RoutingTree.of([(a, b) for a, b in ends], channel, sources))
             return ContentOverlay(assignment, tuple(trees))
-
-    def write_answer(self, answer: ContentOverlay, instance: ContentInstance, path: Path) -> None:
-        write_json(path, {"format": ANSWER_FORMAT, **self.labelled(answer, instance)})
 
     def labelled(self, answer: ContentOverlay, instance: ContentInstance) -> dict[str, object]:
         """The assignment and the trees by label, as in a file."""
@@ -267,9 +263,6 @@ class Content(Kind[ContentInstance, ContentOverlay]):
             links = tuple((next(numbers), next(numbers)) for _ in range(next(numbers)))
             trees.append(RoutingTree(links, None if channel < 0 else channel, sources))
         return ContentOverlay(np.array(brokers, dtype=np.int32), tuple(trees))
-
-    def sample(self, instance: ContentInstance, size: int, seed: int) -> ContentInstance:
-        return instance.sample(size, seed)
 
 
 CONTENT = Content()

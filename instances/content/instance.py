@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,7 +13,7 @@ import numpy.typing as npt
 from ..contract.arrays import sampled
 from ..contract.errors import BadInput
 from ..contract.files import distinct_labels
-from ..contract.shown import Digested, facts, matrix
+from ..contract.shown import Digested, matrix
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -23,12 +22,21 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 _Array = TypeVar("_Array", Floats, Flags)
-ARRAYS = ("access", "core", "capacities", "rates", "subscriptions")
+FORMAT = "content/1"
+AXES: dict[str, tuple[str, ...]] = {
+    "access": ("user", "broker"),
+    "core": ("broker", "broker"),
+    "capacities": ("broker",),
+    "rates": ("user", "channel"),
+    "subscriptions": ("user", "channel"),
+}
+"""The arrays of an instance, with what their rows and columns are."""
+_INFINITE = ("access", "capacities")
 _CELLS_AT_ONCE = 4_000_000
 _TINY = 200
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ContentInstance(Digested):
     """Users, brokers and channels; immutable, with copies of the given arrays.
 
@@ -39,7 +47,8 @@ class ContentInstance(Digested):
     Parameters
     ----------
     access : float64 array, shape (|U|, |B|)
-        Price of a unit of traffic between a user and a broker, either way.
+        Price of a unit of traffic between a user and a broker, either way; infinite for a broker that the user does not
+        know. The instance has a prohibitive price there, above the cost of any overlay of known brokers.
     core : float64 array, shape (|B|, |B|)
         Price of a unit of traffic between two brokers: a metric, except that two brokers may be at distance 0
         (:func:`.metric_closure` makes one of other prices).
@@ -55,8 +64,9 @@ class ContentInstance(Digested):
     Raises
     ------
     BadInput
-        If there is no user, broker or channel, a shape is wrong, a number is negative, NaN or (except for capacities)
-        infinite, the core prices are no metric, or labels are empty, repeated or of the wrong number.
+        If there is no user, broker or channel, a shape is wrong, a rate or a core price is infinite, a number is
+        negative or NaN, a user knows no broker, the core prices are no metric, or labels are empty, repeated or of the
+        wrong number.
 
     Notes
     -----
@@ -92,42 +102,46 @@ class ContentInstance(Digested):
         ):
             raise BadInput("an instance needs at least one user, one broker and one channel")
         (users, brokers), channels = np.shape(self.access), np.shape(self.rates)[1]
-        for kind, count in (("user", users), ("broker", brokers), ("channel", channels)):
+        count_of = {"user": users, "broker": brokers, "channel": channels}
+        for kind, count in count_of.items():
             name = f"{kind}_labels"
             object.__setattr__(self, name, distinct_labels(getattr(self, name), count, kind))
-        for name, shape, infinite in (
-            ("access", (users, brokers), False),
-            ("core", (brokers, brokers), False),
-            ("capacities", (brokers,), True),
-            ("rates", (users, channels), False),
-        ):
-            object.__setattr__(self, name, self._checked(name, shape, infinite))
-        object.__setattr__(self, "subscriptions", _flags(self.subscriptions, (users, channels)))
+        for name, axes in AXES.items():
+            shape = tuple(count_of[axis] for axis in axes)
+            if np.shape(getattr(self, name)) != shape:
+                raise BadInput(f"{name} has shape {np.shape(getattr(self, name))}: give {shape}")
+            object.__setattr__(self, name, self._flags() if name == "subscriptions" else self._numbers(name))
+        object.__setattr__(self, "access", _read_only(self._with_prohibitive_prices()))
         check_metric(self.core, [self.broker_label(b) for b in range(brokers)])
 
-    def _checked(self, name: str, shape: tuple[int, ...], infinite: bool) -> Floats:
+    def _numbers(self, name: str) -> Floats:
+        """The values as a new array, not negative; infinite ones only where that has a meaning."""
         values = np.array(getattr(self, name), dtype=np.float64, order="C")
-        if values.shape != shape:
-            raise BadInput(f"{name} has shape {values.shape}: give {shape}")
         values += 0.0  # no negative zero, which would change the digest
-        bad = ~(values >= 0) if infinite else ~((values >= 0) & (values < np.inf))
-        if bad.any():
-            index = tuple(int(i) for i in np.argwhere(bad)[0])
-            value = float(values[index])
-            fix = "give a number" if np.isnan(value) else "give 0 or more" if value < 0 else "give a finite number"
-            raise BadInput(f"{self._entry(name, index)} is {value:g}: {fix}")
-        values.flags.writeable = False
-        return values
+        for index in map(tuple, np.argwhere(~(values >= 0) | (name not in _INFINITE) & np.isinf(values))):
+            at = " and ".join(
+                f"{axis} '{getattr(self, f'{axis}_label')(int(k))}'" for axis, k in zip(AXES[name], index, strict=True)
+            )
+            raise BadInput(f"{name} of {at} is {values[index]:g}: give a finite number of 0 or more")
+        return _read_only(values)
 
-    def _entry(self, name: str, index: tuple[int, ...]) -> str:
-        if name == "capacities":
-            return f"the capacity of broker '{self.broker_label(index[0])}'"
-        if name == "core":
-            return f"the price between brokers '{self.broker_label(index[0])}' and '{self.broker_label(index[1])}'"
-        user = f"of user '{self.user_label(index[0])}'"
-        if name == "access":
-            return f"the price {user} to broker '{self.broker_label(index[1])}'"
-        return f"the rate {user} on channel '{self.channel_label(index[1])}'"
+    def _flags(self) -> Flags:
+        values = np.asarray(self.subscriptions)
+        if values.dtype != np.bool_ and not np.isin(values, (0, 1)).all():
+            raise BadInput("subscriptions must be true or false")
+        return _read_only(np.array(values, dtype=np.bool_, order="C"))
+
+    def _with_prohibitive_prices(self) -> Floats:
+        """The access prices, with one above the cost of any overlay in place of each infinite price."""
+        unknown = np.isinf(self.access)
+        if not unknown.any():
+            return self.access
+        if (lost := np.flatnonzero(unknown.all(axis=1))).size:
+            raise BadInput(f"user '{self.user_label(int(lost[0]))}' knows no broker: give it a finite access price")
+        demanding = self.demands[self.demands > 0]
+        dearest = self.demands.sum() * self.access[~unknown].max() + self.rates.sum() * self.core.sum()
+        price = np.ceil(2 * dearest / demanding.min()) + 1 if demanding.size else 1.0
+        return np.where(unknown, price, self.access)
 
     @property
     def num_users(self) -> int:
@@ -231,15 +245,13 @@ class ContentInstance(Digested):
             self.channel_labels,
         )
 
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 of all numbers (hexadecimal): the same on every machine, whatever the labels."""
-        sha = hashlib.sha256(b"overlaybench content/1\n")
-        sha.update(np.array([self.num_users, self.num_brokers, self.num_channels], dtype="<i8").tobytes())
-        for values in (self.access, self.core, self.capacities, self.rates):
-            sha.update(values.astype("<f8", copy=False).data)
-        sha.update(self.subscriptions.view(np.uint8).data)
-        return sha.hexdigest()
+    @property
+    def size(self) -> dict[str, int]:
+        """|U|, |B| and |C|."""
+        return {"users": self.num_users, "brokers": self.num_brokers, "channels": self.num_channels}
+
+    def _content(self) -> tuple[str, Iterable[npt.NDArray[Any]]]:
+        return FORMAT, (np.array([*self.size.values()]), *(getattr(self, name) for name in AXES))
 
     def to_networkx(self) -> nx.Graph[tuple[str, str]]:
         """The prices as a graph on ("user", label) and ("broker", label): every possible link, with its ``weight``."""
@@ -254,50 +266,14 @@ class ContentInstance(Digested):
         graph.add_weighted_edges_from((brokers[a], brokers[b], price) for a, b, price in core)
         return graph
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        # A pickled numpy array is writable after loading; the values need no second check.
-        return _from_pickle, ({name: getattr(self, name) for name in self.__dataclass_fields__},)
-
-    def __repr__(self) -> str:
-        return (
-            f"ContentInstance({self.num_users} users, {self.num_brokers} brokers, {self.num_channels} channels, "
-            f"{self.digest[:12]})"
-        )
-
-    def _repr_html_(self) -> str:
-        return facts(
-            "ContentInstance",
-            {
-                "users": self.num_users,
-                "brokers": self.num_brokers,
-                "channels": self.num_channels,
-                "subscriptions": int(self.subscriptions.sum()),
-                "traffic of all users": float(self.demands.sum()),
-                "total capacity": float(self.capacities.sum()),
-                "digest": self.digest[:12],
-            },
-            matrix(
-                (self.num_users, self.user_label),
-                (self.num_channels, self.channel_label),
-                lambda user: np.flatnonzero(self.subscriptions[user]),
-            ),
-        )
-
-
-def _from_pickle(fields: dict[str, Any]) -> ContentInstance:
-    instance = object.__new__(ContentInstance)
-    for name, value in fields.items():
-        object.__setattr__(instance, name, _read_only(value) if name in ARRAYS else value)
-    return instance
-
-
-def _flags(given: npt.ArrayLike, shape: tuple[int, ...]) -> Flags:
-    values = np.asarray(given)
-    if values.shape != shape:
-        raise BadInput(f"subscriptions has shape {values.shape}: give {shape}")
-    if values.dtype != np.bool_ and not np.isin(values, (0, 1)).all():
-        raise BadInput("subscriptions must be true or false")
-    return _read_only(np.array(values, dtype=np.bool_, order="C"))
+    def _shown(self) -> tuple[Mapping[str, object], str]:
+        rows = {
+            "subscriptions": int(self.subscriptions.sum()),
+            "traffic of all users": float(self.demands.sum()),
+            "total capacity": float(self.capacities.sum()),
+        }
+        labelled = (self.num_users, self.user_label), (self.num_channels, self.channel_label)
+        return rows, matrix(*labelled, lambda user: np.flatnonzero(self.subscriptions[user]))
 
 
 def _read_only(values: _Array) -> _Array:

@@ -6,21 +6,27 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic
+from typing import Any, Generic
 
 import numpy as np
 import numpy.typing as npt
 
 from .errors import BadInput
+from .files import write_json
 from .problem import Answer, Instance
 
 
 @dataclass(frozen=True)
 class LoadedInstance(Generic[Instance]):
-    """An instance read from a file, and a remark on it (duplicate rows), or ""."""
+    """An instance as it was read, and how many of its rows repeat an earlier one; each counts once."""
 
     instance: Instance
-    remark: str = ""
+    duplicates: int = 0
+
+    @property
+    def remark(self) -> str:
+        """What a user is told of the duplicates, or ""."""
+        return f"{self.duplicates} duplicate (node, topic) rows, each counted once" if self.duplicates else ""
 
 
 class Kind(ABC, Generic[Instance, Answer]):
@@ -40,6 +46,8 @@ class Kind(ABC, Generic[Instance, Answer]):
         The problem that is solved where none is named; the method is then its :attr:`.Problem.default_method`.
     format : str
         What the key ``format`` of a JSON file names, such as ``topics/1``; "" if it has no JSON.
+    answer_format : str
+        The same of a file with an answer.
     endings : tuple of str
         The suffixes of files that can only be of this kind.
     columns : tuple of str
@@ -65,6 +73,7 @@ class Kind(ABC, Generic[Instance, Answer]):
     instance_type: type
     default_problem: str
     format: str = ""
+    answer_format: str
     endings: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     ending: str = ".json"
@@ -80,17 +89,18 @@ class Kind(ABC, Generic[Instance, Answer]):
     def write(self, instance: Instance, path: Path) -> None:
         """Write an instance in the format that the suffix determines; the inverse of :meth:`read`."""
 
-    @abstractmethod
     def size(self, instance: Instance) -> dict[str, int]:
         """The sizes of an instance, by :attr:`sizes`."""
+        given: Any = instance
+        return dict(given.size)
 
     @abstractmethod
     def read_answer(self, path: Path, instance: Instance) -> Answer:
         """Read an answer to an instance."""
 
-    @abstractmethod
     def write_answer(self, answer: Answer, instance: Instance, path: Path) -> None:
         """Write an answer with the labels of its instance; the inverse of :meth:`read_answer`."""
+        write_json(path, {"format": self.answer_format, **self.labelled(answer, instance)})
 
     @abstractmethod
     def labelled(self, answer: Answer, instance: Instance) -> dict[str, object]:
@@ -106,4 +116,8 @@ class Kind(ABC, Generic[Instance, Answer]):
 
     def sample(self, instance: Instance, size: int, seed: int) -> Instance:
         """A seeded sample of `size` nodes (users, …); bad input if the kind has no samples."""
-        raise BadInput(f"instances of the kind '{self.name}' cannot be sampled: leave out sample")
+        given: Any = instance
+        if not hasattr(given, "sample"):
+            raise BadInput(f"instances of the kind '{self.name}' cannot be sampled: leave out sample")
+        sample: Instance = given.sample(size, seed)
+        return sample

@@ -25,9 +25,6 @@ class Option:
         The only values allowed, for a str; a function is called at the first use.
     least, most : float
         The range allowed, for a number.
-    later : bool
-        Whether runs were stored before the option existed: at its default it is then no part of a run's stored options,
-        so that their keys stay the same.
     needs : str
         ``name=value`` of another option without which it must stay at its default; "" for none.
 
@@ -44,7 +41,6 @@ class Option:
     choices: tuple[str, ...] | Callable[[], tuple[str, ...]] = ()
     least: float = -math.inf
     most: float = math.inf
-    later: bool = False
     needs: str = ""
 
     @property
@@ -97,9 +93,3 @@ def complete(options: Iterable[Option], given: Mapping[str, object], owner: str)
         if other and values[name] != option.default and values[other] != wanted:
             raise BadInput(f"option '{name}' of {owner} needs {option.needs}: add it")
     return values
-
-
-def stated(options: Iterable[Option], values: Mapping[str, Value]) -> dict[str, Value]:
-    """The values that are stored with a run: all but those of `later` options at their defaults."""
-    silent = {option.name for option in options if option.later and values[option.name] == option.default}
-    return {name: value for name, value in values.items() if name not in silent}

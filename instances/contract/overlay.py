@@ -281,13 +281,10 @@ _Nodes = TypeVar("_Nodes", bound=LabelledNodes)
 class OverlayKind(Kind[_Nodes, Overlay]):
     """A kind of instances that overlays answer."""
 
-    shown = ("edges",)
+    shown, answer_format = ("edges",), FORMAT
 
     def read_answer(self, path: Path, instance: _Nodes) -> Overlay:
         return read_overlay(path, instance)
-
-    def write_answer(self, answer: Overlay, instance: _Nodes, path: Path) -> None:
-        write_overlay(answer, instance, path)
 
     def labelled(self, answer: Overlay, instance: _Nodes) -> dict[str, object]:
         """The edges by node label."""

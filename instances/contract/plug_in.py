@@ -2,40 +2,22 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict, Unpack
+from functools import cached_property
+from inspect import Parameter, getdoc, signature
+from typing import Any
 
 from .method import Method, Proposal
 from .option import Option
 from .overlay import Overlay
-from .problem import Problem
 from .workload import Workload
 
 _SUPPLIED = ("problem", "seed", "time_limit")
 
 
-class MethodFields(TypedDict, total=False):
-    """The fields of :class:`.Method` that :func:`method` takes beside name, problems and options."""
-
-    summary: str
-    source: str
-    guarantee: str
-    cost: str
-    exact: bool
-    skip: Callable[[Any, Problem[Any, Any]], str]
-    compiled: bool
-    inputs: tuple[str, ...]
-    anytime: bool
-    random: bool
-    pace: float
-    colour: str
-    marker: str
-
-
 def method(
-    name: str, problems: Sequence[str], *, options: Iterable[Option] = (), **fields: Unpack[MethodFields]
+    name: str, problems: Sequence[str], *, options: Iterable[Option] = (), **fields: Any
 ) -> Callable[[Callable[..., Any]], Method[Any, Any]]:
     """Make a method of a function; the function's name means the method from then on.
 
@@ -72,20 +54,14 @@ def method(
     """
 
     def decorate(function: Callable[..., Any]) -> Method[Any, Any]:
-        named = _parameters(function)[1:]
-        if not _parameters(function):
+        if not signature(function).parameters:
             raise TypeError(f"{function.__name__} must take an instance")
-        own = _options(function, named, options, (*_SUPPLIED, *fields.get("inputs", ())))
-        names = {parameter.name for parameter in named}
-        defaults: MethodFields = {
-            "summary": _first_line(function) or name,
-            "source": function.__module__,
-            "anytime": "time_limit" in names,
-            "random": "seed" in names,
-        }
-        solve = _Solve(function, _taken(named))
-        merged: MethodFields = {**defaults, **fields}
-        return Method(name=name, problems=_listed(problems), solve=solve, options=own, **merged)
+        call = _Call(function, is_method=True)
+        defaults = {"anytime": "time_limit" in call.names, "random": "seed" in call.names}
+        defaults |= {"summary": call.summary or name, "source": function.__module__}
+        own = call.options(options, (*_SUPPLIED, *fields.get("inputs", ())))
+        listed = (problems,) if isinstance(problems, str) else tuple(problems)
+        return Method(name=name, problems=listed, solve=call, options=own, **{**defaults, **fields})
 
     return decorate
 
@@ -118,23 +94,58 @@ def workload(
     """
 
     def decorate(function: Callable[..., Any]) -> Workload[Any]:
-        named = _parameters(function)
-        own = _options(function, named, parameters, ("seed",))
-        line = summary or _first_line(function) or name
-        return Workload(name, line, source or function.__module__, own, _Build(function, _taken(named)), kind)
+        call = _Call(function)
+        line = summary or call.summary or name
+        return Workload(name, line, source or function.__module__, call.options(parameters, ("seed",)), call, kind)
 
     return decorate
 
 
 @dataclass(frozen=True)
-class _Solve:
-    """The `solve` of a method: passes to a function what its signature takes (None: everything)."""
+class _Call:
+    """A function that is passed the keywords that its signature names, or all of them for ``**given``."""
 
     function: Callable[..., Any]
-    taken: frozenset[str] | None
+    is_method: bool = False
 
-    def __call__(self, instance: Any, problem: Problem[Any, Any], **given: Any) -> Proposal[Any]:
-        answer = self.function(instance, **_chosen({**given, "problem": problem}, self.taken))
+    @cached_property
+    def _keywords(self) -> list[Parameter]:
+        return list(signature(self.function).parameters.values())[self.is_method :]
+
+    @property
+    def names(self) -> set[str]:
+        return {parameter.name for parameter in self._keywords}
+
+    @property
+    def _takes_all(self) -> bool:
+        return any(parameter.kind is Parameter.VAR_KEYWORD for parameter in self._keywords)
+
+    @property
+    def summary(self) -> str:
+        """The first line of the docstring."""
+        return (getdoc(self.function) or "").partition("\n")[0].removesuffix(".")
+
+    def options(self, declared: Iterable[Option], supplied: Sequence[str]) -> tuple[Option, ...]:
+        """The declared options, and one for each other parameter that has a default."""
+        options, name = {option.name: option for option in declared}, self.function.__name__
+        if not self._takes_all and (strange := [option for option in options if option not in self.names]):
+            raise TypeError(f"{name} does not take its option '{strange[0]}'")
+        for parameter in self._keywords:
+            if parameter.name in (*options, *supplied) or parameter.kind is Parameter.VAR_KEYWORD:
+                continue
+            if not isinstance(parameter.default, bool | int | float | str):
+                raise TypeError(
+                    f"parameter '{parameter.name}' of {name} needs a default "
+                    "(a number, a text, True or False), which makes it an option"
+                )
+            options[parameter.name] = Option(parameter.name, parameter.default, "")
+        return tuple(options.values())
+
+    def __call__(self, *instance_and_problem: Any, **given: Any) -> Any:
+        if not self.is_method:
+            return self._passed(given)
+        instance, problem = instance_and_problem
+        answer = self._passed({**given, "problem": problem}, instance)
         if isinstance(answer, Proposal):
             return answer
         if answer is None:
@@ -143,67 +154,11 @@ class _Solve:
             try:
                 answer = Overlay.from_edges(instance.num_nodes, answer)
             except TypeError:
-                noun = type(answer).__name__
-                raise TypeError(
-                    f"{self.function.__name__} returned a {noun}: return an Overlay, a Proposal, or pairs of nodes"
-                ) from None
+                returned = f"{self.function.__name__} returned a {type(answer).__name__}"
+                raise TypeError(f"{returned}: return an Overlay, a Proposal, or pairs of nodes") from None
         return Proposal(answer)
 
-
-@dataclass(frozen=True)
-class _Build:
-    """The `build` of a workload, likewise."""
-
-    function: Callable[..., Any]
-    taken: frozenset[str] | None
-
-    def __call__(self, **given: Any) -> Any:
-        return self.function(**_chosen(given, self.taken))
-
-
-def _chosen(given: dict[str, Any], taken: frozenset[str] | None) -> dict[str, Any]:
-    return {name: value for name, value in given.items() if taken is None or name in taken}
-
-
-def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    return list(inspect.signature(function).parameters.values())
-
-
-def _taken(parameters: Iterable[inspect.Parameter]) -> frozenset[str] | None:
-    """The keywords that a signature takes; None if it takes all."""
-    listed = list(parameters)
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in listed):
-        return None
-    return frozenset(parameter.name for parameter in listed)
-
-
-def _options(
-    function: Callable[..., Any],
-    parameters: Sequence[inspect.Parameter],
-    declared: Iterable[Option],
-    supplied: Sequence[str],
-) -> tuple[Option, ...]:
-    """The declared options, and one for each other parameter that has a default."""
-    options = {option.name: option for option in declared}
-    taken = _taken(parameters)
-    for name in options:
-        if taken is not None and name not in taken:
-            raise TypeError(f"{function.__name__} does not take its option '{name}'")
-    for parameter in parameters:
-        if parameter.name in (*options, *supplied) or parameter.kind is parameter.VAR_KEYWORD:
-            continue
-        if not isinstance(parameter.default, bool | int | float | str):
-            raise TypeError(
-                f"parameter '{parameter.name}' of {function.__name__} needs a default "
-                "(a number, a text, True or False), which makes it an option"
-            )
-        options[parameter.name] = Option(parameter.name, parameter.default, "")
-    return tuple(options.values())
-
-
-def _first_line(function: Callable[..., Any]) -> str:
-    return (inspect.getdoc(function) or "").partition("\n")[0].removesuffix(".")
-
-
-def _listed(names: Sequence[str]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
+    def _passed(self, given: dict[str, Any], *instance: Any) -> Any:
+        return self.function(
+            *instance, **{name: given[name] for name in given if self._takes_all or name in self.names}
+        )

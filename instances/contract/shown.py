@@ -5,11 +5,13 @@ The HTML takes its colours from the page around it, so that it is readable in a 
 
 from __future__ import annotations
 
+import hashlib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,12 +37,29 @@ def plot(instance: object, *answers: object) -> Figure:
 
 
 class Digested(Rebuilt, ABC):
-    """An instance: equal to all others of its digest."""
+    """An instance: equal to all others of its digest, which does not depend on labels."""
 
     @property
     @abstractmethod
+    def size(self) -> dict[str, int]:
+        """The number of nodes, topics, … as :attr:`.Kind.sizes` names them."""
+
+    @abstractmethod
+    def _content(self) -> tuple[str, Iterable[npt.NDArray[Any]]]:
+        """The format and the arrays that the digest is taken of."""
+
+    def _shown(self) -> tuple[Mapping[str, object], str]:
+        """Further facts for notebooks, and a drawing as SVG or ""."""
+        return {}, ""
+
+    @cached_property
     def digest(self) -> str:
-        """SHA-256 (hexadecimal) of its content: the same on every machine."""
+        """SHA-256 (hexadecimal) of the content: the same on every machine."""
+        name, arrays = self._content()
+        sha = hashlib.sha256(f"overlaybench {name}\n".encode())
+        for array in arrays:
+            sha.update(np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(-1).data)
+        return sha.hexdigest()
 
     def plot(self, *answers: object) -> Figure:
         """Draw the instance, or answers to it side by side; see :func:`overlaybench.draw`."""
@@ -51,6 +70,14 @@ class Digested(Rebuilt, ABC):
 
     def __hash__(self) -> int:
         return hash(self.digest)
+
+    def __repr__(self) -> str:
+        size = ", ".join(f"{count} {noun}" for noun, count in self.size.items())
+        return f"{type(self).__name__}({size}, {self.digest[:12]})"
+
+    def _repr_html_(self) -> str:
+        rows, picture = self._shown()
+        return facts(type(self).__name__, {**self.size, **rows, "digest": self.digest[:12]}, picture)
 
 
 def text(value: object) -> str:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..contract.arrays import Ids, frozen
 from ..contract.errors import BadInput
-from ..contract.shown import Digested, circle, facts
+from ..contract.shown import Digested, circle
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -24,7 +22,7 @@ _LARGEST_SUM = 2**53
 _TINY = 60
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SteinerInstance(Digested):
     """An immutable graph on nodes 0…n-1 with distinct edges u < v in lexicographic order, and its terminals.
 
@@ -128,15 +126,13 @@ class SteinerInstance(Digested):
         """The number of terminals, k."""
         return len(self.terminals)
 
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 of graph, costs and terminals (hexadecimal): the same on every machine."""
-        sha = hashlib.sha256(b"overlaybench steiner/1\n")
-        sha.update(np.array([self.num_nodes, self.num_edges, self.num_terminals], dtype="<i8").tobytes())
-        sha.update(self.edges.astype("<i4").tobytes())
-        sha.update(self.costs.astype("<i8").tobytes())
-        sha.update(self.terminals.astype("<i4").tobytes())
-        return sha.hexdigest()
+    @property
+    def size(self) -> dict[str, int]:
+        """n, m and k."""
+        return {"nodes": self.num_nodes, "links": self.num_edges, "terminals": self.num_terminals}
+
+    def _content(self) -> tuple[str, Iterable[npt.NDArray[Any]]]:
+        return "steiner/1", (np.array([*self.size.values()]), self.edges, self.costs, self.terminals)
 
     def node_label(self, node: int) -> str:
         """The number of a node as in STP files, which count from 1."""
@@ -153,18 +149,8 @@ class SteinerInstance(Digested):
         )
         return graph
 
-    def __repr__(self) -> str:
-        return f"SteinerInstance({self.num_nodes} nodes, {self.num_edges} edges, {self.num_terminals} terminals)"
-
-    def _repr_html_(self) -> str:
-        rows = {
-            "nodes": self.num_nodes,
-            "edges": self.num_edges,
-            "terminals": self.num_terminals,
-            "digest": self.digest[:12],
-        }
-        picture = circle((self.num_nodes, self.node_label), self.edges, set(self.terminals.tolist()))
-        return facts("SteinerInstance", rows, picture)
+    def _shown(self) -> tuple[Mapping[str, object], str]:
+        return {}, circle((self.num_nodes, self.node_label), self.edges, set(self.terminals.tolist()))
 
 
 def _check_nodes(what: str, nodes: npt.NDArray[np.integer], num_nodes: int) -> None:

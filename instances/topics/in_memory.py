@@ -64,44 +64,34 @@ def _pairs_of(mapping: Mapping[Hashable, Iterable[Hashable]]) -> Iterable[tuple[
 
 
 def _from_pairs(pairs: Iterable[Any], further_nodes: Iterable[Hashable] = ()) -> tuple[TopicInstance, int]:
-    nodes, topics = _Texts("node"), _Texts("topic")
+    rows = []
     for row, pair in enumerate(pairs):
         if isinstance(pair, str | bytes) or not hasattr(pair, "__len__") or len(pair) != 2:
             raise BadInput(f"row {row} is {pair!r}: give pairs (node, topic)")
-        nodes.add(pair[0], row)
-        topics.add(pair[1], row)
-    rows = len(nodes.texts)
-    for row, node in enumerate(further_nodes):
-        nodes.add(node, row)
-    return TopicInstance.from_pairs(nodes.texts[:rows], topics.texts, nodes.texts[rows:])
+        rows.append(pair)
+    nodes = _texts([*(node for node, _ in rows), *further_nodes], "node")
+    return TopicInstance.from_pairs(
+        nodes[: len(rows)], _texts([topic for _, topic in rows], "topic"), nodes[len(rows) :]
+    )
 
 
-class _Texts:
-    """The texts of labels, in the order they are added: equal labels have one text, others must not share it."""
-
-    def __init__(self, noun: str) -> None:
-        self.texts: list[str] = []
-        self._noun = noun
-        self._text_of: dict[Hashable, str] = {}
-        self._label_of: dict[str, Hashable] = {}
-
-    def add(self, label: Any, row: int) -> None:
+def _texts(labels: list[Any], noun: str) -> list[str]:
+    """The texts of labels: equal labels have one text, others must not share it."""
+    text_of, label_of = dict[Hashable, str](), dict[str, Hashable]()
+    for row, label in enumerate(labels):
         try:
-            known = self._text_of.get(label)
+            if label in text_of:
+                continue
         except TypeError:
-            raise BadInput(f"row {row}: its {self._noun} {label!r} is not hashable: give a text or a number") from None
-        self.texts.append(self._new(label, row) if known is None else known)
-
-    def _new(self, label: Any, row: int) -> str:
+            raise BadInput(f"row {row}: its {noun} {label!r} is not hashable: give a text or a number") from None
         is_nan = isinstance(label, float) and math.isnan(label)
         if label is None or is_nan or type(label).__name__ in _MISSING:
-            raise BadInput(f"row {row} has no {self._noun}: name it or remove the row")
-        text = str(label)
-        other = self._label_of.setdefault(text, label)
+            raise BadInput(f"row {row} has no {noun}: name it or remove the row")
+        other = label_of.setdefault(str(label), label)
         if other is not label:
-            raise BadInput(f"two {self._noun}s have the text '{text}': {other!r} and {label!r}: rename one")
-        self._text_of[label] = text
-        return text
+            raise BadInput(f"two {noun}s have the text '{label}': {other!r} and {label!r}: rename one")
+        text_of[label] = str(label)
+    return [text_of[label] for label in labels]
 
 
 def _from_table(table: Any, columns: tuple[str, str]) -> tuple[TopicInstance, int]:
@@ -137,9 +127,6 @@ def _from_entries(rows: npt.NDArray[Any], columns: npt.NDArray[Any], shape: tupl
     return TopicInstance.from_keys(keys, shape[0], shape[1])
 
 
-_SIDES = ("node", "topic")
-
-
 def from_bipartite(graph: nx.Graph[Any]) -> TopicInstance:
     """The instance of a bipartite networkx graph with node attribute ``bipartite=0`` (nodes) or ``1`` (topics).
 
@@ -159,16 +146,14 @@ def from_bipartite(graph: nx.Graph[Any]) -> TopicInstance:
         raise BadInput(f"topic '{isolated[0]}' has no subscriber: remove it")
     if within := [(a, b) for a, b in graph.edges() if side[a] == side[b]]:
         raise BadInput(f"edge {within[0]} lies within one side: edges join a node and a topic")
-    labels = {v: _label(v, _SIDES[side[v]]) for v in graph}
-    for (number, label), count in Counter((side[v], label) for v, label in labels.items()).items():
-        if count > 1:
-            raise BadInput(f"two {_SIDES[number]}s have the label '{label}': rename one")
-    pairs = [(a, b) if side[a] == 0 else (b, a) for a, b in graph.edges()]
-    nodes = [label for v, label in labels.items() if side[v] == 0]
-    return TopicInstance.from_pairs([labels[a] for a, _ in pairs], [labels[b] for _, b in pairs], nodes)[0]
-
-
-def _label(graph_node: Hashable, kind: str) -> str:
-    if isinstance(graph_node, tuple) and len(graph_node) == 2 and graph_node[0] == kind:
-        return str(graph_node[1])
-    return str(graph_node)
+    label_of: dict[Hashable, Hashable] = {}
+    for number, noun in enumerate(("node", "topic")):
+        given = {
+            v: v[1] if isinstance(v, tuple) and len(v) == 2 and v[0] == noun else v for v in graph if side[v] == number
+        }
+        if twice := [label for label, count in Counter(map(str, given.values())).items() if count > 1]:
+            raise BadInput(f"two {noun}s have the label '{twice[0]}': rename one")
+        label_of |= given
+    pairs = ((a, b) if side[a] == 0 else (b, a) for a, b in graph.edges())
+    named = ((label_of[node], label_of[topic]) for node, topic in pairs)
+    return _from_pairs(named, [label for v, label in label_of.items() if side[v] == 0])[0]

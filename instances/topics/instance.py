@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +12,7 @@ import numpy.typing as npt
 from ..contract.arrays import Ids, Offsets, frozen, offsets_of, sampled, sorted_distinct, transposed
 from ..contract.errors import BadInput
 from ..contract.files import distinct_labels, natural_order
-from ..contract.shown import Digested, facts, matrix, spread_of
+from ..contract.shown import Digested, matrix, spread_of
 from .link_costs import LinkCosts
 
 if TYPE_CHECKING:
@@ -24,10 +22,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import scipy.sparse as sp
 
+FORMAT = "topics/1"
 _TINY = 64
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TopicInstance(Digested):
     """An immutable subscription relation, stored as two CSR structures: topics by node and nodes by topic.
 
@@ -215,6 +214,11 @@ class TopicInstance(Digested):
         return len(self.node_topics)
 
     @property
+    def size(self) -> dict[str, int]:
+        """|V|, |T| and Σ|T_v|."""
+        return {"nodes": self.num_nodes, "topics": self.num_topics, "subscriptions": self.num_subscriptions}
+
+    @property
     def has_nodes_without_topics(self) -> bool:
         """Whether a node has no topic."""
         return not np.diff(self.node_offsets).all()
@@ -265,16 +269,10 @@ class TopicInstance(Digested):
         )
         return part if self.costs is None else part.with_costs(self.costs.induced(nodes))
 
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 of subscriptions and costs (hexadecimal): the same on every machine, independent of the labels."""
-        sha = hashlib.sha256(b"overlaybench topics/1\n")
-        sha.update(np.array([self.num_nodes, self.num_topics], dtype="<i8").tobytes())
-        sha.update(self.node_offsets.astype("<i8", copy=False).tobytes())
-        sha.update(self.node_topics.astype("<i4", copy=False).tobytes())
-        if self.costs is not None:
-            sha.update(self.costs.contents)
-        return sha.hexdigest()
+    def _content(self) -> tuple[str, Iterable[npt.NDArray[Any]]]:
+        sizes = np.array([self.num_nodes, self.num_topics], dtype=np.int64)
+        costs = () if self.costs is None else (np.frombuffer(self.costs.contents, np.uint8),)
+        return FORMAT, (sizes, self.node_offsets, self.node_topics, *costs)
 
     def to_arrow(self) -> pa.Table:
         """A pyarrow table with the columns ``node`` and ``topic``, a row a subscription."""
@@ -314,22 +312,10 @@ class TopicInstance(Digested):
         ones = np.ones(self.num_subscriptions, dtype=np.bool_)
         return sp.csr_array((ones, self.node_topics, self.node_offsets), shape=(self.num_nodes, self.num_topics))
 
-    def __repr__(self) -> str:
-        return (
-            f"TopicInstance({self.num_nodes} nodes, {self.num_topics} topics, "
-            f"{self.num_subscriptions} subscriptions, {self.digest[:12]})"
-        )
-
-    def _repr_html_(self) -> str:
-        return facts(
-            "TopicInstance",
-            {
-                "nodes": self.num_nodes,
-                "topics": self.num_topics,
-                "subscriptions": self.num_subscriptions,
-                "topics of a node": spread_of(np.diff(self.node_offsets)),
-                "subscribers of a topic": spread_of(np.diff(self.topic_offsets)),
-                "digest": self.digest[:12],
-            },
-            matrix((self.num_nodes, self.node_label), (self.num_topics, self.topic_label), self.topics_of),
-        )
+    def _shown(self) -> tuple[Mapping[str, object], str]:
+        rows = {
+            "topics of a node": spread_of(np.diff(self.node_offsets)),
+            "subscribers of a topic": spread_of(np.diff(self.topic_offsets)),
+        }
+        labelled = (self.num_nodes, self.node_label), (self.num_topics, self.topic_label)
+        return rows, matrix(*labelled, self.topics_of)

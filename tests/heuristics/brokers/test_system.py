@@ -300,13 +300,6 @@ def test_events_need_the_system() -> None:
         S2_FAR.run(small(1, publications=10), SoftLinks(), crashes=3)
 
 
-def test_runs_without_later_options_are_stored_as_before() -> None:
-    before = {"rounds": 40, "window": 1200, "candidates": 10, "load_threshold": 80, "load_factor": "max"}
-    assert S2_FAR.stated({}, "soft-links") == {**before, "service": 0, "periods": 1}
-    chosen = S2_FAR.stated({"simulate": "system", "moves": 3}, "soft-links")
-    assert chosen == {**before, "service": 0, "periods": 1, "simulate": "system", "moves": 3}
-
-
 def test_a_run_without_drain_ends_with_the_last_publication_and_measures_the_same_until_then() -> None:
     """Up to then nothing differs; a publication that is still under way is no violation."""
     given = small(1, rate=30_000, publications=400)
