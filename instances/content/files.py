@@ -111,9 +111,9 @@ def _from_json(data: _ContentInFile, close: bool) -> ContentInstance:
     subscriptions = np.zeros((len(users), len(channels)), dtype=np.bool_)
     for user, entry in data.users.items():
         number, where = users[user], f"user '{user}'"
-        for broker, price in entry.access.items():
+        for broker, access_price in entry.access.items():
             at = number, known_index(broker, brokers, where, "broker")
-            access[at] = np.inf if price is None else price
+            access[at] = np.inf if access_price is None else access_price
         for channel, rate in entry.rates.items():
             rates[number, known_index(channel, channels, where, "channel")] = rate
         subscriptions[number, known_indices(entry.subscriptions, channels, where, "channel")] = True

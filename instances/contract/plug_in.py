@@ -57,7 +57,7 @@ def method(
         if not signature(function).parameters:
             raise TypeError(f"{function.__name__} must take an instance")
         call = _Call(function, is_method=True)
-        defaults = {"anytime": "time_limit" in call.names, "random": "seed" in call.names}
+        defaults: dict[str, Any] = {"anytime": "time_limit" in call.names, "random": "seed" in call.names}
         defaults |= {"summary": call.summary or name, "source": function.__module__}
         own = call.options(options, (*_SUPPLIED, *fields.get("inputs", ())))
         listed = (problems,) if isinstance(problems, str) else tuple(problems)

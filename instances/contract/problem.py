@@ -10,6 +10,7 @@ from .errors import BadInput
 
 Instance = TypeVar("Instance")
 Answer = TypeVar("Answer")
+MOST_LISTED = 5
 
 
 class Problem(ABC, Generic[Instance, Answer]):
@@ -70,6 +71,12 @@ class Problem(ABC, Generic[Instance, Answer]):
     def measures(self, instance: Instance, answer: Answer) -> dict[str, float]:
         """Further figures of the answer beside its value."""
         return {}
+
+
+def shortened(faults: list[str], noun: str) -> list[str]:
+    """The first five faults, and how many more there are."""
+    more = len(faults) - MOST_LISTED
+    return [*faults[:MOST_LISTED], f"and {more} more {noun}"] if more > 0 else faults
 
 
 def family_of(problem: str) -> str:

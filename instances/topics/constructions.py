@@ -60,9 +60,8 @@ def weighted_nested_subscriptions(*, n: int) -> TopicInstance:
 def case_seven(*, n: int) -> TopicInstance:
     """P2, Case VII: v1 has topics x_1 … x_n and z, v2 x_1 … x_n, w z, each of u_1 … u_(n−3) x_1 and y. Cost O(n)."""
     xs = [f"x{i}" for i in range(1, n + 1)]
-    topics_of = {"v1": [*xs, "z"], "v2": xs, "w": ["z"]}
-    topics_of |= {f"u{i}": ["x1", "y"] for i in range(1, n - 2)}
-    return TopicInstance.from_subscriptions(topics_of)
+    others = {f"u{i}": ["x1", "y"] for i in range(1, n - 2)}
+    return TopicInstance.from_subscriptions({"v1": [*xs, "z"], "v2": xs, "w": ["z"], **others})
 
 
 def binary_tree_of_topics(*, h: int) -> TopicInstance:
@@ -238,14 +237,6 @@ def _of_set_covers(
     return Workload(name, summary, source, parameters, generate)
 
 
-def _duplicated(cover: SetCover) -> TopicInstance:
-    return duplicated_instance(single_node_instance(cover), len(cover.sets))
-
-
-def _repeated(cover: SetCover, copies: int) -> TopicInstance:
-    return repeated_instance(cover, copies or len(cover.sets) ** 2)
-
-
 SET_COVER_CONSTRUCTIONS: tuple[Workload[TopicInstance], ...] = (
     _of_set_covers(
         "set-cover-single-node",
@@ -258,14 +249,14 @@ SET_COVER_CONSTRUCTIONS: tuple[Workload[TopicInstance], ...] = (
         "set-cover-duplicated",
         "the single-node instance with |V| − 1 copies of every other node",
         "P1 Lemma 5.1",
-        _duplicated,
+        lambda cover: duplicated_instance(single_node_instance(cover), len(cover.sets)),
         most=100,
     ),
     _of_set_covers(
         "set-cover-repeated",
         "m set covers in one overlay",
         "P1 Lemma 7.1",
-        _repeated,
+        lambda cover, copies: repeated_instance(cover, copies or len(cover.sets) ** 2),
         Option("copies", 0, "m; 0: the square of the number of sets", least=0, most=10_000),
         most=100,
     ),

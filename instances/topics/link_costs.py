@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
@@ -61,36 +61,12 @@ class LinkCosts(Rebuilt):
         if (len(points) > 0) == (len(sites) > 0):
             raise BadInput("link costs need points or sites: give one of the two")
         if len(points):
-            self._check_points(points)
+            _check_points(points)
         else:
-            self._check_table(sites, table)
+            _check_table(sites, table)
             sites, table = (frozen(each, np.int32) for each in _renumbered(sites, table))
         for name, value in (("points", points), ("sites", sites), ("table", table)):
             object.__setattr__(self, name, value)
-
-    @staticmethod
-    def _check_points(points: Ids) -> None:
-        if points.ndim != 2 or points.shape[1] != 2:
-            raise BadInput(f"points of shape {points.shape}: give two coordinates a node")
-        extent = points.max(axis=0).astype(np.float64) - points.min(axis=0)
-        if float(np.hypot(*extent)) > MOST_COST:
-            raise BadInput(f"points that span {np.hypot(*extent):.0f}: scale them to at most {MOST_COST:,}")
-
-    @staticmethod
-    def _check_table(sites: Ids, table: Ids) -> None:
-        if table.ndim != 2 or table.shape[0] != table.shape[1] or sites.ndim != 1:
-            raise BadInput(f"a cost table of shape {table.shape}: give a square one, a row and a column a site")
-        if len(table) > _MOST_SITES:
-            raise BadInput(f"{len(table):,} sites: give at most {_MOST_SITES:,}")
-        if sites.min() < 0 or sites.max() >= len(table):
-            raise BadInput(f"node {int(np.argmax((sites < 0) | (sites >= len(table))))} has no site of the cost table")
-        off_range = np.argwhere((table < 1) | (table > MOST_COST))
-        if len(off_range):
-            a, b = off_range[0]
-            raise BadInput(f"the cost {table[a, b]} of sites {a} and {b} must lie from 1 to {MOST_COST:,}")
-        if len(skew := np.argwhere(table != table.T)):
-            a, b = skew[0]
-            raise BadInput(f"sites {a} and {b} cost {table[a, b]} one way and {table[b, a]} the other: make them equal")
 
     @classmethod
     def plane(cls, points: npt.ArrayLike) -> LinkCosts:
@@ -132,11 +108,9 @@ class LinkCosts(Rebuilt):
 
     def induced(self, nodes: npt.NDArray[np.integer]) -> LinkCosts:
         """The costs on distinct nodes, in the order given."""
-        return (
-            LinkCosts(points=self.points[nodes])
-            if len(self.points)
-            else LinkCosts(sites=self.sites[nodes], table=self.table)
-        )
+        if len(self.points):
+            return LinkCosts(points=self.points[nodes])
+        return LinkCosts(sites=self.sites[nodes], table=self.table)
 
     @property
     def contents(self) -> bytes:
@@ -144,6 +118,28 @@ class LinkCosts(Rebuilt):
         shape = np.array([len(self.points), len(self.sites), len(self.table)], "<i8").tobytes()
         arrays = (self.points, self.sites, self.table)
         return b"".join([b"costs\n", shape, *(each.astype("<i4", copy=False).tobytes() for each in arrays)])
+
+
+def _check_points(points: Ids) -> None:
+    if points.ndim != 2 or points.shape[1] != 2:
+        raise BadInput(f"points of shape {points.shape}: give two coordinates a node")
+    span = float(np.hypot(*np.ptp(points.astype(np.float64), axis=0)))
+    if span > MOST_COST:
+        raise BadInput(f"points that span {span:.0f}: scale them to at most {MOST_COST:,}")
+
+
+def _check_table(sites: Ids, table: Ids) -> None:
+    if table.ndim != 2 or table.shape[0] != table.shape[1] or sites.ndim != 1:
+        raise BadInput(f"a cost table of shape {table.shape}: give a square one, a row and a column a site")
+    if len(table) > _MOST_SITES:
+        raise BadInput(f"{len(table):,} sites: give at most {_MOST_SITES:,}")
+    if len(lost := np.flatnonzero((sites < 0) | (sites >= len(table)))):
+        raise BadInput(f"node {lost[0]} has no site of the cost table: give 0…{len(table) - 1}")
+    for a, b in np.argwhere((table < 1) | (table > MOST_COST) | (table != table.T)):
+        raise BadInput(
+            f"sites {a} and {b} cost {table[a, b]} one way and {table[b, a]} the other: make them equal, "
+            f"from 1 to {MOST_COST:,}"
+        )
 
 
 def _renumbered(sites: Ids, table: Ids) -> tuple[Ids, Ids]:
@@ -167,20 +163,11 @@ def _whole(costs: npt.ArrayLike) -> Ids:
 
 
 class CostsInFile(Struct):
-    """The key ``costs`` of a JSON file: ``points``; ``sites`` with ``between``; or ``links``.
+    """The key ``costs`` of a JSON file.
 
-    Attributes
-    ----------
-    points : mapping
-        ``{node: [x, y]}``.
-    sites : mapping
-        ``{node: site}``.
-    between : list
-        ``[site, site, cost]`` for every two sites and each site with itself.
-    links : list
-        ``[node, node, cost]``.
-    other : int
-        The cost of every pair that `links` does not list; it may be left out if all are listed.
+    One of ``points``, ``{node: [x, y]}``; ``sites``, ``{node: site}``, with ``between``, ``[site, site, cost]`` for
+    every two sites and each site with itself; or ``links``, ``[node, node, cost]``, with the cost ``other`` of every
+    pair that is not listed.
     """
 
     points: dict[str, tuple[_Coordinate, _Coordinate]] | None = None
@@ -216,23 +203,19 @@ def from_labels(content: CostsInFile, labels: Iterable[str]) -> LinkCosts:
         With the node, site or entry, and the fix.
     """
     nodes = {name: index for index, name in enumerate(labels)}
+    for key, entries in (("points", content.points), ("sites", content.sites)):
+        if entries is not None and (missing := [name for name in nodes if name not in entries]):
+            raise BadInput(f"\"{key}\" of the costs has no entry for node '{missing[0]}': add it")
     if content.points is not None:
-        return LinkCosts.plane([_of(name, content.points, "points") for name in nodes])
+        return LinkCosts.plane([content.points[name] for name in nodes])
     if content.sites is not None:
-        sites = [str(_of(name, content.sites, "sites")) for name in nodes]
+        sites = [str(content.sites[name]) for name in nodes]
         names = {name: index for index, name in enumerate(dict.fromkeys(sites))}
         known = [row for row in content.between if str(row[0]) in names and str(row[1]) in names]  # others have no node
         return LinkCosts.between_sites([names[site] for site in sites], _table(known, names, "between"))
     if content.links is not None:
-        table = _table(content.links, nodes, "links", other=content.other or 0)
-        return LinkCosts.given(table)
+        return LinkCosts.given(_table(content.links, nodes, "links", other=content.other or 0))
     raise BadInput('"costs" needs one of "points", "sites" with "between", or "links": give one')
-
-
-def _of(name: str, entries: Mapping[str, Any], what: str) -> Any:
-    if name not in entries:
-        raise BadInput(f"\"{what}\" of the costs has no entry for node '{name}': add it")
-    return entries[name]
 
 
 def _table(rows: list[tuple[_Site, _Site, _Cost]], names: Mapping[str, int], what: str, other: int = -1) -> Ids:

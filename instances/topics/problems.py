@@ -2,70 +2,56 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ..contract.overlay import Overlay
-from ..contract.problem import Problem
+from ..contract.problem import Problem, shortened
 from .instance import TopicInstance
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
 _PAIRS_AT_ONCE = 20_000_000
-_MOST_LISTED = 5
 
 
 class TopicProblem(Problem[TopicInstance, Overlay]):
-    """A problem answered by overlays on the nodes of a topic instance; unless overridden, its value is |E|."""
+    """A problem answered by overlays on the nodes of a topic instance.
 
-    kind = "topics"
+    Unless overridden, its value is |E|, and every topic must be connected.
+    """
+
+    kind, default_method = "topics", "branch-and-cut"
 
     def value(self, instance: TopicInstance, answer: Overlay) -> float:
         """|E|."""
         return answer.num_edges
 
     def violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
-        """See :class:`Problem`."""
         if answer.num_nodes != instance.num_nodes:
             return [f"the overlay has {answer.num_nodes} nodes, the instance {instance.num_nodes}"]
-        violations = self._topic_violations(instance, answer)
-        more = len(violations) - _MOST_LISTED
-        return [*violations[:_MOST_LISTED], f"and {more} more topics"] if more > 0 else violations
-
-    @abstractmethod
-    def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]: ...
-
-    def measures(self, instance: TopicInstance, answer: Overlay) -> dict[str, float]:
-        """Number of edges, maximum degree and average degree."""
-        return {
-            "edges": answer.num_edges,
-            "max_degree": answer.max_degree,
-            "average_degree": answer.average_degree,
-        }
-
-
-class _TopicConnected(TopicProblem):
-    default_method = "branch-and-cut"
+        return shortened(self._topic_violations(instance, answer), "topics")
 
     def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
         components = answer.topic_components(instance)
-        return [
-            f"topic '{instance.topic_label(int(t))}' has {components[t]} components"
-            for t in np.flatnonzero(components > 1)
-        ]
+        broken = np.flatnonzero(components > 1).tolist()
+        return [f"topic '{instance.topic_label(t)}' has {components[t]} components" for t in broken]
+
+    def measures(self, instance: TopicInstance, answer: Overlay) -> dict[str, float]:
+        """Number of edges, maximum degree and average degree."""
+        figures = answer.num_edges, answer.max_degree, answer.average_degree
+        return dict(zip(("edges", "max_degree", "average_degree"), figures, strict=True))
 
 
-class MinTCO(_TopicConnected):
+class MinTCO(TopicProblem):
     """Fewest edges, every topic connected (P1 §4)."""
 
     name, summary, source = "min-tco", "fewest edges, every topic connected", "P1 §4"
 
 
-class MinMaxTCO(_TopicConnected):
+class MinMaxTCO(TopicProblem):
     """Smallest maximum degree, every topic connected (P2 §2.1, P3 §III)."""
 
     name, summary, source = "minmax-tco", "smallest maximum degree, every topic connected", "P2 §2.1"
@@ -75,11 +61,11 @@ class MinMaxTCO(_TopicConnected):
         return answer.max_degree
 
 
-class LowTCO(_TopicConnected):
+class LowTCO(TopicProblem):
     """Few edges and a low maximum degree together (P2 §1.2).
 
-    The problem has two objectives. Answers are compared by their product, |E| × maximum degree, whose minimum lies on
-    the Pareto front; both factors are measures, and exact methods return the front.
+    Answers are compared by the product of the two objectives, whose minimum lies on the Pareto front; both factors are
+    measures, and exact methods return the front.
     """
 
     name, summary, source = "low-tco", "edges × maximum degree (two objectives, a Pareto front)", "P2 §1.2"
@@ -89,10 +75,8 @@ class LowTCO(_TopicConnected):
         return answer.num_edges * answer.max_degree
 
 
-class WeightedTCO(_TopicConnected):
-    """Least total cost of the edges, every topic connected: Min-TCO with link costs.
-
-    The costs are those of the instance, 1 each if it has none.
+class WeightedTCO(TopicProblem):
+    """Least total cost of the edges, every topic connected; the costs are the instance's, 1 each if it has none.
 
     References
     ----------
@@ -120,7 +104,7 @@ class FaultTolerantTCO(TopicProblem):
     """
 
     name, summary = "k-tco", "fewest edges, every topic connected after any one subscriber has left (k = 2)"
-    source, default_method = "Chen, Vitenberg, Jacobsen 2013 (MinAvg-2TCO)", "branch-and-cut"
+    source = "Chen, Vitenberg, Jacobsen 2013 (MinAvg-2TCO)"
 
     def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
         from .kernels import topic_faults

@@ -1,10 +1,8 @@
 """The routing costs of overlays (P1 §9): the filtering cost and the topic diameters.
 
-The filtering cost is for each topic the fewest relays in a tree that connects its subscribers. The fewest
-non-subscribers in a Steiner tree are NP-hard to find. Each topic is a hitting-set program over its relays: min Σ y_v
-such that every cut between the subscribers has a chosen relay; cuts are added until the chosen relays connect them.
-Topics for which this would take too long are routed along shortest paths instead, which the overlay can do at the cost
-stated, though perhaps not at the least one.
+The filtering cost is for each topic the fewest relays in a tree that connects its subscribers, which is NP-hard. Each
+topic is a hitting-set program: min Σ y_v such that every cut between the subscribers has a chosen relay; cuts are added
+until the chosen relays connect them. A topic for which this would take too long is routed along shortest paths.
 """
 
 from __future__ import annotations
@@ -260,7 +258,6 @@ def _violated(graph: Neighbours, terminals: set[int], chosen: set[int]) -> Itera
 
 
 _BYTES_AT_ONCE = 50_000_000
-_Bits = npt.NDArray[np.uint8]
 
 
 @lru_cache(maxsize=8)
@@ -281,43 +278,38 @@ def topic_diameters(overlay: Overlay, instance: TopicInstance) -> npt.NDArray[np
     [2.0, 1.0]
     """
     n = overlay.num_nodes
-    heads, tails = _both_directions(overlay)
-    width = max(1, _BYTES_AT_ONCE // (len(heads) + n))
-    diameters = np.zeros(instance.num_topics)
-    for first in range(0, n, 8 * width):
-        sources = np.arange(first, min(n, first + 8 * width))
-        np.maximum(diameters, _farthest(sources, heads, tails, instance), out=diameters)
-    diameters.flags.writeable = False
-    return diameters
-
-
-def _both_directions(overlay: Overlay) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    """The neighbours of each node that has any, one node after the other; these nodes, and where each starts."""
-    u, v = overlay.edges.T
-    at, beside = np.concatenate([u, v]), np.concatenate([v, u])
+    at, beside = np.concatenate([overlay.edges, overlay.edges[:, ::-1]]).T
     order = np.argsort(at, kind="stable")
     nodes, starts = np.unique(at[order], return_index=True)
-    return beside[order], np.stack([nodes, starts])
+    sources_at_once = 8 * max(1, _BYTES_AT_ONCE // (len(at) + n))
+    diameters = np.zeros(instance.num_topics)
+    for first in range(0, n, sources_at_once):
+        sources = np.arange(first, min(n, first + sources_at_once))
+        np.maximum(diameters, _farthest(sources, beside[order], nodes, starts, instance), out=diameters)
+    diameters.flags.writeable = False
+    return diameters
 
 
 def _farthest(
     sources: npt.NDArray[np.int64],
     beside: npt.NDArray[np.int32],
-    nodes_and_starts: npt.NDArray[np.int64],
+    nodes: npt.NDArray[np.int32],
+    starts: npt.NDArray[np.int64],
     instance: TopicInstance,
 ) -> npt.NDArray[np.float64]:
-    """For each topic the largest distance of a subscriber from those of its subscribers that are among the sources."""
-    n = instance.num_nodes
-    nodes, starts = nodes_and_starts
-    width = -(-len(sources) // 8)
-    reached = np.zeros((n, width), np.uint8)
-    local = np.arange(len(sources))
-    reached[sources, local // 8] = np.uint8(1) << (local % 8).astype(np.uint8)
-    wanted = {t: _mask(instance.subscribers(t), sources, width) for t in range(instance.num_topics)}
-    open_topics = {t for t, mask in wanted.items() if mask.any()}
+    """For each topic the largest distance of a subscriber from those of its subscribers that are among the sources.
+
+    `beside` has the neighbours of `nodes`, from `starts` on.
+    """
+    is_source = np.zeros((instance.num_nodes, len(sources)), np.bool_)
+    is_source[sources, np.arange(len(sources))] = True
+    reached = np.packbits(is_source, axis=1)
+    members = [instance.subscribers(t) for t in range(instance.num_topics)]
+    wanted = [np.bitwise_or.reduce(reached[each], axis=0) for each in members]
+    open_topics = {t for t, mask in enumerate(wanted) if mask.any()}
     farthest, distance = np.zeros(instance.num_topics), 0
     while True:
-        done = [t for t in open_topics if ((reached[instance.subscribers(t)] & wanted[t]) == wanted[t]).all()]
+        done = [t for t in open_topics if ((reached[members[t]] & wanted[t]) == wanted[t]).all()]
         farthest[done] = distance
         open_topics.difference_update(done)
         if not open_topics:
@@ -329,10 +321,3 @@ def _farthest(
             farthest[list(open_topics)] = np.inf
             return farthest
         reached, distance = following, distance + 1
-
-
-def _mask(subscribers: npt.NDArray[np.int32], sources: npt.NDArray[np.int64], width: int) -> _Bits:
-    among = subscribers[(subscribers >= sources[0]) & (subscribers <= sources[-1])] - sources[0]
-    bits = np.zeros(8 * width, np.bool_)
-    bits[among] = True
-    return np.packbits(bits, bitorder="little")

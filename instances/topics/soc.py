@@ -50,22 +50,14 @@ class DegreeFunction:
 
     name: str
     summary: str
-    of: Callable[[Overlay], float]
+    of: Callable[..., float]
     integral: bool = True
 
 
-@dataclass(frozen=True)
-class RoutingCost:
+class RoutingCost(DegreeFunction):
     """ρ: how much it costs to disseminate messages over an overlay.
 
-    Attributes
-    ----------
-    name, summary : str
-        As in the name of a problem, and in words.
-    of : callable
-        From an overlay and an instance to a number; infinite where the overlay cannot deliver.
-    integral : bool
-        Whether the number is always an integer.
+    As a :class:`DegreeFunction`, but from an overlay and an instance; infinite where the overlay cannot deliver.
 
     Examples
     --------
@@ -74,11 +66,6 @@ class RoutingCost:
     >>> int(parts.of(ob.Overlay.from_edges(2, []), ob.read({"ann": ["news"], "bob": ["news"]})))
     2
     """
-
-    name: str
-    summary: str
-    of: Callable[[Overlay, TopicInstance], float]
-    integral: bool = True
 
 
 EDGES = DegreeFunction("edges", "number of edges", lambda overlay: overlay.num_edges)
@@ -147,36 +134,27 @@ class SOC(TopicProblem):
         most_cost: float | None = None,
         name: str = "",
     ) -> None:
-        limits = {
-            each.name: limit for each, limit in ((degree, most_degree), (routing, most_cost)) if limit is not None
-        }
+        limits = [(each.name, most) for each, most in ((degree, most_degree), (routing, most_cost)) if most is not None]
         if len(limits) > 1:
             raise BadInput(f"limits of both {degree.name} and {routing.name}: leave one out, it is then minimised")
-        for function, limit in limits.items():
+        for function, limit in limits:
             if not 0 <= limit < math.inf:
                 raise BadInput(f"the limit of {function} must be a number of at least 0, not {limit}")
         self.degree, self.routing, self.most_degree, self.most_cost = degree, routing, most_degree, most_cost
         own = ROUTING_COSTS.get(routing.name) is routing and DEGREE_FUNCTIONS.get(degree.name) is degree
-        settings = f"{routing.name}{_stated(most_cost)}@{degree.name}{_stated(most_degree)}"
-        self.name = name or (settings if own else f"soc@{settings}")
+        d, c = ("" if limit is None else f"={limit:.12g}" for limit in (most_degree, most_cost))
+        self.name = name or f"{'' if own else 'soc@'}{routing.name}{c}@{degree.name}{d}"
         self.source = "P1 §9"
-        self.integral = all(each.integral for each in self._minimised)
-        self.default_method = _DEFAULT_METHODS.get(routing.name, "") if own else "edge-exchange"
-        self.summary = self._summary
-
-    @property
-    def _minimised(self) -> tuple[DegreeFunction | RoutingCost, ...]:
-        if self.most_degree is not None:
-            return (self.routing,)
-        return (self.degree,) if self.most_cost is not None else (self.degree, self.routing)
-
-    @property
-    def _summary(self) -> str:
-        if self.most_degree is not None:
-            return f"least {self.routing.summary}, {self.degree.summary} at most {self.most_degree:g}"
-        if self.most_cost is not None:
-            return f"least {self.degree.summary}, {self.routing.summary} at most {self.most_cost:g}"
-        return f"{self.degree.summary} + {self.routing.summary} (two objectives, a Pareto front)"
+        self.default_method = _DEFAULT_METHODS[routing.name] if own else "edge-exchange"
+        if most_degree is not None:
+            self.integral = routing.integral
+            self.summary = f"least {routing.summary}, {degree.summary} at most {most_degree:g}"
+        elif most_cost is not None:
+            self.integral = degree.integral
+            self.summary = f"least {degree.summary}, {routing.summary} at most {most_cost:g}"
+        else:
+            self.integral = degree.integral and routing.integral
+            self.summary = f"{degree.summary} + {routing.summary} (two objectives, a Pareto front)"
 
     def variant(self, name: str) -> SOC:
         """The problem on this routing cost that a name states: ``filtering@max-degree=4``."""
@@ -186,8 +164,11 @@ class SOC(TopicProblem):
             raise BadInput(f"problem '{name}': write it as {form}, DEGREE being {', '.join(DEGREE_FUNCTIONS)}")
         if parts[3] not in DEGREE_FUNCTIONS:
             raise unknown("degree function", parts[3], DEGREE_FUNCTIONS)
-        limits = [None if text is None else _number(text, name) for text in (parts[2], parts[4])]
-        return SOC(DEGREE_FUNCTIONS[parts[3]], self.routing, most_cost=limits[0], most_degree=limits[1])
+        try:
+            cost, degree = (None if text is None else float(text) for text in (parts[2], parts[4]))
+        except ValueError as error:
+            raise BadInput(f"problem '{name}': a limit must be a number ({error})") from None
+        return SOC(DEGREE_FUNCTIONS[parts[3]], self.routing, most_cost=cost, most_degree=degree)
 
     def value(self, instance: TopicInstance, answer: Overlay) -> float:
         """What is minimised: δ, ρ, or δ + ρ if neither is limited."""
@@ -218,21 +199,10 @@ class SOC(TopicProblem):
 
 
 def as_soc(problem: Problem[TopicInstance, Overlay]) -> SOC:
-    """The problem, of which it is known that it is one of these: methods for them get no other."""
+    """The problem as an SOC; methods for these problems get no other."""
     if not isinstance(problem, SOC):
         raise TypeError(f"{problem!r} is not on a degree function and a routing cost")
     return problem
-
-
-def _stated(limit: float | None) -> str:
-    return "" if limit is None else f"={limit:.12g}"
-
-
-def _number(text: str, name: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise BadInput(f"problem '{name}': a limit must be a number, not '{text}'") from None
 
 
 def _topics_apart(instance: TopicInstance, overlay: Overlay) -> Iterable[str]:

@@ -28,14 +28,7 @@ from .link_costs import LinkCosts
 _MOST = 2**31 - 1
 
 
-def topic_weights(distribution: str, topics: int, **shape: float) -> Weights:
-    """The weights of a popularity distribution by name."""
-    distributions: dict[str, Callable[..., Weights]] = {
-        "uniform": uniform,
-        "zipf": zipf,
-        "exponential": exponential,
-    }
-    return distributions[distribution](topics, **shape)
+_POPULARITIES: dict[str, Callable[..., Weights]] = {"uniform": uniform, "zipf": zipf, "exponential": exponential}
 
 
 @dataclass(frozen=True)
@@ -82,7 +75,7 @@ class RandomTopics:
             )
         from .kernels import draw_subscriptions
 
-        weights = topic_weights(self.distribution, topics, **shape)
+        weights = _POPULARITIES[self.distribution](topics, **shape)
         counts, drawn = draw_subscriptions(weights, least, most, seed, first, last, peaked=self.peaked)
         return np.concatenate([[0], np.cumsum(counts)]), drawn
 
