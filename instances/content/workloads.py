@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -24,32 +23,17 @@ from .instance import ContentInstance, Flags, Floats, metric_closure
 _VALUES_AT_ONCE = 1_000_000
 
 
-def equal_cells(intervals: int) -> Floats:
-    """The ends of intervals of equal length of the content space [0, 1]. Shape (intervals + 1,)."""
-    return np.arange(intervals + 1) / intervals
-
-
 def exact_cells(low: Floats, high: Floats) -> Floats:
-    """The ends of cells with a boundary wherever a subscription begins or ends.
+    """The ends of the k ≤ 2n + 1 cells with a boundary wherever one of n subscriptions begins or ends.
 
     Every subscription is a union of cells, so histograms on them are exact: all messages of a cell have the same
-    subscribers (P4 §III.A: the content spaces of uniform subscriber groups do not overlap).
-
-    Parameters
-    ----------
-    low, high : float64 arrays, shape (n,)
-        The ends of each subscription, in [0, 1].
-
-    Returns
-    -------
-    float64 array, shape (k + 1,)
-        The ends of the k ≤ 2n + 1 cells.
+    subscribers (P4 §III.A: the content spaces of uniform subscriber groups do not overlap). Shape (k + 1,), in [0, 1].
     """
     return np.unique(np.concatenate([low, high, [0.0, 1.0]]))
 
 
 def cut_quadratic_histogram(coefficients: Floats, ends: Floats, scale: float) -> Floats:
-    """The integer number of units that each publisher generates in each cell of the content space.
+    """The integer number of units that each publisher generates in each cell of the content space (P4 §IV.A, §VI.A).
 
     The generating function is the positive part of a quadratic on [0, 1]. A cell's rate is the integral: the mean on
     the cell, as in P4, times its length. The integrals from 0 to the cells' ends are rounded, so that the rates of a
@@ -60,19 +44,14 @@ def cut_quadratic_histogram(coefficients: Floats, ends: Floats, scale: float) ->
     coefficients : float64 array, shape (n, 3)
         a, b, c of a·x² + b·x + c, one row for each publisher.
     ends : float64 array, shape (k + 1,)
-        Of the cells, from 0 to 1 (:func:`equal_cells`, :func:`exact_cells`).
+        Of the cells, from 0 to 1.
     scale : float
         Units per integral of 1.
 
     Returns
     -------
     float64 array, shape (n, k)
-        Integers.
-
-    Notes
-    -----
-    Zhao, Wu (P4), §IV.A and §VI.A. Only sums, products, quotients and square roots are used, which all machines round
-    in the same way. O(n k).
+        Integers. Only sums, products, quotients and square roots are used, which all machines round alike. O(n k).
     """
     rates = np.empty((len(coefficients), len(ends) - 1))
     step = max(1, _VALUES_AT_ONCE // len(ends))
@@ -84,20 +63,8 @@ def cut_quadratic_histogram(coefficients: Floats, ends: Floats, scale: float) ->
 
 
 def cut_quadratic_integral(coefficients: Floats, ends: Floats) -> Floats:
-    """The integrals of max(0, a·x² + b·x + c) from 0 to each end.
+    """The integrals of max(0, a·x² + b·x + c) from 0 to each end, shape (n, k).
 
-    Parameters
-    ----------
-    coefficients : float64 array, shape (n, 3)
-    ends : float64 array, shape (k,)
-        From 0 to 1.
-
-    Returns
-    -------
-    float64 array, shape (n, k)
-
-    Notes
-    -----
     Between consecutive ones of 0, the roots and 1 the quadratic has one sign, and so has its integral.
     """
     roots = np.sort(np.clip(np.nan_to_num(_roots(coefficients), nan=0.0, posinf=1.0, neginf=0.0), 0.0, 1.0), axis=1)
@@ -125,21 +92,9 @@ def _primitive(coefficients: Floats, x: Floats) -> Floats:
 
 
 def intersected_cells(low: Floats, high: Floats, intervals: int) -> Flags:
-    """The intervals of equal length of [0, 1] that each subscription intersects: false positives, no false negatives.
+    """The intervals of equal length of [0, 1] that each subscription intersects, shape (n, intervals) (P4 §IV.A).
 
-    Parameters
-    ----------
-    low, high : float64 arrays, shape (n,)
-        The ends of each subscription, low ≤ high.
-    intervals : int
-
-    Returns
-    -------
-    bool array, shape (n, intervals)
-
-    Notes
-    -----
-    Zhao, Wu (P4), §IV.A. Intervals are half-open at the upper end, except the last one.
+    There are false positives, no false negatives. Intervals are half-open at the upper end, except the last one.
     """
     first = np.minimum(np.floor(low * intervals), intervals - 1)
     last = np.minimum(np.floor(high * intervals), intervals - 1)
@@ -148,90 +103,67 @@ def intersected_cells(low: Floats, high: Floats, intervals: int) -> Flags:
 
 
 def contained_cells(low: Floats, high: Floats, ends: Floats) -> Flags:
-    """The cells within each subscription; on :func:`exact_cells` it does not intersect any other.
-
-    Parameters
-    ----------
-    low, high : float64 arrays, shape (n,)
-        The ends of each subscription, low ≤ high.
-    ends : float64 array, shape (k + 1,)
-
-    Returns
-    -------
-    bool array, shape (n, k)
-    """
+    """The cells within each subscription, shape (n, k); on :func:`exact_cells` it does not intersect any other."""
     return (ends[:-1] >= low[:, None]) & (ends[1:] <= high[:, None])
 
 
-Intervals = Sequence[tuple[Floats, Floats]]
 _MESSAGES = 10_000
 _SIDE = 1000.0
 _MOST_RATES = 2**31 - 1
-_FUNCTIONS, _SUBSCRIPTIONS, _PRICES = range(3)
 
 
-@dataclass(frozen=True)
-class _ContentSpace:
-    """How the content space is divided into cells, and how wide subscriptions are."""
+def _grid(
+    random: np.random.Generator, users: int, intervals: int, dimensions: int, cells: str, width: float
+) -> Iterator[tuple[Floats, Flags]]:
+    """For each dimension the ends of its cells, and those of each user's subscription.
 
-    intervals: int
-    dimensions: int
-    cells: str
-    width: float
-
-    def boxes(self, random: np.random.Generator, users: int) -> Intervals:
-        """The subscriptions: in each dimension an interval between two uniform points, shrunk about its middle."""
-        boxes = []
-        for _ in range(self.dimensions):
-            ends = np.sort(random.random((users, 2)), axis=1)
-            middle, half = (ends[:, 0] + ends[:, 1]) / 2, (ends[:, 1] - ends[:, 0]) / 2 * self.width
-            boxes.append((np.clip(middle - half, 0.0, 1.0), np.clip(middle + half, 0.0, 1.0)))
-        return boxes
-
-    def grid(self, boxes: Intervals) -> list[Floats]:
-        """The ends of the cells in each dimension."""
-        return [exact_cells(low, high) if self.cells == "exact" else equal_cells(self.intervals) for low, high in boxes]
-
-    def subscriptions(self, boxes: Intervals, grid: Sequence[Floats]) -> Flags:
-        """The cells that each box intersects, or of which it is a union."""
-        product = np.ones((len(boxes[0][0]), 1), dtype=np.bool_)
-        for (low, high), ends in zip(boxes, grid, strict=True):
-            exact = self.cells == "exact"
-            inside = contained_cells(low, high, ends) if exact else intersected_cells(low, high, len(ends) - 1)
-            product = (product[:, :, None] & inside[:, None, :]).reshape(len(low), -1)
-        return product
+    A subscription lies between two uniform points, shrunk about its middle; it is a union of exact cells, or has all
+    equal intervals that it intersects.
+    """
+    for _ in range(dimensions):
+        ends = np.sort(random.random((users, 2)), axis=1)
+        middle, half = (ends[:, 0] + ends[:, 1]) / 2, (ends[:, 1] - ends[:, 0]) / 2 * width
+        low, high = np.clip(middle - half, 0.0, 1.0), np.clip(middle + half, 0.0, 1.0)
+        if cells == "exact":
+            exact = exact_cells(low, high)
+            yield exact, contained_cells(low, high, exact)
+        else:
+            yield np.arange(intervals + 1) / intervals, intersected_cells(low, high, intervals)
 
 
 def _content(
-    *, users: int, brokers: int, metric: str, access_to_core: float, slack: float, seed: int, **space: object
+    *,
+    users: int,
+    brokers: int,
+    intervals: int,
+    dimensions: int,
+    cells: str,
+    width: float,
+    metric: str,
+    access_to_core: float,
+    slack: float,
+    seed: int,
 ) -> ContentInstance:
-    content_space = _ContentSpace(**space)  # type: ignore[arg-type]
-    boxes = content_space.boxes(np.random.default_rng([_SUBSCRIPTIONS, seed]), users)
-    grid = content_space.grid(boxes)
-    channels = math.prod(len(ends) - 1 for ends in grid)
+    functions, intervals_of, prices = (np.random.default_rng([stream, seed]) for stream in range(3))
+    grid = list(_grid(intervals_of, users, intervals, dimensions, cells, width))
+    channels = math.prod(len(ends) - 1 for ends, _ in grid)
     if users * channels > _MOST_RATES:
         raise BadInput(f"{users} users on {channels} channels are more than {_MOST_RATES} rates: choose fewer")
-    access, core = _METRICS[metric](np.random.default_rng([_PRICES, seed]), users, brokers)
+    access, core = _METRICS[metric](prices, users, brokers)
     core = _scaled(core, float(access.mean()) / access_to_core)
-    rates = _rates(np.random.default_rng([_FUNCTIONS, seed]), users, grid)
-    subscriptions = content_space.subscriptions(boxes, grid)
-    unlimited = ContentInstance(access, core, np.full(brokers, np.inf), rates, subscriptions)
-    del rates, subscriptions  # the largest arrays, which the instance has copied
-    capacity = np.ceil(slack * float(unlimited.demands.sum()) / brokers)
-    return ContentInstance(access, core, np.full(brokers, capacity), unlimited.rates, unlimited.subscriptions)
-
-
-def _rates(random: np.random.Generator, users: int, grid: Sequence[Floats]) -> Floats:
-    """Histograms of cut quadratics; in several dimensions the product of one for each."""
-    scale = round(_MESSAGES ** (1 / len(grid)))
-    product = np.ones((users, 1))
-    for ends in grid:
-        a, b, c = (2 * random.random((users, 3)) - 1).T
+    # Histograms of cut quadratics; in several dimensions the product of one for each, as of the subscriptions.
+    rates, subscriptions = np.ones((users, 1)), np.ones((users, 1), dtype=np.bool_)
+    for ends, inside in grid:
+        a, b, c = (2 * functions.random((users, 3)) - 1).T
         # a·t² + b·t + c with t = 2x − 1, as a quadratic in x
         coefficients = np.stack([4 * a, 2 * b - 4 * a, a - b + c], axis=1)
-        histogram = cut_quadratic_histogram(coefficients, ends, scale)
-        product = (product[:, :, None] * histogram[:, None, :]).reshape(users, -1)
-    return product
+        histogram = cut_quadratic_histogram(coefficients, ends, round(_MESSAGES ** (1 / dimensions)))
+        rates = (rates[:, :, None] * histogram[:, None, :]).reshape(users, -1)
+        subscriptions = (subscriptions[:, :, None] & inside[:, None, :]).reshape(users, -1)
+    unlimited = ContentInstance(access, core, np.full(brokers, np.inf), rates, subscriptions)
+    del rates, subscriptions, grid  # the largest arrays, which the instance has copied
+    capacity = np.ceil(slack * float(unlimited.demands.sum()) / brokers)
+    return ContentInstance(access, core, np.full(brokers, capacity), unlimited.rates, unlimited.subscriptions)
 
 
 def _plane(random: np.random.Generator, users: int, brokers: int) -> tuple[Floats, Floats]:

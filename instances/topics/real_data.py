@@ -9,7 +9,7 @@ import os
 import re
 import subprocess
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import lru_cache
 from importlib import metadata
@@ -35,12 +35,10 @@ _COMPRESSED = (".lz4", ".gz", ".xz", ".bz2", ".zst")
 def movielens_sample(*, seed: int, nodes: int, least_rating: int, ratings: Path | None = None) -> TopicInstance:
     """Users of MovieLens (Harper and Konstan 2015), each subscribed to the films that they rated.
 
+    There are 30 users with 44 to 57 ratings each of 100 films.
+
     Parameters
     ----------
-    seed : int
-        Of the sample.
-    nodes : int
-        How many users to sample; there are 30, with 44 to 57 ratings each of 100 films.
     least_rating : int
         The lowest rating (1 to 5) that is a subscription.
     ratings : Path, optional
@@ -53,8 +51,7 @@ def movielens_sample(*, seed: int, nodes: int, least_rating: int, ratings: Path 
     """
     file = _ratings_of_pyspark() if ratings is None else ratings
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-        rows = [[int(number) for number in line.split("::")] for line in lines]
+        rows = [[int(number) for number in line.split("::")] for line in file.read_text(encoding="utf-8").splitlines()]
         rated = [(f"user{user}", f"film{film}") for user, film, rating, _ in rows if rating >= least_rating]
     except OSError as error:
         raise BadInput(f"movielens-sample: {file} cannot be read ({error.strerror}): install pyspark again") from None
@@ -80,15 +77,8 @@ def _ratings_of_pyspark() -> Path:
 def lastfm_listeners(*, seed: int, nodes: int, plays: Path | None = None) -> TopicInstance:
     """Listeners of Last.fm (HetRec 2011), each subscribed to the artists that they play most.
 
-    Parameters
-    ----------
-    seed : int
-        Of the sample.
-    nodes : int
-        How many listeners to sample; 0 for all 1,892, with at most 50 artists each of 17,632.
-    plays : Path, optional
-        The file user_artists.dat; by default that of the variable LASTFM, or in shared/data/lastfm beside the
-        repository.
+    There are 1,892 with at most 50 artists each of 17,632; 0 nodes are all. The file `plays` is by default that of the
+    variable LASTFM, or user_artists.dat in shared/data/lastfm beside the repository.
 
     Raises
     ------
@@ -126,24 +116,15 @@ def debian_packages(
 
     Parameters
     ----------
-    seed : int
-        Of the sample.
     nodes : int
         How many packages to sample; 0 for all.
     packages : str
-        ``installed`` reads dpkg's status, ``available`` the lists that ``apt update`` left.
-    lists, status : Path
-        Where apt and dpkg have them.
+        ``installed`` reads dpkg's `status`, ``available`` the `lists` that ``apt update`` left.
 
     Raises
     ------
     BadInput
         If this is no Debian, apt has no lists, or there are fewer packages.
-
-    Notes
-    -----
-    The instances differ between machines and with every update. Cost O(size of the files): for the lists, one or two
-    seconds once a process.
     """
     instance = _subscriptions(packages, "Depends", lists, status)
     return _sampled(instance, nodes, seed, f"debian-packages: {packages} packages with a common dependency")
@@ -208,7 +189,17 @@ def _sampled(instance: TopicInstance, nodes: int, seed: int, counted: str) -> To
     return instance.sample(nodes, seed) if nodes else instance
 
 
-_PACKAGES = Option("nodes", 50, "|V|, a sample of the packages; 0: all", least=0, most=2**31 - 1)
+def _debian(
+    name: str, summary: str, needs: str, packages: str, build: Callable[..., TopicInstance]
+) -> Workload[TopicInstance]:
+    source = "the Debian of this machine: other machines have other instances, with other digests"
+    parameters = (
+        Option("nodes", 50, "|V|, a sample of the packages; 0: all", least=0, most=2**31 - 1),
+        Option("packages", packages, "those of dpkg, or all of apt's lists", choices=("installed", "available")),
+    )
+    return Workload(name, summary, source, parameters, build, needs=f"Debian or a relative of it{needs}")
+
+
 REAL_DATA: tuple[Workload[TopicInstance], ...] = (
     Workload(
         "movielens-sample",
@@ -221,28 +212,14 @@ REAL_DATA: tuple[Workload[TopicInstance], ...] = (
         movielens_sample,
         needs="pyspark's file of ratings",
     ),
-    Workload(
+    _debian(
         "debian-packages",
         "packages and the packages that they depend on",
-        "the Debian of this machine: other machines have other instances, with other digests",
-        (
-            _PACKAGES,
-            Option("packages", "installed", "those of dpkg, or all of apt's lists", choices=("installed", "available")),
-        ),
+        "; `apt update` for packages=available",
+        "installed",
         debian_packages,
-        needs="Debian or a relative of it; `apt update` for packages=available",
     ),
-    Workload(
-        "debian-tags",
-        "packages and their tags (debtags)",
-        "the Debian of this machine: other machines have other instances, with other digests",
-        (
-            _PACKAGES,
-            Option("packages", "available", "those of dpkg, or all of apt's lists", choices=("installed", "available")),
-        ),
-        debian_tags,
-        needs="Debian or a relative of it, and `apt update`",
-    ),
+    _debian("debian-tags", "packages and their tags (debtags)", ", and `apt update`", "available", debian_tags),
     Workload(
         "lastfm",
         "listeners of Last.fm and the artists that they play most",
