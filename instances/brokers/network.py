@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..contract.arrays import Ids, Offsets, Rebuilt, frozen
+from ..contract.arrays import Ids, Offsets, Rebuilt, frozen, offsets_of
 from ..contract.errors import BadInput
 from ..contract.files import distinct_labels
 from ..contract.shown import Digested, circle
@@ -57,7 +57,8 @@ class BrokerTree(Rebuilt):
         labels = distinct_labels(self.labels, len(uplinks), "broker")
         if len(uplinks) < 1:
             raise BadInput("a network needs at least one broker")
-        _check_delays(len(delays), len(links))
+        if len(delays) != len(links):
+            raise BadInput(f"{len(delays)} delays for {len(links)} primary links: give one each")
         if (delays < 0).any() or (uplinks < 0).any():
             raise BadInput("a delay or an uplink capacity is negative: give microseconds and publications a second")
         keys = links[:, 0].astype(np.int64) * len(uplinks) + links[:, 1]
@@ -94,9 +95,8 @@ class BrokerTree(Rebuilt):
         pairs: npt.NDArray[Any] = np.sort(np.array(list(links), dtype=np.int64).reshape(-1, 2), axis=1)
         each = np.array([DELAY] * len(pairs) if delays is None else list(delays), dtype=np.int64)
         caps = np.array([UNCAPPED] * num_brokers if uplinks is None else list(uplinks), dtype=np.int64)
-        _check_delays(len(each), len(pairs))
-        if len(caps) != num_brokers:
-            raise BadInput(f"{len(caps)} uplinks for {num_brokers} brokers: give one each")
+        if (len(each), len(caps)) != (len(pairs), num_brokers):
+            raise BadInput(f"{len(each)} delays and {len(caps)} uplinks: give one each link and broker")
         order = np.lexsort(pairs.T[::-1])
         return cls(pairs[order], each[order], caps, labels)
 
@@ -168,11 +168,6 @@ class BrokerTree(Rebuilt):
         return parents
 
 
-def _check_delays(delays: int, links: int) -> None:
-    if delays != links:
-        raise BadInput(f"{delays} delays for {links} primary links: give one each")
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class BrokerNetwork(Digested):
     """A primary network with its traffic and the limits on soft links (P5 §3, §6).
@@ -210,10 +205,7 @@ class BrokerNetwork(Digested):
     attributes: tuple[str, ...] = ()
 
     def trial(self) -> BrokerNetwork:
-        """A path of six brokers whose fanout is so small that links are profiled, promoted and dropped.
-
-        It shows which kernels a method calls.
-        """
+        """A small instance that shows which kernels a method calls: links are profiled, promoted and dropped."""
         tree = BrokerTree.of(6, [(v, v + 1) for v in range(5)], uplinks=[1] * 6)
         subscriptions = Subscriptions(np.array([3, 4, 5]), np.array([[0], [1], [0]]), np.array([[0], [1], [1]]))
         times = np.arange(4) * 400_000
@@ -236,10 +228,8 @@ class BrokerNetwork(Digested):
                 f"{len(set(names))} distinct names: give as many of each"
             )
         for what, brokers in (("subscription", self.subscriptions.brokers), ("publication", self.publications.sources)):
-            if (unknown := np.flatnonzero((brokers < 0) | (brokers >= self.tree.num_brokers))).size:
-                raise BadInput(
-                    f"{what} {unknown[0]}: no broker {brokers[unknown[0]]}: give 0…{self.tree.num_brokers - 1}"
-                )
+            for k in np.flatnonzero((brokers < 0) | (brokers >= self.num_brokers)):
+                raise BadInput(f"{what} {k}: no broker {brokers[k]}: give 0…{self.num_brokers - 1}")
         object.__setattr__(self, "attributes", names)
 
     @property
@@ -258,8 +248,7 @@ class BrokerNetwork(Digested):
         offsets, brokers = self.matching
         of = np.repeat(np.arange(len(self.publications)), np.diff(offsets))
         remote = brokers != self.publications.sources[of]
-        sizes = np.bincount(of[remote], minlength=len(self.publications))
-        return frozen(np.concatenate([[0], np.cumsum(sizes)]), np.int64), frozen(brokers[remote], np.int32)
+        return frozen(offsets_of(of[remote], len(self.publications)), np.int64), frozen(brokers[remote], np.int32)
 
     @property
     def num_deliveries(self) -> int:

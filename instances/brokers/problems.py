@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..contract.arrays import Ids, Rebuilt, frozen
 from ..contract.errors import BadInput
-from ..contract.problem import Problem
+from ..contract.problem import Problem, shortened
 from ..contract.shown import facts, plot
 from .network import BrokerNetwork
 
@@ -130,14 +130,14 @@ class Arrivals:
 
     @cached_property
     def wanted(self) -> npt.NDArray[np.bool_]:
-        offsets, brokers = self._network.destinations
-        size = self._network.num_brokers
-        of = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
         publication, _, receiver = self._answer.messages.astype(np.int64).T
-        return np.isin(publication * size + receiver, of * size + brokers)
+        return np.isin(publication * self._network.num_brokers + receiver, _deliveries(self._network))
 
 
-_MOST_NAMED = 5
+def _deliveries(network: BrokerNetwork) -> npt.NDArray[np.int64]:
+    """Each publication and broker that must receive it, as ``publication · brokers + broker``."""
+    offsets, brokers = network.destinations
+    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)) * network.num_brokers + brokers
 
 
 class SoftLinks(Problem[BrokerNetwork, Dissemination]):
@@ -157,9 +157,7 @@ class SoftLinks(Problem[BrokerNetwork, Dissemination]):
 
     def violations(self, instance: BrokerNetwork, answer: Dissemination) -> list[str]:
         found = _unknown(instance, answer)
-        if not found:
-            found = [*_bad_links(instance, answer), *_bad_messages(instance, answer)]
-        return found if len(found) <= _MOST_NAMED else [*found[:_MOST_NAMED], f"and {len(found) - _MOST_NAMED} more"]
+        return shortened(found or [*_bad_links(instance, answer), *_bad_messages(instance, answer)], "faults")
 
     def measures(self, instance: BrokerNetwork, answer: Dissemination) -> dict[str, float]:
         """Deliveries, pure forwarders, yield, hops of the deliveries (mean and most), and the number of soft links."""
@@ -177,59 +175,55 @@ class SoftLinks(Problem[BrokerNetwork, Dissemination]):
 
 def _unknown(network: BrokerNetwork, answer: Dissemination) -> list[str]:
     ends = np.concatenate([answer.soft_links.ravel(), answer.messages[:, 1:].ravel()])
-    unknown = ends[(ends < 0) | (ends >= network.num_brokers)]
-    found = [f"there is no broker {v}" for v in np.unique(unknown).tolist()]
-    publications = answer.messages[:, 0]
-    outside = publications[(publications < 0) | (publications >= len(network.publications))]
-    return found + [f"there is no publication {p}" for p in np.unique(outside).tolist()]
+    named = (("broker", ends, network.num_brokers), ("publication", answer.messages[:, 0], len(network.publications)))
+    return [
+        f"there is no {noun} {each}"
+        for noun, numbers, count in named
+        for each in np.unique(numbers[(numbers < 0) | (numbers >= count)]).tolist()
+    ]
 
 
 def _bad_links(network: BrokerNetwork, answer: Dissemination) -> list[str]:
     tree, (u, v) = network.tree, answer.soft_links.T
-    found = []
-    for row in np.flatnonzero((tree.distances[u, v] < 2) | (tree.distances[u, v] > network.radius)).tolist():
-        a, b = int(u[row]), int(v[row])
-        found.append(
-            f"soft link '{tree.label(a)}'→'{tree.label(b)}' joins brokers {tree.distances[a, b]} primary hops apart, "
-            f"not 2 to {network.radius}"
-        )
-    keys = u.astype(np.int64) * network.num_brokers + v
-    if len(np.unique(keys)) < len(keys):
+    far = tree.distances[u, v]
+    found = [
+        f"soft link '{tree.label(u[i])}'→'{tree.label(v[i])}' joins brokers {far[i]} primary hops apart, "
+        f"not 2 to {network.radius}"
+        for i in np.flatnonzero((far < 2) | (far > network.radius)).tolist()
+    ]
+    if len(np.unique(answer.soft_links, axis=0)) < len(answer.soft_links):
         found.append("a soft link occurs twice")
     out = np.bincount(u, minlength=network.num_brokers)
-    for broker in np.flatnonzero(out > network.fanout - tree.degrees).tolist():
-        found.append(
-            f"broker '{tree.label(broker)}' has {tree.degrees[broker]} primary and {out[broker]} soft links, "
-            f"the fanout is {network.fanout}"
-        )
-    return found
+    return found + [
+        f"broker '{tree.label(broker)}' has {tree.degrees[broker]} primary and {out[broker]} soft links, "
+        f"the fanout is {network.fanout}"
+        for broker in np.flatnonzero(out > network.spare_links()).tolist()
+    ]
 
 
 def _bad_messages(network: BrokerNetwork, answer: Dissemination) -> list[str]:
     tree, size = network.tree, network.num_brokers
     publication, sender, receiver = answer.messages.astype(np.int64).T
-    linked = np.zeros((size, size), dtype=np.bool_)
+    linked = tree.distances == 1
     linked[tuple(answer.soft_links.T)] = True
-    linked |= tree.distances == 1
     found = [
-        f"publication {publication[i]} goes from '{tree.label(int(sender[i]))}' to '{tree.label(int(receiver[i]))}', "
+        f"publication {publication[i]} goes from '{tree.label(sender[i])}' to '{tree.label(receiver[i])}', "
         "which no link joins"
         for i in np.flatnonzero(~linked[sender, receiver]).tolist()
     ]
     at = publication * size + receiver
     twice = np.flatnonzero(np.diff(at) == 0)
     back = np.flatnonzero(network.publications.sources[publication] == receiver)
-    for i in np.concatenate([twice, back]).tolist():
-        found.append(f"publication {publication[i]} reaches '{tree.label(int(receiver[i]))}' twice")
+    repeated = np.concatenate([twice, back]).tolist()
+    found += [f"publication {publication[i]} reaches '{tree.label(receiver[i])}' twice" for i in repeated]
     if (np.diff(at) < 0).any():
         return [*found, "messages must be sorted by publication and receiver"]
-    for i in np.flatnonzero(Arrivals(network, answer).hops < 0).tolist():
-        found.append(f"publication {publication[i]} is sent by '{tree.label(int(sender[i]))}', which never receives it")
-    offsets, brokers = network.destinations
-    wanted = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)) * size + brokers
-    for missing in np.setdiff1d(wanted, at).tolist():
-        found.append(f"publication {missing // size} never reaches '{tree.label(missing % size)}'")
-    return found
+    found += [
+        f"publication {publication[i]} is sent by '{tree.label(sender[i])}', which never receives it"
+        for i in np.flatnonzero(Arrivals(network, answer).hops < 0).tolist()
+    ]
+    missing = np.setdiff1d(_deliveries(network), at).tolist()
+    return found + [f"publication {each // size} never reaches '{tree.label(each % size)}'" for each in missing]
 
 
 BROKER_PROBLEMS: tuple[SoftLinks, ...] = (SoftLinks(),)

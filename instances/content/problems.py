@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from ..contract.arrays import Ids, Offsets, Rebuilt, frozen
 from ..contract.errors import BadInput
-from ..contract.problem import Problem
+from ..contract.problem import Problem, shortened
 from ..contract.shown import facts, plot, spread_of
 from .instance import ContentInstance, Flags, Floats
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     import networkx as nx
 
     from ..contract.shown import Figure
-    from .instance import ContentInstance
 
 Links = tuple[tuple[int, int], ...]
 
@@ -122,7 +122,6 @@ class ContentOverlay(Rebuilt):
         return facts("ContentOverlay", rows)
 
 
-_FAULTS_NAMED = 5
 _CELLS_AT_ONCE = 1_000_000
 
 
@@ -187,7 +186,7 @@ class ContentProblem(Problem[ContentInstance, ContentOverlay]):
             for b in np.flatnonzero(traffic.loads > instance.load_limits()).tolist()
         ]
         faults = self.routing_faults(instance, answer, traffic)
-        return [*_shortened(overloaded, "brokers"), *_shortened(faults, "faults of trees")]
+        return [*shortened(overloaded, "brokers"), *shortened(faults, "faults of trees")]
 
     def measures(self, instance: ContentInstance, answer: ContentOverlay) -> dict[str, float]:
         """Access cost, core cost, the number of brokers with users, and the largest load as a share of a capacity."""
@@ -284,8 +283,10 @@ class SharedTreeRouting(ContentProblem):
     def core_cost(self, instance: ContentInstance, answer: ContentOverlay, traffic: BrokerTraffic) -> float:
         """For each link the rates published on one side with subscribers on the other. O(|B|² |C|)."""
         total = 0.0
-        for a, b in answer.trees[0].links if answer.trees else ():
-            beyond = _side(answer.trees[0].links, (a, b), instance.num_brokers)
+        links = answer.trees[0].links if answer.trees else ()
+        for a, b in links:
+            beyond = np.zeros(instance.num_brokers, dtype=np.bool_)
+            beyond[list(_reached([link for link in links if link != (a, b)], a))] = True
             for here, there in ((beyond, ~beyond), (~beyond, beyond)):
                 crossing = traffic.rates[here].sum(axis=0)[traffic.subscribed[there].any(axis=0)].sum()
                 total += float(instance.core[a, b] * crossing)
@@ -305,40 +306,28 @@ def _access(instance: ContentInstance, answer: ContentOverlay) -> float:
 
 def _fault(tree: RoutingTree, instance: ContentInstance, needed: set[int]) -> str:
     """Why the links are no tree that reaches all needed brokers; empty if they are."""
-    neighbours: dict[int, list[int]] = {b: [] for b in needed}
-    for a, b in tree.links:
-        if not 0 <= a < b < instance.num_brokers:
-            return f"has the link ({a}, {b}), which is no pair of brokers"
-        neighbours.setdefault(a, []).append(b)
-        neighbours.setdefault(b, []).append(a)
-    if not neighbours:
+    if strange := [(a, b) for a, b in tree.links if not 0 <= a < b < instance.num_brokers]:
+        return f"has the link {strange[0]}, which is no pair of brokers"
+    brokers = needed.union(*tree.links)
+    if not brokers:
         return ""
-    reached = _reached(neighbours, next(iter(neighbours)))
-    missed = sorted(set(neighbours) - reached)
-    if missed:
+    reached = _reached(tree.links, min(brokers))
+    if missed := sorted(brokers - reached):
         return f"does not reach broker '{instance.broker_label(missed[0])}'"
-    return "has a cycle or a repeated link" if len(tree.links) >= len(neighbours) else ""
+    return "has a cycle or a repeated link" if len(tree.links) >= len(brokers) else ""
 
 
-def _side(links: Sequence[tuple[int, int]], cut: tuple[int, int], num_brokers: int) -> Flags:
-    """The brokers on the side of the first end of a link."""
-    neighbours: dict[int, list[int]] = {b: [] for b in range(num_brokers)}
+def _reached(links: Iterable[tuple[int, int]], start: int) -> set[int]:
+    """The brokers that links join with one of them."""
+    neighbours = defaultdict[int, list[int]](list)
     for a, b in links:
-        if (a, b) != cut:
-            neighbours[a].append(b)
-            neighbours[b].append(a)
-    side = np.zeros(num_brokers, dtype=np.bool_)
-    side[list(_reached(neighbours, cut[0]))] = True
-    return side
-
-
-def _reached(neighbours: dict[int, list[int]], start: int) -> set[int]:
+        neighbours[a].append(b)
+        neighbours[b].append(a)
     reached, stack = {start}, [start]
     while stack:
-        for b in neighbours[stack.pop()]:
-            if b not in reached:
-                reached.add(b)
-                stack.append(b)
+        beside = [b for b in neighbours[stack.pop()] if b not in reached]
+        reached.update(beside)
+        stack += beside
     return reached
 
 
@@ -372,12 +361,6 @@ def _spanning_prices(core: Floats, members: Flags, sources: Offsets) -> Floats:
         outside[rows, added] = False
         nearest = np.where(outside, np.minimum(nearest, core[added]), np.inf)
     return prices
-
-
-def _shortened(faults: list[str], kind: str) -> list[str]:
-    if len(faults) <= _FAULTS_NAMED:
-        return faults
-    return [*faults[:_FAULTS_NAMED], f"and {len(faults) - _FAULTS_NAMED} more {kind}"]
 
 
 CONTENT_PROBLEMS: tuple[ContentProblem, ...] = (SteinerRouting(), MstRouting(), SharedTreeRouting())
