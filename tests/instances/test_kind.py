@@ -51,7 +51,6 @@ def test_an_overlay_comes_back_from_its_packed_form(both: tuple[TopicInstance, O
 
 
 def test_only_kinds_with_a_sample_can_be_sampled() -> None:
-    instance = WORKLOADS["uniform"].generate(nodes=9)
-    assert TOPICS.sample(instance, 4, 1).num_nodes == 4
+    assert TOPICS.sample(WORKLOADS["uniform"].generate(nodes=9), 4, 1).num_nodes == 4
     with pytest.raises(BadInput, match="cannot be sampled"):
-        super(type(TOPICS), TOPICS).sample(instance, 4, 1)
+        KINDS["steiner"].sample(WORKLOADS["steiner-skutella"].generate(), 4, 1)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from overlaybench.instances.contract.workload import exponential, uniform, zipf
-from overlaybench.instances.topics.workloads import topic_weights
 
 COUNTS = [1, 2, 5, 9, 10, 11, 19, 20, 100, 200, 1000]
 
@@ -25,7 +24,7 @@ COUNTS = [1, 2, 5, 9, 10, 11, 19, 20, 100, 200, 1000]
 def test_weights_are_positive_falling_and_sum_to_about_two_to_the_forty(
     topics: int, law: str, shape: dict[str, float]
 ) -> None:
-    weights = topic_weights(law, topics, **shape)
+    weights = {"uniform": uniform, "zipf": zipf, "exponential": exponential}[law](topics, **shape)
     assert weights.shape == (topics,)
     assert weights.dtype == np.uint64
     assert weights.min() >= 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import pickle
 from pathlib import Path
@@ -19,6 +20,7 @@ from overlaybench.instances.content.files import (
 )
 from overlaybench.instances.content.instance import ContentInstance, metric_closure
 from overlaybench.instances.content.problems import ContentOverlay, RoutingTree
+from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.contract.errors import BadInput
 from tests.content_strategies import assignments, content_instances
 from tests.properties import property_test
@@ -121,10 +123,13 @@ def instance_of_one(**changes: Any) -> ContentInstance:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"rates": np.array([[1.0, -1.0]])}, "the rate of user 'u0' on channel 'c1' is -1: give 0 or more"),
-        ({"rates": np.array([[np.nan, 1.0]])}, "the rate of user 'u0' on channel 'c0' is nan: give a number"),
-        ({"access": np.array([[np.inf, 1.0]])}, "the price of user 'u0' to broker 'b0' is inf: give a finite number"),
-        ({"capacities": np.array([1.0, np.nan])}, "the capacity of broker 'b1' is nan"),
+        (
+            {"rates": np.array([[1.0, -1.0]])},
+            "rates of user 'u0' and channel 'c1' is -1: give a finite number of 0 or more",
+        ),
+        ({"rates": np.array([[np.nan, 1.0]])}, "rates of user 'u0' and channel 'c0' is nan"),
+        ({"access": np.array([[np.inf, np.inf]])}, "user 'u0' knows no broker"),
+        ({"capacities": np.array([1.0, np.nan])}, "capacities of broker 'b1' is nan"),
         ({"core": np.array([[0.0, 1.0], [2.0, 0.0]])}, "1 one way and 2 the other"),
         ({"core": np.zeros((2, 3))}, "core has shape (2, 3): give (2, 2)"),
         ({"subscriptions": np.full((1, 2), 2)}, "subscriptions must be true or false"),
@@ -137,6 +142,18 @@ def test_bad_arrays_are_bad_input(changes: dict[str, Any], message: str) -> None
     with pytest.raises(BadInput) as error:
         instance_of_one(**changes)
     assert message in str(error.value)
+
+
+def test_users_who_know_only_some_brokers_have_prohibitive_prices(tmp_path: Path) -> None:
+    data = copy.deepcopy(GOOD)
+    data["users"]["u1"]["access"]["b2"] = None
+    (tmp_path / "x.json").write_text(json.dumps(data))
+    instance = read_content(tmp_path / "x.json")
+    for brokers in itertools.product(range(2), repeat=2):
+        costly = PROBLEMS["content-mst"].value(instance, ContentOverlay(np.array(brokers))) > 1000
+        assert costly == (brokers[1] == 0)
+    write_content(instance, tmp_path / "again.json")
+    assert read_content(tmp_path / "again.json") == instance == instance.sample(2, seed=1)
 
 
 def test_instances_are_immutable_and_labels_no_part_of_the_digest() -> None:

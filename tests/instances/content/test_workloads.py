@@ -12,7 +12,6 @@ from overlaybench.instances.content.workloads import (
     contained_cells,
     cut_quadratic_histogram,
     cut_quadratic_integral,
-    equal_cells,
     exact_cells,
     intersected_cells,
 )
@@ -41,8 +40,8 @@ def test_a_cut_quadratic_is_integrated_exactly(a: float, b: float, c: float) -> 
 @property_test(50, st.integers(1, 12), st.integers(1, 5), st.integers(0, 10**6))
 def test_a_coarse_histogram_is_the_sum_of_a_fine_one(intervals: int, times: int, seed: int) -> None:
     coefficients = np.random.default_rng(seed).uniform(-1, 1, (4, 3))
-    coarse = cut_quadratic_histogram(coefficients, equal_cells(intervals), 10_000)
-    fine = cut_quadratic_histogram(coefficients, equal_cells(intervals * times), 10_000)
+    coarse = cut_quadratic_histogram(coefficients, np.linspace(0, 1, 1 + intervals), 10_000)
+    fine = cut_quadratic_histogram(coefficients, np.linspace(0, 1, 1 + intervals * times), 10_000)
     assert coarse.tolist() == fine.reshape(4, intervals, times).sum(axis=2).tolist()
     assert (fine >= 0).all()
 

@@ -23,6 +23,7 @@ SQUARE = SteinerInstance.from_edges(5, [(1, 0, 3), (1, 2, 4), (2, 3, 5), (3, 0, 
 HEAD = "33D32945 STP File, STP Format Version 1.0\n"
 GRAPH = "SECTION Graph\nNodes 3\nEdges 2\nE 1 2 5\nE 2 3 4\nEND\n"
 TERMINALS = "SECTION Terminals\nTerminals 2\nT 1\nT 3\nEND\nEOF\n"
+FILE = HEAD + GRAPH + TERMINALS
 
 
 def test_the_cheapest_of_parallel_edges_counts() -> None:
@@ -61,23 +62,22 @@ def test_an_instance_comes_back_from_its_file_and_from_pickle(
     ("text", "message"),
     [
         ("", "line 1: an STP file begins with"),
-        ("graph\n", "line 1: an STP file begins with"),
         (HEAD + GRAPH + "EOF\n", "has no section Terminals"),
         (HEAD + TERMINALS, "has no section Graph"),
         (HEAD + "Nodes 3\n", "line 2: 'Nodes 3' is outside a section"),
         (HEAD + "SECTION Presolve\nEND\n", "line 2: section 'Presolve' is not supported"),
         (HEAD + GRAPH.replace("END\n", "") + TERMINALS, "line 2: this section does not end"),
-        (HEAD + GRAPH.replace("E 2 3 4", "E 2 3"), "line 6: 'E 2 3' must read 'E NODE NODE COST'"),
-        (HEAD + GRAPH.replace("E 2 3 4", "E 2 3 4.5"), "line 6: '4.5' is no integer of at least 0: scale"),
-        (HEAD + GRAPH.replace("E 2 3 4", "E 2 3 -4"), "line 6: '-4' is no integer"),
-        (HEAD + GRAPH.replace("E 2 3 4", "E 2 9 4") + TERMINALS, "line 6: node 9 is outside 1…3"),
-        (HEAD + GRAPH.replace("E 2 3 4", "E 2 2 4"), "line 6: a loop at node 2"),
-        (HEAD + GRAPH.replace("E 2 3 4", "A 2 3 4"), "line 6: 'A' belongs to another problem"),
-        (HEAD + GRAPH.replace("Edges 2", "Edges 7") + TERMINALS, "line 2: section Graph says 7 edges and has 2"),
-        (HEAD + GRAPH.replace("Nodes 3\n", "") + TERMINALS, "has no line 'Nodes N'"),
-        (HEAD + GRAPH + TERMINALS.replace("T 3", "T 4"), "line 11: terminal 4 is outside 1…3"),
-        (HEAD + GRAPH + TERMINALS.replace("T 3\n", ""), "line 8: section Terminals says 2 and has 1"),
-        (HEAD + GRAPH + TERMINALS.replace("T 3", "TP 3 4"), "line 11: 'TP' is unknown in section Terminals"),
+        (FILE.replace("E 2 3 4", "E 2 3"), "line 6: 'E 2 3' must read 'E NODE NODE COST'"),
+        (FILE.replace("E 2 3 4", "E 2 3 4.5"), "line 6: '4.5' is no integer of at least 0: scale"),
+        (FILE.replace("E 2 3 4", "E 2 3 -4"), "line 6: '-4' is no integer"),
+        (FILE.replace("E 2 3 4", "E 2 9 4"), "line 6: node 9 is outside 1…3"),
+        (FILE.replace("E 2 3 4", "E 2 2 4"), "line 6: a loop at node 2"),
+        (FILE.replace("E 2 3 4", "A 2 3 4"), "line 6: 'A' is unknown or belongs to another problem"),
+        (FILE.replace("Edges 2", "Edges 7"), "line 4: says 7 edges, but there are 2"),
+        (FILE.replace("Nodes 3\n", ""), "has no section Graph with a line 'Nodes NUMBER'"),
+        (FILE.replace("T 3", "T 4"), "line 11: node 4 is outside 1…3"),
+        (FILE.replace("T 3\n", ""), "line 9: says 2 terminals, but there are 1"),
+        (FILE.replace("T 3", "TP 3 4"), "line 11: 'TP' is unknown"),
     ],
 )
 def test_a_wrong_file_is_said_in_one_line_with_its_place(tmp_path: Path, text: str, message: str) -> None:

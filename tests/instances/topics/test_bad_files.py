@@ -66,16 +66,16 @@ SEPARATED: list[tuple[str, str | bytes, str]] = [
 ]
 
 PARQUET: list[tuple[str, pa.Table | bytes, str]] = [
-    ("empty", b"", "give a complete Parquet file"),
-    ("text", b"node,topic\nn0,a\n", "give a complete Parquet file"),
+    ("empty", b"", "give a complete file"),
+    ("text", b"node,topic\nn0,a\n", "give a complete file"),
     ("no rows", pa.table({"node": pa.array([], pa.string()), "topic": pa.array([], pa.string())}), "at least one node"),
     ("missing column", pa.table({"node": ["a"], "subject": ["b"]}), "no column 'topic' among 'node', 'subject': name"),
     ("column twice", pa.table([["a"], ["b"], ["c"]], names=["node", "topic", "node"]), "'node' stands twice"),
     ("null node", pa.table({"node": ["a", None], "topic": ["x", "y"]}), "row 2: an empty node: name it or remove"),
     ("null number", pa.table({"node": [1, 2], "topic": [None, 3]}), "row 1: an empty topic: name it or remove"),
     ("empty topic", pa.table({"node": ["a", "b"], "topic": ["x", ""]}), "row 2: an empty topic: name it or remove"),
-    ("lists", pa.table({"node": ["a"], "topic": [["x", "y"]]}), "give a complete Parquet file with columns of labels"),
-    ("bytes", pa.table({"node": ["a"], "topic": [b"\xff"]}), "give a complete Parquet file with columns of labels"),
+    ("lists", pa.table({"node": ["a"], "topic": [["x", "y"]]}), "give a complete file with columns of labels"),
+    ("bytes", pa.table({"node": ["a"], "topic": [b"\xff"]}), "give a complete file with columns of labels"),
 ]
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from overlaybench.instances.topics.files import TopicsFile, read_topics, write_topics
+from overlaybench.instances.contract.kind import LoadedInstance
+from overlaybench.instances.topics.files import read_topics, write_topics
 from overlaybench.instances.topics.instance import TopicInstance
 
 FILE = Path(__file__).parents[3].parent / "shared" / "data" / "lastfm" / "user_artists.dat"
@@ -17,11 +18,11 @@ pytestmark = pytest.mark.skipif(not FILE.is_file(), reason="the Last.fm data is 
 
 
 @pytest.fixture(scope="module")
-def read() -> TopicsFile:
+def read() -> LoadedInstance[TopicInstance]:
     return read_topics(FILE, node_column="userID", topic_column="artistID")
 
 
-def test_the_counts_are_those_published_with_the_data(read: TopicsFile) -> None:
+def test_the_counts_are_those_published_with_the_data(read: LoadedInstance[TopicInstance]) -> None:
     instance = read.instance
     assert (instance.num_nodes, instance.num_topics, instance.num_subscriptions) == (1892, 17632, 92834)
     assert read.duplicates == 0
@@ -29,7 +30,7 @@ def test_the_counts_are_those_published_with_the_data(read: TopicsFile) -> None:
     assert (np.diff(instance.topic_offsets) == 1).sum() == 10679
 
 
-def test_the_subscriptions_are_those_a_plain_reader_finds(read: TopicsFile) -> None:
+def test_the_subscriptions_are_those_a_plain_reader_finds(read: LoadedInstance[TopicInstance]) -> None:
     with FILE.open(encoding="utf-8", newline="") as file:
         rows = [(row["userID"], row["artistID"]) for row in csv.DictReader(file, delimiter="\t")]
     instance = read.instance
@@ -45,7 +46,7 @@ def test_the_subscriptions_are_those_a_plain_reader_finds(read: TopicsFile) -> N
 
 @pytest.mark.parametrize("ending", [".json", ".csv", ".parquet"])
 def test_the_data_and_its_samples_keep_their_digest_through_a_file(
-    read: TopicsFile, ending: str, tmp_path: Path
+    read: LoadedInstance[TopicInstance], ending: str, tmp_path: Path
 ) -> None:
     path = tmp_path / f"a{ending}"
     instances: list[TopicInstance] = [read.instance, read.instance.sample(60, seed=4)]
@@ -59,7 +60,7 @@ def test_the_data_and_its_samples_keep_their_digest_through_a_file(
         )
 
 
-def test_a_sample_keeps_whole_listeners(read: TopicsFile) -> None:
+def test_a_sample_keeps_whole_listeners(read: LoadedInstance[TopicInstance]) -> None:
     whole = read.instance
     place = {whole.node_label(v): v for v in range(whole.num_nodes)}
     sample = whole.sample(100, seed=1)

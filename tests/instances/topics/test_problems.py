@@ -10,6 +10,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from overlaybench.instances.contract import problem as contract_problem
 from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics import problems as topic_problems
@@ -80,7 +81,7 @@ def test_values_and_violations_are_those_of_the_definitions(
     pairs_at_once: int, cases: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(topic_problems, "_PAIRS_AT_ONCE", pairs_at_once)
-    monkeypatch.setattr(topic_problems, "_MOST_LISTED", 100)
+    monkeypatch.setattr(contract_problem, "MOST_LISTED", 100)
     rng = np.random.default_rng(pairs_at_once)
     seen: dict[str, set[bool]] = {name: set() for name in NAMES}
     for _ in range(cases):

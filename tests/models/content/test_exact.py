@@ -15,7 +15,6 @@ from overlaybench.instances.content.problems import CONTENT_PROBLEMS
 from overlaybench.instances.content.workloads import (
     contained_cells,
     cut_quadratic_histogram,
-    equal_cells,
     exact_cells,
     intersected_cells,
 )
@@ -152,7 +151,7 @@ def test_content_conserved_by_flows_costs_what_sub_channels_do_where_histograms_
     _, low, high, *_ = given
     ends = exact_cells(low, high)
     exact = on_cells(given, ends, contained_cells(low, high, ends))
-    channels = on_cells(given, equal_cells(6), contained_cells(low, high, equal_cells(6)))
+    channels = on_cells(given, np.linspace(0, 1, 1 + 6), contained_cells(low, high, np.linspace(0, 1, 1 + 6)))
     expected = least(channels, problem, "branch-and-cut")
     assert least(exact, problem, "ilp", formulation="flows") == pytest.approx(expected, rel=1e-6)
     assert least(exact, problem, "cp-sat", formulation="flows") == pytest.approx(expected, rel=1e-6)
@@ -165,7 +164,7 @@ def test_a_coarser_histogram_never_costs_less_than_the_content_itself(problem: s
     _, low, high, *_ = given
     ends = exact_cells(low, high)
     cells = [on_cells(given, ends, contained_cells(low, high, ends))]
-    cells += [on_cells(given, equal_cells(count), intersected_cells(low, high, count)) for count in (8, 4, 2)]
+    cells += [on_cells(given, np.linspace(0, 1, 1 + count), intersected_cells(low, high, count)) for count in (8, 4, 2)]
     costs = [least(instance, problem, "branch-and-cut") for instance in cells]
     for finer, coarser in itertools.pairwise(costs):
         assert finer <= coarser * (1 + 1e-6)
