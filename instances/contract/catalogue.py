@@ -64,67 +64,71 @@ class Catalogue(Mapping[str, Item]):
     ) -> None:
         self._noun, self._load, self._group, self._kind, self._join = noun, load, group, kind, join
         self._own: dict[str, Item] = {}
-        self._errors: dict[str, BadInput] = {}
-        self._entries: dict[str, Item] = {}
-        self._added: dict[str, Item] = {}
-        self._with_added: dict[str, Item] | None = None
         self._variants: dict[str, Item] = {}
+        self._errors: dict[str, BadInput] = {}
+        self._plug_ins: dict[str, Item] = {}
+        self._others: dict[str, Item] = {}
+        self._is_searched = not group
 
     def _own_named(self, name: str) -> Item | None:
         if name not in self._own:
-            self._combine(self._own, (item for item in self._load(name) if item.name == name))
+            for item in self._load(name):
+                if item.name == name:
+                    self._add(self._own, item)
         return self._own.get(name)
 
     @cached_property
     def _all_own(self) -> dict[str, Item]:
-        # An item that was looked up by its name before stays the same object.
-        return {name: self._own.setdefault(name, item) for name, item in self._combine({}, self._load("")).items()}
-
-    @property
-    def _others(self) -> dict[str, Item]:
-        """The plug-ins by name, each combined with the project's own item of that name."""
-        return self._registered if self._with_added is None else self._with_added
-
-    @cached_property
-    def _registered(self) -> dict[str, Item]:
         items: dict[str, Item] = {}
-        entries = metadata.entry_points(group=self._group) if self._group else ()
-        for entry in sorted(entries, key=lambda entry: entry.name):
+        for item in self._load(""):
+            self._add(items, item)
+        # An item that was looked up by its name before stays the same object.
+        return {name: self._own.setdefault(name, item) for name, item in items.items()}
+
+    def _add(self, items: dict[str, Item], item: Item) -> None:
+        if (earlier := items.setdefault(item.name, item)) is not item:
+            if self._join is None:
+                raise ValueError(f"there is another {self._noun} '{item.name}'")
+            items[item.name] = self._join(earlier, item)
+
+    def _add_plug_in(self, items: dict[str, Item], item: Item) -> None:
+        """Add an item, combined with the project's own of its name."""
+        added = dict(items)
+        if item.name not in items and (own := self._own_named(item.name)) is not None:
+            added[item.name] = own
+        self._add(added, item)
+        items |= added
+
+    def _search(self) -> None:
+        """Load what installed packages register, once."""
+        if self._is_searched:
+            return
+        self._is_searched = True
+        for entry in sorted(metadata.entry_points(group=self._group), key=lambda entry: entry.name):
             try:
                 registered: Any = entry.load()
                 if not isinstance(registered, self._kind):
                     raise TypeError(f"it is a {type(registered).__name__}, not a {self._kind.__name__}")
-                self._combine_plug_in(items, registered)
-                self._entries[entry.value] = registered
+                self._add_plug_in(self._others, registered)
+                self._plug_ins[entry.value] = registered
             except Exception as error:
                 package = entry.dist.name if entry.dist else entry.value
                 self._errors[entry.name] = BadInput(
                     f"package '{package}': its {self._noun} '{entry.name}' cannot be loaded "
                     f"({type(error).__name__}: {error}): correct or uninstall the package"
                 )
-        return items
-
-    def _combine(self, items: dict[str, Item], others: Iterable[Item]) -> dict[str, Item]:
-        for item in others:
-            if (earlier := items.setdefault(item.name, item)) is not item:
-                if self._join is None:
-                    raise ValueError(f"there is another {self._noun} '{item.name}'")
-                items[item.name] = self._join(earlier, item)
-        return items
-
-    def _combine_plug_in(self, items: dict[str, Item], item: Item) -> None:
-        own = None if item.name in items else self._own_named(item.name)
-        self._combine(items, (item,) if own is None else (own, item))
 
     @property
     def errors(self) -> tuple[BadInput, ...]:
         """An error for each registered item that cannot be loaded; all others are in the catalogue."""
-        return tuple(self._errors.values()) if self._registered is not None else ()
+        self._search()
+        return tuple(self._errors.values())
 
     @property
     def plug_ins(self) -> Mapping[str, Item]:
         """The plug-ins known so far, by reference (``module:NAME``)."""
-        return {**self._entries, **self._added} if self._registered is not None else {}
+        self._search()
+        return dict(self._plug_ins)
 
     def register(self, reference: str, item: Item) -> None:
         """Know a plug-in by its name, instead of an earlier one of the same reference.
@@ -136,29 +140,32 @@ class Catalogue(Mapping[str, Item]):
         """
         if any(item is each for each in self.plug_ins.values()):
             return
-        items, added = dict(self._registered), {**self._added, reference: item}
-        if reference.startswith("__main__:"):  # a notebook's cell was changed and run again
-            replaced = [at for at, one in added.items() if one is not item and one.name == item.name]
-            for at in (at for at in replaced if at.startswith("__main__:")):
-                del added[at]
+        # In a notebook, a cell that is changed and run again replaces its plug-in.
+        is_main = reference.startswith("__main__:")
+        kept = {
+            at: one
+            for at, one in self._plug_ins.items()
+            if not (is_main and at.startswith("__main__:") and one.name == item.name)
+        }
+        plug_ins, others = {**kept, reference: item}, dict[str, Item]()
         try:
-            for one in added.values():
-                self._combine_plug_in(items, one)
+            for one in plug_ins.values():
+                self._add_plug_in(others, one)
         except ValueError as error:
             raise BadInput(f"{self._noun} '{reference}': {error}: give it another name") from None
-        self._added, self._with_added = added, items
+        self._plug_ins, self._others = plug_ins, others
 
     def __repr__(self) -> str:
         return f"Catalogue({', '.join(self)})"
 
     def __getitem__(self, name: str) -> Item:
-        item = self._others.get(name)
-        if item is None and (item := self._own_named(name)) is None:
-            try:
-                return self._variant(name)
-            except BadInput:
-                raise KeyError(name) from None
-        return item
+        self._search()
+        if (item := self._others.get(name) or self._own_named(name)) is not None:
+            return item
+        try:
+            return self._variant(name)
+        except BadInput:
+            raise KeyError(name) from None
 
     def _variant(self, name: str) -> Item:
         """A problem with limits, made at its first use; KeyError for an unknown family, BadInput for other limits."""
@@ -171,10 +178,11 @@ class Catalogue(Mapping[str, Item]):
         return self._variants[name]
 
     def __iter__(self) -> Iterator[str]:
+        self._search()
         return iter({**self._all_own, **self._others})
 
     def __len__(self) -> int:
-        return len({**self._all_own, **self._others})
+        return len(list(iter(self)))
 
     def named(self, name: str | Item) -> Item:
         """The item of that name, or that a reference ``module:NAME`` leads to; an item itself is returned as it is.

@@ -204,44 +204,38 @@ class Trace(Sequence[Step]):
         """A row a step: step, choice, the measure, ties, edges added, degrees and topics; lists as text."""
         import pandas as pd
 
-        return pd.DataFrame(
-            [
-                {
-                    "step": number,
-                    "choice": self.choice(step),
-                    self.measure: step.gain,
-                    "ties": step.ties,
-                    "edges": len(step.edges),
-                    "degrees": ", ".join(map(str, step.degrees)),
-                    "topics": " ".join(self.topic_labels[t] for t in step.topics),
-                }
-                for number, step in enumerate(self.steps, 1)
-            ],
-            columns=["step", "choice", self.measure, "ties", "edges", "degrees", "topics"],
+        columns = ["step", "choice", self.measure, "ties", "edges", "degrees", "topics"]
+        rows = (
+            (
+                number,
+                self.choice(step),
+                step.gain,
+                step.ties,
+                len(step.edges),
+                ", ".join(map(str, step.degrees)),
+                " ".join(self.topic_labels[t] for t in step.topics),
+            )
+            for number, step in enumerate(self.steps, 1)
         )
+        return pd.DataFrame(list(rows), columns=columns)
 
     def __repr__(self) -> str:
         """A table of at most 80 columns; long labels and lists of topics are cut."""
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
-        table = self.to_pandas()
-        choice = min(max([6, *table["choice"].str.len()]), _WIDEST_CHOICE)
+        choice = min(max([6, *(len(self.choice(step)) for step in self.steps)]), _WIDEST_CHOICE)
         gain = max(len(self.measure), 6)
-        head = f"{'step':>4}  {'choice':<{choice}}  {self.measure:>{gain}}  {'ties':>5}  {'degrees':>9}  "
-        yield f"{head}topics"
-        for row, step in zip(table.itertuples(index=False), self.steps, strict=True):
-            start = f"{row.step:>4}  {_cut(row.choice, choice):<{choice}}  {step.gain:>{gain}.6g}  {row.ties:>5}"
-            start += f"  {row.degrees:>9}  "
-            yield (start + _listed(row.topics.split(" "), _WIDTH - len(start))).rstrip()
+        yield f"{'step':>4}  {'choice':<{choice}}  {self.measure:>{gain}}  {'ties':>5}  {'degrees':>9}  topics"
+        for number, step in enumerate(self.steps, 1):
+            name, degrees = self.choice(step), ", ".join(map(str, step.degrees))
+            name = name if len(name) <= choice else f"{name[: choice - 1]}…"
+            start = f"{number:>4}  {name:<{choice}}  {step.gain:>{gain}.6g}  {step.ties:>5}  {degrees:>9}  "
+            yield (start + _listed([self.topic_labels[t] for t in step.topics], _WIDTH - len(start))).rstrip()
 
     def _repr_html_(self) -> str:
         html: str = self.to_pandas().to_html(index=False, max_rows=60)
         return html
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def _listed(words: Sequence[str], width: int) -> str:
@@ -249,9 +243,5 @@ def _listed(words: Sequence[str], width: int) -> str:
     if len(text := " ".join(words)) <= width:
         return text
     ending = f" … ({len(words)})"
-    kept = ""
-    for word in words:
-        if len(kept) + 1 + len(word) + len(ending) > width:
-            break
-        kept = f"{kept} {word}".strip()
+    kept = text[: max(0, width - len(ending) + 1)].rpartition(" ")[0]
     return kept + ending if kept else f"{len(words)} topics"

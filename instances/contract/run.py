@@ -271,16 +271,14 @@ class Trajectory:
 
         No point has a better value or bound than the outcome, and bounds of integral problems are rounded up.
         """
-        value = None if value is None else float(value)
-        lower_bound = None if lower_bound is None else float(lower_bound)
         points: list[Point] = []
         for point in (*self._points, Point(seconds, value, lower_bound)):
             bound = point.lower_bound
             if bound is not None and integral and math.isfinite(bound):
-                bound = float(math.ceil(bound - _ROUNDING))
+                bound = math.ceil(bound - _ROUNDING)
             state = (
-                None if point.value is None or value is None else max(point.value, value),
-                None if bound is None or lower_bound is None else min(bound, lower_bound),
+                None if point.value is None or value is None else float(max(point.value, value)),
+                None if bound is None or lower_bound is None else float(min(bound, lower_bound)),
             )
             if state != (None, None) and (not points or state != points[-1][1:]):
                 points.append(Point(min(point.seconds, seconds), *state))
