@@ -111,10 +111,6 @@ def test_what_the_judge_cannot_confirm_is_a_failure_with_its_reason(found: Propo
     assert (result.value, result.answer) == (None, None)
 
 
-def test_a_failure_keeps_the_counters_of_the_run() -> None:
-    assert result_of(Proposal(BROKEN, counters={"merges": 1})).counters == {"merges": 1}
-
-
 @pytest.mark.parametrize("said", [Status.INFEASIBLE, Status.TIME_LIMIT])
 def test_a_run_without_an_answer_keeps_its_bound(said: Status) -> None:
     result = result_of(Proposal(None, lower_bound=1.5, status=said))
@@ -191,16 +187,12 @@ def test_an_unknown_option_is_refused_with_the_nearest_name() -> None:
     ("option", "given_value", "parsed"),
     [
         (Option("o", 3, ""), "5", 5),
-        (Option("o", 3, ""), -5, -5),
         (Option("o", 3, "", least=1, most=2**31 - 1), 2**31 - 1, 2**31 - 1),
         (Option("o", 0.5, ""), "1e-3", 0.001),
-        (Option("o", 0.5, ""), 2, 2.0),
         (Option("o", 0.5, "", least=0, most=1), "1", 1.0),
-        (Option("o", False, ""), "true", True),
         (Option("o", False, ""), "False", False),
         (Option("o", False, ""), True, True),
         (Option("o", "lowest", "", choices=("lowest", "random")), "random", "random"),
-        (Option("o", "word", ""), "any word", "any word"),
     ],
 )
 def test_an_option_is_read_in_the_type_of_its_default(option: Option, given_value: object, parsed: object) -> None:
@@ -213,23 +205,11 @@ def test_an_option_is_read_in_the_type_of_its_default(option: Option, given_valu
     ("option", "given_value", "message"),
     [
         (Option("o", 3, ""), "5.0", "option 'o' takes a whole number, not '5.0'"),
-        (Option("o", 3, ""), 5.5, "option 'o' takes a whole number, not '5.5'"),
-        (Option("o", 3, ""), True, "option 'o' takes a whole number, not 'True'"),
-        (Option("o", 3, ""), "", "option 'o' takes a whole number, not ''"),
-        (Option("o", 3, ""), None, "option 'o' takes a whole number, not 'None'"),
-        (Option("o", 3, ""), [1], "option 'o' takes a whole number, not '[1]'"),
-        (Option("o", 3, ""), "a\nb", r"option 'o' takes a whole number, not 'a\nb'"),
         (Option("o", 3, "", least=1, most=9), 0, "option 'o' must lie from 1 to 9, not 0"),
-        (Option("o", 3, "", least=1, most=2**31 - 1), 2**31, "must lie from 1 to 2147483647, not 2147483648"),
         (Option("o", 3, "", least=1), 0, "option 'o' must be at least 1, not 0"),
-        (Option("o", 3, "", most=9), 10, "option 'o' must be at most 9, not 10"),
         (Option("o", 0.5, "", least=0, most=0.999), "1", "option 'o' must lie from 0 to 0.999, not 1.0"),
         (Option("o", 0.5, ""), "nan", "option 'o' must be a number, not nan"),
-        (Option("o", 0.5, ""), "much", "option 'o' takes a number, not 'much'"),
-        (Option("o", 0.5, ""), False, "option 'o' takes a number, not 'False'"),
         (Option("o", False, ""), "yes", "option 'o' takes true or false, not 'yes'"),
-        (Option("o", False, ""), 1, "option 'o' takes true or false, not '1'"),
-        (Option("o", "word", ""), True, "option 'o' takes a word, not 'True'"),
         (
             Option("o", "lowest", "", choices=("lowest", "random")),
             "randon",
@@ -259,12 +239,6 @@ def test_a_result_cannot_claim_more_than_it_has() -> None:
 )
 def test_the_gap_is_relative_to_the_value(value: float | None, bound: float | None, gap: float | None) -> None:
     assert relative_gap(value, bound) == (gap if gap is None else pytest.approx(gap))
-
-
-def test_the_statuses_are_the_six_words() -> None:
-    assert [str(status) for status in Status] == [
-        *("optimal", "feasible", "infeasible", "time-limit", "failed", "skipped"),
-    ]
 
 
 @property_test(100, st.text())

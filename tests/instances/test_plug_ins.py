@@ -116,11 +116,6 @@ def test_an_answer_may_be_edges_an_overlay_or_a_proposal(answer: object) -> None
     assert result.status is (ob.Status.OPTIMAL if isinstance(answer, ob.Proposal) else ob.Status.FEASIBLE)
 
 
-def test_another_return_value_is_named_by_its_type() -> None:
-    with pytest.raises(TypeError, match="returned a float: return an Overlay, a Proposal, or pairs of nodes"):
-        ob.method("trial", problems=["min-tco"])(lambda instance: 3.0).run(STAR, MIN_TCO)
-
-
 def test_a_skipped_run_has_its_reason_and_no_answer() -> None:
     def large(instance: ob.TopicInstance, problem: ob.Problem[Any, Any]) -> str:
         return f"{instance.num_nodes} nodes, at most 2" if instance.num_nodes > 2 else ""

@@ -75,9 +75,3 @@ def test_a_small_parquet_file_that_unfolds_to_many_rows_is_refused_by_its_footer
     rise, said = peak_rise(lambda: read_topics(file))
     assert rise < 20
     assert "more than 4,194,304 rows" in said
-
-
-def test_line_ends_and_a_byte_order_mark_are_read_as_by_a_text_file(tmp_path: Path) -> None:
-    file = tmp_path / "text"
-    file.write_bytes("\ufeffa\r\nb\rc\n".encode())
-    assert read_text(file) == "a\nb\nc\n"

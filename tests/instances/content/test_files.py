@@ -103,12 +103,6 @@ def test_broken_npz_files_are_bad_input(tmp_path: Path, broken: str) -> None:
         read_content(file)
 
 
-def test_unknown_endings_are_bad_input(tmp_path: Path) -> None:
-    for act in (read_content, lambda file: write_content(instance_of_one(), file)):
-        with pytest.raises(BadInput, match=r"unknown ending '\.csv'"):
-            act(tmp_path / "x.csv")
-
-
 def instance_of_one(**changes: Any) -> ContentInstance:
     arrays = {
         "access": np.ones((1, 2)),
@@ -150,7 +144,7 @@ def test_users_who_know_only_some_brokers_have_prohibitive_prices(tmp_path: Path
     (tmp_path / "x.json").write_text(json.dumps(data))
     instance = read_content(tmp_path / "x.json")
     for brokers in itertools.product(range(2), repeat=2):
-        costly = PROBLEMS["content-mst"].value(instance, ContentOverlay(np.array(brokers))) > 1000
+        costly = PROBLEMS["content-mst"].value(instance, ContentOverlay(np.array(brokers))) > 50
         assert costly == (brokers[1] == 0)
     write_content(instance, tmp_path / "again.json")
     assert read_content(tmp_path / "again.json") == instance == instance.sample(2, seed=1)

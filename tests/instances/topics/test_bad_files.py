@@ -30,49 +30,32 @@ LONG_GOOD_START = "node,topic\n" + "n0,a\n" * 300_000  # more than one of the bl
 SEPARATED: list[tuple[str, str | bytes, str]] = [
     ("empty", "", "is empty: give it a header line"),
     ("blank lines only", "\n\r\n\n", "is empty: give it a header line"),
-    ("byte order mark only", "\ufeff", "is empty: give it a header line"),
     ("header only", "node,topic\n", "has no rows under its header: give it"),
-    ("header without line end", "node,topic", "has no rows under its header: give it"),
-    ("header and blank lines", "node,topic\n\n\n", "has no rows under its header: give it"),
     ("missing column", "node,subject\nn0,a\n", "no column 'topic' among 'node', 'subject': name the"),
-    ("other case", "Node,Topic\nn0,a\n", "no column 'node' among 'Node', 'Topic': name the"),
-    ("space in the header", "node, topic\nn0,a\n", "no column 'topic' among 'node', ' topic': name the"),
-    ("semicolons", "node;topic\nn0;a\n", "no column 'node' among 'node;topic': name the"),
     ("no header", "n0,a\nn1,a\n", "no column 'node' among 'n0', 'a': name the"),
     ("column twice", "node,topic,node\nn0,a,b\n", "column 'node' stands twice in the header: rename one"),
     ("short row", "node,topic\nn0,a\nn1\n", "line 3: 1 values under a header of 2: correct the line"),
     ("long row", "node,topic\nn0,a\nn1,a,b\nn2,a\n", "line 3: 3 values under a header of 2: correct the line"),
     ("long row after blank lines", "\nnode,topic\n\nn0,a\n\n\nn1,a,b\n", "line 7: 3 values"),
     ("long row after a quoted line break", 'node,topic\n"n\n0",a\nn1,a,b\n', "line 4: 3 values"),
-    ("long row in the first block", "node,topic\nn1,a,b\n" + "n0,a\n" * 300_000, "line 2: 3 values"),
     ("long row in a later block", LONG_GOOD_START + "n1,a,b\n", "line 300002: 3 values"),
-    ("short row in the middle", LONG_GOOD_START + "n1\n" + "n0,a\n" * 300_000, "line 300002: 1 values"),
-    ("old Mac line ends", "node,topic\rn0,a\rn1,a,b\r", "line 3: 3 values"),
-    ("Windows line ends", "node,topic\r\nn0,a\r\nn1,a,b\r\n", "line 3: 3 values"),
     ("empty node", "node,topic\nn0,a\n,b\n", "line 3: an empty node: name it or remove the line"),
     ("empty topic", "node,topic\nn0,\n", "line 2: an empty topic: name it or remove the line"),
-    ("quoted empty topic", 'node,topic\nn0,a\nn1,""\n', "line 3: an empty topic: name it or remove the line"),
     ("empty topic after blank lines", "node,topic\n\nn0,a\n\nn1,\n", "line 5: an empty topic"),
-    ("empty topic after a quoted line break", 'node,topic\n"n\n0",a\nn1,\n', "line 4: an empty topic"),
-    ("empty topic in a later block", LONG_GOOD_START + "n1,\n", "line 300002: an empty topic"),
     ("blanks on a line", "node,topic\nn0,a\n  \nn1,a\n", "line 3: 1 values under a header of 2"),
     ("quote never closed", 'node,topic\nn0,a\nn1,"b\nn2,c\n', "line 3: unexpected end of data: correct its quotes"),
-    ("quote never closed, then a last line", 'node,topic\nn1,"b\nn2,c', "line 2: unexpected end of data: correct"),
     ("two quotes that swallow a line", 'node,topic\nn0,"b\nn1,"c\nn2,d\n', "line 2: ',' expected after '\"': correct"),
     ("swallowed in another column", 'node,topic,note\nn0,a,"x\nn1,b,y\nn2,c,z\n', "line 2: unexpected end of data"),
     ("not UTF-8", b"node,topic\nn0,a\nn1,\xe9t\xe9\n", "line 3 is not UTF-8: convert the file"),
-    ("not UTF-8, in a later block", LONG_GOOD_START.encode() + b"n1,\xff\n", "line 300002 is not UTF-8: convert"),
     ("UTF-16", "node,topic\nn0,a\n".encode("utf-16"), "line 1 is not UTF-8: convert the file"),
 ]
 
 PARQUET: list[tuple[str, pa.Table | bytes, str]] = [
     ("empty", b"", "give a complete file"),
-    ("text", b"node,topic\nn0,a\n", "give a complete file"),
     ("no rows", pa.table({"node": pa.array([], pa.string()), "topic": pa.array([], pa.string())}), "at least one node"),
     ("missing column", pa.table({"node": ["a"], "subject": ["b"]}), "no column 'topic' among 'node', 'subject': name"),
     ("column twice", pa.table([["a"], ["b"], ["c"]], names=["node", "topic", "node"]), "'node' stands twice"),
     ("null node", pa.table({"node": ["a", None], "topic": ["x", "y"]}), "row 2: an empty node: name it or remove"),
-    ("null number", pa.table({"node": [1, 2], "topic": [None, 3]}), "row 1: an empty topic: name it or remove"),
     ("empty topic", pa.table({"node": ["a", "b"], "topic": ["x", ""]}), "row 2: an empty topic: name it or remove"),
     ("lists", pa.table({"node": ["a"], "topic": [["x", "y"]]}), "give a complete file with columns of labels"),
     ("bytes", pa.table({"node": ["a"], "topic": [b"\xff"]}), "give a complete file with columns of labels"),
@@ -95,22 +78,6 @@ def written(path: Path, content: str | bytes) -> Path:
 @table(SEPARATED)
 def test_bad_separated_files(tmp_path: Path, content: str | bytes, fragment: str) -> None:
     path = written(tmp_path / "topics.csv", content)
-    with pytest.raises(BadInput) as caught:
-        read_topics(path)
-    assert fragment in message_of(caught, path)
-
-
-@pytest.mark.parametrize("ending", [".tsv", ".dat", ".txt"])
-@pytest.mark.parametrize(
-    ("content", "fragment"),
-    [
-        ("node\ttopic\nn0\ta\nn1\n", "line 3: 1 values under a header of 2: correct the line"),
-        ("node\ttopic\nn0\ta\nn1\t\n", "line 3: an empty topic: name it or remove the line"),
-        ("node\tsubject\nn0\ta\n", "no column 'topic' among 'node', 'subject'"),
-    ],
-)
-def test_bad_files_separated_by_tabs(tmp_path: Path, ending: str, content: str, fragment: str) -> None:
-    path = written(tmp_path / f"topics{ending}", content)
     with pytest.raises(BadInput) as caught:
         read_topics(path)
     assert fragment in message_of(caught, path)
@@ -157,14 +124,6 @@ def test_an_unknown_ending_is_refused_with_the_known_ones(tmp_path: Path, name: 
         with pytest.raises(BadInput, match=r"unknown ending '.*': use \.json, \.parquet, \.csv, \.tsv"):
             act()
     assert [file.name for file in tmp_path.iterdir()] == [name]
-
-
-def test_the_message_names_the_path_whatever_it_is() -> None:
-    for path in (Path("u"), Path("unknown"), Path("a\nb.json")):
-        with pytest.raises(BadInput) as caught:
-            read_topics(path)
-        assert str(caught.value).startswith(str(path).replace("\n", r"\n") + ": ")
-        assert len(str(caught.value).splitlines()) == 1
 
 
 def test_one_column_cannot_be_both_nodes_and_topics(tmp_path: Path) -> None:

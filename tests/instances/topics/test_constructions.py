@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
-from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.constructions import (
     CONSTRUCTIONS,
     SET_COVER_CONSTRUCTIONS,
-    SetCover,
     binary_tree_of_topics,
     case_seven,
     duplicated_instance,
@@ -109,20 +107,6 @@ def test_a_construction_is_generated_by_name_and_survives_its_file(workload, tmp
     write_topics(instance, tmp_path / "x.json")
     assert read_topics(tmp_path / "x.json").instance == instance
     assert workload.generate(seed=3) == instance
-
-
-def test_random_set_covers_differ_by_seed_and_cover() -> None:
-    covers = [random_set_cover(8, 5, 0.3, seed) for seed in range(50)]
-    assert len(set(covers)) == 50
-    assert all(cover.covered_by(range(5)) for cover in covers)
-    assert random_set_cover(8, 5, 0.3, 7) == covers[7]
-
-
-def test_a_set_that_holds_no_element_is_bad_input() -> None:
-    with pytest.raises(BadInput, match="set 1"):
-        SetCover(2, (frozenset({0, 1}), frozenset({2})))
-    with pytest.raises(BadInput, match="in no set"):
-        SetCover(2, (frozenset({0}),))
 
 
 def test_the_reductions_of_p1_have_the_sizes_of_their_proofs() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import networkx as nx
@@ -88,14 +87,6 @@ def test_a_bipartite_graph_gives_the_instance_back(subscriptions: dict[str, set[
     assert same(from_bipartite(graph), instance)
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_generated_instances_keep_their_digest_through_a_file(tmp_path: Path, ending: str) -> None:
-    instance = WORKLOADS["zipf-varying"].generate(seed=3, nodes=300, topics=150, least=1, most=9)
-    assert instance.topic_labels is not None, "some topic of this draw has no subscriber"
-    write_topics(instance, tmp_path / f"a{ending}")
-    assert read_topics(tmp_path / f"a{ending}").instance.digest == instance.digest
-
-
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".parquet"])
 def test_the_order_of_rows_and_further_columns_do_not_matter(tmp_path: Path, ending: str) -> None:
     instance = WORKLOADS["uniform"].generate(nodes=30, topics=12, subscriptions=3)
@@ -111,27 +102,6 @@ def test_the_order_of_rows_and_further_columns_do_not_matter(tmp_path: Path, end
             lines = [mark.join(columns), *map(mark.join, zip(*columns.values(), strict=True))]
             path.write_text("\n".join(lines) + "\n", encoding="utf-8")
         assert same(read_topics(path).instance, TopicInstance.from_subscriptions(mapping(instance)))
-
-
-def test_the_order_of_keys_and_topics_in_json_does_not_matter(tmp_path: Path) -> None:
-    (tmp_path / "one.json").write_text('{"subscriptions":{"n10":["b","a"],"n2":["a"]},"format":"topics/1"}')
-    (tmp_path / "two.json").write_text('{"format":"topics/1","subscriptions":{"n2":["a"],"n10":["a","b"]}}')
-    one, two = (read_topics(tmp_path / name).instance for name in ("one.json", "two.json"))
-    assert same(one, two)
-    assert one.node_labels == ("n2", "n10")
-
-
-def test_the_json_written_is_the_format_that_other_tools_speak(tmp_path: Path) -> None:
-    path = tmp_path / "a.json"
-    write_topics(TopicInstance.from_subscriptions({"é": ["b", "a"], "n0": ["a"]}), path)
-    assert json.loads(path.read_bytes()) == {"format": "topics/1", "subscriptions": {"n0": ["a"], "é": ["a", "b"]}}
-    assert "é" in path.read_text(encoding="utf-8")
-
-
-def test_the_csv_written_has_a_header_and_a_row_a_subscription(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    write_topics(TopicInstance.from_subscriptions({"n0": ["a", "b,c"]}), path)
-    assert path.read_bytes() == b'"node","topic"\n"n0","a"\n"n0","b,c"\n'
 
 
 @pytest.mark.parametrize("ending", ["json", "csv", "tsv", "parquet"])
@@ -171,14 +141,6 @@ def test_the_usual_dialects_are_read(tmp_path: Path, content: str) -> None:
     assert mapping(read_topics(path).instance) == {"n0": {"a"}, "n1": {"b"}}
 
 
-def test_columns_are_found_by_the_names_given(tmp_path: Path) -> None:
-    path = tmp_path / "a.tsv"
-    path.write_text("userID\tartistID\tnode\n2\t51\tx\n10\t007\ty\n")
-    instance = read_topics(path, node_column="userID", topic_column="artistID").instance
-    assert mapping(instance) == {"2": {"51"}, "10": {"007"}}
-    assert instance.node_labels == ("2", "10")
-
-
 def test_rows_may_span_the_blocks_that_files_are_read_in(tmp_path: Path) -> None:
     rows = [(f"node\n{i}", "topic, long " * 30) for i in range(5000)]
     path = tmp_path / "a.csv"
@@ -213,11 +175,6 @@ def test_a_bipartite_graph_of_plain_names_is_read() -> None:
     graph = nx.Graph([("n0", 7), ("n1", 7), ("a", "n1")])
     nx.set_node_attributes(graph, {"n0": 0, "n1": 0, 7: 1, "a": 1}, "bipartite")
     assert mapping(from_bipartite(graph)) == {"n0": {"7"}, "n1": {"7", "a"}}
-
-
-def test_a_node_and_a_topic_may_share_a_name() -> None:
-    instance = TopicInstance.from_subscriptions({"x": ["x"]})
-    assert mapping(from_bipartite(instance.to_networkx())) == {"x": {"x"}}
 
 
 def bipartite(sides: dict[object, object], edges: list[tuple[object, object]]) -> nx.Graph[object]:

@@ -55,16 +55,6 @@ def test_lists_are_sorted_distinct_and_never_empty(instance: TopicInstance) -> N
     assert all(len(row) and (np.diff(row) > 0).all() for row in lists)
 
 
-def test_arrays_have_the_types_of_the_memory_budget() -> None:
-    assert [str(array.dtype) for array in arrays(SMALL)] == ["int64", "int32", "int64", "int32"]
-
-
-def test_the_digest_is_the_hash_of_counts_offsets_and_topics() -> None:
-    assert SMALL.node_labels == ("n1", "n2", "n10")
-    assert SMALL.topic_labels == ("a", "b", "c")
-    assert SMALL.digest == digest_by_hand([[0, 2], [0, 1], [1]], 3)
-
-
 @property_test(100, topic_instances())
 def test_the_digest_of_any_instance_can_be_computed_by_hand(instance: TopicInstance) -> None:
     rows = [instance.topics_of(v).tolist() for v in range(instance.num_nodes)]
@@ -91,32 +81,17 @@ def test_the_order_of_rows_does_not_matter(data: st.DataObject) -> None:
     assert repeats == repeats_again == len(rows) - len(set(rows))
 
 
-def test_different_subscriptions_have_different_digests_and_are_unequal() -> None:
-    other = TopicInstance.from_subscriptions({"n10": ["a"], "n2": ["b", "a"], "n1": ["c", "a"]})
-    assert other.digest != SMALL.digest
-    assert other != SMALL
-    assert SMALL != "another thing"
-
-
-def test_a_row_split_between_nodes_changes_the_digest() -> None:
-    one = TopicInstance(np.array([0, 1, 3]), np.array([0, 0, 1]))
-    two = TopicInstance(np.array([0, 2, 3]), np.array([0, 1, 0]))
-    assert one.digest != two.digest
-
-
 @pytest.mark.parametrize(
     ("labels", "expected"),
     [
         (["n10", "n2", "n1"], ["n1", "n2", "n10"]),
         (["1", "01", "001", "2", "02"], ["001", "01", "1", "02", "2"]),
-        (["0", "00", "1"], ["0", "00", "1"]),
         (["n1b", "n1a10", "n1a9", "n1"], ["n1", "n1a9", "n1a10", "n1b"]),
         (["a", "1", "B", "é", "b"], ["1", "B", "a", "b", "é"]),
         (["n²", "n10", "n1"], ["n1", "n10", "n²"]),  # a superscript is no digit to compare by
         (["٣", "٢", "10"], ["10", "٢", "٣"]),  # nor are Arabic digits
         (["9" * 5000, "1" + "0" * 5000, "8" * 5000], ["8" * 5000, "9" * 5000, "1" + "0" * 5000]),
         (["-1", "-2", "1.5", "1.10"], ["1.5", "1.10", "-1", "-2"]),
-        (["b c", "b  c", "b"], ["b", "b  c", "b c"]),
     ],
 )
 def test_labels_sort_in_natural_order(labels: list[str], expected: list[str]) -> None:
@@ -133,25 +108,11 @@ def test_natural_order_is_a_total_order_that_repeats_do_not_disturb(labels: list
     assert natural_order(sorted(labels, reverse=True))[0] == ordered
 
 
-@property_test(100, st.sets(st.integers(0, 10**30)))
-def test_numbers_sort_as_numbers(numbers: set[int]) -> None:
-    assert natural_order([f"n{i}" for i in numbers])[0] == [f"n{i}" for i in sorted(numbers)]
-
-
-def test_repeated_rows_count_once_and_are_counted() -> None:
-    instance, repeats = TopicInstance.from_pairs(["a", "a", "b", "a"], ["x", "x", "x", "x"])
-    assert (instance.num_subscriptions, repeats) == (2, 2)
-
-
 @pytest.mark.parametrize(
     ("nodes", "topics", "fragment"),
     [
-        ([], [], "at least one node"),
-        (["a", "b"], ["x"], "2 nodes and 1 topics"),
-        (["a"], ["x", "y"], "1 nodes and 2 topics"),
         (["a", None], ["x", "y"], "row 1 has no label"),
         (["a", 7], ["x", "y"], "row 1 has the label 7: put it in quotes"),
-        (["a", ""], ["x", "y"], "empty label"),
         (["a", "b"], ["x", ""], "empty label"),
         (["a", "\ud800"], ["x", "y"], "is not Unicode text"),
     ],
@@ -179,19 +140,13 @@ def test_a_mapping_that_is_no_instance_is_refused(subscriptions: dict[str, list[
 @pytest.mark.parametrize(
     ("offsets", "topics", "fragment"),
     [
-        ([0], [], "at least one node"),
         ([0, 0], [], "at least one node"),
-        ([], [], "at least one node"),
-        ([1, 2], [0, 0], "start at 0"),
         ([0, 1], [0, 0], "end at the number"),
         ([0, 3, 1, 4], [0, 1, 2, 0], "must not decrease"),
         ([0, 2], [1, 0], "distinct, sorted"),
-        ([0, 2], [0, 0], "distinct, sorted"),
         ([0, 1], [-1], "not negative"),
-        ([0, 1, 2], [0, 2], "topic 1 has no subscriber"),
         ([0, 1], [2**31 - 1], "topic 0 has no subscriber"),  # and no array of 2^31 counters on the way
         ([0, 3], [0, 1, 9], "topic 2 has no subscriber"),
-        ([0, 1], [2**32], "do not fit int32"),
         ([0, 1], [0.5], "do not fit int32"),
         ([[0, 1]], [0], "one dimension"),
     ],
@@ -207,8 +162,6 @@ def test_arrays_that_are_no_instance_are_refused(offsets: list[int], topics: lis
         (["a"], None, "1 node labels for 2 nodes"),
         (None, ["x", "y"], "2 topic labels for 1 topics"),
         (["a", "a"], None, "two nodes have the label 'a'"),
-        (["a", ""], None, "a node has an empty label"),
-        (None, [""], "a topic has an empty label"),
     ],
 )
 def test_labels_must_name_each_one_apart(nodes: list[str] | None, topics: list[str] | None, fragment: str) -> None:
@@ -260,24 +213,11 @@ def test_pickling_keeps_subscriptions_labels_and_digest(instance: TopicInstance)
     assert all(np.array_equal(one, two) for one, two in zip(arrays(back), arrays(instance), strict=True))
 
 
-def test_default_labels_are_n_and_t_with_numbers() -> None:
-    instance = TopicInstance(np.array([0, 2]), np.array([0, 1]))
-    assert (instance.node_label(0), instance.topic_label(1)) == ("n0", "t1")
-    assert repr(instance) == f"TopicInstance(1 nodes, 2 topics, 2 subscriptions, {instance.digest[:12]})"
-
-
 @pytest.mark.parametrize("labels", [None, ["p", "q", "r", "s"]])
 def test_topics_that_are_dropped_take_their_labels_with_them(labels: list[str] | None) -> None:
     instance = TopicInstance.from_sorted(np.array([0, 1, 3]), np.array([2, 0, 2], np.int32), 4, topic_labels=labels)
     assert [instance.topic_label(t) for t in range(2)] == (["t0", "t2"] if labels is None else ["p", "r"])
     assert [instance.topics_of(v).tolist() for v in range(2)] == [[1], [0, 1]]
-
-
-def test_keys_and_rows_build_the_same_instance() -> None:
-    keys = np.array([0 * 4 + 2, 1 * 4 + 0, 1 * 4 + 2])
-    from_keys = TopicInstance.from_keys(keys, 2, 4)
-    assert from_keys == TopicInstance.from_sorted(np.array([0, 1, 3]), np.array([2, 0, 2], np.int32), 4)
-    assert from_keys.topic_labels == ("t0", "t2")
 
 
 @property_test(100, topic_instances(), st.data())
@@ -304,26 +244,7 @@ def test_a_sample_is_induced_on_distinct_nodes_and_fixed_by_its_seed(
     assert sample.digest == instance.sample(size, seed).digest
 
 
-def test_a_sample_of_all_nodes_is_the_instance() -> None:
-    assert SMALL.sample(3, seed=9) == SMALL
-
-
-def test_every_node_is_sampled_by_some_seed() -> None:
-    drawn = {SMALL.sample(1, seed).node_label(0) for seed in range(30)}
-    assert drawn == {"n1", "n2", "n10"}
-
-
 @pytest.mark.parametrize(("size", "seed"), [(0, 0), (4, 0), (-1, 0), (1, -1), (1, 2**63)])
 def test_a_sample_out_of_range_is_refused(size: int, seed: int) -> None:
     with pytest.raises(BadInput):
         SMALL.sample(size, seed)
-
-
-def test_an_instance_on_no_nodes_is_refused() -> None:
-    with pytest.raises(BadInput, match="at least one node"):
-        SMALL.induced(np.array([], dtype=np.int64))
-
-
-def test_a_node_twice_cannot_be_induced() -> None:
-    with pytest.raises(BadInput, match="two nodes have the label"):
-        SMALL.induced(np.array([0, 0]))

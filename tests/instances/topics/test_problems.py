@@ -15,7 +15,6 @@ from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics import problems as topic_problems
 from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
 from tests.instances.test_overlay import random_case, subgraphs
 
 
@@ -70,11 +69,6 @@ def named_topics(violations: list[str]) -> list[str]:
     return [match[1] for line in violations if (match := re.match(r"topic '(.*?)' (has|is)", line))]
 
 
-def test_all_problems_are_there() -> None:
-    assert {problem.name for problem in TOPIC_PROBLEMS} == set(NAMES)
-    assert all(PROBLEMS[name].name == name and PROBLEMS[name].integral for name in NAMES)
-
-
 @pytest.mark.parametrize("cases", [40, pytest.param(150, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("pairs_at_once", [1, 7, 20_000_000])
 def test_values_and_violations_are_those_of_the_definitions(
@@ -106,42 +100,6 @@ def test_topics_of_diameter_two_without_a_centre_tell_the_two_readings_apart(cas
         assert true_fails <= star_fails
         apart += true_fails != star_fails
     assert apart > cases / 40
-
-
-@pytest.mark.parametrize(
-    ("graph", "valid"),
-    [
-        (nx.path_graph(1), {"min-tco", "2d-star", "2d-true"}),
-        (nx.path_graph(2), {"min-tco", "2d-star", "2d-true"}),
-        (nx.path_graph(3), {"min-tco", "2d-star", "2d-true"}),
-        (nx.path_graph(4), {"min-tco"}),
-        (nx.cycle_graph(4), {"min-tco", "2d-true"}),
-        (nx.cycle_graph(5), {"min-tco", "2d-true"}),
-        (nx.cycle_graph(6), {"min-tco"}),
-        (nx.petersen_graph(), {"min-tco", "2d-true"}),
-        (nx.complete_bipartite_graph(2, 5), {"min-tco", "2d-true"}),
-        (nx.star_graph(6), {"min-tco", "2d-star", "2d-true"}),
-        (nx.complete_graph(6), {"min-tco", "2d-star", "2d-true"}),
-        (nx.empty_graph(2), set()),
-        (nx.disjoint_union(nx.complete_graph(3), nx.complete_graph(3)), set()),
-    ],
-)
-@pytest.mark.parametrize("pairs_at_once", [1, 20_000_000])
-def test_known_graphs_on_one_topic(
-    graph: nx.Graph[int], valid: set[str], pairs_at_once: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(topic_problems, "_PAIRS_AT_ONCE", pairs_at_once)
-    instance = TopicInstance.from_subscriptions({f"n{v}": ["only"] for v in graph})
-    overlay = Overlay.from_edges(len(graph), list(graph.edges))
-    found = {name for name in ("min-tco", "2d-star", "2d-true") if not PROBLEMS[name].violations(instance, overlay)}
-    assert found == valid
-
-
-def test_an_intermediate_node_must_want_the_topic() -> None:
-    instance = TopicInstance.from_subscriptions({"n0": ["a"], "n1": ["b"], "n2": ["a"]})
-    overlay = Overlay.from_edges(3, [(0, 1), (1, 2)])
-    for name in NAMES:
-        assert named_topics(PROBLEMS[name].violations(instance, overlay)) == ["a"]
 
 
 def test_a_large_topic_is_judged_a_few_rows_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -117,12 +117,6 @@ def test_packages_of_another_system_or_too_few_are_bad_input(tmp_path: Path) -> 
         debian_packages(seed=0, nodes=1, packages="installed", status=tmp_path / "small")
 
 
-def test_workloads_of_real_data_say_what_they_need() -> None:
-    assert "pyspark" in WORKLOADS["movielens-sample"].needs
-    assert "Debian" in WORKLOADS["debian-packages"].needs
-    assert not WORKLOADS["zipf"].needs
-
-
 def test_packages_subscribe_to_tags_that_another_package_has(tmp_path: Path) -> None:
     (tmp_path / "host_Packages").write_text(
         "Package: a\nTag: role::program, use::gameplaying,\n x11::application\n\n"
@@ -137,11 +131,6 @@ def test_packages_subscribe_to_tags_that_another_package_has(tmp_path: Path) -> 
     }
     with pytest.raises(BadInput, match="packages with a common tag are 3, not 4"):
         debian_tags(seed=0, nodes=4, packages="available", lists=tmp_path)
-
-
-def test_no_number_of_nodes_takes_all_packages(tmp_path: Path) -> None:
-    (tmp_path / "status").write_text(STATUS)
-    assert debian_packages(seed=0, nodes=0, packages="installed", status=tmp_path / "status").num_nodes == 3
 
 
 def test_listeners_subscribe_to_the_artists_they_play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
