@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -216,9 +216,20 @@ def circles(graph: nx.DiGraph[str]) -> list[list[str]]:
     return [sorted(each) for each in nx.strongly_connected_components(graph) if len(each) > 1]
 
 
-@pytest.mark.parametrize("layer", LAYERS)
-def test_no_file_is_named_utils(layer: str) -> None:
-    assert [module for module in modules_of(layer) if module.endswith("utils")] == []
+@pytest.mark.parametrize("requirement", requirements(PROJECT["project"]["dependencies"]), ids=lambda each: each.name)
+def test_each_dependency_is_imported_by_the_package(
+    requirement: Requirement, record_property: Callable[[str, object], None]
+) -> None:
+    installed = metadata.packages_distributions().items()
+    provided = {name for name, by in installed if requirement.name in map(canonicalize_name, by)}
+    importers = {
+        name
+        for layer in LAYERS
+        for name, path in (modules_of(layer) | {"": ROOT / "__init__.py"}).items()
+        if provided & {module.partition(".")[0] for module, _ in imports_of(path)}
+    }
+    assert importers, f"no module imports {requirement.name}: remove it from pyproject.toml, or move it to dev"
+    record_property("imported by", sorted(importers))
 
 
 def test_constraints_pin_what_pyproject_allows() -> None:
