@@ -221,7 +221,7 @@ def test_each_dependency_is_imported_by_the_package(
     requirement: Requirement, record_property: Callable[[str, object], None]
 ) -> None:
     installed = metadata.packages_distributions().items()
-    provided = {name for name, by in installed if requirement.name in map(canonicalize_name, by)}
+    provided = {name for name, by in installed if canonicalize_name(requirement.name) in map(canonicalize_name, by)}
     importers = {
         name
         for layer in LAYERS
