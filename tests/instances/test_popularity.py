@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 import pytest
 
-from overlaybench.instances.contract.workload import exponential, uniform, zipf
+from overlaybench.instances.contract.workload import Weights, exponential, uniform, zipf
 
 COUNTS = [1, 2, 5, 9, 10, 11, 19, 20, 100, 200, 1000]
-LAWS = [
+LAWS: list[Callable[[int], Weights]] = [
     uniform,
     *(partial(zipf, alpha=alpha) for alpha in (0.0, 0.5, 1.0, 2.0, 20.0)),
     *(partial(exponential, top_decile=mass) for mass in (0.0, 0.55, 0.999)),
