@@ -22,7 +22,9 @@ LAWS: list[Callable[[int], Weights]] = [
 def test_weights_fall_are_positive_and_have_one_sum(topics: int) -> None:
     for law in LAWS:
         weights = law(topics)
-        assert (weights.shape, weights.dtype, weights.min() >= 1) == ((topics,), np.uint64, True)
+        assert weights.shape == (topics,)
+        assert weights.dtype == np.uint64
+        assert weights.min() >= 1
         assert (weights[:-1] >= weights[1:]).all()
         assert abs(int(weights.sum()) - 2**40) <= 2 * topics
     assert len(set(uniform(topics).tolist())) == 1
