@@ -12,11 +12,11 @@ from ...instances.contract.compiled import kernel
 from ...instances.contract.errors import BadInput
 from ...instances.contract.option import Option
 from ...instances.topics.instance import TopicInstance
+from .greedy_merge import Rule, add_edges
 from .heuristic import TOPIC_CONNECTED, heuristic
 from .kernels.interest import TopicComponents, unite
 from .kernels.partial_overlay import Degrees, Edges, OverlayBuild, PartialOverlay
 from .kernels.ties import TIES, TieOrder, candidate_of, rank_of, tie_order
-from .minmax_oda import degree_first, extend_by_degree
 from .tie_search.steps import Edge, EdgeSteps, heaviest, least_raising
 
 DATA = Option(
@@ -39,7 +39,7 @@ def gm_m(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0, data: 
     rising degree, which decides nothing here: all edges that can be added in a phase have the same larger degree.
     `data` does not change the overlay: "table" is the paper's own way, a yardstick for its claims about time (see
     :func:`.extend_by_table`). Other parameters, result and errors are those of :func:`.greedy_merge`. Time and memory
-    as for :func:`.extend_by_degree`. D is at most 2.2 max|T_v| on the workloads of claim P3.L5, which refutes Lemma 5's
+    as for :func:`.add_edges`. D is at most 2.2 max|T_v| on the workloads of claim P3.L5, which refutes Lemma 5's
     D = O(max|T_v|) for ties that are broken badly.
 
     Examples
@@ -55,7 +55,7 @@ def gm_m(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0, data: 
 
 def extend_gm_m(partial: PartialOverlay) -> None:
     """Add GM-M's edges until every topic is connected (P3, Algorithm 2). Cost as for :func:`gm_m`."""
-    extend_by_degree(partial, degree_first)
+    add_edges(partial, Rule())
 
 
 Cells = npt.NDArray[np.int32]

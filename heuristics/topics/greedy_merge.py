@@ -1,6 +1,13 @@
-"""Greedy Merge (P1 §6.1): always the edge that unites most topic components."""
+"""Greedy Merge (P1 §6.1): always the edge that unites most topic components.
+
+:func:`add_edges` is the loop of all greedy methods that add one edge at a time; a :class:`Rule` says which one.
+"""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -55,9 +62,10 @@ def greedy_merge(
 
     No list of all pairs is kept. The highest contributions are those of one list of the few pairs with as many common
     topics (:meth:`.PartialOverlay.add_frequent`); below, the contributions of a node are recounted where they may still
-    be maximal; edges of contribution 1 need no search (:func:`.last_edges`). Memory O(Σ|T_v|). Time O(Σ_t |V_t|²) for
-    every value that the maximum contribution takes, at most max|T_v| of them, where Lemma 6.4 has O(|V|²|T|) with all
-    pairs in memory. For random ties the edges of contribution 1 take O(Σ_t |V_t|²); further runs search for them.
+    be maximal (:meth:`.PartialOverlay.add_level`); edges of contribution 1 need no search (:func:`.last_edges`).
+    Memory O(Σ|T_v|). Time O(Σ_t |V_t|²) for every value that the maximum contribution takes, at most max|T_v| of them,
+    where Lemma 6.4 has O(|V|²|T|) with all pairs in memory. For random ties the edges of contribution 1 take
+    O(Σ_t |V_t|²); further runs search for them.
 
     Examples
     --------
@@ -71,7 +79,7 @@ def greedy_merge(
     edges, counters, done = partial.edges, partial.counters(), 1
     while done < runs and len(partial.edges):
         partial = PartialOverlay(instance, order, used=np.sort(edges), threads=threads)
-        _add_heaviest(partial, least=1)
+        add_edges(partial, Rule(limits_degree=False))
         edges = np.concatenate([edges, partial.edges])
         counters = {name: counters[name] + more for name, more in partial.counters().items()}
         done += 1
@@ -79,20 +87,64 @@ def greedy_merge(
     return OverlayBuild(Overlay.from_edges(instance.num_nodes, ends), counters | {"runs": done})
 
 
+class Rule(NamedTuple):
+    """Which edge a greedy method adds, of two: e1 contributes most among those that raise the maximum degree least, e2
+    most of all. It is e1 unless e2 contributes more than ``threshold(contribution of e1)``.
+    """
+
+    limits_degree: bool = True
+    """Whether degrees count; else every edge raises the maximum degree least, and e1 is e2."""
+    threshold: Callable[[int], float] = lambda contribution: math.inf if contribution else 0
+    """Not decreasing, at least its argument, and 0 at 0: if no e1 contributes, e2 is added."""
+    add_idle: Callable[[PartialOverlay, int], None] | None = None
+    """Adds every e1 of contribution 0, given the maximum degree."""
+
+
+def add_edges(partial: PartialOverlay, rule: Rule) -> None:
+    """Add edges by a rule until none contributes (P1 §6.1; P2 §3; P3, Algorithms 1 and 2).
+
+    While some edge leaves the maximum degree unchanged, e1 joins two nodes below the maximum degree, the eligible
+    ones. An e2 with an end that is not eligible raises the maximum degree, which makes all nodes eligible. Both are
+    found by upper bounds on the contributions of each node's pairs; all e1 of one contribution are added at a time.
+
+    Memory O(Σ|T_v|). Time O(D C Σ_t |V_t|²), D the maximum degree reached (1 if degrees do not count) and
+    C ≤ max|T_v| the maximum contribution; in practice far less, because a node's pairs are counted only where their
+    bound is high enough.
+    """
+    max_degree = partial.initial_max_degree if rule.limits_degree else ANY_DEGREE
+    of_all = partial.bounds()
+    is_merge = not rule.limits_degree and not len(partial.contributions.used)
+    if is_merge:
+        np.minimum(of_all, partial.add_frequent() - 1, out=of_all)
+    of_eligible = of_all.copy()
+    while partial.excess_components:
+        of_eligible[partial.degrees >= max_degree] = 0
+        contribution = int(of_eligible.max())
+        if is_merge and contribution <= 1:
+            edges = last_edges(partial.components, partial.order)
+            partial.record(edges, merged=len(edges))
+            return
+        if not contribution and not rule.limits_degree:
+            return  # all edges that still contribute are used
+        if not contribution and rule.add_idle is not None:
+            rule.add_idle(partial, max_degree)
+        if partial.add_best(of_all, above=rule.threshold(contribution)):
+            max_degree += 1
+            of_eligible[:] = of_all
+        else:
+            partial.add_level(of_eligible, contribution, below=max_degree)
+
+
 def extend_greedily(partial: PartialOverlay) -> None:
     """Add Greedy Merge's edges until every topic is connected. Cost as for :func:`greedy_merge`."""
-    _add_heaviest(partial, least=2)
-    edges = last_edges(partial.components, partial.order)
-    partial.record(edges, merged=len(edges))
+    add_edges(partial, Rule(limits_degree=False))
 
 
-def _add_heaviest(partial: PartialOverlay, least: int) -> None:
-    """Add an edge of maximum contribution until none contributes `least`."""
-    bounds = partial.bounds()
-    if not len(partial.contributions.used):
-        np.minimum(bounds, partial.add_frequent() - 1, out=bounds)
-    while (contribution := int(bounds.max())) >= least:
-        partial.add_level(bounds, contribution, below=ANY_DEGREE)
+def grown(instance: TopicInstance, order: TieOrder, rule: Rule) -> OverlayBuild:
+    """The overlay that a rule builds from the one without edges. Cost as for :func:`add_edges`."""
+    partial = PartialOverlay(instance, order)
+    add_edges(partial, rule)
+    return OverlayBuild(partial.overlay(), partial.counters() | {"phases": int(partial.degrees.max())})
 
 
 _HIGHEST, _RANDOM = RULES.index("highest"), RULES.index("random")

@@ -8,10 +8,10 @@ from fractions import Fraction
 
 from ...instances.contract.option import Option
 from ...instances.topics.instance import TopicInstance
+from .greedy_merge import Rule, grown
 from .heuristic import TOPIC_CONNECTED, heuristic
 from .kernels.partial_overlay import OverlayBuild
 from .kernels.ties import TIES, tie_order
-from .minmax_oda import grow_by_degree
 from .tie_search.steps import Degrees, Edge, EdgeSteps, heaviest, least_raising
 
 _K = 3.0  # of P2's Figures 1 to 3
@@ -41,7 +41,7 @@ def low_oda(instance: TopicInstance, *, k: float = _K, ties: str = "lowest", see
     Notes
     -----
     Onus and Richa 2015 (P2), §3, Algorithm 1; the ratios are Theorems 1 and 2. Time and memory as for
-    :func:`.extend_by_degree`.
+    :func:`.add_edges`.
 
     Examples
     --------
@@ -50,7 +50,8 @@ def low_oda(instance: TopicInstance, *, k: float = _K, ties: str = "lowest", see
     [[0, 1], [0, 2]]
     """
     factor = Fraction(k)
-    return grow_by_degree(instance, tie_order(ties, seed), lambda contribution: math.floor(factor * contribution))
+    rule = Rule(threshold=lambda contribution: math.floor(factor * contribution))
+    return grown(instance, tie_order(ties, seed), rule)
 
 
 def _steps(instance: TopicInstance, *, k: float) -> EdgeSteps:

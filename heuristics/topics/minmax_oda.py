@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ...instances.contract.arrays import Ids, Offsets, offsets_of
 from ...instances.contract.compiled import kernel
 from ...instances.topics.instance import TopicInstance
+from .greedy_merge import Rule, grown
 from .heuristic import TOPIC_CONNECTED, heuristic
-from .kernels.partial_overlay import Degrees, OverlayBuild, PartialOverlay
+from .kernels.partial_overlay import Degrees, Edges, OverlayBuild, PartialOverlay
 from .kernels.ties import RULES, TIES, TieOrder, candidate_of, rank_of, tie_order
 from .tie_search.steps import EdgeSteps, heaviest, least_raising
 
@@ -38,144 +36,74 @@ def minmax_oda(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) 
     >>> minmax_oda(instance).edges.tolist()
     [[0, 1], [0, 2]]
     """
-    return grow_by_degree(instance, tie_order(ties, seed), degree_first, zero_contribution=True)
-
-
-def grow_by_degree(
-    instance: TopicInstance, order: TieOrder, threshold: Callable[[int], float], *, zero_contribution: bool = False
-) -> OverlayBuild:
-    """The overlay that :func:`extend_by_degree` builds from the one without edges."""
-    partial = PartialOverlay(instance, order)
-    added = extend_by_degree(partial, threshold, zero_contribution=zero_contribution)
-    counters = partial.counters() | {"phases": int(partial.degrees.max())}
-    if zero_contribution:
-        counters["idle_edges"] = added
-    return OverlayBuild(partial.overlay(), counters)
-
-
-def extend_by_degree(
-    partial: PartialOverlay, threshold: Callable[[int], float], *, zero_contribution: bool = False
-) -> int:
-    """Add one of two edges until every topic is connected (P2 §3; P3, Algorithms 1 and 2).
-
-    The first, e1, contributes most among the edges that raise the maximum degree least; the second, e2, most of
-    all edges. e1 is added unless e2 contributes more than ``threshold(contribution of e1)``.
-
-    While some edge leaves the maximum degree unchanged, e1 joins two nodes below the maximum degree, the eligible
-    ones. An e2 with an end that is not eligible raises the maximum degree, which makes all nodes eligible. Both are
-    found by upper bounds on the contributions of each node's pairs.
-
-    Parameters
-    ----------
-    partial : PartialOverlay
-        Its components, degrees and maximum degree count from the start.
-    threshold : callable
-        Not decreasing, at least its argument, and 0 at 0: if no e1 contributes, e2 is added.
-    zero_contribution : bool
-        Add every e1, even if it contributes 0.
-
-    Returns
-    -------
-    int
-        The number of edges of contribution 0.
-
-    Notes
-    -----
-    Memory O(Σ|T_v|). Time O(D C Σ_t |V_t|²), D the maximum degree reached and C ≤ max|T_v| the maximum contribution;
-    in practice far less, because a node's pairs are counted only where their bound is high enough.
-    """
-    max_degree, added = partial.initial_max_degree, 0
-    of_all = partial.bounds()
-    of_eligible = of_all.copy()
-    while partial.excess_components:
-        of_eligible[partial.degrees >= max_degree] = 0
-        contribution = int(of_eligible.max())
-        if contribution == 0 and zero_contribution:
-            added += add_zero_contribution_edges(partial, max_degree)
-        if partial.add_best(of_all, above=threshold(contribution)):
-            max_degree += 1
-            of_eligible[:] = of_all
-        else:
-            partial.add_level(of_eligible, contribution, below=max_degree)
-    return added
-
-
-def degree_first(contribution: int) -> float:
-    """The `threshold` of MinMax-ODA and GM-M: e1 is always preferred if it contributes."""
-    return math.inf if contribution else 0
+    built = grown(instance, tie_order(ties, seed), Rule(add_idle=add_zero_contribution_edges))
+    return built._replace(counters={"idle_edges": 0} | dict(built.counters))
 
 
 _HIGHEST, _RANDOM = RULES.index("highest"), RULES.index("random")
 
 
 class _Search(NamedTuple):
-    """Nodes below the maximum degree, and the adjacency of the overlay before the search.
-
-    `adjacent` marks the neighbours of the node whose row is being searched.
-    """
+    """Nodes below the maximum degree, in the order of ties, and the adjacency of the overlay before the search."""
 
     nodes: Ids
     degrees: Degrees
     max_degree: int
     offsets: Offsets
     neighbours: Ids
-    adjacent: Offsets
+    adjacent: Offsets  # of each node the last node searched that it is adjacent to
 
 
-def add_zero_contribution_edges(partial: PartialOverlay, max_degree: int) -> int:
+def add_zero_contribution_edges(partial: PartialOverlay, max_degree: int) -> None:
     """Add, in the order of ties, edges between nodes below the maximum degree until all of these are adjacent.
 
-    None of them may contribute. Returns the number of edges added. With F such nodes and E edges so
-    far, memory O(E) and time O(E log E), for random ties expected time O(F² + E log E).
+    None of them may contribute. With F such nodes and E edges so far, memory O(E) and time O(F² + E log E).
     """
     nodes = np.flatnonzero(partial.degrees < max_degree).astype(np.int32)
     if len(nodes) < 2:
-        return 0
+        return
     n, (u, v) = len(partial.degrees), np.divmod(partial.edges, len(partial.degrees))
     ends = np.concatenate([u, v])
-    offsets = offsets_of(ends, n)
     neighbours = np.concatenate([v, u])[np.argsort(ends, kind="stable")].astype(np.int32)
     if partial.order.rule == _HIGHEST:
         nodes = nodes[::-1].copy()
-    search = _Search(nodes, partial.degrees, max_degree, offsets, neighbours, np.full(n, -1, np.int64))
+    adjacent = np.full(n, -1, np.int64)
+    search = _Search(nodes, partial.degrees, max_degree, offsets_of(ends, n), neighbours, adjacent)
     added = _add_at_random(search, partial.order) if partial.order.rule == _RANDOM else _add_in_order(search)
     partial.record(added, merged=0)
-    return len(added)
+    partial.work["idle_edges"] = partial.work.get("idle_edges", 0) + len(added)
 
 
 @kernel
-def _add_in_order(search: _Search) -> npt.NDArray[np.int64]:
+def _add_in_order(search: _Search) -> Edges:
     nodes, degrees, max_degree = search.nodes, search.degrees, search.max_degree
-    following = np.arange(1, len(nodes) + 1)
     edges, num_edges = np.empty(np.sum(max_degree - degrees[nodes]) // 2 + 1, np.int64), 0
     for row in range(len(nodes)):
         u = nodes[row]
         _mark_adjacent(u, search)
-        last, k = row, following[row]
-        while k < len(nodes) and degrees[u] < max_degree:
-            v = nodes[k]
+        for v in nodes[row + 1 :]:
+            if degrees[u] >= max_degree:
+                break
             if degrees[v] < max_degree and search.adjacent[v] != u:
                 edges[num_edges] = np.int64(min(u, v)) * len(degrees) + max(u, v)
                 num_edges += 1
                 degrees[u] += 1
                 degrees[v] += 1
-            if degrees[v] < max_degree:
-                last = k
-            else:
-                following[last] = following[k]
-            k = following[k]
     return edges[:num_edges].copy()
 
 
 @kernel
-def _add_at_random(search: _Search, order: TieOrder) -> npt.NDArray[np.int64]:
+def _add_at_random(search: _Search, order: TieOrder) -> Edges:
     nodes, degrees, max_degree = search.nodes, search.degrees, search.max_degree
     best = np.empty(len(nodes), np.int64)
     for row in range(len(nodes)):
         best[row] = _best_after(-1, row, search, order)
     edges, num_edges = np.empty(np.sum(max_degree - degrees[nodes]) // 2 + 1, np.int64), 0
     while True:
-        row = _lowest(best)
+        row = -1
+        for other in range(len(best)):
+            if best[other] >= 0 and (row < 0 or best[other] < best[row]):
+                row = other
         if row < 0:
             return edges[:num_edges].copy()
         edge = candidate_of(best[row], order)
@@ -187,16 +115,6 @@ def _add_at_random(search: _Search, order: TieOrder) -> npt.NDArray[np.int64]:
             degrees[u] += 1
             degrees[v] += 1
         best[row] = _best_after(best[row], row, search, order)
-
-
-@kernel
-def _lowest(best: npt.NDArray[np.int64]) -> int:
-    """The row of the lowest rank; -1 if every row is done."""
-    lowest = -1
-    for row in range(len(best)):
-        if best[row] >= 0 and (lowest < 0 or best[row] < best[lowest]):
-            lowest = row
-    return lowest
 
 
 @kernel

@@ -19,8 +19,11 @@ from .common_topics import BLOCK, pairs_by_common_topics, pairs_sharing
 from .interest import TopicComponents, contribution, join, singletons, unite
 from .ties import RULES, TieOrder, candidate_of, rank_of, ranks_of
 
+Edges = npt.NDArray[np.int64]
+Degrees = npt.NDArray[np.int32]
 Bounds = npt.NDArray[np.int32]
 Groups = npt.NDArray[np.int32]
+Apply = Callable[..., Iterable[Any]]
 
 ANY_DEGREE = 2**31 - 1
 _HIGHEST, _RANDOM = RULES.index("highest"), RULES.index("random")
@@ -118,35 +121,26 @@ class PartialOverlay:
         self.contributions.counted[0] += int((ours * (every - ours) + ours * (ours - 1) // 2).sum())
         with self._mapping() as apply:
             pairs = list(apply(of_block, np.split(nodes, range(BLOCK, len(nodes), BLOCK))))
-        ranks = ranks_of(np.concatenate(pairs), self.order)
-        ranks.sort()
+        ranks = np.sort(ranks_of(np.concatenate(pairs), self.order))
         left = _contributions_of(ranks, c, self.order)
         self.evaluations += len(ranks)
         while len(left) and (level := int(left.max())) >= least:
             at = np.flatnonzero(left == level)
-            self._add_bucket(ranks[at], level, ANY_DEGREE)
+            self._add_sorted(ranks[at], level, ANY_DEGREE)
             left[at] = _contributions_of(ranks[at], c, self.order)
-            self.evaluations += len(at)
+            self.evaluations += 2 * len(at)
         return least
 
     def add_level(self, bounds: Bounds, level: int, below: int) -> None:
         """Add, in the order of ties, every edge that contributes `level`, while both its ends have degrees `below`.
 
         No such edge may contribute more; afterwards all contribute less, and `bounds` are lowered. Cost O(Σ|T_v|) and
-        a row of :mod:`.contributions` for each node whose bound is `level`; for random ties once more for
-        every O(Σ|T_v|) edges.
+        a row of contributions for each node whose bound is `level`; for random ties once more for every O(Σ|T_v|)
+        edges.
         """
         eligible = eligible_nodes(self.degrees, below, self.components)
-        if self.order.rule == _RANDOM:
-            bucket, capacity = np.array([-1]), 2**20 + 4 * self.instance.num_subscriptions
-            while len(bucket):
-                after = int(bucket[-1])
-                bucket = _collect(level, after, capacity, bounds, eligible, self.contributions, self.order)
-                self._add_bucket(bucket, level, below)
-                if len(bucket) < capacity:
-                    break
-        else:
-            self._add_rows(level, bounds, eligible)
+        add = self._add_at_random if self.order.rule == _RANDOM else self._add_in_order
+        add(eligible.nodes[bounds[eligible.nodes] >= level], level, bounds, eligible)
         np.minimum(bounds, level - 1, out=bounds)
 
     def add_best(self, bounds: Bounds, above: float) -> bool:
@@ -159,7 +153,8 @@ class PartialOverlay:
             eligible = eligible or eligible_nodes(self.degrees, ANY_DEGREE, self.components)
             rank = _best(level, bounds, eligible, self.contributions, self.order)
             if rank >= 0:
-                self._add_bucket(np.array([rank]), level, ANY_DEGREE)
+                self._add_sorted(np.array([rank]), level, ANY_DEGREE)
+                self.evaluations += 1
                 return True
         return False
 
@@ -192,42 +187,55 @@ class PartialOverlay:
     def _counted(self) -> int:
         return sum(int(each.counted[0]) for each in self._of_threads)
 
-    def _add_rows(self, level: int, bounds: Bounds, eligible: Eligible) -> None:
+    def _add_in_order(self, nodes: Ids, level: int, bounds: Bounds, eligible: Eligible) -> None:
         """Count rows, several at a time on all threads, and add their edges in lexicographic order, or its reverse.
 
         Contributions only fall, so partners listed before an edge was added are candidates after it, and each is
         evaluated again. How many rows are counted at a time depends on the instance alone, not on threads: more while
         most candidates still contribute.
         """
-        step = -1 if self.order.rule == _HIGHEST else 1
-        nodes = eligible.nodes[bounds[eligible.nodes] >= level][::step]
+        nodes = nodes[::-1] if self.order.rule == _HIGHEST else nodes
         first, size, counted = 0, _FEWEST_ROWS, self._counted
-
-        def listed(share: Ids, contributions: Contributions) -> tuple[Ids, Offsets]:
-            lists: tuple[Ids, Offsets] = _list_rows(share, level, bounds, eligible, contributions)
-            return lists
-
         with self._mapping() as apply:
             while first < len(nodes):
                 batch = nodes[first : first + size]
                 first += len(batch)
-                added, evaluated = 0, 0
-                shares = np.array_split(batch, len(self._of_threads))
-                lists = list(apply(listed, shares, self._of_threads))
-                for share, (row, offsets) in zip(shares, lists, strict=True):
-                    most = self.excess_components // level
-                    edges, evaluations = _add_listed(share, row, offsets, level, most, step, eligible, self.components)
-                    self.record(edges, merged=level * len(edges))
-                    added += len(edges)
-                    evaluated += evaluations
+                ranks = np.sort(np.concatenate(self._ranked(batch, level, bounds, eligible, apply)))
+                added, evaluated = self._add_sorted(ranks, level, eligible.below)
                 self.evaluations += evaluated
                 size = min(2 * size, _MOST_ROWS) if evaluated <= 2 * added + size else max(size // 2, _FEWEST_ROWS)
                 if self._counted - counted > _RECOUNT * self.instance.num_subscriptions:
                     counted = self._counted
                     eligible = eligible_nodes(self.degrees, eligible.below, self.components)
 
+    def _add_at_random(self, nodes: Ids, level: int, bounds: Bounds, eligible: Eligible) -> None:
+        """Count all rows, and add the edges of lowest rank; again, where there are more than fit into memory."""
+        after, capacity = -1, 2**20 + 4 * self.instance.num_subscriptions
+        while True:
+            lowest = _NO_EDGES
+            for batch in np.split(nodes, range(_MOST_ROWS, len(nodes), _MOST_ROWS)):
+                ranks = np.concatenate([lowest, *self._ranked(batch, level, bounds, eligible)])
+                lowest = np.sort(ranks[ranks > after])[:capacity]
+            self._add_sorted(lowest, level, eligible.below)
+            self.evaluations += len(lowest)
+            if len(lowest) < capacity:
+                return
+            after = int(lowest[-1])
+
+    def _ranked(
+        self, nodes: Ids, level: int, bounds: Bounds, eligible: Eligible, apply: Apply | None = None
+    ) -> list[Edges]:
+        """The ranks, not sorted, of the edges from these nodes to later ones that contribute `level`."""
+
+        def ranked(share: Ids, contributions: Contributions) -> Edges:
+            return _ranks(share, level, bounds, eligible, contributions, self.order)
+
+        if apply is None:
+            return [ranked(nodes, self.contributions)]
+        return list(apply(ranked, np.array_split(nodes, len(self._of_threads)), self._of_threads))
+
     @contextmanager
-    def _mapping(self) -> Iterator[Callable[..., Iterable[Any]]]:
+    def _mapping(self) -> Iterator[Apply]:
         """A ``map`` over all threads."""
         if len(self._of_threads) == 1:
             yield map
@@ -235,89 +243,31 @@ class PartialOverlay:
             with ThreadPoolExecutor(len(self._of_threads)) as pool:
                 yield pool.map
 
-    def _add_bucket(self, bucket: Edges, level: int, below: int) -> None:
-        edges = _add_sorted(bucket, level, self.degrees, below, self.components, self.order)
-        self.evaluations += len(bucket)
+    def _add_sorted(self, ranks: Edges, level: int, below: int) -> tuple[int, int]:
+        """Add the edges of sorted ranks that still contribute `level`; returns their number and the evaluations."""
+        edges, evaluated = _add_sorted(ranks, level, self.degrees, below, self.components, self.order)
         self.record(edges, merged=level * len(edges))
+        return len(edges), evaluated
 
 
 @kernel
-def _list_rows(
-    nodes: Ids, level: int, bounds: Bounds, eligible: Eligible, contributions: Contributions
-) -> tuple[Ids, Offsets]:
-    """The partners of each node, one after the other, and where they begin; `bounds` of these nodes are lowered."""
-    offsets = np.zeros(len(nodes) + 1, np.int64)
-    listed = np.empty(1024, np.int32)
-    for k in range(len(nodes)):
-        u, num = nodes[k], offsets[k]
-        if eligible.degrees[u] < eligible.below:
-            row, bounds[u] = partners(u, level, eligible, contributions)
-            if num + len(row) > len(listed):
-                longer = np.empty(2 * (num + len(row)), np.int32)
-                longer[:num] = listed[:num]
-                listed = longer
-            listed[num : num + len(row)] = row
-            num += len(row)
-        offsets[k + 1] = num
-    return listed[: offsets[-1]], offsets
-
-
-@kernel
-def _add_listed(
-    nodes: Ids,
-    listed: Ids,
-    offsets: Offsets,
-    level: int,
-    most: int,
-    step: int,
-    eligible: Eligible,
-    components: TopicComponents,
-) -> tuple[Edges, int]:
-    """Add at most `most` edges of those listed that still contribute `level`; returns them and the evaluations."""
-    degrees, below, n = eligible.degrees, eligible.below, len(eligible.degrees)
-    edges, num_edges, evaluations = np.empty(min(most, len(listed)), np.int64), 0, 0
-    for k in range(len(nodes)):
-        u = nodes[k]
-        for v in listed[offsets[k] : offsets[k + 1]][::step]:
-            if degrees[u] >= below:
-                break
-            evaluations += 1
-            if degrees[v] < below and contribution(u, v, components) == level:
-                join(u, v, components)
-                degrees[u] += 1
-                degrees[v] += 1
-                edges[num_edges] = np.int64(u) * n + v
-                num_edges += 1
-    return edges[:num_edges].copy(), evaluations
-
-
-@kernel
-def _collect(
-    level: int,
-    after: int,
-    capacity: int,
-    bounds: Bounds,
-    eligible: Eligible,
-    contributions: Contributions,
-    order: TieOrder,
+def _ranks(
+    nodes: Ids, level: int, bounds: Bounds, eligible: Eligible, contributions: Contributions, order: TieOrder
 ) -> Edges:
-    """The lowest ranks above `after`, at most `capacity`, of edges that contribute `level`, sorted."""
-    best, num = np.empty(2 * capacity, np.int64), 0
-    limit = np.int64(2**63 - 1)
-    for u in eligible.nodes:
+    """The ranks of the pairs of each node with its partners; `bounds` of these nodes are lowered."""
+    n, num, ranks = len(eligible.degrees), 0, np.empty(1024, np.int64)
+    for u in nodes:
         if bounds[u] < level or eligible.degrees[u] >= eligible.below:
             continue
         row, bounds[u] = partners(u, level, eligible, contributions)
+        if num + len(row) > len(ranks):
+            longer = np.empty(2 * (num + len(row)), np.int64)
+            longer[:num] = ranks[:num]
+            ranks = longer
         for v in row:
-            rank = rank_of(np.int64(u) * len(eligible.degrees) + v, order)
-            if after < rank <= limit:
-                best[num] = rank
-                num += 1
-            if num == len(best):
-                best.sort()
-                num, limit = capacity, best[capacity - 1]
-    best[:num].sort()
-    return best[: min(num, capacity)].copy()
+            ranks[num] = rank_of(np.int64(u) * n + v, order)
+            num += 1
+    return ranks[:num]
 
 
 @kernel
@@ -333,22 +283,25 @@ def _contributions_of(ranks: Edges, components: TopicComponents, order: TieOrder
 
 @kernel
 def _add_sorted(
-    bucket: Edges, level: int, degrees: Degrees, below: int, components: TopicComponents, order: TieOrder
-) -> Edges:
-    """Add, in order, every edge of a sorted bucket that still contributes `level`; returns these."""
+    ranks: Edges, level: int, degrees: Degrees, below: int, components: TopicComponents, order: TieOrder
+) -> tuple[Edges, int]:
+    """Add, in order, every edge that still contributes `level`; returns these, and how many were evaluated."""
     n = len(degrees)
-    edges, num_edges = np.empty_like(bucket), 0
-    for rank in bucket:
+    edges, num_edges, evaluated = np.empty_like(ranks), 0, 0
+    for rank in ranks:
         edge = candidate_of(rank, order)
         u = edge // n
         v = edge - u * n
-        if degrees[u] < below and degrees[v] < below and contribution(u, v, components) == level:
+        if degrees[u] >= below:
+            continue
+        evaluated += 1
+        if degrees[v] < below and contribution(u, v, components) == level:
             join(u, v, components)
             degrees[u] += 1
             degrees[v] += 1
             edges[num_edges] = edge
             num_edges += 1
-    return edges[:num_edges].copy()
+    return edges[:num_edges].copy(), evaluated
 
 
 @kernel
@@ -385,9 +338,6 @@ def _unite_groups(group_of: Groups, components: TopicComponents) -> int:
             count += 1
     return count
 
-
-Degrees = npt.NDArray[np.int32]
-Edges = npt.NDArray[np.int64]
 
 _LAST_EPOCH = 2**30
 
@@ -466,7 +416,7 @@ def _selected(wanted: npt.NDArray[np.bool_], free: npt.NDArray[np.bool_], compon
 
 @kernel
 def partners(u: int, level: int, eligible: Eligible, contributions: Contributions) -> tuple[Ids, int]:
-    """The later eligible nodes, sorted, with which an eligible node contributes `level`.
+    """The later eligible nodes, in any order, with which an eligible node contributes `level`.
 
     No pair of eligible nodes may contribute more. Also returns an upper bound on the contributions of the row: `level`
     if it has a partner, else less. Cost O(Σ_{t∈T_u} |V_t|), or less where u is in the largest component.
@@ -478,7 +428,6 @@ def partners(u: int, level: int, eligible: Eligible, contributions: Contribution
             row[num] = v
             num += 1
     row = row[:num]
-    row.sort()
     if len(contributions.used):
         num = 0
         for v in row:

@@ -18,9 +18,7 @@ from overlaybench.heuristics.topics.greedy_merge import GREEDY_MERGE
 from overlaybench.heuristics.topics.kernels.common_topics import block_of, pairs_sharing, sharing
 from overlaybench.heuristics.topics.kernels.interest import contribution, join
 from overlaybench.heuristics.topics.kernels.partial_overlay import (
-    ANY_DEGREE,
     PartialOverlay,
-    _collect,
     eligible_nodes,
     partners,
 )
@@ -112,7 +110,7 @@ def test_partners_are_the_eligible_later_nodes_that_contribute_most(
     for u, row in rows.items():
         if level > 0:
             later, bound = partners(u, level, eligible, partial.contributions)
-            assert later.tolist() == [v for v, weight in row.items() if weight == level]
+            assert sorted(later.tolist()) == [v for v, weight in row.items() if weight == level]
             assert max(row.values(), default=0) <= bound < level + bool(len(later))
 
 
@@ -162,26 +160,6 @@ def test_threads_change_neither_edges_nor_counters(law: str, ties: str) -> None:
     assert one.answer.edges.tolist() == three.answer.edges.tolist()
     assert one.counters == three.counters
     assert float(one.counters["evaluations"]) >= float(one.counters["steps"]) - instance.num_topics
-
-
-@property_test(100, topic_instances(max_nodes=9), st.randoms(use_true_random=False), st.integers(1, 3))
-def test_candidates_collected_a_few_at_a_time_are_all_of_them_in_order(
-    instance: TopicInstance, random: Random, capacity: int
-) -> None:
-    order = tie_order("random", 5)
-    partial, chosen = grown(instance, random)
-    weights = twins.contributions(twins.interest_of(instance), chosen)
-    level = max(1, max(weights.values(), default=0))
-    eligible = eligible_nodes(partial.degrees, ANY_DEGREE, partial.components)
-    rank, taken = twins.rank_by("random", 5), list[int]()
-    while len(taken) % capacity == 0:
-        after = taken[-1] if taken else -1
-        collected = _collect(level, after, capacity, partial.bounds(), eligible, partial.contributions, order).tolist()
-        if not collected:
-            break
-        taken += collected
-    n = instance.num_nodes
-    assert taken == sorted(rank(u * n + v) for (u, v), weight in weights.items() if weight == level)
 
 
 @property_test(200, topic_instances(max_nodes=9), st.randoms(use_true_random=False))
