@@ -168,7 +168,7 @@ def _merge(
         if at == len(theirs) or theirs[at] != c.node_topics[i]:
             continue
         work[_TOPICS] += 1
-        first, second = c.position[i], c.position[c.node_offsets[v] + at]
+        first, second = c.positions[i], c.positions[c.node_offsets[v] + at]
         apart = c.label[first] != c.label[second]
         if apart or as_printed:
             _lower(first, second, v * (v - 1) // 2 + u, c, links, work)

@@ -26,6 +26,7 @@ from .local_search.linked_overlay import (
     edges_of,
     links_of,
     remove_edge,
+    search_topic,
     subscriptions_of,
 )
 from .local_search.overlay_search import candidate_lists
@@ -231,50 +232,14 @@ def _drop_if_redundant(slot: int, subscriptions: Subscriptions, links: Links, wo
     remove_edge(slot, links)
     one, kept = links.first[slot], True
     while one >= 0 and kept:
-        kept = _is_two_connected(links.topic[one], subscriptions, links, work)
+        t = links.topic[one]
+        size = subscriptions.topic_offsets[t + 1] - subscriptions.topic_offsets[t]
+        kept = search_topic(t, False, subscriptions, links, work) == size
         one = links.following[one]
     if kept:
         return 1
     add_edge(u, v, subscriptions, links)
     return 0
-
-
-@kernel
-def _is_two_connected(topic: int, subscriptions: Subscriptions, links: Links, work: Ids) -> bool:
-    """Whether G_t is connected and without cut node, by lowest preorder numbers (Hopcroft, Tarjan 1973)."""
-    start = subscriptions.topic_offsets[topic]
-    size = subscriptions.topic_offsets[topic + 1] - start
-    number, low, via, waiting, stack = work[0], work[1], work[2], work[3], work[4]
-    number[:size] = -1
-    waiting[:size] = links.head[start : start + size]
-    number[0] = low[0] = stack[0] = 0
-    via[0] = -1
-    depth, visited, branches = 1, 1, 0
-    while depth:
-        a = stack[depth - 1]
-        half = waiting[a]
-        if half >= 0:
-            waiting[a] = links.after[half]
-            b = links.target[half] - start
-            if number[b] < 0:
-                number[b] = low[b] = visited
-                via[b] = half ^ 1
-                visited += 1
-                branches += a == 0
-                if branches > 1:
-                    return False
-                stack[depth] = b
-                depth += 1
-            elif half != via[a]:
-                low[a] = min(low[a], number[b])
-        else:
-            depth -= 1
-            if depth > 0:
-                parent = stack[depth - 1]
-                low[parent] = min(low[parent], low[a])
-                if parent != 0 and low[a] >= number[parent]:
-                    return False
-    return bool(visited == size)
 
 
 def _solve(

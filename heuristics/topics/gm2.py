@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from typing import NamedTuple
 
 import numpy as np
@@ -13,9 +12,10 @@ from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from .gm_m import gm_m
 from .heuristic import heuristic
+from .kernels.best_first import best_first
 from .kernels.partial_overlay import Edges, OverlayBuild
-from .kernels.ties import TIES, TieOrder, candidate_of, rank_of, tie_order
-from .local_search.linked_overlay import Links, Subscriptions, links_of, subscriptions_of
+from .kernels.ties import TIES, TieOrder, rank_of, tie_order
+from .local_search.linked_overlay import Links, Subscriptions, links_of, search_topic, subscriptions_of
 from .local_search.overlay_search import nearest_pairs
 
 _NEAREST = 20
@@ -54,42 +54,36 @@ def gm2(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> Over
     order = tie_order(ties, seed)
     blocks = int(forest.blocks.sum())
     near = nearest_pairs(instance, _NEAREST)
-    added = [_unite_greedily(near, forest, subscriptions, order), _join_leaves(forest, subscriptions)]
+    candidates = _Candidates(near, forest, subscriptions)
+    greedy = _unite_greedily(len(near), instance.num_nodes, blocks, candidates, order)
+    added = [greedy, _join_leaves(forest, subscriptions)]
     ends = np.stack(np.divmod(np.concatenate(added), instance.num_nodes), axis=1)
     counters = {"start": start.num_edges, "blocks": blocks, "greedy": len(added[0]), "leaves": len(added[1])}
     return OverlayBuild(Overlay.from_edges(instance.num_nodes, np.concatenate([start.edges, ends])), counters)
 
 
-@kernel
-def _unite_greedily(keys: Edges, forest: BlockForest, subscriptions: Subscriptions, order: TieOrder) -> Edges:
-    """Add candidates of maximum contribution until none contributes; contributions only fall."""
-    n = len(subscriptions.node_offsets) - 1
-    heap = [(0, 0) for _ in range(0)]
-    for key in keys:
-        gain = _blocks_saved(key // n, key % n, forest, subscriptions)
-        if gain > 0:
-            heap.append((-gain, rank_of(key, order)))
-    heapq.heapify(heap)
-    edges, num_edges = np.empty(len(heap), np.int64), 0
-    while len(heap) > 0:
-        before, rank = heap[0]
-        key = candidate_of(rank, order)
-        gain = _blocks_saved(key // n, key % n, forest, subscriptions)
-        # Contributions only fall, so a first candidate that contributes as much as before is the best of all.
-        if gain == -before:
-            _unite_all(key // n, key % n, forest, subscriptions)
-            edges[num_edges] = key
-            num_edges += 1
-            gain = 0
-        if gain > 0:
-            heapq.heapreplace(heap, (-gain, rank))
-        else:
-            heapq.heappop(heap)
-    return edges[:num_edges].copy()
+class _Candidates(NamedTuple):
+    """The pairs u·|V| + v among which edges of maximum contribution are added, and the blocks that they unite."""
+
+    keys: Edges
+    forest: BlockForest
+    subscriptions: Subscriptions
 
 
 @kernel
-def _blocks_saved(u: int, v: int, forest: BlockForest, subscriptions: Subscriptions) -> int:
+def _contribution(k: int, candidates: _Candidates, order: TieOrder) -> tuple[float, int]:
+    key, n = candidates.keys[k], len(candidates.subscriptions.node_offsets) - 1
+    return float(_saved(key // n, key % n, candidates.forest, candidates.subscriptions, False)), rank_of(key, order)
+
+
+@kernel
+def _add(u: int, v: int, candidates: _Candidates) -> None:
+    _saved(u, v, candidates.forest, candidates.subscriptions, True)
+
+
+@kernel
+def _saved(u: int, v: int, forest: BlockForest, subscriptions: Subscriptions, unite: bool) -> int:
+    """By how much an edge lowers the number of blocks of all topics; `unite` adds it."""
     offsets, topics, positions = subscriptions.node_offsets, subscriptions.node_topics, subscriptions.positions
     i, end_i = offsets[u], offsets[u + 1]
     j, end_j = offsets[v], offsets[v + 1]
@@ -97,23 +91,10 @@ def _blocks_saved(u: int, v: int, forest: BlockForest, subscriptions: Subscripti
     while i < end_i and j < end_j:
         one, other = topics[i], topics[j]
         if one == other and forest.blocks[one] > 1:
-            saved += blocks_between(positions[i], positions[j], forest) - 1
+            saved += blocks_between(positions[i], positions[j], one, forest, unite) - 1
         i += one <= other
         j += other <= one
     return saved
-
-
-@kernel
-def _unite_all(u: int, v: int, forest: BlockForest, subscriptions: Subscriptions) -> None:
-    offsets, topics, positions = subscriptions.node_offsets, subscriptions.node_topics, subscriptions.positions
-    i, end_i = offsets[u], offsets[u + 1]
-    j, end_j = offsets[v], offsets[v + 1]
-    while i < end_i and j < end_j:
-        one, other = topics[i], topics[j]
-        if one == other:
-            unite_blocks(positions[i], positions[j], one, forest)
-        i += one <= other
-        j += other <= one
 
 
 @kernel
@@ -142,9 +123,9 @@ def _join_leaves(forest: BlockForest, subscriptions: Subscriptions) -> Edges:
                 leaves[1], size = first, 2
             for k in range((size + 1) // 2):
                 p, q = leaves[k], leaves[(k + size // 2) % size]
-                if p != q and blocks_between(p, q, forest) > 1:
+                if p != q and blocks_between(p, q, topic, forest, False) > 1:
                     u, v = min(nodes[p], nodes[q]), max(nodes[p], nodes[q])
-                    _unite_all(u, v, forest, subscriptions)
+                    _saved(u, v, forest, subscriptions, True)
                     edges[num_edges] = np.int64(u) * n + v
                     num_edges += 1
     return edges[:num_edges].copy()
@@ -172,54 +153,27 @@ def block_forest(instance: TopicInstance, overlay: Overlay) -> BlockForest:
         depth=np.zeros(size, np.int32),
         blocks=np.zeros(instance.num_topics, np.int32),
     )
-    _find_blocks(subscriptions, links, forest)
+    _find_blocks(subscriptions, links, forest, np.empty((5, int(np.diff(instance.topic_offsets).max())), np.int32))
     return forest
 
 
 @kernel
-def _find_blocks(subscriptions: Subscriptions, links: Links, forest: BlockForest) -> None:
-    """Hopcroft and Tarjan 1973, by lowest preorder numbers."""
-    size = len(forest.block)
-    number, low = np.zeros(size, np.int32), np.zeros(size, np.int32)  # from 1 on
-    waiting, via = links.head.copy(), np.full(size, -1, np.int32)
-    path, found, order = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
+def _find_blocks(subscriptions: Subscriptions, links: Links, forest: BlockForest, work: Ids) -> None:
+    """A vertex begins a block unless it reaches above its parent (Hopcroft, Tarjan 1973)."""
+    order, low, via, by_order = work[0], work[1], work[2], work[3]
     for topic in range(len(forest.blocks)):
-        root = subscriptions.topic_offsets[topic]
-        path[0], order[0] = root, root
-        number[root] = low[root] = 1
-        length, num_found, visited = 1, 0, 1
-        while length:
-            a = path[length - 1]
-            half = waiting[a]
-            if half >= 0:
-                waiting[a] = links.after[half]
-                b = links.target[half]
-                if number[b] == 0:
-                    order[visited] = b
-                    visited += 1
-                    number[b] = low[b] = visited
-                    via[b] = half ^ 1
-                    path[length] = found[num_found] = b
-                    length += 1
-                    num_found += 1
-                elif half != via[a]:
-                    low[a] = min(low[a], number[b])
-                continue
-            length -= 1
-            if length == 0:
-                break
-            parent = path[length - 1]
-            low[parent] = min(low[parent], low[a])
-            if low[a] >= number[parent]:
+        first = subscriptions.topic_offsets[topic]
+        size = search_topic(topic, True, subscriptions, links, work)
+        for a in range(size):
+            by_order[order[a]] = a
+        for a in by_order[1:size]:
+            p, parent = first + a, links.target[via[a]]
+            begins = low[a] >= order[parent - first]
+            forest.block[p] = p if begins else forest.block[parent]
+            if begins:
+                forest.top[p] = parent
                 forest.blocks[topic] += 1
-                forest.top[a] = parent
-                member = np.int32(-1)
-                while member != a:
-                    num_found -= 1
-                    member = found[num_found]
-                    forest.block[member] = a
-        for k in range(1, visited):
-            forest.depth[order[k]] = forest.depth[forest.top[forest.block[order[k]]]] + 1
+            forest.depth[p] = forest.depth[forest.top[forest.block[p]]] + 1
 
 
 @kernel
@@ -239,48 +193,39 @@ def _level(p: int, forest: BlockForest) -> int:
 
 
 @kernel
-def blocks_between(p: int, q: int, forest: BlockForest) -> int:
-    """The number of blocks on the path between two subscriptions of a topic: 1 if one block has both."""
+def blocks_between(p: int, q: int, topic: int, forest: BlockForest, unite: bool) -> int:
+    """The number of blocks on the path between two subscriptions of a topic: 1 if one block has both.
+
+    With `unite` these blocks become one, as by an edge between the two.
+    """
+    low, high = np.int64(-1), np.int64(-1)  # the blocks met last from p's and from q's end of the path
     count = 0
     while p != q:
         # The one whose block hangs lower climbs, so that neither passes the block that the paths share.
-        if _level(p, forest) < _level(q, forest):
-            p, q = q, p
-        block = block_of(p, forest)
-        count += 1
-        if forest.top[block] == q or (forest.block[q] >= 0 and block_of(q, forest) == block):
-            break
-        p = forest.top[block]
-    return count
-
-
-@kernel
-def unite_blocks(p: int, q: int, topic: int, forest: BlockForest) -> None:
-    """Unite the blocks on the path between two subscriptions of a topic, as an edge between them does."""
-    low, high = np.int64(-1), np.int64(-1)  # the united blocks below p's and q's ends of the path
-    count = 0
-    while p != q:
         if _level(p, forest) < _level(q, forest):
             p, q = q, p
             low, high = high, low
         block = np.int64(block_of(p, forest))
         above = forest.top[block]
         meets = above == q or (forest.block[q] >= 0 and block_of(q, forest) == block)
-        if low >= 0:
+        if unite and low >= 0:
             forest.united[low] = block
         low = block
         count += 1
         if meets:
             break
         p = above
-    if low >= 0 and high >= 0 and low != high:
+    if unite and low >= 0 and high >= 0 and low != high:
         # Both hang from one subscription, or the lower one has climbed into the block that the higher one is in.
         if forest.depth[forest.top[low]] < forest.depth[forest.top[high]]:
             low, high = high, low
         forest.united[low] = high
-    if count:
+    if unite and count:
         forest.blocks[topic] -= count - 1
+    return count
 
+
+_unite_greedily = best_first(_contribution, _add)
 
 GM2 = gm2.method(
     "gm2",

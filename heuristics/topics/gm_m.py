@@ -130,7 +130,7 @@ def _count_contributions(first: Edges, cells: Cells, work: Work, components: Top
     cells[:, _CONTRIBUTION] = 0
     for u in range(len(first)):
         for i in range(c.node_offsets[u], c.node_offsets[u + 1]):
-            topic, p = c.node_topics[i], c.position[i]
+            topic, p = c.node_topics[i], c.positions[i]
             for q in range(p + 1, c.topic_offsets[topic + 1]):
                 cells[first[u] + c.topic_nodes[q] - u - 1, _CONTRIBUTION] += c.label[p] != c.label[q]
                 work[_INITIAL] += 1
@@ -219,7 +219,7 @@ def _add(edge: int, degrees: Degrees, table: _Table, components: TopicComponents
     i, j = c.node_offsets[u], c.node_offsets[v]
     while i < c.node_offsets[u + 1] and j < c.node_offsets[v + 1]:
         topic, other = c.node_topics[i], c.node_topics[j]
-        p, q = c.position[i], c.position[j]
+        p, q = c.positions[i], c.positions[j]
         if topic == other and c.label[p] != c.label[q]:
             _lower(p, q, own, degrees, table, c)
             unite(p, q, c)

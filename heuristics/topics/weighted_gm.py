@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import heapq
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +10,7 @@ import numpy.typing as npt
 from ...instances.contract.compiled import kernel
 from ...instances.topics.instance import TopicInstance
 from .heuristic import heuristic
+from .kernels.best_first import best_first
 from .kernels.interest import EdgeCosts, TopicComponents, contribution, cost_of, edge_costs, join
 from .kernels.partial_overlay import (
     ANY_DEGREE,
@@ -20,6 +21,7 @@ from .kernels.partial_overlay import (
     PartialOverlay,
     contributing,
     eligible_nodes,
+    find_outside,
 )
 from .kernels.ties import TIES, TieOrder, candidate_of, rank_of, tie_order
 
@@ -57,69 +59,60 @@ def weighted_greedy_merge(instance: TopicInstance, *, ties: str = "lowest", seed
     >>> weighted_greedy_merge(priced).edges.tolist()
     [[0, 1], [1, 2]]
     """
-    partial = PartialOverlay(instance, tie_order(ties, seed))
-    eligible = eligible_nodes(partial.degrees, ANY_DEGREE, partial.components)
-    edges, counted = _add_by_ratio(
-        partial.excess_components, eligible, partial.contributions, edge_costs(instance), partial.order
+    partial, n = PartialOverlay(instance, tie_order(ties, seed)), instance.num_nodes
+    most = partial.excess_components
+    rows = _Rows(
+        eligible_nodes(partial.degrees, ANY_DEGREE, partial.components),
+        partial.contributions,
+        edge_costs(instance),
+        np.full((n, _KEPT), np.inf),
+        np.zeros((n, _KEPT), np.int64),
+        np.array([0, 0, most // _REFRESHES + 1]),
     )
-    partial.evaluations = int(counted)
-    partial.record(edges, merged=partial.excess_components)
+    edges = _add_by_ratio(n, n, most, rows, partial.order)
+    partial.evaluations = int(rows.counts[0])
+    partial.record(edges, merged=most)
     return OverlayBuild(partial.overlay(), partial.counters())
 
 
-@kernel
-def _add_by_ratio(
-    most: int, eligible: Eligible, contributions: Contributions, costs: EdgeCosts, order: TieOrder
-) -> tuple[Edges, int]:
-    """Add at most `most` edges; returns them and the number of rows counted."""
-    n, components = len(eligible.degrees), contributions.components
-    edges, num_edges, counted = np.empty(most, np.int64), 0, n
-    ratios, ranks = np.zeros((n, _KEPT)), np.zeros((n, _KEPT), np.int64)
-    heap = [(0.0, 0, 0) for _ in range(0)]
-    for u in range(n):
-        _keep_best_of_row(u, ratios[u], ranks[u], eligible, contributions, costs, order)
-        if ratios[u, 0] > 0:
-            heap.append((-ratios[u, 0], ranks[u, 0], u))
-    heapq.heapify(heap)
-    refresh = most // _REFRESHES + 1
-    while len(heap) > 0:
-        ratio, rank, u = heap[0]
-        edge = candidate_of(rank, order)
-        v = edge - u * n
-        gain = contribution(u, v, components)
-        if gain > 0 and gain / cost_of(u, v, costs) == -ratio:
-            join(u, v, components)
-            edges[num_edges] = edge
-            num_edges += 1
-            if num_edges % refresh == 0:
-                eligible = eligible_nodes(eligible.degrees, eligible.below, components)
-        ratio, rank = _best_of_kept(u, ratios[u], ranks[u], components, costs, order)
-        # Pairs that are not kept were no better than the last one kept when the row was counted.
-        if ratio < ratios[u, -1] or (ratio > 0 and ratio == ratios[u, -1] and rank > ranks[u, -1]):
-            counted += 1
-            _keep_best_of_row(u, ratios[u], ranks[u], eligible, contributions, costs, order)
-            ratio, rank = ratios[u, 0], ranks[u, 0]
-        if ratio > 0:
-            heapq.heapreplace(heap, (-ratio, rank, u))
-        else:
-            heapq.heappop(heap)
-    return edges[:num_edges].copy(), counted
+class _Rows(NamedTuple):
+    """The 32 best edges of each node to later nodes, when its row was last counted, best first; ratio 0 for none."""
+
+    eligible: Eligible
+    contributions: Contributions
+    costs: EdgeCosts
+    ratios: Ratios  # shape (|V|, 32)
+    ranks: Edges
+    counts: npt.NDArray[np.int64]  # the rows counted, the edges added, and after how many edges to update `eligible`
 
 
 @kernel
-def _keep_best_of_row(
-    u: int,
-    ratios: Ratios,
-    ranks: Edges,
-    eligible: Eligible,
-    contributions: Contributions,
-    costs: EdgeCosts,
-    order: TieOrder,
-) -> None:
-    """The pairs of u and a later node of largest contribution ÷ cost and lowest rank, best first; ratio 0 for none."""
-    n, last = len(eligible.degrees), len(ratios) - 1
+def _add(u: int, v: int, rows: _Rows) -> None:
+    join(u, v, rows.contributions.components)
+    rows.counts[1] += 1
+    if rows.counts[1] % rows.counts[2] == 0:
+        find_outside(rows.eligible, rows.contributions.components)
+
+
+@kernel
+def _best_of_row(u: int, rows: _Rows, order: TieOrder) -> tuple[float, int]:
+    """The largest contribution ÷ cost of a pair of u and a later node, and its lowest rank; 0 if none contributes."""
+    ratio, rank = _best_of_kept(u, rows.ratios[u], rows.ranks[u], rows.contributions.components, rows.costs, order)
+    # Pairs that are not kept were no better than the last one kept when the row was counted.
+    worst = rows.ratios[u, -1]
+    if ratio < worst or (ratio > 0 and ratio == worst and rank > rows.ranks[u, -1]):
+        rows.counts[0] += 1
+        _keep_best_of_row(u, rows, order)
+        ratio, rank = rows.ratios[u, 0], rows.ranks[u, 0]
+    return ratio, rank
+
+
+@kernel
+def _keep_best_of_row(u: int, rows: _Rows, order: TieOrder) -> None:
+    ratios, ranks, costs, contributions = rows.ratios[u], rows.ranks[u], rows.costs, rows.contributions
+    n, last = len(rows.eligible.degrees), len(ratios) - 1
     ratios[:], ranks[:] = 0.0, 0
-    row, zero = contributing(u, eligible, contributions)
+    row, zero = contributing(u, rows.eligible, contributions)
     for v in row:
         # Quotients of integers below 2^26 are equal as floats exactly if they are equal.
         ratio = (contributions.counts[v] - zero) / cost_of(u, v, costs)
@@ -140,14 +133,16 @@ def _best_of_kept(
     """The largest present contribution ÷ cost of the pairs kept of u, 0 if none contributes, and its lowest rank."""
     n, best, best_rank = len(components.node_offsets) - 1, 0.0, 0
     for k in range(len(ratios)):
-        if ratios[k] < best or ratios[k] == 0:
+        if ratios[k] < best or ratios[k] == 0 or ratios[k] == np.inf:
             break
         v = candidate_of(ranks[k], order) - u * n
-        ratio = contribution(u, v, components) / cost_of(u, v, costs)
+        ratio = contribution(u, v, components, components.label) / cost_of(u, v, costs)
         if ratio > best or (ratio == best and ratio > 0 and ranks[k] < best_rank):
             best, best_rank = ratio, ranks[k]
     return best, best_rank
 
+
+_add_by_ratio = best_first(_best_of_row, _add)
 
 WEIGHTED_GM = weighted_greedy_merge.method(
     "weighted-gm",

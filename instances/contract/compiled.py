@@ -154,6 +154,8 @@ def _parts_of(function: Callable[..., Any], seen: dict[int, None]) -> list[str]:
     for name in (*_names_in(function.__code__), *types):
         if name in function.__globals__:
             parts += [name, *_parts_of_value(function.__globals__[name], seen)]
+    for cell in function.__closure__ or ():
+        parts += _parts_of_value(cell.cell_contents, seen)
     return parts
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -100,7 +100,7 @@ class TopicComponents(NamedTuple):
     node_topics: Ids
     topic_offsets: Offsets
     topic_nodes: Ids
-    position: Ids  # of each subscription of ``node_topics`` the index in ``topic_nodes``
+    positions: Ids  # of each subscription of ``node_topics`` the index in ``topic_nodes``
     label: Ids  # equal for two subscriptions of one topic if and only if their nodes are in one component
     following: Ids  # the members of each component as a circular list
     size: Ids  # the number of members of a component, at the index that is its label
@@ -113,21 +113,25 @@ def singletons(instance: TopicInstance) -> TopicComponents:
 
 
 def unconnected(relation: tuple[Offsets, Ids, Offsets, Ids, Ids], num_vertices: int) -> TopicComponents:
-    """Every vertex alone; `relation` has the fields up to ``position``. Cost O(vertices)."""
+    """Every vertex alone; `relation` has the fields up to ``positions``. Cost O(vertices)."""
     alone = np.arange(num_vertices, dtype=np.int32)
     return TopicComponents(*relation, alone, alone.copy(), np.ones_like(alone))
 
 
 @kernel
-def contribution(u: int, v: int, components: TopicComponents) -> int:
-    """The number of topics for which the edge (u, v) would join two components. Cost O(|T_u| + |T_v|)."""
-    topics, position, label = components.node_topics, components.position, components.label
-    i, end_i = components.node_offsets[u], components.node_offsets[u + 1]
-    j, end_j = components.node_offsets[v], components.node_offsets[v + 1]
+def contribution(u: int, v: int, relation: Any, label: Ids) -> int:
+    """The number of topics for which the edge (u, v) would join two components. Cost O(|T_u| + |T_v|).
+
+    `relation` is a tuple with the fields ``node_offsets``, ``node_topics`` and ``positions``, and `label` has the
+    component of each position.
+    """
+    topics, positions = relation.node_topics, relation.positions
+    i, end_i = relation.node_offsets[u], relation.node_offsets[u + 1]
+    j, end_j = relation.node_offsets[v], relation.node_offsets[v + 1]
     count = 0
     while i < end_i and j < end_j:
         topic, other = topics[i], topics[j]
-        if topic == other and label[position[i]] != label[position[j]]:
+        if topic == other and label[positions[i]] != label[positions[j]]:
             count += 1
         i += topic <= other
         j += other <= topic
@@ -140,14 +144,14 @@ def join(u: int, v: int, components: TopicComponents) -> int:
 
     All calls of a run cost O(Σ|T_v| log |V|), because the smaller component takes the larger one's label.
     """
-    topics, position, label = components.node_topics, components.position, components.label
+    topics, positions, label = components.node_topics, components.positions, components.label
     i, end_i = components.node_offsets[u], components.node_offsets[u + 1]
     j, end_j = components.node_offsets[v], components.node_offsets[v + 1]
     count = 0
     while i < end_i and j < end_j:
         topic, other = topics[i], topics[j]
-        if topic == other and label[position[i]] != label[position[j]]:
-            unite(position[i], position[j], components)
+        if topic == other and label[positions[i]] != label[positions[j]]:
+            unite(positions[i], positions[j], components)
             count += 1
         i += topic <= other
         j += other <= topic

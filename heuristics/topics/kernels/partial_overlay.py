@@ -277,7 +277,7 @@ def _contributions_of(ranks: Edges, components: TopicComponents, order: TieOrder
     found = np.empty(len(ranks), np.int32)
     for k in range(len(ranks)):
         u, v = divmod(candidate_of(ranks[k], order), n)
-        found[k] = contribution(u, v, components)
+        found[k] = contribution(u, v, components, components.label)
     return found
 
 
@@ -295,7 +295,7 @@ def _add_sorted(
         if degrees[u] >= below:
             continue
         evaluated += 1
-        if degrees[v] < below and contribution(u, v, components) == level:
+        if degrees[v] < below and contribution(u, v, components, components.label) == level:
             join(u, v, components)
             degrees[u] += 1
             degrees[v] += 1
@@ -328,7 +328,7 @@ def _unite_groups(group_of: Groups, components: TopicComponents) -> int:
     first = np.full(len(group_of), -1, np.int64)
     count = 0
     for i in range(len(group_of)):
-        group, position = group_of[i], components.position[i]
+        group, position = group_of[i], components.positions[i]
         if group < 0:
             continue
         if first[group] < 0:
@@ -356,7 +356,7 @@ class Contributions(NamedTuple):
 class Subscribers(NamedTuple):
     """Some of the subscribers of each topic."""
 
-    offsets: Offsets
+    offsets: Offsets  # of each topic in the other arrays
     positions: Ids  # in ``topic_nodes``, sorted
     nodes: Ids
 
@@ -383,35 +383,50 @@ def contributions_to(components: TopicComponents, used: Edges) -> Contributions:
 @kernel
 def eligible_nodes(degrees: Degrees, below: int, components: TopicComponents) -> Eligible:
     """The nodes of a degree below the given one. Cost O(Σ|T_v|)."""
-    c = components
-    num_topics = len(c.topic_offsets) - 1
-    largest, outside = np.zeros(num_topics, np.int32), np.zeros(len(c.topic_nodes), np.bool_)
-    for topic in range(num_topics):
+    c, nodes = components, np.flatnonzero(degrees < below).astype(np.int32)
+    everyone, outside = _no_subscribers(c), _no_subscribers(c)
+    _select(np.ones(len(c.topic_nodes), np.bool_), degrees, below, c, everyone)
+    eligible = Eligible(nodes, everyone, np.zeros(len(c.topic_offsets) - 1, np.int32), outside, degrees, below)
+    find_outside(eligible, c)
+    return eligible
+
+
+@kernel
+def find_outside(eligible: Eligible, components: TopicComponents) -> None:
+    """Find the largest component of each topic, and the eligible nodes outside. Cost O(Σ|T_v|)."""
+    c, outside = components, np.zeros(len(components.topic_nodes), np.bool_)
+    for topic in range(len(eligible.largest)):
         first, last = c.topic_offsets[topic], c.topic_offsets[topic + 1]
         best = first
         for p in range(first, last):
             if c.size[c.label[p]] > c.size[c.label[best]]:
                 best = p
-        largest[topic] = best
+        eligible.largest[topic] = best
         for p in range(first, last):
             outside[p] = c.label[p] != c.label[best]
-    free, everywhere = degrees < below, np.ones(len(outside), np.bool_)
-    nodes = np.flatnonzero(free).astype(np.int32)
-    return Eligible(nodes, _selected(everywhere, free, c), largest, _selected(outside, free, c), degrees, below)
+    _select(outside, eligible.degrees, eligible.below, c, eligible.outside)
 
 
 @kernel
-def _selected(wanted: npt.NDArray[np.bool_], free: npt.NDArray[np.bool_], components: TopicComponents) -> Subscribers:
-    """The free nodes at the wanted positions."""
-    offsets = np.zeros(len(components.topic_offsets), np.int64)
-    positions, nodes, num = np.empty(len(wanted), np.int32), np.empty(len(wanted), np.int32), 0
-    for topic in range(len(offsets) - 1):
+def _no_subscribers(components: TopicComponents) -> Subscribers:
+    size = len(components.topic_nodes)
+    return Subscribers(
+        np.zeros(len(components.topic_offsets), np.int64), np.empty(size, np.int32), np.empty(size, np.int32)
+    )
+
+
+@kernel
+def _select(
+    wanted: npt.NDArray[np.bool_], degrees: Degrees, below: int, components: TopicComponents, selected: Subscribers
+) -> None:
+    """Select the eligible nodes at the wanted positions."""
+    num = 0
+    for topic in range(len(selected.offsets) - 1):
         for p in range(components.topic_offsets[topic], components.topic_offsets[topic + 1]):
-            if wanted[p] and free[components.topic_nodes[p]]:
-                positions[num], nodes[num] = p, components.topic_nodes[p]
+            if wanted[p] and degrees[components.topic_nodes[p]] < below:
+                selected.positions[num], selected.nodes[num] = p, components.topic_nodes[p]
                 num += 1
-        offsets[topic + 1] = num
-    return Subscribers(offsets, positions[:num].copy(), nodes[:num].copy())
+        selected.offsets[topic + 1] = num
 
 
 @kernel
@@ -470,7 +485,7 @@ def _count(u: int, level: int, eligible: Eligible, contributions: Contributions)
     contributions.epoch[0] += c.node_offsets[u + 1] - c.node_offsets[u]
     num, most = 0, zero
     for i in range(c.node_offsets[u], c.node_offsets[u + 1]):
-        topic, p = c.node_topics[i], c.position[i]
+        topic, p = c.node_topics[i], c.positions[i]
         own = c.label[p]
         there = eligible.outside if own == c.label[eligible.largest[topic]] else eligible.subscribers
         first, last = there.offsets[topic], there.offsets[topic + 1]

@@ -226,19 +226,34 @@ def mark_all_bridges(subscriptions: Subscriptions, links: Links, work: Ids) -> N
 
 @kernel
 def mark_bridges(topic: int, subscriptions: Subscriptions, links: Links, work: Ids) -> None:
-    """Mark the bridges of a connected topic, by lowest preorder numbers (Tarjan 1974).
+    """Mark the bridges of a connected topic; see :func:`search_topic`."""
+    search_topic(topic, True, subscriptions, links, work)
 
-    `work` is of shape (5, the most subscribers of a topic). Cost O(|V_t| + links).
+
+@kernel
+def search_topic(topic: int, mark: bool, subscriptions: Subscriptions, links: Links, work: Ids) -> int:
+    """Search a topic depth-first from its first vertex, by lowest preorder numbers (Tarjan 1972, 1974).
+
+    Parameters
+    ----------
+    mark : bool
+        Mark the bridges; the topic must be connected. Otherwise the search ends at the first cut node.
+    work : int32 array, shape (5, the most subscribers of a topic)
+        Takes of each vertex its preorder number, the lowest number that it reaches, and its half-edge to its parent.
+
+    Returns
+    -------
+    int
+        The number of vertices found, 0 if there is a cut node. Cost O(|V_t| + links).
     """
     start = subscriptions.topic_offsets[topic]
     size = subscriptions.topic_offsets[topic + 1] - start
     order, low, via, waiting, stack = work[0], work[1], work[2], work[3], work[4]
     order[:size] = -1
     waiting[:size] = links.head[start : start + size]
-    order[0] = low[0] = 0
+    order[0] = low[0] = stack[0] = 0
     via[0] = -1
-    stack[0] = 0
-    depth, time = 1, 1
+    depth, found = 1, 1
     while depth:
         a = stack[depth - 1]
         half = waiting[a]
@@ -248,17 +263,24 @@ def mark_bridges(topic: int, subscriptions: Subscriptions, links: Links, work: I
                 continue
             b = links.target[half] - start
             if order[b] < 0:
-                order[b] = low[b] = time
+                if not mark and a == 0 and found > 1:
+                    return 0  # a second branch of the root
+                order[b] = low[b] = found
                 via[b] = half ^ 1
-                time += 1
+                found += 1
                 stack[depth] = b
                 depth += 1
             else:
-                set_bridge(half >> 1, False, links)
+                if mark:
+                    set_bridge(half >> 1, False, links)
                 low[a] = min(low[a], order[b])
         else:
             depth -= 1
             if depth:
                 parent = stack[depth - 1]
                 low[parent] = min(low[parent], low[a])
-                set_bridge(via[a] >> 1, low[a] > order[parent], links)
+                if mark:
+                    set_bridge(via[a] >> 1, low[a] > order[parent], links)
+                elif parent != 0 and low[a] >= order[parent]:
+                    return 0
+    return found

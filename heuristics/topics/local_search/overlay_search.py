@@ -476,8 +476,8 @@ def contracted(nodes: Ids, fixed: TopicComponents, united: TopicComponents) -> S
     owners = np.repeat(np.arange(len(nodes), dtype=np.int32), np.diff(offsets))
     # A label is the position of a member among the subscribers of its topic, so labels are in the order of topics.
     used = np.zeros(len(fixed.label), np.bool_)
-    used[fixed.label[fixed.position[index]]] = True
-    labels, vertices = np.flatnonzero(used), (np.cumsum(used) - 1)[fixed.label[fixed.position[index]]]
+    used[fixed.label[fixed.positions[index]]] = True
+    labels, vertices = np.flatnonzero(used), (np.cumsum(used) - 1)[fixed.label[fixed.positions[index]]]
     _, topics, sizes = np.unique(united.label[labels], return_inverse=True, return_counts=True)
     order = np.argsort(topics, kind="stable")
     order = order[sizes[topics[order]] > 1]

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ....instances.contract.arrays import Ids, Offsets
 from ....instances.contract.compiled import kernel, wrapping_kernel
 from ....instances.contract.run import Clock
-from ..kernels.interest import EdgeCosts, cost_of
+from ..kernels.interest import EdgeCosts, contribution, cost_of
 from .linked_overlay import Flags, Links, Subscriptions, add_edge, mark_bridges, next_redundant, remove_edge, set_bridge
 
 Keys = npt.NDArray[np.int64]
@@ -384,11 +384,11 @@ def _recreate(
             space.bucket[pick] = space.bucket[size]
             u, v = space.candidates[k] // n, space.candidates[k] % n
             # Since the edge was listed, its contribution can only have fallen and degrees only risen.
-            contribution = _contribution(u, v, subscriptions, space.label)
-            level = _level(contribution, space.weights[k], u, v, parameters, links, space.levels)
-            if contribution > 0 and level == top:
+            gain = contribution(u, v, subscriptions, space.label)
+            level = _level(gain, space.weights[k], u, v, parameters, links, space.levels)
+            if gain > 0 and level == top:
                 _join(u, v, parameters.cap, subscriptions, links, space)
-            elif contribution > 0:
+            elif gain > 0:
                 space.chain[k], space.top[level] = space.top[level], k
         top -= 1
     space.top[: top + 1] = -1
@@ -416,12 +416,12 @@ def _list_candidates(
             b = candidates.nodes[k]
             if b < a and space.is_cut_off[b]:
                 continue
-            contribution = _contribution(a, b, subscriptions, space.label)
-            if contribution == 0:
+            gain = contribution(a, b, subscriptions, space.label)
+            if gain == 0:
                 continue
             space.candidates[count] = np.int64(min(a, b)) * n + max(a, b)
             space.weights[count] = candidates.weights[k] * (1 + NOISE * random_number(space.random))
-            level = _level(contribution, space.weights[count], a, b, parameters, links, space.levels)
+            level = _level(gain, space.weights[count], a, b, parameters, links, space.levels)
             space.chain[count], space.top[level] = space.top[level], count
             top = max(top, level)
             count += 1
@@ -429,26 +429,9 @@ def _list_candidates(
 
 
 @kernel
-def _contribution(u: int, v: int, subscriptions: Subscriptions, label: Ids) -> int:
-    offsets, topics, positions = subscriptions.node_offsets, subscriptions.node_topics, subscriptions.positions
-    i, end_i = offsets[u], offsets[u + 1]
-    j, end_j = offsets[v], offsets[v + 1]
-    count = 0
-    while i < end_i and j < end_j:
-        one, other = topics[i], topics[j]
-        if one == other:
-            count += label[positions[i]] != label[positions[j]]
-        i += one <= other
-        j += other <= one
-    return count
-
-
-@kernel
-def _level(
-    contribution: int, weight: float, u: int, v: int, parameters: SearchParameters, links: Links, levels: int
-) -> int:
+def _level(gain: int, weight: float, u: int, v: int, parameters: SearchParameters, links: Links, levels: int) -> int:
     full = (links.degrees[u] >= parameters.cap) + (links.degrees[v] >= parameters.cap)
-    return int(levels * contribution * weight / (1 + parameters.penalty * full))
+    return int(levels * gain * weight / (1 + parameters.penalty * full))
 
 
 @kernel

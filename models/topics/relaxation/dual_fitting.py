@@ -140,7 +140,7 @@ def _merges_left(
                     stamp = np.int64(c) * n + u
                     if v > u and seen[v] != stamp:
                         seen[v] = stamp
-                        if c < most and contribution(u, v, components) > c:
+                        if c < most and contribution(u, v, components, components.label) > c:
                             merges -= join(u, v, components)
         left[c] = merges
     return left

@@ -118,7 +118,7 @@ def test_partners_are_the_eligible_later_nodes_that_contribute_most(
 def test_contributions_are_those_of_the_components(instance: TopicInstance, random: Random) -> None:
     partial, chosen = grown(instance, random)
     for (u, v), weight in twins.contributions(twins.interest_of(instance), chosen).items():
-        assert contribution(u, v, partial.components) == weight
+        assert contribution(u, v, partial.components, partial.components.label) == weight
 
 
 def grown(instance: TopicInstance, random: Random) -> tuple[PartialOverlay, set[twins.Edge]]:

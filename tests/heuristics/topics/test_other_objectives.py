@@ -10,7 +10,7 @@ import networkx as nx
 import pytest
 
 from overlaybench.heuristics.topics.fault_tolerant_polish import fault_tolerant_polish
-from overlaybench.heuristics.topics.gm2 import block_forest, blocks_between, gm2, unite_blocks
+from overlaybench.heuristics.topics.gm2 import block_forest, blocks_between, gm2
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.mst_per_topic import mst_per_topic
 from overlaybench.heuristics.topics.polish import polish
@@ -211,13 +211,13 @@ def test_blocks_are_those_of_networkx_after_every_edge(seeds: range) -> None:
             tree: nx.Graph[Any] = nx.Graph()
             tree.add_edges_from((w, f"block {k}") for k, block in enumerate(blocks) for w in block)
             apart = nx.shortest_path_length(tree, u, v) // 2
-            assert blocks_between(first + place[u], first + place[v], forest) == apart
+            assert blocks_between(first + place[u], first + place[v], topic, forest, False) == apart
             assert forest.blocks[topic] == len(blocks)
             graph.add_edge(u, v)
             for t, others in enumerate(members_of_topics(instance)):
                 if u in others and v in others:
                     at = int(instance.topic_offsets[t])
-                    unite_blocks(at + others.index(u), at + others.index(v), t, forest)
+                    blocks_between(at + others.index(u), at + others.index(v), t, forest, True)
 
 
 def test_polish_refuses_an_overlay_that_is_not_fault_tolerant() -> None:
