@@ -103,7 +103,8 @@ class PartialOverlay:
         instance, c = self.instance, self.components
         relation = c.node_offsets, c.node_topics
         listed = np.zeros(instance.num_nodes, np.bool_)
-        listed[eligible_nodes(self.degrees, ANY_DEGREE, c).outside.nodes] = True
+        outside = eligible_nodes(self.degrees, ANY_DEGREE, c).outside
+        listed[outside.nodes[: outside.offsets[-1]]] = True
         nodes = np.flatnonzero(listed).astype(np.int32)
         sample = np.arange(0, instance.num_nodes, -(-instance.num_nodes // _SAMPLE), dtype=np.int32)
         common = pairs_by_common_topics(sample, listed, _MOST_COMMON, c.topic_offsets, c.topic_nodes, *relation)
@@ -354,9 +355,9 @@ class Contributions(NamedTuple):
 
 
 class Subscribers(NamedTuple):
-    """Some of the subscribers of each topic."""
+    """Some of the subscribers of each topic, in the first ``offsets[-1]`` entries of the other arrays."""
 
-    offsets: Offsets  # of each topic in the other arrays
+    offsets: Offsets
     positions: Ids  # in ``topic_nodes``, sorted
     nodes: Ids
 
