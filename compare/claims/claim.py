@@ -88,6 +88,13 @@ class Line:
     number: Interval | None
     verdict: Verdict
 
+    @classmethod
+    def of(cls, varied: str, number: Interval, must: Limit | bool, nearly: Limit | None = None) -> Line:
+        """A line whose number must be within a limit, or whose verdict is confirmed or contradicted."""
+        if isinstance(must, bool):
+            return cls(varied, number, Verdict.CONFIRMED if must else Verdict.CONTRADICTED)
+        return cls(varied, number, verdict_of(number, must, nearly))
+
 
 @dataclass(frozen=True)
 class Judgement:
@@ -208,6 +215,8 @@ class Claim:
         The names of the grids whose runs it judges.
     said, place : str
         Statement and source, for claims that no file of statements has.
+    module, data : str
+        The module of its functions, and its text, of a claim that is defined as data.
     """
 
     id: str
@@ -215,6 +224,8 @@ class Claim:
     grids: tuple[str, ...] = ()
     said: str = ""
     place: str = ""
+    module: str = ""
+    data: str = ""
 
     @property
     def name(self) -> str:

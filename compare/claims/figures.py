@@ -9,7 +9,6 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from ...instances.contract.catalogue import Catalogue, defined_in
 from ..figures.style import Drawing, FigureOptions, styled
 from ..intervals import mean_interval
 from .rows import Part
@@ -29,7 +28,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Panel:
-    """A panel of a figure: the column of y with its label, and published values by label and x.
+    """A panel of a figure: the column of y with its label, and published values by label and x, or one for every x.
 
     The label of marks is that of the curve of which they are, or what the paper says of all ("at most"). `curves`, if
     any, stand in place of the figure's.
@@ -37,7 +36,7 @@ class Panel:
 
     column: str
     label: str
-    marks: Mapping[str, Mapping[float, float]] = field(default_factory=dict)
+    marks: Mapping[str, Mapping[str, float] | float] = field(default_factory=dict)
     curves: tuple[Curve, ...] = ()
 
 
@@ -91,10 +90,6 @@ class Table:
     prepare: Callable[[pd.DataFrame], pd.DataFrame] = lambda rows: rows
 
 
-FIGURES: Catalogue[Figure] = Catalogue("figure", lambda _name: defined_in(__package__, Figure))
-TABLES: Catalogue[Table] = Catalogue("table", lambda _name: defined_in(__package__, Table))
-
-
 def points_of(figure: Figure, rows: pd.DataFrame, *, every: bool = False) -> pd.DataFrame:
     """The points of a figure's curves and its published marks, a row each: curve, panel, x, y, low, high, published.
 
@@ -110,7 +105,8 @@ def points_of(figure: Figure, rows: pd.DataFrame, *, every: bool = False) -> pd.
                 points += ({"panel": name, **one} for one in _curve(figure, panel.column, curve, rows))
             for label, marks in panel.marks.items() if not title else ():
                 here = {"panel": name, "curve": label, "published": True}
-                points += ({**here, "x": x, "y": y, "low": np.nan, "high": np.nan} for x, y in marks.items())
+                each = marks if isinstance(marks, Mapping) else dict.fromkeys(rows[figure.x[0]].unique(), marks)
+                points += ({**here, "x": float(x), "y": y, "low": np.nan, "high": np.nan} for x, y in each.items())
     return pd.DataFrame(points)
 
 

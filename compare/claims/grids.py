@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from itertools import product
 from typing import Any
 
 import pandas as pd
 
-from ...instances.contract.catalogue import Catalogue, defined_in
 from .bench import Experiment, grid, runs, together
 
 Method = str | tuple[str, Mapping[str, Any]]
@@ -100,38 +99,29 @@ class Grid:
         numbered = ((f"{self.name} {rank}", sheet) for rank, sheet in enumerate(self.sheets))
         return together([sheet.experiment(family, quick) for family, sheet in numbered if sheet.seeds[not quick]])
 
-    def scale(self, rows: pd.DataFrame) -> str:
-        """How the sizes of some rows fall short of the paper's: ``|V| up to 2000 of 10000``; "" if they do not."""
-        short = []
-        for column, values in self.paper.items():
-            claimed = values if isinstance(values, tuple) else (values,)
-            if column == "samples":
-                sizes = [name for name in self.paper if name in rows]
-                points = rows.groupby(sizes)["instance"].nunique() if sizes else pd.Series([rows["instance"].nunique()])
-                short += [f"{points.min()} of {claimed[0]} samples a point"] if points.min() < claimed[0] else []
-                continue
-            own = set(rows[column].dropna())
-            missing = [value for value in claimed if value not in own]
-            numbers = own and missing and not any(isinstance(value, str) for value in claimed)
-            symbol = _SYMBOLS.get(column, column[2:])
-            if numbers and max(own) < max(claimed):
-                short.append(f"{symbol} up to {max(own):g} of {max(claimed):g}")
-            elif missing and not numbers:
-                short.append(f"{len(claimed) - len(missing)} of {len(claimed)} values of {symbol}")
-        return ", ".join(short)
+
+def scale_of(paper: Mapping[str, Any], rows: pd.DataFrame) -> str:
+    """How the sizes of some rows fall short of the paper's: ``|V| up to 2000 of 10000``; "" if they do not."""
+    short = []
+    for column, values in paper.items():
+        claimed = values if isinstance(values, tuple) else (values,)
+        if column == "samples":
+            sizes = [name for name in paper if name in rows]
+            points = rows.groupby(sizes)["instance"].nunique() if sizes else pd.Series([rows["instance"].nunique()])
+            short += [f"{points.min()} of {claimed[0]} samples a point"] if points.min() < claimed[0] else []
+            continue
+        own = set(rows[column].dropna())
+        missing = [value for value in claimed if value not in own]
+        numbers = own and missing and not any(isinstance(value, str) for value in claimed)
+        symbol = _SYMBOLS.get(column, column[2:])
+        if numbers and max(own) < max(claimed):
+            short.append(f"{symbol} up to {max(own):g} of {max(claimed):g}")
+        elif missing and not numbers:
+            short.append(f"{len(claimed) - len(missing)} of {len(claimed)} values of {symbol}")
+    return ", ".join(short)
 
 
 def _combined(values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Every combination of the values of a mapping; a value that is no tuple is one value."""
     each = [value if isinstance(value, tuple) else (value,) for value in values.values()]
     yield from (dict(zip(values, one, strict=True)) for one in product(*each))
-
-
-GRIDS: Catalogue[Grid] = Catalogue("grid", lambda _name: defined_in(__package__, Grid))
-"""All grids, from the files of this folder."""
-
-
-@cache
-def experiment_of(name: str, quick: bool) -> Experiment:
-    """The runs of a grid by its name."""
-    return GRIDS[name].experiment(quick)

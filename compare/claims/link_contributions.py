@@ -11,42 +11,21 @@ from ...heuristics.topics.kernels.interest import TopicComponents, singletons, u
 from ...instances.contract.compiled import kernel
 from ...instances.topics.instance import TopicInstance
 
-MOST_NODES = 2**16
 _PAIRS, _COMPARISONS, _LISTED, _EDGES, _TOPICS, _UPDATES, _MEMBERS, _LOWERED = range(8)
 _NONE = -1
 
 
 class Work(NamedTuple):
-    """How often the lines of Algorithms 2 and 3 are executed.
+    """How often the lines of Algorithms 2 and 3 are executed."""
 
-    Attributes
-    ----------
-    pairs : int
-        Algorithm 2, line 4: pairs of nodes.
-    comparisons : int
-        Line 5: comparisons of two topics while the sorted lists of topics of two nodes are merged.
-    listed : int
-        Line 7: pairs added to a list.
-    edges : int
-        Algorithm 3, line 3: edges taken.
-    topics : int
-        Line 6: topics that both ends of an edge taken are interested in.
-    updates : int
-        Lines 8 to 11: pairs moved to the next lower list, or deleted. Each costs O(1).
-    members : int
-        Line 14: nodes whose component is set anew.
-    lowered : int
-        Line 16: decrements of HIGHESTCONTRIB.
-    """
-
-    pairs: int
-    comparisons: int
-    listed: int
-    edges: int
-    topics: int
-    updates: int
-    members: int
-    lowered: int
+    pairs: int  # Algorithm 2, line 4: pairs of nodes
+    comparisons: int  # line 5: of two topics, while the sorted lists of two nodes are merged
+    listed: int  # line 7: pairs added to a list
+    edges: int  # Algorithm 3, line 3: edges taken
+    topics: int  # line 6: topics that both ends of an edge taken are interested in
+    updates: int  # lines 8 to 11: pairs moved to the next lower list or deleted, O(1) each
+    members: int  # line 14: nodes whose component is set anew
+    lowered: int  # line 16: decrements of HIGHESTCONTRIB
 
     @property
     def construction(self) -> int:
@@ -84,17 +63,11 @@ def merge_by_link_contributions(
         pairs within one component too, so that pairs leave the lists early and the overlay may not be topic-connected.
         By default the loop is over the topics of which the edge joins two components, as §6.1 says in words.
 
-    Raises
-    ------
-    ValueError
-        If there are more than 65,536 nodes: pairs are numbered by 32 bits.
-
     Notes
     -----
-    Chockler, Melamed, Tock and Vitenberg 2007 (P1), §6.1. Time O(|V|²|T|) (Lemma 6.4), memory 10 bytes a pair of nodes.
+    Chockler, Melamed, Tock and Vitenberg 2007 (P1), §6.1. Time O(|V|²|T|) (Lemma 6.4), memory 10 bytes a pair of nodes,
+    of which there are fewer than 2³¹.
     """
-    if instance.num_nodes > MOST_NODES:
-        raise ValueError(f"at most {MOST_NODES} nodes")
     n = instance.num_nodes
     lists = int(np.diff(instance.node_offsets).max(initial=0)) + 1
     edges, work = _construct(singletons(instance), lists, newest, as_printed)

@@ -27,22 +27,12 @@ from ..studies.recipe import Recipe
 from .bench import LAWS, TIES, Bench, grid
 from .claim import FALLS, RISES, Judgement, Line, Tally, Verdict, all_of, at_most, claim, exact
 from .claim import verdict_of as verdict
-from .grids import Grid, Sheet
 from .link_contributions import merge_by_link_contributions
 from .properties import Case, assorted, counts, invalid
 
 _MOST_TRACED, _MOST_COUNTED = 60, 2000
 _SOLVED = 200
 _OVERLAY_SECONDS = 3.0
-
-_SMALL = {"nodes": (20, 30), "topics": 15, "subscriptions": 5}
-SOLVED = Grid(
-    "p1-solved",
-    (
-        Sheet(LAWS, _SMALL, "min-tco", ("branch-and-cut",), seeds=(5, 35), time_limit=20.0),
-        Sheet(LAWS, _SMALL, "min-tco", ("gm",), seeds=(5, 35), ties=TIES, repeats=2),
-    ),
-)
 
 
 @claim("P1.L6.1")
@@ -113,9 +103,8 @@ def running_time(bench: Bench) -> Judgement:
         fits = common <= instance.num_nodes**2 * instance.num_topics
         tally.add(fits and work.updates <= common, f"{name}: {work.updates} updates, Σ_e |T_v ∩ T_w| = {common}")
     saved = {n: _naive_steps_over_ours(n) for n in (50, 200 if bench.quick else 400)}
-    every_line = exact(max(lines), tally.n)
     sensitivity = (
-        Line("a step is any line of Algorithm 3, constant 4", every_line, verdict(every_line, at_most(4))),
+        Line.of("a step is any line of Algorithm 3, constant 4", exact(max(lines), tally.n), at_most(4)),
         *(
             Line(f"naive Greedy Merge ÷ Algorithms 2 and 3, |V| = {n}, at most |V|⁴|T|", exact(factor), held)
             for n, (factor, held) in saved.items()
@@ -155,11 +144,11 @@ def ratio(bench: Bench) -> Judgement:
         tally.add(value <= bounds["log natural"][own], f"{solved['recipe'][own]}, ties {ties}: {value:.3f}")
     for name, bound in bounds.items():
         share = exact(float((ratios / mine["instance"].map(bound)).max()), len(solved))
-        sensitivity.append(Line(f"largest share of the bound, {name}", share, verdict(share, at_most(1))))
+        sensitivity.append(Line.of(f"largest share of the bound, {name}", share, at_most(1)))
     for rule, each in ratios.groupby(mine["ties"]):
         mean = mean_interval(each.groupby(mine["instance"]).mean())
-        held = verdict(mean, at_most(min(bounds["log natural"].values())))
-        sensitivity.append(Line(f"mean GM ÷ optimum, ties {rule}", mean, held))
+        most = at_most(min(bounds["log natural"].values()))
+        sensitivity.append(Line.of(f"mean GM ÷ optimum, ties {rule}", mean, most))
     proven = int((solved["status"] == Status.OPTIMAL).sum())
     least = (10 if bench.quick else _SOLVED) * tally.n // max(proven, 1)
     return tally.judgement(exact(float(ratios.max()), proven), least=least, sensitivity=sensitivity)
@@ -198,7 +187,7 @@ def further_runs(bench: Bench) -> Judgement:
         for column, name, must in ((0, "connectivity", RISES), (1, "diameter", FALLS)):
             for run in (1, 2):
                 number = mean_interval(figures[:, run, column] - figures[:, run - 1, column], together=4)
-                lines.append(Line(f"{name}, run {run + 1}, ties {ties}", number, verdict(number, must)))
+                lines.append(Line.of(f"{name}, run {run + 1}, ties {ties}", number, must))
     because = "; ".join(f"{one.varied}: {one.number}" for one in lines[:4:2])
     return Judgement(all_of(one.verdict for one in lines[:4]), because, lines[0].number, lines)
 

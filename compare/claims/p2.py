@@ -27,7 +27,6 @@ from ..studies.recipe import Recipe
 from .bench import LAWS, TIES, Bench, grid
 from .claim import Judgement, Limit, Line, Tally, Verdict, all_of, claim, exact, judged
 from .claim import verdict_of as verdict
-from .grids import Grid, Sheet
 from .p2_constructed import chain, correlated, dense_prefixes, tree_of_bridges, tree_with_bridges
 from .properties import Case, assorted, counts, invalid
 
@@ -38,22 +37,6 @@ _FACTORS = (1.0, 2.0, 3.0, 4.0, 8.0)
 _SMALL: Mapping[str, Any] = {"nodes": 8, "topics": 10, "subscriptions": 3}
 _SMALLEST_DEGREE = 2.0  # of trees with bridges: 2 or 3, and the bound is least for 2
 _PROVEN = "p2-solved"
-
-
-SOLVED = Grid(
-    _PROVEN,
-    tuple(
-        sheet
-        for problem in ("min-tco", "minmax-tco")
-        for sheet in (
-            Sheet(LAWS, {"nodes": 20, "topics": 15, "subscriptions": 4}, problem, ("branch-and-cut",), seeds=(8, 30)),
-            Sheet(LAWS, {"nodes": 40, "topics": 25, "subscriptions": 5}, problem, ("branch-and-cut",), seeds=(0, 3),
-                  time_limit=120.0),
-            Sheet("zipf", {"nodes": 100, "topics": 100, "subscriptions": 10}, problem, ("lp-bound",), seeds=(0, 3),
-                  time_limit=20.0),
-        )
-    ),
-)  # fmt: skip
 
 
 def _overlays(bench: Bench, method: str, instance: TopicInstance, **options: Any) -> Iterator[Overlay]:
@@ -120,8 +103,8 @@ def theorem_2(bench: Bench) -> Judgement:
         shares.append(most / limit(instance, _SMALLEST_DEGREE, n))
     on_trees = exact(max(shares), len(shares))
     lines = [
-        Line("the bound of Table 1, (n/k)·ln Σ|T_v| × the smallest", of_table, verdict(of_table, _AT_MOST_1)),
-        Line("k = |V| on trees with bridging nodes", on_trees, verdict(on_trees, _AT_MOST_1)),
+        Line.of("the bound of Table 1, (n/k)·ln Σ|T_v| × the smallest", of_table, _AT_MOST_1),
+        Line.of("k = |V| on trees with bridging nodes", on_trees, _AT_MOST_1),
     ]
     number = exact(max(share.mean, on_trees.mean), share.n + on_trees.n)
     details = [f"largest maximum degree ÷ smallest: {ratio:.3f}"]
@@ -185,10 +168,8 @@ def whole_star(bench: Bench) -> Judgement:
         found = {ties: bench.value("gm", instance, "minmax-tco", ties=ties, seed=1) for ties in TIES}
         tally.add(max(found.values()) == n - 1, f"|V| = {n}: at most {max(found.values()):g}")
         lines |= {
-            ties: Line(f"ties {ties}, |V| = {n}", exact(value),
-                       Verdict.CONFIRMED if value == n - 1 else Verdict.CONTRADICTED)
-            for ties, value in found.items()
-        }  # fmt: skip
+            ties: Line.of(f"ties {ties}, |V| = {n}", exact(value), value == n - 1) for ties, value in found.items()
+        }
     return tally.judgement(exact(1 - tally.failed / tally.n, tally.n), sensitivity=list(lines.values()))
 
 
@@ -232,8 +213,8 @@ def lemma_1(bench: Bench) -> Judgement:
     if all_of(one.verdict for one in lines[-2:]) is not Verdict.CONFIRMED:
         found = replace(found, verdict=Verdict.CONTRADICTED, because=f"the ratio is not linear: {lines[-2].number}")
     bare, claimed = exact(bench.value("gm-m", cases[-1].instance, "min-tco")), cases[-1].claimed
-    held = verdict(bare, Limit(claimed, claimed), Limit(0.9 * claimed, 1.1 * claimed))
-    lines.append(Line(f"edges of weight 0 left out, {cases[-1].name}", bare, held))
+    near = Limit(0.9 * claimed, 1.1 * claimed)
+    lines.append(Line.of(f"edges of weight 0 left out, {cases[-1].name}", bare, Limit(claimed, claimed), near))
     optimum = _proven(bench, "min-tco", "branch-and-cut", minmax_oda_matchings, {n: n - 1 for n in sizes})
     return _with_optimum(replace(found, sensitivity=lines), optimum)
 
@@ -265,9 +246,8 @@ def lemma_6(bench: Bench) -> Judgement:
     lines = [
         Line(f"CD-ODA-I, {cases[-1].name}", first.number, first.verdict),
         *(replace(one, varied=f"CD-ODA-II, {one.varied}") for one in second.sensitivity),
-        Line(f"CD-ODA-II ÷ the fewest on our instance, n = {n}: linear in n", ratio,
-             Verdict.CONFIRMED if right else Verdict.CONTRADICTED),
-    ]  # fmt: skip
+        Line.of(f"CD-ODA-II ÷ the fewest on our instance, n = {n}: linear in n", ratio, right),
+    ]
     gravest = all_of((first.verdict, second.verdict))
     because = f"CD-ODA-I: {first.because}; CD-ODA-II: {second.because}"
     found = Judgement(gravest, because, second.number, lines, second.details)
@@ -305,7 +285,7 @@ def better_than_family(bench: Bench) -> Judgement:
     lines = []
     for name, own, build, optimum in families:
         most = max(len(o.edges) / optimum(n) for n in own for o in _overlays(bench, "2d-oda", build(n)))
-        lines.append(Line(name, exact(most, len(own)), verdict(exact(most), _AT_MOST_1)))
+        lines.append(Line.of(name, exact(most, len(own)), _AT_MOST_1))
     number = max((line.number for line in lines if line.number), key=lambda one: one.mean)
     return judged(number, _AT_MOST_1, sensitivity=lines)
 
@@ -448,7 +428,7 @@ def matchings_of_graphs(bench: Bench) -> Judgement:
             tally.add(partitioned(graph, degree + 1), f"edges {sorted(graph.edges)}")
             fewer += not partitioned(graph, degree)
     number = exact(fewer, tally.n)
-    line = Line("graphs for which d matchings do not suffice", number, verdict(number, Limit(low=1)))
+    line = Line.of("graphs for which d matchings do not suffice", number, Limit(low=1))
     return tally.judgement(exact(1 - tally.failed / tally.n, tally.n), sensitivity=[line], runs=tally.n)
 
 
@@ -509,7 +489,7 @@ def rings(bench: Bench) -> Judgement:
         degrees = [_degree_exponent(bench, one.make(), order) for one in mixed]
         for name, sample in (("|T_v| in the degree", degrees), ("|V_t| in the diameter", grown.tolist())):
             number = mean_interval(sample)
-            lines.append(Line(f"exponent of {name}, order {order}", number, verdict(number, proportional)))
+            lines.append(Line.of(f"exponent of {name}, order {order}", number, proportional))
     found = all_of(line.verdict for line in lines[:2])
     shown = "; ".join(f"{line.varied.removeprefix('exponent of ')}: {line.number}" for line in lines)
     none = "no order of the rings has both: " if found is Verdict.CONTRADICTED else ""
@@ -550,6 +530,6 @@ def correlation(bench: Bench) -> Judgement:
         for share in (1.0, 0.5):
             number = mean_interval(edges[share] / edges[0.0], together=2)
             name = f"{share:.0%} of the topics from the group, ties {ties}"
-            lines.append(Line(name, number, verdict(number, Limit(high=1 - 1e-9))))
+            lines.append(Line.of(name, number, Limit(high=1 - 1e-9)))
     found = all_of(line.verdict for line in lines[:2])
     return Judgement(found, f"{lines[0].varied}: {lines[0].number}", lines[0].number, lines)

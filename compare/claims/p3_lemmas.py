@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from ...heuristics.topics.divide_and_conquer import build_part, conquer_and_combine
 from ...heuristics.topics.division import (
@@ -32,53 +31,11 @@ from ...instances.topics.constructions import binary_tree_of_topics, root_and_le
 from ...instances.topics.instance import TopicInstance
 from ..intervals import mean_interval, share_interval
 from .bench import LAWS, TIES, Bench, grid
-from .claim import Claim, Judgement, Line, Tally, Verdict, at_most, claim, depends_on, exact, judged
-from .grids import Grid, Sheet
+from .claim import Judgement, Line, Tally, Verdict, at_least, at_most, claim, depends_on, exact, judged
 from .properties import assorted, invalid, on_assorted
-from .rows import Part, on_rows
 
 _MINMAX = "minmax-tco"
 _LINEAR = "a constant of 1 and the natural logarithm suffice"
-
-P3_SOLVED = Grid(
-    "p3-solved",
-    tuple(
-        Sheet(
-            LAWS, {"nodes": nodes, "topics": topics, "subscriptions": subscriptions}, _MINMAX, methods, seeds, ties,
-            time_limit=10.0,
-        )
-        for nodes, topics, subscriptions, seeds in ((20, 15, 4, (3, 20)), (30, 20, 5, (1, 20)))
-        for methods, ties in ((("branch-and-cut",), ()), (("gm-m", "minmax-oda"), TIES))
-    ),
-)  # fmt: skip
-
-
-def _of_log(rows: pd.DataFrame) -> pd.DataFrame:
-    """Adds ``of_log``: a method's worst degree over rules for ties; for the exact one its bound × ln(|V||T|)."""
-    log = np.log(rows["p_nodes"].astype(float) * rows["p_topics"].astype(float))
-    bound = rows["value"].astype(float).where(rows["method"] != "branch-and-cut", rows["lower_bound"].astype(float))
-    value = bound.where(rows["method"] != "branch-and-cut", bound * log)
-    return rows.assign(of_log=value.groupby([rows["instance"], rows["method"]]).transform("max"), bound=bound)
-
-
-def _within_log(id_: str, method: str) -> Claim:
-    return on_rows(
-        id_,
-        "p3-solved",
-        Part(
-            "D ÷ (optimum · ln(|V||T|))",
-            lambda d: d[method] / d["branch-and-cut"],
-            at_most(1),
-            measure="of_log",
-            extreme="max",
-        ),
-        Part("D ÷ optimum", lambda d: d[method] / d["branch-and-cut"], measure="bound"),
-        where="",
-        prepare=_of_log,
-    )
-
-
-L1, L2 = _within_log("P3.L1", "minmax-oda"), _within_log("P3.L2", "gm-m")
 
 
 def small(quick: bool, each: int, *, nodes: int, topics: int, subscriptions: int) -> Iterator[TopicInstance]:
@@ -295,20 +252,16 @@ def data_structures(bench: Bench) -> Judgement:
     for name, whole in (("Algorithm 5 as printed", True), ("its line 2 ends before the maximum degree", False)):
         built = [as_printed(one, up_to_maximum=whole) for one in instances]
         same = [o == bench.run("gm-m", one, _MINMAX).answer for (o, _), one in zip(built, instances, strict=True)]
-        lines.append(Line(name, share_interval(sum(same), len(same)), _either(all(same))))
+        lines.append(Line.of(name, share_interval(sum(same), len(same)), all(same)))
     zeros = [
         bench.run("minmax-oda", one, _MINMAX).answer == bench.run("gm-m", one, _MINMAX).answer for one in instances
     ]
-    lines.append(Line("MinMax-ODA, 0-edges kept", share_interval(sum(zeros), len(zeros)), _either(all(zeros))))
+    lines.append(Line.of("MinMax-ODA, 0-edges kept", share_interval(sum(zeros), len(zeros)), all(zeros)))
     less = mean_interval(work)
     found = tally.judgement(share_interval(tally.n - tally.failed, tally.n), sensitivity=tuple(lines), details=(
         f"counted work ÷ contributions that Algorithm 2 computes: {less}",
     ))  # fmt: skip
     return found if at_most(1).holds(less) else replace(found, verdict=Verdict.CONTRADICTED, because=f"work {less}")
-
-
-def _either(held: bool) -> Verdict:
-    return Verdict.CONFIRMED if held else Verdict.CONTRADICTED
 
 
 def as_printed(instance: TopicInstance, *, up_to_maximum: bool = True) -> tuple[Overlay, bool]:
@@ -448,10 +401,10 @@ def dcbr_m_connects(bench: Bench) -> Judgement:
     found = _connected(bench, "dcbr-m", eta=(0, 2, 8), partitions=(1, 3, 10**6), coverage=(1, 3))
     five = TopicInstance.from_subscriptions({"b": ["x", "y"], "a": ["x"], "c": ["y"], "d": ["y"], "e": ["y"]})
     apart = {parts: line_6_as_printed(five, parts) for parts in (3, 2, 1)}
-    line_6 = Line(
+    line_6 = Line.of(
         f"line 6 of Algorithm 12 as printed, b {{x, y}}, a {{x}}, c, d, e {{y}}, p = {[*apart]}: topics disconnected",
         exact(max(apart.values())),
-        _either(not any(apart.values())),
+        not any(apart.values()),
     )
     shape: dict[str, Any] = {"nodes": 300 if bench.quick else 1000, "topics": 200}
     instances = [one.make() for one in grid("P3.A12", "uniform-varying", 2 if bench.quick else 6, **shape)]
@@ -459,7 +412,7 @@ def dcbr_m_connects(bench: Bench) -> Judgement:
     ours = mean_interval(bench.value("dcbr-m", one, _MINMAX) for one in instances)
     whole = not any((o.topic_components(one) > 1).any() for o, one in zip(printed, instances, strict=True))
     text = f"line 12 as printed, Table II's workload: connected; D, which of the whole overlay is {ours}"
-    line_12 = Line(text, mean_interval(overlay.max_degree for overlay in printed), _either(whole))
+    line_12 = Line.of(text, mean_interval(overlay.max_degree for overlay in printed), whole)
     return replace(found, sensitivity=(line_6, line_12))
 
 
@@ -572,9 +525,7 @@ def greedy_sets(bench: Bench) -> Judgement:
             ratios.append(len(chosen) / max(smallest, 1))
             tally.add(ratios[-1] <= most, f"instance {seed}: {ratios[-1]:.3f} times the smallest, {most:.3f} allowed")
     ends = _cover({0: {0, 1}, 1: {1}, 2: {1}, 3: {1}}, 3, as_printed=True) is not None
-    line = Line(
-        "Algorithm 13 as printed ends, a topic with one subscriber in the part", exact(float(ends)), _either(ends)
-    )
+    line = Line.of("Algorithm 13 as printed ends, a topic with one subscriber in the part", exact(float(ends)), ends)
     return tally.judgement(exact(max(ratios), len(ratios)), sensitivity=(line,))
 
 
@@ -644,8 +595,7 @@ def degree_of_few_edges(bench: Bench) -> Judgement:
     instances = [binary_tree_of_topics(h=h) for h in heights]
     degree = {ties: [bench.value("gm", one, _MINMAX, ties=ties) for one in instances] for ties in TIES}
     shares = {ties: exact(found[-1] / instances[-1].num_nodes, len(heights)) for ties, found in degree.items()}
-    lines = tuple(Line(f"ties {ties}", one, _either(one.mean >= 0.5)) for ties, one in shares.items())
+    lines = tuple(Line.of(f"ties {ties}", one, one.mean >= 0.5) for ties, one in shares.items())
     best = max(shares.values(), key=lambda one: one.mean)
-    verdict = _either(best.mean >= 0.5)
     text = f"D ÷ |V| = {best.mean:.3g} at |V| = {instances[-1].num_nodes}, where degree 3 suffices: one rule is enough"
-    return Judgement(verdict, text, best, lines)
+    return judged(best, at_least(0.5), because=text, sensitivity=lines)

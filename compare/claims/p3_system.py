@@ -26,7 +26,7 @@ from ...heuristics.topics.kernels.ties import tie_order
 from ...instances.topics.instance import TopicInstance
 from ..intervals import mean_interval, share_interval
 from .bench import LAWS, TIES, Bench, grid
-from .claim import Judgement, Line, Tally, Verdict, at_least, at_most, claim, exact, judged
+from .claim import Judgement, Line, Tally, at_least, at_most, claim, exact, judged
 
 _MINMAX, _COVERAGE = "minmax-tco", 3
 _BY_LEMMA_9 = "its proof uses Lemma 9, which P3.L9 contradicts; no counterexample here"
@@ -107,7 +107,7 @@ def equal_parts(bench: Bench) -> Judgement:
         equal = work(instance.num_nodes // 2)
         for share, found in ratios.items():
             found.append(work(instance.num_nodes // share) / equal)
-    line = Line("parts 1 : 9", ninth := mean_interval(ratios[10]), judged(ninth, at_least(1)).verdict)
+    line = Line.of("parts 1 : 9", mean_interval(ratios[10]), at_least(1))
     return judged(mean_interval(ratios[4]), at_least(1), sensitivity=(line,))
 
 
@@ -191,7 +191,7 @@ def partial_knowledge(bench: Bench) -> Judgement:
         found.pn_ratio - Division(partition, found.representatives).pn_ratio_formula for _, partition, found in schemes
     )
     directory = exact(max(found.pn_ratio_with_directory for _, _, found in schemes), len(schemes))
-    line = Line("nodes are the directory: largest pn-ratio", directory, judged(directory, at_most(0.999)).verdict)
+    line = Line.of("nodes are the directory: largest pn-ratio", directory, at_most(0.999))
     details = (f"pn-ratio less eq. 12, parts drawn by the nodes: {formula}",)
     return tally.judgement(ratio, sensitivity=(line,), details=details)
 
@@ -219,7 +219,7 @@ def five_steps(bench: Bench) -> Judgement:
                 alone.append(five.overlay == whole.overlay)
                 more.append(len(five.representatives) / max(len(whole.representatives), 1))
     text = "the five steps alone, which cover all topics of a part: equal overlays"
-    line = Line(text, share_interval(sum(alone), len(alone)), Verdict.CONFIRMED if all(alone) else Verdict.CONTRADICTED)
+    line = Line.of(text, share_interval(sum(alone), len(alone)), all(alone))
     details = (f"|R| of the five steps alone ÷ |R| of Algorithm 12: {mean_interval(more)}",)
     return tally.judgement(share_interval(tally.n - tally.failed, tally.n), sensitivity=(line,), details=details)
 

@@ -258,8 +258,8 @@ def RELAYS(bench: Bench) -> Judgement:
             for one in networks(law, 100 if bench.quick else 2000, users=1, brokers=9, intervals=1)
         ]
         dearer = share_interval(sum(one > 1 + _ROUNDING for one in ratios), len(ratios))
-        verdict = judged(exact(max(ratios)), _AT_MOST_ONE).verdict
-        lines.append(Line(f"share of metrics in which a relay helps 4 of 9 brokers, prices {law}", dearer, verdict))
+        held = judged(exact(max(ratios)), _AT_MOST_ONE).verdict
+        lines.append(Line(f"share of metrics in which a relay helps 4 of 9 brokers, prices {law}", dearer, held))
     for brokers, members in ((4, 3), (5, 4), (6, 4), (7, 5)):
         found, _ = worst_metric(brokers, members, steps=300 if bench.quick else 5000, seed=brokers)
         text = f"worst ratio found for {members} of {brokers} brokers (star: {2 - 2 / members:.3g})"
@@ -422,10 +422,8 @@ def RUNNING_EXAMPLE(bench: Bench) -> Judgement:
         one = pairs_of_users(seed)
         ratios.append(bench.value("clustering", one, "content-mst") / bench.value("greedy-packing", one, "content-mst"))
     dearer = share_interval(sum(ratio > 1 + _ROUNDING for ratio in ratios), len(ratios))
-    lines = [
-        Line("share of networks where clustering costs more", dearer, CONFIRMED if dearer.inside(0.5) else UNDECIDED)
-    ]
-    return judged(mean_interval(ratios), about(1.345), Limit(low=1 + _ROUNDING), sensitivity=lines)
+    line = Line("share of networks where clustering costs more", dearer, CONFIRMED if dearer.inside(0.5) else UNDECIDED)
+    return judged(mean_interval(ratios), about(1.345), Limit(low=1 + _ROUNDING), sensitivity=[line])
 
 
 def pairs_of_users(seed: int, users: int = 8, brokers: int = 4) -> ContentInstance:

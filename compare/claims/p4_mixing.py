@@ -81,10 +81,9 @@ def CHANNELS_ADD_UP(bench: Bench) -> Judgement:
             points = rng.uniform(left, right, 5)
             mixed += bool(((low[:, None] < points) & (points < high[:, None]) != members[:, cell, None]).any())
     lines = [
-        Line("draws in which groups of equal subscriptions overlap (§III.A as printed)",
-             share_interval(overlapping, draws), Verdict.CONTRADICTED if overlapping else Verdict.CONFIRMED),
-        Line("cells between the ends of subscriptions with different subscribers", exact(mixed, draws),
-             Verdict.CONTRADICTED if mixed else Verdict.CONFIRMED),
+        Line.of("draws in which groups of equal subscriptions overlap (§III.A as printed)",
+                share_interval(overlapping, draws), not overlapping),
+        Line.of("cells between the ends of subscriptions with different subscribers", exact(mixed, draws), not mixed),
     ]  # fmt: skip
     return tally.judgement(tally.share, sensitivity=lines)
 
@@ -176,8 +175,8 @@ def BEST_BROKER(bench: Bench) -> Judgement:
                 brokers[request.user] = request.foreign
     pairs = 40 if bench.quick else 200
     apart = sum(_needs_rates(seed) for seed in range(pairs))
-    line = Line("share of networks that differ in rates only and have another best broker",
-                share_interval(apart, pairs), Verdict.CONTRADICTED if apart else Verdict.CONFIRMED)  # fmt: skip
+    text = "share of networks that differ in rates only and have another best broker"
+    line = Line.of(text, share_interval(apart, pairs), not apart)
     return tally.judgement(tally.share, sensitivity=[line])
 
 

@@ -24,12 +24,15 @@ from ...instances.contract.result import Status
 from ..intervals import mean_interval, share_interval
 from .bench import SEED, Bench
 from .claim import RISES, Judgement, Limit, Line, Tally, Verdict, at_least, at_most, claim, exact, judged
-from .p5_figures import COVERING, DENSE, FORWARDERS, SPARSE, TRAFFIC, YIELDS
-from .p5_figures import STRATEGIES as NAMES
+from .p5_figures import DENSE, SPARSE
 
 _Link = tuple[int, int]
 _SMALL = {"brokers": 20, "degree": 4, "subscriptions": 60, "publications": 60, "fanout": 7, "spread": 60}
 _DELTAS, _FANOUT, _RADIUS, _BROKERS, _PUBLICATIONS = (1, 2, 3, 4, 5), 35, 4, 10, 6
+COVERING = "brokers-covering"
+_YIELDS = {SPARSE: (0.38, 0.50, 0.61, 0.64), DENSE: (0.50, 0.60, 0.76, 0.77)}
+_FORWARDERS = {SPARSE: (559, 348, 216, 195), DENSE: (1010, 687, 325, 300)}
+_TRAFFIC = (3400, 2850, 2200, 2200)
 CONFIRMED, CONTRADICTED = Verdict.CONFIRMED, Verdict.CONTRADICTED
 # Data set, workload, brokers, subscriptions, published share of subscriptions that a publication matches.
 DATA_SETS = (
@@ -338,9 +341,7 @@ def AFFECTED(bench: Bench) -> Judgement:
             outside[ends] += len(different - _near(radius, (tree, move.old), (after, move.new)))
             outside[mover] += len(different - _near(radius, (tree, move.mover), (after, move.mover)))
             outside[path] += len(different - move.affected)
-    first, *lines = (
-        Line(name, exact(missed, changed), CONTRADICTED if missed else CONFIRMED) for name, missed in outside.items()
-    )
+    first, *lines = (Line.of(name, exact(missed, changed), not missed) for name, missed in outside.items())
     return Judgement(first.verdict, f"of {changed} brokers whose anchors change", first.number, lines)
 
 
@@ -383,7 +384,7 @@ def RADIUS(bench: Bench) -> Judgement:
     moves = Random(SEED).sample(possible_moves(tree, 2), 40)
     sizes = {r: [len(Move(tree, r, one.mover, one.old, one.new).affected) for one in moves] for r in _DELTAS[1:]}
     lines = [
-        Line(f"brokers affected by a move, Δ = {r + 1} − Δ = {r}", number, judged(number, RISES).verdict)
+        Line.of(f"brokers affected by a move, Δ = {r + 1} − Δ = {r}", number, RISES)
         for r in _DELTAS[1:-1]
         if (number := mean_interval(np.subtract(sizes[r + 1], sizes[r])))
     ]
@@ -404,8 +405,8 @@ def WORKLOAD_SHARES(bench: Bench) -> Judgement:
         own = mean_interval(
             matched_share(workload, SEED + seed, brokers, subscriptions) for seed in range(2 if bench.quick else 10)
         )
-        near = judged(own, Limit(published - 0.05, published + 0.05))
-        lines.append((abs(own.mean - published), Line(f"{name}, published {published:g}", own, near.verdict)))
+        near = Limit(published - 0.05, published + 0.05)
+        lines.append((abs(own.mean - published), Line.of(f"{name}, published {published:g}", own, near)))
     largest = max(gap for gap, _ in lines)
     return judged(exact(largest, len(lines)), at_most(0.05), sensitivity=[line for _, line in lines])
 
@@ -425,21 +426,19 @@ def PUBLISHED_SUMS(bench: Bench) -> Judgement:
     deliveries = {SPARSE: 348, DENSE: 1034}
     gaps = [
         abs(deliveries[law] / (deliveries[law] + count) - share)
-        for law in YIELDS
-        for count, share in zip(FORWARDERS[law], YIELDS[law], strict=True)
+        for law in _YIELDS
+        for count, share in zip(_FORWARDERS[law], _YIELDS[law], strict=True)
     ]
-    rates = [t * 0.6 / (deliveries[DENSE] + f) for t, f in zip(TRAFFIC, FORWARDERS[DENSE], strict=True)]
+    rates = [t * 0.6 / (deliveries[DENSE] + f) for t, f in zip(_TRAFFIC, _FORWARDERS[DENSE], strict=True)]
     fit = max(abs(rate - 1) for rate in rates) <= 0.03
-    lines = [Line("messages a second of Figure 11 ÷ messages of Table 2, least", exact(min(rates), len(NAMES)),
-                  CONFIRMED if fit else CONTRADICTED)]  # fmt: skip
+    least = exact(min(rates), len(_TRAFFIC))
+    lines = [Line.of("messages a second of Figure 11 ÷ messages of Table 2, least", least, fit)]
     for unit, rate in (("second", 3600 * 60), ("minute", 3600)):
         late = []
         for seed in range(2 if bench.quick else 5):
             network = WORKLOADS[DENSE].generate(seed=SEED + seed, publications=6000, rate=rate)
             result = bench.run("s0", network, "soft-links", service=1000)
             late.append(1 - float(result.counters["queued_deliveries"]) / network.num_deliveries)
-        share = mean_interval(late)
-        lines.append(
-            Line(f"share that S0 leaves undelivered at 3,600 a {unit}", share, judged(share, at_most(0.02)).verdict)
-        )
+        text = f"share that S0 leaves undelivered at 3,600 a {unit}"
+        lines.append(Line.of(text, mean_interval(late), at_most(0.02)))
     return judged(exact(max(gaps), len(gaps)), at_most(0.01), sensitivity=lines)

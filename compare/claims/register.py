@@ -16,7 +16,7 @@ from ...instances.contract.method import Method
 from ..catalogue import METHODS
 from .bench import Bench, RunFailed, rows_here, rows_of, run_grids
 from .claim import Claim, Judgement, Row, Verdict
-from .grids import experiment_of
+from .data import claims_on_rows, experiment_of
 from .version import version_of_claim
 
 _SPARK_STARTS = 15.0
@@ -28,7 +28,8 @@ def _claims(_name: str) -> list[Claim]:
     from .statements import statements
 
     rank = {id_: number for number, id_ in enumerate(statements())}
-    return sorted(defined_in(__package__, Claim), key=lambda one: (one.id[0] != "P", one.id[:2], rank.get(one.id, 0)))
+    every = [*defined_in(__package__, Claim), *claims_on_rows()]
+    return sorted(every, key=lambda one: (one.id[0] != "P", one.id[:2], rank.get(one.id, 0)))
 
 
 CLAIMS: Catalogue[Claim] = Catalogue("claim", _claims, group="overlaybench.claims", kind=Claim)

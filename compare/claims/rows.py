@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,9 @@ import pandas as pd
 from ..intervals import LEVEL, Interval, mean_interval, share_interval
 from .bench import Bench
 from .claim import Claim, Judgement, Limit, Line, Verdict, all_of, exact, verdict_of
-from .grids import GRIDS
+from .grids import scale_of
+
+_OPEN = {Verdict.NOT_DECIDED}
 
 
 @dataclass(frozen=True)
@@ -23,9 +26,10 @@ class Part:
     ----------
     name : str
         What the number is: ``D_DCBR − D_GMM``.
-    of : callable
-        Maps the wide table, with a row for each instance and a column for each value of `across`, to a number of each
-        instance. Truth values are judged as a share.
+    of : str
+        An expression of pandas, which gives a number of each instance, in the columns of the wide table: a row for each
+        instance and a column for each value of `across` ("`dcbr-m` - `gm-m`"); also least, most, mean and last of the
+        row's values, and at_least, the column of the least. Truth values are judged as a share.
     must : Limit, optional
         What the claim says; without it the number is only shown.
     nearly : Limit, optional
@@ -40,11 +44,13 @@ class Part:
         A size: the number is the slope along it, of a doubling if `doubling`.
     extreme : str
         ``max`` or ``min``: the number is that of all instances, not their mean (a claimed maximum is one number).
+    log2 : bool
+        Whether the number is the logarithm of that of `of`.
     published : float, optional
     """
 
     name: str
-    of: Callable[[pd.DataFrame], pd.Series]
+    of: str
     must: Limit | None = None
     nearly: Limit | None = None
     where: str = ""
@@ -54,6 +60,7 @@ class Part:
     along: str = ""
     doubling: bool = False
     extreme: str = ""
+    log2: bool = False
     published: float | None = None
 
     def number(self, rows: pd.DataFrame) -> Interval | None:
@@ -62,10 +69,14 @@ class Part:
         own = own[own[self.measure].notna()]
         if own.empty:
             return None
-        try:
-            sample = self.of(wide(own, self.measure, self.across, self.each)).dropna()
-        except KeyError:  # a method that these rows lack
+        table = wide(own, self.measure, self.across, self.each)
+        if table.empty:
             return None
+        try:
+            sample: pd.Series = table.eval(self.of, engine="python").dropna()
+        except NameError:  # a method that these rows lack
+            return None
+        sample = np.log2(sample) if self.log2 else sample
         if sample.empty:
             return None
         if self.along:
@@ -77,8 +88,20 @@ class Part:
 
 
 def wide(rows: pd.DataFrame, measure: str, across: str | list[str] = "method", each: str = "instance") -> pd.DataFrame:
-    """A row for each instance and a column for each value of `across`: means over seeds; instances without gaps."""
-    return rows.pivot_table(index=each, columns=across, values=measure, aggfunc="mean").dropna()
+    """A row for each instance without gaps and a column for each value of `across`: means over seeds."""
+    table = rows.pivot_table(index=each, columns=across, values=measure, aggfunc="mean").dropna()
+    if table.empty:
+        return table
+    of_row = {"least": table.min(axis=1), "most": table.max(axis=1), "mean": table.mean(axis=1)}
+    of_row |= {"last": table.iloc[:, -1]}
+    if pd.api.types.is_numeric_dtype(table.columns):
+        of_row["at_least"] = table.idxmin(axis=1).astype(float)
+    table.columns = pd.Index([" ".join(map(_label, one if isinstance(one, tuple) else (one,))) for one in table])
+    return table.assign(**of_row)
+
+
+def _label(value: object) -> str:
+    return value if isinstance(value, str) else f"{value:.10g}"
 
 
 def slope(x: Sequence[float] | pd.Series, y: Sequence[float] | pd.Series) -> Interval:
@@ -101,6 +124,7 @@ def on_rows(
     vary: Mapping[str, str] | None = None,
     depends: str = "",
     prepare: Callable[[pd.DataFrame], pd.DataFrame] = lambda rows: rows,
+    paper: Mapping[str, Any] | None = None,
 ) -> Claim:
     """A claim about the runs on a grid.
 
@@ -117,6 +141,8 @@ def on_rows(
         principal reading contradicted, or the other way round, the verdict is ``depends``.
     prepare : callable
         Adds columns to the rows.
+    paper : mapping
+        The values that the paper has: see `Grid`.
     """
 
     def judge(bench: Bench) -> Judgement:
@@ -128,11 +154,12 @@ def on_rows(
             if one.number is not None:
                 lines.append(Line(varied, one.number, one.verdict))
                 sides |= {one.verdict} if depends and varied.startswith(depends) else set()
-        scale = GRIDS[grid].scale(rows.query(where) if where else rows)
+        scale = scale_of(paper or {}, rows.query(where) if where else rows)
         found = replace(principal, sensitivity=tuple(lines), scale=scale, runs=len(rows))
         if Verdict.CONTRADICTED in sides and sides & {Verdict.CONFIRMED, Verdict.ORDER}:
-            shown = "; ".join(f"{one.varied}: {one.verdict}" for one in lines if one.varied.startswith(depends))
-            because = f"on {depends}: as read {principal.verdict}; {shown}"
+            apart = (one for one in lines if one.varied.startswith(depends) and one.verdict in sides - _OPEN)
+            shown = "; ".join(f"{one.varied}: {one.verdict}" for one in apart if one.verdict is not principal.verdict)
+            because = f"on {depends.removesuffix(' =')}: as read {principal.verdict}; {shown}"
             found = replace(found, verdict=Verdict.DEPENDS, because=because)
         return found
 
@@ -147,7 +174,8 @@ def judge_parts(parts: Sequence[Part], rows: pd.DataFrame) -> Judgement:
         return Judgement(Verdict.NOT_DECIDED, "no run has the numbers that it needs")
     verdicts = [verdict_of(number, must, part.nearly) for part, number, must in named]
     verdict = all_of(verdicts)
-    deciding = [f"{p.name} {n}, claimed {m}" for (p, n, m), v in zip(named, verdicts, strict=True) if v is verdict]
+    each = zip(named, verdicts, strict=True)
+    deciding = [f"{p.name} {n}, claimed {m}{_missing(n, m)}" for (p, n, m), v in each if v is verdict]
     details = [
         f"{part.name}: {number}"
         + (f", claimed {part.must}: {verdict_of(number, part.must, part.nearly)}" if part.must else "")
@@ -155,3 +183,11 @@ def judge_parts(parts: Sequence[Part], rows: pd.DataFrame) -> Judgement:
         for part, number in numbers
     ]
     return Judgement(verdict, "; ".join(deciding[:2]), numbers[0][1], (), details if len(details) > 1 else ())
+
+
+def _missing(number: Interval, must: Limit) -> str:
+    """How many instances would decide a number whose interval reaches across a limit, if its mean stays."""
+    apart = min(abs(number.mean - end) for end in (must.low, must.high))
+    if number.low is None or number.high is None or must.holds(number) is not None or not apart > 0:
+        return ""
+    return f" (about {math.ceil(number.n * ((number.high - number.low) / 2 / apart) ** 2)} instances would decide)"

@@ -120,7 +120,7 @@ def papers() -> Mapping[str, Paper]:
     BadInput
         If a file of statements has an unknown key or kind.
     """
-    return {file.stem.upper(): _paper(file) for file in sorted(_FOLDER.glob("[a-z]*.toml"))}
+    return {file.stem.upper(): _paper(file) for file in sorted(_FOLDER.glob("*.toml")) if "_" not in file.stem}
 
 
 @cache

@@ -19,10 +19,13 @@ def version_of_claim(claim: Claim) -> str:
     """A digest of the code that runs and judges a claim.
 
     It covers the layers below, the file that defines the claim and what this imports from ``compare/``, with the data
-    (JSON) beside these files. A claim of a plug-in has none (""), so that its judge is always repeated.
+    (JSON) beside these files, and the text of a claim that is data. A claim of a plug-in has none (""), so that its
+    judge is always repeated.
     """
     defining = [file for file in sorted(_HERE.glob("*.py")) if any(one is claim for one in _defined_in(file))]
-    return f"{code_version()}-{_digest(tuple(defining))}" if defining else ""
+    if claim.module:
+        defining = [_HERE / "data.py", *_HERE.glob(f"{claim.module}.py")]
+    return f"{code_version()}-{_digest(tuple(defining), claim.data)}" if defining else ""
 
 
 @cache
@@ -33,16 +36,16 @@ def _defined_in(file: Path) -> tuple[Claim, ...]:
 
 
 @cache
-def _digest(defining: tuple[Path, ...]) -> str:
+def _digest(defining: tuple[Path, ...], data: str = "") -> str:
     waiting, files = [*defining], dict[str, Path]()
     while waiting:
         file = waiting.pop()
         if (name := file.relative_to(_COMPARE).as_posix()) not in files:
             files[name] = file
             waiting += _imported_by(file)
-    digest = hashlib.sha256(source_digest(dict(sorted(files.items()))).encode())
-    for data in sorted(file.with_suffix(".json") for file in files.values()):
-        digest.update(data.read_bytes() if data.is_file() else b"")
+    digest = hashlib.sha256(source_digest(dict(sorted(files.items()))).encode() + data.encode())
+    for beside in sorted(file.with_suffix(".json") for file in files.values()):
+        digest.update(beside.read_bytes() if beside.is_file() else b"")
     return digest.hexdigest()[:12]
 
 

@@ -75,21 +75,8 @@ def search_worst_case(
     Otherwise a local search flips subscriptions and accepts changes that do not lower the ratio, first from known cases
     and then from random starts. Every ratio is to a proven optimum.
 
-    Parameters
-    ----------
-    method, problem : str
-        A heuristic and a problem that it answers.
-    nodes, topics : int
-        At least 2 nodes and 1 topic.
-    time_limit : float
-        Seconds.
-    seed : int
-        Seed of the local search.
-    ties : str
-        The tie-breaking rule; "" for ``worst`` if the method offers the search and there are at most 6 nodes, otherwise
-        ``lowest``.
-    known : sequence of WorstCase
-        Cases of this method and problem; those of at most this size are starts of the local search.
+    Known cases of at most this size are starts of the local search. The rule for ties is by default ``worst`` if the
+    method offers that search and there are at most 6 nodes, otherwise ``lowest``.
 
     Raises
     ------
@@ -211,12 +198,10 @@ def _local_search(
                 t, v = int(rng.integers(topics)), int(rng.integers(nodes))
                 tried[t, v] = ~tried[t, v]
             found = judge(nodes, _members(tried))
+            idle += 1
             if found is not None and (current is None or _score(found) >= _score(current)):
-                idle = 0 if current is None or _score(found) > _score(current) else idle + 1
-                interest, current = tried, found
-                best = _worse(best, found)
-            else:
-                idle += 1
+                idle = 0 if current is None or _score(found) > _score(current) else idle
+                interest, current, best = tried, found, _worse(best, found)
         if best is None and time.monotonic() > deadline:
             raise BadInput("no instance of this size was solved in the time: allow more time or fewer nodes")
     return best

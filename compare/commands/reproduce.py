@@ -9,8 +9,8 @@ import click
 from ...instances.contract.errors import unknown
 from ...instances.contract.files import atomic_write
 from ..claims.bench import rows_of, run_grids
-from ..claims.figures import FIGURES, TABLES, Figure, Table, draw, points_of, table_of
-from ..claims.grids import experiment_of
+from ..claims.data import FIGURES, TABLES, experiment_of
+from ..claims.figures import Figure, Table, draw, points_of, table_of
 from .options import FILE, MASTER
 from .outputs import show, table
 

@@ -1,47 +1,94 @@
-"""Faulty methods and functions, under which a claim's verdict must change."""
+"""Faulty methods, functions, data and rows, under which a claim's verdict must change."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.claims.bench import Bench, Experiment, rows_here
 from overlaybench.compare.claims.claim import Judgement, Verdict
+from overlaybench.compare.claims.data import GRIDS
 from overlaybench.compare.claims.register import CLAIMS
 from overlaybench.instances.contract.method import Method, Proposal
+from overlaybench.instances.contract.overlay import Overlay
+from overlaybench.instances.topics.instance import TopicInstance
 
 Methods = Mapping[str, Method[Any, Any]]
+Edges = set[tuple[int, int]]
+Broken = Callable[[TopicInstance, str, int], Edges]
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A verdict, and what changes it: faulty methods, or functions of a module replaced by others.
+    """A verdict, and what changes it: faulty methods, or objects of the claims' modules (``p5.Move``) replaced.
 
-    `grid` gives the runs of the claim's grid on small instances.
+    `grid` gives the runs of the claim's grids, or `shape` the shapes of its instances where they differ.
     """
 
     sound: Verdict
-    broken: Verdict
+    broken: Verdict = Verdict.CONTRADICTED
     methods: Methods = field(default_factory=lambda: METHODS)
-    module: Any = None
     replaced: Mapping[str, Any] = field(default_factory=dict)
     grid: Callable[[], Experiment] | None = None
+    shape: Mapping[str, Any] = field(default_factory=dict)
 
     def check(self, id_: str, monkeypatch: pytest.MonkeyPatch) -> None:
         """The verdict without and with the fault."""
         assert self._judged(id_, METHODS).verdict is self.sound
         for name, value in self.replaced.items():
-            monkeypatch.setattr(self.module, name, value)
+            monkeypatch.setattr(f"overlaybench.compare.claims.{name}", value)
         assert self._judged(id_, self.methods).verdict is self.broken
 
     def _judged(self, id_: str, methods: Methods) -> Judgement:
-        claim = CLAIMS[id_]
-        tables = {name: rows_here(self.grid(), methods) for name in claim.grids} if self.grid else {}
-        return claim.judge(Bench(True, methods, tables))
+        if self.grid is None:
+            return judged_on(id_, methods, self.shape)
+        return CLAIMS[id_].judge(Bench(True, methods, {CLAIMS[id_].grids[0]: rows_here(self.grid(), methods)}))
+
+
+def judged_on(
+    claim: str,
+    methods: Methods,
+    shape: Mapping[str, Any],
+    change: Callable[[pd.DataFrame], pd.DataFrame] = lambda rows: rows,
+) -> Judgement:
+    """The judgement of a claim's quick version, with other values of its grids' shapes and with changed rows."""
+    tables = {}
+    for name in CLAIMS[claim].grids:
+        sheets = tuple(replace(sheet, quick={**sheet.quick, **shape}) for sheet in GRIDS[name].sheets)
+        tables[name] = change(rows_here(replace(GRIDS[name], sheets=sheets).experiment(True), methods))
+    return CLAIMS[claim].judge(Bench(True, methods, tables))
+
+
+def with_broken(**broken: Broken) -> Methods:
+    """The catalogue with algorithms (``low_oda``) replaced by ones without the search of ties."""
+
+    def solving(build: Broken) -> Callable[..., Proposal[Overlay]]:
+        def solve(
+            instance: TopicInstance, problem: object, *, seed: int, ties: str = "lowest", **options: object
+        ) -> Proposal[Overlay]:
+            if ties in ("worst", "best"):
+                return Proposal(reason="not searched")
+            return Proposal(Overlay.from_edges(instance.num_nodes, sorted(build(instance, ties, seed))))
+
+        return solve
+
+    named = {name.lstrip("_").replace("_", "-"): build for name, build in broken.items()}
+    own = {name: replace(METHODS[name], solve=solving(one), compiled=False, members=()) for name, one in named.items()}
+    return {**METHODS, **own}
+
+
+def every_pair(instance: TopicInstance, ties: str, seed: int) -> Edges:
+    return set(combinations(range(instance.num_nodes), 2))
+
+
+def no_edge(instance: TopicInstance, ties: str, seed: int) -> Edges:
+    return set()
 
 
 def with_answers(name: str, change: Callable[[Any, Any], Any] | None = None, found: str = "") -> Methods:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,29 +16,12 @@ from overlaybench.compare.claims.hall_of_fame import worst_cases
 from overlaybench.compare.claims.register import CLAIMS
 from overlaybench.compare.claims.search import searched_problems
 from overlaybench.instances.contract.method import Proposal
-from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance
-from tests.compare.claims.faults import Fault, Methods
+from tests.compare.claims.faults import Fault, Methods, every_pair, no_edge, with_broken
 
 CONFIRMED, ORDER, CONTRADICTED = Verdict.CONFIRMED, Verdict.ORDER, Verdict.CONTRADICTED
 EDGE_RULES = ("gm", "gm-m", "minmax-oda", "low-oda")
 STAR_RULES = ("cd-oda", "cd-oda-1", "cd-oda-2", "2d-oda")
-
-
-def built(name: str, build: Callable[[TopicInstance], Overlay]) -> Methods:
-    def solve(instance: TopicInstance, problem: object, **given: object) -> Proposal[Overlay]:
-        return Proposal(build(instance))
-
-    return {**METHODS, name: replace(METHODS[name], solve=solve, compiled=False, members=())}
-
-
-def every_pair(instance: TopicInstance) -> Overlay:
-    n = instance.num_nodes
-    return Overlay.from_edges(n, [(u, v) for v in range(n) for u in range(v)])
-
-
-def no_edge(instance: TopicInstance) -> Overlay:
-    return Overlay.from_edges(instance.num_nodes, [])
 
 
 def without_ties(name: str) -> Methods:
@@ -51,19 +34,18 @@ def without_ties(name: str) -> Methods:
 
 
 FAULTS: Mapping[str, Fault] = {
-    "N.WTCO.1": Fault(CONFIRMED, CONTRADICTED, built("weighted-gm", every_pair)),
-    "N.WTCO.2": Fault(CONFIRMED, CONTRADICTED, built("weighted-gm", every_pair)),
-    "N.KTCO.1": Fault(CONFIRMED, CONTRADICTED, built("gm2", no_edge)),
-    "N.KTCO.2": Fault(ORDER, CONTRADICTED, built("gm2", every_pair)),
-    "N.KTCO.3": Fault(ORDER, CONTRADICTED, built("gm", every_pair)),
-    "N.SOC.1": Fault(CONFIRMED, Verdict.NOT_DECIDED, built("filtering-cp-sat", every_pair)),
-    "N.SOC.2": Fault(CONFIRMED, CONTRADICTED, built("filtering-cp-sat", every_pair)),
+    "N.WTCO.1": Fault(CONFIRMED, CONTRADICTED, with_broken(weighted_gm=every_pair)),
+    "N.WTCO.2": Fault(CONFIRMED, CONTRADICTED, with_broken(weighted_gm=every_pair)),
+    "N.KTCO.1": Fault(CONFIRMED, CONTRADICTED, with_broken(gm2=no_edge)),
+    "N.KTCO.2": Fault(ORDER, CONTRADICTED, with_broken(gm2=every_pair)),
+    "N.KTCO.3": Fault(ORDER, CONTRADICTED, with_broken(gm=every_pair)),
+    "N.SOC.1": Fault(CONFIRMED, Verdict.NOT_DECIDED, with_broken(filtering_cp_sat=every_pair)),
+    "N.SOC.2": Fault(CONFIRMED, CONTRADICTED, with_broken(filtering_cp_sat=every_pair)),
     "W.TIES": Fault(CONTRADICTED, CONFIRMED, without_ties("cd-oda")),
     "W.HALL": Fault(
         CONTRADICTED,
         Verdict.NOT_DECIDED,
-        module=search,
-        replaced={"worst_cases": lambda: [replace(worst_cases()[0], value=worst_cases()[0].value + 1)]},
+        replaced={"search.worst_cases": lambda: [replace(worst_cases()[0], value=worst_cases()[0].value + 1)]},
     ),
 }
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from overlaybench.compare.catalogue import METHODS
-from overlaybench.compare.claims import register, statements
+from overlaybench.compare.claims import data, register, statements
 from overlaybench.compare.claims.bench import Bench, RunFailed, rows_here
 from overlaybench.compare.claims.claim import (
     Claim,
@@ -32,8 +32,9 @@ from overlaybench.compare.claims.claim import (
     judged,
     verdict_of,
 )
-from overlaybench.compare.claims.figures import FIGURES, TABLES, Curve, Figure, Panel, draw, points_of
-from overlaybench.compare.claims.grids import GRIDS, Grid, Sheet
+from overlaybench.compare.claims.data import FIGURES, GRIDS, TABLES, limit
+from overlaybench.compare.claims.figures import Curve, Figure, Panel, draw, points_of
+from overlaybench.compare.claims.grids import Grid, Sheet
 from overlaybench.compare.claims.pages import listed, pages, printed, row_of
 from overlaybench.compare.claims.register import CLAIMS, claims_named, judge, keep_rows, record, rows_in, run_claims
 from overlaybench.compare.claims.rows import Part, on_rows
@@ -106,28 +107,70 @@ def rows() -> pd.DataFrame:
     return rows_here(Grid("x", (sheet,), {"p_nodes": (20, 30, 90), "samples": 5}).experiment(True), METHODS)
 
 
-def test_rows_are_judged_part_by_part_and_readings_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "overlaybench.compare.claims.rows.GRIDS", {"x": Grid("x", (), {"p_nodes": (20, 30, 90), "samples": 5})}
-    )
-    more = Part("rings ÷ GM", lambda d: d["ring-per-topic"] / d["gm"], Limit(1.0), measure="edges")
+def test_rows_are_judged_part_by_part_and_readings_are_not_counted() -> None:
+    paper = {"p_nodes": (20, 30, 90), "samples": 5}
+    more = Part("rings ÷ GM", "`ring-per-topic` / gm", Limit(1.0), measure="edges")
     less = replace(more, must=at_most(0.5))
     bench = Bench(True, tables={"x": rows()})
-    found = on_rows("X.1", "x", more, vary={"large": "p_nodes == 30", "none": "p_nodes == 7"}, where="").judge(bench)
+    vary = {"large": "p_nodes == 30", "none": "p_nodes == 7"}
+    found = on_rows("X.1", "x", more, vary=vary, where="", paper=paper).judge(bench)
     assert found.verdict is Verdict.CONFIRMED
     assert found.scale == "|V| up to 30 of 90, 2 of 5 samples a point"
     assert [line.varied for line in found.sensitivity] == ["large"]
     assert on_rows("X.2", "x", more, less, where="").judge(bench).verdict is Verdict.CONTRADICTED
-    grows = Part("edges", lambda d: d["gm"], Limit(1e-9), measure="edges", along="p_nodes", doubling=True)
+    grows = Part("edges", "gm", Limit(1e-9), measure="edges", along="p_nodes", doubling=True)
     assert on_rows("X.3", "x", grows, where="").judge(bench).verdict is Verdict.CONFIRMED
     failed = bench.tables["x"].assign(status="failed", reason="out of memory")
     with pytest.raises(RunFailed, match="out of memory"):
         on_rows("X.1", "x", more).judge(Bench(True, tables={"x": failed}))
 
 
+PAPER = """
+[let]
+low = "ties == 'lowest'"
+[each]
+law = [{ name = "uniform", at = 2 }, { name = "zipf", at = 3 }]
+t = [10, 20]
+[[grid]]
+name = "y"
+sheets = { problem = "min-tco", methods = ["gm"] }
+[[grid.sheet]]
+workload = "{law.name}"
+shape = { nodes = 20, topics = "{t}", subscriptions = 3 }
+options = { ties = ["lowest", "highest"] }
+[[claim]]
+id = "Y.{law.at}"
+grid = "y"
+where = "{low}"
+vary = { "|T| = {t}" = "p_topics == {t}" }
+part = [{ name = "edges, {law.name}", of = "gm", must = "≤ {law.at}", measure = "edges", published = "{law.at}" }]
+[[table]]
+name = "Y.2"
+"""
+
+
+def test_a_file_of_runs_is_filled_and_repeated(tmp_path: Path) -> None:
+    (file := tmp_path / "p3_runs.toml").write_text(PAPER)
+    paper = data._Reader(file).paper()
+    (grid,), (table,) = paper.grids, paper.tables
+    assert [(s.workload, s.shape["topics"]) for s in grid.sheets] == [
+        ("uniform", 10), ("uniform", 20), ("zipf", 10), ("zipf", 20)
+    ]  # fmt: skip
+    assert grid.sheets[0].methods == (("gm", {"ties": ("lowest", "highest")}),)
+    assert [one.id for one in paper.claims] == ["Y.2", "Y.3"]
+    made = rows_here(grid.experiment(True), METHODS)
+    found = paper.claims[1].judge(Bench(True, tables={"y": made}))
+    assert (found.verdict, [line.varied for line in found.sensitivity]) == (
+        Verdict.CONTRADICTED, ["|T| = 10", "|T| = 20"]
+    )  # fmt: skip
+    assert [(part.name, part.published) for part in table.parts] == [("edges, uniform", 2)]
+    with pytest.raises(ValueError, match="'2' is no limit"):
+        limit("2")
+
+
 def test_a_figure_draws_its_curves_and_the_published_marks_in_three_formats() -> None:
     rings = Curve("rings ÷ GM", "method == 'ring-per-topic'", "method == 'gm'")
-    figure = Figure("X.F1", "x", ("p_nodes", "nodes"), (Panel("edges", "edges", {"GM": {20.0: 31.0}}),),
+    figure = Figure("X.F1", "x", ("p_nodes", "nodes"), (Panel("edges", "edges", {"GM": {"20": 31.0}}),),
                     (Curve("GM", "method == 'gm'"), rings),
                     )  # fmt: skip
     points = points_of(figure, rows())

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from itertools import combinations
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -29,25 +27,9 @@ from overlaybench.instances.topics.constructions import (
 )
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.topics.enumeration import minimum_set_cover, smallest_degree_of
-from tests.compare.claims.broken import Broken, judged_on, with_broken
+from tests.compare.claims.faults import Edges, Fault, every_pair, judged_on, with_broken
 
-Edges = set[tuple[int, int]]
 CONFIRMED, ORDER, CONTRADICTED = Verdict.CONFIRMED, Verdict.ORDER, Verdict.CONTRADICTED
-
-
-@dataclass(frozen=True)
-class Case:
-    """A claim's verdict, what to break, the verdict then, and smaller shapes of its grids' instances."""
-
-    sound: Verdict
-    broken: Mapping[str, Broken] = field(default_factory=dict)
-    then: Verdict = CONTRADICTED
-    patches: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
-    shape: Mapping[str, Any] = field(default_factory=dict)
-
-
-def every_pair(instance: TopicInstance, ties: str, seed: int) -> Edges:
-    return set(combinations(range(instance.num_nodes), 2))
 
 
 def one_run(instance: TopicInstance, ties: str, seed: int) -> Edges:
@@ -86,26 +68,26 @@ def higher_degree(instance: TopicInstance, node: int) -> tuple[int, Any]:
 
 
 BY_NODES, BY_TOPICS = {"nodes": (200, 400, 800)}, {"nodes": 200, "topics": (100,)}
-OWN_ORDERS = {"ring-per-topic": rings_in_their_own_orders}
-CASES: Mapping[str, Case] = {
-    "P1.L5.1": Case(CONFIRMED, patches={"p1.smallest_degree_of": higher_degree}),
-    "P1.L5.2": Case(CONFIRMED, patches={"p1.minimum_set_cover": larger_cover}),
-    "P1.T5.3": Case(CONFIRMED, patches={"p1.minimum_set_cover": larger_cover}),
-    "P1.L7.1": Case(CONFIRMED, patches={"p1.minimum_set_cover": no_cover}),
-    "P1.L6.1": Case(CONFIRMED, {"gm": lacking}),
-    "P1.L6.2": Case(CONFIRMED, {"gm": every_pair}),
-    "P1.L6.4": Case(CONFIRMED, patches={"p1.merge_by_link_contributions": relisting}),
-    "P1.L6.5": Case(CONFIRMED, {"gm": every_pair}, shape={"nodes": (16,)}),
-    "P1.L6.6": Case(CONFIRMED, {"gm": every_pair}),
-    "P1.S6.4": Case(CONFIRMED, {"gm": one_run}),
-    "P1.F2": Case(CONFIRMED, {"gm": rings}, shape=BY_NODES),
-    "P1.S8.2": Case(CONFIRMED, patches={"p1_figures.overlaps": lambda instance: (1.0, 1.0)}),
-    "P1.F3": Case(ORDER, patches={"p1_figures.updates_of": lambda instance: float(instance.num_nodes**3)}),
-    "P1.F4a": Case(ORDER, {"gm": rings}, shape={"nodes": (1000,)}),
-    "P1.F4b": Case(CONTRADICTED, OWN_ORDERS, CONFIRMED, shape=BY_TOPICS),
-    "P1.I.1": Case(CONTRADICTED, OWN_ORDERS, CONFIRMED, shape={"nodes": 400, "topics": (100,)}),
-    "P1.I.2": Case(CONFIRMED, {"gm": every_pair}, shape={"nodes": (100,)}),
-    "P1.I.4": Case(CONTRADICTED, OWN_ORDERS, CONFIRMED, shape={"nodes": 400, "topics": (100,)}),
+OWN_ORDERS = with_broken(ring_per_topic=rings_in_their_own_orders)
+FAULTS: Mapping[str, Fault] = {
+    "P1.L5.1": Fault(CONFIRMED, replaced={"p1.smallest_degree_of": higher_degree}),
+    "P1.L5.2": Fault(CONFIRMED, replaced={"p1.minimum_set_cover": larger_cover}),
+    "P1.T5.3": Fault(CONFIRMED, replaced={"p1.minimum_set_cover": larger_cover}),
+    "P1.L7.1": Fault(CONFIRMED, replaced={"p1.minimum_set_cover": no_cover}),
+    "P1.L6.1": Fault(CONFIRMED, methods=with_broken(gm=lacking)),
+    "P1.L6.2": Fault(CONFIRMED, methods=with_broken(gm=every_pair)),
+    "P1.L6.4": Fault(CONFIRMED, replaced={"p1.merge_by_link_contributions": relisting}),
+    "P1.L6.5": Fault(CONFIRMED, methods=with_broken(gm=every_pair), shape={"nodes": (16,)}),
+    "P1.L6.6": Fault(CONFIRMED, methods=with_broken(gm=every_pair)),
+    "P1.S6.4": Fault(CONFIRMED, methods=with_broken(gm=one_run)),
+    "P1.F2": Fault(CONFIRMED, methods=with_broken(gm=rings), shape=BY_NODES),
+    "P1.S8.2": Fault(CONFIRMED, replaced={"p1_figures.overlaps": lambda instance: (1.0, 1.0)}),
+    "P1.F3": Fault(ORDER, replaced={"p1_figures.updates_of": lambda instance: float(instance.num_nodes**3)}),
+    "P1.F4a": Fault(ORDER, methods=with_broken(gm=rings), shape={"nodes": (1000,)}),
+    "P1.F4b": Fault(CONTRADICTED, CONFIRMED, OWN_ORDERS, shape=BY_TOPICS),
+    "P1.I.1": Fault(CONTRADICTED, CONFIRMED, OWN_ORDERS, shape={"nodes": 400, "topics": (100,)}),
+    "P1.I.2": Fault(CONFIRMED, methods=with_broken(gm=every_pair), shape={"nodes": (100,)}),
+    "P1.I.4": Fault(CONTRADICTED, CONFIRMED, OWN_ORDERS, shape={"nodes": 400, "topics": (100,)}),
 }
 
 
@@ -121,21 +103,16 @@ def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("overlaybench.compare.claims.p1.assorted", small)
 
 
-@pytest.mark.parametrize("claim", [pytest.param(c, marks=pytest.mark.slow) if c == "P1.L5.1" else c for c in CASES])
-def test_a_broken_algorithm_changes_the_verdict(claim: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    case = CASES[claim]
-    assert judged_on(claim, METHODS, case.shape).verdict is case.sound
-    for name, function in case.patches.items():
-        monkeypatch.setattr(f"overlaybench.compare.claims.{name}", function)
-    methods: Mapping[str, Any] = METHODS
-    for name, build in case.broken.items():
-        methods = {**methods, name: with_broken(name, build)[name]}
-    assert judged_on(claim, methods, case.shape).verdict is case.then
+@pytest.mark.parametrize(
+    "id_", [pytest.param(one, marks=pytest.mark.slow) if one == "P1.L5.1" else one for one in FAULTS]
+)
+def test_a_fault_changes_the_verdict(id_: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    FAULTS[id_].check(id_, monkeypatch)
 
 
 def test_every_claim_of_p1_has_a_case_and_a_statement() -> None:
     stated = papers()["P1"]
-    assert set(CASES) == {claim for claim in CLAIMS if claim.startswith("P1.")} == set(stated.claims)
+    assert set(FAULTS) == {claim for claim in CLAIMS if claim.startswith("P1.")} == set(stated.claims)
     assert {one.finding for one in stated.claims.values()} - {""} <= set(stated.findings)
     assert all(one.reason and one.id not in CLAIMS for one in stated.not_run)
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from itertools import combinations, product
+from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import Any
 
 import networkx as nx
@@ -30,21 +29,9 @@ from overlaybench.compare.claims.statements import papers
 from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.topics.constructions import minmax_oda_matchings, weighted_nested_subscriptions
 from overlaybench.instances.topics.instance import TopicInstance
-from tests.compare.claims.broken import Broken, judged_on, with_broken
+from tests.compare.claims.faults import Broken, Edges, Fault, every_pair, judged_on, with_broken
 
-Edges = set[tuple[int, int]]
 CONFIRMED, ORDER, CONTRADICTED, DEPENDS = Verdict.CONFIRMED, Verdict.ORDER, Verdict.CONTRADICTED, Verdict.DEPENDS
-
-
-@dataclass(frozen=True)
-class Case:
-    """A claim's verdict, what to break, the verdict then, and smaller shapes of its grids' instances."""
-
-    sound: Verdict
-    broken: Mapping[str, Broken] = field(default_factory=dict)
-    then: Verdict = CONTRADICTED
-    patches: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
-    shape: Mapping[str, Any] = field(default_factory=dict)
 
 
 def answer_of(name: str) -> Broken:
@@ -66,13 +53,9 @@ def star_at_the_last(instance: TopicInstance, ties: str, seed: int) -> Edges:
     return {(v, instance.num_nodes - 1) for v in range(instance.num_nodes - 1)}
 
 
-def everything(instance: TopicInstance, ties: str, seed: int) -> Edges:
-    return set(combinations(range(instance.num_nodes), 2))
-
-
 def idle_edges_first(bench: Bench, method: str, instance: TopicInstance, **options: Any) -> Iterator[list[Any]]:
     """All pairs without a common topic, then all others."""
-    yield sorted(everything(instance, "", 0), key=p2.Components(instance).contribution)
+    yield sorted(every_pair(instance, "", 0), key=p2.Components(instance).contribution)
 
 
 def rounds_of_matchings(bench: Bench, method: str, instance: TopicInstance, **options: Any) -> Iterator[list[Any]]:
@@ -85,35 +68,35 @@ def rounds_of_matchings(bench: Bench, method: str, instance: TopicInstance, **op
 SMALL_LOW = {"nodes": (60, 100), "topics": 60, "subscriptions": 8}
 SMALL_K = {"nodes": 60, "topics": 60, "subscriptions": 8}
 FEW = {"nodes": (12,), "topics": 8, "subscriptions": 3}
-CASES: Mapping[str, Case] = {
-    "P2.I.1": Case(CONFIRMED, {"gm": answer_of("minmax-oda")}),
-    "P2.I.2": Case(CONFIRMED, {"gm": answer_of("gm-m")}, shape=FEW),
-    "P2.S1.1": Case(
+FAULTS: Mapping[str, Fault] = {
+    "P2.I.1": Fault(CONFIRMED, methods=with_broken(gm=answer_of("minmax-oda"))),
+    "P2.I.2": Fault(CONFIRMED, methods=with_broken(gm=answer_of("gm-m")), shape=FEW),
+    "P2.S1.1": Fault(
         CONTRADICTED,
-        then=CONFIRMED,
-        patches={
+        broken=CONFIRMED,
+        replaced={
             "p2._mean_diameter": lambda bench, instance, order: float(instance.num_nodes),
             "p2._degree_exponent": lambda bench, instance, order: 1.0,
         },
     ),
-    "P2.S1.2": Case(CONFIRMED, {"gm": everything}),
-    "P2.L1": Case(ORDER, {"minmax-oda": star}),
-    "P2.L3": Case(CONFIRMED, patches={"p2.largest_degree": lambda graph: max(d for _, d in graph.degree) - 1}),
-    "P2.S3.1": Case(CONTRADICTED, then=CONFIRMED, patches={"p2.steps_of": rounds_of_matchings}),
-    "P2.L4": Case(CONFIRMED, patches={"p2.steps_of": idle_edges_first}),
-    "P2.T1": Case(CONFIRMED, {"low-oda": everything}, shape=FEW),
-    "P2.T2": Case(CONFIRMED, {"low-oda": everything}, shape=FEW),
-    "P2.L5": Case(CONFIRMED, {"cd-oda": star_at_the_last}),
-    "P2.L6": Case(CONTRADICTED, {"cd-oda-2": answer_of("cd-oda-1")}, CONFIRMED),
-    "P2.L7": Case(CONFIRMED, {"2d-oda": answer_of("gm")}),
-    "P2.S6.3": Case(CONFIRMED, {"2d-oda": everything}),
-    "P2.VII": Case(CONFIRMED, {"cd-oda-1": answer_of("2d-oda")}),
-    "P2.S6.5.4": Case(CONFIRMED, {"gm": everything}),
-    "P2.F1": Case(CONFIRMED, {"low-oda": everything}),
-    "P2.F2": Case(CONFIRMED, {"low-oda": everything}, shape=SMALL_LOW),
-    "P2.S5.1": Case(CONFIRMED, {"low-oda": everything}, shape=SMALL_LOW),
-    "P2.F3": Case(DEPENDS, {"low-oda": everything}, shape=SMALL_K),
-    "P2.F4": Case(DEPENDS, {"low-oda": everything}, shape=SMALL_K),
+    "P2.S1.2": Fault(CONFIRMED, methods=with_broken(gm=every_pair)),
+    "P2.L1": Fault(ORDER, methods=with_broken(minmax_oda=star)),
+    "P2.L3": Fault(CONFIRMED, replaced={"p2.largest_degree": lambda graph: max(d for _, d in graph.degree) - 1}),
+    "P2.S3.1": Fault(CONTRADICTED, broken=CONFIRMED, replaced={"p2.steps_of": rounds_of_matchings}),
+    "P2.L4": Fault(CONFIRMED, replaced={"p2.steps_of": idle_edges_first}),
+    "P2.T1": Fault(CONFIRMED, methods=with_broken(low_oda=every_pair), shape=FEW),
+    "P2.T2": Fault(CONFIRMED, methods=with_broken(low_oda=every_pair), shape=FEW),
+    "P2.L5": Fault(CONFIRMED, methods=with_broken(cd_oda=star_at_the_last)),
+    "P2.L6": Fault(CONTRADICTED, CONFIRMED, with_broken(cd_oda_2=answer_of("cd-oda-1"))),
+    "P2.L7": Fault(CONFIRMED, methods=with_broken(_2d_oda=answer_of("gm"))),
+    "P2.S6.3": Fault(CONFIRMED, methods=with_broken(_2d_oda=every_pair)),
+    "P2.VII": Fault(CONFIRMED, methods=with_broken(cd_oda_1=answer_of("2d-oda"))),
+    "P2.S6.5.4": Fault(CONFIRMED, methods=with_broken(gm=every_pair)),
+    "P2.F1": Fault(CONFIRMED, methods=with_broken(low_oda=every_pair)),
+    "P2.F2": Fault(CONFIRMED, methods=with_broken(low_oda=every_pair), shape=SMALL_LOW),
+    "P2.S5.1": Fault(CONFIRMED, methods=with_broken(low_oda=every_pair), shape=SMALL_LOW),
+    "P2.F3": Fault(DEPENDS, methods=with_broken(low_oda=every_pair), shape=SMALL_K),
+    "P2.F4": Fault(DEPENDS, methods=with_broken(low_oda=every_pair), shape=SMALL_K),
 }
 
 
@@ -128,18 +111,12 @@ def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("overlaybench.compare.claims.properties._SEEDS", (5, 5))
 
 
-@pytest.mark.parametrize(
-    "claim", [pytest.param(c, marks=pytest.mark.slow) if c in ("P2.F3", "P2.F4") else c for c in CASES]
-)
-def test_a_broken_algorithm_changes_the_verdict(claim: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    case = CASES[claim]
-    assert judged_on(claim, METHODS, case.shape).verdict is case.sound
-    for name, function in case.patches.items():
-        monkeypatch.setattr(f"overlaybench.compare.claims.{name}", function)
-    methods: Mapping[str, Any] = METHODS
-    for name, build in case.broken.items():
-        methods = {**methods, name: with_broken(name, build)[name]}
-    assert judged_on(claim, methods, case.shape).verdict is case.then
+SLOW = {"P2.F3", "P2.F4"}
+
+
+@pytest.mark.parametrize("id_", [pytest.param(one, marks=pytest.mark.slow) if one in SLOW else one for one in FAULTS])
+def test_a_fault_changes_the_verdict(id_: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    FAULTS[id_].check(id_, monkeypatch)
 
 
 def test_work_beyond_the_bound_contradicts_lemma_2() -> None:
@@ -200,7 +177,7 @@ def test_every_claim_of_p2_is_tested_and_stated() -> None:
     stated = papers()["P2"]
     trends = {"P2.L2", "P2.S6.1", "P2.S6.5.1", "P2.S6.5.2", "P2.S6.5.3"}
     own = {claim for claim in CLAIMS if claim.startswith("P2.")}
-    assert {*CASES, *PUBLISHED, *trends} == own == set(stated.claims)
+    assert {*FAULTS, *PUBLISHED, *trends} == own == set(stated.claims)
     assert all(one.reason and one.id not in CLAIMS for one in stated.not_run)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -16,37 +15,29 @@ from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.claims import p3_lemmas, p3_system
 from overlaybench.compare.claims.bench import Bench, rows_here
 from overlaybench.compare.claims.claim import Verdict
-from overlaybench.compare.claims.grids import GRIDS
+from overlaybench.compare.claims.data import GRIDS
 from overlaybench.compare.claims.register import CLAIMS, judge
 from overlaybench.heuristics.topics.decentralised import decentralised
 from overlaybench.heuristics.topics.division import best_division, restricted
 from overlaybench.instances.topics.instance import TopicInstance
-from tests.compare.claims.broken import with_broken
+from tests.compare.claims.faults import Edges, every_pair, no_edge, with_broken
 
 CONFIRMED, ORDER, CONTRADICTED = Verdict.CONFIRMED, Verdict.ORDER, Verdict.CONTRADICTED
 
 
-def everything(instance: TopicInstance, ties: str, seed: int) -> set[tuple[int, int]]:
-    return set(combinations(range(instance.num_nodes), 2))
-
-
-def nothing(instance: TopicInstance, ties: str, seed: int) -> set[tuple[int, int]]:
-    return set()
-
-
-def path(instance: TopicInstance, ties: str, seed: int) -> set[tuple[int, int]]:
+def path(instance: TopicInstance, ties: str, seed: int) -> Edges:
     return {(v, v + 1) for v in range(instance.num_nodes - 1)}
 
 
 BROKEN: Mapping[str, tuple[Verdict, str, Any]] = {
-    "P3.I.1": (CONFIRMED, "gm-m", nothing),
-    "P3.I.2": (CONFIRMED, "gm-m", everything),
+    "P3.I.1": (CONFIRMED, "gm-m", no_edge),
+    "P3.I.2": (CONFIRMED, "gm-m", every_pair),
     "P3.S2.1": (CONFIRMED, "gm", path),
-    "P3.L4": (CONFIRMED, "gm-m", everything),
+    "P3.L4": (CONFIRMED, "gm-m", every_pair),
     "P3.L11": (CONFIRMED, "dcb-m", path),
     "P3.L14": (CONFIRMED, "dcbr-m", path),
     "P3.S5.1": (CONFIRMED, "dcbr-m", path),
-    "P3.S4D.1": (CONFIRMED, "dcbr-m", everything),
+    "P3.S4D.1": (CONFIRMED, "dcbr-m", every_pair),
     "P3.S4A.2": (CONTRADICTED, "gm-m", path),
 }
 
@@ -55,7 +46,7 @@ BROKEN: Mapping[str, tuple[Verdict, str, Any]] = {
 def test_a_broken_algorithm_changes_the_verdict(id_: str) -> None:
     sound, name, build = BROKEN[id_]
     assert judge(CLAIMS[id_]).judgement.verdict is sound
-    assert judge(CLAIMS[id_], True, with_broken(name, build)).judgement.verdict is not sound
+    assert judge(CLAIMS[id_], True, with_broken(**{name: build})).judgement.verdict is not sound
 
 
 REPLACED: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
@@ -112,7 +103,7 @@ def test_when_edges_of_contribution_0_are_discarded_decides() -> None:
     assert [line.verdict for line in found.sensitivity] == [CONFIRMED]
 
 
-def test_the_scheme_that_tells_everyone_everything_is_no_partial_knowledge(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_scheme_that_tells_everyone_every_pair_is_no_partial_knowledge(monkeypatch: pytest.MonkeyPatch) -> None:
     every = p3_system._schemes(True, decentralised)
     assert judge(CLAIMS["P3.S4D.2"]).judgement.verdict is CONFIRMED
     assert judge(CLAIMS["P3.S4D.3"]).judgement.verdict is CONFIRMED

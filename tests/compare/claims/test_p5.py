@@ -16,11 +16,12 @@ from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.claims import p5, p5_figures
 from overlaybench.compare.claims.bench import Bench, Experiment, rows_here, runs
 from overlaybench.compare.claims.claim import Verdict
-from overlaybench.compare.claims.figures import FIGURES, TABLES
-from overlaybench.compare.claims.p5_figures import BOTH, COVERING, DENSE, SPARSE, STRATEGIES, UNCAPPED
+from overlaybench.compare.claims.data import FIGURES, TABLES
+from overlaybench.compare.claims.p5 import COVERING
+from overlaybench.compare.claims.p5_figures import BOTH, DENSE, SPARSE, UNCAPPED
 from overlaybench.compare.claims.register import CLAIMS
 from overlaybench.compare.studies.recipe import Recipe, freeze
-from overlaybench.heuristics.brokers.kernels.delta_move import Move, MovingNetwork
+from overlaybench.heuristics.brokers.kernels.delta_move import MovingNetwork
 from overlaybench.heuristics.brokers.kernels.working_map import working_maps
 from overlaybench.heuristics.brokers.soft_links import disseminate_over
 from overlaybench.instances.brokers.files import BROKERS
@@ -31,6 +32,7 @@ from tests.compare.claims.faults import Fault, Methods, with_answers, with_optio
 
 CONFIRMED, ORDER, DEPENDS = Verdict.CONFIRMED, Verdict.ORDER, Verdict.DEPENDS
 CONTRADICTED, UNDECIDED = Verdict.CONTRADICTED, Verdict.NOT_DECIDED
+STRATEGIES = ("s0", "s1", "s2", "sh")
 SIZE = {"brokers": 30, "subscriptions": 240, "publications": 120, "fanout": 9}
 MANAGED = {"rounds": 12, "window": 120}
 
@@ -163,50 +165,40 @@ FAULTS: Mapping[str, Fault] = {
     "P5.S2.1": Fault(
         CONFIRMED,
         CONTRADICTED,
-        module=p5,
-        replaced={"disseminate_over": lambda network, strategy, links: disseminate_over(network, 1, links)},
+        replaced={"p5.disseminate_over": lambda network, strategy, links: disseminate_over(network, 1, links)},
     ),
     "P5.S3.1": Fault(
         CONFIRMED,
         CONTRADICTED,
-        module=p5,
-        replaced={"working_maps": lambda tree, links, capacity: working_maps(tree, links[1:], capacity)},
+        replaced={"p5.working_maps": lambda tree, links, capacity: working_maps(tree, links[1:], capacity)},
     ),
     "P5.S4.1": Fault(
         CONFIRMED,
         CONTRADICTED,
-        module=p5,
-        replaced={"anchors_along": lambda path, radius, towards: [path[0]] * len(path)},
+        replaced={"p5.anchors_along": lambda path, radius, towards: [path[0]] * len(path)},
     ),
-    "P5.S4.3": Fault(
-        CONFIRMED, CONTRADICTED, module=p5, replaced={"covering_set": lambda lows, highs, order: order[:1]}
-    ),
+    "P5.S4.3": Fault(CONFIRMED, CONTRADICTED, replaced={"p5.covering_set": lambda lows, highs, order: order[:1]}),
     "P5.S5.1": Fault(CONFIRMED, CONTRADICTED, with_answers("s1", losing_a_message)),
     "P5.S6.1": Fault(CONFIRMED, CONTRADICTED, with_options("s2", load_factor="min")),
     "P5.S6.5": Fault(
         CONTRADICTED,
         CONFIRMED,
-        module=p5,
-        replaced={"MovingNetwork": lambda *given, one_view: MovingNetwork(*given, one_view=True)},
+        replaced={"p5.MovingNetwork": lambda *given, one_view: MovingNetwork(*given, one_view=True)},
     ),
-    "P5.S6.6": Fault(CONFIRMED, CONTRADICTED, module=p5, replaced={"_near": lambda radius, *centres: set()}),
+    "P5.S6.6": Fault(CONFIRMED, CONTRADICTED, replaced={"p5._near": lambda radius, *centres: set()}),
     "P5.S6.7": Fault(
         CONFIRMED,
         CONTRADICTED,
-        module=p5,
-        replaced={"possible_moves": lambda tree, radius: possible_moves(tree, radius)[:1]},
+        replaced={"p5.possible_moves": lambda tree, radius: possible_moves(tree, radius)[:1]},
     ),
-    "P5.S7.1": Fault(
-        CONFIRMED, CONTRADICTED, module=Move, replaced={"affected": property(lambda move: frozenset({0}))}
-    ),
+    "P5.S7.1": Fault(CONFIRMED, CONTRADICTED, replaced={"p5.Move.affected": property(lambda move: frozenset({0}))}),
     "W.DATA": Fault(
-        CONFIRMED, CONTRADICTED, module=p5, replaced={"matched_share": lambda workload, seed, *shape: 0.5 + seed % 2}
+        CONFIRMED, CONTRADICTED, replaced={"p5.matched_share": lambda workload, seed, *shape: 0.5 + seed % 2}
     ),
     "W.SUMS": Fault(
         CONFIRMED,
         CONTRADICTED,
-        module=p5,
-        replaced={"YIELDS": {SPARSE: (0.19, 0.25, 0.3, 0.32), DENSE: (0.25, 0.3, 0.38, 0.38)}},
+        replaced={"p5._YIELDS": {SPARSE: (0.19, 0.25, 0.3, 0.32), DENSE: (0.25, 0.3, 0.38, 0.38)}},
     ),
 }
 
