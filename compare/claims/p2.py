@@ -390,9 +390,8 @@ def lemma_4(bench: Bench) -> Judgement:
         if unclear and not tally.failed:
             found = replace(found, verdict=Verdict.NOT_DECIDED, because="only an upper bound is missed: solve exactly")
         sides[name] = found
-    principal, other = sides.values()
-    lines = [Line(name, one.number, one.verdict) for name, one in list(sides.items())[1:]]
-    return replace(principal, sensitivity=lines, runs=bench.done) if other.number else principal
+    (_, principal), (name, other) = sides.items()
+    return replace(principal, sensitivity=[other.line(name)], runs=bench.done)
 
 
 @claim("P2.S3.1")

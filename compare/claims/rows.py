@@ -15,7 +15,7 @@ from .bench import Bench
 from .claim import Claim, Judgement, Limit, Line, Verdict, all_of, exact, verdict_of
 from .grids import scale_of
 
-_OPEN = {Verdict.NOT_DECIDED}
+_OPEN, _MOST_WANTED = {Verdict.NOT_DECIDED}, 10_000
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,8 @@ def judge_parts(parts: Sequence[Part], rows: pd.DataFrame) -> Judgement:
 
 def _missing(number: Interval, must: Limit) -> str:
     """How many instances would decide a number whose interval reaches across a limit, if its mean stays."""
-    apart = min(abs(number.mean - end) for end in (must.low, must.high))
-    if number.low is None or number.high is None or must.holds(number) is not None or not apart > 0:
+    if number.low is None or number.high is None or must.holds(number) is not None:
         return ""
-    return f" (about {math.ceil(number.n * ((number.high - number.low) / 2 / apart) ** 2)} instances would decide)"
+    apart = max(min(abs(number.mean - end) for end in (must.low, must.high)), 1e-9)
+    wanted = number.n * ((number.high - number.low) / 2 / apart) ** 2
+    return f" (about {math.ceil(wanted)} instances would decide)" if wanted < _MOST_WANTED else ""
