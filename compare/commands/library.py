@@ -46,16 +46,16 @@ def _table(folder: Path | None) -> Table:
 @_TABLE
 def list_instances(groups: tuple[str, ...], problems: tuple[str, ...], only_open: bool, folder: Path | None) -> None:
     """List instances with what is known of them."""
+    from ..library.page import known_row
     from ..library.study import chosen
 
     library = _table(folder)
     pairs = chosen(library, groups=groups, problems=problems, only_open=only_open)
     rows = []
     for entry, problem in pairs:
-        known = library.known(entry.name, problem)
-        row = {"instance": entry.name, "problem": problem, "value": known.value, "bound": known.bound, "gap": known.gap}
-        rows.append(row | {"group": entry.group, "sizes": entry.sizes, "needs": entry.needs})
-    show(table("The library", rows, ("group", "sizes", "needs"), pipe=_WIDE))
+        facts = {"group": entry.group, "needs": entry.needs}
+        rows.append(known_row(entry, problem, library.known(entry.name, problem)) | facts)
+    show(table("The library", rows, ("proof", "group", "needs"), pipe=_WIDE))
     instances = len({entry.name for entry, _ in pairs})
     click.echo(f"overlaybench: {instances} instances, {len(pairs)} with their problems", err=True)
 
@@ -129,26 +129,13 @@ def run(
 @_TABLE
 def score(results: Path, folder: Path | None) -> None:
     """Score the methods of the study in RESULTS on the library, and rank them among all methods known."""
-    from ..library.scores import scored
+    from ..library.scores import score_row, scored
     from ..library.study import library_runs
     from ..studies.store import Store
 
     library = _table(folder)
     found = scored(library, [run.record for run in library_runs(library, Store.existing(results))])
-    rows = [
-        {
-            "problem": line.problem,
-            "method": line.method,
-            "limit": f"{line.time_limit:g} s",
-            "instances": f"{line.answered} of {line.instances} ({line.of} in all)",
-            "mean gap": line.mean_gap,
-            "proven": f"{line.proven:.0%}",
-            "primal integral": line.primal_integral,
-            "rank": f"{line.rank} of {line.compared}",
-            "better than known": line.improved,
-        }
-        for line in found.itertuples()
-    ]
+    rows = [score_row(line) | {"better than known": str(line.improved)} for line in found.itertuples()]
     show(table("Scores on the library", rows, ("better than known",)))
 
 

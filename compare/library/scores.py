@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import pandas as pd
 from msgspec import structs
@@ -44,15 +45,11 @@ def scored(table: Table, records: Iterable[Record]) -> pd.DataFrame:
         problem: rows.pivot(index="instance", columns=_METHOD, values="gap")
         for problem, rows in every.groupby("problem")
     }
-    lines = []
-    ran = {key[:3] for key in own}
+    lines, ran = [], {key[:3] for key in own}
     for key, rows in every.groupby(_METHOD, sort=False):
-        if key not in ran:
-            continue
-        places = _beaten_by(gaps[key[0]], key)
-        lines.append(
-            dict(zip(_METHOD, key, strict=True))
-            | {
+        if key in ran:
+            places = _beaten_by(gaps[key[0]], key)
+            numbers = {
                 "instances": len(rows),
                 "answered": int(rows["value"].notna().sum()),
                 "of": int(sizes.get(key[0], 0)),
@@ -63,13 +60,13 @@ def scored(table: Table, records: Iterable[Record]) -> pd.DataFrame:
                 "rank": 1 + sum(places),
                 "compared": 1 + len(places),
             }
-        )
+            lines.append(dict(zip(_METHOD, key, strict=True)) | numbers)
     order = {name: number for number, name in enumerate(PROBLEMS)}
-    lines.sort(key=lambda line: (order.get(family_of(line["problem"]), len(order)), *map(line.get, _BY)))
+    by = ("problem", "mean_gap", "method")
+    lines.sort(key=lambda line: (order.get(family_of(line["problem"]), len(order)), *map(line.get, by)))
     return pd.DataFrame(lines, columns=list(_COLUMNS))
 
 
-_BY = ("problem", "mean_gap", "method")
 _COLUMNS = (
     *("problem", "method", "time_limit", "instances", "answered", "of", "mean_gap", "improved", "proven"),
     *("primal_integral", "rank", "compared"),
@@ -79,6 +76,20 @@ _COLUMNS = (
 def standings(table: Table) -> pd.DataFrame:
     """The scores of the methods that the table has records of, as :func:`scored`."""
     return scored(table, table.records.values())
+
+
+def score_row(line: Any) -> dict[str, str]:
+    """A score as texts of a table."""
+    return {
+        "problem": line.problem,
+        "method": line.method,
+        "limit": f"{line.time_limit:g} s",
+        "instances": f"{line.instances} of {line.of}",
+        "mean gap": f"{line.mean_gap:.2%}",
+        "proven": f"{line.proven:.0%}",
+        "primal integral": f"{line.primal_integral:.2%}",
+        "rank": f"{line.rank} of {line.compared}",
+    }
 
 
 def _key(record: Record) -> tuple[str, str, float, str]:

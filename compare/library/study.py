@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from msgspec import structs
 
-from ...instances.contract.errors import BadInput
+from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.option import Value
 from ...instances.contract.result import Status
 from ..catalogue import kind_named, method_named, problem_named
@@ -38,16 +38,14 @@ def chosen(
 ) -> list[tuple[Entry, str]]:
     """The pairs of an entry and a problem with these names, groups and problems, all of them where none is given.
 
-    Raises
-    ------
-    BadInput
-        If a name or a group is unknown, or nothing is left.
+    An unknown name or group is bad input, and so is a choice of nothing.
     """
     for name in names:
         table.entry(name)
-    if unknown_groups := set(groups) - {entry.group for entry in table.entries.values()}:
-        known = ", ".join(dict.fromkeys(entry.group for entry in table.entries.values()))
-        raise BadInput(f"no group '{min(unknown_groups)}' in the library: there are {known}")
+    known = {entry.group for entry in table.entries.values()}
+    for group in groups:
+        if group not in known:
+            raise unknown("group of the library", group, known)
     pairs = [
         (entry, problem)
         for entry, problem in table.pairs()
@@ -61,29 +59,15 @@ def chosen(
     return pairs
 
 
-def present(pairs: Iterable[tuple[Entry, str]]) -> tuple[list[tuple[Entry, str]], list[str]]:
-    """The pairs whose instance can be made here, and a sentence for each instance that cannot.
-
-    Only instances that need data of others are tried; the executors make all others.
-    """
-    reasons: dict[str, str] = {}
-    kept = []
-    for entry, problem in pairs:
-        if entry.name not in reasons:
-            reasons[entry.name] = _why_absent(entry)
-        if not reasons[entry.name]:
-            kept.append((entry, problem))
-    return kept, [reason for reason in reasons.values() if reason]
-
-
-def _why_absent(entry: Entry) -> str:
-    if not entry.needs:
-        return ""
-    try:
-        entry.make()
-    except BadInput as error:
-        return str(error)
-    return ""
+def present(pairs: Sequence[tuple[Entry, str]]) -> tuple[list[tuple[Entry, str]], list[str]]:
+    """The pairs whose instance can be made here, and a sentence for each instance that lacks data of others."""
+    reasons = {}
+    for entry in dict.fromkeys(entry for entry, _ in pairs if entry.needs):
+        try:
+            entry.make()
+        except BadInput as error:
+            reasons[entry] = str(error)
+    return [pair for pair in pairs if pair[0] not in reasons], list(reasons.values())
 
 
 def study_text(
@@ -91,17 +75,8 @@ def study_text(
 ) -> str:
     """The study (TOML) of methods on instances of the library, each on the problems that it answers.
 
-    Parameters
-    ----------
-    methods : sequence of str
-        Names, with options after spaces: ``low-oda k=8``.
-    proof : bool
-        Whether methods that can write proofs do.
-
-    Raises
-    ------
-    BadInput
-        If a method is unknown or answers none of the problems.
+    A method is a name, with options after spaces (``low-oda k=8``). With `proof` methods that can write proofs do. A
+    method that is unknown or answers none of the problems is bad input.
     """
     variants = [_variant(text) for text in methods]
     lines = [
@@ -130,15 +105,12 @@ def study_text(
     return "\n".join([*lines, ""])
 
 
-def _variant(text: str) -> tuple[str, Mapping[str, str]]:
+def _variant(text: str) -> tuple[str, dict[str, str]]:
     name, *words = text.split()
-    method, options = method_named(name), {}
-    for word in words:
-        option, sign, value = word.partition("=")
-        if not sign:
-            raise BadInput(f"method '{text}': options are name=value after the method's name, not '{word}'")
-        options[option] = value
-    return method.name, options
+    options = dict(word.split("=", 1) for word in words if "=" in word)
+    if len(options) < len(words):
+        raise BadInput(f"method '{text}': options are name=value after the method's name, each once")
+    return method_named(name).name, options
 
 
 def _method(name: str, options: Mapping[str, str]) -> str:
@@ -194,12 +166,9 @@ def _record(name: str, row: Mapping[str, Any], best: float) -> Record:
 
 @dataclass(frozen=True)
 class Update:
-    """The table after an update, how many runs it took in, how many of them had a certified bound, and what it refused.
+    """The table after an update, how many runs it took in and how many of them with a certified bound.
 
-    Attributes
-    ----------
-    refused : tuple of (str, str)
-        The key of a run and why its answer or its bound was not accepted.
+    `refused` has the key of each run whose answer or bound was not accepted, and why.
     """
 
     table: Table
@@ -233,9 +202,7 @@ def updated(table: Table, store: Store, progress: Callable[[int, int], object] |
     after = table.with_records(records)
     for entry, problem in after.pairs():
         known = after.known(entry.name, problem)
-        if known.bound > known.value + _TOLERANCE * max(1.0, abs(known.value)):
-            assert known.best is not None
-            assert known.bounded is not None
+        if known.best and known.bounded and known.bound > known.value + _TOLERANCE * max(1.0, abs(known.value)):
             raise BadInput(
                 f"{entry.name}, {problem}: the bound {known.bound:g} of {known.bounded.method} lies above the value "
                 f"{known.value:g} of {known.best.method}: one is wrong; nothing was taken in"

@@ -33,19 +33,10 @@ Key = tuple[str, str, str, float]
 
 
 class Entry(Struct, frozen=True):
-    """An instance of the library.
+    """An instance of the library, made by a workload with the parameters that are not defaults, and a seed.
 
-    Attributes
-    ----------
-    name, group : str
-        The instances of a group have the same problems.
-    workload, parameters, seed
-        How it is made; `parameters` has those that are not the workload's defaults.
-    digest : str
-        Of the instance, or "" where it was never made.
-    sizes : str
-        The sizes of its kind, ``nodes=20 topics=10 subscriptions=40``.
-    problems : tuple of str
+    The instances of a group have the same problems. `digest` and `sizes` (``nodes=20 topics=10 subscriptions=40``) are
+    "" where the instance was never made.
     """
 
     name: str
@@ -80,13 +71,7 @@ class Entry(Struct, frozen=True):
         return workload_named(self.workload).needs
 
     def make(self) -> Any:
-        """The instance.
-
-        Raises
-        ------
-        BadInput
-            If this machine lacks the data, or they are others than those that the table has results for.
-        """
+        """The instance; BadInput if this machine lacks its data, or has others than those of the table."""
         try:
             instance = self.recipe.make()
         except BadInput as error:
@@ -101,27 +86,18 @@ class Entry(Struct, frozen=True):
 
 
 class Record(Struct, frozen=True):
-    """A run of a method on an instance and a problem under a time limit.
+    """A run of a method (with its options but defaults) on an instance and a problem under a time limit (seconds).
 
     Attributes
     ----------
-    method : str
-        With the options that are not its defaults.
-    time_limit : float
-        Seconds.
-    status : Status
-    value : float
-        Of the answer, which the problem has validated; NaN without one.
-    bound : float
-        That the checker has certified; NaN without one.
+    value, bound : float
+        Of the answer, which the problem has validated, and certified by the checker; NaN without one.
     seconds : float
         Processor seconds; NaN where they are unknown.
     integral : float
         Primal integral ÷ time limit against the best value known when the run was taken in.
-    proof : str
-        The SHA-256 of the proof file, or "" without a certified bound.
-    version : str
-        Of the code.
+    proof, version : str
+        The SHA-256 of the proof file, or "" without a certified bound; and the version of the code.
     """
 
     instance: str
@@ -173,16 +149,10 @@ class Known:
 
 @dataclass(frozen=True)
 class Table:
-    """The library.
+    """The library: its entries by name, and by instance, problem, method and limit two of the runs.
 
-    Attributes
-    ----------
-    entries : mapping
-        By name.
-    records : mapping
-        By instance, problem, method and limit, the run of lowest value, then of highest bound, then the fastest.
-    bounds : mapping
-        As `records`, the run of highest bound, where that is another one.
+    `records` has the run of lowest value (then of highest bound, then the fastest), `bounds` that of highest bound
+    where it is another one.
     """
 
     entries: Mapping[str, Entry]
@@ -252,13 +222,7 @@ def _low(number: float) -> float:
 
 
 def read_table(folder: Path = TABLE) -> Table:
-    """Read instances.csv and, if it is there, records.csv.
-
-    Raises
-    ------
-    BadInput
-        Names the file, the line and what is wrong.
-    """
+    """Read instances.csv and, if it is there, records.csv."""
     entries: dict[str, Entry] = {}
     groups: dict[str, tuple[str, ...]] = {}
     for where, row in _rows(folder / _INSTANCES, Entry):

@@ -172,7 +172,7 @@ def test_a_choice_of_instances_becomes_a_study_of_exactly_these(small: Table) ->
 def test_a_choice_of_nothing_is_bad_input(small: Table) -> None:
     with pytest.raises(BadInput, match="instance of the library 'z'"):
         chosen(small, names=["z"])
-    with pytest.raises(BadInput, match="no group 'large'"):
+    with pytest.raises(BadInput, match="unknown group of the library"):
         chosen(small, groups=["large"])
     with pytest.raises(BadInput, match="no such instances"):
         chosen(small, problems=["content-mst"])
