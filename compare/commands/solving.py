@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -67,20 +68,34 @@ def generate(workload: str, parameters: tuple[str, ...], seed: int, master: str 
     """Write an instance of a WORKLOAD; its parameters are --nodes N --topics T ... (`overlaybench list workloads`)."""
     chosen, given = workload_named(workload), _named_values(parameters)
     if master is not None:
-        if output.suffix != _PARQUET:
-            raise BadInput(f"{output}: a cluster writes Parquet: give it the ending {_PARQUET}, or leave out --master")
-        from ..spark_solver.numbering import as_uri
-        from ..spark_solver.solving import generate as generate_on_spark
-        from ..spark_solver.solving import session_on
-
-        with session_on(master) as session:
-            nodes = generate_on_spark(session, chosen, as_uri(output), seed=seed, **given)
+        with _cluster(master, None, output) as (session, solving, (out,)):
+            nodes = solving.generate(session, chosen, out, seed=seed, **given)
         click.echo(f"{output}: {nodes:,} nodes", err=True)
         return
     with memory_bounded(f"the instance of workload '{workload}'"):
         instance = chosen.generate(seed=seed, **given)
     kind_named(chosen.kind).write(instance, output)
     click.echo(f"{output}: {instance!r}", err=True)
+
+
+@contextmanager
+def _cluster(master: str, problem: str | None, *paths: Path) -> Iterator[tuple[Any, Any, list[str]]]:
+    """A Spark session, the solver for instances that stay on it, from Parquet to Parquet, and the paths as Spark's."""
+    from ..spark_solver import solving
+    from ..spark_solver.numbering import as_uri
+
+    for path in paths:
+        if not _is_parquet(path):
+            raise BadInput(f"{path}: a cluster reads and writes Parquet: give {_PARQUET}, or leave out --master")
+    if problem not in (None, solving.PROBLEM):
+        raise BadInput(f"--master: from Parquet to Parquet no {problem}: take {solving.PROBLEM}, or leave it out")
+    with solving.session_on(master) as session:
+        yield session, solving, [as_uri(path) for path in paths]
+
+
+def _is_parquet(path: Path | None) -> bool:
+    """Whether a path names a Parquet file, or Parquet files by a folder or a pattern."""
+    return path is not None and (path.suffix == _PARQUET or path.is_dir())
 
 
 def _named_values(words: tuple[str, ...]) -> dict[str, object]:
@@ -136,7 +151,7 @@ def solve(
     from ..python_api.solving import solve as solved
 
     if given["master"] is not None and (_is_parquet(output) or (_is_parquet(file) and not file.is_file())):
-        result = _solve_on_spark(file, problem, method, key_values(options), columns, output, **given)
+        result = _solve_on_spark(file, problem, method, key_values(options), columns, output or Path(), **given)
         shown = _as_json(result, {"overlay": result.answer}, {}) if as_json else f"{_text(result)}\n{result.answer}"
     else:
         judge = problem_asked(file, problem)
@@ -150,37 +165,29 @@ def solve(
     sys.exit(1 if result.status is Status.FAILED else 0)
 
 
-def _is_parquet(path: Path | None) -> bool:
-    """Whether a path names a Parquet file, or Parquet files by a folder or a pattern."""
-    return path is not None and (path.suffix == _PARQUET or path.is_dir())
-
-
 def _solve_on_spark(
     file: Path,
     problem: str | None,
     method: str | None,
     options: Mapping[str, str],
     columns: Mapping[str, str],
-    output: Path | None,
+    output: Path,
     *,
     master: str,
     seed: int,
     **others: object,
 ) -> Result[str]:
     """Solve ``min-tco`` by ``dc-gm`` from Parquet to Parquet."""
-    from ..spark_solver import solving
-    from ..spark_solver.numbering import as_uri
+    from ..spark_solver.solving import METHOD, Source, completed
 
-    if output is None or output.suffix != _PARQUET or not _is_parquet(file):
-        raise BadInput(f"{file}: a cluster reads Parquet and writes it: give such files, and -o FOLDER{_PARQUET}")
-    if problem not in (None, solving.PROBLEM) or method not in (None, solving.METHOD):
-        raise BadInput(f"{output}: from Parquet to Parquet only {solving.PROBLEM} by {solving.METHOD}: name no other")
     if unused := [f"--{name.replace('_', '-')}" for name, value in others.items() if value]:
         raise BadInput(f"{unused[0]}: not on a cluster from Parquet to Parquet: leave it out")
-    completed = solving.completed(options)
-    with solving.session_on(master) as session:
-        source = solving.Source(as_uri(file), columns)
-        return solving.solve(session, source, as_uri(output), seed=seed, options=completed)
+    if method not in (None, METHOD):
+        raise BadInput(f"{output}: from Parquet to Parquet no {method}: take {METHOD}, or leave it out")
+    given = completed(options)
+    with _cluster(master, problem, file, output) as (session, solving, (source, out)):
+        result: Result[str] = solving.solve(session, Source(source, columns), out, seed=seed, options=given)
+    return result
 
 
 def _json(result: Result[Any], instance: Any) -> str:
@@ -236,41 +243,22 @@ def check(
 ) -> None:
     """Check an ANSWER to the instance in FILE: its validity and its value. Exit status 1 if it is invalid."""
     if master is not None:
-        _check_on_spark(master, file, answer, problem, columns, as_json)
-    judge = problem_asked(file, problem)
-    instance = load_instance(file, judge, columns)
-    with memory_bounded(str(answer)):
-        given = kind_named(judge.kind).read_answer(answer, instance)
-    value, violations = judge.value(instance, given), judge.violations(instance, given)
-    _show_check(judge.name, value, violations, judge.measures(instance, given), as_json)
-
-
-def _check_on_spark(
-    master: str, file: Path, answer: Path, problem: str | None, columns: Mapping[str, str], as_json: bool
-) -> NoReturn:
-    """Judge an overlay in Parquet files."""
-    from ..spark_solver import solving
-    from ..spark_solver.numbering import as_uri
-
-    if problem not in (None, solving.PROBLEM):
-        raise BadInput(f"--master: no check of {problem}: take {solving.PROBLEM}, or leave it out")
-    for path in (file, answer):
-        if not _is_parquet(path):
-            raise BadInput(f"{path}: a cluster reads Parquet: give such files or leave out --master")
-    with solving.session_on(master) as session:
-        verdict = solving.check(session, solving.Source(as_uri(file), columns), as_uri(answer))
-    _show_check(solving.PROBLEM, verdict.edges, verdict.violations, verdict.measures, as_json)
-
-
-def _show_check(
-    problem: str, value: float, violations: Sequence[str], measures: Mapping[str, float], as_json: bool
-) -> NoReturn:
+        with _cluster(master, problem, file, answer) as (session, solving, (source, given)):
+            found = solving.check(session, solving.Source(source, columns), given)
+        name, value, violations, measures = solving.PROBLEM, found.edges, found.violations, found.measures
+    else:
+        judge = problem_asked(file, problem)
+        instance = load_instance(file, judge, columns)
+        with memory_bounded(str(answer)):
+            given = kind_named(judge.kind).read_answer(answer, instance)
+        name, value, violations = judge.name, judge.value(instance, given), judge.violations(instance, given)
+        measures = judge.measures(instance, given)
     if as_json:
-        fields = {"problem": problem, "valid": not violations, "value": value, "violations": violations}
+        fields = {"problem": name, "valid": not violations, "value": value, "violations": violations}
         click.echo(json.dumps({**fields, "measures": dict(measures)}, ensure_ascii=False))
     else:
         verdict = "invalid" if violations else "valid"
-        click.echo("\n".join([f"{verdict} for {problem}, value {value:g}" + in_parentheses(measures), *violations]))
+        click.echo("\n".join([f"{verdict} for {name}, value {value:g}" + in_parentheses(measures), *violations]))
     sys.exit(1 if violations else 0)
 
 

@@ -16,17 +16,15 @@ SOLVE = "solve in.parquet --master local -o out.parquet"
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (
-            f"{SOLVE} --problem low-tco",
-            "out.parquet: from Parquet to Parquet only min-tco by dc-gm",
-        ),
-        (f"{SOLVE} --problem min-tco --method gm", "out.parquet: from Parquet to Parquet only min-tco by dc-gm"),
+        (f"{SOLVE} --problem low-tco", "--master: from Parquet to Parquet no low-tco: take min-tco"),
+        (f"{SOLVE} --problem min-tco --method gm", "from Parquet to Parquet no gm: take dc-gm"),
         (f"{SOLVE} --problem min-tco --method dc-gm --option part_rows=0", "part_rows"),
         (f"{SOLVE} --problem min-tco --method dc-gm --option cores=1", "did you mean 'core_rows'"),
-        ("solve in.csv --master local -o out.parquet --problem min-tco", "in.csv: a cluster reads Parquet"),
-        ("check in.parquet in.parquet --master local --problem low-tco", "--master: no check of low-tco: take min-tco"),
-        ("check in.csv in.parquet --master local --problem min-tco", "in.csv: a cluster reads Parquet"),
-        ("generate zipf --master local -o out.csv", "out.csv: a cluster writes Parquet"),
+        (f"{SOLVE} --time-limit 5", "--time-limit: not on a cluster"),
+        ("solve in.csv --master local -o out.parquet --problem min-tco", "in.csv: a cluster reads and writes Parquet"),
+        ("check in.parquet in.parquet --master local --problem low-tco", "no low-tco: take min-tco"),
+        ("check in.csv in.parquet --master local --problem min-tco", "in.csv: a cluster reads and writes Parquet"),
+        ("generate zipf --master local -o out.csv", "out.csv: a cluster reads and writes Parquet"),
     ],
 )
 def test_other_requests_are_one_line(words: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
