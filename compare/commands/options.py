@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,14 +20,9 @@ _INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
 
 
 class Name(click.ParamType[str]):
-    """A name, as it is given; shells complete those that are known, in half a second.
+    """A name, as it is given; shells complete those that are known of some nouns, and further words.
 
-    Parameters
-    ----------
-    *nouns : {"methods", "problems", "workloads", "kinds", "claims", "instances"}
-        What it may be the name of.
-    words : tuple of str
-        Further words that it may be.
+    Methods are completed by those that answer the problem, where it is given. Colons separate words in some shells.
     """
 
     name = "name"
@@ -36,42 +31,35 @@ class Name(click.ParamType[str]):
         self._nouns, self._words = nouns, words
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """The known names that start with what is typed; methods are those that answer the problem, where it is given.
-
-        Colons are not completed: they separate words in some shells.
-        """
         problem = ctx.params.get("problem") if param.name != "problem" else None
         known = dict.fromkeys(self._words, "")
         for noun in self._nouns:
-            known |= dict(_known(noun, problem))
+            known |= _KNOWN[noun]() if noun in _KNOWN else _catalogued(noun, problem)
         return [CompletionItem(name, help=text) for name, text in known.items() if name.startswith(incomplete)]
 
 
-def _known(noun: str, problem: str | None) -> Iterator[tuple[str, str]]:
-    """The names of a noun with their summaries; claims are read from their statements."""
-    from ...instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS
+def _catalogued(noun: str, problem: str | None) -> dict[str, str]:
+    from ...instances.contract import catalogue
     from ..catalogue import METHODS
 
-    if noun == "claims":
-        from ..claims.statements import statements
-
-        yield from ((id_, one.statement) for id_, one in statements().items())
-    elif noun == "instances":
-        from ..library.table import read_table
-
-        yield from ((entry.name, entry.sizes) for entry in read_table().entries.values())
-    else:
-        catalogues: Mapping[str, Mapping[str, Any]] = {
-            "methods": METHODS,
-            "problems": PROBLEMS,
-            "workloads": WORKLOADS,
-            "kinds": KINDS,
-        }
-        for item in catalogues[noun].values():
-            if noun != "methods" or problem is None or item.answers(problem):
-                yield item.name, item.summary
+    items: Any = METHODS if noun == "methods" else getattr(catalogue, noun.upper())
+    answering = [item for item in items.values() if noun != "methods" or not problem or item.answers(problem)]
+    return {item.name: item.summary for item in answering}
 
 
+def _claims() -> dict[str, str]:
+    from ..claims.statements import statements
+
+    return {id_: one.statement for id_, one in statements().items()}
+
+
+def _instances() -> dict[str, str]:
+    from ..library.table import read_table
+
+    return {entry.name: entry.sizes for entry in read_table().entries.values()}
+
+
+_KNOWN = {"claims": _claims, "instances": _instances}
 METHOD, PROBLEM_NAME, WORKLOAD = Name("methods"), Name("problems"), Name("workloads")
 CLAIM, LIBRARY_INSTANCE = Name("claims"), Name("instances")
 NOUNS = ("problems", "methods", "workloads", "kinds", "claims")

@@ -12,7 +12,7 @@ from scipy.special import stdtrit
 
 from ...instances.contract.errors import BadInput, unknown
 from ..studies.bounds import problem_order, sizes_of
-from ..studies.columns import chosen_parameters, varied
+from ..studies.columns import chosen_parameters, varied, without_limit
 from ..studies.plot import MEASURES, Plot
 from .curves import Axis, curves
 from .style import Drawing, Style, method_styles, rank_styles
@@ -162,8 +162,12 @@ def _points(runs: pd.DataFrame, plot: Plot) -> pd.DataFrame:
         raise unknown("group", plot.group, [*_METHODS, "family", *columns])
     labels = _without_options(runs, plot)
     groups = labels if plot.group in ("variant", "label") else columns.get(plot.group, runs.get(plot.group))
-    own = runs[["problem", "family", "instance"]].assign(
-        label=labels, curve=groups, x=columns[plot.x], y=runs[measure.column] / measure.unit
+    own = runs[["family", "instance"]].assign(
+        problem=[without_limit(problem, re.escape(plot.x)) for problem in runs["problem"]],
+        label=labels,
+        curve=groups,
+        x=columns[plot.x],
+        y=runs[measure.column] / measure.unit,
     )
     own = own[own["x"].notna() & own["curve"].notna() & own.groupby("problem")["y"].transform("count").gt(0)]
     own["y"] = own["y"].clip(lower=_SHORTEST) if plot.y == "time" else own["y"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -32,9 +33,21 @@ def parameters(rows: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         The index of `rows`, and a column for each parameter under its name in study.toml, missing where a row's
-        workload has no such parameter or its instance is read from a file.
+        workload has no such parameter or its instance is read from a file; and for each limit in a problem's name.
     """
-    return _spread(rows["recipe"], lambda recipe: recipe.get("parameters", {}))
+    limits = rows["problem"].map(limits_in)
+    of_problems = {name: limits.map(lambda given, name=name: given.get(name)) for each in limits for name in each}
+    return _spread(rows["recipe"], lambda recipe: recipe.get("parameters", {})).assign(**of_problems)
+
+
+def limits_in(problem: str) -> dict[str, float]:
+    """The limits that a problem's name states: ``max-degree`` 3 for ``filtering@max-degree=3``."""
+    return {name: float(value) for name, value in re.findall(r"([^@=]+)=([\d.]+)", problem)}
+
+
+def without_limit(problem: str, limit: str = r"[^@=]+") -> str:
+    """A problem's name without the value of a limit, or of all: ``filtering@max-degree``."""
+    return re.sub(rf"((?:^|@){limit})=[^@]+", r"\1", problem)
 
 
 def varied_options(rows: pd.DataFrame) -> pd.DataFrame:
@@ -116,7 +129,7 @@ def varied(runs: pd.DataFrame) -> pd.DataFrame:
     for name in sizes_of(runs):
         agrees = name not in columns or (columns[name].isna() | runs[name].isna() | (columns[name] == runs[name])).all()
         columns[name if agrees else f"total_{name}"] = runs[name]
-    several = columns.groupby(runs["problem"]).nunique().gt(1).any()
+    several = columns.groupby(runs["problem"].map(without_limit)).nunique().gt(1).any()
     options = varied_options(runs)
     return columns.loc[:, several].join(options[options.columns.difference(columns.columns, sort=False)])
 

@@ -131,6 +131,17 @@ def test_a_study_names_plug_ins_by_their_own_names(folder: Path) -> None:
     }
 
 
+def test_the_text_and_the_path_of_a_file_that_decides_answers_change_the_code_version(tmp_path: Path) -> None:
+    def version(code: str = "LIMIT = 3", name: str = "models/search.py") -> str:
+        file = tmp_path / str(len(list(tmp_path.iterdir()))) / name
+        file.parent.mkdir(parents=True)
+        file.write_text(code)
+        return code_version(file.parents[1])
+
+    assert len({version(), version(), version("LIMIT = 4"), version(name="models/other.py")}) == 3
+    assert version(name="compare/a.py") == version("LIMIT = 4", name="compare/a.py")
+
+
 def test_only_runs_of_plug_ins_have_their_code_in_the_key(folder: Path) -> None:
     read_study(folder / "study.toml")
     assert version_of("gm", "min-tco") == code_version()

@@ -32,12 +32,6 @@ def test_solve_finds_problem_and_exact_method_by_the_kind_of_the_file(file: Path
     assert (answer["problem"], answer["method"], answer["status"]) == ("min-tco", "branch-and-cut", "optimal")
 
 
-@pytest.mark.slow
-def test_solve_takes_the_exact_method_by_default_of_the_problem(file: Path) -> None:
-    answer = json.loads(run("solve", file, "--json", "--problem", "2d-star"))
-    assert (answer["problem"], answer["method"], answer["status"]) == ("2d-star", "cp-sat", "optimal")
-
-
 def test_solve_shows_the_choices_and_the_counters(file: Path) -> None:
     words = ("solve", file, "--method", "gm", "--option", "ties=worst")
     answer = json.loads(run(*words, "--json"))
@@ -64,13 +58,6 @@ def test_draw_writes_the_instance_or_answers_found_by_methods(words: tuple[str, 
     shown = picture.read_text()
     assert "ann" in shown
     assert ("gm (feasible)" in shown) == bool(words)
-
-
-def test_draw_reads_the_columns_of_a_table(tmp_path: Path) -> None:
-    table, page = tmp_path / "four.csv", tmp_path / "four.html"
-    table.write_text("user,film\nann,a\nbob,a\ncid,a\n")
-    run("draw", table, "--node-column", "user", "--topic-column", "film", "--method", "gm", "-o", page)
-    assert "valid for min-tco" in page.read_text()
 
 
 @pytest.mark.parametrize(

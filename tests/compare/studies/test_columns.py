@@ -14,6 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlaybench.compare.catalogue import METHODS
+from overlaybench.compare.figures.against import plot_table
+from overlaybench.compare.report.tables import judged_runs
 from overlaybench.compare.studies.columns import (
     BOUND,
     chosen_parameters,
@@ -212,6 +214,16 @@ def test_parameters_that_differ_between_workloads_only_were_not_chosen() -> None
 
 def test_samples_of_a_file_vary_the_first_size() -> None:
     assert chosen_parameters(frame(sampled(10), sampled(20))) == ["nodes"]
+
+
+def test_limits_in_a_problems_name_are_columns_that_a_plot_may_have_along() -> None:
+    runs = frame(*(run(f"filtering@max-degree={k}", value=10.0 - k, lower_bound=5.0, **ZIPF) for k in (3, 4)))
+    assert varied(runs)["max-degree"].tolist() == researched(runs)["max-degree"].tolist() == [3.0, 4.0]
+    table = plot_table(judged_runs(runs), Plot("max-degree", "value"))
+    assert table[["problem", "x", "mean"]].to_numpy().tolist() == [
+        ["filtering@max-degree", 3, 7],
+        ["filtering@max-degree", 4, 6],
+    ]
 
 
 def test_a_plots_files_are_named_by_its_axes() -> None:
