@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
 
 import overlaybench as ob
 from overlaybench.compare.studies.proofs import run_checker
-from overlaybench.heuristics.topics.polish import polish
 from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.result import Status
@@ -26,9 +24,9 @@ from overlaybench.models.topics.relaxation.partition_inequalities import violate
 from overlaybench.models.topics.relaxation.presolve import drop_implied_topics
 from overlaybench.models.topics.relaxation.separation import Goal
 from overlaybench.models.topics.relaxation.topic_rows import TopicRows
-from overlaybench.models.topics.search import edge_minimisation
 from overlaybench.models.topics.search.edge_minimisation import SearchSettings, minimise_edges
 from tests.models.topics.small_instances import bounded, priced, uniform_instance
+from tests.properties import property_test
 from tests.topic_brute_force import optimum
 from tests.topic_strategies import topic_instances
 
@@ -37,22 +35,9 @@ every_variant = pytest.mark.parametrize(
 )
 
 
+@property_test(25, topic_instances(max_nodes=6, max_topics=6), quick=5)
 @every_variant
-@settings(max_examples=5, deadline=None)
-@given(instance=topic_instances(max_nodes=6, max_topics=6))
 def test_proves_the_optimum_of_brute_force(name: str, sparse: bool, presolve: bool, instance: TopicInstance) -> None:
-    proves_the_optimum(name, sparse, presolve, instance)
-
-
-@pytest.mark.slow
-@every_variant
-@settings(max_examples=25, deadline=None)
-@given(instance=topic_instances(max_nodes=6, max_topics=6))
-def test_proves_more_optima_of_brute_force(name: str, sparse: bool, presolve: bool, instance: TopicInstance) -> None:
-    proves_the_optimum(name, sparse, presolve, instance)
-
-
-def proves_the_optimum(name: str, sparse: bool, presolve: bool, instance: TopicInstance) -> None:
     result = BRANCH_AND_CUT.run(instance, PROBLEMS[name], sparse=sparse, presolve=presolve)
     assert result.status is Status.OPTIMAL, result.reason
     assert result.value == optimum(instance, name)
@@ -155,25 +140,3 @@ def test_without_a_solution_of_the_lp_the_split_bounds_and_the_search_answers(
     assert 0.8 * result.value < result.lower_bound <= result.value < first.value
     checked = run_checker(tmp_path / "instance.json", tmp_path / "proof.gz")
     assert (checked.accepted, checked.lower_bound) == (True, result.lower_bound), checked.sentence
-
-
-def test_where_no_tree_can_close_the_gap_the_search_of_best_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    searches: list[float] = []
-
-    def watched(*given: Any, **named: Any) -> Overlay:
-        searches.append(named["clock"].left)
-        return polish(*given, **named)
-
-    monkeypatch.setattr(edge_minimisation, "polish", watched)
-    monkeypatch.setattr(edge_minimisation, "_MANY_EDGES", 0)
-    instance = uniform_instance(60, 40, 8)
-    values, bounds = [], []
-    for most in (10, -1):
-        monkeypatch.setattr(edge_minimisation, "_CLOSED_BY_TREES", most)
-        result = BRANCH_AND_CUT.run(instance, PROBLEMS["min-tco"], time_limit=4)
-        assert result.value is not None
-        assert result.lower_bound is not None
-        values.append(result.value)
-        bounds.append(result.lower_bound)
-    assert len(searches) == 1
-    assert max(bounds) <= min(values)

@@ -1,43 +1,57 @@
-"""Enumeration of all overlays against an exact method."""
+"""Enumeration of all overlays, SN-TCO and minimum set covers, against exact methods and other enumerations."""
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from overlaybench.instances.contract.catalogue import PROBLEMS
-from overlaybench.instances.topics.constructions import case_seven
+from overlaybench.instances.topics.constructions import case_seven, random_set_cover
 from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.models.topics.enumeration import smallest_value
+from overlaybench.models.topics.enumeration import ENUMERATED, minimum_set_cover, smallest_degree_of, smallest_value
 from overlaybench.models.topics.ilp_and_cp_sat import CP_SAT
+from tests.properties import property_test
 from tests.topic_strategies import topic_instances
 
-every_problem = pytest.mark.parametrize("problem", ["min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true"])
 
-
-@every_problem
-@settings(max_examples=4, deadline=None)
-@given(instance=topic_instances(max_nodes=5))
+@property_test(12, topic_instances(max_nodes=5), quick=4)
+@pytest.mark.parametrize("problem", ENUMERATED)
 def test_the_smallest_of_all_overlays_is_the_optimum_of_an_exact_method(problem: str, instance: TopicInstance) -> None:
-    agrees_with_cp_sat(problem, instance)
-
-
-@pytest.mark.slow
-@every_problem
-@settings(max_examples=12, deadline=None)
-@given(instance=topic_instances(max_nodes=5))
-def test_more_optima_are_those_of_an_exact_method(problem: str, instance: TopicInstance) -> None:
-    agrees_with_cp_sat(problem, instance)
-
-
-def agrees_with_cp_sat(problem: str, instance: TopicInstance) -> None:
     assert smallest_value(instance, problem) == CP_SAT.run(instance, PROBLEMS[problem]).value
 
 
-def test_case_seven_on_six_nodes_needs_six_edges() -> None:
-    assert smallest_value(case_seven(n=6), "2d-true") == smallest_value(case_seven(n=6), "2d-star") == 6
-
-
 def test_more_than_six_nodes_are_refused() -> None:
+    assert smallest_value(case_seven(n=6), "2d-true") == 6
     with pytest.raises(ValueError, match="7 nodes"):
         smallest_value(case_seven(n=7), "2d-true")
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 9), st.integers(1, 7), st.floats(0, 0.8), st.integers(0, 10**6))
+def test_a_minimum_set_cover_covers_and_no_fewer_sets_do(elements: int, sets: int, share: float, seed: int) -> None:
+    cover = random_set_cover(elements, sets, share, seed)
+    found = minimum_set_cover(cover)
+    assert cover.covered_by(found)
+    fewer = combinations(range(sets), len(found) - 1)
+    assert not any(cover.covered_by(chosen) for chosen in fewer)
+
+
+@settings(max_examples=20, deadline=None)
+@given(topic_instances(max_nodes=5), st.data())
+def test_the_smallest_degree_of_a_node_is_that_of_some_overlay_and_of_no_sparser_one(
+    instance: TopicInstance, data: st.DataObject
+) -> None:
+    node = data.draw(st.integers(0, instance.num_nodes - 1))
+    degree, overlay = smallest_degree_of(instance, node)
+    assert overlay.degrees[node] == degree
+    others = [v for v in range(instance.num_nodes) if v != node]
+    # A node's neighbours must, for each of its topics that others want, hold a subscriber.
+    wanted = [set(instance.subscribers(t).tolist()) - {node} for t in instance.topics_of(node)]
+    wanted = [subscribers for subscribers in wanted if subscribers]
+    hitting = [
+        n for n in range(len(others) + 1) if any(all(set(c) & w for w in wanted) for c in combinations(others, n))
+    ]
+    assert degree == hitting[0]

@@ -49,27 +49,6 @@ def described(case: object) -> object:
     return "-".join(map(str, case.values())) if isinstance(case, dict) else case
 
 
-@pytest.mark.parametrize("problem", ["min-tco", *(slow(name) for name in ("minmax-tco", "low-tco", "2d-true"))])
-@pytest.mark.parametrize(("name", "options"), VARIANTS, ids=described)
-def test_incumbent_and_bound_of_a_stopped_run_are_valid(name: str, options: dict[str, Any], problem: str) -> None:
-    result = METHODS[name].run(HARD, PROBLEMS[problem], time_limit=1, **options)
-    assert result.status in (Status.TIME_LIMIT, Status.OPTIMAL), result.reason
-    answer, value, bound = bounded(result)
-    assert PROBLEMS[problem].violations(HARD, answer) == []
-    assert 0 < bound <= value
-    assert result.gap is not None
-    assert 0 <= result.gap < 1
-
-
-@pytest.mark.parametrize("limit", [0.7, slow(2)])
-@pytest.mark.parametrize(("name", "options"), VARIANTS, ids=described)
-def test_two_seconds_do_not_prove_a_true_diameter(name: str, options: dict[str, Any], limit: float) -> None:
-    result = METHODS[name].run(HARD, PROBLEMS["2d-true"], time_limit=limit, **options)
-    assert result.status is Status.TIME_LIMIT
-    _, value, bound = bounded(result)
-    assert bound < value
-
-
 @pytest.mark.parametrize("limits", [(0.0, 0.03, 0.12), slow((0.01, 0.06, 0.25))])
 @pytest.mark.parametrize("problem", [problem.name for problem in TOPIC_PROBLEMS])
 @pytest.mark.parametrize(("name", "options"), VARIANTS, ids=described)

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import random
-from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 
 from overlaybench.heuristics.topics.ring_per_topic import ring_per_topic
-from overlaybench.instances.contract.catalogue import PROBLEMS
-from overlaybench.instances.contract.method import Method
 from overlaybench.instances.contract.overlay import Overlay
-from overlaybench.instances.contract.result import Status
 from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.models.topics.ilp_and_cp_sat import CP_SAT, ILP
 from overlaybench.models.topics.relaxation.presolve import attach_leaves, drop_implied_topics, moved_to_neighbours
 from tests.models.topics.small_instances import small_instance, tiers
-from tests.topic_brute_force import all_graphs, members_of_topics, optimum
-from tests.topic_strategies import topic_instances
+from tests.topic_brute_force import all_graphs, members_of_topics
 
 
 @pytest.mark.parametrize("seeds", tiers(80, 300))
@@ -103,62 +96,3 @@ def test_overlays_moved_to_the_neighbours_of_leaves_stay_valid_and_grow_by_no_ed
             assert moved.num_edges <= valid.num_edges
             met += bool((valid.topic_components(reduced) > 1).any())
     assert met > len(seeds) // 4
-
-
-def test_every_node_but_one_of_a_chain_of_subscriptions_is_a_leaf() -> None:
-    instance = TopicInstance.from_subscriptions({f"n{v}": [f"t{t}" for t in range(v + 1)] for v in range(5)})
-    leaves = attach_leaves(instance)[1]
-    assert len(leaves) == 4
-
-
-def test_one_of_two_equal_topics_stays() -> None:
-    instance = TopicInstance.from_subscriptions({f"n{v}": ["a", "b", "c"] for v in range(4)})
-    assert len(drop_implied_topics(instance).kept) == 1
-
-
-def test_topics_that_overlap_in_a_cycle_do_not_imply_one_another() -> None:
-    """Three topics of two in a triangle imply the topic of all three; none of the three goes with it."""
-    instance = TopicInstance.from_subscriptions(
-        {"x": ["p", "r", "all"], "y": ["p", "q", "all"], "z": ["q", "r", "all"]}
-    )
-    assert [instance.topic_label(int(t)) for t in drop_implied_topics(instance).kept] == ["p", "q", "r"]
-
-
-def test_a_topic_is_not_implied_by_topics_that_leave_it() -> None:
-    """V_s must lie inside V_t: a path that leaves V_t does not connect G_t."""
-    instance = TopicInstance.from_subscriptions({"x": ["t", "s"], "y": ["s"], "z": ["t", "s"]})
-    assert len(drop_implied_topics(instance).kept) == 2
-    assert optimum(instance, "min-tco") == 2
-    outside = Overlay.from_edges(3, [(0, 1), (1, 2)])
-    assert outside.topic_components(drop_implied_topics(instance).instance).tolist() != [1, 1]
-
-
-def with_twins(twins: list[str]) -> TopicInstance:
-    """Five triangles x y z with forced edges, and ten topics that the twins share.
-
-    Topic i → j, for j = i + 1 and i + 2 of 5, has the block x y of triangle i, and of triangle j the block x z or y z.
-    """
-    wanted: dict[str, list[str]] = {twin: [] for twin in twins}
-    for i in range(5):
-        wanted |= {f"x{i}": [f"xy{i}", f"xz{i}"], f"y{i}": [f"xy{i}", f"yz{i}"], f"z{i}": [f"xz{i}", f"yz{i}"]}
-    for i in range(5):
-        for step, end in ((1, "x"), (2, "y")):
-            j = (i + step) % 5
-            for v in (f"x{i}", f"y{i}", f"{end}{j}", f"z{j}", *twins):
-                wanted[v].append(f"{i} to {j}")
-    return TopicInstance.from_subscriptions(wanted)
-
-
-@pytest.mark.parametrize("method", [ILP, CP_SAT], ids=lambda method: method.name)
-def test_a_second_node_with_the_same_topics_may_cost_nothing(method: Method[Any, Any]) -> None:
-    """So the rule "remove it, the optimum falls by one" is false."""
-    results = [method.run(with_twins(twins), PROBLEMS["min-tco"]) for twins in (["w"], ["u", "u'"])]
-    assert [(result.status, result.value) for result in results] == [(Status.OPTIMAL, 25)] * 2
-
-
-@settings(max_examples=100, deadline=None)
-@given(instance=topic_instances(max_nodes=5, max_topics=5))
-def test_a_second_node_with_the_same_topics_costs_at_most_one_edge(instance: TopicInstance) -> None:
-    wanted = {f"n{v}": [f"t{t}" for t in instance.topics_of(v)] for v in range(instance.num_nodes)}
-    twice = TopicInstance.from_subscriptions(wanted | {"twin": wanted["n0"]})
-    assert 0 <= optimum(twice, "min-tco") - optimum(instance, "min-tco") <= 1

@@ -72,14 +72,3 @@ def test_an_incumbent_respects_a_cap_that_no_overlay_can_lower() -> None:
         assert capped.overlay is not None
         assert capped.overlay.max_degree <= cap
         assert is_connected(instance, capped.overlay)
-
-
-def test_one_seed_gives_one_answer() -> None:
-    instance = uniform_instance(20, 15, 4)
-    edges = CandidateEdges(instance, all_pairs(instance))
-    answers = []
-    for _ in range(2):
-        incumbent = Incumbent(instance, Goal(), None, 7)
-        incumbent.improve_along(edges, np.zeros(len(edges)), Clock(None), goal=0, steps=700)
-        answers.append(incumbent.overlay)
-    assert answers[0] == answers[1]
