@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from ...instances.contract.arrays import connected_components
-from ...models.topics.relaxation.dual_fitting import DROPPED, count_links
+from ...models.topics.relaxation.dual_fitting import DROPPED, count_excess_links
 from .conquer import Subscriptions
 from .numbering import Numbered
 
@@ -109,7 +109,7 @@ def _counted(batches: Iterable[pa.RecordBatch], *, most: int, steps: int) -> Ite
     topics = lists.flatten().to_numpy()
     offsets = lists.offsets.to_numpy().astype(np.int64)
     links = np.zeros(int(topics.max()) + 1, np.int64)
-    count_links(first.copy(), offsets - offsets[0], topics.copy(), most, steps, links)
+    count_excess_links(first.copy(), offsets - offsets[0], topics.copy(), most, steps, links)
     some = np.flatnonzero(links)
     values = np.minimum(links[some], DROPPED)
     yield pa.RecordBatch.from_arrays([pa.array(some, pa.int32()), pa.array(values)], ["rank", "links"])

@@ -18,13 +18,7 @@ Arc = tuple[int, int]
 
 @dataclass(frozen=True)
 class Demand:
-    """Publications with one source and the same destinations.
-
-    Attributes
-    ----------
-    weight : int
-        The number of these publications.
-    """
+    """So many (`weight`) publications with one source and the same destinations."""
 
     source: int
     destinations: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""The directed cut relaxation of content-based overlays: every destination is connected to its publisher."""
+"""Methods `branch-and-cut` and `lp-rounding` for content-based overlays: directed cuts connect every destination."""
 
 from __future__ import annotations
 
@@ -9,20 +9,24 @@ import numpy.typing as npt
 
 from ...heuristics.content.routing import route
 from ...instances.content.instance import ContentInstance, Flags, Floats
-from ...instances.content.problems import ContentOverlay, ContentProblem
-from ...instances.contract.run import Clock, offer, offer_bound
-from ..engine.exact_method import PROGRESS, START, SearchLog
+from ...instances.content.problems import CONTENT_PROBLEMS, ContentOverlay, ContentProblem
+from ...instances.contract.method import Method, Proposal
+from ...instances.contract.problem import Problem
+from ...instances.contract.result import Status
+from ...instances.contract.run import Clock, OutOfTime, interruptible, offer, offer_bound
+from ..engine.exact_method import PROGRESS, START, ModelTooLarge, SearchLog
 from ..engine.ilp_solvers import THREADS
 from ..engine.minimum_cuts import minimum_cut, network_of
 from ..engine.proof import NO_FILE, ProofFile
 from ..engine.relaxation import NO_CUTOFF
 from ..engine.sparse_relaxation import RowList, SparseRelaxation, SparseRows
-from ..engine.tree_search import TreeSearch
-from .exact import Outcome, begin_case, exact_method, improve_by_moves
+from ..engine.tree_search import Incumbent, TreeSearch
+from .exact import Outcome, access_bound, begin_case, exact_method, improve_by_moves
 from .model import ContentModel
 
 _VIOLATION = 1e-4
 _INTEGRAL = 1e-6
+_STALL = 1e-4
 
 
 class ContentCuts(SparseRelaxation):
@@ -97,23 +101,19 @@ class ContentCuts(SparseRelaxation):
 _TOLERANCE = 5e-7
 
 
-class ContentIncumbent:
-    """The best overlay without violations (`answer`), and its cost (`value`, infinite without one).
-
-    `unit` is that of the relaxation whose bounds it cuts off.
-    """
+class ContentIncumbent(Incumbent):
+    """The best overlay without violations (`answer`), and its cost."""
 
     def __init__(self, model: ContentModel, problem: ContentProblem, start: ContentOverlay | None, unit: int) -> None:
         self.model, self.problem, self.unit = model, problem, unit
         self.answer: ContentOverlay | None = None
-        self.value = np.inf
         self._rounded: set[bytes] = set()
         if start is not None:
             self._offer(start)
 
     @property
     def cutoff(self) -> int:
-        """Nodes with a bound above this, in units, hold no overlay that is cheaper by more than the tolerance."""
+        """A node with a bound above this, in units, contains no overlay cheaper by more than the tolerance."""
         return int(self.value * (1 - _TOLERANCE) * self.unit) if np.isfinite(self.value) else NO_CUTOFF
 
     def offer_chosen(self, columns: object, chosen: Flags) -> None:
@@ -171,7 +171,7 @@ def minimise(
     planes = ContentCuts(model, threads=threads)
     incumbent = ContentIncumbent(model, problem, start, planes.unit)
     case = begin_case(proof, instance, planes.unit, model)
-    root = planes.tighten(clock, stall=1e-4 * planes.cost_scale)
+    root = planes.tighten(clock, stall=_STALL * planes.cost_scale)
     tree = TreeSearch(planes, incumbent, progress=SearchLog(progress, on_bound=offer_bound), proof=case)
     counters: dict[str, float | str] = {"nodes": 0, "cuts": planes.cuts, "columns": len(model.costs)}
     if root is None:
@@ -197,4 +197,57 @@ CONTENT_BRANCH_AND_CUT = exact_method(
     summary="content: branch-and-cut on directed cuts of each publisher's arborescence",
     options=(START, THREADS, PROGRESS),
     proves=True,
+)
+
+
+def _round(
+    instance: ContentInstance,
+    problem: Problem[ContentInstance, ContentOverlay],
+    *,
+    seed: int,
+    time_limit: float | None,
+    threads: int,
+) -> Proposal[ContentOverlay]:
+    """Solve the relaxation by directed cuts and round it.
+
+    Users are assigned by falling largest LP value, each to the broker of largest LP value with enough residual
+    capacity; trees follow by :func:`.route`. Without time for the relaxation there is no overlay.
+    """
+    assert isinstance(problem, ContentProblem)
+    if conflict := instance.capacity_conflict():
+        return Proposal(status=Status.INFEASIBLE, reason=conflict)
+    least, rounded, stopped = access_bound(instance), None, True
+    with interruptible(time_limit) as clock:
+        try:
+            model = ContentModel(instance, problem.routing, clock=clock)
+            planes = ContentCuts(model, threads=threads)
+            if planes.tighten(clock, stall=_STALL * planes.cost_scale) is not None:
+                if not planes.lp.feasible:
+                    return Proposal(status=Status.INFEASIBLE, reason="the relaxation is infeasible")
+                rounded = ContentIncumbent(model, problem, None, planes.unit).build_along(planes.columns, planes.lp.x)
+                least, stopped = max(least, planes.best_units / planes.unit), clock.passed
+        except ModelTooLarge as error:
+            return Proposal(lower_bound=least, reason=str(error))
+        except OutOfTime:
+            pass
+    reason = clock.stopped_by if stopped else "" if rounded is not None else "rounding leaves a user without a broker"
+    return Proposal(rounded, least, Status.TIME_LIMIT if stopped else None, {}, reason)
+
+
+LP_ROUNDING: Method[ContentInstance, ContentOverlay] = Method(
+    name="lp-rounding",
+    problems=tuple(problem.name for problem in CONTENT_PROBLEMS),
+    summary="users on the brokers of largest value in the linear relaxation, then trees; with a lower bound",
+    source="P4 §III, §IV.A",
+    guarantee="a proven lower bound; no ratio is proven of its answer",
+    cost="a linear program with |U||B| + trees·|B|² columns, solved by directed cuts",
+    bounds=True,
+    anytime=False,
+    engine="branch-and-cut",
+    options=(THREADS,),
+    solve=_round,
+    compiled=True,
+    pace=50,
+    colour="#CC79A7",
+    marker="P",
 )

@@ -26,27 +26,23 @@ from ..engine.ilp_solvers import SOLVER, THREADS, minimise_with_ilp
 from ..engine.proof import Multipliers, ProofFile, Tree
 from .model import FORMULATION, ContentModel, compact_model
 
+Outcome = SolverOutcome[ContentOverlay]
 _FIRST_STEP, _DECAY = 0.3, 0.75
 _ROUNDING = 1e-9
+_MOST_MOVES, _RELATIVE_GAIN = 2_000, 1e-12
+_CLOSED = 1e-6
+_UNIT = 1 << 20
+_HEURISTICS = "overlaybench.heuristics.content"
+# The ILP solvers stop at an absolute gap of just below 1: with this scale that is half of the judge's tolerance.
+_SCALED_VALUE = 2e6
 
 
 def capacity_bound(instance: ContentInstance, *, steps: int = 100) -> float:
     """The access cost that no assignment within the capacities goes below; core cost counts as 0.
 
-    A broker's capacity has a price λ_b ≥ 0 per unit of load. For any such prices
+    A broker's capacity has a price λ_b ≥ 0 per unit of load, 0 if it is infinite or none. For any such prices
     Σ_u d_u·min_b(c_ub + λ_b) − Σ_b λ_b·K_b is a lower bound; at λ = 0 it is that of :func:`.access_bound`. Subgradient
-    steps raise the prices of overloaded brokers.
-
-    Parameters
-    ----------
-    instance : ContentInstance
-        Brokers of infinite or no capacity keep the price 0.
-    steps : int
-
-    Returns
-    -------
-    float
-        The largest bound found, less a relative 10⁻⁹ for rounding.
+    steps raise the prices of overloaded brokers. The largest bound is returned, less a relative 10⁻⁹ for rounding.
 
     Notes
     -----
@@ -67,10 +63,6 @@ def capacity_bound(instance: ContentInstance, *, steps: int = 100) -> float:
         excess = np.where(limited, loads / capacities - 1.0, 0.0)
         prices = np.maximum(0.0, prices + first / (1 + step) ** _DECAY * excess)
     return best * (1 - _ROUNDING)
-
-
-_MOST_MOVES = 2_000
-_RELATIVE_GAIN = 1e-12
 
 
 def improve_by_moves(
@@ -125,12 +117,6 @@ class _AccessCost:
         return Multipliers([(("on", u, 1), int(cost)) for u, cost in enumerate(units) if cost])
 
 
-Outcome = SolverOutcome[ContentOverlay]
-_CLOSED = 1e-6
-_UNIT = 1 << 20
-_HEURISTICS = "overlaybench.heuristics.content"
-
-
 def exact_method(
     name: str,
     minimise: Callable[..., Outcome],
@@ -141,15 +127,8 @@ def exact_method(
 ) -> Method[ContentInstance, ContentOverlay]:
     """The method of a model with its solver for all content problems.
 
-    Parameters
-    ----------
-    minimise : callable
-        From the instance, the problem, the best start (None without one), a clock and, by name, `seed` and the options
-        except `start` to the outcome. Exponential in the worst case.
-    load : callable
-        Loads the solver and compiles its kernels.
-    proves : bool
-        Whether `minimise` also takes a proof file by the name `proof`.
+    `minimise` goes from the instance, the problem, the best start (None without one), a clock and, by name, `seed` and
+    the options except `start` to the outcome; with `proves`, it also takes a proof file by the name `proof`.
     """
 
     def solve(
@@ -243,13 +222,6 @@ def _no_assignment(instance: ContentInstance) -> str:
         f"largest demand {demands.max():g}; {instance.num_brokers} brokers have total capacity {capacities.sum():g} "
         f"and largest capacity {capacities.max():g}"
     )
-
-
-_LARGEST = 2.0**50
-
-
-# The ILP solvers stop at an absolute gap of just below 1: with this scale that is half of the judge's tolerance.
-_SCALED_VALUE = 2e6
 
 
 def _minimise_compact(

@@ -24,12 +24,7 @@ _MOST_COLUMNS = 20_000_000
 
 @dataclass(frozen=True)
 class Audience:
-    """Channels with the same subscribers.
-
-    Attributes
-    ----------
-    channels, subscribers : int arrays
-    """
+    """Channels with the same subscribers."""
 
     channels: Columns
     subscribers: Columns
@@ -37,14 +32,7 @@ class Audience:
 
 @dataclass(frozen=True)
 class Commodity:
-    """Messages that take one tree: those of a publisher to one audience.
-
-    Attributes
-    ----------
-    publisher, audience : int
-    rate : float
-        On all channels of the audience together.
-    """
+    """Messages that take one tree: those of a publisher to one audience, with their rate on all of its channels."""
 
     publisher: int
     audience: int
@@ -78,18 +66,13 @@ class ContentModel(IntegerModel):
 
     Parameters
     ----------
-    instance : ContentInstance
     routing : {"steiner", "mst", "shared-tree"}
     trees_of : {"publishers", "brokers"}
         Whether there is an arborescence for each commodity, or for each broker and audience.
-    clock : Clock, optional
-        Limits the time for building.
 
     Attributes
     ----------
-    audiences : list of Audience
-    commodities : list of Commodity
-    trees : list of Arborescence
+    audiences, commodities, trees : list
     x : int array, shape (|U|, |B|)
         Columns: the user is on the broker.
     d : int array, shape (audiences, |B|)

@@ -75,8 +75,6 @@ def solve_exactly(
     minimise : callable
         From the best start (None without one) and the clock to a :class:`SolverOutcome`. It may raise
         :class:`.OutOfTime` or :class:`ModelTooLarge`; then the best start is the answer.
-    clock : Clock
-        If it was interrupted, the reason of the proposal says so.
     starts : iterable of Answer
         Valid answers of heuristics.
     lower_bound : float

@@ -13,11 +13,10 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -117,20 +116,11 @@ def program_of(model: IntegerModel, clock: Clock, scale: float = 1.0) -> tuple[p
     return program, columns
 
 
-@dataclass(frozen=True)
-class SolverReport:
-    """The outcome of a solver; the values of a solution are in the program's variables.
+class SolverReport(NamedTuple):
+    """The outcome of a solver; the values of a solution, if one is found, are in the program's variables.
 
-    Attributes
-    ----------
-    found : bool
-        Whether there is an integer solution.
-    lower_bound : float
-        Proven; −inf if nothing is, inf if there is no solution.
-    stopped : bool
-        Whether the limit ended the search.
-    nodes : float
-        Of the search tree.
+    `lower_bound` is proven: −inf if nothing is, inf if there is no solution. `stopped` says that the limit ended the
+    search.
     """
 
     found: bool

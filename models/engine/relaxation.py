@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
 UNIT = 2**32
 Units = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
+Bits = npt.NDArray[np.int8]
+Rows = TypeVar("Rows")
+NO_COLUMNS = np.empty(0, np.int64)
+NO_CUTOFF = 2**62
+_FEW_COLUMNS = 200
 
 
 @dataclass(frozen=True)
@@ -42,18 +48,8 @@ class Bound:
     proven: Proven | None = None
 
 
-Reals = npt.NDArray[np.float64]
-
-
 class HighsLP:
     """Minimise costs·columns subject to rows ≥ right-hand sides; the columns from `first` on are decisions in [0, 1].
-
-    Parameters
-    ----------
-    threads : int
-        Of HiGHS.
-    first : int
-        The number of leading columns that are not decisions.
 
     Attributes
     ----------
@@ -64,10 +60,8 @@ class HighsLP:
         Nonnegative.
     feasible : bool
         False if the LP has no solution; then the duals are a Farkas ray, scaled to a largest entry of 1.
-    iterations : int
-        Simplex iterations so far, without those of probes.
-    probed : int
-        Those of probes.
+    iterations, probed : int
+        Simplex iterations so far, and those of probes, which do not count in the first.
     work : int
         The sum of each iteration's number of rows, to which its time is about proportional.
     """
@@ -96,34 +90,23 @@ class HighsLP:
         lower: float,
         upper: float,
         starts: npt.NDArray[np.integer] | None = None,
-        rows: npt.NDArray[np.integer] | None = None,
+        rows: npt.NDArray[np.integer] = NO_COLUMNS,
         values: Reals | None = None,
     ) -> None:
         """Append columns, with their entries in the present rows (column-wise, one of `starts` a column)."""
         count = len(costs)
-        self._highs.addCols(
-            count,
-            costs,
-            np.full(count, lower),
-            np.full(count, upper),
-            0 if rows is None else len(rows),
-            np.zeros(count, np.int32) if starts is None else starts.astype(np.int32),
-            np.empty(0, np.int32) if rows is None else rows.astype(np.int32),
-            np.empty(0) if values is None else values,
-        )
+        starts = np.zeros(count, np.int32) if starts is None else starts.astype(np.int32)
+        bounds = np.full(count, lower), np.full(count, upper)
+        values = np.ones(len(rows)) if values is None else values
+        self._highs.addCols(count, costs, *bounds, len(rows), starts, rows.astype(np.int32), values)
 
     def append_rows(
         self, lower: Reals, starts: npt.NDArray[np.integer], columns: npt.NDArray[np.integer], values: Reals
     ) -> None:
         """Append rows Σ values·columns ≥ lower (row-wise, one of `starts` a row)."""
+        infinite = np.full(len(lower), self._infinity)
         self._highs.addRows(
-            len(lower),
-            lower,
-            np.full(len(lower), self._infinity),
-            len(columns),
-            starts.astype(np.int32),
-            columns.astype(np.int32),
-            values,
+            len(lower), lower, infinite, len(columns), starts.astype(np.int32), columns.astype(np.int32), values
         )
 
     def delete_rows(self, index: npt.NDArray[np.integer]) -> None:
@@ -196,12 +179,6 @@ class HighsLP:
         self.row_duals = duals
 
 
-Bits = npt.NDArray[np.int8]
-Rows = TypeVar("Rows")
-_FEW_COLUMNS = 200
-NO_CUTOFF = 2**62
-
-
 class Probing(NamedTuple):
     """How many columns of a node are probed at most, and for how many iterations in each direction.
 
@@ -229,10 +206,8 @@ class Relaxation(ABC, Generic[Rows]):
         The most columns added in a round.
     cuts : int
         Rows added so far.
-    best_units : int
-        The best bound proven without fixed columns, times `unit`.
-    best_proven : Proven or None
-        The multipliers that prove it.
+    best_units, best_proven : int, Proven or None
+        The best bound proven without fixed columns, times `unit`, and the multipliers that prove it.
     probing : Probing
         Of the tree's branching.
     keeps_rows : bool
@@ -328,7 +303,7 @@ class Relaxation(ABC, Generic[Rows]):
                     break
             if rows is None:
                 rows = self.violated(self.lp.x, exact=exact)
-            new_columns = np.empty(0, np.int64) if bound is None else bound.new_columns
+            new_columns = NO_COLUMNS if bound is None else bound.new_columns
             if not self._size(rows) and not len(new_columns):
                 self.converged = exact
                 break
@@ -381,5 +356,5 @@ class Relaxation(ABC, Generic[Rows]):
         raise NotImplementedError
 
     def _extended(self, bits: Bits | None, value: int) -> Bits:
-        known = np.empty(0, np.int8) if bits is None else bits
+        known = NO_COLUMNS.astype(np.int8) if bits is None else bits
         return np.concatenate([known, np.full(len(self.columns) - len(known), value, np.int8)])

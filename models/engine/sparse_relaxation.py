@@ -11,13 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .proof import Multipliers
-from .relaxation import UNIT, Bits, Bound, HighsLP, Reals, Relaxation
+from .relaxation import NO_COLUMNS, UNIT, Bits, Bound, HighsLP, Reals, Relaxation, Units
 
-Units = npt.NDArray[np.int64]
 _PATIENCE = 25
 _USED = 1e-9
 _LARGEST = 2.0**60
-_NONE = np.empty(0, np.int64)
 Text = tuple[Any, ...]
 
 
@@ -74,8 +72,8 @@ class RowList:
         texts[:] = [text for *_, text in listed]
         return SparseRows(
             np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-            np.concatenate([_NONE, *(columns for columns, *_ in listed)]),
-            np.concatenate([_NONE, *(values for _, values, *_ in listed)]),
+            np.concatenate([NO_COLUMNS, *(columns for columns, *_ in listed)]),
+            np.concatenate([NO_COLUMNS, *(values for _, values, *_ in listed)]),
             np.array([rhs for _, _, rhs, _ in listed], np.int64),
             texts,
         )
@@ -147,7 +145,7 @@ class SparseRelaxation(Relaxation[SparseRows]):
         low, high = (0, 1) if lower is None or upper is None else (lower, upper)
         total = sum((duals * self.rows.rhs).tolist()) + int(np.where(reduced > 0, reduced * low, reduced * high).sum())
         proof = SparseMultipliers(self.rows.texts, duals, not self.lp.feasible)
-        return Bound(total + (self._constant if self.lp.feasible else 0), _NONE, reduced, proof)
+        return Bound(total + (self._constant if self.lp.feasible else 0), NO_COLUMNS, reduced, proof)
 
     def _size(self, rows: SparseRows) -> int:
         return len(rows.rhs)

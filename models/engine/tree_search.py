@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import heapq
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,7 @@ import numpy.typing as npt
 from ...instances.contract.run import Clock
 from .exact_method import SearchLog
 from .proof import NO_PROOF, Tree
-from .relaxation import LITTLE, NO_CUTOFF, Bits, Bound, HighsLP, Probing, Reals, Relaxation
+from .relaxation import LITTLE, NO_CUTOFF, UNIT, Bits, Bound, HighsLP, Probing, Reals, Relaxation
 
 if TYPE_CHECKING:
     from highspy import HighsBasis
@@ -33,12 +34,7 @@ class Step(NamedTuple):
 class Branching:
     """Pseudo-costs: the mean objective gain per unit of change of each column in each direction.
 
-    Parameters
-    ----------
-    lp : HighsLP
-    scale : float
-        A typical cost, by which gains are divided.
-    probing : Probing
+    Gains are divided by `scale`, a typical cost.
 
     References
     ----------
@@ -53,13 +49,7 @@ class Branching:
     def choose(self, fractional: npt.NDArray[np.int64], x: Reals, lower: Bits, upper: Bits, clock: Clock) -> int:
         """The column with the largest product of its two gains; unreliable columns are probed in both directions.
 
-        Parameters
-        ----------
-        fractional : int64 array
-            Free columns with fractional value.
-        x : float64 array, one a column
-        lower, upper : int8 arrays, one a column
-            The node's bounds, which the LP has.
+        `fractional` lists the free columns with fractional value; the LP has the node's bounds `lower` and `upper`.
         """
         self._grow(len(x))
         count, gain = self._count.sum(axis=1), self._gain.sum(axis=1)
@@ -108,38 +98,36 @@ WORK_A_STEP = 150  # of the LP, in about the time of a step of local search
 _FIRST_STEPS, _DOUBLINGS, _SEARCH_SHARE = 5_000, 8, 2
 
 
-class Incumbent(Protocol):
-    """The best answer so far, and heuristics that improve it by the values of the LP's columns.
+class Incumbent(ABC):
+    """The best answer so far, and heuristics that improve it by the values x of the LP's columns.
 
     Attributes
     ----------
     value : float
         Infinite without an answer.
-    cutoff : int
-        A node with a bound above this, in units of the relaxation, contains no better answer.
+    unit : int
+        That of the relaxation whose bounds it cuts off.
     """
 
-    value: float
+    value: float = np.inf
+    unit = UNIT
 
     @property
-    def cutoff(self) -> int: ...
+    def cutoff(self) -> int:
+        """A node with a bound above this, in units, contains no better answer; values are integers by default."""
+        return int(self.value - 1) * self.unit if np.isfinite(self.value) else NO_CUTOFF
 
+    @abstractmethod
     def offer_chosen(self, columns: Any, chosen: npt.NDArray[np.bool_]) -> object:
         """Keep an answer, given by the chosen columns, if it is better."""
 
-    def build_along(self, columns: Any, x: npt.NDArray[np.float64]) -> object:
+    @abstractmethod
+    def build_along(self, columns: Any, x: Reals) -> object:
         """Construct an answer guided by LP values, and keep it if it is better."""
 
-    def improve_along(
-        self,
-        columns: Any,
-        x: npt.NDArray[np.float64],
-        clock: Clock,
-        *,
-        goal: float,
-        steps: int,
-    ) -> object:
+    def improve_along(self, columns: Any, x: Reals, clock: Clock, *, goal: float, steps: int) -> object:
         """As :meth:`build_along`, followed by a local search of about `steps` steps or until the value is `goal`."""
+        return self.build_along(columns, x)
 
 
 @dataclass(order=True)
@@ -150,10 +138,8 @@ class Node:
     ----------
     units : int
         A proven lower bound, in units of the relaxation.
-    depth : int
-        Minus the number of branchings: among equal bounds the deepest node comes first.
-    number : int
-        In order of creation.
+    depth, number : int
+        Minus the number of branchings, so that of equal bounds the deepest node comes first; the order of creation.
     lower, upper : int8 arrays
         Bounds of the columns present at the creation of the node; later ones are free.
     case : int
@@ -181,21 +167,15 @@ class TreeSearch:
     ----------
     planes : Relaxation
         Should be tightened at the root already.
-    incumbent : Incumbent
     stop_at_first : bool
         Stop at the first answer, for questions of feasibility.
-    progress : SearchLog
-    proof : Tree, optional
-        Receives the proof.
 
     Attributes
     ----------
-    nodes : int
-        Nodes solved so far.
+    nodes, fixed : int
+        Nodes solved so far, and columns fixed by reduced cost at the root.
     complete : bool
         Whether the search has ended, so that the incumbent, if any, is optimal.
-    fixed : int
-        Columns fixed by reduced cost at the root.
     """
 
     def __init__(
@@ -228,15 +208,10 @@ class TreeSearch:
         bound = min(open_, default=self.incumbent.cutoff + 1 if self.nodes else self.planes.best_units)
         return max(self.planes.best_units, min(bound, self._closed, self.incumbent.cutoff + 1))
 
-    def run(self, clock: Clock, root: Bound | None, guide: npt.NDArray[np.float64]) -> None:
-        """Search until the tree is complete or time runs out.
+    def run(self, clock: Clock, root: Bound | None, guide: Reals) -> None:
+        """Search from the bound of the root until the tree is complete or time runs out.
 
-        Parameters
-        ----------
-        root : Bound or None
-            The bound of the root.
-        guide : float64 array
-            A fractional solution of the root, one value a column, that guides primal heuristics.
+        `guide` is a fractional solution of the root, one value a column, that guides primal heuristics.
         """
         self._root, self._guide = root, guide
         size = len(self.planes.columns)
@@ -347,7 +322,7 @@ class TreeSearch:
             if node.number == 0:
                 self.fixed = int((node.upper == 0).sum() + (node.lower == 1).sum()) - before
 
-    def _improve(self, x: npt.NDArray[np.float64], clock: Clock) -> None:
+    def _improve(self, x: Reals, clock: Clock) -> None:
         """Construct an answer, then search locally, longer each time, for half of the LP's work."""
         self.incumbent.build_along(self.planes.columns, x)
         allowed, goal = self.planes.lp.work // (_SEARCH_SHARE * WORK_A_STEP), self.planes.least_value(self.units)

@@ -1,4 +1,4 @@
-"""The incumbent of branch-and-cut: the best Steiner tree so far, and trees grown along LP values."""
+"""Branch-and-cut for Steiner trees: reductions, dual ascent, directed cuts, and trees grown along LP values."""
 
 from __future__ import annotations
 
@@ -20,18 +20,22 @@ from ...instances.contract.run import Clock, interruptible, offer
 from ...instances.steiner.instance import SteinerInstance
 from ..engine.exact_method import PROGRESS, SearchLog
 from ..engine.proof import Multipliers, ProofFile, Tree
-from ..engine.relaxation import NO_CUTOFF, Reals
+from ..engine.relaxation import Reals
 from ..engine.sparse_relaxation import Text
-from ..engine.tree_search import TreeSearch
+from ..engine.tree_search import Incumbent, TreeSearch
 from .directed_cuts import DirectedCuts
 from .dual_ascent import Ascent, dual_ascent, least_through
 from .reduction import ReducedInstance, reduce
 
-_STARTS = 20
+_STARTS, _REDUCTION_ROOTS, _ROOTS = 20, 10, 20
+_LARGEST = 10**8  # edges times terminals, of which an ascent takes about a second at worst
+_REDUCING = 0.4  # of the time
+_ARCS, _ALL_ARCS = 200_000, 20_000_000
+PRESOLVE = Option("presolve", True, "reduce the instance first, keeping an optimal tree")
 
 
-class SteinerIncumbent:
-    """The best tree as marked edges (`chosen`, shape (m,)), and its cost (`value`, infinite without one).
+class SteinerIncumbent(Incumbent):
+    """The best tree as marked edges (`chosen`, shape (m,)), and its cost.
 
     Parameters
     ----------
@@ -39,8 +43,6 @@ class SteinerIncumbent:
         Ends the improvement of trees.
     found : callable, optional
         Takes the marked edges of each better tree.
-    unit : int
-        That of the relaxation whose bounds it cuts off.
     """
 
     def __init__(
@@ -48,22 +50,15 @@ class SteinerIncumbent:
         instance: SteinerInstance,
         graph: Graph,
         clock: Clock,
-        found: Callable[[Flags], object] | None = None,
-        unit: int = 1,
+        found: Callable[[Flags], object] = lambda chosen: None,
     ) -> None:
         self._clock, self._found = clock, found
-        self.instance, self.graph, self.unit = instance, graph, unit
+        self.instance, self.graph, self.unit = instance, graph, 1
         self.chosen: Flags | None = None
-        self.value = np.inf
         self.arcs: npt.NDArray[np.int64] = np.arange(2 * instance.num_edges)
         self._costs = instance.costs.astype(np.float64)
         self._order = np.argsort(instance.costs, kind="stable").astype(np.int32)
         self._rounds = 0
-
-    @property
-    def cutoff(self) -> int:
-        """Nodes with a bound above this, in units, hold no cheaper tree."""
-        return int(self.value - 1) * self.unit if np.isfinite(self.value) else NO_CUTOFF
 
     def start(self, clock: Clock) -> None:
         """Grow and improve trees from several terminals."""
@@ -87,10 +82,6 @@ class SteinerIncumbent:
         self._rounds += 1
         self._grow(self._costs * (1.0 - np.minimum(along, 1.0)), int(terminals[self._rounds % len(terminals)]), True)
 
-    def improve_along(self, columns: object, x: Reals, clock: Clock, *, goal: float, steps: int) -> None:
-        """As :meth:`build_along`, whose trees are local optima."""
-        self.build_along(columns, x)
-
     def grow_along(self, reduced: npt.NDArray[np.int64], terminal: int) -> None:
         """Grow and improve a tree along edges of small reduced cost."""
         self._grow(self._costs + reduced, terminal, True)
@@ -112,35 +103,22 @@ class SteinerIncumbent:
         cost = int(self.instance.costs[kept].sum())
         if cost < self.value:
             self.chosen, self.value = kept, cost
-            if self._found is not None:
-                self._found(kept)
-
-
-_ROOTS = 10
-_LARGEST = 10**8  # edges times terminals, of which an ascent takes about a second at worst
+            self._found(kept)
 
 
 class BoundReduction:
     """The best tree of an instance so far, and what it excludes from smaller forms of the instance.
 
-    Parameters
-    ----------
-    original : SteinerInstance
-    offer : callable
-        Takes each better tree.
-
     Attributes
     ----------
-    tree : Overlay or None
-        A tree of the original instance.
-    value : float
-        Its cost, infinite without one.
+    tree, value : Overlay or None, float
+        A tree of the original instance, and its cost, infinite without one.
     is_optimal : bool
         Whether no tree is cheaper.
     """
 
-    def __init__(self, original: SteinerInstance, offer: Callable[[Overlay], object]) -> None:
-        self._original, self._offer = original, offer
+    def __init__(self, original: SteinerInstance) -> None:
+        self._original = original
         self.tree: Overlay | None = None
         self.value = np.inf
         self.is_optimal = False
@@ -164,7 +142,7 @@ class BoundReduction:
         removed = np.zeros(instance.num_edges, np.bool_)
         if instance.num_edges * instance.num_terminals > _LARGEST:
             return removed
-        for root in evenly_spaced(instance.terminals, _ROOTS):
+        for root in evenly_spaced(instance.terminals, _REDUCTION_ROOTS):
             if clock.passed:
                 break
             if not np.isfinite(incumbent.value):
@@ -187,13 +165,7 @@ class BoundReduction:
         value = reduced.fixed_cost + int(reduced.instance.costs[chosen].sum())
         if value < self.value:
             self.tree, self.value = reduced.expand(self._original, chosen), value
-            self._offer(self.tree)
-
-
-PRESOLVE = Option("presolve", True, "reduce the instance first, keeping an optimal tree")
-_ROOTS = 20
-_REDUCING = 0.4  # of the time
-_ARCS, _ALL_ARCS = 200_000, 20_000_000
+            offer(self.tree)
 
 
 def steiner_branch_and_cut(
@@ -206,18 +178,14 @@ def steiner_branch_and_cut(
     progress: str = "auto",
     proof: str | Path | None = None,
 ) -> Proposal[Overlay]:
-    """A cheapest tree with proof, or the best one found with a proven bound.
+    """A cheapest tree with proof, or the best one found with a proven bound; no step is random.
 
     Parameters
     ----------
-    seed : int
-        Unused: no step is random.
     time_limit : float, optional
         Seconds; Ctrl-C has the same effect.
     presolve : bool
         Whether to reduce the instance first.
-    progress : {"auto", "on", "off"}
-        Lines on stderr.
     proof : path, optional
         Write a proof of the bound to this file (docs/proofs.md).
 
@@ -235,7 +203,7 @@ def steiner_branch_and_cut(
         if file.is_written:
             file.head(problem="steiner", instance=instance.digest)
         offer(mehlhorn(instance))
-        best = BoundReduction(instance, offer)
+        best = BoundReduction(instance)
         bounding = None if file.is_written else best.superfluous
         reduced = reduce(instance, file, clock.share(_REDUCING), bounding) if presolve else _unreduced(instance)
         counters: dict[str, float | str] = {
@@ -369,15 +337,6 @@ class _Search:
         case.paths(Multipliers(zip(sides, (ascent.duals * unit).tolist(), strict=False)))
         return case
 
-
-# The Petersen graph: neither a path nor a star connects its outer cycle and one inner node.
-_PETERSEN = SteinerInstance.from_edges(
-    10,
-    [(v, (v + 1) % 5, 3) for v in range(5)]
-    + [(v, v + 5, 2) for v in range(5)]
-    + [(v + 5, (v + 2) % 5 + 5, 1) for v in range(5)],
-    [0, 1, 2, 3, 4, 7],
-)
 
 STEINER_BRANCH_AND_CUT: Method[SteinerInstance, Overlay] = Method(
     name="branch-and-cut",

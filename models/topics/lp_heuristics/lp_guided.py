@@ -44,7 +44,8 @@ from ....instances.contract.overlay import Overlay
 from ....instances.contract.problem import Problem
 from ....instances.contract.run import Clock, offer
 from ....instances.topics.instance import TopicInstance
-from ...engine.relaxation import NO_CUTOFF, UNIT, Bits, Reals
+from ...engine import tree_search
+from ...engine.relaxation import UNIT, Bits, Reals
 from ...engine.stoppable import Answer, finished_within
 from ..relaxation.candidate_edges import CandidateEdges, all_pairs, keys_of
 from ..relaxation.cost_splitting import Splitting, is_affordable, split_by_pricing
@@ -280,7 +281,7 @@ def guided_candidates(
     return candidate_lists(instance, kept.keys, weights), overlays
 
 
-class Incumbent:
+class Incumbent(tree_search.Incumbent):
     """The cheapest overlay so far, of those that respect the goal's cap on degrees; by edges if each costs 1.
 
     Parameters
@@ -291,8 +292,6 @@ class Incumbent:
     Attributes
     ----------
     overlay : Overlay or None
-    value : float
-        Its cost, infinite without one.
     calls : int
         The number of overlays built.
     """
@@ -301,16 +300,10 @@ class Incumbent:
         self.instance, self.cap = instance, min(goal.cap, instance.num_nodes)
         self.seed, self.calls = seed, 0
         self.overlay: Overlay | None = None
-        self.value = np.inf
         self._searchable, self._costs = goal.searchable, goal.costs
         self._pairs: CandidateEdges | None = None
         if start is not None:
             self.offer(start)
-
-    @property
-    def cutoff(self) -> int:
-        """A node with a bound above this, in units, has no better overlay."""
-        return int(self.value - 1) * UNIT if np.isfinite(self.value) else NO_CUTOFF
 
     def offer(self, overlay: Overlay) -> bool:
         """Keep a valid overlay if it respects the cap and costs less; returns whether it was kept."""

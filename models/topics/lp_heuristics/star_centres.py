@@ -21,7 +21,7 @@ Counts = npt.NDArray[np.int64]
 Random = npt.NDArray[np.uint64]
 MOVES_A_STEP = 100  # in about the time of a step of ruin and recreate
 _PASSES = 20
-_STAGES, _RUNS = 100, 4
+_STAGES, _RUNS, _A_CALL = 100, 4, 2_000
 _HOT, _COLD = 0.2, 0.2  # of the largest topic, and in edges
 
 
@@ -75,7 +75,10 @@ class StarCentres:
             if clock.passed:
                 break
             temperature = cooling.at(stage / _STAGES)
-            edges, least = _anneal(self._stars, edges, least, best, at_once, temperature, random)
+            for done in range(0, at_once, _A_CALL):
+                if not clock.passed:
+                    count = min(_A_CALL, at_once - done)
+                    edges, least = _anneal(self._stars, edges, least, best, count, temperature, random)
         _place_all(best, self._stars)
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....heuristics.topics.kernels.interest import Interest, interest_of
+from ....heuristics.topics.kernels.interest import Interest, interest_of, positions_of
 from ....instances.contract.arrays import Ids, Offsets, offsets_of
 from ....instances.contract.compiled import kernel
 from ....instances.contract.overlay import Overlay
@@ -63,8 +63,7 @@ class CandidateEdges:
         n = self.instance.num_nodes
         self.keys = np.concatenate([self.keys, keys])
         self.u, self.v = (self.keys // n).astype(np.int32), (self.keys % n).astype(np.int32)
-        self.common = _count_common(self.u, self.v, self.interest)
-        edge, topic, a, b = _list_links(self.u, self.v, self.interest, self.position, self.common)
+        self.common, edge, topic, a, b = _list_links(self.u, self.v, self.interest, self.position)
         order = np.argsort(topic, kind="stable")
         offsets = offsets_of(topic, self.instance.num_topics)
         self.links = Links(offsets, edge[order], a[order], b[order])
@@ -78,11 +77,7 @@ class CandidateEdges:
 
 def positions(instance: TopicInstance) -> Ids:
     """For each subscription (v, t), in the order of ``node_topics``, the index of v in V_t. Cost O(Σ|T_v|)."""
-    order = np.argsort(instance.node_topics, kind="stable")
-    index = np.empty(instance.num_subscriptions, dtype=np.int32)
-    starts = np.repeat(instance.topic_offsets[:-1], np.diff(instance.topic_offsets))
-    index[order] = np.arange(instance.num_subscriptions) - starts
-    return index
+    return (positions_of(interest_of(instance)) - instance.topic_offsets[instance.node_topics]).astype(np.int32)
 
 
 def all_pairs(instance: TopicInstance) -> Edges:
@@ -135,36 +130,27 @@ def _list_pairs(interest: Interest) -> Edges:
 
 
 @kernel
-def _count_common(us: Ids, vs: Ids, interest: Interest) -> Ids:
-    """|T_u ∩ T_v| of each edge."""
+def _list_links(us: Ids, vs: Ids, interest: Interest, position: Ids) -> tuple[Ids, Ids, Ids, Ids, Ids]:
+    """|T_u ∩ T_v| of each edge; then edge, topic and both ends of each link, edge by edge."""
     offsets, topics = interest.node_offsets, interest.node_topics
-    counts = np.zeros(len(us), np.int32)
-    for e in range(len(us)):
-        i, end_i = offsets[us[e]], offsets[us[e] + 1]
-        j, end_j = offsets[vs[e]], offsets[vs[e] + 1]
-        while i < end_i and j < end_j:
-            counts[e] += topics[i] == topics[j]
-            step = topics[i] <= topics[j]
-            j += topics[j] <= topics[i]
-            i += step
-    return counts
-
-
-@kernel
-def _list_links(us: Ids, vs: Ids, interest: Interest, position: Ids, counts: Ids) -> tuple[Ids, Ids, Ids, Ids]:
-    offsets, topics = interest.node_offsets, interest.node_topics
-    size = counts.sum()
-    edge, topic = np.empty(size, np.int32), np.empty(size, np.int32)
-    a, b = np.empty(size, np.int32), np.empty(size, np.int32)
-    k = 0
-    for e in range(len(us)):
-        i, end_i = offsets[us[e]], offsets[us[e] + 1]
-        j, end_j = offsets[vs[e]], offsets[vs[e] + 1]
-        while i < end_i and j < end_j:
-            if topics[i] == topics[j]:
-                edge[k], topic[k], a[k], b[k] = e, topics[i], position[i], position[j]
-                k += 1
-            step = topics[i] <= topics[j]
-            j += topics[j] <= topics[i]
-            i += step
-    return edge, topic, a, b
+    common, edge = np.zeros(len(us), np.int32), np.empty(0, np.int32)
+    topic, a, b = edge, edge, edge
+    for listing in (False, True):
+        k = 0
+        for e in range(len(us)):
+            i, end_i = offsets[us[e]], offsets[us[e] + 1]
+            j, end_j = offsets[vs[e]], offsets[vs[e] + 1]
+            while i < end_i and j < end_j:
+                if topics[i] == topics[j]:
+                    if listing:
+                        edge[k], topic[k], a[k], b[k] = e, topics[i], position[i], position[j]
+                    else:
+                        common[e] += 1
+                    k += 1
+                step = topics[i] <= topics[j]
+                j += topics[j] <= topics[i]
+                i += step
+        if not listing:
+            edge, topic = np.empty(k, np.int32), np.empty(k, np.int32)
+            a, b = np.empty(k, np.int32), np.empty(k, np.int32)
+    return common, edge, topic, a, b

@@ -19,20 +19,16 @@ from .proven_bound import proven_bound
 from .separation import Goal
 from .topic_rows import TopicRows, crossing, joined, no_rows, singleton_rows
 
+_VIOLATION, _PATIENCE, _WORTH = 1e-4, 25, 1e-3
+_START_PAIRS = 3
+ALL_PAIRS = 30_000_000
+
 
 class RestrictedLP(HighsLP):
     """Minimise Σ costs·x + degree_cost·D subject to rows of topics and, optionally, degree(v) ≤ D for each node v.
 
-    Column 0 is D; column 1 + e is candidate edge e, 0 ≤ x ≤ 1. The topic rows follow the |V| degree rows.
-
-    Parameters
-    ----------
-    edges : CandidateEdges
-        Grown by :meth:`add_edges`.
-    goal : Goal
-        Degree rows are there only if D has a cost or the degrees a cap.
-    threads : int
-        Of HiGHS.
+    Column 0 is D; column 1 + e is candidate edge e, 0 ≤ x ≤ 1. The topic rows follow the |V| degree rows, which are
+    there only if D has a cost or the degrees a cap.
 
     Attributes
     ----------
@@ -42,11 +38,8 @@ class RestrictedLP(HighsLP):
         The number of consecutive solves in which each was slack.
     degree : float
         The value of D.
-    duals : float64 array, shape (rows,)
-    node_duals : float64 array, shape (|V|,)
-        Not negative; all 0 without degree rows.
-    x, value, feasible, iterations
-        As in :class:`.HighsLP`; x has one value an edge.
+    duals, node_duals : float64 arrays, shapes (rows,) and (|V|,)
+        Not negative; those of nodes all 0 without degree rows.
     """
 
     def __init__(self, edges: CandidateEdges, goal: Goal, *, threads: int = 1) -> None:
@@ -63,10 +56,8 @@ class RestrictedLP(HighsLP):
         least, most = goal.degree_range(self.num_nodes)
         self.append_columns(np.array([float(goal.degree_cost)]), float(least), float(most))
         if degrees:
-            starts = np.arange(self._degree_rows, dtype=np.int32)
-            zeros = np.zeros(self._degree_rows, dtype=np.int32)
-            ones = np.ones(self._degree_rows)
-            self.append_rows(np.zeros(self._degree_rows), starts, zeros, ones)
+            zeros = np.zeros(self.num_nodes)
+            self.append_rows(zeros, np.arange(self.num_nodes), zeros.astype(np.int32), zeros + 1)
         self._columns = 0
         self._load_new_edges()
 
@@ -119,13 +110,6 @@ class RestrictedLP(HighsLP):
             self.idle = np.where(self.duals > 1e-9, 0, self.idle + 1)
 
 
-_VIOLATION = 1e-4
-_PATIENCE = 25
-_WORTH = 1e-3
-_START_PAIRS = 3
-ALL_PAIRS = 30_000_000
-
-
 class CuttingPlanes(Relaxation[TopicRows]):
     """A restricted LP that grows by violated rows and by edges of negative reduced cost.
 
@@ -135,10 +119,6 @@ class CuttingPlanes(Relaxation[TopicRows]):
         A valid overlay: its edges are initial candidates.
     sparse : bool
         Start with few edges, and price the others in; otherwise all pairs with a topic in common are candidates.
-
-    Attributes
-    ----------
-    lp : RestrictedLP
     """
 
     lp: RestrictedLP

@@ -73,38 +73,34 @@ def fitted_within(clock: Clock, instance: TopicInstance, *, work: int = _WORK) -
 
 @dataclass(frozen=True)
 class FittedProof:
-    """The proof of a result of :func:`dual_fitting_bound`, whose rows are found when they are written."""
+    """The proof of `bound`, a result of :func:`dual_fitting_bound`, whose rows are found when they are written."""
 
     instance: TopicInstance
     bound: Fraction
 
     def multipliers(self) -> Multipliers:
-        """See :class:`.Proven`."""
-        return fitted_rows(self.instance, self.bound).multipliers()
-
-
-def fitted_rows(instance: TopicInstance, bound: Fraction) -> RowMultipliers:
-    """The rows and duals behind `bound`, a result of :func:`dual_fitting_bound`. Time and memory as there."""
-    interest, sizes = interest_of(instance), np.diff(instance.topic_offsets)
-    topic = np.repeat(np.arange(instance.num_topics), sizes)
-    label, duals = np.arange(instance.num_subscriptions, dtype=np.int32), np.zeros(instance.num_topics)
-    merges, most = instance.num_subscriptions - instance.num_topics, int(np.diff(instance.node_offsets).max())
-    if bound == int(sizes.max()) - 1:
-        duals[np.argmax(sizes)] = 1.0
-    elif bound == _connecting_edges(interest, label):
-        duals[:] = 1.0  # the ends of an edge have one label after the first topic whose partition it crosses
-    else:
-        largest = most
-        if bound != Fraction(merges, most):
-            left = _merges_left(interest, singletons(instance), most, merges, 1)
-            largest = next(c for c in range(1, most + 1) if Fraction(int(left[c]), c) == bound)
-        components = singletons(instance)
-        _merges_left(interest, components, most, merges, largest)
-        label, duals[:] = components.label - instance.topic_offsets[topic], 1.0 / largest
-    parts = np.unique(topic * np.int64(instance.num_subscriptions + instance.num_nodes) + label)
-    rhs = np.bincount(parts // (instance.num_subscriptions + instance.num_nodes), minlength=instance.num_topics) - 1
-    rows = singleton_rows(interest)._replace(label=label.astype(np.int32), rhs=rhs.astype(np.int32))
-    return RowMultipliers.of(rows, np.where(rhs > 0, duals, 0.0))
+        """See :class:`.Proven`. Time and memory as for the bound."""
+        instance, bound = self.instance, self.bound
+        interest, sizes = interest_of(instance), np.diff(instance.topic_offsets)
+        label, duals = np.arange(instance.num_subscriptions, dtype=np.int32), np.zeros(instance.num_topics)
+        merges, most = instance.num_subscriptions - instance.num_topics, int(np.diff(instance.node_offsets).max())
+        if bound == int(sizes.max()) - 1:
+            duals[np.argmax(sizes)] = 1.0
+        elif bound == _connecting_edges(interest, label):
+            duals[:] = 1.0  # the ends of an edge have one label after the first topic whose partition it crosses
+        else:
+            largest = most
+            if bound != Fraction(merges, most):
+                left = _merges_left(interest, singletons(instance), most, merges, 1)
+                largest = next(c for c in range(1, most + 1) if Fraction(int(left[c]), c) == bound)
+            components = singletons(instance)
+            _merges_left(interest, components, most, merges, largest)
+            label, duals[:] = components.label, 1.0 / largest
+        topic = np.repeat(np.arange(instance.num_topics), sizes)
+        key = topic * np.int64(max(instance.num_subscriptions, instance.num_nodes)) + label
+        rhs = np.bincount(topic[np.unique(key, return_index=True)[1]], minlength=instance.num_topics) - 1
+        rows = singleton_rows(interest)._replace(label=label.astype(np.int32), rhs=rhs.astype(np.int32))
+        return RowMultipliers.of(rows, np.where(rhs > 0, duals, 0.0)).multipliers()
 
 
 def mean_degree_bound(instance: TopicInstance, edges: Fraction) -> Fraction:
@@ -175,17 +171,12 @@ DROPPED = 2**40
 
 
 @kernel
-def count_links(first: Ids, offsets: Offsets, ranks: Ids, most: int, steps: int, links: Links) -> None:
+def count_excess_links(first: Ids, offsets: Offsets, ranks: Ids, most: int, steps: int, links: Links) -> None:
     """Count, for each topic, the pairs of nodes in which it must be united for no edge to contribute more than `most`.
 
     A pair of nodes with m > `most` common topics is counted for the m − `most` of them that have most subscribers. If
     each such topic t has one component fewer for every pair counted for it, every edge contributes at most `most`.
-    The components of t are then at least |V_t| − links[t], and at least one, so that
-
-        Σ_t max(0, |V_t| − 1 − links[t]) ÷ most
-
-    is a lower bound on the edges of a topic-connected overlay: 1 ÷ `most` on the partition inequality of each topic is
-    a feasible dual solution.
+    Σ_t max(0, |V_t| − 1 − links[t]) ÷ most is then a lower bound on the edges of a topic-connected overlay.
 
     Parameters
     ----------
@@ -203,18 +194,11 @@ def count_links(first: Ids, offsets: Offsets, ranks: Ids, most: int, steps: int,
 
     Notes
     -----
-    The search by rarest common topic is the prefix filter of Chaudhuri, Ganti and Kaushik 2006, the argument that of
-    dual fitting (P1 Lemma 6.5). Time O(Σ_{t, t'} |V_t ∩ V_t'|²) over pairs of topics, memory O(rows).
-
-    References
-    ----------
-    doi:10.1109/ICDE.2006.9
+    The search by rarest common topic is the prefix filter of Chaudhuri, Ganti and Kaushik 2006
+    (doi:10.1109/ICDE.2006.9), the argument that of dual fitting (P1 Lemma 6.5). Time O(Σ_{t, t'} |V_t ∩ V_t'|²) over
+    pairs of topics, memory O(rows).
     """
-    size, start, following = (
-        np.zeros(len(links), np.int64),
-        np.zeros(len(links), np.int64),
-        np.zeros(len(links), np.int64),
-    )
+    size, start, following = np.zeros_like(links), np.zeros_like(links), np.zeros_like(links)
     a = 0
     while a < len(first):
         b, topic = a, first[a]

@@ -42,21 +42,13 @@ def proven_bound(
     """A lower bound on the goal's objective over every overlay that satisfies the rows.
 
     Overlays may use every pair of nodes with a topic in common, candidate or not. If the goal has no costs, a positive
-    bound proves infeasibility.
-
-    Parameters
-    ----------
-    duals : float64 array, one a row
-    node_duals : float64 array, shape (|V|,)
-        Of the rows degree(v) ≤ D.
-    lower, upper : int8 arrays, one a candidate edge
-        The bounds of x, 0 and 1 by default.
+    bound proves infeasibility. The arrays have one number a row, one a node (of the rows degree(v) ≤ D), and one a
+    candidate edge: the bounds of x, 0 and 1 by default.
 
     Notes
     -----
     Weak duality: Σ duals·rhs + Σ_edges min over x of (cost − cover + prices)·x + min over D of (degree_cost − Σ
-    prices)·D. Time as for :func:`.sweep`; the sums of integers stay below 2^62 as long as
-    Σ duals·|E| < 2^30.
+    prices)·D. Time as for :func:`.sweep`; the sums of integers stay below 2^62 as long as Σ duals·|E| < 2^30.
     """
     units, prices = _rounded(duals), _rounded(node_duals)
     cost, costs = goal.edge_cost * UNIT, goal.costs_on(edges.instance.num_nodes)
@@ -81,17 +73,9 @@ def proven_bound(
 
 @dataclass(frozen=True)
 class RowMultipliers:
-    """The rows of a bound with their multipliers in units, for a proof (:class:`.Proven`).
+    """The rows of a bound and the nodes' degree rows with their multipliers in units, for a proof (:class:`.Proven`).
 
-    Attributes
-    ----------
-    rows : TopicRows
-    units : int64 array
-        Of the rows.
-    prices : int64 array
-        Of the nodes' degree rows; empty without any.
-    farkas : bool
-        Whether the sum is a contradiction without any costs.
+    `farkas` says that their sum is a contradiction without any costs.
     """
 
     rows: TopicRows

@@ -39,15 +39,12 @@ class SearchSettings:
 
     Attributes
     ----------
-    seed : int
     sparse : bool
         Start from few edges and price the others in.
     threads : int
         Of the LP solver.
     steps : int
         Of local search at the root, each time.
-    progress : str
-        See :class:`.SearchLog`.
     proof : ProofFile
         Receives a case for each search.
     offers : bool
@@ -71,14 +68,12 @@ class SearchOutcome:
     ----------
     overlay : Overlay or None
         The best overlay within the goal's limits.
-    units : int
+    units, unit : int
         A proven bound on the cost of the edges, times `unit`.
-    unit : int
     complete : bool
         Whether the overlay is proven optimal or, without one, that there is none.
     stopped_by : str
         ``interrupted`` after Ctrl-C, ``out of memory``, or nothing (also at the time limit).
-    counters : dict
     """
 
     overlay: Overlay | None = None
@@ -121,8 +116,7 @@ def minimise_edges(
 
     Notes
     -----
-    Exponential in the worst case. Where the goal is not `searchable`, overlays come from the tree
-    alone.
+    Exponential in the worst case. Where the goal is not `searchable`, overlays come from the tree alone.
     """
     search = _Search(instance, goal, start, clock, settings, stop_at_first)
     try:
@@ -292,12 +286,7 @@ def minimise_degree(
     Then the search looks for any overlay with degrees below the incumbent's, until there is none or the incumbent's
     degree equals the bound.
 
-    Parameters
-    ----------
-    least : int
-        A known lower bound.
-    starts : list of Overlay
-        Topic-connected, at least one.
+    `least` is a known lower bound, and the `starts` are topic-connected.
 
     Returns
     -------

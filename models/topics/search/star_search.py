@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -15,9 +14,9 @@ from ....instances.contract.run import Clock, offer, offer_bound
 from ....instances.topics.instance import TopicInstance
 from ...engine.exact_method import SearchLog
 from ...engine.proof import Multipliers, Proven
-from ...engine.relaxation import NO_CUTOFF, Bits, Bound, Probing, Reals
+from ...engine.relaxation import Bits, Bound, Probing, Reals
 from ...engine.sparse_relaxation import RowList, SparseRelaxation, SparseRows, Text
-from ...engine.tree_search import WORK_A_STEP, TreeSearch
+from ...engine.tree_search import WORK_A_STEP, Incumbent, TreeSearch
 from ..lp_heuristics.star_centres import MOVES_A_STEP, StarCentres
 from ..relaxation.candidate_edges import CandidateEdges, all_pairs
 from .edge_minimisation import SearchOutcome, SearchSettings
@@ -140,17 +139,12 @@ class _WithOwnPairs:
         return given._replace(rows=chain(given.rows, ((text, planes.unit) for text in own)))
 
 
-class StarIncumbent:
-    """The overlay of stars with fewest edges so far (`overlay`), and its number of edges (`value`)."""
+class StarIncumbent(Incumbent):
+    """The overlay of stars with fewest edges so far (`overlay`), and its number of edges."""
 
     def __init__(self, planes: StarPlanes, start: Overlay, seed: int) -> None:
         self._planes, self.unit, self._random = planes, planes.unit, np.random.default_rng(seed)
         self.overlay, self.value = start, float(start.num_edges)
-
-    @property
-    def cutoff(self) -> int:
-        """Nodes with a bound above this, in units, hold no better overlay."""
-        return int(self.value - 1) * self.unit if math.isfinite(self.value) else NO_CUTOFF
 
     def offer_chosen(self, columns: object, chosen: npt.NDArray[np.bool_]) -> None:
         """Offer the stars at the chosen centres."""

@@ -20,9 +20,8 @@ from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.engine.relaxation import HighsLP
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT, PROBLEMS_ANSWERED
 from overlaybench.models.topics.lp_bound import LP_BOUND
-from overlaybench.models.topics.relaxation.partition_inequalities import violated_partitions
 from overlaybench.models.topics.relaxation.presolve import drop_implied_topics
-from overlaybench.models.topics.relaxation.separation import Goal
+from overlaybench.models.topics.relaxation.separation import Goal, violated_partitions
 from overlaybench.models.topics.relaxation.topic_rows import TopicRows
 from overlaybench.models.topics.search.edge_minimisation import SearchSettings, minimise_edges
 from tests.models.topics.small_instances import bounded, priced, uniform_instance

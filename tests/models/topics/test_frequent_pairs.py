@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.models.topics.relaxation.dual_fitting import DROPPED, count_links
+from overlaybench.models.topics.relaxation.dual_fitting import DROPPED, count_excess_links
 from tests.topic_brute_force import optimum
 
 wants = st.lists(st.sets(st.integers(0, 7), min_size=1, max_size=6), min_size=1, max_size=12)
@@ -22,7 +22,7 @@ def counted(wanted: list[list[int]], topics: int, most: int, steps: int = 10**9)
     offsets = np.concatenate([[0], np.cumsum([len(listed) for _, listed in rows], dtype=np.int64)])
     ranks = np.array([t for _, listed in rows for t in listed], np.int32)
     links = np.zeros(topics, np.int64)
-    count_links(first, offsets, ranks, most, steps, links)
+    count_excess_links(first, offsets, ranks, most, steps, links)
     return links
 
 

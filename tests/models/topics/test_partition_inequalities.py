@@ -15,8 +15,7 @@ from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.engine.relaxation import UNIT
 from overlaybench.models.topics.relaxation.candidate_edges import CandidateEdges, all_pairs
 from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes
-from overlaybench.models.topics.relaxation.partition_inequalities import violated_partitions
-from overlaybench.models.topics.relaxation.separation import Goal
+from overlaybench.models.topics.relaxation.separation import Goal, violated_partitions
 from tests.models.topics.small_instances import small_instance, tiers, uniform_instance
 
 
