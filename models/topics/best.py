@@ -84,27 +84,14 @@ def best(
     and without row weighting, if it is large enough. For minmax-tco and k-tco the heuristics' best is polished; for
     diameter 2 it is the answer, unless stars whose centres move by simulated annealing have fewer edges.
 
-    Parameters
-    ----------
-    seed : int
-        Without a time limit, one seed gives one answer.
-    time_limit : float, optional
-        Seconds, all of which are used except for diameter 2.
-    steps : int
-        Of local search, if there is no time limit.
-    threads : int
-        That search parts of large overlays; see :func:`.polish`.
+    Without a time limit, one seed gives one answer. A limit is used up, except for diameter 2 and where simple bounds
+    leave nothing to search for. Ctrl-C ends it as the limit does.
 
     Returns
     -------
     Proposal
         Never worse than any heuristic that ran: counter ``heuristics`` lists these with their values. Counter
         ``built`` is the number of edges of the overlay built along the LP solution, for weighted-tco their cost.
-
-    Notes
-    -----
-    From no paper. Ctrl-C ends it as the time limit does. Where there is no time or memory to split costs
-    (:func:`.is_affordable`), the heuristics' best is polished.
     """
     with interruptible(time_limit) as clock:
         values = {}

@@ -1,19 +1,8 @@
 """Methods `ilp` and `cp-sat`: the compact models of :mod:`.overlay_model`, solved by HiGHS, CBC or CP-SAT.
 
-The defaults are measured (``python -m benchmarks.models``; uniform and Zipf 0.5 workloads of 30 and 40 nodes and topics
-with 6 subscriptions each, two seeds, one thread of a busy machine). A single-commodity flow per topic gives an LP bound
-0.8 to 1.4 below that of the multi-commodity flows, at optima of 59 to 97 edges; the solvers' cuts close the difference,
-and its LP is 7 to 24 times as fast. HiGHS proves within 20 s:
-
-===========  ==================  ==================
-problem      single-commodity    multi-commodity
-===========  ==================  ==================
-min-tco      8 of 8, mean 2.5 s  8 of 8, mean 5.7 s
-minmax-tco   8 of 8, mean 2.9 s  7 of 8, mean 6.2 s
-===========  ==================  ==================
-
-CBC on the single-commodity flow proves min-tco as fast (mean 2.9 s) but only 6 of 8 for minmax-tco, and exceeds its
-limit in the root LP. On larger instances, or for the bound alone, "multi" is the better choice.
+A single-commodity flow per topic is the default of `ilp`: its LP bound is weaker than that of the multi-commodity
+flows, but the solvers' cuts close the difference, and its LP is 7 to 24 times as fast (``python -m
+benchmarks.models``). On larger instances, or for the bound alone, "multi" is the better choice.
 """
 
 from __future__ import annotations
@@ -61,18 +50,12 @@ def _solve(
     Parameters
     ----------
     minimise_model : callable
-        The solver.
-    seed : int
-        Of the heuristics' and the solver's random choices. One seed gives one answer with one thread and no limit.
-    time_limit : float or None
-        Seconds of wall-clock time for heuristics, building and solving together.
+        The solver, which takes `settings`: threads, and which one.
     start : {"best", "none"}
         Whether heuristics run first. Their best overlay is the solver's start, a hint for CP-SAT, and the first
         incumbent.
     formulation : {"levels", "single", "multi"}
         How topics are connected; the diameter-2 problems have one formulation.
-    settings
-        Of the solver: threads, and which one.
 
     Returns
     -------
@@ -84,9 +67,8 @@ def _solve(
 
     Notes
     -----
-    The size of the model is that of :func:`.build_model`; solving it is exponential in the worst case. CP-SAT's proofs
-    are in integers: its LP only proposes, its clauses and cuts are derived exactly. The LP arithmetic of the ILP
-    solvers is floating point: "optimal" trusts them within their tolerance of a millionth.
+    Exponential in the worst case. CP-SAT's proofs are in integers: its LP only proposes, its clauses and cuts are
+    derived exactly. "Optimal" trusts the floating-point arithmetic of the ILP solvers within a millionth.
     """
     clock, formulated = Clock(time_limit), FORMULATED[problem.name]
     value = partial(problem.value, instance)

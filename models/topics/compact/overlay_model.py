@@ -5,8 +5,7 @@ Every model has a 0/1 column x_e for each pair e of nodes with a topic in common
 * **Topic-connected, levels** (CP-SAT). Each topic gets an arborescence from a root block. Every other block has one
   parent, a parent requires an edge between the two blocks, and a block has a higher level than its parent, which
   excludes cycles. Two valid inequalities raise the bound: some edge leaves every block, and at least k − 1 edges
-  connect k blocks. On uniform and Zipf 0.5 instances of 20 to 30 nodes, min-tco takes CP-SAT 0.07, 0.08 and 0.7 s with
-  levels, 0.1, 0.4 and 2.3 s with one integer flow per topic, and 0.1, 0.8 and 3.8 s with a Boolean flow per block.
+  connect k blocks. On 20 to 30 nodes, flows in place of levels take CP-SAT 1.4 to 10 times as long.
 * **Topic-connected, multi-commodity.** Arcs y_ij of an arborescence, with y_ij + y_ji ≤ x(edges between the blocks i
   and j), and for every other block q a unit flow from the root to q with f^q ≤ y. Its LP bound is that of all partition
   inequalities x(cross) ≥ k − 1 (Wong 1984; Dar, Fischer, Martinovic, Scheithauer 2021).
@@ -158,13 +157,11 @@ class SimpleBounds(NamedTuple):
 
 
 def simple_bounds(requirements: Requirements, clock: Clock) -> SimpleBounds:
-    """Bounds from single topics and single nodes.
+    """Bounds from single topics and single nodes. Time O(Σ_t |V_t|²).
 
     A topic needs |V_t| − 1 edges, and topics that share no pair of subscribers need distinct ones. A node needs a
     neighbour in each of its topics, and topics that share no other subscriber need distinct neighbours. The degrees
     add up to twice the edges, and in a topic of more than two subscribers some degree is at least 2.
-
-    Time O(Σ_t |V_t|²).
 
     Raises
     ------
@@ -316,10 +313,7 @@ class Minimise(Protocol):
 def build_model(requirements: Requirements, subproblem: Subproblem, formulation: str, clock: Clock) -> OverlayModel:
     """The model of a subproblem.
 
-    Parameters
-    ----------
-    formulation : {"levels", "single", "multi"}
-        How topics are connected; the diameter-2 problems have one formulation.
+    `formulation` says how topics are connected: "levels", "single" or "multi"; the diameter-2 problems have one.
 
     Raises
     ------

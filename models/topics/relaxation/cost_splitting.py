@@ -49,13 +49,10 @@ class Splitting:
         The bound times `UNIT`, a sum of integer tree weights.
     shares : int64 array, one a link
         λ in units, in the order of ``edges.links``.
-    columns : int64 array
-        The edges u·|V| + v of `usage`, rising.
-    usage : float64 array, one a column
-        A fractional solution of the partition LP: the average number of trees that use the edge.
+    columns, usage : int64 and float64 arrays
+        A fractional solution of the partition LP: the average number of trees that use each of some edges u·|V| + v.
     limit : float
         The cost of this solution, an upper limit on the bound of the partition LP.
-    rounds : int
     converged : bool
         Whether the bound stopped rising.
     """
@@ -436,16 +433,9 @@ def _rows_of_trees(
     """Each topic's subscribers in a row, such that paths on its tree are parts of the row.
 
     The row of a tree is that of its parts without the heaviest edge, one after the other, with this edge as the gap
-    between them. So the heaviest edge on the path between two nodes is the widest gap between their places.
-
-    Returns
-    -------
-    row : int32 array
-        The nodes in order, topic after topic.
-    place : int64 array
-        The index in `row` of each subscription of ``topic_nodes``.
-    gap : int64 array
-        In front of each place.
+    between them. So the heaviest edge on the path between two nodes is the widest gap between their places. Returned
+    are the nodes in order, topic after topic, the place of each subscription of ``topic_nodes``, and the gap in front
+    of each place.
     """
     size = len(interest.topic_nodes)
     row, place, gap = np.empty(size, np.int32), np.empty(size, np.int64), np.zeros(size, np.int64)
