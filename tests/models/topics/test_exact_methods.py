@@ -89,19 +89,6 @@ def test_the_order_of_nodes_and_topics_does_not_matter(name: str, problem: str, 
         assert solved(name, problem, instance).value == solved(name, problem, renumbered(instance, seed)).value
 
 
-@pytest.mark.parametrize("seeds", tiers(2, 5))
-@pytest.mark.parametrize("problem", PROBLEMS)
-def test_no_heuristic_is_better_than_the_optimum(problem: str, seeds: range) -> None:
-    for seed in seeds:
-        instance = uniform_instance(10, 8, 3, seed)
-        _, best, _ = bounded(solved("cp-sat", problem, instance))
-        for heuristic in HEURISTICS:
-            if problem in heuristic.problems:
-                value = heuristic.run(instance, PROBLEMS[problem]).value
-                assert value is not None
-                assert value >= best, f"{heuristic.name}, seed {seed}"
-
-
 @pytest.mark.parametrize(("name", "problem", "options"), CASES, ids=described)
 class TestKnownOptima:
     def test_topics_of_one_subscriber_need_no_edge(self, name: str, problem: str, options: dict[str, Any]) -> None:

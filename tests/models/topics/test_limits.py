@@ -17,9 +17,8 @@ import pytest
 
 from overlaybench.instances.contract.catalogue import PROBLEMS, methods_of
 from overlaybench.instances.contract.result import Status
-from overlaybench.instances.contract.run import Clock, OutOfTime
+from overlaybench.instances.contract.run import OutOfTime
 from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
-from overlaybench.models.topics.compact.overlay_model import FORMULATED, Subproblem, build_model, requirements_of
 from tests.models.topics.small_instances import bounded, uniform_instance, value_of
 
 HEURISTICS = tuple(method for method in methods_of("overlaybench.heuristics.topics") if not method.anytime)
@@ -82,16 +81,6 @@ def test_a_limit_that_passes_while_building_leaves_the_start(
         _, value, bound = bounded(result)
         assert value == best_of_heuristics(problem)
         assert bound <= value
-
-
-def test_building_looks_at_the_clock() -> None:
-    requirements = requirements_of(HARD, Clock(None))
-    for problem in ("min-tco", "2d-star", "2d-true"):
-        for formulation in ("levels", "single", "multi"):
-            with pytest.raises(OutOfTime):
-                build_model(requirements, Subproblem(FORMULATED[problem]), formulation, Clock(0))
-    with pytest.raises(OutOfTime):
-        requirements_of(HARD, Clock(0))
 
 
 def test_cbc_that_overruns_is_killed_and_leaves_no_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -10,19 +10,24 @@ import numpy as np
 import pytest
 
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
+from overlaybench.heuristics.topics.weighted_gm import weighted_greedy_merge
+from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
+from overlaybench.instances.contract.result import Status
 from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.instance import TopicInstance
+from overlaybench.instances.topics.link_costs import LinkCosts
 from overlaybench.models.engine.relaxation import UNIT, Bound
+from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
 from overlaybench.models.topics.lp_bound import lower_bound
 from overlaybench.models.topics.relaxation.candidate_edges import CandidateEdges, all_pairs
 from overlaybench.models.topics.relaxation.cost_splitting import proof_rows, split_costs
 from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes
 from overlaybench.models.topics.relaxation.dual_fitting import FittedProof, dual_fitting_bound
-from overlaybench.models.topics.relaxation.proven_bound import RowMultipliers, proven_bound
+from overlaybench.models.topics.relaxation.proven_bound import MOST_PROVEN, RowMultipliers, proven_bound
 from overlaybench.models.topics.relaxation.separation import Goal
 from overlaybench.models.topics.relaxation.topic_rows import singleton_rows
 from tests.models.topics.proven import proven_by, proven_value
-from tests.models.topics.small_instances import small_instance, tiers, uniform_instance
+from tests.models.topics.small_instances import priced, small_instance, tiers, uniform_instance
 from tests.topic_brute_force import all_graphs, members_of_topics, optimum
 
 
@@ -95,11 +100,12 @@ def test_every_iterate_is_a_valid_bound_and_the_proof_is_of_the_best(seeds: rang
 
 @pytest.mark.parametrize("seeds", tiers(15, 60))
 @pytest.mark.parametrize("method", ["lp", "splitting", "fitting"])
-@pytest.mark.parametrize(("of_degree", "problem"), [(False, "min-tco"), (True, "minmax-tco")])
-def test_no_lower_bound_exceeds_the_optimum(method: str, of_degree: bool, problem: str, seeds: range) -> None:
+@pytest.mark.parametrize("problem", ["min-tco", "minmax-tco", "weighted-tco"])
+def test_no_lower_bound_exceeds_the_optimum(method: str, problem: str, seeds: range) -> None:
+    of_degree, weighted = problem == "minmax-tco", problem == "weighted-tco"
     for seed in seeds:
-        instance = small_instance(seed)
-        bound = lower_bound(instance, Clock(None), method=method, of_degree=of_degree)
+        instance = priced(small_instance(seed), seed) if weighted else small_instance(seed)
+        bound = lower_bound(instance, Clock(None), method=method, of_degree=of_degree, weighted=weighted)
         assert bound.value <= optimum(instance, problem), f"seed {seed}"
         assert proven_by(instance, problem, bound) == math.ceil(bound.value), f"seed {seed}"
 
@@ -127,3 +133,24 @@ def test_dual_fitting_is_valid_with_and_without_pairs(seeds: range) -> None:
         assert blind <= dual_fitting_bound(instance) <= fewest, f"seed {seed}"
         for bound in (blind, dual_fitting_bound(instance)):
             assert proven_value(instance, "min-tco", FittedProof(instance, bound)) == math.ceil(bound), f"seed {seed}"
+
+
+def test_splitting_by_cost_reaches_the_bound_of_cutting_planes() -> None:
+    instance = WORKLOADS["plane"].generate(seed=3, nodes=24, topics=10, subscriptions=3)
+    start = weighted_greedy_merge(instance)
+    target = float(PROBLEMS["weighted-tco"].value(instance, start))
+    splitting = split_costs(instance, target, Clock(None), rounds=3000, weighted=True)
+    planes = lower_bound(instance, Clock(None), method="lp", weighted=True).value
+    assert 0.98 * float(planes) <= splitting.units / 2**32 <= float(planes) * (1 + 1e-6)
+    proof = RowMultipliers.of(*proof_rows(splitting))
+    assert proven_value(instance, "weighted-tco", proof) == -(-splitting.units // 2**32)
+
+
+def test_costs_beyond_what_integers_prove_end_with_a_bound_of_edges() -> None:
+    instance = TopicInstance.from_subscriptions({f"n{v}": ["a"] for v in range(300)})
+    dear = instance.with_costs(LinkCosts.between_sites([0] * 300, [[1_000_000]]))
+    assert MOST_PROVEN < 299 * 1_000_000
+    result = BRANCH_AND_CUT.run(dear, PROBLEMS["weighted-tco"], progress="off")
+    assert result.status is Status.TIME_LIMIT
+    assert "divide" in result.reason
+    assert result.lower_bound == 299

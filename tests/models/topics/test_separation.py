@@ -1,22 +1,34 @@
-"""Separation against every partition, and its LP against the flow formulation."""
+"""Separation against every partition and all graphs, and its LP against the flow formulation."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, combinations
 
 import highspy
 import numpy as np
 import numpy.typing as npt
 import pytest
 
+from overlaybench.heuristics.topics.gm2 import gm2
+from overlaybench.heuristics.topics.weighted_gm import weighted_greedy_merge
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.engine.relaxation import UNIT
 from overlaybench.models.topics.relaxation.candidate_edges import CandidateEdges, all_pairs
 from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes
-from overlaybench.models.topics.relaxation.separation import Goal, violated_partitions
+from overlaybench.models.topics.relaxation.separation import (
+    FaultSeparator,
+    Goal,
+    degree_rows,
+    leaving_topics,
+    violated_diameters,
+    violated_partitions,
+    violated_two_cuts,
+)
 from tests.models.topics.small_instances import small_instance, tiers, uniform_instance
+from tests.topic_brute_force import all_graphs, members_of_topics, optimum
 
 
 def partitions(members: list[int]) -> Iterator[list[list[int]]]:
@@ -126,3 +138,62 @@ def test_the_cutting_plane_bound_is_that_of_the_directed_flow_lp(seeds: range) -
         planes.tighten(Clock(60))
         assert planes.converged
         assert planes.best_units / UNIT == pytest.approx(flow_bound(instance), abs=2e-3)
+
+
+@pytest.mark.parametrize("seeds", tiers(40, 150))
+def test_zero_one_vectors_violate_a_row_if_and_only_if_the_topic_is_too_wide(seeds: range) -> None:
+    for seed in seeds:
+        instance = small_instance(seed)
+        edges = CandidateEdges(instance, all_pairs(instance))
+        chosen = np.random.default_rng(seed).random(len(edges)) < 0.6
+        graphs = all_graphs(instance.num_nodes)
+        taken = set(zip(edges.u[chosen].tolist(), edges.v[chosen].tolist(), strict=True))
+        mask = sum(1 << place for place, pair in enumerate(graphs.pairs) if pair in taken)
+        rows = violated_diameters(instance.topic_offsets, edges.links, chosen.astype(float), tolerance=1e-4)
+        wide = [
+            t for t, members in enumerate(members_of_topics(instance)) if not graphs.brings_within_two(members)[mask]
+        ]
+        assert sorted(set(rows.topic.tolist())) == wide
+
+
+def test_the_most_violated_row_is_found_for_fractional_values() -> None:
+    for seed in range(40):
+        instance = uniform_instance(6, 2, 1, seed)
+        edges = CandidateEdges(instance, all_pairs(instance))
+        x = np.random.default_rng(seed).integers(0, 5, len(edges)) / 8
+        weight = dict(zip(zip(edges.u.tolist(), edges.v.tolist(), strict=True), x.tolist(), strict=True))
+        rows = violated_diameters(instance.topic_offsets, edges.links, x, tolerance=1e-6)
+        for t, members in enumerate(members_of_topics(instance)):
+            least = 1.0
+            for u, v in combinations(members, 2):
+                others = [w for w in members if w not in (u, v)]
+                for near in chain.from_iterable(combinations(others, k) for k in range(len(others) + 1)):
+                    total = weight[u, v] + sum(
+                        weight[min(end, w), max(end, w)] for w in others for end in [u if w in near else v]
+                    )
+                    least = min(least, total)
+            assert (t in rows.topic) == (least < 1 - 1e-6)
+
+
+def test_rows_of_fault_tolerance_hold_for_fault_tolerant_overlays_and_cut_off_others() -> None:
+    for seed in range(8):
+        instance = uniform_instance(10, 4, 2, seed)
+        edges = CandidateEdges(instance, all_pairs(instance))
+        leaving = leaving_topics(instance.topic_offsets, edges.links, len(edges))
+        for overlay, holds in ((gm2(instance), True), (weighted_greedy_merge(instance), False)):
+            keys = overlay.edges[:, 0].astype(np.int64) * 10 + overlay.edges[:, 1]
+            x = np.isin(edges.keys, keys).astype(float)
+            cuts = violated_two_cuts(instance.topic_offsets, edges.links, x, tolerance=1e-6)
+            rows = leaving.violated(x, tolerance=1e-6, exact=False)
+            assert (len(cuts.topic) == 0 and len(rows.topic) == 0) == holds
+        assert len(degree_rows(instance.topic_offsets).topic) == sum(
+            size for size in np.diff(instance.topic_offsets).tolist() if size > 2
+        )
+
+
+def test_cutting_planes_of_fault_tolerance_bound_the_optimum() -> None:
+    for seed in range(6):
+        instance = small_instance(seed + 3)
+        planes = CuttingPlanes(instance, Goal(separator=FaultSeparator), gm2(instance))
+        planes.tighten(Clock(None))
+        assert planes.best_units <= optimum(instance, "k-tco") * 2**32
