@@ -18,6 +18,7 @@ from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
 from ...instances.contract.run import Clock, interruptible, offer
 from ...instances.topics.instance import TopicInstance
+from .compact.overlay_model import FORMULATED
 from .lp_heuristics.lp_guided import guided_candidates
 from .lp_heuristics.star_centres import starred
 from .relaxation.dual_fitting import dual_fitting_bound, mean_degree_bound
@@ -110,7 +111,7 @@ def best(
         listed = sorted(values.items(), key=lambda item: (item[1], item[0]))
         counters: dict[str, float | str] = {"heuristics": ", ".join(f"{name} {value:g}" for name, value in listed)}
         plan = _PLANS[problem.name]
-        if clock.passed or _is_best(instance, chosen, plan):
+        if clock.passed or min(values.values()) <= _bound(instance, problem):
             return Proposal(chosen, counters=counters, reason=clock.stopped_by)
         if plan.finish is not None:
             chosen = plan.finish(instance, chosen, steps, clock, seed)
@@ -140,13 +141,10 @@ def best(
         return Proposal(chosen, counters=counters, reason=clock.stopped_by)
 
 
-def _is_best(instance: TopicInstance, overlay: Overlay, plan: _Plan) -> bool:
-    """Whether simple bounds on edges and degrees leave nothing to search for."""
-    if plan.weighted:
-        return not overlay.num_edges
+def _bound(instance: TopicInstance, problem: Problem[TopicInstance, Overlay]) -> float:
+    """A simple bound on the value, which needs no pairs of nodes."""
     edges = dual_fitting_bound(instance, work=0)
-    fewest, least = math.ceil(edges), math.ceil(mean_degree_bound(instance, edges))
-    return overlay.num_edges <= fewest and (plan.finish is not None or overlay.max_degree <= least)
+    return FORMULATED[problem.name].value(math.ceil(edges), math.ceil(mean_degree_bound(instance, edges)))
 
 
 def _in_order(problem: Problem[TopicInstance, Overlay]) -> list[Method[TopicInstance, Overlay]]:
