@@ -136,18 +136,7 @@ class SoftLinkModel(IntegerModel):
     * ``flows``: each destination k receives one unit of flow from the source, f_ka ≤ y_a. The relaxation equals that of
       directed Steiner cuts (Wong 1984), and the balance of forwarders strengthens it (Koch and Martin 1998).
 
-    Parameters
-    ----------
-    demands : Demands
-    formulation : {"levels", "flows"}
-    clock : Clock
-
-    Attributes
-    ----------
-    bought : dict
-        x of each soft link.
-    used : list of dict
-        y of each demand.
+    The columns `bought` are x of each soft link, `used` y of each demand.
 
     Raises
     ------

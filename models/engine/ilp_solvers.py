@@ -60,7 +60,6 @@ def minimise_with_ilp(
         From the values of all columns to the answer that they stand for, which is offered while HiGHS searches.
     start : mapping, optional
         The initial solution.
-    solver : {"highs", "cbc"}
     report : callable, optional
         Is given the objective of each solution, and each bound on it, by HiGHS.
     scale : float
@@ -140,18 +139,11 @@ def solve_with_highs(
     report: Report | None = None,
     answer: Callable[[], object] | None = None,
 ) -> SolverReport:
-    """Solve with HiGHS, inside this process.
+    """Solve with HiGHS, inside this process; `relaxed` solves the LP relaxation, whose value is `lower_bound` then.
 
-    Parameters
-    ----------
-    start : mapping
-        Values of all integer variables; HiGHS completes the others.
-    relaxed : bool
-        Solve the LP relaxation: then `lower_bound` is its value.
-    report : callable, optional
-        Is given the objective of each solution, and each bound on it.
-    answer : callable, optional
-        The answer of the variables' values, which are those of each solution then; it is offered.
+    The `start` has the values of all integer variables; HiGHS completes the others. `report` is given the objective of
+    each solution, and each bound on it; `answer` makes the answer of the variables' values in each solution, which is
+    offered.
 
     Raises
     ------
@@ -238,13 +230,6 @@ def solve_with_cbc(
     which never lifts a bound below 100,000 over the next integer. A report of infeasibility counts only before the
     limit: CBC 2.10 reports it falsely when the limit interrupts preprocessing. Interrupted with a start, it sometimes
     crashes at the end, which then counts as stopped.
-
-    Parameters
-    ----------
-    start : mapping
-        Values of all integer variables; CBC completes the others.
-    report, answer : callable, optional
-        Unused: the outcome of the child process is all that is read of it.
 
     Raises
     ------

@@ -20,9 +20,8 @@ class Network(NamedTuple):
 
     Attributes
     ----------
-    offsets : int64 array, shape (n + 1,)
-        The arcs that leave node v are ``offsets[v]:offsets[v + 1]``.
-    head : int32 array, shape (2a,)
+    offsets, head : int64 and int32 arrays
+        The arcs that leave node v lead to ``head[offsets[v]:offsets[v + 1]]``.
     reverse : int64 array, shape (2a,)
         The index of the reverse arc.
     given : int64 array, shape (a,)

@@ -96,19 +96,8 @@ class SparseMultipliers:
 class SparseRelaxation(Relaxation[SparseRows]):
     """Minimise costs·x over 0/1 columns; rows that :meth:`violated` adds may be dropped again, the initial ones not.
 
-    Parameters
-    ----------
-    costs : int64 or float64 array, one a column
-        Nonnegative. Bounds are proven for the costs rounded down to multiples of 1/unit; integers are exact.
-    rows : SparseRows
-    constant : float
-        Added to the objective.
-    threads : int
-
-    Attributes
-    ----------
-    unit : int
-        The largest power of 2 up to 2^32 with which the sum of all costs stays below 2^60 units.
+    Bounds are proven for the nonnegative costs rounded down to multiples of 1/unit; integers are exact. The unit is the
+    largest power of 2 up to 2^32 with which the sum of all costs stays below 2^60 units.
     """
 
     def __init__(

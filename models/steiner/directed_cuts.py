@@ -27,19 +27,12 @@ class DirectedCuts(SparseRelaxation):
 
     Parameters
     ----------
-    instance : SteinerInstance
-    graph : Graph
-        The graph of the instance.
-    root : int
-        A terminal.
     arcs : int array
         The arcs of the model: 2e from u to v of edge e, 2e + 1 from v to u.
     ascent : Ascent
-        Its cuts are among the first rows.
+        Its cuts are among the first rows, with the texts `sides` in a proof.
     names : sequence of int
         The number of each node in a proof.
-    sides : sequence of texts
-        Of the ascent's cuts, for a proof.
 
     Notes
     -----

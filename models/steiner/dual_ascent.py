@@ -25,8 +25,7 @@ class Ascent(NamedTuple):
         A lower bound on arborescences from the root to all terminals; 2^60 or more if there is none.
     reduced : int64 array, shape (2m,)
         Reduced costs of the arcs, not negative.
-    offsets : int64 array
-    arcs : int32 array
+    offsets, arcs : int64 and int32 arrays
         The arcs of directed cut i, which enter a set with a terminal and without the root, are
         ``arcs[offsets[i]:offsets[i + 1]]``.
     duals : int64 array
@@ -48,16 +47,7 @@ class Ascent(NamedTuple):
 def dual_ascent(graph: Graph, costs: Units, terminals: Ids, root: int, most_arcs: int = 200_000) -> Ascent:
     """Raise the duals of directed cuts until every terminal is reached from the root along arcs of reduced cost 0.
 
-    Parameters
-    ----------
-    graph : Graph
-    costs : int64 array, shape (2m,)
-        Of the arcs; not negative.
-    terminals : int32 array
-    root : int
-        A terminal.
-    most_arcs : int
-        The cuts kept have at most so many arcs in total.
+    `costs` are those of the arcs, not negative, shape (2m,); the cuts kept have at most `most_arcs` arcs in total.
 
     Notes
     -----

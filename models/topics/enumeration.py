@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from itertools import combinations
 
@@ -19,6 +20,8 @@ MOST_NODES = 6
 ENUMERATED = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true")
 Flags = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.int64]
+_every: Callable[[list[Flags]], Flags] = np.logical_and.reduce
+_some: Callable[[list[Flags]], Flags] = np.logical_or.reduce
 
 
 def smallest_value(instance: TopicInstance, problem: str) -> int:
@@ -67,25 +70,15 @@ def _serves(n: int, members: tuple[int, ...], rule: str) -> Flags:
         return np.ones(len(masks), np.bool_) if u == v else edge[min(u, v), max(u, v)]
 
     if rule == "2d-star":
-        return _any([_all([linked(u, v) for v in members]) for u in members])
+        return _some([_every([linked(u, v) for v in members]) for u in members])
     near = {pair: linked(*pair) for pair in ((u, v) for u in members for v in members)}
     if rule == "2d-true":
-        return _all([_any([near[u, w] & near[w, v] for w in members]) for u in members for v in members])
+        return _every([_some([near[u, w] & near[w, v] for w in members]) for u in members for v in members])
     for w in members:
         for u in members:
             for v in members:
                 near[u, v] = near[u, v] | (near[u, w] & near[w, v])
-    return _all([near[members[0], v] for v in members])
-
-
-def _all(flags: list[Flags]) -> Flags:
-    every: Flags = np.all(np.array(flags), axis=0)
-    return every
-
-
-def _any(flags: list[Flags]) -> Flags:
-    some: Flags = np.any(np.array(flags), axis=0)
-    return some
+    return _every([near[members[0], v] for v in members])
 
 
 def smallest_degree_of(instance: TopicInstance, node: int) -> tuple[int, Overlay]:

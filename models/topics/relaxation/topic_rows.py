@@ -100,12 +100,8 @@ def crossing(rows: TopicRows, links: Links, first_edge: int) -> tuple[Offsets, I
 class Sweep(NamedTuple):
     """The reduced costs of all pairs of nodes with a topic in common.
 
-    Attributes
-    ----------
-    excess : int
-        Σ over the pairs of max(0, cover − cost), the term of the bounds x ≤ 1 in the dual objective.
-    pairs, covers : int64 arrays
-        Pairs u·|V| + v whose cover exceeds cost + least, and their covers.
+    `excess` is Σ over the pairs of max(0, cover − cost), the term of the bounds x ≤ 1 in the dual objective. `pairs`
+    are those u·|V| + v whose cover exceeds cost + least, with their covers.
     """
 
     excess: int
@@ -125,14 +121,8 @@ def sweep(
 ) -> Sweep:
     """Cover every pair by its rows' duals, minus the two nodes' prices, in integers without rounding.
 
-    Parameters
-    ----------
-    duals : int64 array, shape (rows,)
-        Not negative, in the unit of `cost` and `node_price`; sums must stay below 2^62.
-    node_price : int64 array, shape (|V|,)
-        The dual of the degree row of each node.
-    cost : int
-        Of an edge, times what `costs` has for it.
+    `duals`, one a row, and `node_price`, of the nodes' degree rows, are not negative and in the unit of `cost`, that of
+    an edge times what `costs` has for it; sums must stay below 2^62.
 
     Notes
     -----

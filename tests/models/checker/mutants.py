@@ -17,8 +17,8 @@ from overlaybench.instances.steiner.instance import SteinerInstance
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.models.checker.tiny import ALL_PROBLEMS, CONTENT_PROBLEMS, TOPIC_PROBLEMS, Line, Tiny
 
-_NAN, _INFINITE = float("nan"), float("inf")
-_ODD = (0, 1, -1, 2, 7, 10**6, 10**30, 0.5, 1.0, 1e308, _NAN, _INFINITE, True, None, "0", [], [0], {})  # fmt: skip
+_NAN, _INF = float("nan"), float("inf")
+_ODD: Any = (0, 1, -1, 2, 7, 10**6, 10**30, 0.5, 1.0, 1e308, _NAN, _INF, True, None, "0", [], [0], {})  # fmt: skip
 
 
 @dataclass

@@ -75,7 +75,7 @@ def test_reductions_keep_the_least_cost(seed: int) -> None:
 @property_test(300, SEEDS, quick=100)
 def test_what_bounds_remove_no_tree_cheaper_than_the_best_known_needs(seed: int) -> None:
     instance = small_graph(seed)
-    best = BoundReduction(instance, lambda tree: None)
+    best = BoundReduction(instance)
     reduced, least = reduce(instance, superfluous=best.superfluous), least_cost(instance)
     if best.tree is not None:
         assert STEINER.violations(instance, best.tree) == []
