@@ -25,7 +25,6 @@ from overlaybench.models.topics.compact.overlay_model import (
     build_model,
     requirements_of,
 )
-from overlaybench.models.topics.enumeration import smallest_value
 from tests.models.topics.small_instances import uniform_instance
 
 Solve = Callable[..., Any]
@@ -98,16 +97,6 @@ def test_a_start_is_a_solution_of_every_formulation_for_both_back_ends(
     assert math.ceil(outcome.lower_bound - 1e-6) == PROBLEMS[problem].value(INSTANCE, overlay)
 
 
-@pytest.mark.parametrize("minimise", MINIMISE)
-@pytest.mark.parametrize("formulation", ["levels", "single", "multi"])
-def test_every_formulation_has_the_same_optimum_for_both_back_ends(minimise: Solve, formulation: str) -> None:
-    instance = uniform_instance(6, 5, 2)
-    requirements = requirements_of(instance, FOREVER)
-    model = build_model(requirements, Subproblem(FORMULATED["min-tco"]), formulation, FOREVER)
-    found = minimise(model, FOREVER, answer=model.overlay).answer
-    assert found.num_edges == smallest_value(instance, "min-tco")
-
-
 def _complete(instance: TopicInstance) -> Overlay:
     return Overlay.from_edges(instance.num_nodes, requirements_of(instance, FOREVER).edges)
 
@@ -143,16 +132,8 @@ def test_highs_takes_the_start(
     [
         ("Result - Stopped on time limit\n\nLower bound:                    65.044\nEnumerated nodes: 3\n", 65.044),
         ("Continuous objective value is 64.1036 - 0.14 seconds\n", 64.1036),
-        (
-            "Continuous objective value is 64.1036 - 0.14 seconds\n"
-            "Cbc0010I After 100 nodes, 9 on tree, 70 best solution, best possible 66.25 (1.21 seconds)\n",
-            66.25,
-        ),
-        (
-            "Cbc0010I After 0 nodes, 1 on tree, 1e+50 best solution, best possible 66.25 (1.21 seconds)\n"
-            "Lower bound:                    66.000\n",
-            66,
-        ),
+        ("Continuous objective value is 64.1 - 0.1 seconds\nCbc0010I 70 best solution, best possible 66.25\n", 66.25),
+        ("Cbc0010I 1e+50 best solution, best possible 66.25\nLower bound:                    66.000\n", 66),
         ("Cbc0005I Partial search - best objective 1e+50 (best possible -1e+50), took 0 iterations\n", -math.inf),
         ("Problem MODEL has 3 rows\n", -math.inf),
     ],

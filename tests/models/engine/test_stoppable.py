@@ -12,8 +12,6 @@ import psutil
 import pytest
 
 from overlaybench.instances.contract.catalogue import PROBLEMS
-from overlaybench.instances.contract.method import Method
-from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.result import Status
 from overlaybench.instances.contract.run import Clock, interruptible
 from overlaybench.instances.topics.constructions import SetCover
@@ -87,19 +85,6 @@ def test_stars_and_a_bound_come_back_where_no_heuristic_ends_in_time(name: str) 
         assert result.lower_bound is not None
         assert result.value is not None
         assert 0 < result.lower_bound < result.value
-
-
-@pytest.mark.parametrize("method", [BRANCH_AND_CUT, LP_BOUND], ids=lambda method: method.name)
-def test_ctrl_c_while_heuristics_run_leaves_an_overlay_and_a_bound(
-    method: Method[TopicInstance, Overlay],
-) -> None:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-    result = method.run(LARGE, PROBLEMS["min-tco"])
-    assert result.status is Status.TIME_LIMIT
-    assert result.lower_bound is not None
-    assert result.value is not None
-    assert 0 < result.lower_bound < result.value
 
 
 def test_ctrl_c_raises_after_cp_sat_has_solved() -> None:

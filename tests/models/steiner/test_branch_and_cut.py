@@ -156,17 +156,6 @@ def test_instances_with_a_gap_of_the_relaxation_are_proven(
     assert (result.status, result.value) == (Status.OPTIMAL, optimum)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_middling_graphs_are_solved_the_same_with_and_without_reductions(seed: int) -> None:
-    instance = WORKLOADS["steiner-sparse"].generate(nodes=80, edges=200, terminals=14, seed=seed)
-    one, other = (STEINER_BRANCH_AND_CUT.run(instance, STEINER, presolve=presolve) for presolve in (True, False))
-    assert one.status is other.status is Status.OPTIMAL
-    assert one.value == other.value
-    graph = instance.to_networkx()
-    approximate = nx.approximation.steiner_tree(graph, instance.terminals.tolist()).size("weight")
-    assert value_of(one) <= approximate <= 2 * value_of(one)
-
-
 def test_the_directed_cut_bound_holds_at_every_round() -> None:
     instance = hypercube(4)
     graph = graph_of(instance.num_nodes, instance.edges)
