@@ -90,7 +90,7 @@ class RowWeighting:
         The unit of work is an entry of an array read, some 4 ns.
         """
         patience, last, at_once = _STEPS, int(self._space.counts[STEPS]) + _STEPS, _FIRST_CALL
-        while below > least and work > 0 and not clock.passed:
+        while below > max(1, least) and work > 0 and not clock.passed:
             done = _exchange(below - 1, min(work, at_once), last, self._space)
             counts, at_once = self._space.counts, min(2 * at_once, _WORK_A_CALL)
             work -= max(1, counts[WORK])
