@@ -22,7 +22,6 @@ from rich.table import Table
 from overlaybench.compare.intervals import Interval, mean_interval
 from overlaybench.heuristics.brokers.kernels.forwarding import S2
 from overlaybench.heuristics.brokers.kernels.link_management import Management
-from overlaybench.heuristics.brokers.simulator.network import Service
 from overlaybench.heuristics.brokers.simulator.outcome import counters, simulate_system
 from overlaybench.heuristics.brokers.simulator.scenario import Scenario
 from overlaybench.heuristics.brokers.soft_links import disseminate
@@ -101,7 +100,7 @@ def turns(both: BrokerNetwork, order: tuple[tuple[int, int], ...]) -> BrokerNetw
 
 def system_yields(network: BrokerNetwork) -> dict[str, float]:
     interval = PER_REVIEW * TRACE / 60
-    outcome = simulate_system(network, S2, Scenario(interval=interval), Management(), Service())
+    outcome = simulate_system(network, S2, Scenario(interval=interval), Management())
     found = counters(outcome)
     return {"all": float(found["system_yield"]), "late": float(found["system_yield_late"])}
 
@@ -117,7 +116,7 @@ def c1(seed: int) -> dict[str, float]:
     ]
     best = min(disseminate(network, *setting).num_messages for setting in settings)
     s2 = disseminate(network, "s2", Management()).num_messages
-    outcome = simulate_system(network, S2, Scenario(interval=2.0), Management(), Service())
+    outcome = simulate_system(network, S2, Scenario(interval=2.0), Management())
     found = counters(outcome)
     return {
         "system, whole run": float(found["system_yield"]),

@@ -97,7 +97,7 @@ def static(chosen: list[str]) -> Table:
         for number, name in enumerate(STRATEGIES):
             links, managing = timed(links_for, network, number)
             maps = working_maps(network.tree, links)
-            counts = no_messages(network, maps, Management().output_threshold)
+            counts = no_messages(network.tree.uplinks, maps, Management().output_threshold)
             messages, routing = timed(route, traffic_of(network), maps, number, counts)
             parts += [managing, routing]
             speed = f"{len(messages) / routing.processor / 1e6:.2f}"

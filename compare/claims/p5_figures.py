@@ -116,9 +116,9 @@ def with_effort(rows: pd.DataFrame) -> pd.DataFrame:
             continue
         network, answer = _answered(row)
         brokers = np.arange(0, network.num_brokers, max(1, network.num_brokers // _SAMPLED), dtype=np.int32)
-        effort = matching_effort(network, answer.soft_links, brokers, _MATCHED)
-        covering.append(effort.covering)
-        evaluations.append(effort.evaluations)
+        covered, evaluated = matching_effort(network, answer.soft_links, brokers, _MATCHED)
+        covering.append(covered)
+        evaluations.append(evaluated)
     found = measured(rows).assign(covering=covering, evaluations=evaluations)
     base = found[found["p_fanout"] == 5].set_index(["draw", "o_simulate"])[["covering", "evaluations"]]
     least = base.reindex(pd.MultiIndex.from_frame(found[["draw", "o_simulate"]])).to_numpy()

@@ -18,7 +18,6 @@ from .kernels.forwarding import S0, STRATEGIES, no_messages, route, traffic_of
 from .kernels.link_management import LOAD_FACTORS, Management, managed_links
 from .kernels.queueing import Timing, simulate
 from .kernels.working_map import working_maps
-from .simulator.network import Service
 from .simulator.outcome import counters, links_allowed, repeated, simulate_system
 from .simulator.scenario import Scenario
 
@@ -41,14 +40,12 @@ MANAGEMENT = (
 _OUTPUT = Option(
     "output_threshold", _DEFAULT.output_threshold, "percent of its uplink above which SH saves it", least=0
 )
-_QUEUES = (
+_SCENARIO = Scenario()
+_SIMULATIONS = (
     Option(
         "service", 0, "microseconds to match a publication; above 0, queues are simulated for the counters", least=0
     ),
     Option("periods", 1, "how often the simulation of queues repeats the publications", least=1),
-)
-_SCENARIO = Scenario()
-_SYSTEM = (
     Option(
         "simulate",
         STATIC,
@@ -57,17 +54,17 @@ _SYSTEM = (
         choices=(STATIC, "system"),
     ),
     *(
-        Option(name, default, f"system: {summary}", least=0, needs="simulate=system")
-        for name, default, summary in (
-            ("rate", _SCENARIO.rate, "publications a minute; 0 for the instance's times"),
-            ("uplink", _SCENARIO.uplink, "copies a second; 0 for the instance's caps"),
-            ("interval", _SCENARIO.interval, "seconds between reviews; 0 for no soft links"),
-            ("churn", _SCENARIO.churn, "subscriptions that begin or end, and brokers that join or leave, a minute"),
-            ("crashes", _SCENARIO.crashes, "brokers a minute that fail for five seconds"),
-            ("moves", _SCENARIO.moves, "Δ-moves a minute that are asked for"),
-            ("losses", _SCENARIO.losses, "brokers that crash for good"),
-            ("predicate", 0, "nanoseconds to evaluate a predicate"),
-            ("drain", _SCENARIO.drain, "go on after the last publication until all are delivered"),
+        Option(name, getattr(_SCENARIO, name), f"system: {summary}", least=0, needs="simulate=system")
+        for name, summary in (
+            ("rate", "publications a minute; 0 for the instance's times"),
+            ("uplink", "copies a second; 0 for the instance's caps"),
+            ("interval", "seconds between reviews; 0 for no soft links"),
+            ("churn", "subscriptions that begin or end, and brokers that join or leave, a minute"),
+            ("crashes", "brokers a minute that fail for five seconds"),
+            ("moves", "Δ-moves a minute that are asked for"),
+            ("losses", "brokers that crash for good"),
+            ("predicate", "nanoseconds to evaluate a predicate"),
+            ("drain", "go on after the last publication until all are delivered"),
         )
     ),
 )
@@ -83,10 +80,6 @@ def disseminate(network: BrokerNetwork, strategy: str, management: Management = 
     management : Management
         How soft links are chosen before, on the same traffic and by the same strategy; s0 has none.
 
-    Returns
-    -------
-    Dissemination
-
     Notes
     -----
     P5 §5 and §6, in a network without queues. Cost as for :func:`.managed_links` and :func:`.route`.
@@ -101,7 +94,7 @@ def disseminate_over(
 ) -> Dissemination:
     """Route all publications by a strategy over given soft links."""
     maps = working_maps(network.tree, links)
-    counts = no_messages(network, maps, output_threshold)
+    counts = no_messages(network.tree.uplinks, maps, output_threshold)
     return Dissemination.of(links, route(traffic_of(network), maps, strategy, counts))
 
 
@@ -112,29 +105,27 @@ def _solve(
     seed: int,
     time_limit: float | None,
     strategy: str,
+    simulate: str,
+    periods: int,
     **options: Any,
 ) -> Proposal[Dissemination]:
-    service, periods = options.pop("service"), options.pop("periods")
-    mode, predicate = options.pop("simulate"), options.pop("predicate")
     scenario = Scenario(**{each.name: options.pop(each.name) for each in fields(Scenario)})
-    management = Management(**options)
-    if mode == STATIC:
+    management, number = Management(**options), STRATEGIES.index(strategy)
+    if simulate == STATIC:
         answer = disseminate(instance, strategy, management)
-        timing = Timing(service, output_threshold=management.output_threshold, periods=periods)
-        return Proposal(answer, counters=_queue_counters(instance, strategy, answer, timing) if service else {})
-    number, given = STRATEGIES.index(strategy), repeated(instance, periods)
-    outcome = simulate_system(given, number, scenario, management, Service(service, predicate), seed)
+        timing = Timing(scenario.service, output_threshold=management.output_threshold, periods=periods)
+        return Proposal(answer, counters=_queue_counters(instance, number, answer, timing) if timing.service else {})
+    outcome = simulate_system(repeated(instance, periods), number, scenario, management, seed)
     links = links_allowed(instance, outcome.links)
     return Proposal(disseminate_over(instance, number, links, management.output_threshold), counters=counters(outcome))
 
 
 def _queue_counters(
-    network: BrokerNetwork, strategy: str, answer: Dissemination, timing: Timing
+    network: BrokerNetwork, strategy: int, answer: Dissemination, timing: Timing
 ) -> dict[str, float | str]:
     """The counts of the queueing simulation up to the last publication."""
     horizon = timing.periods * (int(network.publications.times.max(initial=0)) + 1) - 1
-    timing = timing._replace(horizon=horizon)
-    queued = simulate(network, STRATEGIES.index(strategy), answer.soft_links, timing)
+    queued = simulate(network, strategy, answer.soft_links, timing._replace(horizon=horizon))
     return {
         "queued_deliveries": queued.deliveries,
         "queued_messages": queued.messages,
@@ -144,9 +135,7 @@ def _queue_counters(
     }
 
 
-def _method(
-    strategy: str, summary: str, source: str, options: tuple[Option, ...], look: tuple[str, str]
-) -> BrokerMethod:
+def _method(strategy: str, summary: str, source: str, look: tuple[str, str], *options: Option) -> BrokerMethod:
     return Method(
         name=strategy,
         problems=("soft-links",),
@@ -155,7 +144,7 @@ def _method(
         solve=partial(_solve, strategy=strategy),
         guarantee="every subscriber gets every publication it wants; no ratio is proven",
         cost="time proportional to the messages sent, also in each round of link management",
-        options=options,
+        options=(*options, *_SIMULATIONS),
         colour=look[0],
         marker=look[1],
         compiled=True,
@@ -163,27 +152,9 @@ def _method(
     )
 
 
-S0_TREE = _method(
-    "s0", "S0: along the primary tree, no soft links", "P5 §2, §5", (*_QUEUES, *_SYSTEM), ("#8C8C8C", "v")
-)
+S0_TREE = _method("s0", "S0: along the primary tree, no soft links", "P5 §2, §5", ("#8C8C8C", "v"))
 S1_COMMON = _method(
-    "s1",
-    "S1: to the farthest broker common to the primary paths",
-    "P5 §5 Fig. 5",
-    (*MANAGEMENT, *_QUEUES, *_SYSTEM),
-    ("#E69F00", "d"),
+    "s1", "S1: to the farthest broker common to the primary paths", "P5 §5 Fig. 5", ("#E69F00", "d"), *MANAGEMENT
 )
-S2_FAR = _method(
-    "s2",
-    "S2: directly to the farthest reachable anchors",
-    "P5 §5 Fig. 6",
-    (*MANAGEMENT, *_QUEUES, *_SYSTEM),
-    ("#0072B2", "H"),
-)
-SH_HYBRID = _method(
-    "sh",
-    "SH: S1 while the uplink is busy, else S2",
-    "P5 §5",
-    (*MANAGEMENT, _OUTPUT, *_QUEUES, *_SYSTEM),
-    ("#009E73", "s"),
-)
+S2_FAR = _method("s2", "S2: directly to the farthest reachable anchors", "P5 §5 Fig. 6", ("#0072B2", "H"), *MANAGEMENT)
+SH_HYBRID = _method("sh", "SH: S1 while the uplink is busy, else S2", "P5 §5", ("#009E73", "s"), *MANAGEMENT, _OUTPUT)

@@ -1,8 +1,8 @@
-"""Covering sets of working subscription tables, and matching against them (P5 §4, Fig. 12)."""
+"""Working subscription tables: covering sets, and matching against them (P5 §4, Fig. 12)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,57 +11,55 @@ from ....instances.brokers.network import BrokerNetwork
 from ....instances.brokers.predicates import HIGHEST, LOWEST
 from ....instances.contract.arrays import Ids
 from ....instances.contract.compiled import kernel
-from .working_map import working_maps
+from .working_map import WORD, Bits, set_bit, working_maps
 
 
-@dataclass(frozen=True)
-class MatchingEffort:
-    """Means over brokers.
+class WorkingTable(NamedTuple):
+    """What a publication is compared with: for each slot of the working map the covering set of its subscriptions.
 
     Attributes
     ----------
-    covering : float
-        Subscriptions in the covering sets of all links of a broker.
-    evaluations : float
-        Predicates evaluated to match a publication against them: up to the first false predicate of a subscription,
-        and up to the first matching subscription of a link.
+    lows, highs : int32 arrays, shape (m, A)
+        Of the covering sets, one slot after the other, and then of the local subscriptions, none of them left out.
+    starts : int64 array, shape (c + 2,)
+        Where the subscriptions of each slot begin, and the local ones.
     """
 
-    covering: float
-    evaluations: float
+    lows: Ids
+    highs: Ids
+    starts: npt.NDArray[np.int64]
 
 
-def matching_effort(network: BrokerNetwork, links: Ids, brokers: Ids, publications: int) -> MatchingEffort:
-    """The covering sets of some brokers with given soft links, and the effort for the first publications.
-
-    A subscription belongs to the link over which its broker is reached. The covering set of a link has those of its
-    subscriptions that no other covers; local subscriptions are left out, as they do not depend on links.
-
-    Parameters
-    ----------
-    links : int32 array, shape (k, 2)
-        Soft links (sender, receiver).
-    brokers : int32 array
-        The brokers whose tables are counted.
+def working_table(lows: Ids, highs: Ids, slots: npt.NDArray[np.int32], count: int) -> WorkingTable:
+    """The working table of subscriptions by their slots, of which there are `count`; -1 for local ones.
 
     Notes
     -----
-    Cost O(S log S + S · k · A) a broker, with k the size of its covering sets, and their predicates for a publication.
+    Cost O(S log S + S · k · A) with k the largest covering set.
     """
-    maps = working_maps(network.tree, links)
-    subscriptions = network.subscriptions
-    widths = (subscriptions.highs.astype(np.int64) - subscriptions.lows).sum(axis=1)
+    widths = (highs.astype(np.int64) - lows).sum(axis=1)
     # A subscription that covers another is at least as wide in every attribute.
-    widest_first = np.argsort(-widths, kind="stable")
-    values = network.publications.values[:publications]
-    sizes, evaluations = 0, 0
-    for a in brokers.tolist():
-        slots = maps.slots[a, subscriptions.brokers[widest_first]]
-        for slot in maps.order[a, : maps.counts[a]].tolist():
-            kept = covering_set(subscriptions.lows, subscriptions.highs, widest_first[slots == slot])
-            sizes += len(kept)
-            evaluations += predicates_evaluated(subscriptions.lows, subscriptions.highs, kept, values)
-    return MatchingEffort(sizes / len(brokers), evaluations / (len(brokers) * max(1, len(values))))
+    order = np.lexsort((-widths, np.where(slots < 0, count, slots)))
+    ends = np.searchsorted(np.where(slots < 0, count, slots)[order], np.arange(count + 2))
+    kept, starts = _covering_sets(lows, highs, order, ends)
+    return WorkingTable(lows[kept], highs[kept], starts)
+
+
+@kernel
+def _covering_sets(
+    lows: Ids, highs: Ids, order: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    kept = np.empty(len(order), dtype=np.int64)
+    starts = np.zeros(len(ends), dtype=np.int64)
+    filled = 0
+    for slot in range(len(ends) - 1):
+        own = order[ends[slot] : ends[slot + 1]]
+        if slot < len(ends) - 2:
+            own = covering_set(lows, highs, own)
+        kept[filled : filled + len(own)] = own
+        filled += len(own)
+        starts[slot + 1] = filled
+    return kept[:filled], starts
 
 
 @kernel
@@ -87,25 +85,71 @@ def covering_set(lows: Ids, highs: Ids, widest_first: npt.NDArray[np.int64]) -> 
 
 
 @kernel
-def predicates_evaluated(lows: Ids, highs: Ids, kept: npt.NDArray[np.int64], values: Ids) -> int:
-    """The number of evaluations for all points."""
-    count = 0
-    for point in values:
-        for s in kept:
-            matches, evaluated = matched(lows, highs, s, point)
-            count += evaluated
-            if matches:
+def find_matching(table: WorkingTable, values: Ids, anchors: Bits) -> tuple[int, int]:
+    """Put the slots with a matching subscription in `anchors`; return the matching local ones and the evaluations.
+
+    A subscription is compared up to its first false predicate, a slot up to its first matching subscription.
+    """
+    anchors[:] = 0
+    evaluations = local = 0
+    last = len(table.starts) - 2
+    for slot in range(last + 1):
+        for s in range(table.starts[slot], table.starts[slot + 1]):
+            matches = True
+            for a in range(len(values)):
+                if table.lows[s, a] > LOWEST or table.highs[s, a] < HIGHEST:
+                    evaluations += 1
+                    if values[a] < table.lows[s, a] or values[a] > table.highs[s, a]:
+                        matches = False
+                        break
+            if matches and slot == last:
+                local += 1
+            elif matches:
+                set_bit(anchors, slot)
                 break
-    return count
+    return local, evaluations
 
 
 @kernel
-def matched(lows: Ids, highs: Ids, s: int, point: Ids) -> tuple[bool, int]:
-    """Whether a subscription matches a point, and how many predicates are evaluated: up to the first false one."""
-    evaluated = 0
-    for a in range(len(point)):
-        if lows[s, a] > LOWEST or highs[s, a] < HIGHEST:
-            evaluated += 1
-            if point[a] < lows[s, a] or point[a] > highs[s, a]:
-                return False, evaluated
-    return True, evaluated
+def predicates_evaluated(table: WorkingTable, values: Ids) -> int:
+    """The predicates that :func:`find_matching` evaluates for all publications."""
+    anchors = np.zeros(len(table.starts) // WORD + 1, dtype=np.uint64)
+    count = 0
+    for point in values:
+        count += find_matching(table, point, anchors)[1]
+    return count
+
+
+def matching_effort(network: BrokerNetwork, links: Ids, brokers: Ids, publications: int) -> tuple[float, float]:
+    """The covering sets of some brokers with given soft links, and the effort for the first publications.
+
+    A subscription belongs to the link over which its broker is reached; local ones, which do not depend on links, are
+    left out.
+
+    Parameters
+    ----------
+    links : int32 array, shape (k, 2)
+        Soft links (sender, receiver).
+    brokers : int32 array
+        The brokers whose tables are counted.
+
+    Returns
+    -------
+    (float, float)
+        Means over brokers: the subscriptions in the covering sets of all links, and the predicates evaluated to match a
+        publication against them.
+
+    Notes
+    -----
+    Cost of a broker: that of its :func:`working_table`, and the predicates evaluated.
+    """
+    maps = working_maps(network.tree, links)
+    subscriptions, values = network.subscriptions, network.publications.values[:publications]
+    sizes = evaluations = 0
+    for a in brokers.tolist():
+        slots = maps.slots[a, subscriptions.brokers]
+        far = slots >= 0
+        table = working_table(subscriptions.lows[far], subscriptions.highs[far], slots[far], maps.ends.shape[1])
+        sizes += len(table.lows)
+        evaluations += predicates_evaluated(table, values)
+    return sizes / len(brokers), evaluations / (len(brokers) * max(1, len(values)))

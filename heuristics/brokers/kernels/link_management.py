@@ -11,7 +11,8 @@ import numpy.typing as npt
 from ....instances.brokers.network import BrokerNetwork, BrokerTree
 from ....instances.contract.arrays import Ids
 from ....instances.contract.compiled import kernel
-from .forwarding import INTERVAL, SentCounts, Traffic, no_messages, route, traffic_of
+from ...events import SECOND
+from .forwarding import no_messages, route, traffic_of
 from .working_map import FREE, WorkingMaps, add_link, has_bit, remove_link, set_bit, working_maps
 
 LOAD_FACTORS = ("max", "min")
@@ -42,18 +43,44 @@ class Management:
     output_threshold: int = 80
     load_factor: str = "max"
 
+    def factors(self, loads: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """The factors of brokers by their loads, as shares of their uplinks."""
+        above = loads - self.load_threshold / 100
+        return 1 + (np.minimum(above, 0.0) if self.load_factor == "min" else np.maximum(above, 0.0))
 
-class Limits(NamedTuple):
-    """The limits on links in every review. Shapes: spare (n,), path_delays (n, n)."""
 
+class Review(NamedTuple):
+    """What brokers review their links by. n brokers with c slots and at most d primary links.
+
+    Attributes
+    ----------
+    sent : int64 array, shape (n, c)
+        Publications intended for each slot since the last review.
+    factors : float64 array, shape (n,)
+    spare : int64 array, shape (n,)
+        The most soft links of each broker.
+    path_delays : int64 array, shape (n, n)
+    last_profiled : int64 array, shape (n, n)
+        The round in which a broker last profiled a link to another one; -1 if never.
+    neighbours : int32 array, shape (n, d)
+        Primary neighbours, filled up with -1.
+    radius, candidates, number : int
+        Δ, the most candidates, and the number of the round.
+    """
+
+    sent: npt.NDArray[np.int64]
+    factors: npt.NDArray[np.float64]
     spare: npt.NDArray[np.int64]
     path_delays: npt.NDArray[np.int64]
+    last_profiled: npt.NDArray[np.int64]
+    neighbours: Ids
     radius: int
     candidates: int
+    number: int
 
 
 def managed_links(network: BrokerNetwork, strategy: int, management: Management) -> Ids:
-    """The soft links after `rounds` reviews of the traffic of a strategy, rows (sender, receiver).
+    """The soft links after `rounds` reviews of the traffic of a strategy, rows (sender, receiver) in order.
 
     A broker ranks its soft and candidate links by gain: publications intended for the link × brokers that it bypasses ×
     the product over these of 1 + max(0, load − threshold); the paper prints min, where max must be meant. As many of
@@ -66,30 +93,24 @@ def managed_links(network: BrokerNetwork, strategy: int, management: Management)
     -----
     Cost of a round: that of routing its window, and O(n (n + c² + c d)) with d the largest primary degree.
     """
-    size = network.num_brokers
-    neighbourhood = (network.tree.distances <= network.radius).sum(axis=1) - 1
-    maps = working_maps(network.tree, capacity=int(min(network.fanout + management.candidates, neighbourhood.max())))
-    limits = Limits(network.spare_links(), network.tree.path_delays, network.radius, management.candidates)
-    counts = no_messages(network, maps, management.output_threshold)
-    last_profiled = np.full((size, size), FREE, dtype=np.int64)
-    neighbours = neighbour_table(network.tree)
-    total, first = len(network.publications), 0
+    tree, size, total, first = network.tree, network.num_brokers, len(network.publications), 0
+    neighbourhood = (tree.distances <= network.radius).sum(axis=1) - 1
+    maps = working_maps(tree, capacity=int(min(network.fanout + management.candidates, neighbourhood.max())))
+    counts = no_messages(tree.uplinks, maps, management.output_threshold)
+    last_profiled, neighbours = np.full((size, size), FREE, dtype=np.int64), neighbour_table(tree)
     for number in range(management.rounds if total else 0):
         last = min(first + management.window, total)
         traffic = traffic_of(network, first, last)
         counts.interval[:], counts.by_slot[:], counts.total[:] = FREE, 0, 0
         route(traffic, maps, strategy, counts)
-        factors = _load_factors(network, traffic, counts, management)
-        review(maps, counts.by_slot, factors, limits, neighbours, last_profiled, number)
+        seconds = max(int(traffic.times[-1] - traffic.times[0]), SECOND) / SECOND
+        loads = np.where(tree.uplinks > 0, counts.total / (np.maximum(tree.uplinks, 1) * seconds), 0.0)
+        limits = (network.spare_links(), tree.path_delays, last_profiled, neighbours, network.radius)
+        review(maps, 0, size, Review(counts.by_slot, management.factors(loads), *limits, management.candidates, number))
         first = last if last < total else 0
-    return soft_links_of(maps)
-
-
-def soft_links_of(maps: WorkingMaps) -> Ids:
-    """The soft links in use, rows (sender, receiver), in lexicographic order."""
     pairs = [
         (a, int(maps.ends[a, slot]))
-        for a in range(len(maps.ends))
+        for a in range(size)
         for slot in maps.order[a, : maps.counts[a]]
         if has_bit(maps.real[a], slot) and maps.distances[a, maps.ends[a, slot]] > 1
     ]
@@ -104,66 +125,37 @@ def neighbour_table(tree: BrokerTree) -> Ids:
     return table
 
 
-def _load_factors(
-    network: BrokerNetwork, traffic: Traffic, counts: SentCounts, management: Management
-) -> npt.NDArray[np.float64]:
-    """1 + max(0, load − threshold) of each broker, or the same with min; the load of one without a cap is 0."""
-    seconds = max(int(traffic.times[-1] - traffic.times[0]), INTERVAL) / INTERVAL
-    caps = network.tree.uplinks
-    load = np.where(caps > 0, counts.total / (np.maximum(caps, 1) * seconds), 0.0)
-    above = load - management.load_threshold / 100
-    return 1 + (np.minimum(above, 0.0) if management.load_factor == "min" else np.maximum(above, 0.0))
+@kernel
+def review(maps: WorkingMaps, first: int, last: int, by: Review) -> None:
+    """Brokers `first` … `last` − 1 keep, promote and drop their links and choose candidates."""
+    for a in range(first, last):
+        potential = np.zeros(len(maps.ends))
+        for i in range(maps.counts[a]):
+            slot = maps.order[a, i]
+            for end in by.neighbours[maps.ends[a, slot]]:
+                if end != FREE and 2 <= maps.distances[a, end] <= by.radius:
+                    potential[end] = max(potential[end], gain(maps, a, end, by.sent[a, slot], by.factors))
+        _keep_best(maps, a, by)
+        _profile_next(maps, a, potential, by)
 
 
 @kernel
-def review(
-    maps: WorkingMaps,
-    sent: npt.NDArray[np.int64],
-    factors: npt.NDArray[np.float64],
-    limits: Limits,
-    neighbours: Ids,
-    last_profiled: npt.NDArray[np.int64],
-    number: int,
-) -> None:
-    """One round: every broker reviews its own links."""
-    for a in range(len(maps.ends)):
-        review_own(maps, a, sent, factors, limits, neighbours, last_profiled, number)
+def gain(maps: WorkingMaps, a: int, v: int, sent: int, factors: npt.NDArray[np.float64]) -> float:
+    """The gain of a link from `a` to `v` for `sent` publications, by the factors of the brokers between the two."""
+    product, at = 1.0, maps.next_hops[a, v]
+    while at != v:
+        product *= factors[at]
+        at = maps.next_hops[at, v]
+    return float(sent * (maps.distances[a, v] - 1)) * product
 
 
 @kernel
-def review_own(
-    maps: WorkingMaps,
-    a: int,
-    sent: npt.NDArray[np.int64],
-    factors: npt.NDArray[np.float64],
-    limits: Limits,
-    neighbours: Ids,
-    last_profiled: npt.NDArray[np.int64],
-    number: int,
-) -> None:
-    """Broker `a` keeps, promotes and drops its links and chooses candidates, by row `a` of each array."""
-    potential = np.zeros(len(maps.ends))
+def _keep_best(maps: WorkingMaps, a: int, by: Review) -> None:
+    gains, kept = np.zeros(maps.ends.shape[1]), np.zeros(maps.ends.shape[1], dtype=np.bool_)
     for i in range(maps.counts[a]):
         slot = maps.order[a, i]
-        far = maps.ends[a, slot]
-        for end in neighbours[far]:
-            if end != FREE and 2 <= maps.distances[a, end] <= limits.radius:
-                reached = sent[a, slot] * (maps.distances[a, end] - 1) * load_factor(maps, a, end, factors)
-                potential[end] = max(potential[end], reached)
-    _keep_best(maps, a, sent[a], factors, limits.spare[a])
-    _profile_next(maps, a, potential, limits, last_profiled, number)
-
-
-@kernel
-def _keep_best(
-    maps: WorkingMaps, a: int, sent: npt.NDArray[np.int64], factors: npt.NDArray[np.float64], spare: int
-) -> None:
-    gains = np.zeros(maps.ends.shape[1])
-    for i in range(maps.counts[a]):
-        slot = maps.order[a, i]
-        gains[slot] = gain(maps, a, maps.ends[a, slot], sent[slot], factors)
-    kept = np.zeros(maps.ends.shape[1], dtype=np.bool_)
-    for _ in range(spare):
+        gains[slot] = gain(maps, a, maps.ends[a, slot], by.sent[a, slot], by.factors)
+    for _ in range(by.spare[a]):
         best = FREE
         for i in range(maps.counts[a]):
             slot = maps.order[a, i]
@@ -186,46 +178,24 @@ def _keep_best(
 
 
 @kernel
-def gain(maps: WorkingMaps, a: int, v: int, sent: int, factors: npt.NDArray[np.float64]) -> float:
-    """The gain of a link from `a` to `v` that is intended for `sent` publications."""
-    return float(sent * (maps.distances[a, v] - 1)) * load_factor(maps, a, v, factors)
-
-
-@kernel
-def load_factor(maps: WorkingMaps, a: int, v: int, factors: npt.NDArray[np.float64]) -> float:
-    """The product of the factors of the brokers strictly between `a` and `v`."""
-    product, at = 1.0, maps.next_hops[a, v]
-    while at != v:
-        product *= factors[at]
-        at = maps.next_hops[at, v]
-    return product
-
-
-@kernel
-def _profile_next(
-    maps: WorkingMaps,
-    a: int,
-    potential: npt.NDArray[np.float64],
-    limits: Limits,
-    last_profiled: npt.NDArray[np.int64],
-    number: int,
-) -> None:
+def _profile_next(maps: WorkingMaps, a: int, potential: npt.NDArray[np.float64], by: Review) -> None:
     # Brokers that have a link already are no candidates.
     for i in range(maps.counts[a]):
         potential[maps.ends[a, maps.order[a, i]]] = 0
-    for _ in range(min(limits.candidates, maps.ends.shape[1] - maps.counts[a])):
+    last_profiled, delays = by.last_profiled[a], by.path_delays[a]
+    for _ in range(min(by.candidates, maps.ends.shape[1] - maps.counts[a])):
         best = FREE
         for v in range(len(potential)):
             if potential[v] <= 0:
                 continue
-            if best == FREE or last_profiled[a, v] < last_profiled[a, best]:
+            if best == FREE or last_profiled[v] < last_profiled[best]:
                 best = v
-            elif last_profiled[a, v] == last_profiled[a, best]:
-                slower = limits.path_delays[a, v] > limits.path_delays[a, best]
+            elif last_profiled[v] == last_profiled[best]:
+                slower = delays[v] > delays[best]
                 if potential[v] > potential[best] or (potential[v] == potential[best] and slower):
                     best = v
         if best == FREE:
             return
         add_link(maps, a, best, False)
-        last_profiled[a, best] = number
+        last_profiled[best] = by.number
         potential[best] = 0

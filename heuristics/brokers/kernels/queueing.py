@@ -12,10 +12,11 @@ import numpy.typing as npt
 from ....instances.brokers.network import BrokerNetwork
 from ....instances.contract.arrays import Ids, frozen
 from ....instances.contract.compiled import kernel
-from .forwarding import NOWHERE, SentCounts, Traffic, Workspace, choose_targets, no_messages, traffic_of, workspace_for
+from ...events import SECOND
+from .forwarding import NOWHERE, SentCounts, Traffic, choose_targets, no_messages, traffic_of
 from .working_map import WorkingMaps, working_maps
 
-_SECOND = 1_000_000
+SOFT_DELAY = 1000
 
 
 class Timing(NamedTuple):
@@ -36,7 +37,7 @@ class Timing(NamedTuple):
     """
 
     service: int = 1000
-    soft_delay: int = 1000
+    soft_delay: int = SOFT_DELAY
     horizon: int = 0
     output_threshold: int = 80
     periods: int = 1
@@ -76,8 +77,8 @@ class Simulation:
         return self.total_hops / max(1, self.deliveries)
 
 
-class _Servers(NamedTuple):
-    """Brokers and uplinks as servers; all times in microseconds.
+class _Queues(NamedTuple):
+    """Brokers and uplinks as servers, and what is counted; all times in microseconds.
 
     Attributes
     ----------
@@ -87,17 +88,16 @@ class _Servers(NamedTuple):
         Transmission time on an uplink; 0 without a cap.
     primary_delays : int64 array, shape (n, n)
         Along primary paths; used for primary links.
+    totals : int64 array, shape (4,)
+        Deliveries, messages, delay and hops.
+    traffic, longest_queue
+        As in :class:`Simulation`.
     """
 
     matched: npt.NDArray[np.int64]
     sent: npt.NDArray[np.int64]
     per_message: npt.NDArray[np.int64]
     primary_delays: npt.NDArray[np.int64]
-
-
-class _Statistics(NamedTuple):
-    """Totals (deliveries, messages, delay, hops), messages a second, and the longest queue of each broker."""
-
     totals: npt.NDArray[np.int64]
     traffic: npt.NDArray[np.int64]
     longest_queue: npt.NDArray[np.int64]
@@ -121,46 +121,39 @@ def simulate(network: BrokerNetwork, strategy: int, links: Ids, timing: Timing) 
     P5 §7 measured a cluster; this is a model of it. Cost O(log m + d + c w) a message, with m messages in transit at
     once. As both queues are first come, first served, each message needs only one event.
     """
-    maps = working_maps(network.tree, links)
-    size, uplinks = network.num_brokers, network.tree.uplinks
-    matched, sent = np.zeros((2, size), dtype=np.int64)
-    per_message = np.where(uplinks > 0, _SECOND // np.maximum(uplinks, 1), 0)
-    servers = _Servers(matched, sent, per_message, network.tree.path_delays)
-    seconds = timing.horizon // _SECOND + 1 if timing.horizon else 1 << 12
-    found = _Statistics(np.zeros(4, dtype=np.int64), np.zeros(seconds, dtype=np.int64), np.zeros(size, dtype=np.int64))
-    counts = no_messages(network, maps, timing.output_threshold)
+    maps, uplinks = working_maps(network.tree, links), network.tree.uplinks
+    matched, sent, longest_queue = np.zeros((3, network.num_brokers), dtype=np.int64)
+    per_message = np.where(uplinks > 0, SECOND // np.maximum(uplinks, 1), 0)
+    totals = np.zeros(4, dtype=np.int64)
+    seconds = np.zeros(timing.horizon // SECOND + 1 if timing.horizon else 1 << 12, dtype=np.int64)
+    queues = _Queues(matched, sent, per_message, network.tree.path_delays, totals, seconds, longest_queue)
+    counts = no_messages(uplinks, maps, timing.output_threshold)
     limited = timing._replace(horizon=timing.horizon or 2**62)
-    traffic = _repeated(traffic_of(network), timing.periods)
-    _run(traffic, maps, strategy, limited, servers, found, counts, workspace_for(maps))
-    deliveries, messages, delay, hops = found.totals.tolist()
-    return Simulation(deliveries, messages, delay, hops, np.trim_zeros(found.traffic, "b"), found.longest_queue)
+    _run(_repeated(traffic_of(network), timing.periods), maps, strategy, limited, queues, counts)
+    deliveries, messages, delay, hops = totals.tolist()
+    return Simulation(deliveries, messages, delay, hops, np.trim_zeros(seconds, "b"), longest_queue)
+
+
+def repeated_times(times: npt.NDArray[np.int64], periods: int) -> npt.NDArray[np.int64]:
+    """The times of publications that are repeated; a period is a microsecond longer than the last time."""
+    return np.add.outer(np.arange(periods) * (int(times.max(initial=0)) + 1), times).ravel()
 
 
 def _repeated(traffic: Traffic, periods: int) -> Traffic:
-    """The publications of several periods, each a microsecond longer than the last time."""
     if periods == 1:
         return traffic
-    each, per_period = int(traffic.times.max(initial=0)) + 1, traffic.offsets[-1]
-    number = np.repeat(np.arange(periods), len(traffic.times))
-    offsets = np.append(np.tile(traffic.offsets[:-1], periods) + number * per_period, periods * per_period)
+    offsets = np.add.outer(np.arange(periods) * traffic.offsets[-1], traffic.offsets[:-1]).ravel()
     return Traffic(
-        frozen(np.tile(traffic.times, periods) + number * each, np.int64),
+        frozen(repeated_times(traffic.times, periods), np.int64),
         frozen(np.tile(traffic.sources, periods), np.int32),
-        frozen(offsets, np.int64),
+        frozen(np.append(offsets, periods * traffic.offsets[-1]), np.int64),
         frozen(np.tile(traffic.brokers, periods), np.int32),
     )
 
 
 @kernel
 def _run(
-    traffic: Traffic,
-    maps: WorkingMaps,
-    strategy: int,
-    timing: Timing,
-    servers: _Servers,
-    found: _Statistics,
-    counts: SentCounts,
-    workspace: Workspace,
+    traffic: Traffic, maps: WorkingMaps, strategy: int, timing: Timing, queues: _Queues, counts: SentCounts
 ) -> None:
     """Process publications and arrivals in order of time; publications first at equal times."""
     # Arrivals: time, number of the sending, publication, sender, receiver, hops. The first entry is for type inference.
@@ -176,38 +169,29 @@ def _run(
         if time > timing.horizon:
             return
         # First come, first served: the time at which the queue is empty says when this publication is matched.
-        servers.matched[broker] = max(servers.matched[broker], time) + timing.service
-        matched = servers.matched[broker]
+        queues.matched[broker] = max(queues.matched[broker], time) + timing.service
+        matched = queues.matched[broker]
         matching = traffic.brokers[traffic.offsets[p] : traffic.offsets[p + 1]]
         if sender != NOWHERE and matched <= timing.horizon:
-            _count(found, timing, servers, broker, time, matching, traffic.times[p], hops)
-        for i in range(choose_targets(maps, broker, sender, matching, matched, strategy, counts, workspace)):
-            end = np.int64(maps.ends[broker, workspace.targets[i]])
-            servers.sent[broker] = max(servers.sent[broker], matched) + servers.per_message[broker]
-            delay = servers.primary_delays[broker, end] if maps.distances[broker, end] == 1 else timing.soft_delay
-            heappush(heap, (servers.sent[broker] + delay, sendings, p, broker, end, hops + 1))
+            _count(queues, timing.service, broker, time, matching, traffic.times[p], hops)
+        for i in range(choose_targets(maps, broker, sender, matching, matched, strategy, counts)):
+            end = np.int64(maps.ends[broker, counts.targets[i]])
+            queues.sent[broker] = max(queues.sent[broker], matched) + queues.per_message[broker]
+            delay = queues.primary_delays[broker, end] if maps.distances[broker, end] == 1 else timing.soft_delay
+            heappush(heap, (queues.sent[broker] + delay, sendings, p, broker, end, hops + 1))
             sendings += 1
 
 
 @kernel
-def _count(
-    found: _Statistics,
-    timing: Timing,
-    servers: _Servers,
-    broker: int,
-    time: int,
-    matching: Ids,
-    published: int,
-    hops: int,
-) -> None:
+def _count(queues: _Queues, service: int, broker: int, time: int, matching: Ids, published: int, hops: int) -> None:
     """Count a publication that arrived at `time`."""
-    totals, second, matched = found.totals, min(time // _SECOND, len(found.traffic) - 1), servers.matched[broker]
+    totals, matched = queues.totals, queues.matched[broker]
     totals[1] += 1
-    found.traffic[second] += 1
-    waiting = (matched - time) // max(1, timing.service)
-    if servers.per_message[broker] > 0:
-        waiting += max(0, servers.sent[broker] - time) // servers.per_message[broker]
-    found.longest_queue[broker] = max(found.longest_queue[broker], waiting)
+    queues.traffic[min(time // SECOND, len(queues.traffic) - 1)] += 1
+    waiting = (matched - time) // max(1, service)
+    if queues.per_message[broker] > 0:
+        waiting += max(0, queues.sent[broker] - time) // queues.per_message[broker]
+    queues.longest_queue[broker] = max(queues.longest_queue[broker], waiting)
     for v in matching:
         if v == broker:
             totals[0] += 1

@@ -12,10 +12,12 @@ Messages (`messages.py`)
     broker applies the step, passes it on, and confirms it to the sender once all to whom it was passed have confirmed.
     The steps of a Δ-move are waves in the affected region. Joins and departures at the edge spread Δ hops. Loads are
     exchanged with primary neighbours once an interval.
+Δ-moves by themselves (`delta_move.py`)
+    One move under traffic whose interleaving the caller determines; its steps are waves too.
 Events (`network.py`)
-    SimPy carries the messages. A broker serves one publication at a time; its uplink sends one copy at a time; a link
-    delays each message by a constant and keeps the order. Control messages take the delay of their link, but neither
-    service time nor uplink capacity; their bytes are counted.
+    The clock of `heuristics/events.py` carries the messages. A broker serves one publication at a time; its uplink
+    sends one copy at a time; a link delays each message by a constant and keeps the order. Control messages take the
+    delay of their link, but neither service time nor uplink capacity; their bytes are counted.
 The path of the data
     A `BrokerNetwork` and a `Scenario` (`scenario.py`) go in. Brokers join one after the other, subscriptions spread,
     then publications and the scenario's events follow. The log of receptions is checked against the invariants and

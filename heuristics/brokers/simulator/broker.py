@@ -3,44 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from ....instances.contract.arrays import Ids
+import numpy as np
+from msgspec.structs import replace
+
 from ..kernels.forwarding import NOWHERE
-from .messages import (
-    NEW,
-    OLD,
-    Ask,
-    AskMap,
-    Confirm,
-    Drain,
-    End,
-    Entries,
-    Grant,
-    Initiate,
-    Join,
-    Joined,
-    Left,
-    Loads,
-    Message,
-    Ping,
-    Pong,
-    Publication,
-    Release,
-    Sends,
-    ShowMap,
-    Spread,
-    Step,
-    Subscribe,
-    Unsubscribe,
-    Update,
-    Wave,
-    Welcome,
-)
-from .messages import Confirm as Confirmation
-from .routing import Limits, Neighbourhood, Profile, Routing, anchors_for_neighbour, edge, no_entries, removed
-from .tree_changes import REFUSED, Change, Relocation
+from . import messages
+from .messages import NEW, OLD, Control, Entries, Publication, Sends, Step, Wave
+from .routing import Limits, Neighbourhood, Profile, Routing, edge, selected
+from .tree_changes import REFUSED, Change, OpenWave, Relocation, Waves
 
 COORDINATOR = -2
 View = tuple[int, int] | None
@@ -83,12 +55,14 @@ class Broker:
     outcomes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        ids, bounds = np.empty(0, dtype=np.int32), np.empty((0, self.attributes), dtype=np.int32)
         hood = Neighbourhood(self.me, (), self.limits.radius)
-        self.routing = Routing(hood, no_entries(self.attributes), {}, self.limits)
-        self._waves = Waves(self.me)
-        self._asked: dict[int, Entries | Ids | int] = {}
-        self._tokens = 0
+        self.routing = Routing(hood, Entries(ids, bounds, bounds, ids), {}, self.limits)
+        self._waves: Waves[Wave, Step] = Waves()
+        self._begun = 0
+        self._asked: list[Step | tuple[int, Control]] = []
         self._granted: dict[str, int] = {}
+        self._tables: dict[Wave, int] = {}
         self._early: list[tuple[int, Publication]] = []
         self._relocation: Relocation | None = None
         self._left_beyond: dict[int, int] = {}
@@ -98,35 +72,30 @@ class Broker:
 
     def remember(self, former: Broker) -> None:
         """Go on with the counts that this broker had when it left, so that those of others agree with them."""
-        self._waves, self._tokens = former._waves, former._tokens
-        self._sent_to, self._processed_from = former._sent_to, former._processed_from
+        for name in ("_waves", "_begun", "_asked", "_tables", "_sent_to", "_processed_from"):
+            setattr(self, name, getattr(former, name))
 
-    # What its operator and its clients want.
+    # What its operator and its clients want: each is granted by the coordinator first.
 
-    def subscribe(self, entries: Entries) -> Sends:
-        """Issue subscriptions of local clients."""
-        return self._ask("table", entries)
-
-    def unsubscribe(self, ids: Ids) -> Sends:
-        """End subscriptions of local clients."""
-        return self._ask("table", ids)
+    def change_table(self, change: messages.Subscribe | messages.Unsubscribe) -> Sends:
+        """Issue or end subscriptions of local clients."""
+        return self._ask("table", change)
 
     def join(self, parent: int) -> Sends:
         """Join the network at a broker."""
-        return self._ask("join", parent, (parent,))
+        return self._ask("join", (parent, messages.Join()), (parent,))
 
     def leave(self) -> Sends:
         """Leave the network, from its edge and without subscriptions."""
-        return self._ask("leave", 0, self.routing.hood.neighbours[:1])
+        return self._ask("leave", messages.Left(self.me, 0), self.routing.hood.neighbours[:1])
 
     def move(self, old: int, new: int) -> Sends:
         """Replace a primary neighbour by another one."""
-        return self._ask("move", new, (old, new))
+        return self._ask("move", (new, messages.AskMap()), (old, new))
 
-    def _ask(self, what: str, about: Entries | Ids | int, path: tuple[int, ...] = ()) -> Sends:
-        self._tokens += 1
-        self._asked[self._tokens] = about
-        return [(COORDINATOR, Ask(what, self._tokens, path))]
+    def _ask(self, what: str, then: Step | tuple[int, Control], path: tuple[int, ...] = ()) -> Sends:
+        self._asked.append(then)
+        return [(COORDINATOR, messages.Ask(what, len(self._asked), path))]
 
     def review(self, now: int, seconds: float) -> Sends:
         """Review the links after an interval, and exchange loads and round-trip times."""
@@ -160,18 +129,26 @@ class Broker:
         if change:
             view = publication.view if change.number == number else (change.number, change.view)
         routing = self._routing_of(view)
-        local = routing.match(publication.values)[0]
-        if publication.served:
-            routing.leave_out(publication.values, publication.served)
+        local = self._match(publication, routing)
         copy = publication if publication.view == view else replace(publication, view=view)
         sends: Sends = []
         for end in routing.targets(self._still_there(sender, routing), now):
-            sends += self._copy(end, copy, routing)
+            if end in self.kept:
+                sends += self._bypass(end, copy, routing)
+            else:
+                sends.append((end, self._counted(end, copy)))
         if publication.view and publication.view[1] == OLD:
             self._processed_old[number] += 1
         else:
             self._processed_from[sender] += 1
         return local, sends
+
+    def _match(self, copy: Publication, routing: Routing) -> int:
+        """Find the anchors of a copy but for what lies beyond brokers that are served; the local subscriptions."""
+        local = routing.match(copy.values)[0]
+        if copy.served:
+            routing.leave_out(copy.values, copy.served)
+        return local
 
     def _still_there(self, sender: int, routing: Routing) -> int:
         """The sender or, if it has left, the neighbour in its direction; NOWHERE if that has left too."""
@@ -184,12 +161,6 @@ class Broker:
 
     def _routing_of(self, view: View) -> Routing:
         return self.change.old if self.change and view == (self.change.number, OLD) else self.routing
-
-    def _copy(self, end: int, copy: Publication, routing: Routing) -> Sends:
-        """A copy to a broker, or past it if it does not answer."""
-        if end in self.kept:
-            return self._bypass(end, copy, routing)
-        return [(end, self._counted(end, copy))]
 
     def _counted(self, end: int, copy: Publication) -> Publication:
         """A copy as it is sent, and counted: only brokers that the change affects are told its view."""
@@ -216,9 +187,7 @@ class Broker:
         if not routing.has_link(via):
             self.kept[via].append(self._counted(via, copy))
             return []
-        routing.match(copy.values)
-        if copy.served:
-            routing.leave_out(copy.values, copy.served)
+        self._match(copy, routing)
         now, later = routing.bypass(via, self.kept)
         for end, served in later.items():
             self.kept[end].append(self._counted(end, replace(copy, served=copy.served | served)))
@@ -234,76 +203,76 @@ class Broker:
 
     # Control messages.
 
-    def receive(self, sender: int, message: Message, now: int) -> Sends:
+    def receive(self, sender: int, message: Control, now: int) -> Sends:
         """Take a control message."""
+        hood = self.routing.hood
         match message:
-            case Spread():
+            case messages.Spread():
                 return self._spread(message.wave, message.step, sender)
-            case Confirmation():
-                return self._advance(self._waves.confirmed(message, sender))
-            case Loads():
-                self.profile.heard(message)
-            case Ping():
-                return [(sender, Pong(message.sent_at))]
-            case Pong():
+            case messages.Confirm():
+                done = self._waves.confirmed(message.wave, sender, message.sent, message.processed)
+                return self._advance(done)
+            case messages.Loads():
+                self.profile.loads.update(message.loads)
+                self.profile.round_trips.update(message.round_trips)
+                return []
+            case messages.Ping():
+                return [(sender, messages.Pong(message.sent_at))]
+            case messages.Pong():
                 self.profile.round_trips[edge(self.me, sender)] = now - message.sent_at
-            case Grant():
+                return []
+            case messages.Grant():
                 return self._start(message)
-            case Join():
-                return self._begin(Joined(sender, self.me, 1))
-            case Welcome():
-                self._welcomed(message)
+            case messages.Join():
+                return self._begin(messages.Joined(sender, self.me, 1))
+            case messages.Welcome():
+                known = Neighbourhood(self.me, message.edges | hood.edges, self.limits.radius)
+                self.routing = self.routing.with_more(message.entries).on(known)
+                self.resumed += self._early
+                self._early = []
                 return self._finish("join")
-            case AskMap():
+            case messages.AskMap():
                 table = self.routing.table
                 anchors = dict(zip(table.ids.tolist(), table.anchors.tolist(), strict=True))
-                return [(sender, ShowMap(self.routing.hood.edges, anchors))]
-            case ShowMap() if self._relocation:
+                return [(sender, messages.ShowMap(hood.edges, anchors))]
+            case messages.ShowMap() if self._relocation:
                 self._relocation.shown = message
-                return self._begin(self._relocation.first(self.me))
-            case Drain():
+                return self._begin(messages.Initiate(self._relocation.change, self.me, self._relocation.region))
+            case messages.Drain():
                 return self._begin(message)
-            case _:
-                raise RuntimeError(f"broker {self.me} cannot take {message} from {sender}")
-        return []
+        raise RuntimeError(f"broker {self.me} cannot take {message} from {sender}")
 
-    def _start(self, grant: Grant) -> Sends:
-        about = self._asked.pop(grant.token)
+    def _start(self, grant: messages.Grant) -> Sends:
+        """Begin what the coordinator grants: a step, or a message to another broker."""
+        then = self._asked[grant.token - 1]
         if grant.change == REFUSED:
             self.outcomes.append(f"{grant.what} refused")
             return []
-        if isinstance(about, Entries):
-            return self._begin(Subscribe(about), grant.change)
-        if not isinstance(about, int):
-            return self._begin(Unsubscribe(about), grant.change)
+        if grant.what == "table":
+            self._tables[self.me, self._begun + 1] = grant.change
+        else:
+            self._granted[grant.what] = grant.change
         if grant.what == "move":
             self._relocation = Relocation(grant.change, grant.path, grant.region)
-        self._granted[grant.what] = grant.change
-        if grant.what == "leave":
-            return self._begin(Left(self.me, 0))
-        return [(about, Join() if grant.what == "join" else AskMap())]
+        return [then] if isinstance(then, tuple) else self._begin(then)
 
-    def _begin(self, step: Step, change: int = REFUSED) -> Sends:
-        return self._spread(self._waves.new(change), step, NOWHERE)
+    def _begin(self, step: Step) -> Sends:
+        self._begun += 1
+        return self._spread((self.me, self._begun), step, NOWHERE)
 
     def _finish(self, what: str) -> Sends:
         self.outcomes.append(what)
-        return [(COORDINATOR, Release(self._granted.pop(what)))]
-
-    def _welcomed(self, message: Welcome) -> None:
-        hood = Neighbourhood(self.me, message.edges | self.routing.hood.edges, self.limits.radius)
-        self.routing = self.routing.with_more(message.entries).on(hood)
-        self.resumed += self._early
-        self._early = []
+        return [(COORDINATOR, messages.Release(self._granted.pop(what)))]
 
     # Waves.
 
-    def _spread(self, wave: tuple[int, int], step: Step, sender: int) -> Sends:
+    def _spread(self, wave: Wave, step: Step, sender: int) -> Sends:
+        """Carry out a step and pass it on; confirm it once all to whom it was passed have."""
         onward, passed, sums = self._apply(step)
         ends = [v for v in onward if v != sender]
-        sends: Sends = [(v, Spread(wave, passed)) for v in ends]
+        sends: Sends = [(v, messages.Spread(wave, passed)) for v in ends]
         sends += self._advance(self._waves.opened(wave, step, sender, ends, sums))
-        if isinstance(step, Left) and step.broker != self.me:
+        if isinstance(step, messages.Left) and step.broker != self.me:
             for complete in self._waves.forget(step.broker):
                 sends += self._advance(complete)
             # This broker may have been down since it kept them, and the other one up: it still counts them.
@@ -315,135 +284,64 @@ class Broker:
         hood, sums = self.routing.hood, (0, 0)
         region = self.change.region if self.change else frozenset[int]()
         match step:
-            case Subscribe():
+            case messages.Subscribe():
                 self.routing = self.routing.with_more(step.entries)
-                if not hood.neighbours:
-                    return (), step, sums
-                moved = step.entries._replace(anchors=anchors_for_neighbour(step.entries.anchors, hood))
-                return hood.neighbours, Subscribe(moved), sums
-            case Unsubscribe():
-                self.routing = self.routing.with_table(removed(self.routing.table, step.ids))
+                if hood.neighbours:
+                    moved = hood.anchors_for_neighbour(step.entries.anchors)
+                    step = messages.Subscribe(step.entries._replace(anchors=moved))
                 return hood.neighbours, step, sums
-            case Joined():
-                self.routing = self.routing.on(hood.with_edge(step.broker, step.parent))
-                return self._within_radius(step), replace(step, hops=step.hops + 1), sums
-            case Left():
-                if step.broker != self.me:
+            case messages.Unsubscribe():
+                table = self.routing.table
+                self.routing = self.routing.with_table(selected(table, ~np.isin(table.ids, step.ids)))
+                return hood.neighbours, step, sums
+            case messages.Joined() | messages.Left():
+                if isinstance(step, messages.Joined):
+                    self.routing = self.routing.on(hood.with_edge(step.broker, step.parent))
+                elif step.broker != self.me:
                     # Its last publications may still arrive.
                     self._left_beyond[step.broker] = hood.next_hop(step.broker)
                     self.routing = self.routing.on(hood.without(step.broker))
-                return self._within_radius(step), replace(step, hops=step.hops + 1), sums
-            case Initiate():
+                near = self.routing.hood.neighbours if step.hops < self.limits.radius else ()
+                return tuple(v for v in near if v != step.broker), replace(step, hops=step.hops + 1), sums
+            case messages.Initiate():
                 self.change = Change.initiated(step, self.routing)
                 self.routing, region = self.change.old, step.region
-            case Update() if self.change:
-                self.change.update(step)
-                if self.change.new:
-                    self.routing = self.change.new
+            case messages.Update() if self.change:
+                self.routing = self.change.update(step)
                 self.resumed += self.change.waiting
                 self.change.waiting = []
-            case Drain() if self.change:
+            case messages.Drain() if self.change:
                 old = self._processed_old[step.change]
                 sums = self.change.counted(step, self._sent_to, self._processed_from, old)
-            case End() if self.change:
+            case messages.End() if self.change:
                 self.routing, self.change = self.change.ended(), None
             case _:
                 raise RuntimeError(f"broker {self.me} cannot apply {step}")
         return tuple(v for v in self.routing.hood.neighbours if v in region), step, sums
 
-    def _within_radius(self, step: Joined | Left) -> tuple[int, ...]:
-        near = self.routing.hood.neighbours if step.hops < self.limits.radius else ()
-        return tuple(v for v in near if v != step.broker)
-
-    def _advance(self, wave: OpenWave | None) -> Sends:
+    def _advance(self, wave: OpenWave[Wave, Step] | None) -> Sends:
         """Confirm a step that is complete here and beyond, or take the next one where it began."""
         if wave is None:
             return []
-        if wave.sender != NOWHERE:
-            return [(wave.sender, Confirmation(wave.wave, *wave.sums))]
         step = wave.step
-        if isinstance(step, Joined):
-            return [(step.broker, self._welcome())]
-        if isinstance(step, Left):
-            return self._finish("leave")
-        if isinstance(step, Subscribe | Unsubscribe):
-            self.outcomes.append("table")
-            return [(COORDINATOR, Release(wave.change))]
+        if wave.sender != NOWHERE:
+            return [(wave.sender, messages.Confirm(wave.wave, *wave.sums))]
+        match step:
+            case messages.Joined():
+                hood, table = self.routing.hood, self.routing.table
+                moved = table._replace(anchors=hood.anchors_for_neighbour(table.anchors))
+                return [(step.broker, messages.Welcome(hood.edges, moved))]
+            case messages.Left():
+                return self._finish("leave")
+            case messages.Subscribe() | messages.Unsubscribe():
+                self.outcomes.append("table")
+                return [(COORDINATOR, messages.Release(self._tables.pop(wave.wave)))]
         if self._relocation is None:
             raise RuntimeError(f"broker {self.me} completes {step} of no move")
         following = self._relocation.following(step, wave.sums, self.routing)
         if following is None:
             self._relocation = None
             return self._finish("move")
-        if isinstance(following, Drain) and following == step:
-            return [(self.me, following)]
+        if following == step:
+            return [(self.me, step)]
         return self._begin(following)
-
-    def _welcome(self) -> Welcome:
-        hood, table = self.routing.hood, self.routing.table
-        return Welcome(hood.edges, table._replace(anchors=anchors_for_neighbour(table.anchors, hood)))
-
-
-@dataclass
-class OpenWave:
-    """A step at one broker.
-
-    Attributes
-    ----------
-    wave : (broker, number)
-        Where it began, and its number there.
-    change : int
-        The grant that it belongs to, at the broker where it began.
-    sender : int
-        From whom the step came.
-    awaited : set of int
-        Brokers to whom it was passed and who have not confirmed it.
-    sums : (int, int)
-        The counts of a drain, here and in all confirmations.
-    """
-
-    wave: Wave
-    change: int
-    step: Step
-    sender: int
-    awaited: set[int]
-    sums: tuple[int, int]
-
-
-class Waves:
-    """The waves at one broker."""
-
-    def __init__(self, me: int) -> None:
-        self._me, self._number = me, 0
-        self._changes: dict[Wave, int] = {}
-        self._open: dict[Wave, OpenWave] = {}
-
-    def new(self, change: int) -> Wave:
-        """The name of a wave that begins here."""
-        self._number += 1
-        self._changes[self._me, self._number] = change
-        return self._me, self._number
-
-    def opened(
-        self, wave: Wave, step: Step, sender: int, passed_to: Iterable[int], sums: tuple[int, int]
-    ) -> OpenWave | None:
-        """Note a step that was passed on; return it if it is complete already."""
-        self._open[wave] = OpenWave(wave, self._changes.pop(wave, -1), step, sender, set(passed_to), sums)
-        return self._if_complete(wave)
-
-    def confirmed(self, message: Confirm, sender: int) -> OpenWave | None:
-        """Note a confirmation; return the wave if it is complete now."""
-        if (wave := self._open.get(message.wave)) is None:
-            return None
-        wave.awaited.discard(sender)
-        wave.sums = (wave.sums[0] + message.sent, wave.sums[1] + message.processed)
-        return self._if_complete(message.wave)
-
-    def forget(self, broker: int) -> list[OpenWave]:
-        """Await nothing of a broker that has left; return the waves that are complete now."""
-        for wave in self._open.values():
-            wave.awaited.discard(broker)
-        return [done for wave in list(self._open) if (done := self._if_complete(wave))]
-
-    def _if_complete(self, wave: Wave) -> OpenWave | None:
-        return self._open.pop(wave) if not self._open[wave].awaited else None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from ....instances.contract.arrays import Ids
 
@@ -25,8 +25,7 @@ class Entries(NamedTuple):
     anchors: Ids
 
 
-@dataclass(frozen=True, slots=True)
-class Publication:
+class Publication(Struct, frozen=True):
     """A copy of a publication.
 
     Attributes
@@ -51,14 +50,13 @@ class Publication:
         return PUBLICATION + NUMBER * ((2 if self.view else 0) + len(self.served))
 
 
-@dataclass(frozen=True, slots=True)
-class Control:
+class Control(Struct, frozen=True):
     """Any message but a publication."""
 
     @property
     def numbers(self) -> int:
         """How many numbers it has, at least one."""
-        return max(1, sum(_numbers(getattr(self, each.name)) for each in fields(self)))
+        return max(1, sum(_numbers(getattr(self, name)) for name in self.__struct_fields__))
 
     @property
     def size(self) -> int:
@@ -66,21 +64,18 @@ class Control:
         return HEADER + NUMBER * self.numbers
 
 
-@dataclass(frozen=True, slots=True)
-class Join(Control):
+class Join(Control, frozen=True):
     """A new broker asks for a primary link."""
 
 
-@dataclass(frozen=True, slots=True)
-class Welcome(Control):
+class Welcome(Control, frozen=True):
     """The map and the table of the broker that a new one joined."""
 
     edges: frozenset[Edge]
     entries: Entries
 
 
-@dataclass(frozen=True, slots=True)
-class Joined(Control):
+class Joined(Control, frozen=True):
     """A step: `broker` has joined at `parent` and is `hops` away from the receiver."""
 
     broker: int
@@ -88,30 +83,26 @@ class Joined(Control):
     hops: int
 
 
-@dataclass(frozen=True, slots=True)
-class Left(Control):
+class Left(Control, frozen=True):
     """A step: `broker`, at the edge, leaves; it is `hops` away from the receiver."""
 
     broker: int
     hops: int
 
 
-@dataclass(frozen=True, slots=True)
-class Subscribe(Control):
+class Subscribe(Control, frozen=True):
     """A step: new subscriptions, with the anchors that the receiver has to use."""
 
     entries: Entries
 
 
-@dataclass(frozen=True, slots=True)
-class Unsubscribe(Control):
+class Unsubscribe(Control, frozen=True):
     """A step: subscriptions end."""
 
     ids: Ids
 
 
-@dataclass(frozen=True, slots=True)
-class Initiate(Control):
+class Initiate(Control, frozen=True):
     """A step of a change: bypass the mover no more."""
 
     change: int
@@ -119,8 +110,7 @@ class Initiate(Control):
     region: frozenset[int]
 
 
-@dataclass(frozen=True, slots=True)
-class Update(Control):
+class Update(Control, frozen=True):
     """A step of a change: route by the new primary tree.
 
     Attributes
@@ -141,11 +131,10 @@ class Update(Control):
     other_side: dict[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Drain(Control):
+class Drain(Control, frozen=True):
     """A step of a change: count the copies sent between affected brokers, and those processed.
 
-    `view` is OLD for copies by the old view, None for copies from before the change.
+    `view` is OLD for copies by the old view, None for copies from before the change; it fits the header.
     """
 
     change: int
@@ -153,11 +142,10 @@ class Drain(Control):
 
     @property
     def numbers(self) -> int:
-        return 1  # the view fits the header
+        return 1
 
 
-@dataclass(frozen=True, slots=True)
-class End(Control):
+class End(Control, frozen=True):
     """A step of a change: forget the old view."""
 
     change: int
@@ -166,16 +154,14 @@ class End(Control):
 Step = Joined | Left | Subscribe | Unsubscribe | Initiate | Update | Drain | End
 
 
-@dataclass(frozen=True, slots=True)
-class Spread(Control):
+class Spread(Control, frozen=True):
     """A step on its way through the brokers."""
 
     wave: Wave
     step: Step
 
 
-@dataclass(frozen=True, slots=True)
-class Confirm(Control):
+class Confirm(Control, frozen=True):
     """A step is complete at the sender and at all to whom it passed it; the counts of a drain are added up."""
 
     wave: Wave
@@ -183,21 +169,18 @@ class Confirm(Control):
     processed: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class AskMap(Control):
+class AskMap(Control, frozen=True):
     """A broker that is to move asks its new neighbour for its map and its table."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShowMap(Control):
+class ShowMap(Control, frozen=True):
     """The answer: primary links, and the anchor of each subscription."""
 
     edges: frozenset[Edge]
     anchors: dict[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Loads(Control):
+class Loads(Control, frozen=True):
     """Loads of brokers (output as a share of the uplink), and round-trip times of primary links in microseconds."""
 
     loads: dict[int, float]
@@ -209,22 +192,19 @@ class Loads(Control):
         return max(len(self.loads), 1) + 2 * len(self.round_trips)
 
 
-@dataclass(frozen=True, slots=True)
-class Ping(Control):
+class Ping(Control, frozen=True):
     """Asks for a pong."""
 
     sent_at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Pong(Control):
+class Pong(Control, frozen=True):
     """The answer to a ping, with its time."""
 
     sent_at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Ask(Control):
+class Ask(Control, frozen=True):
     """To the coordinator: a request to start something.
 
     Attributes
@@ -233,7 +213,7 @@ class Ask(Control):
     token : int
         The asking broker's number of the question.
     path : tuple of int
-        The parent of a broker that joins; the old and the new neighbour of one that moves.
+        The parent of a broker that joins; the neighbour of one that leaves; the old and the new one of one that moves.
     """
 
     what: str
@@ -241,8 +221,7 @@ class Ask(Control):
     path: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Grant(Control):
+class Grant(Control, frozen=True):
     """From the coordinator: start.
 
     Attributes
@@ -262,8 +241,7 @@ class Grant(Control):
     region: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Release(Control):
+class Release(Control, frozen=True):
     """To the coordinator: what was granted is complete."""
 
     change: int
@@ -284,21 +262,6 @@ def _numbers(value: object) -> int:
     return 1
 
 
-Message = (
-    Publication
-    | Join
-    | Welcome
-    | Spread
-    | Confirm
-    | AskMap
-    | ShowMap
-    | Loads
-    | Ping
-    | Pong
-    | Ask
-    | Grant
-    | Release
-    | Drain
-)
+Message = Publication | Control
 Sends = list[tuple[int, Message]]
 """Receivers and messages. A message to oneself arrives after a pause."""

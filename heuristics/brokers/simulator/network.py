@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -14,14 +14,17 @@ import simpy
 
 from ....instances.brokers.network import BrokerNetwork
 from ....instances.contract.arrays import Ids
+from ...events import MINUTE, NEVER, SECOND, Clock, Process
 from ..kernels.forwarding import NOWHERE
-from ..kernels.queueing import Timing
+from ..kernels.queueing import SOFT_DELAY
 from .broker import COORDINATOR, Broker
-from .messages import Entries, Grant, Message, Publication, Release, Sends
+from .messages import Ask, Control, Entries, Grant, Message, Publication, Release, Sends, Subscribe, Unsubscribe
 from .routing import Limits
-from .tree_changes import REFUSED, Coordinator
+from .tree_changes import Coordinator
 
-NEVER = 2**62
+PAUSE, DETECTION, PATIENCE = 50_000, 100_000, MINUTE
+_COLUMNS = ("publication", "sender", "receiver", "time", "local")
+_Queues = dict[int, simpy.Store]
 
 
 @dataclass
@@ -49,13 +52,13 @@ class Log:
 
     Attributes
     ----------
-    publication, sender, receiver, time, local : array
-        One entry for each copy processed: its publication, who sent it (-1 for a client), who processed it, when, and
-        how many local subscriptions matched.
     published, completed : int64 arrays, shape (P,)
         When a publication was published, and when its last copy was processed; NEVER if not.
     under_way : int64 array, shape (P,)
         Its copies that are under way.
+    processed : mapping of str to array
+        One entry for each copy processed: its `publication`, its `sender` (-1 for a client), its `receiver`, the
+        `time`, and the number of matching `local` subscriptions.
     lost : set of int
         Publications of which a broker that crashed for good, or left, had a copy.
     control_bytes, publication_bytes : mapping of second to int
@@ -66,11 +69,7 @@ class Log:
     published: npt.NDArray[np.int64]
     completed: npt.NDArray[np.int64]
     under_way: npt.NDArray[np.int64]
-    publication: array[int] = field(default_factory=lambda: array("i"))
-    sender: array[int] = field(default_factory=lambda: array("i"))
-    receiver: array[int] = field(default_factory=lambda: array("i"))
-    time: array[int] = field(default_factory=lambda: array("q"))
-    local: array[int] = field(default_factory=lambda: array("i"))
+    processed: Mapping[str, array[int]] = field(default_factory=lambda: {name: array("q") for name in _COLUMNS})
     lost: set[int] = field(default_factory=set)
     issued: list[Issued] = field(default_factory=list)
     crashed: dict[int, int] = field(default_factory=dict)
@@ -87,24 +86,19 @@ class Log:
         never = np.full((2, publications), NEVER, dtype=np.int64)
         return cls(never[0], never[1], np.zeros(publications, dtype=np.int64))
 
-    def processed(self, publication: int, sender: int, receiver: int, time: int, local: int) -> None:
-        """Note a copy that was processed."""
-        self.publication.append(publication)
-        self.sender.append(sender)
-        self.receiver.append(receiver)
-        self.time.append(time)
-        self.local.append(local)
-
     def copies(self, publication: int, change: int, time: int) -> None:
         """Note that copies came or went."""
         self.under_way[publication] += change
         if not self.under_way[publication]:
             self.completed[publication] = time
 
+    def column(self, name: str) -> npt.NDArray[np.int64]:
+        """One number of each copy processed, in order of processing."""
+        return np.array(self.processed[name], dtype=np.int64)
+
     def messages(self) -> npt.NDArray[np.int64]:
         """Rows (publication, sender, receiver, time, local) of the copies that brokers sent, in order of processing."""
-        columns = (self.publication, self.sender, self.receiver, self.time, self.local)
-        rows = np.column_stack([np.array(each, dtype=np.int64) for each in columns])
+        rows = np.column_stack([self.column(name) for name in _COLUMNS])
         return rows[rows[:, 1] >= 0]
 
     def subscriptions(self) -> tuple[Ids, Ids, Ids, npt.NDArray[np.int64]]:
@@ -116,19 +110,6 @@ class Log:
         )
         times = np.array([(each.started, each.settled, each.ended) for each in self.issued], dtype=np.int64)
         return brokers, lows, highs, np.repeat(times.reshape(-1, 3), sizes, axis=0)
-
-
-SECOND = 1_000_000
-PAUSE, DETECTION, PATIENCE = 50_000, 100_000, 60 * SECOND
-Events = Generator[simpy.Event, Any, None]
-
-
-@dataclass(frozen=True)
-class Service:
-    """The time a broker takes for a publication: `fixed` microseconds, and `predicate` nanoseconds an evaluation."""
-
-    fixed: int = 0
-    predicate: int = 0
 
 
 class Network:
@@ -143,12 +124,12 @@ class Network:
         Its tree, delays and publications; brokers learn of them only by messages.
     limits : sequence of Limits
         Of each broker.
-    service : Service
+    service, predicate : int
+        The time a broker takes for a publication: microseconds, and nanoseconds an evaluation.
 
     Attributes
     ----------
-    now : int
-        Microseconds.
+    clock : Clock
     brokers : mapping of int to Broker
         Those in the network.
     down : set of int
@@ -162,22 +143,20 @@ class Network:
         Told the broker and the outcome of what it asked the coordinator for.
     """
 
-    def __init__(self, given: BrokerNetwork, limits: Iterable[Limits], service: Service) -> None:
-        self._env = simpy.Environment()
-        self._given, self._service = given, service
+    def __init__(self, given: BrokerNetwork, limits: Iterable[Limits], service: int, predicate: int) -> None:
+        self.clock = Clock()
+        self._given, self._service, self._predicate = given, service, predicate
         self._limits = list(limits)
-        self._attributes = given.publications.values.shape[1]
         links = zip(given.tree.links.tolist(), given.tree.delays.tolist(), strict=True)
-        self._delays = {ends: delay for (u, v), delay in links for ends in ((u, v), (v, u))}
-        self._soft_delay = Timing().soft_delay
+        self._delays: dict[tuple[int, int], int] = {ends: delay for (u, v), delay in links for ends in ((u, v), (v, u))}
         self._values = [np.array(row) for row in given.publications.values]
         self._former: dict[int, Broker] = {}
-        self._parked: dict[int, list[tuple[int, Message]]] = {}
+        self._parked: dict[int, list[tuple[int, Control]]] = {}
         self._up: dict[int, simpy.Event] = {}
         self._tables: dict[tuple[int, int], Issued | list[Issued]] = {}
         self._running: dict[int, Issued | list[Issued]] = {}
-        self._inbox: dict[int, simpy.Store] = {}
-        self._outbox: dict[int, simpy.Store] = {}
+        self._inbox: _Queues = {}
+        self._outbox: _Queues = {}
         self._held: Counter[int] = Counter()
         self.deadline = NEVER
         self.observer: Callable[[int, str], None] = lambda broker, outcome: None
@@ -189,37 +168,20 @@ class Network:
         self.joining.clear()
         self.coordinator = Coordinator(given.radius, {0})
 
-    @property
-    def now(self) -> int:
-        """Microseconds since the first broker started."""
-        return int(self._env.now)
-
-    def begin(self, process: Events) -> None:
-        """Begin a process."""
-        self._env.process(process)
-
-    def run(self, until: int | None = None) -> None:
-        """Run until nothing is left to happen, or only what happens up to a time."""
-        self._env.run(None if until is None else until + 1)
-
-    def wait(self, microseconds: int) -> simpy.Event:
-        """For a process: let time pass."""
-        return self._env.timeout(microseconds)
-
     # What operators and clients do.
 
     def add(self, broker: int) -> Broker:
         """Start a broker, which has not joined yet."""
         limits = self._limits[broker]
-        self.brokers[broker] = Broker(broker, limits, self._attributes)
+        self.brokers[broker] = Broker(broker, limits, self._given.publications.values.shape[1])
         self.joining.add(broker)
         if broker in self._former:
             self.brokers[broker].remember(self._former.pop(broker))
         if broker not in self._inbox:
-            self._inbox[broker], self._outbox[broker] = simpy.Store(self._env), simpy.Store(self._env)
-            self._env.process(self._serve(broker))
+            self._inbox[broker], self._outbox[broker] = simpy.Store(self.clock.env), simpy.Store(self.clock.env)
+            self.clock.begin(self._serve(broker))
             if limits.uplink:
-                self._env.process(self._transmit(broker, SECOND // limits.uplink))
+                self.clock.begin(self._transmit(broker, SECOND // limits.uplink))
         return self.brokers[broker]
 
     def remove(self, broker: int) -> None:
@@ -233,55 +195,52 @@ class Network:
 
     def send(self, sender: int, sends: Sends) -> None:
         """Send what a broker returned."""
+        now = self.clock.now
         for receiver, message in sends:
             if receiver == sender:
                 if not self.log.crashed and self.log.under_way.any():
-                    self.deadline = max(self.deadline, self.now + PATIENCE)
-                if self.now < self.deadline:
+                    self.deadline = max(self.deadline, now + PATIENCE)
+                if now < self.deadline:
                     self._after(PAUSE, sender, receiver, message)
-            elif not isinstance(message, Publication):
-                self.log.control_bytes[self.now // SECOND] += message.size
+            elif isinstance(message, Control):
+                self.log.control_bytes[now // SECOND] += message.size
                 self.log.control_by_kind[type(getattr(message, "step", message)).__name__] += message.size
-                if receiver == COORDINATOR:
-                    self._after(self._soft_delay, sender, receiver, message)
-                else:
-                    self._after(self._delays.get((sender, receiver), self._soft_delay), sender, receiver, message)
+                self._after(self._delay(sender, receiver), sender, receiver, message)
             elif self._limits[sender].uplink:
                 self._put(self._outbox, sender, receiver, message)
             else:
                 self._cross(sender, receiver, message)
 
-    def subscribe(self, broker: int, entries: Entries) -> Issued:
+    def subscribe(self, broker: int, entries: Entries) -> None:
         """Let a broker issue subscriptions."""
-        issued = Issued(broker, entries)
-        self.log.issued.append(issued)
-        self._tell(broker, self.brokers[broker].subscribe(entries), issued)
-        return issued
+        self.log.issued.append(Issued(broker, entries))
+        self._tell(broker, self.brokers[broker].change_table(Subscribe(entries)), self.log.issued[-1])
 
     def unsubscribe(self, broker: int, ended: list[Issued]) -> None:
         """Let a broker end subscriptions that it issued."""
         ids = np.concatenate([each.entries.ids for each in ended])
-        self._tell(broker, self.brokers[broker].unsubscribe(ids), ended)
+        self._tell(broker, self.brokers[broker].change_table(Unsubscribe(ids)), ended)
 
     def _tell(self, broker: int, sends: Sends, what: Issued | list[Issued]) -> None:
         for _, message in sends:
-            self._tables[broker, getattr(message, "token", REFUSED)] = what
+            if isinstance(message, Ask):
+                self._tables[broker, message.token] = what
         self.send(broker, sends)
 
     def publish(self, number: int) -> None:
         """Let the source of a publication publish it, if it has joined and is up."""
         source = int(self._given.publications.sources[number])
         if source in self.brokers and source not in self.down | self.joining:
-            self.log.published[number] = self.now
-            self.log.copies(number, 1, self.now)
+            self.log.published[number] = self.clock.now
+            self.log.copies(number, 1, self.clock.now)
             self._put(self._inbox, source, NOWHERE, Publication(number, self._values[number]))
 
     def crash(self, broker: int, for_good: bool = False) -> None:
         """Stop a broker; one that stops for good loses the copies that it has."""
         self.down.add(broker)
-        self._up[broker] = self._env.event()
+        self._up[broker] = self.clock.env.event()
         if for_good:
-            self.log.crashed[broker] = self.now
+            self.log.crashed[broker] = self.clock.now
             queued = (*self._taken(self._inbox, broker), *self._taken(self._outbox, broker))
             kept = [copy for copies in self.brokers[broker].kept.values() for copy in copies]
             for publication in (*kept, *(copy for _, copy in queued)):
@@ -304,27 +263,26 @@ class Network:
 
     # What happens to messages.
 
-    def _after(self, delay: int, sender: int, receiver: int, message: Message) -> None:
-        self._call(delay, lambda _: self._deliver(sender, receiver, message))
+    def _delay(self, sender: int, receiver: int) -> int:
+        """Microseconds over a primary link, a soft link or the way to the coordinator and back."""
+        return self._delays.get((sender, receiver), SOFT_DELAY)
 
-    def _call(self, delay: int, callback: Callable[[simpy.Event], None]) -> None:
-        event = self._env.timeout(delay)
-        if event.callbacks is not None:
-            event.callbacks.append(callback)
+    def _after(self, delay: int, sender: int, receiver: int, message: Message) -> None:
+        self.clock.after(delay, lambda: self._deliver(sender, receiver, message))
 
     def _cross(self, sender: int, receiver: int, publication: Publication) -> None:
-        self.log.publication_bytes[self.now // SECOND] += publication.size
-        self._after(self._delays.get((sender, receiver), self._soft_delay), sender, receiver, publication)
+        self.log.publication_bytes[self.clock.now // SECOND] += publication.size
+        self._after(self._delay(sender, receiver), sender, receiver, publication)
 
     def _deliver(self, sender: int, receiver: int, message: Message) -> None:
-        if receiver == COORDINATOR:
+        if isinstance(message, Ask | Release):
             self._at_coordinator(sender, message)
         elif receiver not in self.brokers:
             if isinstance(message, Publication):
                 self._miss(sender, receiver, message)
         elif isinstance(message, Publication):
             if receiver in self.down:
-                self._call(DETECTION, lambda _: self._unanswered(sender, receiver, message))
+                self.clock.after(DETECTION, lambda: self._unanswered(sender, receiver, message))
             else:
                 self._put(self._inbox, receiver, sender, message)
                 self.log.longest_queue = max(self.log.longest_queue, len(self._inbox[receiver].items))
@@ -333,16 +291,16 @@ class Network:
         else:
             self._control(sender, receiver, message)
 
-    def _control(self, sender: int, receiver: int, message: Message) -> None:
-        broker = self.brokers[receiver]
+    def _control(self, sender: int, receiver: int, message: Control) -> None:
+        broker, now = self.brokers[receiver], self.clock.now
         if isinstance(message, Grant) and (receiver, message.token) in self._tables:
             what = self._running[message.change] = self._tables.pop((receiver, message.token))
             if isinstance(what, Issued):
-                what.started = self.now
+                what.started = now
             else:
                 for each in what:
-                    each.ended = self.now
-        self.send(receiver, broker.receive(sender, message, self.now))
+                    each.ended = now
+        self.send(receiver, broker.receive(sender, message, now))
         for copy in broker.resumed:
             self._put(self._inbox, receiver, *copy)
         broker.resumed.clear()
@@ -352,29 +310,33 @@ class Network:
                 self.joining.discard(receiver)
             self.observer(receiver, outcome)
 
-    def _at_coordinator(self, sender: int, message: Message) -> None:
+    def _at_coordinator(self, sender: int, message: Ask | Release) -> None:
         if isinstance(message, Release):
             what = self._running.pop(message.change, None)
             if isinstance(what, Issued):
-                what.settled = self.now
-        for broker, grant in self.coordinator.receive(sender, message):  # type: ignore[arg-type]
-            self.log.control_bytes[self.now // SECOND] += grant.size
-            self._after(self._soft_delay, COORDINATOR, broker, grant)
+                what.settled = self.clock.now
+        for broker, grant in self.coordinator.receive(sender, message):
+            self.log.control_bytes[self.clock.now // SECOND] += grant.size
+            self._after(SOFT_DELAY, COORDINATOR, broker, grant)
 
     def _unanswered(self, sender: int, receiver: int, publication: Publication) -> None:
         if sender not in self.brokers or sender in self.log.crashed:
             self._drop(publication, True)
-            return
-        if receiver not in self.down or sender in self.down:
+        elif receiver not in self.down or sender in self.down:
             # It is up again, or the sender is down and tries again later.
             self._deliver(sender, receiver, publication)
-            return
-        self.log.bypassed += 1
-        broker = self.brokers[sender]
-        before = _kept(broker)
-        sends = broker.undelivered(receiver, publication)
-        self.log.copies(publication.number, len(sends) + _kept(broker) - before - 1, self.now)
-        self.send(sender, sends)
+        else:
+            self.log.bypassed += 1
+            self._replaced(publication, sender, lambda broker: broker.undelivered(receiver, publication))
+
+    def _replaced(self, publication: Publication, me: int, handle: Callable[[Broker], Sends | None]) -> None:
+        """Let a broker replace a copy by those that it sends or keeps for others, unless the copy has to wait."""
+        broker = self.brokers[me]
+        before = sum(map(len, broker.kept.values()))
+        if (sends := handle(broker)) is not None:
+            kept = sum(map(len, broker.kept.values())) - before
+            self.log.copies(publication.number, len(sends) + kept - 1, self.clock.now)
+            self.send(me, sends)
 
     def _miss(self, sender: int, receiver: int, publication: Publication) -> None:
         """Drop a copy to a broker that has left: it needs it no more, and nobody gets it from there."""
@@ -385,60 +347,52 @@ class Network:
     def _drop(self, publication: Publication, others_need_it: bool) -> None:
         if others_need_it:
             self.log.lost.add(publication.number)
-        self.log.copies(publication.number, -1, self.now)
+        self.log.copies(publication.number, -1, self.clock.now)
 
-    def _put(self, queues: dict[int, simpy.Store], broker: int, other: int, publication: Publication) -> None:
+    def _put(self, queues: _Queues, broker: int, other: int, publication: Publication) -> None:
         self._held[broker] += 1
         queues[broker].put((other, publication))
 
-    def _taken(self, queues: dict[int, simpy.Store], broker: int) -> list[tuple[int, Publication]]:
+    def _taken(self, queues: _Queues, broker: int) -> list[tuple[int, Publication]]:
         items, queues[broker].items[:] = list(queues[broker].items), []
         self._held[broker] -= len(items)
         return items
 
     # Brokers and uplinks as servers.
 
-    def _serve(self, me: int) -> Events:
-        inbox, service = self._inbox[me], self._service
+    def _serve(self, me: int) -> Process:
         while True:
-            sender, publication = yield inbox.get()
+            sender, publication = yield self._inbox[me].get()
             while me in self.down:
                 yield self._up[me]
-            cost = service.fixed
-            if service.predicate and me in self.brokers:
+            cost = self._service
+            if self._predicate and me in self.brokers:
                 evaluations = self.brokers[me].evaluations(publication)
                 self.log.evaluations += evaluations
-                cost += evaluations * service.predicate // 1000
+                cost += evaluations * self._predicate // 1000
             if cost:
-                yield self._env.timeout(cost)
+                yield self.clock.wait(cost)
                 while me in self.down:
                     yield self._up[me]
             if me in self.brokers:
-                self._process(me, sender, publication)
+                self._replaced(publication, me, partial(self._process, sender, publication))
             else:
                 self._miss(sender, me, publication)
             self._held[me] -= 1
 
-    def _process(self, me: int, sender: int, publication: Publication) -> None:
-        broker = self.brokers[me]
-        before = _kept(broker)
-        result = broker.process(sender, publication, self.now)
-        if result is not None:
-            local, sends = result
-            self.log.processed(publication.number, sender, me, self.now, local)
-            self.log.copies(publication.number, len(sends) + _kept(broker) - before - 1, self.now)
-            self.send(me, sends)
+    def _process(self, sender: int, publication: Publication, broker: Broker) -> Sends | None:
+        if (result := broker.process(sender, publication, self.clock.now)) is None:
+            return None
+        row = (publication.number, sender, broker.me, self.clock.now, result[0])
+        for column, number in zip(self.log.processed.values(), row, strict=True):
+            column.append(number)
+        return result[1]
 
-    def _transmit(self, me: int, per_copy: int) -> Events:
+    def _transmit(self, me: int, per_copy: int) -> Process:
         while True:
             receiver, publication = yield self._outbox[me].get()
-            yield self._env.timeout(per_copy)
+            yield self.clock.wait(per_copy)
             while me in self.down:
                 yield self._up[me]
             self._cross(me, receiver, publication)
             self._held[me] -= 1
-
-
-def _kept(broker: Broker) -> int:
-    """The copies that a broker keeps for others."""
-    return sum(map(len, broker.kept.values())) if broker.kept else 0

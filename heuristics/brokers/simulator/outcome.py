@@ -13,13 +13,16 @@ from ....instances.brokers.network import BrokerNetwork
 from ....instances.brokers.predicates import Publications
 from ....instances.contract.arrays import Ids
 from ....instances.contract.compiled import kernel
+from ...events import NEVER, SECOND
 from ..kernels.link_management import Management
-from .network import NEVER, SECOND, Log, Network, Service
-from .routing import Limits, Neighbourhood, paths_from
+from ..kernels.queueing import repeated_times
+from .network import Log, Network
+from .routing import Limits, Neighbourhood, anchor, paths_from
 from .scenario import Director, Scenario
 from .tree_changes import Coordinator
 
-_MOST_BINS = 60
+_MOST_BINS, _MOST_NAMED = 60, 5
+_CHUNK = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,6 @@ def simulate_system(
     strategy: int,
     scenario: Scenario,
     management: Management,
-    service: Service,
     seed: int = 0,
     links: Ids | None = None,
 ) -> Outcome:
@@ -94,53 +96,53 @@ def simulate_system(
     P5 §3 to §6. Cost: about 50 microseconds a message, and O(P · S · A) for the invariants.
     """
     uplinks = [scenario.uplink] * given.num_brokers if scenario.uplink else given.tree.uplinks.tolist()
-    candidates = management.candidates if strategy else 0
-    limits = [
-        Limits(
-            given.radius,
-            given.fanout,
-            candidates,
-            strategy,
-            uplink,
-            management.load_threshold,
-            management.output_threshold,
-            management.load_factor == "min",
-        )
-        for uplink in uplinks
-    ]
-    network = Network(given, limits, service)
-    director = Director(given, network, scenario, seed)
+    own = management if strategy else replace(management, candidates=0)
+    limits = [Limits(given.radius, given.fanout, uplink, strategy, own) for uplink in uplinks]
+    network = Network(given, limits, scenario.service, scenario.predicate)
+    director, coordinator = Director(given, network, scenario, seed), network.coordinator
     director.set_up()
-    _give_links(network, links)
+    for u, v in links.tolist() if links is not None else ():
+        broker = network.brokers[u]
+        broker.routing = broker.routing.over({**broker.routing.links, v: True})
     director.play()
     if broken := violations(network, given.publications.values, given.num_brokers, scenario.drain):
         raise BrokenInvariant("; ".join(broken))
     messages = network.log.messages()
     messages[:, 3] -= director.start
+    soft = [(each.me, v) for each in network.brokers.values() for v, real in each.routing.links.items() if real]
+    tables = [each.routing.working for each in network.brokers.values() if each.me not in network.joining]
+    pending = [what for what, _ in coordinator.running.values()] + [ask.what for _, ask in coordinator.waiting]
     return Outcome(
         messages,
-        _hops(messages, given.num_brokers, len(given.publications)),
+        _hops(messages, given.num_brokers),
         given.publications.sources.astype(np.int64),
         director.end - director.start,
         director.start,
         network.log,
-        _soft_links(network),
+        np.array(sorted(soft), dtype=np.int32).reshape(-1, 2),
         director.outcomes,
-        _covering(network),
-        [what for what, _ in network.coordinator.running.values()]
-        + [request.ask.what for request in network.coordinator.waiting],
+        float(np.mean([table.starts[-2] for table in tables])) if tables else 0.0,
+        pending,
     )
+
+
+def _hops(messages: npt.NDArray[np.int64], num_brokers: int) -> npt.NDArray[np.int64]:
+    """Links from the source; a copy is processed after the one that brought it to its sender."""
+    at: dict[int, int] = {}
+    hops = np.empty(len(messages), dtype=np.int64)
+    for row, (p, sender, receiver) in enumerate(messages[:, :3].tolist()):
+        hops[row] = at[p * num_brokers + receiver] = at.get(p * num_brokers + sender, 0) + 1
+    return hops
 
 
 def repeated(given: BrokerNetwork, periods: int) -> BrokerNetwork:
     """The network with its publications several times, one period after the other."""
     if periods == 1:
         return given
-    published = given.publications
-    number = np.repeat(np.arange(periods), len(published))
-    times = np.tile(published.times, periods) + number * (int(published.times.max(initial=0)) + 1)
-    values = np.tile(published.values, (periods, 1))
-    return replace(given, publications=Publications(times, np.tile(published.sources, periods), values))
+    of, times = given.publications, repeated_times(given.publications.times, periods)
+    return replace(
+        given, publications=Publications(times, np.tile(of.sources, periods), np.tile(of.values, (periods, 1)))
+    )
 
 
 def links_allowed(given: BrokerNetwork, links: Ids) -> Ids:
@@ -234,36 +236,6 @@ def _ratio(part: float, whole: float) -> float:
     return float(part / whole) if whole else 1.0
 
 
-def _give_links(network: Network, links: Ids | None) -> None:
-    for a in network.brokers.values():
-        own = {} if links is None else {int(v): True for u, v in links.tolist() if u == a.me}
-        if own:
-            a.routing = a.routing.over(own, a.routing.sent())
-
-
-def _covering(network: Network) -> float:
-    tables = [each.routing.working for each in network.brokers.values() if each.me not in network.joining]
-    return float(np.mean([table.starts[-2] for table in tables])) if tables else 0.0
-
-
-def _soft_links(network: Network) -> Ids:
-    pairs = [(a.me, v) for a in network.brokers.values() for v, real in a.routing.links.items() if real]
-    return np.array(sorted(pairs), dtype=np.int32).reshape(-1, 2)
-
-
-def _hops(messages: npt.NDArray[np.int64], num_brokers: int, publications: int) -> npt.NDArray[np.int64]:
-    """Links from the source; a copy is processed after the one that brought it to its sender."""
-    at: dict[int, int] = {}
-    hops = np.empty(len(messages), dtype=np.int64)
-    for row, (p, sender, receiver) in enumerate(messages[:, :3].tolist()):
-        hops[row] = at[p * num_brokers + receiver] = at.get(p * num_brokers + sender, 0) + 1
-    return hops
-
-
-_CHUNK = 1 << 22
-_MOST_NAMED = 5
-
-
 def violations(network: Network, values: Ids, num_brokers: int, quiet: bool = True) -> list[str]:
     """The invariants that a run violates which is `quiet` at its end or not; a few of each.
 
@@ -277,8 +249,7 @@ def violations(network: Network, values: Ids, num_brokers: int, quiet: bool = Tr
 
 
 def _twice(log: Log, num_brokers: int) -> Iterator[str]:
-    at = np.array(log.publication, dtype=np.int64) * num_brokers + np.array(log.receiver, dtype=np.int64)
-    found, counts = np.unique(at, return_counts=True)
+    found, counts = np.unique(log.column("publication") * num_brokers + log.column("receiver"), return_counts=True)
     for each in found[counts > 1].tolist():
         yield f"publication {each // num_brokers} reaches broker {each % num_brokers} twice"
 
@@ -289,9 +260,8 @@ def _deliveries(log: Log, values: Ids, num_brokers: int, quiet: bool) -> Iterato
     brokers, lows, highs, times = log.subscriptions()
     for broker, crashed in log.crashed.items():
         times[brokers == broker, 2] = np.minimum(times[brokers == broker, 2], crashed)
-    publication, receiver = np.array(log.publication, dtype=np.int64), np.array(log.receiver, dtype=np.int64)
-    order, local = np.argsort(publication, kind="stable"), np.array(log.local, dtype=np.int64)
-    completed = log.completed.copy()
+    publication, receiver, local = log.column("publication"), log.column("receiver"), log.column("local")
+    order, completed = np.argsort(publication, kind="stable"), log.completed.copy()
     if unfinished := np.flatnonzero(log.under_way > 0).tolist():
         if quiet and not log.crashed:
             yield f"publication {unfinished[0]} is still under way"
@@ -300,13 +270,10 @@ def _deliveries(log: Log, values: Ids, num_brokers: int, quiet: bool) -> Iterato
     exempt[[*log.lost, *unfinished]] = True
     rows = max(1, _CHUNK // num_brokers)
     for first in range(0, len(values), rows):
-        last = min(first + rows, len(values))
-        own = order[
-            np.searchsorted(publication, first, sorter=order) : np.searchsorted(publication, last, sorter=order)
-        ]
+        of = slice(first, last := min(first + rows, len(values)))
+        own = order[slice(*np.searchsorted(publication, (first, last), sorter=order))]
         delivered = np.zeros((last - first, num_brokers), dtype=np.int64)
         delivered[publication[own] - first, receiver[own]] = local[own]
-        of = slice(first, last)
         owed, possible = _counts(brokers, lows, highs, times, values[of], log.published[of], completed[of], num_brokers)
         owed[exempt[of]] = 0
         for p, v in np.argwhere((delivered < owed) | (delivered > possible)).tolist():
@@ -357,20 +324,17 @@ def _maps(network: Network) -> Iterator[str]:
 
 
 def _anchors(network: Network, coordinator: Coordinator, me: int) -> Iterator[str]:
-    """Each anchor must be on the path to the subscription's broker, Δ hops away or at its end."""
+    """Each anchor must be on the path to the subscriber's broker, Δ hops away or at its end."""
     table, paths = network.brokers[me].routing.table, paths_from(me, coordinator.edges)
-    anchor = dict(zip(table.ids.tolist(), table.anchors.tolist(), strict=True))
-    ended = {id(each) for each in network.log.issued if each.ended < NEVER}
+    anchors = dict(zip(table.ids.tolist(), table.anchors.tolist(), strict=True))
     known = 0
     for each in network.log.issued:
-        if id(each) in ended or each.settled == NEVER:
+        if each.ended < NEVER or each.settled == NEVER:
             continue
-        at = each.broker
-        while paths[at][1] > coordinator.radius:
-            at = paths[at][0]
+        at = anchor(paths, each.broker, coordinator.radius)
         known += len(each.entries.ids)
         for number in each.entries.ids.tolist():
-            if anchor.get(number) != at:
-                yield f"broker {me} has anchor {anchor.get(number)} for subscription {number}, not {at}"
-    if known != len(anchor):
-        yield f"broker {me} has {len(anchor)} subscriptions, not {known}"
+            if anchors.get(number) != at:
+                yield f"broker {me} has anchor {anchors.get(number)} for subscription {number}, not {at}"
+    if known != len(anchors):
+        yield f"broker {me} has {len(anchors)} subscriptions, not {known}"

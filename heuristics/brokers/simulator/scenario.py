@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ....instances.brokers.network import BrokerNetwork
+from ...events import MINUTE, NEVER, SECOND, Process
 from .broker import Broker
 from .messages import Entries
-from .network import DETECTION, NEVER, SECOND, Events, Issued, Network
+from .network import DETECTION, Issued, Network
 from .routing import paths_from
 
 Choice = TypeVar("Choice")
-MINUTE = 60 * SECOND
 DOWN = 5 * SECOND
 AWAY = 2 * DOWN
 
@@ -45,6 +45,8 @@ class Scenario:
         Brokers that crash for good, spread over the run.
     drain : bool
         Whether a run goes on after the last publication until nothing is left to happen.
+    service, predicate : int
+        The time a broker takes for a publication: microseconds, and nanoseconds for each predicate evaluated.
     """
 
     rate: int = 0
@@ -55,11 +57,8 @@ class Scenario:
     moves: int = 0
     losses: int = 0
     drain: bool = True
-
-    @property
-    def still(self) -> bool:
-        """Whether tree and subscriptions stay as they are."""
-        return not (self.churn or self.crashes or self.moves or self.losses)
+    service: int = 0
+    predicate: int = 0
 
 
 class Director:
@@ -83,7 +82,7 @@ class Director:
     """
 
     def __init__(self, given: BrokerNetwork, network: Network, scenario: Scenario, seed: int) -> None:
-        self._given, self._network, self._scenario = given, network, scenario
+        self._given, self._network, self._scenario, self._clock = given, network, scenario, network.clock
         self._random = np.random.default_rng([seed, 18])
         self._next_id = len(given.subscriptions)
         self._left: dict[int, int] = {}
@@ -102,39 +101,42 @@ class Director:
         for broker, (parent, _) in paths_from(0, edges).items():
             if broker:
                 network.send(broker, network.add(broker).join(parent))
-        network.run()
+        self._clock.run()
         for broker in range(self._given.num_brokers):
-            own = np.flatnonzero(self._given.subscriptions.brokers == broker)
+            own = self._given_to(broker)
             if own.size:
                 self._subscribe(broker, own, own)
-        network.run()
-        times = self._times()
-        self.start = (network.now // SECOND + 2) * SECOND
-        self.end = self.start + int(times.max(initial=0))
+        self._clock.run()
+        self.start = (self._clock.now // SECOND + 2) * SECOND
+        self.end = self.start + int(self._times().max(initial=0))
         network.deadline = self.end + MINUTE
 
     def play(self) -> None:
         """Publish everything, let the events happen, and with `drain` go on until all is quiet."""
         scenario = self._scenario
-        events: list[tuple[int, Callable[[], None]]] = [
-            (scenario.churn, self._churn),
-            (scenario.crashes, self._crash),
-            (scenario.moves, self._move),
+        events: list[tuple[float, Callable[[], None]]] = [
+            (MINUTE / scenario.churn if scenario.churn else 0, self._churn),
+            (MINUTE / scenario.crashes if scenario.crashes else 0, self._crash),
+            (MINUTE / scenario.moves if scenario.moves else 0, self._move),
+            ((self.end - self.start) / (scenario.losses + 1) if scenario.losses else 0, self._crash_for_good),
         ]
-        processes = [self._every(MINUTE / rate, event) for rate, event in events if rate]
-        if scenario.losses:
-            processes.append(self._every((self.end - self.start) / (scenario.losses + 1), self._crash_for_good))
+        self._clock.begin(self._publications())
+        for gap, event in events:
+            if gap:
+                self._clock.begin(self._clock.every(gap, self.start, self.end, event))
         if scenario.interval:
-            processes.append(self._reviews(scenario.interval))
-        for process in (self._publications(), *processes):
-            self._network.begin(process)
-        self._network.run(None if scenario.drain else self.end)
+            self._clock.begin(self._reviews(scenario.interval))
+        self._clock.run(None if scenario.drain else self.end)
 
     def _times(self) -> npt.NDArray[np.int64]:
         given = self._given.publications.times
         if not (rate := self._scenario.rate) or not len(given):
             return np.array(given, dtype=np.int64)
         return np.array(given * (len(given) * MINUTE / rate / max(1, int(given[-1]))), dtype=np.int64)
+
+    def _given_to(self, broker: int) -> npt.NDArray[np.int64]:
+        """The subscriptions that the network gives a broker."""
+        return np.flatnonzero(self._given.subscriptions.brokers == broker)
 
     def _subscribe(self, broker: int, ids: npt.NDArray[np.int64], like: npt.NDArray[np.int64]) -> None:
         """Let a broker issue subscriptions with the predicates of given ones."""
@@ -149,50 +151,35 @@ class Director:
 
     # Processes.
 
-    def _publications(self) -> Events:
+    def _publications(self) -> Process:
         times = (self._times() + self.start).tolist()
         shown = 0
         for number, time in enumerate(times):
-            if time > self._network.now:
-                yield self._network.wait(time - self._network.now)
+            if time > self._clock.now:
+                yield self._clock.wait(time - self._clock.now)
             if self._given.publications.sources[number] not in self._leaving:
                 self._network.publish(number)
             if sys.stderr.isatty() and 100 * number // len(times) > shown:
                 shown = 100 * number // len(times)
                 done = f"{(time - self.start) / SECOND:.0f} of {(self.end - self.start) / SECOND:.0f} s simulated"
-                print(f"\r{done}, {len(self._network.log.time):,} messages", end="", file=sys.stderr)
+                messages = len(self._network.log.processed["time"])
+                print(f"\r{done}, {messages:,} messages", end="", file=sys.stderr)
         if shown:
             print(file=sys.stderr)
 
-    def _reviews(self, interval: float) -> Events:
-        step = round(interval * SECOND)
-        yield self._network.wait(self.start - self._network.now + step)
-        while self._network.now <= self.end:
-            for broker in list(self._network.brokers.values()):
-                if broker.me not in self._network.down and broker.me not in self._network.joining:
-                    self._network.send(broker.me, broker.review(self._network.now, interval))
-            yield self._network.wait(step)
-
-    def _every(self, gap: float, event: Callable[[], None]) -> Events:
-        yield self._network.wait(self.start - self._network.now)
-        count = 0
-        while self.start + round(gap * (count + 1)) < self.end:
-            count += 1
-            yield self._network.wait(self.start + round(gap * count) - self._network.now)
-            event()
+    def _reviews(self, interval: float) -> Process:
+        network, clock, step = self._network, self._clock, round(interval * SECOND)
+        yield clock.wait(self.start - clock.now + step)
+        while clock.now <= self.end:
+            for broker in list(network.brokers.values()):
+                if broker.me not in network.down | network.joining:
+                    network.send(broker.me, broker.review(clock.now, interval))
+            yield clock.wait(step)
 
     # Events.
 
     def _churn(self) -> None:
-        kind = self._random.integers(4)
-        if kind == 0:
-            self._subscribe_one()
-        elif kind == 1:
-            self._unsubscribe_one()
-        elif kind == 2:
-            self._depart()
-        else:
-            self._rejoin()
+        (self._subscribe_one, self._unsubscribe_one, self._depart, self._rejoin)[self._random.integers(4)]()
 
     def _subscribe_one(self) -> None:
         if (broker := self._one_of(self._free())) and len(self._given.subscriptions):
@@ -200,8 +187,13 @@ class Director:
             self._subscribe(broker.me, self._new_ids(1), like)
 
     def _unsubscribe_one(self) -> None:
-        """End one of the subscriptions that were issued alone."""
-        live = [each for each in self._live() if len(each.entries.ids) == 1 and each.broker not in self._network.down]
+        """End one of the subscriptions that were issued alone and that all brokers know."""
+        live = [
+            each
+            for each in self._network.log.issued
+            if each.settled < NEVER and id(each) not in self._ended
+            if len(each.entries.ids) == 1 and each.broker not in self._network.down
+        ]
         if each := self._one_of(live):
             self._unsubscribe(each.broker, [each])
 
@@ -216,12 +208,12 @@ class Director:
             if own:
                 self._unsubscribe(broker.me, own)
             else:
-                self._network.begin(self._leave(broker.me))
+                self._clock.begin(self._leave(broker.me))
 
-    def _leave(self, broker: int) -> Events:
+    def _leave(self, broker: int) -> Process:
         """A broker leaves once it has sent all that it has: a neighbour beyond which others lie may leave after it."""
         while self._network.has_copies(broker) and broker not in self._network.log.crashed:
-            yield self._network.wait(DETECTION)
+            yield self._clock.wait(DETECTION)
         self._network.send(broker, self._network.brokers[broker].leave())
 
     def _rejoin(self) -> None:
@@ -229,7 +221,7 @@ class Director:
 
         It is a new one with the number of one that left: no copy that may know that one is under way.
         """
-        log, now = self._network.log, self._network.now
+        log, now = self._network.log, self._clock.now
         oldest = int(log.published[log.under_way > 0].min(initial=NEVER))
         gone = sorted(broker for broker, time in self._left.items() if now - time >= AWAY and oldest > time)
         parents = [broker for broker in self._free() if self._has_spare_link(broker, broker.me)]
@@ -256,10 +248,10 @@ class Director:
         """A broker crashes and is up again five seconds later."""
         if broker := self._one_of(self._free()):
             self._network.crash(broker.me)
-            self._network.begin(self._recovery(broker.me))
+            self._clock.begin(self._recovery(broker.me))
 
-    def _recovery(self, broker: int) -> Events:
-        yield self._network.wait(DOWN)
+    def _recovery(self, broker: int) -> Process:
+        yield self._clock.wait(DOWN)
         self._network.recover(broker)
 
     def _crash_for_good(self) -> None:
@@ -271,16 +263,16 @@ class Director:
         self.outcomes[outcome] += 1
         self._tables[broker] -= outcome == "table"
         if outcome == "table" and broker in self._leaving and not self._tables[broker]:
-            self._network.begin(self._leave(broker))
+            self._clock.begin(self._leave(broker))
         elif outcome == "leave":
             self._leaving.discard(broker)
             self._network.remove(broker)
-            self._left[broker] = self._network.now
+            self._left[broker] = self._clock.now
         elif outcome.startswith("move"):
             self._moving.discard(broker)
         elif outcome in ("leave refused", "join"):
             self._leaving.discard(broker)
-            own = np.flatnonzero(self._given.subscriptions.brokers == broker)
+            own = self._given_to(broker)
             if own.size and self.start:
                 self._subscribe(broker, self._new_ids(len(own)), own)
 
@@ -288,10 +280,6 @@ class Director:
         """The brokers that are up and not about to join, leave or move."""
         busy = self._network.down | self._network.joining | self._leaving | self._moving
         return [broker for broker in self._network.brokers.values() if broker.me not in busy]
-
-    def _live(self) -> list[Issued]:
-        """The subscriptions that are known everywhere and that nobody has ended."""
-        return [each for each in self._network.log.issued if each.settled < NEVER and id(each) not in self._ended]
 
     def _has_spare_link(self, broker: Broker, end: int) -> bool:
         """Whether a broker, as another one knows it, has fewer primary links than the most in the given tree."""

@@ -1,28 +1,26 @@
 """A Δ-move at the brokers that it affects: two views of the primary tree, one derived from the other (P5 §6).
 
-The steps are initiate, drain, update, drain, end; each is a wave. As in `kernels/delta_move.py`, a publication keeps
-the view of the first affected broker that has it. Beyond the paper, the mover waits twice until no copy is under way:
-after initiation for those from before the change, which name no view, and after the update for those of the old view.
+The steps are initiate, drain, update, drain, end; each is a wave. As in `delta_move.py`, a publication keeps the view
+of the first affected broker that has it. Beyond the paper, the mover waits twice until no copy is under way: after
+initiation for those from before the change, which name no view, and after the update for those of the old view.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from .messages import NEW, OLD, Ask, Drain, Edge, End, Grant, Initiate, Publication, Release, Sends, ShowMap, Update
-from .routing import Neighbourhood, Routing, edge, links_by_end, paths_from, paths_over
+from .routing import Neighbourhood, Routing, anchor, edge, path_back, paths_from
 
 REFUSED = -1
-
-
-@dataclass(frozen=True)
-class _Request:
-    sender: int
-    ask: Ask
+Name = TypeVar("Name")
+Kind = TypeVar("Kind")
 
 
 @dataclass
@@ -37,13 +35,14 @@ class Coordinator:
         The brokers in it.
     running : mapping
         What was granted and is not released, by number: what it is, and the brokers that it affects.
+    waiting : list of (broker, request)
     """
 
     radius: int
     members: set[int]
     edges: set[Edge] = field(default_factory=set)
     running: dict[int, tuple[str, frozenset[int]]] = field(default_factory=dict)
-    waiting: list[_Request] = field(default_factory=list)
+    waiting: list[tuple[int, Ask]] = field(default_factory=list)
     _granted: int = 0
 
     def receive(self, sender: int, message: Ask | Release) -> Sends:
@@ -51,71 +50,58 @@ class Coordinator:
         if isinstance(message, Release):
             del self.running[message.change]
         else:
-            self.waiting.append(_Request(sender, message))
+            self.waiting.append((sender, message))
         sends: Sends = []
         kept, blocked = [], [*self.running.values()]
-        ends = links_by_end(self.edges)
-        for request in self.waiting:
-            path = self._path(request)
+        for me, ask in self.waiting:
+            path = self._path(me, ask)
             if path is None:
-                sends.append((request.sender, Grant(request.ask.what, request.ask.token, REFUSED)))
+                sends.append((me, Grant(ask.what, ask.token, REFUSED)))
                 continue
-            if not self._possible(request):
-                kept.append(request)
+            if ask.what == "join" and ask.path[0] not in self.members:  # a parent that has to join before
+                kept.append((me, ask))
                 continue
-            asked = (request.ask.what, self._affected(request, path, ends))
+            asked = (ask.what, self._affected(me, ask, path))
             if any(_conflict(asked, other) for other in blocked):
-                kept.append(request)
+                kept.append((me, ask))
             else:
                 self._granted += 1
                 self.running[self._granted] = asked
-                region = asked[1] if request.ask.what == "move" else frozenset[int]()
-                sends.append((request.sender, Grant(request.ask.what, request.ask.token, self._granted, path, region)))
-                self._apply(request)
-                ends = links_by_end(self.edges)
+                region = asked[1] if ask.what == "move" else frozenset[int]()
+                sends.append((me, Grant(ask.what, ask.token, self._granted, path, region)))
+                self._apply(me, ask)
             blocked.append(asked)
         self.waiting = kept
         return sends
 
-    def _possible(self, request: _Request) -> bool:
-        """Whether it only waits for others: a broker can join only where the parent has joined."""
-        return request.ask.what != "join" or request.ask.path[0] in self.members
-
-    def _path(self, request: _Request) -> tuple[int, ...] | None:
+    def _path(self, me: int, ask: Ask) -> tuple[int, ...] | None:
         """The path that a grant names, or None for a request that the tree does not admit any more."""
-        what, path, me = request.ask.what, request.ask.path, request.sender
-        if what == "leave":
+        if ask.what == "leave":
             return () if sum(me in each for each in self.edges) == 1 else None
-        if what != "move":
+        if ask.what != "move":
             return ()
-        old, new = path
+        old, new = ask.path
         if edge(me, old) not in self.edges or new not in self.members:
             return None
-        found = paths_from(old, self.edges - {edge(me, old)})
-        if new not in found or not 1 <= found[new][1] < self.radius:
-            return None
-        back = [new]
-        while back[-1] != old:
-            back.append(found[back[-1]][0])
-        return tuple(reversed(back))
+        found = paths_from(new, self.edges - {edge(me, old)})
+        return tuple(path_back(found, old)) if old in found and 1 <= found[old][1] < self.radius else None
 
-    def _affected(self, request: _Request, path: tuple[int, ...], ends: Mapping[int, list[int]]) -> frozenset[int]:
-        what, me = request.ask.what, request.sender
-        if what == "table":
+    def _affected(self, me: int, ask: Ask, path: tuple[int, ...]) -> frozenset[int]:
+        """The brokers within Δ of what changes."""
+        if ask.what == "table":
             return frozenset()
-        near = path if what == "move" else request.ask.path
-        return frozenset[int]().union(*(paths_over(start, ends, self.radius) for start in {me, *near}))
+        near = path if ask.what == "move" else ask.path
+        return frozenset[int]().union(*(paths_from(start, self.edges, self.radius) for start in {me, *near}))
 
-    def _apply(self, request: _Request) -> None:
-        what, path, me = request.ask.what, request.ask.path, request.sender
-        if what == "join":
+    def _apply(self, me: int, ask: Ask) -> None:
+        if ask.what == "join":
             self.members.add(me)
-            self.edges.add(edge(me, path[0]))
-        elif what == "leave":
+            self.edges.add(edge(me, ask.path[0]))
+        elif ask.what == "leave":
             self.members.discard(me)
             self.edges -= {each for each in self.edges if me in each}
-        elif what == "move":
-            self.edges = (self.edges - {edge(me, path[0])}) | {edge(me, path[1])}
+        elif ask.what == "move":
+            self.edges = (self.edges - {edge(me, ask.path[0])}) | {edge(me, ask.path[1])}
 
 
 def _conflict(one: tuple[str, frozenset[int]], other: tuple[str, frozenset[int]]) -> bool:
@@ -125,7 +111,46 @@ def _conflict(one: tuple[str, frozenset[int]], other: tuple[str, frozenset[int]]
     return not one[1].isdisjoint(other[1])
 
 
-MoveStep = Initiate | Drain | Update | End
+@dataclass
+class OpenWave(Generic[Name, Kind]):
+    """A step at one broker: its wave, from whom it came, the brokers who have not confirmed it, and their counts."""
+
+    wave: Name
+    step: Kind
+    sender: int
+    awaited: set[int]
+    sums: tuple[int, int]
+
+
+class Waves(Generic[Name, Kind]):
+    """The steps that one broker has passed on and that are not confirmed by all to whom they were passed."""
+
+    def __init__(self) -> None:
+        self._open: dict[Name, OpenWave[Name, Kind]] = {}
+
+    def opened(
+        self, wave: Name, step: Kind, sender: int, passed_to: Iterable[int], sums: tuple[int, int] = (0, 0)
+    ) -> OpenWave[Name, Kind] | None:
+        """Note a step that was passed on; return it if it is complete already."""
+        self._open[wave] = OpenWave(wave, step, sender, set(passed_to), sums)
+        return self._if_complete(wave)
+
+    def confirmed(self, wave: Name, by: int, sent: int = 0, processed: int = 0) -> OpenWave[Name, Kind] | None:
+        """Note a confirmation; return the step if it is complete now."""
+        if (step := self._open.get(wave)) is None:
+            return None
+        step.awaited.discard(by)
+        step.sums = (step.sums[0] + sent, step.sums[1] + processed)
+        return self._if_complete(wave)
+
+    def forget(self, broker: int) -> list[OpenWave[Name, Kind]]:
+        """Await nothing of a broker that has left; return the steps that are complete now."""
+        for step in self._open.values():
+            step.awaited.discard(broker)
+        return [done for wave in list(self._open) if (done := self._if_complete(wave))]
+
+    def _if_complete(self, wave: Name) -> OpenWave[Name, Kind] | None:
+        return self._open.pop(wave) if not self._open[wave].awaited else None
 
 
 @dataclass
@@ -149,7 +174,6 @@ class Change:
     """
 
     number: int
-    mover: int
     region: frozenset[int]
     old: Routing
     links: dict[int, bool]
@@ -160,40 +184,36 @@ class Change:
     @classmethod
     def initiated(cls, step: Initiate, routing: Routing) -> Change:
         """The first step: links that bypass the mover are dropped."""
-        hood = routing.hood
-        old = routing.over(_not_past(step.mover, routing.links, hood), routing.sent())
-        return cls(step.change, step.mover, step.region, old, dict(routing.links))
+        return cls(step.change, step.region, routing.not_past(step.mover), dict(routing.links))
 
     @property
     def view(self) -> int:
         """The current view of this broker."""
         return OLD if self.new is None else NEW
 
-    def update(self, step: Update) -> None:
+    def update(self, step: Update) -> Routing:
         """The second step: the new map and the new anchors, from what the message has."""
         hood, table = self.old.hood, self.old.table
         was, now = step.path[0], step.path[-1]
         edges = ((hood.edges | step.edges) - {edge(step.mover, was)}) | {edge(step.mover, now)}
-        after = Neighbourhood(hood.centre, edges, hood.radius)
         with_mover = step.mover in hood and (was not in hood or hood.hops[step.mover] < hood.hops[was])
         across = step.other_side if with_mover else step.mover_side
-        anchors = table.anchors.copy()
-        paths = paths_from(hood.centre, edges)
+        anchors, paths = table.anchors.copy(), paths_from(hood.centre, edges)
         # The anchor at the end of the new link, or the broker Δ hops from here on the path to it.
-        nearer = {anchor: _within(paths, anchor, hood.radius) for anchor in set(across.values())}
+        nearer = {end: anchor(paths, end, hood.radius) for end in set(across.values())}
         for row, number in enumerate(table.ids.tolist()):
             if number in across:
                 anchors[row] = nearer[across[number]]
-        links = {v: real for v, real in self.old.links.items() if after.hops.get(v, 0) > 1}
-        moved = table._replace(anchors=anchors)
-        self.new = Routing(after, moved, _not_past(step.mover, links, after), self.old.limits, self.old.sent())
+        after = Neighbourhood(hood.centre, edges, hood.radius)
+        moved = Routing(after, table._replace(anchors=anchors), self.old.links, self.old.limits, self.old.sent())
+        self.new = moved.not_past(step.mover)
+        return self.new
 
     def ended(self) -> Routing:
         """The last step: the new view, with all links that are still possible."""
         if self.new is None:
             raise RuntimeError("a change ends at a broker that never had the new view")
-        links = {v: real for v, real in self.links.items() if self.new.hood.hops.get(v, 0) > 1}
-        return self.new.over(links, self.new.sent())
+        return self.new.over(self.links)
 
     def counted(self, step: Drain, sent_to: Counter[int], processed_from: Counter[int], old: int) -> tuple[int, int]:
         """Copies between affected brokers: sent from here, and processed here, of the view that is asked for."""
@@ -212,19 +232,15 @@ class Relocation:
     shown: ShowMap | None = None
     counted: tuple[int, int] = (-1, -1)
 
-    def first(self, mover: int) -> Initiate:
-        """The step that starts it."""
-        return Initiate(self.change, mover, self.region)
-
-    def following(self, step: MoveStep, sums: tuple[int, int], routing: Routing) -> MoveStep | None:
+    def following(
+        self, step: Initiate | Drain | Update | End, sums: tuple[int, int], routing: Routing
+    ) -> Drain | Update | End | None:
         """The step after one that is complete everywhere; None after the last.
 
         A drain is repeated until it counts as many copies processed as sent, twice the same.
         """
-        if isinstance(step, Initiate):
-            return Drain(self.change, None)
-        if isinstance(step, Update):
-            return Drain(self.change, OLD)
+        if isinstance(step, Initiate | Update):
+            return Drain(self.change, OLD if isinstance(step, Update) else None)
         if isinstance(step, End):
             return None
         stable, self.counted = sums == self.counted and sums[0] == sums[1], sums
@@ -242,16 +258,6 @@ class Relocation:
             hood.position(table.anchors)
         ]
         mine = dict(zip(table.ids[own_side].tolist(), table.anchors[own_side].tolist(), strict=True))
-        path: set[Edge] = {edge(u, v) for u, v in zip(self.path, self.path[1:], strict=False)}
-        other = {number: anchor for number, anchor in self.shown.anchors.items() if number not in mine}
+        path = {edge(u, v) for u, v in pairwise(self.path)}
+        other = {number: end for number, end in self.shown.anchors.items() if number not in mine}
         return Update(self.change, self.path, hood.centre, hood.edges | self.shown.edges | path, mine, other)
-
-
-def _not_past(mover: int, links: dict[int, bool], hood: Neighbourhood) -> dict[int, bool]:
-    return {v: real for v, real in links.items() if mover not in hood.between(v)}
-
-
-def _within(paths: dict[int, tuple[int, int]], broker: int, radius: int) -> int:
-    while paths[broker][1] > radius:
-        broker = paths[broker][0]
-    return broker
