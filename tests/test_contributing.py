@@ -17,6 +17,7 @@ from overlaybench.instances.contract.catalogue import PROBLEMS, Catalogue
 from overlaybench.instances.contract.method import Method
 from overlaybench.instances.contract.result import Status
 from overlaybench.instances.contract.workload import Workload
+from tests.topic_brute_force import optimum
 
 
 def examples(page: str) -> list[str]:
@@ -24,7 +25,7 @@ def examples(page: str) -> list[str]:
     return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
 
 
-PLUG_IN, METHOD, WORKLOAD, PROBLEM, CLAIM = examples("CONTRIBUTING.md")
+PLUG_IN, METHOD, EXACT, WORKLOAD, PROBLEM, CLAIM = examples("CONTRIBUTING.md")
 
 
 def defined(code: str) -> Mapping[str, Any]:
@@ -46,6 +47,13 @@ def test_the_method_answers_the_workload_and_the_problem_judges_it() -> None:
         assert not problem().violations(instance, result.answer)
         assert problem().value(instance, result.answer) == (result.answer.degrees != 1).sum()
     assert problem().violations(instance, type(result.answer).from_edges(12, []))
+
+
+def test_the_exact_method_proves_what_a_brute_force_finds() -> None:
+    for seed in range(3):
+        instance = defined(WORKLOAD)["TOPIC_RING"].generate(seed=seed, nodes=6, topics=3)
+        result = defined(EXACT)["STARS"].run(instance, PROBLEMS["2d-star"], time_limit=20)
+        assert (result.status, result.value) == (Status.OPTIMAL, optimum(instance, "2d-star"))
 
 
 def test_the_plug_in_is_a_method() -> None:
