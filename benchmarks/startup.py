@@ -1,10 +1,11 @@
-"""Processor seconds to start: `python -c pass`, the import of the package, and short commands; with cached bytecode.
+"""Seconds to start: first runs from an empty cache of kernels, and short commands with a full one.
 
-python -m benchmarks.startup
+python -m benchmarks.startup [--cold ROW...]
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import resource
@@ -12,41 +13,74 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 RUNS = 5
-ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+COMMAND = ["-m", "overlaybench.compare"]
 SUBSCRIPTIONS = {"n0": ["a", "b"], "n1": ["a", "b"], "n2": ["b"]}
+STUDY = """
+time_limit = 20
+[[instances]]
+workload = "zipf"
+nodes = 10
+topics = 5
+subscriptions = 2
+seeds = 3
+[[runs]]
+problems = ["min-tco"]
+methods = ["gm", "low-oda"]
+"""
+TEST = "tests/heuristics/topics/test_guarantees.py"
 
 
-def processor_seconds(arguments: list[str]) -> float:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+def spent(arguments: list[str], cache: Path | None = None) -> tuple[float, float]:
+    """Processor seconds and seconds of the clock of a command, with an empty folder for its cache or the user's."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment |= {} if cache is None else {"XDG_CACHE_HOME": str(cache)}
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     silent = subprocess.DEVNULL
-    subprocess.run([sys.executable, *arguments], env=ENVIRONMENT, check=True, stdout=silent, stderr=silent)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    subprocess.run([sys.executable, *arguments], env=environment, check=True, stdout=silent, stderr=silent)
+    seconds, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, seconds
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cold", type=int, nargs="*", help="only these rows of the first table, from 1")
+    rows = parser.parse_args().cold
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "topics.json"
-        file.write_text(json.dumps({"format": "topics/1", "subscriptions": SUBSCRIPTIONS}))
-        command = ["-m", "overlaybench.compare"]
-        measured = {
+        three, large, study = (Path(folder) / name for name in ("three.json", "large.json", "study.toml"))
+        three.write_text(json.dumps({"format": "topics/1", "subscriptions": SUBSCRIPTIONS}))
+        study.write_text(STUDY)
+        sizes = ["--nodes", "100", "--topics", "100", "--subscriptions", "10"]
+        spent([*COMMAND, "generate", "uniform", *sizes, "-o", str(large)])
+        solve = [*COMMAND, "solve", str(three), "--problem", "min-tco"]
+        first: dict[str, tuple[list[str], float]] = {
+            "solve, 3 nodes, gm": ([*solve, "--method", "gm"], 3),
+            "solve, 3 nodes, default method": (solve, 5),
+            "solve, (100, 100, 10), default method": ([*COMMAND, "solve", str(large)], 35),
+            "study of six short runs": ([*COMMAND, "study", str(study), "--out", f"{folder}/out"], 12),
+            "one test": (["-m", "pytest", "-q", "-n", "0", TEST], 20),
+        }
+        print(f"{'first run, empty cache':<40} {'processor':>9} {'clock':>6} {'goal':>6}")
+        for number, (name, (arguments, goal)) in enumerate(first.items(), 1):
+            if rows is None or number in rows:
+                with tempfile.TemporaryDirectory() as cache:
+                    processor, clock = spent(arguments, Path(cache))
+                print(f"{name:<40} {processor:9.1f} {clock:6.1f} {goal:6.1f}", flush=True)
+        later: dict[str, tuple[list[str], float | None]] = {
             "python -c pass": (["-c", "pass"], None),
             "import overlaybench": (["-c", "import overlaybench"], 0.2),
-            "overlaybench --help": ([*command, "--help"], 0.25),
-            "overlaybench list methods": ([*command, "list", "methods"], 0.5),
-            "overlaybench solve (3 nodes, gm)": (
-                [*command, "solve", str(file), "--problem", "min-tco", "--method", "gm"],
-                0.9,
-            ),
+            "overlaybench --help": ([*COMMAND, "--help"], 0.25),
+            "overlaybench list methods": ([*COMMAND, "list", "methods"], 0.5),
+            "overlaybench solve, 3 nodes, gm": ([*solve, "--method", "gm"], 0.9),
         }
-        print(f"{'processor seconds, median of ' + str(RUNS):<36} {'measured':>8} {'goal':>6}")
-        for name, (arguments, goal) in measured.items():
-            processor_seconds(arguments)  # compiles kernels and modules
-            seconds = statistics.median(processor_seconds(arguments) for _ in range(RUNS))
-            print(f"{name:<36} {seconds:8.2f} {'' if goal is None else f'{goal:6.2f}'}")
+        print(f"\n{f'processor seconds, median of {RUNS}':<40} {'measured':>9} {'goal':>6}")
+        for name, (arguments, limit) in later.items():
+            spent(arguments)  # compiles modules
+            seconds = statistics.median(spent(arguments)[0] for _ in range(RUNS))
+            print(f"{name:<40} {seconds:9.2f} {'' if limit is None else f'{limit:6.2f}'}", flush=True)
 
 
 if __name__ == "__main__":

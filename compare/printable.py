@@ -45,6 +45,9 @@ def cell(name: str, value: object) -> str:
 class StatusLine:
     """A line on stderr that is written over; nothing where stderr is no terminal."""
 
+    def __init__(self) -> None:
+        self._stream = sys.stderr
+
     def show(self, done: int, text: str) -> None:
         """Show a text; `done` is for bars, which have the same methods."""
         self._write(text[:79])
@@ -54,5 +57,5 @@ class StatusLine:
         self._write("")
 
     def _write(self, text: str) -> None:
-        if sys.stderr.isatty():
-            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+        if self._stream.isatty():
+            print(f"\r\x1b[K{text}", end="", file=self._stream, flush=True)

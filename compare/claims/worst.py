@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement, permutations
 from typing import Any
@@ -68,6 +68,7 @@ def search_worst_case(
     seed: int = 0,
     ties: str = "",
     known: Sequence[WorstCase] = (),
+    progress: Callable[[int, float], object] | None = None,
 ) -> WorstCase:
     """The worst instance found of at most this size.
 
@@ -76,7 +77,8 @@ def search_worst_case(
     and then from random starts. Every ratio is to a proven optimum.
 
     Known cases of at most this size are starts of the local search. The rule for ties is by default ``worst`` if the
-    method offers that search and there are at most 6 nodes, otherwise ``lowest``.
+    method offers that search and there are at most 6 nodes, otherwise ``lowest``. `progress` is given the number of
+    instances solved and the worst ratio so far.
 
     Raises
     ------
@@ -91,7 +93,7 @@ def search_worst_case(
     has_ties = any(option.name == "ties" for option in chosen.options)
     rule = ties or ("worst" if searches_ties(chosen) and nodes <= _EXTREME_NODES else "lowest")
     chosen.complete({"ties": rule} if has_ties else {}, problem)
-    judge = _Judge(method, problem, rule if has_ties else "")
+    judge = _Judge(method, problem, rule if has_ties else "", progress)
     # A rule that compares node numbers distinguishes instances that differ by names only.
     if judge.ignores_names and _count(nodes, topics) <= _ENUMERABLE:
         best, complete = None, True
@@ -134,8 +136,11 @@ def proven_optimum(instance: TopicInstance, problem: str) -> float | None:
 class _Judge:
     """Evaluates an instance: a worst case, or None if the run failed or no optimum was proven."""
 
-    def __init__(self, method: str, problem: str, ties: str) -> None:
+    def __init__(
+        self, method: str, problem: str, ties: str, progress: Callable[[int, float], object] | None = None
+    ) -> None:
         self.method, self.problem, self.ties = method, problem, ties
+        self._progress, self._solved, self._worst = progress, 0, 1.0
         self.ignores_names = ties == "worst"
         self._run = method_named(method)
 
@@ -146,6 +151,9 @@ class _Judge:
         optimum = proven_optimum(instance, self.problem)
         if result.value is None or not optimum:
             return None
+        self._solved, self._worst = self._solved + 1, max(self._worst, result.value / optimum)
+        if self._progress is not None:
+            self._progress(self._solved, self._worst)
         sets = tuple(sorted(tuple(sorted(members)) for members in topics))
         return WorstCase(self.method, self.problem, self.ties, nodes, sets, result.value, optimum, False)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import redirect_stderr
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from ...instances.contract.errors import BadInput
 from ...instances.topics.files import TOPICS
 from ..claims.hall_of_fame import HALL, add_case, worst_cases
 from ..claims.worst import WorstCase, search_worst_case
+from ..printable import StatusLine
 from .options import AS_JSON, FILE, METHOD, PROBLEM_NAME
 
 
@@ -34,12 +36,30 @@ from .options import AS_JSON, FILE, METHOD, PROBLEM_NAME
 def worst(
     method: str, problem: str, hall: Path, only_known: bool, output: Path | None, as_json: bool, **search: Any
 ) -> None:
-    """Search for an instance on which a heuristic is far from the proven optimum."""
+    """Search for an instance on which a heuristic is far from the proven optimum.
+
+    A terminal shows one line of progress; what solvers print goes to the file of --hall with the ending .log.
+    """
     if output is not None and output.suffix not in (endings := (".json", *TOPICS.endings)):
         raise BadInput(f"{output}: unknown ending '{output.suffix}': use {', '.join(endings)}")
     kept = (*worst_cases(HALL), *worst_cases(hall))
     known = [case for case in kept if (case.method, case.problem) == (method, problem)]
-    case = _worst_of(known, **search) if only_known else search_worst_case(method, problem, known=known, **search)
+    if only_known:
+        case = _worst_of(known, **search)
+    else:
+        line, log = StatusLine(), hall.with_suffix(".log")
+        try:
+            file = log.open("a", encoding="utf-8")
+        except OSError as error:
+            raise BadInput(f"{log}: cannot be written ({error.strerror}): name another --hall") from None
+        with file, redirect_stderr(file):
+            case = search_worst_case(
+                *(method, problem),
+                known=known,
+                progress=lambda solved, ratio: line.show(0, f"{solved} instances, worst ratio so far {ratio:.4f}"),
+                **search,
+            )
+        line.clear()
     click.echo(json.dumps({**asdict(case), "ratio": case.ratio}) if as_json else _text(case))
     if not only_known:
         added = add_case(case, hall)
