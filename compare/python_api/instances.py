@@ -13,7 +13,7 @@ from ...instances.contract.method import Method
 from ...instances.contract.problem import Problem
 from ...instances.contract.shown import table
 from ...instances.contract.workload import Workload
-from ...instances.topics.in_memory import from_object
+from ...instances.topics.files import from_object
 from ...instances.topics.instance import TopicInstance
 from ..catalogue import METHODS
 

@@ -39,6 +39,28 @@ def frozen(values: npt.ArrayLike, kind: type[_Number]) -> npt.NDArray[_Number]:
     return array
 
 
+def check_ends(edges: npt.NDArray[np.integer], count: int, noun: str) -> None:
+    """Raise BadInput unless all ends of edges, or nodes, lie from 0 to `count` - 1."""
+    for at in np.flatnonzero((edges < 0) | (edges >= count)):
+        number = at // edges[0].size
+        raise BadInput(f"{noun} {number}: its end {edges.flat[at]} is outside 0…{count - 1}")
+
+
+def ordered_edges(edges: npt.ArrayLike, count: int, noun: str) -> Ids:
+    """A read-only copy of edges on 0…count-1, shape (m, 2): each u < v, distinct, in lexicographic order. Cost O(m)."""
+    pairs = frozen(edges, np.int32)
+    check_ends(pairs, count, noun)
+    keys = edge_keys(pairs, count)
+    if (pairs[:, 0] >= pairs[:, 1]).any() or (np.diff(keys) <= 0).any():
+        raise BadInput(f"each {noun} must be u < v, and all distinct and in lexicographic order: sort them")
+    return pairs
+
+
+def edge_keys(edges: npt.NDArray[np.integer], count: int) -> Offsets:
+    """A number for each edge, in their lexicographic order."""
+    return edges[:, 0].astype(np.int64) * count + edges[:, 1]
+
+
 def sampled(count: int, size: int, seed: int, noun: str) -> Offsets:
     """The sorted numbers of `size` of `count` things, drawn without replacement; the seed lies from 0 to 2^63 - 1."""
     check_seed(seed)

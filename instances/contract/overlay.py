@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from .arrays import Ids, Offsets, Rebuilt, connected_components, frozen, sorted_distinct
+from .arrays import Ids, Offsets, Rebuilt, check_ends, connected_components, frozen, ordered_edges, sorted_distinct
 from .errors import BadInput
 from .files import errors_in, read_json, write_json
 from .kind import Kind
@@ -30,31 +30,21 @@ class LabelledNodes(Protocol):
     """An instance whose nodes have distinct labels."""
 
     @property
-    def num_nodes(self) -> int:
-        """|V|."""
-
-    def node_label(self, node: int) -> str:
-        """The label of a node."""
+    def num_nodes(self) -> int: ...
+    def node_label(self, node: int) -> str: ...
 
 
 class SubscriptionArrays(Protocol):
     """The topics of each node as CSR arrays (see :class:`.TopicInstance`)."""
 
     @property
-    def num_nodes(self) -> int:
-        """|V|."""
-
+    def num_nodes(self) -> int: ...
     @property
-    def num_topics(self) -> int:
-        """|T|."""
-
+    def num_topics(self) -> int: ...
     @property
-    def node_offsets(self) -> Offsets:
-        """Shape (|V| + 1,)."""
-
+    def node_offsets(self) -> Offsets: ...
     @property
-    def node_topics(self) -> Ids:
-        """Shape (Σ|T_v|,)."""
+    def node_topics(self) -> Ids: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,12 +75,8 @@ class Overlay(Rebuilt):
     edges: Ids
 
     def __post_init__(self) -> None:
-        edges = frozen(_pairs(self.edges), np.int32)
-        _check_ends(self.num_nodes, edges)
-        keys = edges[:, 0].astype(np.int64) * self.num_nodes + edges[:, 1]
-        if (edges[:, 0] >= edges[:, 1]).any() or (np.diff(keys) <= 0).any():
-            raise BadInput("the edges of an overlay must be distinct, each u < v, in lexicographic order")
-        object.__setattr__(self, "edges", edges)
+        _check_size(self.num_nodes)
+        object.__setattr__(self, "edges", ordered_edges(_pairs(self.edges), self.num_nodes, "edge"))
 
     @classmethod
     def from_edges(cls, num_nodes: int, edges: Iterable[tuple[int, int]] | npt.NDArray[np.integer]) -> Overlay:
@@ -99,7 +85,8 @@ class Overlay(Rebuilt):
         Cost O(m log m). Raises BadInput for a loop, or an end outside 0…n-1, naming the edge by its index.
         """
         array = frozen(_pairs(edges if isinstance(edges, np.ndarray) else list(edges)), np.int64)
-        _check_ends(num_nodes, array)
+        _check_size(num_nodes)
+        check_ends(array, num_nodes, "edge")
         if (loops := np.flatnonzero(array[:, 0] == array[:, 1])).size:
             raise BadInput(f"edge {loops[0]}: a loop at node {array[loops[0], 0]}: remove it")
         keys = sorted_distinct(array.min(axis=1) * num_nodes + array.max(axis=1))
@@ -217,11 +204,9 @@ def _pairs(edges: npt.ArrayLike) -> npt.NDArray[Any]:
     return array
 
 
-def _check_ends(num_nodes: int, edges: npt.NDArray[np.integer]) -> None:
+def _check_size(num_nodes: int) -> None:
     if num_nodes < 1:
         raise BadInput("an overlay needs at least one node")
-    if (outside := np.flatnonzero((edges < 0) | (edges >= num_nodes))).size:
-        raise BadInput(f"edge {outside[0] // 2}: its end {edges.flat[outside[0]]} is outside 0…{num_nodes - 1}")
 
 
 FORMAT = "overlay/1"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..contract.arrays import Ids, frozen
+from ..contract.arrays import Ids, check_ends, frozen, ordered_edges
 from ..contract.errors import BadInput
 from ..contract.shown import Digested, circle
 
@@ -57,23 +57,17 @@ class SteinerInstance(Digested):
     def __post_init__(self) -> None:
         if np.size(self.edges) % 2:
             raise BadInput("the edges must be pairs of nodes")
-        edges = frozen(np.reshape(self.edges, (-1, 2)), np.int32)
         costs, terminals = frozen(self.costs, np.int64), frozen(self.terminals, np.int32)
         if not 1 <= self.num_nodes < 2**31:
             raise BadInput(f"{self.num_nodes} nodes: a Steiner instance has from 1 to 2^31 − 1")
+        edges = ordered_edges(np.reshape(self.edges, (-1, 2)), self.num_nodes, "edge")
+        check_ends(terminals, self.num_nodes, "terminal")
         if len(costs) != len(edges):
             raise BadInput(f"{len(edges)} edges and {len(costs)} costs: give one cost for each edge")
-        _check_nodes("edge", edges, self.num_nodes)
-        _check_nodes("terminal", terminals, self.num_nodes)
-        keys = edges[:, 0].astype(np.int64) * self.num_nodes + edges[:, 1]
-        if (edges[:, 0] >= edges[:, 1]).any() or (np.diff(keys) <= 0).any():
-            raise BadInput("the edges must be distinct, each u < v, in lexicographic order")
         if len(terminals) == 0 or (np.diff(terminals) <= 0).any():
             raise BadInput("the terminals must be distinct and increasing, and at least one")
         if (negative := np.flatnonzero(costs < 0)).size:
-            raise BadInput(
-                f"edge {negative[0]}: the cost {costs[negative[0]]} is negative: Steiner trees need costs ≥ 0"
-            )
+            raise BadInput(f"edge {negative[0]}: the cost {costs[negative[0]]} is negative: give 0 or more")
         if sum(costs.tolist()) > _LARGEST_SUM:
             raise BadInput("the costs add up to more than 2^53: divide them by a common factor")
         for name, value in (("edges", edges), ("costs", costs), ("terminals", terminals)):
@@ -111,9 +105,9 @@ class SteinerInstance(Digested):
         first = np.ones(len(u), dtype=np.bool_)
         first[1:] = (np.diff(u) != 0) | (np.diff(v) != 0)
         ends = np.stack([u, v], axis=1)[first]
-        _check_nodes("edge", ends, num_nodes)
+        check_ends(ends, num_nodes, "edge")
         distinct = np.unique(np.array(list(terminals), dtype=np.int64))
-        _check_nodes("terminal", distinct, num_nodes)
+        check_ends(distinct, num_nodes, "terminal")
         return cls(num_nodes, ends.astype(np.int32), cost[first], distinct.astype(np.int32))
 
     @property
@@ -151,9 +145,3 @@ class SteinerInstance(Digested):
 
     def _shown(self) -> tuple[Mapping[str, object], str]:
         return {}, circle((self.num_nodes, self.node_label), self.edges, set(self.terminals.tolist()))
-
-
-def _check_nodes(what: str, nodes: npt.NDArray[np.integer], num_nodes: int) -> None:
-    if (strange := np.flatnonzero((nodes < 0) | (nodes >= num_nodes))).size:
-        number = strange[0] // nodes[0].size
-        raise BadInput(f"{what} {number}: node {nodes.flat[strange[0]]} is outside 0…{num_nodes - 1}")

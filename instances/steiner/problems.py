@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..contract.arrays import Ids
+from ..contract.arrays import Ids, edge_keys
 from ..contract.overlay import Overlay
 from ..contract.problem import Problem
 from .instance import Costs, SteinerInstance
@@ -53,8 +53,7 @@ class SteinerTree(Problem[SteinerInstance, Overlay]):
 
 def _indices(instance: SteinerInstance, edges: Ids) -> tuple[Costs, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
     """The index of each edge among those of the instance, and whether it is one of them."""
-    keys = instance.edges[:, 0].astype(np.int64) * instance.num_nodes + instance.edges[:, 1]
-    given = edges[:, 0].astype(np.int64) * instance.num_nodes + edges[:, 1]
+    keys, given = (edge_keys(each, instance.num_nodes) for each in (instance.edges, edges))
     if not len(keys):
         return np.zeros(0, np.int64), np.zeros(len(given), np.bool_)
     indices = np.minimum(np.searchsorted(keys, given), len(keys) - 1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..contract.arrays import Ids, Offsets, frozen, offsets_of, sampled, sorted_distinct, transposed
+from ..contract.arrays import Ids, Offsets, entries_of, frozen, offsets_of, sampled, sorted_distinct, transposed
 from ..contract.errors import BadInput
 from ..contract.files import distinct_labels, natural_order
 from ..contract.shown import Digested, matrix, spread_of
@@ -258,11 +258,10 @@ class TopicInstance(Digested):
         """The instance on distinct nodes, in the order given, with their labels and costs."""
         if len(nodes) == 0:
             raise BadInput("an instance needs at least one node with one topic")
-        lists = [self.topics_of(int(v)).astype(np.int64) for v in nodes]
-        keys = np.concatenate([i * self.num_topics + topics for i, topics in enumerate(lists)])
-        part = TopicInstance.from_keys(
-            keys,
-            len(nodes),
+        offsets, entries = entries_of(self.node_offsets, nodes)
+        part = TopicInstance.from_sorted(
+            offsets,
+            self.node_topics[entries],
             self.num_topics,
             [self.node_label(int(v)) for v in nodes],
             [self.topic_label(t) for t in range(self.num_topics)],

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from overlaybench.instances.contract.catalogue import WORKLOADS
 from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.topics.files import read_topics, write_topics
-from overlaybench.instances.topics.in_memory import from_bipartite
+from overlaybench.instances.topics.files import from_bipartite, read_topics, write_topics
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.properties import property_test
 
