@@ -136,8 +136,8 @@ class ContentInstance(Digested):
         unknown = np.isinf(self.access)
         if not unknown.any():
             return self.access
-        if (lost := np.flatnonzero(unknown.all(axis=1))).size:
-            raise BadInput(f"user '{self.user_label(int(lost[0]))}' knows no broker: give it a finite access price")
+        for user in np.flatnonzero(unknown.all(axis=1)).tolist():
+            raise BadInput(f"user '{self.user_label(user)}' knows no broker: give it a finite access price")
         demanding = self.demands[self.demands > 0]
         dearest = self.demands.sum() * self.access[~unknown].max() + self.rates.sum() * self.core.sum()
         price = np.ceil(2 * dearest / demanding.min()) + 1 if demanding.size else 1.0
@@ -285,39 +285,20 @@ _TOLERANCE = 1e-9
 
 
 def check_metric(prices: npt.NDArray[np.float64], labels: Sequence[str]) -> None:
-    """Check that prices are symmetric, 0 on the diagonal, and satisfy the triangle inequality.
+    """Raise BadInput unless prices are symmetric, 0 on the diagonal, and satisfy the triangle inequality.
 
-    Parameters
-    ----------
-    prices : float64 array, shape (|B|, |B|)
-        Finite, not negative.
-    labels : sequence of str
-        The brokers' names, for the message.
-
-    Raises
-    ------
-    BadInput
-        If they do not, with a relative tolerance of 10⁻⁹ in the triangle inequality.
-
-    Notes
-    -----
-    Cost O(|B|³).
+    The prices, shape (|B|, |B|), are finite and not negative; the inequality has a relative tolerance of 10⁻⁹. O(|B|³).
     """
-    own = np.flatnonzero(np.diagonal(prices))
-    if len(own):
-        raise BadInput(f"the price of broker '{labels[own[0]]}' to itself is {prices[own[0], own[0]]:g}: give 0")
-    skew = np.argwhere(prices != prices.T)
-    if len(skew):
-        a, b = skew[0]
+    for own in np.flatnonzero(np.diagonal(prices)).tolist():
+        raise BadInput(f"the price of broker '{labels[own]}' to itself is {prices[own, own]:g}: give 0")
+    for a, b in np.argwhere(prices != prices.T).tolist():
         raise BadInput(
             f"the price between brokers '{labels[a]}' and '{labels[b]}' is {prices[a, b]:g} one way and "
             f"{prices[b, a]:g} the other: make them equal"
         )
     lowered = prices * (1 - _TOLERANCE)
     for via in range(len(prices)):
-        excessive = lowered > prices[:, via, None] + prices[via]
-        if excessive.any():
-            a, b = np.argwhere(excessive)[0]
+        for a, b in np.argwhere(lowered > prices[:, via, None] + prices[via]).tolist():
             raise BadInput(
                 f"the price between brokers '{labels[a]}' and '{labels[b]}', {prices[a, b]:g}, exceeds the path "
                 f"through '{labels[via]}', {prices[a, via] + prices[via, b]:g}: lower it, or close the prices"
@@ -325,29 +306,15 @@ def check_metric(prices: npt.NDArray[np.float64], labels: Sequence[str]) -> None
 
 
 def metric_closure(prices: npt.NDArray[np.float64], labels: Sequence[str] | None = None) -> npt.NDArray[np.float64]:
-    """The price of the cheapest path between any two brokers.
+    """The price of the cheapest path between any two brokers (Floyd and Warshall, O(|B|³)).
 
-    Parameters
-    ----------
-    prices : float64 array, shape (|B|, |B|)
-        Symmetric, not negative; infinite if there is no link.
-    labels : sequence of str, optional
-        The brokers' names, for the message.
-
-    Raises
-    ------
-    BadInput
-        If there is no path between two brokers.
-
-    Notes
-    -----
-    Floyd and Warshall, O(|B|³).
+    The prices, shape (|B|, |B|), are symmetric, not negative, and infinite if there is no link. Two brokers without a
+    path are bad input; the labels name them.
     """
     closure = np.array(prices, dtype=np.float64)
     for via in range(len(closure)):
         np.minimum(closure, closure[:, via, None] + closure[via], out=closure)
-    separate = np.argwhere(np.isinf(closure))
-    if len(separate):
-        a, b = (str(i) if labels is None else labels[i] for i in separate[0])
+    for pair in np.argwhere(np.isinf(closure)):
+        a, b = (str(i) if labels is None else labels[i] for i in pair)
         raise BadInput(f"there is no path between brokers '{a}' and '{b}': add a price of one of its links")
     return closure

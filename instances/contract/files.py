@@ -184,7 +184,7 @@ def converted(data: Any, kind: type[Document]) -> Document:
 
 
 def _refused_key(entries: dict[str, Any], data: Any, kind: type[Any], refused: str) -> str:
-    """The first key of a mapping within data whose entry is refused with this error; the others are removed."""
+    """The first key of a mapping within data whose entry is refused with this error; other entries are removed."""
     for key, entry in list(entries.items()):
         entries.clear()
         entries[key] = entry

@@ -220,10 +220,8 @@ class Method(Generic[Instance, Answer]):
         BadInput
             If the method does not answer the problem or an option is unknown or out of range.
         """
-        chosen = self.complete(options, problem.name)
-        accepted = self.answering(problem.name).inputs
-        inputs = {name: value for name, value in options.items() if name in accepted}
-        member = self.answering(problem.name)
+        chosen, member = self.complete(options, problem.name), self.answering(problem.name)
+        inputs = {name: value for name, value in options.items() if name in member.inputs}
         if member.skip is not None and (reason := member.skip(instance, problem)):
             return Result(problem=problem.name, method=self.name, status=Status.SKIPPED, reason=reason)
         given = {"seed": seed, "time_limit": time_limit, **chosen, **inputs}
@@ -266,41 +264,39 @@ def judged(
         Result, problem=problem.name, method=method, seconds=seconds, counters=proposal.counters
     )
     failed = partial(result, status=Status.FAILED)
+    answer, status = proposal.answer, proposal.status
     bound = None if proposal.lower_bound == -math.inf else proposal.lower_bound
     if bound is not None and math.isnan(bound):
         return failed(reason="the lower bound is not a number")
     if bound is not None and problem.integral and math.isfinite(bound):
         bound = float(math.ceil(bound - _ROUNDING))
-    if proposal.answer is None:
-        status = proposal.status or Status.FAILED
+    if answer is None:
         if status in (Status.OPTIMAL, Status.FEASIBLE):
             return failed(reason=f"status {status} without an answer")
-        unexplained = "no answer and no reason" if status in (Status.FAILED, Status.SKIPPED) else ""
-        reason = proposal.reason or unexplained
-        points = () if status in (Status.FAILED, Status.SKIPPED) else completed(None, bound)
-        return result(status=status, lower_bound=bound, reason=reason, points=points)
-    if proposal.status is Status.FAILED:
-        return failed(reason=proposal.reason or "the method reported a failure")
-    if proposal.status is Status.SKIPPED:
-        return failed(reason="status skipped with an answer")
-    if violations := problem.violations(instance, proposal.answer):
+        if status in (None, Status.FAILED, Status.SKIPPED):
+            reason = proposal.reason or "no answer and no reason"
+            return result(status=status or Status.FAILED, lower_bound=bound, reason=reason)
+        return result(status=status, lower_bound=bound, reason=proposal.reason, points=completed(None, bound))
+    if status in (Status.FAILED, Status.SKIPPED):
+        return failed(reason=proposal.reason or f"the method reported a failure: {status} with an answer")
+    if violations := problem.violations(instance, answer):
         return failed(reason="invalid answer: " + "; ".join(violations))
-    value = problem.value(instance, proposal.answer)
+    value = problem.value(instance, answer)
     tolerance = 0.0 if problem.integral else _ROUNDING * max(1.0, abs(value))
     if bound is not None and bound > value + tolerance:
         return failed(reason=f"lower bound {bound:g} lies above the answer's value {value:g}")
-    if proposal.status is Status.INFEASIBLE:
-        return failed(reason="status infeasible with a valid answer")
     closed = bound is not None and bound >= value - tolerance
-    lower_bound = value if closed else bound
-    if proposal.status is Status.OPTIMAL and not closed:
+    if status is Status.INFEASIBLE:
+        return failed(reason="status infeasible with a valid answer")
+    if status is Status.OPTIMAL and not closed:
         return failed(reason=f"status optimal with value {value:g} and lower bound {bound}")
+    lower_bound = value if closed else bound
     return result(
-        status=Status.OPTIMAL if closed else proposal.status or Status.FEASIBLE,
+        status=Status.OPTIMAL if closed else status or Status.FEASIBLE,
         value=value,
         lower_bound=lower_bound,
-        answer=proposal.answer,
-        measures=problem.measures(instance, proposal.answer),
+        answer=answer,
+        measures=problem.measures(instance, answer),
         reason=proposal.reason,
         trace=None if proposal.trace is None else proposal.trace(),
         points=completed(value, lower_bound),

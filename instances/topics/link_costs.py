@@ -133,8 +133,8 @@ def _check_table(sites: Ids, table: Ids) -> None:
         raise BadInput(f"a cost table of shape {table.shape}: give a square one, a row and a column a site")
     if len(table) > _MOST_SITES:
         raise BadInput(f"{len(table):,} sites: give at most {_MOST_SITES:,}")
-    if len(lost := np.flatnonzero((sites < 0) | (sites >= len(table)))):
-        raise BadInput(f"node {lost[0]} has no site of the cost table: give 0…{len(table) - 1}")
+    for lost in np.flatnonzero((sites < 0) | (sites >= len(table))):
+        raise BadInput(f"node {lost} has no site of the cost table: give 0…{len(table) - 1}")
     for a, b in np.argwhere((table < 1) | (table > MOST_COST) | (table != table.T)):
         raise BadInput(
             f"sites {a} and {b} cost {table[a, b]} one way and {table[b, a]} the other: make them equal, "
@@ -230,7 +230,7 @@ def _table(rows: list[tuple[_Site, _Site, _Cost]], names: Mapping[str, int], wha
         table[u, v] = table[v, u] = cost
     if other >= 0:
         np.fill_diagonal(table, 1)
-    if len(missing := np.argwhere(table == 0)):
-        one, two = (list(names)[int(each)] for each in missing[0])
+    for missing in np.argwhere(table == 0):
+        one, two = (list(names)[int(each)] for each in missing)
         raise BadInput(f"\"{what}\" of the costs has none for '{one}' and '{two}': add it")
     return table

@@ -86,13 +86,9 @@ def _size(name: str, default: int, summary: str) -> Option:
 
 _NODES, _TOPICS = _size("nodes", 1000, "|V|"), _size("topics", 100, "|T| to draw from")
 _FIXED = (_NODES, _TOPICS, _size("subscriptions", 10, "distinct topics a node"))
-_VARYING = (
-    _size("nodes", 4000, "|V|"),
-    _size("topics", 200, "|T| to draw from"),
-    _size("least", 10, "fewest topics a node"),
-    _size("most", 90, "most topics a node"),
-)
-_FITTED = (_NODES, *_VARYING[1:])
+_RANGE = (_size("least", 10, "fewest topics a node"), _size("most", 90, "most topics a node"))
+_FITTED = (_NODES, _size("topics", 200, "|T| to draw from"), *_RANGE)
+_VARYING = (_size("nodes", 4000, "|V|"), *_FITTED[1:])
 
 
 def _alpha(default: float) -> Option:
@@ -103,52 +99,28 @@ def _decile(default: float) -> Option:
     return Option("top_decile", default, "share of the first tenth of the topics", least=0.0, most=0.999)
 
 
-_P1, _P3 = "P1 §8, P2 §5", "P3 §VI"
-TOPIC_WORKLOADS: tuple[Workload[TopicInstance], ...] = (
-    Workload("uniform", "uniform popularity, a fixed number a node", "P1 §8, P2 §6.5", _FIXED, RandomTopics("uniform")),
-    Workload("zipf", "p_i ∝ i^-α, a fixed number a node", _P1, (*_FIXED, _alpha(0.5)), RandomTopics("zipf")),
-    Workload(
-        "exponential",
-        "p_i ∝ q^i, a fixed number a node",
-        "P1 §8",
-        (*_FIXED, _decile(0.55)),
-        RandomTopics("exponential"),
-    ),
-    Workload("uniform-varying", "uniform popularity, 10 to 90 a node", _P3, _VARYING, RandomTopics("uniform")),
-    Workload("zipf-varying", "p_i ∝ i^-α, 10 to 90 a node", _P3, (*_VARYING, _alpha(2.0)), RandomTopics("zipf")),
-    Workload(
-        "exponential-varying",
-        "p_i ∝ q^i, 10 to 90 a node",
-        _P3,
-        (*_VARYING, _decile(0.55)),
-        RandomTopics("exponential"),
-    ),
-    Workload(
-        "zipf-fitted",
-        "p_i ∝ i^-α, 10 to 90 a node, most often 50, α fitted to Table III of P3",
-        _P3,
-        (*_FITTED, _alpha(3.0)),
-        RandomTopics("zipf", peaked=True),
-    ),
-    Workload(
-        "exponential-fitted",
-        "p_i ∝ q^i, 10 to 90 a node, most often 50, q fitted to Table IV of P3",
-        _P3,
-        (*_FITTED, _decile(0.8647)),
-        RandomTopics("exponential", peaked=True),
-    ),
+_P3, _PEAK = "P3 §VI", "10 to 90 a node, most often 50"
+TOPIC_WORKLOADS: tuple[Workload[TopicInstance], ...] = tuple(
+    Workload(name, summary, source, parameters, RandomTopics(name.partition("-")[0], peaked=parameters[:4] == _FITTED))
+    for name, summary, source, parameters in (
+        ("uniform", "uniform popularity, a fixed number a node", "P1 §8, P2 §6.5", _FIXED),
+        ("zipf", "p_i ∝ i^-α, a fixed number a node", "P1 §8, P2 §5", (*_FIXED, _alpha(0.5))),
+        ("exponential", "p_i ∝ q^i, a fixed number a node", "P1 §8", (*_FIXED, _decile(0.55))),
+        ("uniform-varying", "uniform popularity, 10 to 90 a node", _P3, _VARYING),
+        ("zipf-varying", "p_i ∝ i^-α, 10 to 90 a node", _P3, (*_VARYING, _alpha(2.0))),
+        ("exponential-varying", "p_i ∝ q^i, 10 to 90 a node", _P3, (*_VARYING, _decile(0.55))),
+        ("zipf-fitted", f"p_i ∝ i^-α, {_PEAK}, α fitted to Table III of P3", _P3, (*_FITTED, _alpha(3.0))),
+        ("exponential-fitted", f"p_i ∝ q^i, {_PEAK}, q fitted to Table IV of P3", _P3, (*_FITTED, _decile(0.8647))),
+    )
 )
 
 
 _SIDE = 1000
 _STUB_COST = 2
-_POPULARITY = Option(
-    "popularity",
-    "uniform",
-    "of the topics, as in the workload of that name",
-    choices=("uniform", "zipf", "exponential"),
+_SUBSCRIBED = (
+    *_FIXED,
+    Option("popularity", "uniform", "of the topics, as in the workload of that name", choices=tuple(_POPULARITIES)),
 )
-_SUBSCRIPTIONS = tuple(TOPIC_WORKLOADS[0].parameters)
 
 
 def plane(*, seed: int, popularity: str, **sizes: Any) -> TopicInstance:
@@ -191,20 +163,13 @@ def _subscribed(popularity: str, seed: int, sizes: dict[str, Any]) -> TopicInsta
 
 
 PRICED_WORKLOADS: tuple[Workload[TopicInstance], ...] = (
-    Workload(
-        "plane",
-        "nodes in a square, an edge costs its length",
-        "none; docs/topics.md",
-        (*_SUBSCRIPTIONS, _POPULARITY),
-        plane,
-    ),
+    Workload("plane", "nodes in a square, an edge costs its length", "none; docs/topics.md", _SUBSCRIBED, plane),
     Workload(
         "transit-stub",
         "nodes in the stubs of a transit-stub network, an edge costs its path",
         "Zegura et al. 1996",
         (
-            *_SUBSCRIPTIONS,
-            _POPULARITY,
+            *_SUBSCRIBED,
             Option("transits", 8, "transit routers", least=1, most=1000),
             Option("stubs", 8, "stub networks of each transit router", least=1, most=10_000),
         ),
