@@ -129,14 +129,8 @@ _CELLS_AT_ONCE = 1_000_000
 class BrokerTraffic:
     """The traffic at the brokers under an assignment.
 
-    Attributes
-    ----------
-    rates : float64 array, shape (|B|, |C|)
-        What the users of a broker publish on a channel.
-    subscribed : bool array, shape (|B|, |C|)
-        Whether a user of the broker subscribes to the channel.
-    loads : float64 array, shape (|B|,)
-        Traffic between a broker and its users.
+    What the users of a broker publish on a channel (`rates`) and whether one subscribes to it (`subscribed`), shape
+    (|B|, |C|); and the traffic between a broker and its users (`loads`), shape (|B|,).
     """
 
     rates: Floats

@@ -233,35 +233,25 @@ CONTENT_WORKLOADS: tuple[Workload[ContentInstance], ...] = (
 )
 
 
-_SPARSE = STEINER_WORKLOADS[0]
-
-
 def steiner_overlay(instance: SteinerInstance, *, brokers_at: str = "all-nodes") -> ContentInstance:
     """P4, Theorem 1: the reduction from the Steiner tree problem. One user publishes, all others subscribe.
 
     Every terminal is a user; the first one publishes one unit on the only channel. Prices are the lengths of shortest
-    paths.
+    paths. The graph must be connected. Cost O(n³).
 
     Parameters
     ----------
-    instance : SteinerInstance
-        Connected.
     brokers_at : {"all-nodes", "steiner-nodes"}
         ``steiner-nodes``: a broker at every node that is no terminal, as in the proof. Then no tree of the overlay
         branches at a terminal or connects two terminals directly. ``all-nodes``: a broker at every node, and access
         prices multiplied by the number of terminals. Then the optimum for ``content-steiner`` is that of the Steiner
-        tree problem.
+        tree problem: a Steiner tree is an overlay with each user on the broker at its node, and in any overlay the tree
+        of brokers and the users' paths connect all terminals. A factor of 1 would do, but weakens linear relaxations.
 
     Raises
     ------
     BadInput
         If the graph is not connected, or every node is a terminal and none is left for a broker.
-
-    Notes
-    -----
-    The optima agree under ``all-nodes``: with each user on the broker at its node the overlay costs as much as a
-    Steiner tree. In any overlay the tree of brokers and the users' paths to them connect all terminals, and each link
-    is paid for at least once. A factor of 1 would do, but weakens linear relaxations. Cost O(n³).
     """
     nodes = np.arange(instance.num_nodes)
     brokers = nodes if brokers_at == "all-nodes" else np.setdiff1d(nodes, instance.terminals)
@@ -303,12 +293,8 @@ def _one_publisher(access: Floats, core: Floats, users: list[str], brokers: list
     )
 
 
-def _generate_steiner_overlay(*, seed: int, brokers_at: str, **shape: int) -> ContentInstance:
-    return steiner_overlay(_SPARSE.generate(seed=seed, **shape), brokers_at=brokers_at)
-
-
-def _generate_relay_star(*, seed: int, rim: int) -> ContentInstance:
-    return relay_star(rim=rim)
+def _of_sparse_graph(*, seed: int, brokers_at: str, **shape: int) -> ContentInstance:
+    return steiner_overlay(STEINER_WORKLOADS[0].generate(seed=seed, **shape), brokers_at=brokers_at)
 
 
 CONTENT_CONSTRUCTIONS: tuple[Workload[ContentInstance], ...] = (
@@ -328,7 +314,7 @@ CONTENT_CONSTRUCTIONS: tuple[Workload[ContentInstance], ...] = (
                 choices=("all-nodes", "steiner-nodes"),
             ),
         ),
-        _generate_steiner_overlay,
+        _of_sparse_graph,
         "content",
     ),
     Workload(
@@ -336,7 +322,7 @@ CONTENT_CONSTRUCTIONS: tuple[Workload[ContentInstance], ...] = (
         "minimum spanning trees cost 2(k − 1), trees through a relay k (no seed)",
         "P4 §III.A",
         (Option("rim", 3, "k, the number of brokers with users", least=2, most=2000),),
-        _generate_relay_star,
+        lambda *, seed, rim: relay_star(rim=rim),
         "content",
     ),
 )

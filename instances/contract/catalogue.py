@@ -41,14 +41,12 @@ class Catalogue(Mapping[str, Item]):
 
     Parameters
     ----------
-    noun : str
-        What an item is called in messages.
+    noun, kind : str and type
+        What an item is called in messages, and its type.
     load : callable
         Takes a name and returns the project's own items of that name (it may return others too), or all for "".
     group : str
         The entry-point group under which packages register items; "" for none.
-    kind : type
-        The type of a registered item.
     join : callable, optional
         Combines two items of one name, or raises ValueError. Without it, names must be distinct.
     """
@@ -310,17 +308,8 @@ def modules_beside(folder: Path) -> Iterator[None]:
 def object_named(reference: str, noun: str, kind: type) -> object:
     """The object of some type with the name ``module:NAME``; its module is on Python's path or in the current folder.
 
-    The folder where the module is found is appended to Python's path, because it may import others later.
-
-    Parameters
-    ----------
-    noun : str
-        What the object is called in messages.
-
-    Raises
-    ------
-    BadInput
-        If there is no such module or name, the module cannot be imported, or the object has another type.
+    The folder where the module is found is appended to Python's path, because it may import others later. Messages call
+    the object by a noun; a module or name that does not exist, or an object of another type, is bad input.
     """
     if not _FORM.fullmatch(reference):
         raise BadInput(f"{noun} '{reference}': write it as module:NAME")
@@ -336,14 +325,18 @@ def object_named(reference: str, noun: str, kind: type) -> object:
 
 
 def _module(name: str, what: str) -> ModuleType:
-    top = name.partition(".")[0]
-    folders = [folder for folder in (_beside.get(), Path.cwd()) if folder is not None]
+    top, beside = name.partition(".")[0], _beside.get()
+    folders = [folder for folder in (beside, Path.cwd()) if folder is not None]
     holding = next((folder for folder in folders if _holds(folder, top)), None)
-    if top in sys.modules:
-        _check_loaded(top, what)
-    elif holding is not None and find_spec(top) is None:
-        sys.path.append(str(holding))
-        invalidate_caches()
+    if top not in sys.modules:
+        if holding is not None and find_spec(top) is None:
+            sys.path.append(str(holding))
+            invalidate_caches()
+    elif beside is not None and _holds(beside, top):
+        # Another study's folder may have a module of this name.
+        file = Path(getattr(sys.modules[top], "__file__", None) or beside)
+        if "site-packages" not in file.parts and not file.resolve().is_relative_to(beside):
+            raise BadInput(f"{what}: {file} is loaded under this name already: rename the one in {beside}")
     try:
         return import_module(name)
     except (Exception, SystemExit) as error:
@@ -359,12 +352,3 @@ def _module(name: str, what: str) -> ModuleType:
 
 def _holds(folder: Path, top: str) -> bool:
     return (folder / f"{top}.py").is_file() or (folder / top).is_dir()
-
-
-def _check_loaded(top: str, what: str) -> None:
-    """Refuse the module of an earlier study's folder that has the name of one of this study's."""
-    folder, file = _beside.get(), getattr(sys.modules[top], "__file__", None)
-    if folder is None or file is None or not _holds(folder, top) or "site-packages" in Path(file).parts:
-        return
-    if not Path(file).resolve().is_relative_to(folder):
-        raise BadInput(f"{what}: {file} is loaded under this name already: rename the one in {folder}")

@@ -152,10 +152,10 @@ class Overlay(Rebuilt):
     @classmethod
     def from_networkx(cls, graph: nx.Graph[Any], instance: LabelledNodes) -> Overlay:
         """The overlay of a networkx graph on labels of the instance, or objects with their text; any other is bad."""
-        known = {instance.node_label(v) for v in range(instance.num_nodes)}
-        if unknown := [v for v in graph if str(v) not in known]:
-            raise BadInput(f"unknown node '{unknown[0]}': remove it from the graph or name a node of the instance")
-        return cls.from_labels(graph.edges(), instance)
+        overlay = cls.from_labels(graph.edges(), instance)
+        if unknown := {*map(str, graph)} - {instance.node_label(v) for v in range(instance.num_nodes)}:
+            raise BadInput(f"unknown node '{min(unknown)}': remove it from the graph or name a node of the instance")
+        return overlay
 
     @classmethod
     def from_labels(cls, edges: Iterable[tuple[Hashable, Hashable]], instance: LabelledNodes) -> Overlay:

@@ -30,14 +30,8 @@ class Interpreter:
     """Interprets compiled functions where compiling them would take far longer than the run: on tiny instances.
 
     Results are those of the compiled functions: an integer that overflows raises FloatingPointError, unless the
-    function is one whose integers may. After some seconds in all, functions are compiled.
-
-    Parameters
-    ----------
-    seconds : float
-        The time for interpreted calls.
-    record : bool
-        Whether `calls` lists each function with the arguments of its first call of their types.
+    function is one whose integers may. After some `seconds` in all, functions are compiled. With `record`, `calls`
+    lists each function with the arguments of its first call of their types.
     """
 
     def __init__(self, seconds: float = 1.0, *, record: bool = False) -> None:
@@ -144,14 +138,9 @@ class OutOfTime(Exception):
 
 
 class Clock:
-    """The remaining time of a run.
+    """The remaining time of a run: `time_limit` seconds from now, None for no limit.
 
-    Parameters
-    ----------
-    time_limit : float or None
-        Seconds from now; None means no limit.
-    interruption : threading.Event, optional
-        Set by :meth:`interrupt`; shared by all clocks that :meth:`share` makes.
+    :meth:`interrupt` sets the interruption, which all clocks that :meth:`share` makes have in common.
     """
 
     def __init__(self, time_limit: float | None, interruption: threading.Event | None = None) -> None:

@@ -7,7 +7,6 @@ until the chosen relays connect them. A topic for which this would take too long
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -27,14 +26,9 @@ Neighbours = dict[int, set[int]]
 
 @dataclass(frozen=True)
 class FilteringCost:
-    """The routing cost of an overlay, topic by topic.
+    """For each topic the non-subscribers in its tree, infinite where the overlay does not connect the topic.
 
-    Attributes
-    ----------
-    relays : tuple of float
-        For each topic the number of non-subscribers in its tree; infinite where the overlay does not connect it.
-    proven : bool
-        Whether no tree of any topic has fewer.
+    `proven` says whether no tree of any topic has fewer.
     """
 
     relays: tuple[float, ...]
@@ -71,9 +65,8 @@ def filtering_cost(overlay: Overlay, instance: TopicInstance) -> FilteringCost:
     roots = connected_components(instance.num_subscriptions, at_u, at_v)
     order = np.argsort(instance.node_topics, kind="stable")  # subscriptions by topic, then by node
     found = []
-    for t in range(instance.num_topics):
-        subscriptions = order[instance.topic_offsets[t] : instance.topic_offsets[t + 1]]
-        part_of = dict(zip(instance.subscribers(t).tolist(), roots[subscriptions].tolist(), strict=True))
+    for t, parts in enumerate(np.split(roots[order], instance.topic_offsets[1:-1])):
+        part_of = dict(zip(instance.subscribers(t).tolist(), parts.tolist(), strict=True))
         found.append((0.0, True) if len(set(part_of.values())) == 1 else _fewest_relays(beside, part_of))
     return FilteringCost(tuple(relays for relays, _ in found), all(proven for _, proven in found))
 
@@ -246,15 +239,13 @@ def _by_cuts(graph: Neighbours, terminals: set[int]) -> int | None:
 
 def _violated(graph: Neighbours, terminals: set[int], chosen: set[int]) -> Iterator[frozenset[int]]:
     """The relays beside each component of the terminals and the chosen relays, if there are several components."""
-    allowed, seen = terminals | chosen, set[int]()
-    parts: dict[int, set[int]] = defaultdict(set)
-    for t in sorted(terminals):
-        if t not in seen:
-            parts[t] = _reached(graph, t, allowed)
-            seen |= parts[t]
-    if len(parts) > 1:
-        for part in parts.values():
-            yield frozenset(w for v in part for w in graph[v] if w not in allowed)
+    allowed, left = terminals | chosen, set(terminals)
+    while left:
+        part = _reached(graph, min(left), allowed)
+        if left == terminals and terminals <= part:
+            return
+        left -= part
+        yield frozenset(w for v in part for w in graph[v] if w not in allowed)
 
 
 _BYTES_AT_ONCE = 50_000_000
