@@ -104,14 +104,6 @@ def test_the_constructor_takes_the_normal_form_only(edges: list[tuple[int, ...]]
         Overlay(3, np.array(edges))
 
 
-def test_without_edges_every_node_stands_alone() -> None:
-    overlay = Overlay.from_edges(3, [])
-    assert (overlay.num_edges, overlay.max_degree, overlay.average_degree) == (0, 0, 0)
-    assert overlay.degrees.tolist() == [0, 0, 0]
-    assert overlay.topic_components(INSTANCE).tolist() == [2, 2]
-    assert [len(part) for part in overlay.topic_links(INSTANCE)] == [0, 0]
-
-
 @property_test(100, instances_with_overlays())
 def test_degrees_are_those_of_networkx(case: tuple[TopicInstance, Overlay]) -> None:
     _, overlay = case
@@ -141,11 +133,6 @@ def test_networkx_gives_the_overlay_back(case: tuple[TopicInstance, Overlay]) ->
     instance, overlay = case
     assert Overlay.from_networkx(overlay.to_networkx(instance), instance) == overlay
     assert set(overlay.to_networkx().nodes) == set(range(overlay.num_nodes))
-
-
-def test_a_directed_or_multiple_edge_counts_once() -> None:
-    graph: nx.MultiDiGraph[str] = nx.MultiDiGraph([("n1", "n2"), ("n2", "n1"), ("n1", "n2")])
-    assert Overlay.from_networkx(graph, INSTANCE).edges.tolist() == [[0, 1]]
 
 
 @pytest.mark.parametrize(
@@ -206,13 +193,3 @@ def test_what_is_written_is_read_back(folder: Path, labels: set[str], data: st.D
     write_overlay(overlay, instance, path)
     assert read_overlay(path, instance) == overlay
     assert [file.name for file in folder.iterdir()] == [path.name]
-
-
-@pytest.mark.parametrize(
-    "edges", ['[["a", "b"]]', '[["b", "a"]]', '[["a", "b"], ["b", "a"], ["a", "b"]]', '[["a","b"]], "by": "a tool"']
-)
-def test_direction_repeats_and_further_keys_do_not_matter(tmp_path: Path, edges: str) -> None:
-    instance = TopicInstance.from_subscriptions({v: ["x"] for v in "abc"})
-    path = tmp_path / "overlay.json"
-    path.write_text(f'{{"edges": {edges}, "format": "overlay/1"}}')
-    assert read_overlay(path, instance).edges.tolist() == [[0, 1]]

@@ -19,7 +19,20 @@ from overlaybench.instances.topics.instance import TopicInstance
 from tests.properties import property_test
 
 ENDINGS = [".json", ".csv", ".tsv", ".dat", ".txt", ".parquet"]
-AWKWARD = ["a,b", 'say "hi"', '"', "tab\there", "two\nlines", "two\r\nlines", "\r", " space ", "007", "7", "1e5"]
+AWKWARD = [
+    "a,b",
+    'say "hi"',
+    '"',
+    "tab\there",
+    "two\nlines",
+    "two\r\nlines",
+    "\r",
+    " space ",
+    "007",
+    "7",
+    "1e5",
+    "node",
+]
 AWKWARD += [
     "NaN",
     "null",
@@ -38,7 +51,6 @@ AWKWARD += [
     "=1",
     "node",
 ]
-
 LABELS = st.one_of(st.sampled_from(AWKWARD), st.text(min_size=1, max_size=4))
 SUBSCRIPTIONS = st.dictionaries(LABELS, st.sets(LABELS, min_size=1, max_size=4), min_size=1, max_size=5)
 
@@ -161,13 +173,6 @@ def test_parquet_columns_of_numbers_and_dictionaries_are_labels(tmp_path: Path, 
     instance = read_topics(tmp_path / "a.parquet").instance
     assert instance.node_labels == ("2", "10")
     assert instance.topic_labels == ("7",)
-
-
-def test_a_folder_named_like_a_partition_adds_no_column(tmp_path: Path) -> None:
-    folder = tmp_path / "node=3"
-    folder.mkdir()
-    write_topics(TopicInstance.from_subscriptions({"n0": ["a"]}), folder / "a.parquet")
-    assert mapping(read_topics(folder / "a.parquet").instance) == {"n0": {"a"}}
 
 
 def test_a_bipartite_graph_of_plain_names_is_read() -> None:

@@ -7,6 +7,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import NoReturn
 
+import numpy as np
 import pytest
 
 from overlaybench.instances.contract.catalogue import WORKLOADS
@@ -150,3 +151,12 @@ def test_listeners_subscribe_to_the_artists_they_play(tmp_path: Path, monkeypatc
     monkeypatch.setenv("LASTFM", str(tmp_path / "absent"))
     with pytest.raises(BadInput, match="set LASTFM to its path"):
         lastfm_listeners(seed=0, nodes=0)
+
+
+def test_all_listeners_have_the_counts_published_with_the_data() -> None:
+    try:
+        instance = WORKLOADS["lastfm"].generate(nodes=0)
+    except BadInput:
+        pytest.skip("the Last.fm data is not beside the repository")
+    assert tuple(instance.size.values()) == (1892, 17632, 92834)
+    assert (np.diff(instance.node_offsets).max(), (np.diff(instance.topic_offsets) == 1).sum()) == (50, 10679)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
-from itertools import combinations, pairwise, permutations
+from itertools import combinations, permutations
 from typing import TypeVar
 
 import numpy as np
@@ -97,11 +97,6 @@ def test_with_varying_sizes_each_size_is_as_likely_and_draws_by_the_same_law(wei
     assert {some for some in sets if len(some) == 3} == {(0, 1, 2)}
 
 
-def test_sizes_are_uniform_from_the_least_to_the_most() -> None:
-    sizes, _ = draw_subscriptions(uniform(100), 10, 90, 5, 0, NODES)
-    assert_follows(Counter(sizes.tolist()), dict.fromkeys(range(10, 91), Fraction(1, 81)))
-
-
 @pytest.mark.parametrize(("least", "most"), [(10, 90), (3, 8), (4, 4), (1, 2)])
 def test_peaked_sizes_are_sums_of_two_uniform_numbers(least: int, most: int) -> None:
     sizes, _ = draw_subscriptions(uniform(100), least, most, 5, 0, NODES, peaked=True)
@@ -182,36 +177,9 @@ def test_the_compiled_draw_is_that_of_its_plain_twin(
     assert [row.tolist() for row in np.split(topics, np.cumsum(sizes)[:-1])] == expected
 
 
-@property_test(40, st.lists(st.integers(0, 60), max_size=4), st.integers(0, 2**63 - 1))
-def test_draws_by_ranges_of_nodes_join_to_the_draw_of_all(cuts: list[int], seed: int) -> None:
-    weights = zipf(30, 2.0)
-    whole_sizes, whole_topics = draw_subscriptions(weights, 2, 9, seed, 0, 60)
-    ends = [0, *sorted(cuts), 60]
-    parts = [draw_subscriptions(weights, 2, 9, seed, a, b) for a, b in pairwise(ends)]
-    assert np.array_equal(np.concatenate([sizes for sizes, _ in parts]), whole_sizes)
-    assert np.array_equal(np.concatenate([topics for _, topics in parts]), whole_topics)
-
-
 FIXED = ["uniform", "zipf", "exponential"]
 VARYING = ["uniform-varying", "zipf-varying", "exponential-varying"]
 FITTED = ["zipf-fitted", "exponential-fitted"]
-
-
-@pytest.mark.parametrize("name", VARYING)
-def test_varying_numbers_of_topics_have_the_mean_of_the_paper(name: str) -> None:
-    sizes = np.diff(WORKLOADS[name].generate(seed=1).node_offsets)
-    assert len(sizes) == 4000
-    assert (sizes.min(), sizes.max()) == (10, 90)
-    assert abs(sizes.mean() - 50) < 4 * sizes.std() / np.sqrt(len(sizes))
-
-
-@pytest.mark.parametrize("name", FIXED)
-def test_topics_are_as_popular_as_their_law_says(name: str) -> None:
-    instance = WORKLOADS[name].generate(nodes=NODES, topics=20, subscriptions=1, seed=6)
-    law = {"uniform": uniform(20), "zipf": zipf(20, 0.5), "exponential": exponential(20, 0.55)}[name]
-    expected = {t: Fraction(int(weight), int(law.sum())) for t, weight in enumerate(law)}
-    assert instance.num_topics == 20
-    assert_follows(Counter(instance.node_topics.tolist()), expected)
 
 
 @pytest.mark.parametrize("name", [*FIXED, *VARYING, *FITTED])
