@@ -105,7 +105,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(sys, "path", sys.path.copy())
     for catalogue in (ob.METHODS, ob.PROBLEMS, WORKLOADS):
         assert isinstance(catalogue, Catalogue)
-        for name in ("_added", "_with_added"):
+        assert catalogue.errors == ()  # what packages register is loaded now
+        for name in ("_plug_ins", "_others"):
             monkeypatch.setattr(catalogue, name, getattr(catalogue, name))
     before = set(sys.modules)
     yield tmp_path

@@ -37,12 +37,12 @@ def test_the_cheapest_of_parallel_edges_counts() -> None:
 @pytest.mark.parametrize(
     ("edges", "terminals", "message"),
     [
-        ([(0, 5, 1)], [0], "edge 0: node 5 is outside 0…2"),
+        ([(0, 5, 1)], [0], "edge 0: its end 5 is outside 0…2"),
         ([(0, 1, 1), (1, 1, 2)], [0], "edge 1: a loop at node 1"),
         ([(0, 1, -2)], [0], "edge 0: the cost -2 is negative"),
         ([(0, 1, 2**53), (1, 2, 1)], [0], "more than 2\\^53"),
         ([(0, 1, 1)], [], "at least one"),
-        ([(0, 1, 1)], [3], "terminal 0: node 3 is outside"),
+        ([(0, 1, 1)], [3], "terminal 0: its end 3 is outside"),
     ],
 )
 def test_a_wrong_instance_is_bad_input(edges: list[Any], terminals: list[int], message: str) -> None:
