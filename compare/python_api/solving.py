@@ -109,7 +109,7 @@ def solve(
         if options.get(needed):
             check_takes(chosen, needed, judge.name)
     if options.get("trace"):
-        from ...heuristics.topics.tie_search.steps import check_traceable
+        from ...heuristics.topics.tie_search import check_traceable
 
         check_traceable(instance)
     if options.get("overlay"):

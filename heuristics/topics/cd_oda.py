@@ -17,7 +17,7 @@ from .heuristic import DIAMETER_TWO, heuristic
 from .kernels.interest import Interest, interest_of, weighted_neighbours
 from .kernels.partial_overlay import OverlayBuild
 from .kernels.ties import TIES, TieOrder, rank_of, tie_order
-from .tie_search.steps import StarSteps
+from .tie_search import StarSteps
 
 _NEIGHBOURS, _WEIGHTED, _DENSITY = range(3)
 _COST = "time O(C Σ|T_v| + Σ_v |T_v| Σ_{t∈T_v} |V_t|) for C centres, memory O(Σ|T_v|)"

@@ -17,7 +17,7 @@ from .heuristic import TOPIC_CONNECTED, heuristic
 from .kernels.interest import TopicComponents, unite
 from .kernels.partial_overlay import Degrees, Edges, OverlayBuild, PartialOverlay
 from .kernels.ties import TIES, TieOrder, candidate_of, rank_of, tie_order
-from .tie_search.steps import Edge, EdgeSteps, heaviest, least_raising
+from .tie_search import Edge, EdgeSteps, heaviest, least_raising
 
 DATA = Option(
     "data",

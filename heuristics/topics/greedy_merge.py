@@ -22,7 +22,7 @@ from .kernels.interest import TopicComponents, unit_costs, unite
 from .kernels.partial_overlay import ANY_DEGREE, OverlayBuild, PartialOverlay
 from .kernels.ties import RULES, TIES, TieOrder, tie_order
 from .mst_per_topic import spanning_trees
-from .tie_search.steps import EdgeSteps, heaviest
+from .tie_search import EdgeSteps, heaviest
 
 RUNS = Option("runs", 1, "how often to run, each time on the edges not used yet", least=1)
 THREADS = Option("threads", 1, "threads that count contributions, but for random ties; same edges", least=1, most=64)

@@ -13,8 +13,7 @@ from ...instances.contract.problem import Problem
 from ...instances.topics.instance import TopicInstance
 from .kernels.partial_overlay import OverlayBuild
 from .kernels.ties import TIES
-from .tie_search.extremes import TIES_OR_EXTREMES, SolveUnderTies
-from .tie_search.steps import GreedySteps
+from .tie_search import TIES_OR_EXTREMES, GreedySteps, SolveUnderTies
 
 TOPIC_CONNECTED = ("min-tco", "minmax-tco", "low-tco")
 DIAMETER_TWO = (*TOPIC_CONNECTED, "2d-star", "2d-true")

@@ -12,7 +12,7 @@ from .greedy_merge import Rule, grown
 from .heuristic import TOPIC_CONNECTED, heuristic
 from .kernels.partial_overlay import OverlayBuild
 from .kernels.ties import TIES, tie_order
-from .tie_search.steps import Degrees, Edge, EdgeSteps, heaviest, least_raising
+from .tie_search import Degrees, Edge, EdgeSteps, heaviest, least_raising
 
 _K = 3.0  # of P2's Figures 1 to 3
 K = Option("k", _K, "how many times more an edge that raises the maximum degree must contribute", least=1, most=1e300)

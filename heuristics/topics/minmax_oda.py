@@ -14,7 +14,7 @@ from .greedy_merge import Rule, grown
 from .heuristic import TOPIC_CONNECTED, heuristic
 from .kernels.partial_overlay import Degrees, Edges, OverlayBuild, PartialOverlay
 from .kernels.ties import RULES, TIES, TieOrder, candidate_of, rank_of, tie_order
-from .tie_search.steps import EdgeSteps, heaviest, least_raising
+from .tie_search import EdgeSteps, heaviest, least_raising
 
 
 @heuristic(TIES)

@@ -17,7 +17,7 @@ from ...instances.contract.result import Step, Trace
 from ...instances.topics.instance import TopicInstance
 from .heuristic import TOPIC_CONNECTED, heuristic
 from .kernels.partial_overlay import OverlayBuild
-from .tie_search.steps import EdgeSteps, check_traceable, edge_step, traced
+from .tie_search import EdgeSteps, check_traceable, trace_with_labels
 
 ORDERS = ("number", "random", "random-per-topic")
 ORDER = Option(
@@ -117,9 +117,9 @@ def _trace(instance: TopicInstance, order: str, seed: int) -> Trace:
     state, listed = steps.start(), list[Step]()
     for u, v in np.sort(_rings(instance, order, seed), axis=1).tolist():
         if not steps.has_edge(state, (u, v)):
-            listed.append(edge_step(steps, state, (u, v), ties=1))
+            listed.append(steps.step(state, (u, v), ties=1))
             state = steps.after(state, (u, v))
-    return traced(instance, listed, steps.measure)
+    return trace_with_labels(instance, listed, steps.measure)
 
 
 RING_PER_TOPIC = replace(

@@ -17,7 +17,7 @@ from .heuristic import DIAMETER_TWO, heuristic
 from .kernels.interest import Interest, interest_of, weighted_neighbours
 from .kernels.partial_overlay import OverlayBuild
 from .kernels.ties import TIES, TieOrder, rank_of, tie_order
-from .tie_search.steps import Choice, StarSteps, State
+from .tie_search import Choice, StarSteps, State
 
 
 @heuristic(TIES)

@@ -14,13 +14,15 @@ from hypothesis import strategies as st
 
 from overlaybench.heuristics.topics.kernels.ties import RULES
 from overlaybench.heuristics.topics.ring_per_topic import ORDERS
-from overlaybench.heuristics.topics.tie_search.extremes import SolveUnderTies, TooManyStates, extreme_ties
-from overlaybench.heuristics.topics.tie_search.steps import (
+from overlaybench.heuristics.topics.tie_search import (
     MOST_NODES,
     EdgeSteps,
     GreedySteps,
+    SolveUnderTies,
     StarSteps,
+    TooManyStates,
     along,
+    extreme_ties,
     trace_of,
 )
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
