@@ -55,21 +55,13 @@ class Mapper(Protocol):
 
 
 @heuristic(PARTITIONS, DATA, TIES)
-def naive_dc(
-    instance: TopicInstance,
-    *,
-    partitions: int = 0,
-    ties: str = "lowest",
-    seed: int = 0,
-    data: str = "rows",
-    mapper: Mapper = map,
-) -> OverlayBuild:
+def naive_dc(instance: TopicInstance, **options: Any) -> OverlayBuild:
     """GM-M within random parts of all nodes, then GM-M across them: :func:`dcb_m` without bulk nodes.
 
     Notes
     -----
     P3, Algorithm 7, followed by Algorithm 10, which combines the parts. The maximum degree within the parts is the
-    counter ``inner_max_degree``: by Lemma 8 it may be Θ(|T|) times the optimum. Cost as for :func:`dcb_m`.
+    counter ``inner_max_degree``: by Lemma 8 it may be Θ(|T|) times the optimum.
 
     Examples
     --------
@@ -77,24 +69,14 @@ def naive_dc(
     >>> naive_dc(instance, partitions=1).edges.tolist()
     [[0, 1], [0, 2]]
     """
-    most = int(np.diff(instance.node_offsets).max())
-    return dcb_m.build(instance, eta=most, partitions=partitions, ties=ties, seed=seed, data=data, mapper=mapper)
+    return dcb_m.build(instance, eta=int(np.diff(instance.node_offsets).max()), **options)
 
 
 @heuristic(ETA, PARTITIONS, DATA, TIES)
-def dcb_m(
-    instance: TopicInstance,
-    *,
-    eta: int = 0,
-    partitions: int = 0,
-    ties: str = "lowest",
-    seed: int = 0,
-    data: str = "rows",
-    mapper: Mapper = map,
-) -> OverlayBuild:
+def dcb_m(instance: TopicInstance, *, data: str = "rows", **options: Any) -> OverlayBuild:
     """GM-M within random parts of the lightweight nodes, then GM-M between bulk nodes and all, and across parts.
 
-    Parameters, result and errors are those of :func:`dcbr_m`.
+    Parameters, result and errors are those of :func:`dcbr_m`, without `coverage` and `aim`.
 
     Notes
     -----
@@ -107,24 +89,11 @@ def dcb_m(
     >>> dcb_m(instance, eta=1).edges.tolist()
     [[0, 1], [0, 2]]
     """
-    division, order, counters = _divided(instance, eta, partitions, 3, "lemma-16", ties, seed)
-    division = replace(division, representatives=division.partition.lightweight)
-    return conquer_and_combine(instance, division, EXTENSIONS[data], order, mapper, counters)
+    return _built(instance, EXTENSIONS[data], all_combine=True, **options)
 
 
 @heuristic(ETA, PARTITIONS, COVERAGE, AIM, DATA, TIES)
-def dcbr_m(
-    instance: TopicInstance,
-    *,
-    eta: int = 0,
-    partitions: int = 0,
-    coverage: int = 3,
-    aim: str = "lemma-16",
-    ties: str = "lowest",
-    seed: int = 0,
-    data: str = "rows",
-    mapper: Mapper = map,
-) -> OverlayBuild:
+def dcbr_m(instance: TopicInstance, *, data: str = "rows", **options: Any) -> OverlayBuild:
     """DCB-M whose combine phase involves only bulk nodes and representatives of the parts.
 
     Parameters
@@ -176,23 +145,11 @@ def dcbr_m(
     >>> dcbr_m(instance, eta=1).edges.tolist()
     [[0, 1], [0, 2]]
     """
-    division, order, counters = _divided(instance, eta, partitions, coverage, aim, ties, seed)
-    counters["coverage"] = coverage
-    return conquer_and_combine(instance, division, EXTENSIONS[data], order, mapper, counters)
+    return _built(instance, EXTENSIONS[data], **options)
 
 
 @heuristic(ETA, PARTITIONS, COVERAGE, AIM, TIES)
-def dc_gm(
-    instance: TopicInstance,
-    *,
-    eta: int = 0,
-    partitions: int = 0,
-    coverage: int = 3,
-    aim: str = "lemma-16",
-    ties: str = "lowest",
-    seed: int = 0,
-    mapper: Mapper = map,
-) -> OverlayBuild:
+def dc_gm(instance: TopicInstance, **options: Any) -> OverlayBuild:
     """:func:`dcbr_m` with Greedy Merge in place of GM-M: few edges instead of a low degree.
 
     Parameters, result and errors are those of :func:`dcbr_m`, without `data`.
@@ -208,15 +165,23 @@ def dc_gm(
     >>> dc_gm(instance, eta=1).edges.tolist()
     [[0, 1], [0, 2]]
     """
-    division, order, counters = _divided(instance, eta, partitions, coverage, aim, ties, seed)
-    counters["coverage"] = coverage
-    return conquer_and_combine(instance, division, extend_greedily, order, mapper, counters)
+    return _built(instance, extend_greedily, **options)
 
 
-def _divided(
-    instance: TopicInstance, eta: int, partitions: int, coverage: int, aim: str, ties: str, seed: int
-) -> tuple[Division, TieOrder, dict[str, float | str]]:
-    """The division into bulk nodes and parts, the order of ties, and the first counters."""
+def _built(
+    instance: TopicInstance,
+    extend: Extend,
+    *,
+    eta: int = 0,
+    partitions: int = 0,
+    coverage: int = 3,
+    aim: str = "lemma-16",
+    ties: str = "lowest",
+    seed: int = 0,
+    mapper: Mapper = map,
+    all_combine: bool = False,
+) -> OverlayBuild:
+    """Divide, conquer and combine; with `all_combine` every lightweight node is a representative."""
     order, eta = tie_order(ties, seed), eta or bulk_threshold(instance)
     lightweight = np.flatnonzero(np.diff(instance.node_offsets) <= eta).astype(np.int32)
     shuffled = random_order(lightweight, seed)
@@ -224,7 +189,12 @@ def _divided(
         division = divide(instance, shuffled, min(partitions, len(shuffled)), coverage, order)
     else:
         division = best_division(instance, shuffled, coverage, order, aim)
-    return division, order, {"eta": eta}
+    counters: dict[str, float | str] = {"eta": eta}
+    if all_combine:
+        division = replace(division, representatives=division.partition.lightweight)
+    else:
+        counters["coverage"] = coverage
+    return conquer_and_combine(instance, division, extend, order, mapper, counters)
 
 
 def conquer_and_combine(
@@ -240,13 +210,25 @@ def conquer_and_combine(
     `extend` adds edges to a partial overlay until it is topic-connected, first within parts, then between them. Cost:
     that of `extend` on each part and on B ∪ R, and O(Σ|T_v|).
     """
-    inner, conquering = _conquer(instance, division, extend, order, mapper)
-    outer, combining = _combine(instance, division, extend, order, inner)
-    counted = {
+    sizes, partition, nodes = np.diff(instance.node_offsets), division.partition, division.combined
+    parts = [part for part in partition.parts() if sizes[part].any()]
+    results = mapper(partial(build_part, extend=extend, order=order), (restricted(instance, part) for part in parts))
+    found, conquering = [np.empty((0, 2), np.int32)], Counter[str]()
+    for part, (ends, counted) in zip(parts, results, strict=True):
+        found.append(part[ends])
+        conquering.update(counted)
+    inner, outer = np.concatenate(found), np.empty((0, 2), np.int32)
+    combining: Mapping[str, int] = dict.fromkeys(("steps", "merges", "evaluations", "counted"), 0)
+    if sizes[nodes].any():
+        degrees = np.bincount(inner.ravel(), minlength=instance.num_nodes).astype(np.int32)
+        core, within = restricted(instance, nodes), replace(partition, part_of=partition.part_of[nodes])
+        ends, combining = combine_core(core, within, degrees[nodes], int(degrees.max()), extend, order)
+        outer = nodes[ends]
+    counts = {
         **counters,
-        "partitions": division.partition.num_parts,
-        "bulk": len(division.partition.bulk),
-        "lightweight": len(division.partition.lightweight),
+        "partitions": partition.num_parts,
+        "bulk": len(partition.bulk),
+        "lightweight": len(partition.lightweight),
         "representatives": len(division.representatives),
         "pn_ratio": division.pn_ratio,
         "pn_ratio_formula": division.pn_ratio_formula,
@@ -256,21 +238,7 @@ def conquer_and_combine(
         **{f"inner_{name}": count for name, count in conquering.items() if name in _WORK},
         **{name: conquering.get(name, 0) + combining.get(name, 0) for name in {**conquering, **combining}},
     }
-    return OverlayBuild(Overlay.from_edges(instance.num_nodes, np.concatenate([inner, outer])), counted)
-
-
-def _conquer(
-    instance: TopicInstance, division: Division, extend: Extend, order: TieOrder, mapper: Mapper
-) -> tuple[Ids, Counter[str]]:
-    """The edges within parts, shape (m, 2), and the counters of all parts together."""
-    sizes = np.diff(instance.node_offsets)
-    parts = [nodes for nodes in division.partition.parts() if sizes[nodes].any()]
-    results = mapper(partial(build_part, extend=extend, order=order), (restricted(instance, nodes) for nodes in parts))
-    edges, counters = [np.empty((0, 2), np.int32)], Counter[str]()
-    for nodes, (ends, counted) in zip(parts, results, strict=True):
-        edges.append(nodes[ends])
-        counters.update(counted)
-    return np.concatenate(edges), counters
+    return OverlayBuild(Overlay.from_edges(instance.num_nodes, np.concatenate([inner, outer])), counts)
 
 
 def build_part(part: TopicInstance, *, extend: Extend, order: TieOrder) -> PartEdges:
@@ -292,17 +260,6 @@ def combine_core(
     overlay.start_from(groups_of(core, partition), degrees, max_degree)
     extend(overlay)
     return _ends(overlay), overlay.counters()
-
-
-def _combine(instance: TopicInstance, division: Division, extend: Extend, order: TieOrder, inner: Ids) -> PartEdges:
-    """The edges among bulk nodes and representatives, shape (m, 2), and the counters of this phase."""
-    nodes, partition = division.combined, division.partition
-    if not np.diff(instance.node_offsets)[nodes].any():
-        return np.empty((0, 2), np.int32), dict.fromkeys(("steps", "merges", "evaluations", "counted"), 0)
-    degrees = np.bincount(inner.ravel(), minlength=instance.num_nodes).astype(np.int32)
-    core, parts = restricted(instance, nodes), replace(partition, part_of=partition.part_of[nodes])
-    ends, counters = combine_core(core, parts, degrees[nodes], int(degrees.max()), extend, order)
-    return nodes[ends], counters
 
 
 def _ends(overlay: PartialOverlay) -> Ids:

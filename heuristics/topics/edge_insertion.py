@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 
 import numpy as np
@@ -17,6 +17,7 @@ from ...instances.contract.run import Clock, offer
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.soc import as_soc
 from .greedy_merge import greedy_merge
+from .kernels.interest import contribution, join, singletons
 from .kernels.relay_trees import adjacency, relay_trees
 from .limits import Limits, components_by_topic, limits_of, offer_star, star
 
@@ -107,48 +108,30 @@ def _inserted(instance: TopicInstance, limits: Limits, gm: Overlay, shape: str, 
     return None
 
 
-@dataclass
 class _Insertion:
     """The overlay so far, and the components of each topic in it.
 
-    Attributes
-    ----------
-    root : dict of lists
-        Union-find over the subscriptions of ``topic_nodes``.
-    missing : list of int
-        For each topic the number of its components less one.
-    relays : list of int
-        For each topic those of its tree when insertion began.
+    `missing` has for each topic the number of its components less one, and `relays` those of its tree when insertion
+    began.
     """
 
-    instance: TopicInstance
-    limits: Limits
-    gm: Overlay
-    edges: dict[Edge, None] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        instance = self.instance
-        self.root = list(range(instance.num_subscriptions))
-        self.missing: list[int] = (np.diff(instance.topic_offsets) - 1).tolist()
-        self.degrees = [0] * instance.num_nodes
-        self.position: list[dict[int, int]] = [{} for _ in range(instance.num_nodes)]
-        topics = np.repeat(np.arange(instance.num_topics), np.diff(instance.topic_offsets)).tolist()
-        for index, (v, t) in enumerate(zip(instance.topic_nodes.tolist(), topics, strict=True)):
-            self.position[v][t] = index
+    def __init__(self, instance: TopicInstance, limits: Limits, gm: Overlay) -> None:
+        self.instance, self.limits, self.gm = instance, limits, gm
+        self.edges: dict[Edge, None] = {}
+        self.components, self.degrees = singletons(instance), [0] * instance.num_nodes
         self.of_topic: list[list[Edge]] = [[] for _ in range(instance.num_topics)]
-        for u, v in self.gm.edges.tolist():
+        for u, v in gm.edges.tolist():
             for t in self._common(u, v):
                 self.of_topic[t].append((u, v))
+        self._count_missing()
 
     def start(self, shape: str) -> bool:
         """Add the first tree; False if no such tree keeps the degrees."""
         tree = self._star() if shape == "star" else self._forest()
-        if tree is None:
-            return False
-        for u, v in tree:
-            self._add(u, v)
-        self.relays = self._costs()
-        return True
+        if tree is not None:
+            self._add(tree)
+            self.relays = self._costs()
+        return tree is not None
 
     def run(self, clock: Clock) -> None:
         """Connect topics, the cheapest for each of its relays first."""
@@ -188,60 +171,49 @@ class _Insertion:
 
     def _connect(self, t: int) -> None:
         """Connect a topic by edges of Greedy Merge's overlay, all of them or none."""
-        most = self.limits.most_edges
+        from scipy.cluster.hierarchy import DisjointSet
+
+        most, cap, c = self.limits.most_edges, self.limits.most_degree, self.components
         if most is not None and len(self.edges) + self.missing[t] > most:
             return
-        cap, used = self.limits.most_degree, dict[int, int]()
-        root: dict[int, int] = {}
-
-        def find(v: int) -> int:
-            x = _root(self.root, self.position[v][t])
-            while x in root:
-                x = root[x]
-            return x
-
-        chosen = []
-        for u, v in sorted(self.of_topic[t], key=lambda edge: -self._joins(*edge)):
-            a, b = find(u), find(v)
-            if a == b or (cap is not None and max(self.degrees[w] + used.get(w, 0) for w in (u, v)) >= cap):
+        labels = c.label[c.topic_offsets[t] : c.topic_offsets[t + 1]].tolist()
+        label_of, united = dict(zip(self.instance.subscribers(t).tolist(), labels, strict=True)), DisjointSet(labels)
+        chosen, used = list[Edge](), Counter[int]()
+        for u, v in sorted(self.of_topic[t], key=lambda edge: -contribution(edge[0], edge[1], c, c.label)):
+            if united.connected(label_of[u], label_of[v]):
                 continue
-            root[a] = b
-            used[u], used[v] = used.get(u, 0) + 1, used.get(v, 0) + 1
-            chosen.append((u, v))
+            if cap is None or max(self.degrees[w] + used[w] for w in (u, v)) < cap:
+                united.merge(label_of[u], label_of[v])
+                used.update((u, v))
+                chosen.append((u, v))
         if len(chosen) == self.missing[t]:
-            for u, v in chosen:
-                self._add(u, v)
+            self._add(chosen)
 
     def _star(self) -> Iterable[Edge] | None:
         cap = self.limits.most_degree
-        if cap is not None and self.limits.largest_component - 1 > cap:
-            return None
-        return star(self.instance)
+        return None if cap is not None and self.limits.largest_component - 1 > cap else star(self.instance)
 
     def _forest(self) -> Iterable[Edge] | None:
         """A spanning forest of Greedy Merge's overlay of most common topics that keeps the degrees, then completed."""
-        root, degrees = list(range(self.instance.num_nodes)), [0] * self.instance.num_nodes
-        cap = self.limits.most_degree
+        from scipy.cluster.hierarchy import DisjointSet
 
-        tree: list[Edge] = []
+        n, cap = self.instance.num_nodes, self.limits.most_degree
+        united, degrees, tree = DisjointSet(range(n)), [0] * n, list[Edge]()
 
         def link(u: int, v: int) -> None:
-            root[_root(root, u)] = _root(root, v)
+            united.merge(u, v)
             tree.append((u, v))
             degrees[u] += 1
             degrees[v] += 1
 
         for u, v in sorted(map(tuple, self.gm.edges.tolist()), key=lambda edge: -len(self._common(*edge))):
-            if _root(root, u) != _root(root, v) and (cap is None or max(degrees[u], degrees[v]) < cap):
+            if not united.connected(u, v) and (cap is None or max(degrees[u], degrees[v]) < cap):
                 link(u, v)
         if cap is None:
             return tree
         open_ends: dict[int, int] = {}  # of each component by topics, a node with a degree to spare in the tree so far
-        parts: dict[int, list[int]] = {}
-        for v in range(len(root)):
-            parts.setdefault(_root(root, v), []).append(v)
         component = components_by_topic(self.instance).tolist()
-        for part in parts.values():
+        for part in map(sorted, united.subsets()):
             c = component[part[0]]
             ends = sorted((v for v in part if degrees[v] < cap), key=degrees.__getitem__)
             if c in open_ends and (not ends or degrees[open_ends[c]] >= cap):
@@ -255,36 +227,24 @@ class _Insertion:
                 open_ends[c] = part[0]
         return tree
 
-    def _common(self, u: int, v: int) -> set[int]:
-        return self.position[u].keys() & self.position[v].keys()
+    def _common(self, u: int, v: int) -> list[int]:
+        topics: list[int] = np.intersect1d(self.instance.topics_of(u), self.instance.topics_of(v)).tolist()
+        return topics
 
-    def _joins(self, u: int, v: int) -> int:
-        """The topics, still to be connected, of which the edge joins two components."""
-        return sum(
-            _root(self.root, self.position[u][t]) != _root(self.root, self.position[v][t])
-            for t in self._common(u, v)
-            if self.missing[t]
-        )
+    def _add(self, edges: Iterable[Edge]) -> None:
+        for u, v in edges:
+            edge = (u, v) if u < v else (v, u)
+            if edge not in self.edges:
+                self.edges[edge] = None
+                self.degrees[u] += 1
+                self.degrees[v] += 1
+                join(u, v, self.components)
+        self._count_missing()
 
-    def _add(self, u: int, v: int) -> None:
-        edge = (u, v) if u < v else (v, u)
-        if edge in self.edges:
-            return
-        self.edges[edge] = None
-        self.degrees[u] += 1
-        self.degrees[v] += 1
-        for t in self._common(u, v):
-            a, b = _root(self.root, self.position[u][t]), _root(self.root, self.position[v][t])
-            if a != b:
-                self.root[a] = b
-                self.missing[t] -= 1
-
-
-def _root(parent: list[int], x: int) -> int:
-    """The representative of a component, with path halving."""
-    while parent[x] != x:
-        parent[x] = x = parent[parent[x]]
-    return x
+    def _count_missing(self) -> None:
+        # A component's label is the position of one of its members, and no other component's.
+        first = self.components.label == np.arange(len(self.components.label))
+        self.missing: list[int] = (np.add.reduceat(first, self.components.topic_offsets[:-1], dtype=int) - 1).tolist()
 
 
 EDGE_INSERTION = Method(

@@ -96,64 +96,30 @@ def fault_tolerant_polish(
         steps = _STEPS if math.isinf(clock.left) else _ANY
     if violations := FaultTolerantTCO().violations(instance, overlay):
         raise BadInput(f"{violations[0]}: give an overlay that is valid for k-tco")
-    search = FaultTolerantSearch(instance, overlay, candidate_lists(instance), seed)
+    subscriptions, candidates = subscriptions_of(instance), candidate_lists(instance)
+    width = int(np.diff(instance.node_offsets).max())
+    links = links_of(overlay, subscriptions, spare_edges=_SPARE, spare_links=_SPARE * width)
+    random = np.array([2 * seed + 1], np.uint64)
+    work = np.zeros((5, int(np.diff(instance.topic_offsets).max())), np.int32)
+    checked, taken = 0, 0
     with suppress(KeyboardInterrupt):
-        while search.drop_redundant(_AT_ONCE) and not clock.passed:
-            pass
-        taken = 0
+        while checked < len(links.members) and (not checked or not clock.passed):
+            last = min(checked + _AT_ONCE, len(links.members))
+            _drop_slots(checked, last, subscriptions, links, work)
+            checked = last
         while overlay.num_edges and not clock.passed and taken < steps:
-            search.run(min(_AT_ONCE, steps - taken))
+            _take_steps(min(_AT_ONCE, steps - taken), candidates, subscriptions, links, work, random)
             taken += _AT_ONCE
-    return search.overlay
+    return Overlay.from_edges(instance.num_nodes, np.stack(np.divmod(edges_of(links), instance.num_nodes), axis=1))
 
 
 Random = npt.NDArray[np.uint64]
 _SPARE = 64
 
 
-class FaultTolerantSearch:
-    """A local search from a fault-tolerant overlay, which it keeps fault-tolerant at every step.
-
-    Parameters
-    ----------
-    candidates : CandidateLists
-        The edges that may be added; their weights are ignored.
-    """
-
-    def __init__(self, instance: TopicInstance, overlay: Overlay, candidates: CandidateLists, seed: int) -> None:
-        self._candidates, self._subscriptions = candidates, subscriptions_of(instance)
-        width = int(np.diff(instance.node_offsets).max())
-        self._links = links_of(overlay, self._subscriptions, spare_edges=_SPARE, spare_links=_SPARE * width)
-        self._random = np.array([2 * seed + 1], np.uint64)
-        self._work = np.zeros((5, int(np.diff(instance.topic_offsets).max())), np.int32)
-        self._checked = 0
-
-    @property
-    def overlay(self) -> Overlay:
-        """The present overlay; it never has more edges than before."""
-        n = len(self._links.degrees)
-        return Overlay.from_edges(n, np.stack(np.divmod(edges_of(self._links), n), axis=1))
-
-    def drop_redundant(self, most: int) -> bool:
-        """Check up to `most` further edges of the given overlay, and drop the redundant ones.
-
-        Returns whether any is left to check. Time O(links of its topics) an edge.
-        """
-        last = min(self._checked + most, len(self._links.members))
-        _drop_slots(self._checked, last, self._subscriptions, self._links, self._work)
-        self._checked = last
-        return last < len(self._links.members)
-
-    def run(self, steps: int) -> None:
-        """Take steps: each adds a random candidate edge and, unless an edge at its ends is redundant then, removes it.
-
-        Time O(links of the topics) for each edge at either end.
-        """
-        _take_steps(steps, self._candidates, self._subscriptions, self._links, self._work, self._random)
-
-
 @kernel
 def _drop_slots(first: int, last: int, subscriptions: Subscriptions, links: Links, work: Ids) -> None:
+    """Drop the redundant edges of some slots. Cost O(links of its topics) an edge."""
     for slot in range(first, last):
         if links.member_index[slot] < links.counts[0]:
             _drop_if_redundant(slot, subscriptions, links, work)
@@ -163,6 +129,11 @@ def _drop_slots(first: int, last: int, subscriptions: Subscriptions, links: Link
 def _take_steps(
     steps: int, candidates: CandidateLists, subscriptions: Subscriptions, links: Links, work: Ids, random: Random
 ) -> None:
+    """Steps that add a random candidate edge each and, unless an edge at its ends is redundant then, remove it.
+
+    The overlay stays fault-tolerant and never has more edges than before. Cost O(links of the topics) for each edge at
+    either end.
+    """
     n = len(links.degrees)
     near = np.empty(len(links.members), np.int32)
     for _ in range(steps):
