@@ -152,13 +152,9 @@ def _entry(row: Mapping[str, Any]) -> str:
 
 
 class TimeToGo:
-    """The time that claims still take: as recorded, corrected by the pace of those that are done.
+    """The time that claims, in their order, still take: as recorded, corrected by the pace of those that are done.
 
-    Parameters
-    ----------
-    claims : sequence of Claim
-        In their order. A claim that is not on record counts as the mean of the others.
-    quick : bool
+    A claim that is not on record counts as the mean of the others.
     """
 
     def __init__(self, claims: Sequence[Claim], quick: bool) -> None:

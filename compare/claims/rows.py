@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +16,7 @@ from .bench import Bench
 from .claim import Claim, Judgement, Limit, Line, Verdict, all_of, exact, verdict_of
 from .grids import scale_of
 
+_NAMED = re.compile(r"`([^`]+)`|\b[a-z]\w*")
 _OPEN, _MOST_WANTED = {Verdict.NOT_DECIDED}, 10_000
 
 
@@ -70,10 +72,10 @@ class Part:
         if own.empty:
             return None
         table = wide(own, self.measure, self.across, self.each)
-        if table.empty:
-            return None
+        used = {name[1] or name[0] for name in _NAMED.finditer(self.of)}
         try:
-            sample: pd.Series = table.eval(self.of, engine="python").dropna()
+            table = table.dropna(subset=[one for one in table if one in used])
+            sample: pd.Series = table.eval(self.of, engine="python")
         except NameError:  # a method that these rows lack
             return None
         sample = np.log2(sample) if self.log2 else sample
@@ -88,14 +90,13 @@ class Part:
 
 
 def wide(rows: pd.DataFrame, measure: str, across: str | list[str] = "method", each: str = "instance") -> pd.DataFrame:
-    """A row for each instance without gaps and a column for each value of `across`: means over seeds."""
-    table = rows.pivot_table(index=each, columns=across, values=measure, aggfunc="mean").dropna()
-    if table.empty:
-        return table
-    of_row = {"least": table.min(axis=1), "most": table.max(axis=1), "mean": table.mean(axis=1)}
-    of_row |= {"last": table.iloc[:, -1]}
-    if pd.api.types.is_numeric_dtype(table.columns):
-        of_row["at_least"] = table.idxmin(axis=1).astype(float)
+    """A row for each instance, a column for each value of `across`: means over seeds; and of each row without gaps."""
+    table = rows.pivot_table(index=each, columns=across, values=measure, aggfunc="mean")
+    whole = table.dropna()
+    of_row = {"least": whole.min(axis=1), "most": whole.max(axis=1), "mean": whole.mean(axis=1)}
+    of_row |= {"last": whole.iloc[:, -1]}
+    if pd.api.types.is_numeric_dtype(table.columns) and len(whole):
+        of_row["at_least"] = whole.idxmin(axis=1).astype(float)
     table.columns = pd.Index([" ".join(map(_label, one if isinstance(one, tuple) else (one,))) for one in table])
     return table.assign(**of_row)
 
@@ -175,7 +176,8 @@ def judge_parts(parts: Sequence[Part], rows: pd.DataFrame) -> Judgement:
     verdicts = [verdict_of(number, must, part.nearly) for part, number, must in named]
     verdict = all_of(verdicts)
     each = zip(named, verdicts, strict=True)
-    deciding = [f"{p.name} {n}, claimed {m}{_missing(n, m)}" for (p, n, m), v in each if v is verdict]
+    open_ = verdict is Verdict.NOT_DECIDED
+    deciding = [f"{p.name} {n}, claimed {m}{_missing(n, m) * open_}" for (p, n, m), v in each if v is verdict]
     details = [
         f"{part.name}: {number}"
         + (f", claimed {part.must}: {verdict_of(number, part.must, part.nearly)}" if part.must else "")
