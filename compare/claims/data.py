@@ -138,7 +138,7 @@ class _Reader:
             for one in self._entries([{"name": name, "where": where}])
         }
         given = {name: entry[name] for name in ("where", "depends") if name in entry} | self._prepared(entry)
-        paper = grids[entry["grid"]].paper
+        paper = _frozen(entry.get("paper", grids[entry["grid"]].paper))
         found = on_rows(entry["id"], entry["grid"], *self._parts(entry), vary=varied, paper=paper, **given)
         code = json.dumps([entry, paper], ensure_ascii=False, default=str)
         judge = found.judge

@@ -13,7 +13,14 @@ import pandas as pd
 from .bench import Experiment, grid, runs, together
 
 Method = str | tuple[str, Mapping[str, Any]]
-_SYMBOLS = {"law": "law", "p_nodes": "|V|", "p_topics": "|T|", "p_subscriptions": "|T_v|", "p_users": "|U|"}
+_SYMBOLS = {
+    "law": "law",
+    "workload": "law",
+    "p_nodes": "|V|",
+    "p_topics": "|T|",
+    "p_subscriptions": "|T_v|",
+    "p_users": "|U|",
+}
 
 
 @dataclass(frozen=True)

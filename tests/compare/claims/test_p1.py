@@ -17,7 +17,8 @@ from overlaybench.compare.claims.register import CLAIMS
 from overlaybench.compare.claims.statements import papers
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.ring_per_topic import ring_per_topic
-from overlaybench.instances.contract.catalogue import PROBLEMS
+from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
+from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.constructions import (
     SetCover,
     duplicated_instance,
@@ -28,6 +29,11 @@ from overlaybench.instances.topics.constructions import (
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.topics.enumeration import minimum_set_cover, smallest_degree_of
 from tests.compare.claims.faults import Edges, Fault, every_pair, judged_on, with_broken
+from tests.heuristics.topics import twins
+from tests.heuristics.topics.test_guarantees import middling
+from tests.heuristics.topics.twins import CONSTRUCTED
+from tests.properties import property_test
+from tests.topic_strategies import topic_instances
 
 CONFIRMED, ORDER, CONTRADICTED = Verdict.CONFIRMED, Verdict.ORDER, Verdict.CONTRADICTED
 
@@ -120,6 +126,51 @@ def test_every_claim_of_p1_has_a_case_and_a_statement() -> None:
 def test_a_higher_level_and_a_wrong_closed_form_contradict_figure_3(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(p1_figures, "merge_by_link_contributions", relisting)
     assert "updates, not" in judged_on("P1.F3", METHODS, {}).because
+
+
+@property_test(100, topic_instances())
+def test_each_edge_contributes_most_when_it_is_added(instance: TopicInstance) -> None:
+    _check(instance)
+
+
+@pytest.mark.parametrize(
+    "instance",
+    [
+        *CONSTRUCTED.values(),
+        middling(1, 18, 9, 5),
+        middling(2, 12, 20, 10),
+    ],
+    ids=[*CONSTRUCTED, "random", "random, many topics"],
+)
+def test_each_edge_contributes_most_on_larger_instances(instance: TopicInstance) -> None:
+    _check(instance)
+
+
+def _check(instance: TopicInstance) -> None:
+    interest = twins.interest_of(instance)
+    for newest in (True, False):
+        edges, work = merge_by_link_contributions(instance, newest=newest)
+        overlay, updates = set[twins.Edge](), 0
+        weights = twins.contributions(interest, overlay)
+        for pair in map(tuple, edges.tolist()):
+            assert weights[pair] == max(weights.values()) > 0
+            overlay.add(pair)
+            after = twins.contributions(interest, overlay)
+            updates += sum(weights[other] - after[other] for other in after)
+            weights = after
+        assert (work.edges, work.updates) == (len(edges), updates)
+        assert work.listed == sum(weight > 0 for weight in twins.contributions(interest, set()).values())
+    built = Overlay.from_edges(instance.num_nodes, sorted(overlay))
+    assert PROBLEMS["min-tco"].violations(instance, built) == []
+
+
+def test_the_loop_as_printed_leaves_topics_apart() -> None:
+    instance = WORKLOADS["exponential"].generate(nodes=60, topics=20, subscriptions=5, seed=0)
+    overlays = [
+        Overlay.from_edges(instance.num_nodes, merge_by_link_contributions(instance, as_printed=printed)[0])
+        for printed in (False, True)
+    ]
+    assert [bool((overlay.topic_components(instance) == 1).all()) for overlay in overlays] == [True, False]
 
 
 class TestErrata:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,7 +15,6 @@ from overlaybench.compare.claims import p2
 from overlaybench.compare.claims.bench import Bench, grid
 from overlaybench.compare.claims.claim import Verdict
 from overlaybench.compare.claims.p2_constructed import (
-    chain,
     dense_prefixes,
     independent_subscriptions,
     star_bound,
@@ -213,23 +211,11 @@ def test_dense_prefixes_lead_cd_oda_2_to_quadratically_many_edges_whatever_the_t
         assert values == {n * (n - 1) / 2 + 3 * n - 1}
 
 
-def test_greedy_merge_builds_the_path_of_a_chain() -> None:
-    answer = METHODS["gm"].run(chain(6), PROBLEMS["min-tco"], seed=3, ties="random").answer
-    assert answer is not None
-    assert answer.edges.tolist() == [[v, v + 1] for v in range(5)]
-
-
 def test_independent_subscriptions_have_the_mean_number_of_topics() -> None:
     instance = independent_subscriptions(nodes=2000, topics=100, subscriptions=10, seed=1)
     sizes = np.diff(instance.node_offsets)
     assert sizes.mean() == pytest.approx(10, abs=0.3)
     assert sizes.std() > 2
-
-
-def test_matchings_of_a_triangle() -> None:
-    triangle = nx.complete_graph(3)
-    assert p2.partitioned(triangle, 3)
-    assert not p2.partitioned(triangle, 2)
 
 
 class TestErrata:
