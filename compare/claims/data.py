@@ -11,7 +11,6 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from itertools import product
@@ -30,24 +29,21 @@ _NAME = re.compile(r"\{(\w+)(?:\.(\w+))?\}")
 _CHILDREN = ("sheet", "vary", "part", "panel", "curve", "more")
 
 
-@dataclass(frozen=True)
-class Paper:
-    """What a file of runs defines."""
-
-    grids: tuple[Grid, ...]
-    claims: tuple[Claim, ...]
-    figures: tuple[Figure, ...]
-    tables: tuple[Table, ...]
+@cache
+def _of(kind: type[Any]) -> list[Any]:
+    """The grids, claims, figures or tables of all files."""
+    return [one for file in sorted(_FOLDER.glob("*_runs.toml")) for one in read(file) if isinstance(one, kind)]
 
 
 @cache
-def _papers() -> tuple[Paper, ...]:
-    return tuple(_Reader(file).paper() for file in sorted(_FOLDER.glob("*_runs.toml")))
+def read(file: Path) -> tuple[Grid | Claim | Figure | Table, ...]:
+    """All that a file of runs defines."""
+    return tuple(_Reader(file).defined())
 
 
-GRIDS: Catalogue[Grid] = Catalogue("grid", lambda _name: [one for paper in _papers() for one in paper.grids])
-FIGURES: Catalogue[Figure] = Catalogue("figure", lambda _name: [one for paper in _papers() for one in paper.figures])
-TABLES: Catalogue[Table] = Catalogue("table", lambda _name: [one for paper in _papers() for one in paper.tables])
+GRIDS: Catalogue[Grid] = Catalogue("grid", lambda _name: _of(Grid))
+FIGURES: Catalogue[Figure] = Catalogue("figure", lambda _name: _of(Figure))
+TABLES: Catalogue[Table] = Catalogue("table", lambda _name: _of(Table))
 
 
 @cache
@@ -58,7 +54,7 @@ def experiment_of(name: str, quick: bool) -> Experiment:
 
 def claims_on_rows() -> list[Claim]:
     """The claims about rows of all papers."""
-    return [one for paper in _papers() for one in paper.claims]
+    return _of(Claim)
 
 
 def limit(text: str) -> Limit:
@@ -93,14 +89,14 @@ class _Reader:
         self._each = _filled(data.pop("each", {}), let)
         self._data = _filled(data, let)
 
-    def paper(self) -> Paper:
+    def defined(self) -> Iterator[Grid | Claim | Figure | Table]:
         grids = {one["name"]: self._grid(one) for one in self._data.get("grid", ())}
-        asked = [*self._entries(self._data.get("claim", ()))]
-        claims = {one["id"]: self._claim(one, grids) for one in asked}
-        figures = tuple(self._figure(one) for one in self._entries(self._data.get("figure", ())))
-        parts = {one["id"]: one for one in asked}
-        tables = (self._table(parts.get(one["name"], {}) | one) for one in self._entries(self._data.get("table", ())))
-        return Paper(tuple(grids.values()), tuple(claims.values()), figures, tuple(tables))
+        claims = {one["id"]: one for one in self._entries(self._data.get("claim", ()))}
+        yield from grids.values()
+        yield from (self._claim(one, grids) for one in claims.values())
+        yield from map(self._figure, self._entries(self._data.get("figure", ())))
+        for one in self._entries(self._data.get("table", ())):
+            yield self._table(claims.get(one["name"], {}) | one)
 
     def _entries(self, entries: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Every entry, repeated for each value of the lists that it names outside of its children."""

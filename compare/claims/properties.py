@@ -77,9 +77,7 @@ def counts(bench: Bench, method: str, problem: str, cases: Iterable[Case], **opt
     """
     every = [(case, values_by_rule(bench, method, problem, case, **options)) for case in cases]
     rules = dict.fromkeys(rule for _, found in every for rule in found)
-    right = {
-        rule: all(set(found[rule]) == {case.claimed} for case, found in every if rule in found) for rule in rules
-    }  # fmt: skip
+    right = {one: all(set(found[one]) == {case.claimed} for case, found in every if one in found) for one in rules}
     last, found = every[-1]
     near = all(abs(v - last.claimed) <= _NEAR * last.claimed for values in found.values() for v in values)
     if all(right.values()):
@@ -91,8 +89,7 @@ def counts(bench: Bench, method: str, problem: str, cases: Iterable[Case], **opt
         verdict = Verdict.ORDER if near else Verdict.CONTRADICTED
         because = f"the count holds under no rule: {last.name}, claimed {last.claimed:g}"
     lines = tuple(
-        Line(f"ties {rule}, {last.name}", exact(values[-1]), Verdict.CONFIRMED if right[rule] else Verdict.CONTRADICTED)
-        for rule, values in found.items()
+        Line.of(f"ties {rule}, {last.name}", exact(values[-1]), right[rule]) for rule, values in found.items()
     )
     details = tuple(f"{case.name}: claimed {case.claimed:g}; {_shown(found)}" for case, found in every[-4:])
     return Judgement(verdict, because, exact(found["lowest"][0], len(every)), lines, details)

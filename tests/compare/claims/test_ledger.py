@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from overlaybench.compare.catalogue import METHODS
-from overlaybench.compare.claims import data, register, statements
+from overlaybench.compare.claims import register, statements
 from overlaybench.compare.claims.bench import Bench, RunFailed, rows_here
 from overlaybench.compare.claims.claim import (
     Claim,
@@ -32,8 +32,8 @@ from overlaybench.compare.claims.claim import (
     judged,
     verdict_of,
 )
-from overlaybench.compare.claims.data import FIGURES, GRIDS, TABLES, limit
-from overlaybench.compare.claims.figures import Curve, Figure, Panel, draw, points_of
+from overlaybench.compare.claims.data import FIGURES, GRIDS, TABLES, limit, read
+from overlaybench.compare.claims.figures import Curve, Figure, Panel, Table, draw, points_of
 from overlaybench.compare.claims.grids import Grid, Sheet
 from overlaybench.compare.claims.pages import listed, pages, printed, row_of
 from overlaybench.compare.claims.register import CLAIMS, claims_named, judge, keep_rows, record, rows_in, run_claims
@@ -151,15 +151,17 @@ name = "Y.2"
 
 def test_a_file_of_runs_is_filled_and_repeated(tmp_path: Path) -> None:
     (file := tmp_path / "p3_runs.toml").write_text(PAPER)
-    paper = data._Reader(file).paper()
-    (grid,), (table,) = paper.grids, paper.tables
+    grid, *claims, table = read(file)
+    assert isinstance(grid, Grid)
+    assert isinstance(table, Table)
     assert [(s.workload, s.shape["topics"]) for s in grid.sheets] == [
         ("uniform", 10), ("uniform", 20), ("zipf", 10), ("zipf", 20)
     ]  # fmt: skip
     assert grid.sheets[0].methods == (("gm", {"ties": ("lowest", "highest")}),)
-    assert [one.id for one in paper.claims] == ["Y.2", "Y.3"]
+    assert [one.name for one in claims] == ["Y.2", "Y.3"]
     made = rows_here(grid.experiment(True), METHODS)
-    found = paper.claims[1].judge(Bench(True, tables={"y": made}))
+    assert isinstance(claims[1], Claim)
+    found = claims[1].judge(Bench(True, tables={"y": made}))
     assert (found.verdict, [line.varied for line in found.sensitivity]) == (
         Verdict.CONTRADICTED, ["|T| = 10", "|T| = 20"]
     )  # fmt: skip
