@@ -61,8 +61,7 @@ class BrokerTree(Rebuilt):
             raise BadInput(f"{len(delays)} delays for {len(links)} primary links: give one each")
         if (delays < 0).any() or (uplinks < 0).any():
             raise BadInput("a delay or an uplink capacity is negative: give microseconds and publications a second")
-        for name, value in (("links", links), ("delays", delays), ("uplinks", uplinks), ("labels", labels)):
-            object.__setattr__(self, name, value)
+        self._set(links=links, delays=delays, uplinks=uplinks, labels=labels)
         self._check_tree()
 
     def _check_tree(self) -> None:
@@ -225,7 +224,7 @@ class BrokerNetwork(Digested):
         for what, brokers in (("subscription", self.subscriptions.brokers), ("publication", self.publications.sources)):
             for k in np.flatnonzero((brokers < 0) | (brokers >= self.num_brokers)):
                 raise BadInput(f"{what} {k}: no broker {brokers[k]}: give 0…{self.num_brokers - 1}")
-        object.__setattr__(self, "attributes", names)
+        self._set(attributes=names)
 
     @property
     def num_brokers(self) -> int:

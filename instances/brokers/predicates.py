@@ -38,8 +38,7 @@ class Subscriptions(Rebuilt):
     highs: Ids
 
     def __post_init__(self) -> None:
-        for name in ("brokers", "lows", "highs"):
-            object.__setattr__(self, name, frozen(getattr(self, name), np.int32))
+        self._set(**{name: frozen(getattr(self, name), np.int32) for name in ("brokers", "lows", "highs")})
         if self.lows.ndim != 2 or self.lows.shape != self.highs.shape or self.brokers.shape != self.lows.shape[:1]:
             raise BadInput("each subscription needs one broker and as many lower as upper bounds")
         if (np.diff(self.brokers) < 0).any():
@@ -82,9 +81,8 @@ class Publications(Rebuilt):
     values: Ids
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "times", frozen(self.times, np.int64))
-        for name in ("sources", "values"):
-            object.__setattr__(self, name, frozen(getattr(self, name), np.int32))
+        sources, values = (frozen(each, np.int32) for each in (self.sources, self.values))
+        self._set(times=frozen(self.times, np.int64), sources=sources, values=values)
         if self.values.ndim != 2 or not self.times.shape == self.sources.shape == self.values.shape[:1]:
             raise BadInput("each publication needs one time, one source and one value for each attribute")
         if self.times.size and (self.times[0] < 0 or (np.diff(self.times) < 0).any()):

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Meta, Struct
 
-from ..contract.errors import BadInput
+from ..contract.errors import BadInput, unknown_ending
 from ..contract.files import atomic_write, errors_in, known_index, known_indices, natural_order, read_json, write_json
 from ..contract.kind import Kind, LoadedInstance
 from .instance import AXES, FORMAT, ContentInstance, metric_closure
@@ -45,7 +45,7 @@ def read_content(path: Path, *, close: bool = False) -> ContentInstance:
             return _from_json(read_json(path, FORMAT, _ContentInFile), close)
         if path.suffix == ".npz":
             return _instance(_read_arrays(path), close=close)
-        raise _unknown_suffix(path)
+        raise unknown_ending(path, (".json", ".npz"))
 
 
 def write_content(instance: ContentInstance, path: Path) -> None:
@@ -55,11 +55,7 @@ def write_content(instance: ContentInstance, path: Path) -> None:
     elif path.suffix == ".npz":
         atomic_write(path, lambda file: _write_arrays(instance, file))
     else:
-        raise _unknown_suffix(path)
-
-
-def _unknown_suffix(path: Path) -> BadInput:
-    return BadInput(f"{path}: unknown ending '{path.suffix}': use .json or .npz")
+        raise unknown_ending(path, (".json", ".npz"))
 
 
 def _instance(arguments: dict[str, Any], *, close: bool) -> ContentInstance:

@@ -104,14 +104,13 @@ class ContentInstance(Digested):
         (users, brokers), channels = np.shape(self.access), np.shape(self.rates)[1]
         count_of = {"user": users, "broker": brokers, "channel": channels}
         for kind, count in count_of.items():
-            name = f"{kind}_labels"
-            object.__setattr__(self, name, distinct_labels(getattr(self, name), count, kind))
+            self._set(**{f"{kind}_labels": distinct_labels(getattr(self, f"{kind}_labels"), count, kind)})
         for name, axes in AXES.items():
             shape = tuple(count_of[axis] for axis in axes)
             if np.shape(getattr(self, name)) != shape:
                 raise BadInput(f"{name} has shape {np.shape(getattr(self, name))}: give {shape}")
-            object.__setattr__(self, name, self._flags() if name == "subscriptions" else self._numbers(name))
-        object.__setattr__(self, "access", _read_only(self._with_prohibitive_prices()))
+            self._set(**{name: self._flags() if name == "subscriptions" else self._numbers(name)})
+        self._set(access=_read_only(self._with_prohibitive_prices()))
         check_metric(self.core, [self.broker_label(b) for b in range(brokers)])
 
     def _numbers(self, name: str) -> Floats:

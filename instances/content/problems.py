@@ -76,8 +76,7 @@ class ContentOverlay(Rebuilt):
         brokers = frozen(self.brokers, np.int32)
         if brokers.ndim != 1 or (brokers < 0).any():
             raise BadInput("brokers must be one array with a broker, numbered from 0, for each user")
-        object.__setattr__(self, "brokers", brokers)
-        object.__setattr__(self, "trees", tuple(self.trees))
+        self._set(brokers=brokers, trees=tuple(self.trees))
 
     def to_networkx(self, instance: ContentInstance) -> nx.Graph[tuple[str, str]]:
         """The links in use on ("user", label) and ("broker", label), with the price of each as ``weight``.

@@ -22,6 +22,11 @@ class Rebuilt:
         given: Any = self
         return type(self), tuple(getattr(self, field.name) for field in fields(given) if field.init)
 
+    def _set(self, **values: object) -> None:
+        """Set fields while the object is built."""
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
 
 def frozen(values: npt.ArrayLike, kind: type[_Number]) -> npt.NDArray[_Number]:
     """A read-only copy in the given type.

@@ -15,7 +15,7 @@ from traceback import extract_tb
 from types import ModuleType
 from typing import Any, Protocol, TypeVar
 
-from .errors import BadInput, unknown
+from .errors import BadInput, unknown, unknown_ending
 from .files import read_start
 from .kind import Kind
 from .method import Method
@@ -280,8 +280,7 @@ def kind_of_file(path: Path) -> Kind[Any, Any]:
         for kind in KINDS.values():
             if path.suffix in kind.endings:
                 return kind
-        known = ", ".join([".json", *(ending for kind in KINDS.values() for ending in kind.endings)])
-        raise BadInput(f"{path}: unknown ending '{path.suffix}': use {known}")
+        raise unknown_ending(path, (".json", *(ending for kind in KINDS.values() for ending in kind.endings)))
     named = _FORMAT.search(read_start(path, _SEARCHED))
     kind_named = KINDS.get(named[1].partition("/")[0]) if named else None
     if named and kind_named is not None and kind_named.format == named[1]:

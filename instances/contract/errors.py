@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 _FEW = 8
 
@@ -23,6 +24,11 @@ class BadInput(ValueError):
     def __init__(self, message: str) -> None:
         shown = (c.encode("unicode_escape").decode() if c.splitlines() == [""] else c for c in message)
         super().__init__("".join(shown).encode("utf-8", "backslashreplace").decode())
+
+
+def unknown_ending(path: Path, known: Iterable[str]) -> BadInput:
+    """The error for a file whose suffix says no known format."""
+    return BadInput(f"{path}: unknown ending '{path.suffix}': use {', '.join(known)}")
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> BadInput:

@@ -76,7 +76,7 @@ class Overlay(Rebuilt):
 
     def __post_init__(self) -> None:
         _check_size(self.num_nodes)
-        object.__setattr__(self, "edges", ordered_edges(_pairs(self.edges), self.num_nodes, "edge"))
+        self._set(edges=ordered_edges(_pairs(self.edges), self.num_nodes, "edge"))
 
     @classmethod
     def from_edges(cls, num_nodes: int, edges: Iterable[tuple[int, int]] | npt.NDArray[np.integer]) -> Overlay:

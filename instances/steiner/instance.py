@@ -70,8 +70,7 @@ class SteinerInstance(Digested):
             raise BadInput(f"edge {negative[0]}: the cost {costs[negative[0]]} is negative: give 0 or more")
         if sum(costs.tolist()) > _LARGEST_SUM:
             raise BadInput("the costs add up to more than 2^53: divide them by a common factor")
-        for name, value in (("edges", edges), ("costs", costs), ("terminals", terminals)):
-            object.__setattr__(self, name, value)
+        self._set(edges=edges, costs=costs, terminals=terminals)
 
     @property
     def is_tiny(self) -> bool:

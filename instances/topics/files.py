@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from ..contract.errors import BadInput
+from ..contract.errors import BadInput, unknown_ending
 from ..contract.files import Label, atomic_write, converted, errors_in, read_json, write_json
 from ..contract.kind import LoadedInstance
 from ..contract.overlay import OverlayKind
@@ -64,7 +64,7 @@ def read_topics(
             return _from_parquet(path, columns)
         if path.suffix in SEPARATED:
             return LoadedInstance(*TopicInstance.from_pairs(*_separated(path, columns)))
-        raise _unknown_suffix(path)
+        raise unknown_ending(path, (".json", ".parquet", *SEPARATED))
 
 
 def write_topics(instance: TopicInstance, path: str | Path) -> None:
@@ -94,7 +94,7 @@ def write_topics(instance: TopicInstance, path: str | Path) -> None:
         form = arrow_csv.WriteOptions(delimiter="," if path.suffix == ".csv" else "\t")
         atomic_write(path, lambda file: arrow_csv.write_csv(instance.to_arrow(), file, form))
     else:
-        raise _unknown_suffix(path)
+        raise unknown_ending(path, (".json", ".parquet", *SEPARATED))
 
 
 def _subscriptions(instance: TopicInstance) -> dict[str, list[str]]:
@@ -103,10 +103,6 @@ def _subscriptions(instance: TopicInstance) -> dict[str, list[str]]:
     return {
         instance.node_label(v): [names[t] for t in instance.topics_of(v).tolist()] for v in range(instance.num_nodes)
     }
-
-
-def _unknown_suffix(path: Path) -> BadInput:
-    return BadInput(f"{path}: unknown ending '{path.suffix}': use .json, .parquet, {', '.join(SEPARATED)}")
 
 
 class _TopicsInFile(Struct):

@@ -78,15 +78,14 @@ class TopicInstance(Digested):
             raise BadInput(f"costs of {self.costs.num_nodes} nodes for {len(offsets) - 1}: give one of each a node")
         count = int(topics.max()) + 1
         topic_offsets, topic_nodes = transposed(offsets, topics, count)
-        for name, value in (
-            ("node_offsets", offsets),
-            ("node_topics", topics),
-            ("topic_offsets", frozen(topic_offsets, np.int64)),
-            ("topic_nodes", frozen(topic_nodes, np.int32)),
-            ("node_labels", distinct_labels(self.node_labels, len(offsets) - 1, "node")),
-            ("topic_labels", distinct_labels(self.topic_labels, count, "topic")),
-        ):
-            object.__setattr__(self, name, value)
+        self._set(
+            node_offsets=offsets,
+            node_topics=topics,
+            topic_offsets=frozen(topic_offsets, np.int64),
+            topic_nodes=frozen(topic_nodes, np.int32),
+            node_labels=distinct_labels(self.node_labels, len(offsets) - 1, "node"),
+            topic_labels=distinct_labels(self.topic_labels, count, "topic"),
+        )
 
     @staticmethod
     def _check(offsets: Offsets, topics: Ids) -> None:

@@ -65,8 +65,7 @@ class LinkCosts(Rebuilt):
         else:
             _check_table(sites, table)
             sites, table = (frozen(each, np.int32) for each in _renumbered(sites, table))
-        for name, value in (("points", points), ("sites", sites), ("table", table)):
-            object.__setattr__(self, name, value)
+        self._set(points=points, sites=sites, table=table)
 
     @classmethod
     def plane(cls, points: npt.ArrayLike) -> LinkCosts:

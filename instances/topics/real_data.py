@@ -11,7 +11,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import metadata
 from pathlib import Path
 
@@ -27,6 +27,7 @@ _LISTS, _STATUS = _STATE / "apt/lists", _STATE / "dpkg/status"
 _APT_HELPER = Path("/usr/lib/apt/apt-helper")
 _FIELD = re.compile(r"^(Package|Depends|Pre-Depends|Status|Tag): *(.*(?:\n[ \t].*)*)", re.MULTILINE)
 _FIRST_NAME = re.compile(r"(?:^|,)\s*([^\s,|(:\[<]+)")  # of "a (>= 1) | b, c:any": a and c
+_NOUNS = {"Depends": "dependency", "Tag": "tag"}
 _TAG = re.compile(r"[^\s,]+")
 _LISTENERS = Path(__file__).parents[3] / "shared/data/lastfm/user_artists.dat"
 _COMPRESSED = (".lz4", ".gz", ".xz", ".bz2", ".zst")
@@ -98,17 +99,8 @@ def lastfm_listeners(*, seed: int, nodes: int, plays: Path | None = None) -> Top
     return _sampled(_read_from(file, pairs), nodes, seed, "lastfm: listeners")
 
 
-def debian_tags(*, seed: int, nodes: int, packages: str, lists: Path = _LISTS, status: Path = _STATUS) -> TopicInstance:
-    """Debian packages, each subscribed to its tags (debtags, the field Tag) that another package has as well.
-
-    Parameters and errors are those of :func:`debian_packages`. dpkg's status has no tags where apt's lists had none.
-    """
-    instance = _subscriptions(packages, "Tag", lists, status)
-    return _sampled(instance, nodes, seed, f"debian-tags: {packages} packages with a common tag")
-
-
 def debian_packages(
-    *, seed: int, nodes: int, packages: str, lists: Path = _LISTS, status: Path = _STATUS
+    *, seed: int, nodes: int, packages: str, field: str = "Depends", lists: Path = _LISTS, status: Path = _STATUS
 ) -> TopicInstance:
     """Debian packages, each subscribed to the packages that it depends on, of which at least two depend.
 
@@ -120,14 +112,19 @@ def debian_packages(
         How many packages to sample; 0 for all.
     packages : str
         ``installed`` reads dpkg's `status`, ``available`` the `lists` that ``apt update`` left.
+    field : {"Depends", "Tag"}
+        ``Tag`` for the tags (debtags) instead; dpkg's status has none where apt's lists had none.
 
     Raises
     ------
     BadInput
         If this is no Debian, apt has no lists, or there are fewer packages.
     """
-    instance = _subscriptions(packages, "Depends", lists, status)
-    return _sampled(instance, nodes, seed, f"debian-packages: {packages} packages with a common dependency")
+    instance = _subscriptions(packages, field, lists, status)
+    return _sampled(instance, nodes, seed, f"Debian: {packages} packages with a common {_NOUNS[field]}")
+
+
+debian_tags = partial(debian_packages, field="Tag")
 
 
 @lru_cache(maxsize=2)
@@ -145,8 +142,7 @@ def _subscriptions(packages: str, field: str, lists: Path, status: Path) -> Topi
     depending = Counter(dependency for _, dependency in found)
     shared = [pair for pair in found if depending[pair[1]] >= 2]
     if not shared:
-        noun = "tag" if field == "Tag" else "dependency"
-        raise BadInput(f"debian-packages: {files[0]} names no {noun} of two packages: choose another machine")
+        raise BadInput(f"debian-packages: {files[0]} names no {_NOUNS[field]} of two packages: choose another machine")
     return _read_from(files[0], shared)
 
 
